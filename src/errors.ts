@@ -1,0 +1,81 @@
+/** Every value that `error.code` can take, with the exit status that it leads to (cli-contract, "Exit status"). */
+export const exitStatusOf = {
+  usage: 2,
+  nothing_matched: 2,
+
+  no_key: 4,
+  unauthorized: 4,
+  forbidden: 4,
+  not_found: 4,
+
+  host_not_found: 6,
+  connection_refused: 6,
+  connect_timeout: 6,
+  connect_failed: 6,
+
+  tls_failed: 1,
+  proxy_failed: 1,
+  redirected: 1,
+  rejected: 1,
+  rate_limited: 1,
+  service_unavailable: 1,
+  service_failed: 1,
+  premature_answer: 1,
+  connection_lost: 1,
+  stalled: 1,
+  deadline_exceeded: 1,
+  unexpected_answer: 1,
+  graphql_errors: 1,
+
+  file_missing: 1,
+  file_unreadable: 1,
+  not_a_file: 1,
+  empty_file: 1,
+  not_media: 1,
+  type_mismatch: 1,
+  source_changed: 1,
+
+  config_unusable: 1,
+  output_failed: 1,
+  local_failure: 1,
+
+  outcome_unknown: 5,
+  interrupted: 1,
+  internal: 7,
+} as const;
+
+/** A stable name for what went wrong; listed in the README, relied on by scripts. */
+export type ErrorCode = keyof typeof exitStatusOf;
+
+export interface MediaErrorDetails {
+  /** What to type or do next, as one sentence or command. */
+  hint?: string;
+  /** The HTTP status of the answer, where there was one. */
+  status?: number;
+  /** The `code` of the service's error record, whose meaning the interface does not give. */
+  serviceCode?: number;
+  cause?: unknown;
+}
+
+/** A failure that a user can understand: a stable code, one sentence, and what to do next. */
+export class MediaError extends Error {
+  override readonly name = 'MediaError';
+  readonly code: ErrorCode;
+  readonly hint?: string;
+  readonly status?: number;
+  readonly serviceCode?: number;
+
+  constructor(code: ErrorCode, message: string, details: MediaErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : {cause: details.cause});
+    this.code = code;
+    if (details.hint !== undefined) this.hint = details.hint;
+    if (details.status !== undefined) this.status = details.status;
+    if (details.serviceCode !== undefined) this.serviceCode = details.serviceCode;
+  }
+}
+
+/** The code of a system error such as ENOENT or ECONNRESET, if the value is one. */
+export function systemCode(error: unknown): string | undefined {
+  const code = (error as {code?: unknown} | null | undefined)?.code;
+  return typeof code === 'string' ? code : undefined;
+}

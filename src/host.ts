@@ -1,0 +1,125 @@
+import {randomUUID} from 'node:crypto';
+import {homedir, hostname, tmpdir} from 'node:os';
+import type {Readable, Writable} from 'node:stream';
+
+/** The signals that end a run: SIGINT (130), SIGTERM (143), SIGHUP (129). */
+export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+
+/** Time, as the rest of the program sees it. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /** Milliseconds on a clock that never jumps; only differences mean anything. */
+  monotonic(): number;
+  /** Calls `action` once after `ms` milliseconds; returns the function that cancels it. */
+  after(ms: number, action: () => void): () => void;
+  /** Calls `action` every `ms` milliseconds until the returned function is called; never keeps the process alive. */
+  every(ms: number, action: () => void): () => void;
+  /** Resolves after `ms` milliseconds, or rejects with the signal's reason as soon as it is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** A stream that may be a terminal. */
+export interface TerminalInput extends Readable {
+  readonly isTTY?: boolean;
+}
+
+export interface TerminalOutput extends Writable {
+  readonly isTTY?: boolean;
+  /** Width in character cells; 0 on some terminals that do not know. */
+  readonly columns?: number;
+}
+
+/** Everything outside the program: streams, environment, time, chance and signals. */
+export interface Host {
+  readonly stdin: TerminalInput;
+  readonly stdout: TerminalOutput;
+  readonly stderr: TerminalOutput;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
+  readonly clock: Clock;
+  cwd(): string;
+  homeDirectory(): string;
+  temporaryDirectory(): string;
+  hostName(): string;
+  processId(): number;
+  /** Whether a process of that id runs on this machine. */
+  isProcessAlive(pid: number): boolean;
+  /** The numeric user id, or undefined where the platform has none. */
+  userId(): number | undefined;
+  /** A number in [0, 1). */
+  random(): number;
+  /** A random UUID (RFC 9562, version 4). */
+  uuid(): string;
+  /** Calls `listener` for each end signal instead of ending; returns the function that stops listening. */
+  onEndSignal(listener: (signal: EndSignal) => void): () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, action) {
+    const timer = setTimeout(action, Math.min(ms, 2 ** 31 - 1));
+    return () => clearTimeout(timer);
+  },
+  every(ms, action) {
+    const timer = setInterval(action, ms);
+    timer.unref();
+    return () => clearInterval(timer);
+  },
+  sleep(ms, signal) {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const onAbort = () => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(
+        () => {
+          signal?.removeEventListener('abort', onAbort);
+          resolve();
+        },
+        Math.min(ms, 2 ** 31 - 1),
+      );
+      signal?.addEventListener('abort', onAbort, {once: true});
+    });
+  },
+};
+
+const endSignals: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/** The Host of a real process. */
+export function systemHost(): Host {
+  return {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    platform: process.platform,
+    clock: systemClock,
+    cwd: () => process.cwd(),
+    homeDirectory: () => homedir(),
+    temporaryDirectory: () => tmpdir(),
+    hostName: () => hostname(),
+    processId: () => process.pid,
+    isProcessAlive,
+    userId: () => process.getuid?.(),
+    random: () => Math.random(),
+    uuid: () => randomUUID(),
+    onEndSignal(listener) {
+      for (const signal of endSignals) process.on(signal, listener);
+      return () => {
+        for (const signal of endSignals) process.off(signal, listener);
+      };
+    },
+  };
+}
+
+function isProcessAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
