@@ -9,6 +9,7 @@ export const exitStatusOf = {
   not_found: 4,
 
   host_not_found: 6,
+  dns_unavailable: 6,
   connection_refused: 6,
   connect_timeout: 6,
   connect_failed: 6,
@@ -29,6 +30,7 @@ export const exitStatusOf = {
 
   file_missing: 1,
   file_unreadable: 1,
+  too_many_open_files: 1,
   not_a_file: 1,
   empty_file: 1,
   not_media: 1,
@@ -40,6 +42,7 @@ export const exitStatusOf = {
   local_failure: 1,
 
   outcome_unknown: 5,
+  not_tried: 1,
   interrupted: 1,
   internal: 7,
 } as const;
