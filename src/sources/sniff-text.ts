@@ -1,0 +1,110 @@
+/** What a Git LFS pointer is called: the file that it stands for was not fetched. */
+export const lfsPointer = 'a Git LFS pointer';
+
+/** Elements that begin a page whose author left <html> out. */
+const htmlElements = new Set(
+  'html head body title meta link script style base div span p a h1 h2 h3 table center font iframe form pre'.split(
+    ' ',
+  ),
+);
+
+/** What a text says it is, as a media type or in words: markup, JSON, a pointer, a playlist; undefined if nothing. */
+export function sniffText(head: Uint8Array, isWhole: boolean): string | undefined {
+  const text = decode(head);
+  if (text.startsWith('version https://git-lfs.github.com/spec/v1')) return lfsPointer;
+  if (text.startsWith('#EXTM3U')) return 'application/vnd.apple.mpegurl';
+  if (/^#! ?\//.test(text)) return 'a script';
+  const start = text.search(/\S/);
+  if (start === -1) return undefined;
+  if (text[start] === '<') return sniffMarkup(text, start);
+  if (text[start] === '{' || text[start] === '[')
+    return isJson(text, isWhole) ? 'application/json' : undefined;
+  return undefined;
+}
+
+// Every name and mark that is looked for is ASCII: Latin-1 reads them in UTF-8 and all its kin, and cannot fail.
+function decode(head: Uint8Array): string {
+  const [first, second, third] = head;
+  if (first === 0xef && second === 0xbb && third === 0xbf) return latin1(head.subarray(3));
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(head);
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(head);
+  if (first === 0 && second === 0x3c && third === 0) return new TextDecoder('utf-16be').decode(head);
+  if (first === 0x3c && second === 0 && head[3] === 0) return new TextDecoder('utf-16le').decode(head);
+  return latin1(head);
+}
+
+function latin1(bytes: Uint8Array): string {
+  return new TextDecoder('latin1').decode(bytes);
+}
+
+/** Walks the prolog of XML or HTML to the root element, each character once. */
+function sniffMarkup(text: string, start: number): string | undefined {
+  let position = start;
+  let declared = false;
+  while (position !== -1 && position < text.length) {
+    if (text.startsWith('<?', position)) {
+      declared ||= text.startsWith('<?xml', position);
+      position = after(text, '?>', position);
+    } else if (text.startsWith('<!--', position)) {
+      position = after(text, '-->', position + 4);
+    } else if (/^<!doctype\s/i.test(text.slice(position, position + 10))) {
+      if (/^<!doctype\s+html[\s>]/i.test(text.slice(position, position + 100))) return 'text/html';
+      declared = true;
+      position = afterDoctype(text, position);
+    } else {
+      return rootType(text, position, declared);
+    }
+    if (position !== -1) position = skipSpace(text, position);
+  }
+  return undefined;
+}
+
+function rootType(text: string, position: number, declared: boolean): string | undefined {
+  const name = /^<([\p{L}_][^\s/<>="']*)[\s/>]/u.exec(text.slice(position, position + 256))?.[1];
+  if (name === undefined) return undefined;
+  if (name.slice(name.indexOf(':') + 1) === 'svg') return 'image/svg+xml';
+  if (htmlElements.has(name.toLowerCase())) return 'text/html';
+  // A word in angle brackets may begin any text: without a declaration, its closing tag has to follow.
+  return declared || text.includes(`</${name}`, position) ? 'application/xml' : undefined;
+}
+
+/** The position past a document type declaration, which may hold quotes, comments and a bracketed subset; -1 if none. */
+function afterDoctype(text: string, start: number): number {
+  let position = start;
+  let inSubset = false;
+  while (position !== -1 && position < text.length) {
+    const character = text[position];
+    if (character === '"' || character === "'") position = after(text, character, position + 1);
+    else if (text.startsWith('<!--', position)) position = after(text, '-->', position + 4);
+    else if (text.startsWith('<?', position)) position = after(text, '?>', position);
+    else {
+      if (character === '[') inSubset = true;
+      else if (character === ']') inSubset = false;
+      else if (character === '>' && !inSubset) return position + 1;
+      position += 1;
+    }
+  }
+  return -1;
+}
+
+function after(text: string, mark: string, from: number): number {
+  const found = text.indexOf(mark, from);
+  return found === -1 ? -1 : found + mark.length;
+}
+
+function skipSpace(text: string, from: number): number {
+  let position = from;
+  while (position < text.length && ' \t\r\n\f'.includes(text.charAt(position))) position += 1;
+  return position;
+}
+
+function isJson(text: string, isWhole: boolean): boolean {
+  if (/^\s*(?:\[\s*)*\{\s*"[^"\\\r\n]{0,256}"\s*:/.test(text)) return true;
+  if (!isWhole) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
