@@ -29,6 +29,98 @@ export interface MediaRecord {
 
 /** An error record; `code` has no documented meaning and need not be the HTTP status. */
 export interface ErrorRecord {
-  code: number;
+  code?: number;
   message: string;
+}
+
+/** A media record with the text that it was read from. */
+export interface ReceivedRecord {
+  record: MediaRecord;
+  /** The service's JSON, white space between tokens removed and nothing else changed: numbers keep every digit. */
+  json: string;
+}
+
+const stringOrNumber = /("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)/g;
+const stringOrBracket = /"(?:[^"\\]|\\.)*"|[[\]{}]/g;
+const stringOrSpace = /("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g;
+
+/** Why a text is no media record; ends the sentence "the answer was ...". */
+export type RecordProblem = 'not JSON' | 'no JSON object' | 'nested too deeply' | 'without an id';
+
+/** JSON.parse takes any depth; whatever walks the value afterwards does not. */
+const deepestNesting = 500;
+
+/**
+ * Reads a media record, or tells why the text is none: it has to be a JSON object with an `id`. Numbers that a
+ * JavaScript number cannot hold are kept as strings of their digits.
+ */
+export function parseRecord(text: string): ReceivedRecord | {problem: RecordProblem} {
+  let value: unknown;
+  try {
+    JSON.parse(text);
+    value = JSON.parse(quoteLargeNumbers(text));
+  } catch {
+    return {problem: 'not JSON'};
+  }
+  if (!isObject(value)) return {problem: 'no JSON object'};
+  if (nesting(text) > deepestNesting) return {problem: 'nested too deeply'};
+  if (typeof value['id'] === 'number') value['id'] = String(value['id']);
+  if (typeof value['id'] !== 'string' || value['id'] === '') return {problem: 'without an id'};
+  return {record: value as MediaRecord, json: compactJson(text)};
+}
+
+/** The JSON text on one line: white space between its tokens is dropped, everything else stays as it is. */
+export function compactJson(text: string): string {
+  return text.replace(stringOrSpace, '$1');
+}
+
+function quoteLargeNumbers(text: string): string {
+  return text.replace(stringOrNumber, (token, string: string | undefined) =>
+    string !== undefined || isHeld(token) ? token : `"${token}"`,
+  );
+}
+
+/** Whether a JavaScript number holds this one: an integer with every digit, anything else as near as it gets. */
+function isHeld(token: string): boolean {
+  const number = Number(token);
+  return Number.isFinite(number) && (!/^-?\d{16,}$/.test(token) || Number.isSafeInteger(number));
+}
+
+function nesting(json: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [token] of json.matchAll(stringOrBracket)) {
+    if (token === '[' || token === '{') depth += 1;
+    else if (token === ']' || token === '}') depth -= 1;
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
+}
+
+/** Reads an error record, or undefined when the text is none: front ends answer with HTML, text or nothing. */
+export function parseErrorRecord(text: string): ErrorRecord | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value) || typeof value['message'] !== 'string') return undefined;
+  const code = value['code'];
+  return {message: value['message'], ...(typeof code === 'number' ? {code} : {})};
+}
+
+/** The URL to hand out: the PUBLIC variant's, else fileUrl. */
+export function publicUrl(record: MediaRecord): string | undefined {
+  const urls: unknown = record.urls;
+  const variants = Array.isArray(urls) ? urls.filter(isObject) : [];
+  const url = variants.find(entry => entry['variant'] === 'PUBLIC' && typeof entry['url'] === 'string')?.[
+    'url'
+  ];
+  if (typeof url === 'string') return url;
+  return typeof record.fileUrl === 'string' ? record.fileUrl : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

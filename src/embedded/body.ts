@@ -1,0 +1,33 @@
+import type {Exchange} from './exchange.ts';
+import {ClientGone, Refusal} from './refusal.ts';
+
+/** The whole body as UTF-8 text; rejects with a 413 beyond `limit` bytes, and when the connection ends before the body. */
+export function readBody(exchange: Exchange, limit: number): Promise<string> {
+  const {request, connection} = exchange;
+  const tooLong = () => new Refusal(413, `The body may have at most ${limit} bytes.`);
+  if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLong());
+  return new Promise<string>((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const settle = (error?: Refusal) => {
+      stopListening();
+      request.off('data', onData).off('end', onEnd).off('close', onClose);
+      request.pause();
+      if (error === undefined) resolve(Buffer.concat(chunks).toString('utf8'));
+      else reject(error);
+    };
+    const onData = (chunk: Buffer) => {
+      exchange.received += chunk.length;
+      if (exchange.received > limit) settle(tooLong());
+      else chunks.push(chunk);
+    };
+    const onEnd = () => settle();
+    const onClose = () => settle(new ClientGone());
+    const stopListening = connection.onFailure(() => settle(new ClientGone()));
+    if (connection.failure !== undefined || (request.destroyed && !request.complete)) {
+      settle(new ClientGone());
+      return;
+    }
+    request.on('data', onData).on('end', onEnd).on('close', onClose);
+    exchange.acceptBody();
+  });
+}

@@ -1,0 +1,62 @@
+import {type FileHandle, link, open, rename, rm} from 'node:fs/promises';
+import {dirname} from 'node:path';
+
+/** Writes a new file (0600) whose bytes are on the disk when the promise resolves; leaves none behind on failure. */
+export async function writeDurably(path: string, text: string): Promise<void> {
+  const handle = await open(path, 'wx', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } catch (error) {
+    await handle.close();
+    await rm(path, {force: true});
+    throw error;
+  }
+  await handle.close();
+}
+
+/** Renames a durable file over `target`; the new name survives a crash once the promise resolves. */
+export async function renameDurably(path: string, target: string): Promise<void> {
+  await rename(path, target);
+  await syncDirectory(dirname(target));
+}
+
+const noHardLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+/** Gives a durable file the name `target` if that name is free; says whether it was. The name `path` is gone after. */
+export async function claimName(path: string, target: string): Promise<boolean> {
+  try {
+    await link(path, target);
+    await syncDirectory(dirname(target));
+    return true;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    if (code === 'EEXIST') return false;
+    // File systems without hard links (FAT, some network shares) lose only the guard against a second process.
+    if (!noHardLinks.has(code)) throw error;
+    await renameDurably(path, target);
+    return true;
+  } finally {
+    await rm(path, {force: true});
+  }
+}
+
+const directoriesCannotSync = new Set(['EPERM', 'EACCES', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP']);
+
+/** Makes the names in a directory durable, where the platform can do that. */
+export async function syncDirectory(path: string): Promise<void> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(path, 'r');
+    await handle.sync();
+  } catch (error) {
+    if (!directoriesCannotSync.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  } finally {
+    await handle?.close();
+  }
+}
+
+/** Whether an error says that a file or directory does not exist. */
+export function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
+}

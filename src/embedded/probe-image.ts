@@ -1,0 +1,89 @@
+import type {FileHandle} from 'node:fs/promises';
+import {imageSize} from 'image-size';
+import type {MediaFacts} from './probe.ts';
+
+const headLength = 128 * 1024;
+
+/** One name for each format, where image-size names a brand or a variant. */
+const formatNames: Readonly<Record<string, string>> = {
+  bigtiff: 'tiff',
+  heix: 'heic',
+  hevc: 'heic',
+  hevx: 'heic',
+  'jxl-stream': 'jxl',
+  mif1: 'heif',
+  msf1: 'heif',
+};
+
+/** Format and coded size of an image; throws when nobody recognises the bytes. */
+export async function probeImage(handle: FileHandle, contentType: string): Promise<MediaFacts> {
+  const head = await dimensionBytes(handle);
+  const {width, height, type} = imageSize(head);
+  // TGA has no signature: almost any file that begins with zeros would count as one.
+  if (type === undefined || (type === 'tga' && !/(tga|targa)/.test(contentType))) return {};
+  return {
+    ...(isLength(width) && isLength(height) ? {width, height} : {}),
+    imageType: formatNames[type] ?? type,
+  };
+}
+
+function isLength(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
+}
+
+/** The bytes in which image-size finds format and size: the head of the file, or what stands for it. */
+async function dimensionBytes(handle: FileHandle): Promise<Uint8Array> {
+  const head = await readAt(handle, 0, headLength);
+  if (head[0] === 0xff && head[1] === 0xd8) return jpegFrame(handle);
+  if (/^(?:II[*+]\0|MM\0[*+])/.test(head.toString('latin1', 0, 4))) return tiffDirectory(handle, head);
+  return head;
+}
+
+/** A JPEG of its frame header alone, which may stand behind megabytes of profiles, previews and metadata. */
+async function jpegFrame(handle: FileHandle): Promise<Uint8Array> {
+  let offset = 2;
+  for (let segments = 0; segments < 2_000; segments += 1) {
+    const segment = await readAt(handle, offset, 10);
+    if (segment.length < 10 || segment[0] !== 0xff) break;
+    const marker = segment.readUInt8(1);
+    if (marker === 0xff) {
+      offset += 1; // a fill byte
+    } else if (isFrameMarker(marker)) {
+      return Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 2]), segment, Buffer.alloc(16)]);
+    } else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) {
+      offset += 2; // a marker without a segment
+    } else {
+      offset += 2 + segment.readUInt16BE(2);
+    }
+  }
+  throw new Error('no frame header');
+}
+
+function isFrameMarker(marker: number): boolean {
+  return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
+}
+
+/** A TIFF or BigTIFF whose first directory follows its header; many writers put the directory at the end of the file. */
+async function tiffDirectory(handle: FileHandle, head: Buffer): Promise<Uint8Array> {
+  const littleEndian = head[0] === 0x49;
+  const isBig = head[littleEndian ? 2 : 3] === 0x2b;
+  const header = Buffer.from(head.subarray(0, isBig ? 16 : 8));
+  const offsetAt = isBig ? 8 : 4;
+  const numberAt = (bytes: Buffer, at: number, length: number) => {
+    const digits = Buffer.from(bytes.subarray(at, at + length));
+    return Number(`0x${(littleEndian ? digits.reverse() : digits).toString('hex')}`);
+  };
+  const offset = numberAt(header, offsetAt, isBig ? 8 : 4);
+  const countLength = isBig ? 8 : 2;
+  const count = numberAt(await readAt(handle, offset, countLength), 0, countLength);
+  const directory = await readAt(handle, offset, countLength + Math.min(count, 4_096) * (isBig ? 20 : 12));
+  header.fill(0, offsetAt);
+  header.writeUInt8(header.length, littleEndian ? offsetAt : header.length - 1);
+  // The zeros end the directory for image-size, which reads past its entries.
+  return Buffer.concat([header, directory, Buffer.alloc(24)]);
+}
+
+async function readAt(handle: FileHandle, offset: number, length: number): Promise<Buffer> {
+  const {buffer, bytesRead} = await handle.read(Buffer.alloc(length), 0, length, offset);
+  return buffer.subarray(0, bytesRead);
+}

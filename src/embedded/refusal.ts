@@ -1,0 +1,51 @@
+/** An answer that is an error record, thrown from wherever the request turns out to be unacceptable. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  /** The HTTP status; also the error record's `code`. */
+  readonly status: number;
+  /** Further header fields of the answer. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** The client closed the connection before its request was complete: nobody's internal error. */
+export class ClientGone extends Refusal {
+  constructor() {
+    super(400, 'The connection ended before the body was complete.');
+  }
+}
+
+const storageFull = new Set(['ENOSPC', 'EDQUOT']);
+
+/** The refusal that a thrown value stands for, or undefined when it is an internal error. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  if (error instanceof Refusal) return error;
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  if (code !== undefined && storageFull.has(code)) {
+    return new Refusal(507, 'There is no space left in the data directory.');
+  }
+  return undefined;
+}
+
+const parserStatus: Readonly<Record<string, number>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  HPE_HEADER_OVERFLOW: 431,
+};
+
+const parserMessage: Readonly<Record<number, string>> = {
+  408: 'The request head did not arrive in time.',
+  413: 'The chunk extensions are too long.',
+  431: 'The header fields are too long.',
+};
+
+/** The refusal of a request that node's HTTP parser could not read to its end. */
+export function refusalOfMalformed(error: Error): Refusal {
+  const status = parserStatus[(error as NodeJS.ErrnoException).code ?? ''] ?? 400;
+  return new Refusal(status, parserMessage[status] ?? 'The request is not well-formed HTTP/1.1.');
+}

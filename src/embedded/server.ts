@@ -1,0 +1,128 @@
+import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
+import type {Duplex} from 'node:stream';
+import {answerRaw, answerRefusal} from './answer.ts';
+import {connectionOf} from './connection.ts';
+import type {Service} from './context.ts';
+import {checkHost, type Exchange, exchangeOf, isBodyPending} from './exchange.ts';
+import {Refusal, refusalOf, refusalOfMalformed} from './refusal.ts';
+import {routeOf} from './routes.ts';
+
+/** An HTTP server over the routes. */
+export interface RoutedServer {
+  readonly server: Server;
+  /** Resolves when nothing is being worked on that came before the call and arrived whole. */
+  whole(): Promise<void>;
+  /** Resolves when nothing at all is being worked on. */
+  idle(): Promise<void>;
+}
+
+/** Makes the HTTP server; every failure is answered with an error record. */
+export function createRoutedServer(service: Service): RoutedServer {
+  const running = new Map<Exchange, Promise<void>>();
+  const commonHeaders: Record<string, string> = service.idempotency ? {'Accept-Idempotency-Key': '?1'} : {};
+  const server = createServer({
+    headersTimeout: 60_000,
+    // A slow upload that still moves is an honest one.
+    requestTimeout: 0,
+    // Node's own answer to a missing Host would be no error record.
+    requireHostHeader: false,
+    insecureHTTPParser: false,
+    highWaterMark: 256 * 1024,
+  });
+  // Otherwise a client that ends its side after the body, as it may, gets no answer.
+  Object.assign(server, {httpAllowHalfOpen: true});
+
+  const take = (acceptBody: (response: ServerResponse) => void, refusal?: Refusal) => {
+    return (request: IncomingMessage, response: ServerResponse): void => {
+      const exchange = exchangeOf(request, response, service.clock, commonHeaders, () =>
+        acceptBody(response),
+      );
+      if (exchange.connection.closing) {
+        request.resume();
+        return;
+      }
+      const done = work(exchange, service, refusal).finally(() => running.delete(exchange));
+      running.set(exchange, done);
+      observe(exchange, service, done);
+    };
+  };
+  const unexpected = new Refusal(417, 'The only expectation that can be met is 100-continue.');
+  const goOn = (response: ServerResponse) => response.writeContinue();
+  server.on('request', take(ignore));
+  server.on('checkContinue', take(goOn));
+  server.on('checkExpectation', take(ignore, unexpected));
+  server.on('connect', (_request, socket) => {
+    // Node hands this socket over: no one else would close it.
+    socket.on('error', ignore).once('finish', () => socket.destroy());
+    const refusal = new Refusal(405, 'This is no proxy.', {Allow: 'GET, HEAD, POST'});
+    answerRaw(socket, refusal, commonHeaders, service.clock);
+  });
+  server.on('clientError', (error, socket) => onClientError(error, socket, service, commonHeaders));
+  return {
+    server,
+    whole: async () => {
+      const posts = [...running].filter(
+        ([{method, request}]) => method === 'POST' && !isBodyPending(request),
+      );
+      await Promise.all(posts.map(([, done]) => done));
+    },
+    idle: async () => {
+      await Promise.all(running.values());
+    },
+  };
+}
+
+async function work(exchange: Exchange, service: Service, refusal: Refusal | undefined): Promise<void> {
+  try {
+    if (refusal !== undefined) throw refusal;
+    checkHost(exchange, service.port());
+    await routeOf(exchange)(exchange, service);
+  } catch (error) {
+    const known = refusalOf(error);
+    if (known === undefined) service.observer.onError(error);
+    answerRefusal(exchange, known ?? new Refusal(500, 'Internal error.'));
+  }
+}
+
+/** What the parser cannot read, and what becomes of a socket, arrives here: at times in the middle of a request. */
+function onClientError(
+  error: Error,
+  socket: Duplex,
+  service: Service,
+  commonHeaders: Readonly<Record<string, string>>,
+): void {
+  const connection = connectionOf(socket);
+  if (connection.closing) return;
+  connection.fail(error);
+  if ((error as NodeJS.ErrnoException).code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+  } else if (connection.pending === 0) {
+    connection.closing = true;
+    answerRaw(socket, refusalOfMalformed(error), commonHeaders, service.clock);
+  }
+  // With a request pending, its answer is the last on this connection, and closes it.
+}
+
+function observe(exchange: Exchange, {observer}: Service, done: Promise<void>): void {
+  const {request, response, connection, clock, method, path} = exchange;
+  const start = clock.monotonic();
+  connection.pending += 1;
+  // A client that leaves makes a read or a write fail; there is nobody to tell.
+  request.on('error', ignore);
+  response.on('error', ignore);
+  response.once('close', async () => {
+    connection.pending -= 1;
+    if (connection.failure !== undefined && !connection.closing) request.socket.destroySoon();
+    // When the client left, the connection closes first and the status is decided after.
+    await done;
+    observer.onRequest({
+      method,
+      path,
+      status: response.statusCode,
+      bytes: exchange.received || exchange.sent,
+      elapsedMs: clock.monotonic() - start,
+    });
+  });
+}
+
+function ignore(): void {}

@@ -1,0 +1,144 @@
+import {once} from 'node:events';
+import type {AddressInfo} from 'node:net';
+import {resolve} from 'node:path';
+import {type Clock, systemClock} from '../host.ts';
+import type {MediaRecord} from '../service/record.ts';
+import type {RequestEntry} from './context.ts';
+import {IdempotencyEntries} from './idempotency.ts';
+import {type KeyOptions, KeyRing} from './keys.ts';
+import {createRoutedServer, type RoutedServer} from './server.ts';
+import {mediaRecord, Store} from './store.ts';
+
+export type {RequestEntry} from './context.ts';
+export type {KeyOptions, Permission} from './keys.ts';
+
+export interface ServiceOptions {
+  /** 0, the default, is any free port. */
+  port?: number;
+  /** A loopback address: `127.0.0.1` (default), `::1` or `localhost`. */
+  host?: string;
+  /** Where everything is kept; made when missing (0700). Two processes may share one. */
+  dataDirectory: string;
+  /** The base of the URLs in records; default: the address that the service listens on. */
+  publicUrl?: string;
+  /** The answer to a request without a token or with insufficient permissions; default 403. */
+  deniedStatus?: 403 | 404;
+  /** False: the service neither knows nor declares Idempotency-Key. Default true. */
+  idempotency?: boolean;
+  clock?: Clock;
+  /** Called once for each request, when its answer has been sent or its connection is lost. */
+  onRequest?: (entry: RequestEntry) => void;
+  /** Called with whatever was answered as 500. */
+  onError?: (error: unknown) => void;
+}
+
+/** What is stored of one upload. */
+export interface StoredMedia {
+  record: MediaRecord;
+  contentType: string;
+  /** Of the file that holds the bytes. */
+  path: string;
+  /** Hexadecimal. */
+  sha256: string;
+  /** ISO 8601, UTC. */
+  createdAt: string;
+}
+
+export interface EmbeddedService {
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string;
+  /** Makes an API key and returns it, this once; only its hash is kept. */
+  createKey(options?: KeyOptions): Promise<string>;
+  /** Forgets every key of a label. */
+  revokeKeys(label: string): Promise<void>;
+  /** What is stored, oldest first. */
+  records(): Promise<StoredMedia[]>;
+  /** Stops accepting, answers the uploads that have arrived whole, ends all connections; files stay. */
+  close(): Promise<void>;
+}
+
+const loopbackHosts = ['127.0.0.1', '::1', 'localhost'];
+
+/**
+ * Starts the embedded service: the service interface over a data directory, on loopback only. Rejects with the system's
+ * error when the port is in use (`EADDRINUSE`) or the directory cannot be made.
+ */
+export async function startService(options: ServiceOptions): Promise<EmbeddedService> {
+  const host = options.host ?? '127.0.0.1';
+  if (!loopbackHosts.includes(host)) {
+    throw new Error(
+      `The embedded service listens on loopback only (${loopbackHosts.join(', ')}), not on "${host}".`,
+    );
+  }
+  const publicUrl = options.publicUrl === undefined ? undefined : parsePublicUrl(options.publicUrl);
+  const clock = options.clock ?? systemClock;
+  const dataDirectory = resolve(options.dataDirectory);
+  const store = new Store(dataDirectory, clock);
+  await store.prepare();
+  const keys = new KeyRing(dataDirectory, clock);
+  await keys.prepare();
+
+  let url = '';
+  let port = 0;
+  const observer = {onRequest: options.onRequest ?? (() => {}), onError: options.onError ?? (() => {})};
+  const routed = createRoutedServer({
+    store,
+    keys,
+    entries: new IdempotencyEntries(store, clock),
+    idempotency: options.idempotency ?? true,
+    deniedStatus: options.deniedStatus ?? 403,
+    clock,
+    observer,
+    port: () => port,
+    publicUrl: () => publicUrl ?? url,
+  });
+  routed.server.listen({host, port: options.port ?? 0});
+  await once(routed.server, 'listening');
+  // A connection that could not be accepted, for want of file descriptors for example, ends nothing else.
+  routed.server.on('error', observer.onError);
+  port = (routed.server.address() as AddressInfo).port;
+  url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+  let closed: Promise<void> | undefined;
+  return {
+    url,
+    createKey: keyOptions => keys.create(keyOptions),
+    revokeKeys: label => keys.revoke(label),
+    records: () => storedMedia(store, publicUrl ?? url),
+    close: () => {
+      closed ??= closeServer(routed);
+      return closed;
+    },
+  };
+}
+
+async function storedMedia(store: Store, baseUrl: string): Promise<StoredMedia[]> {
+  const found = await Promise.all((await store.ids()).map(id => store.find(id)));
+  return found
+    .filter(stored => stored !== undefined)
+    .map(stored => ({
+      record: mediaRecord(stored, baseUrl),
+      contentType: stored.contentType,
+      path: store.filePath(stored.id),
+      sha256: stored.sha256,
+      createdAt: stored.createdAt,
+    }));
+}
+
+async function closeServer({server, whole, idle}: RoutedServer): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  await whole();
+  server.closeAllConnections();
+  await closed;
+  // An upload that lost its connection still has its temporary file to remove.
+  await idle();
+}
+
+function parsePublicUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    throw new Error(`publicUrl must be an http(s) URL without query and fragment, not "${text}".`);
+  }
+  return url.href.replace(/\/+$/, '');
+}

@@ -1,0 +1,140 @@
+import {readFile, stat, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import {startService} from '../../src/embedded/service.ts';
+import {png, query, serviceWithKey, startedService, temporaryDirectory, upload} from './support.ts';
+
+const targets = ['/v1/media/upload', '/graphql'];
+
+async function post(url: string, authorization?: string): Promise<Response> {
+  const contentType = url.endsWith('graphql') ? 'application/json' : 'image/png';
+  return fetch(url, {
+    method: 'POST',
+    headers: {
+      'Content-Type': contentType,
+      ...(authorization === undefined ? {} : {Authorization: authorization}),
+    },
+    body: url.endsWith('graphql') ? '{"query":"{__typename}"}' : png(1, 1),
+  });
+}
+
+for (const target of targets) {
+  test(`${target} with an unknown key: 401 and a challenge`, async () => {
+    const {service} = await serviceWithKey();
+    const response = await post(service.url + target, 'Bearer mk_unknown');
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toBe('Bearer');
+    expect(await response.json()).toEqual({code: 401, message: expect.any(String)});
+  });
+
+  for (const [name, authorization] of [
+    ['no Authorization', undefined],
+    ['a scheme other than Bearer', 'Basic dXNlcjpwYXNz'],
+    ['Bearer without a token', 'Bearer'],
+  ] as const) {
+    test(`${target} with ${name}: 403, or 404 where the service is told so`, async () => {
+      const forbidding = await startedService();
+      const hiding = await startedService({deniedStatus: 404});
+      for (const [service, status] of [
+        [forbidding, 403],
+        [hiding, 404],
+      ] as const) {
+        const response = await post(service.url + target, authorization);
+        expect(response.status).toBe(status);
+        expect(await response.json()).toEqual({code: status, message: expect.any(String)});
+      }
+    });
+  }
+
+  test(`${target} with a key that lacks the permission: 403, or 404 where the service is told so`, async () => {
+    const lacking = target === '/graphql' ? 'upload' : 'graphql';
+    for (const status of [403, 404] as const) {
+      const service = await startedService({deniedStatus: status});
+      const key = await service.createKey({permissions: [lacking]});
+      expect((await post(service.url + target, `Bearer ${key}`)).status).toBe(status);
+      expect(await service.records()).toEqual([]);
+    }
+  });
+
+  test(`${target} with the scheme in another case: accepted`, async () => {
+    const {service, key} = await serviceWithKey();
+    for (const scheme of ['bearer', 'BEARER', 'BeArEr']) {
+      expect((await post(service.url + target, `${scheme} ${key}`)).status).toBe(200);
+    }
+  });
+}
+
+test('a key of one permission may use that one', async () => {
+  const service = await startedService();
+  const uploading = await service.createKey({permissions: ['upload']});
+  const asking = await service.createKey({permissions: ['graphql']});
+  expect((await upload(service, uploading, png(1, 1))).status).toBe(200);
+  expect(await query(service, asking, '{__typename}')).toEqual({data: {__typename: 'Query'}});
+});
+
+test('a key: long, random, url-safe, and stored as a hash in a file for its owner alone', async () => {
+  const {service, key, dataDirectory} = await serviceWithKey();
+  expect(key).toMatch(/^mk_[A-Za-z0-9_-]{32,}$/);
+  expect(await service.createKey()).not.toBe(key);
+  const path = join(dataDirectory, 'keys.json');
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect(await readFile(path, 'utf8')).not.toContain(key.slice(3));
+  expect((await stat(dataDirectory)).mode & 0o077).toBe(0);
+});
+
+test('a key made by one process: known to another on the same directory, and after a restart', async () => {
+  const {service, key, dataDirectory} = await serviceWithKey();
+  const other = await startedService({dataDirectory});
+  expect((await upload(other, key, png(1, 1))).status).toBe(200);
+  await service.close();
+  await other.close();
+  const restarted = await startedService({dataDirectory});
+  expect((await upload(restarted, key, png(1, 1))).status).toBe(200);
+});
+
+test('a key that is not to persist: known to its process only', async () => {
+  const {service, dataDirectory} = await serviceWithKey();
+  const key = await service.createKey({persist: false, label: 'own'});
+  expect((await upload(service, key, png(1, 1))).status).toBe(200);
+  const other = await startedService({dataDirectory});
+  expect((await upload(other, key, png(1, 1))).status).toBe(401);
+  await service.revokeKeys('own');
+  expect((await upload(service, key, png(1, 1))).status).toBe(401);
+});
+
+test('revoked keys: unknown at once in every process; other labels stay', async () => {
+  const {service, key, dataDirectory} = await serviceWithKey();
+  const first = await service.createKey({label: 'serve'});
+  const kept = await service.createKey({label: 'other'});
+  const other = await startedService({dataDirectory});
+  expect((await upload(other, first, png(1, 1))).status).toBe(200);
+  await service.revokeKeys('serve');
+  const second = await service.createKey({label: 'serve'});
+  expect((await upload(other, first, png(1, 1))).status).toBe(401);
+  for (const good of [second, kept, key]) expect((await upload(other, good, png(1, 1))).status).toBe(200);
+});
+
+test('keys made at the same time by two processes: none is lost', async () => {
+  const {service, dataDirectory} = await serviceWithKey();
+  const other = await startedService({dataDirectory});
+  const keys = await Promise.all(
+    Array.from({length: 20}, (_, index) => (index % 2 === 0 ? service : other).createKey()),
+  );
+  for (const key of keys) expect((await upload(service, key, png(1, 1))).status).toBe(200);
+});
+
+test('a damaged keys.json: the service does not start, and says which file', async () => {
+  const dataDirectory = await temporaryDirectory();
+  await writeFile(join(dataDirectory, 'keys.json'), '{');
+  await expect(startService({dataDirectory})).rejects.toThrow('keys.json is damaged');
+});
+
+test('credentials are judged before the body is asked for', async () => {
+  const {service} = await serviceWithKey();
+  const response = await fetch(`${service.url}/v1/media/upload`, {
+    method: 'POST',
+    headers: {'Content-Type': 'text/plain', Authorization: 'Bearer mk_unknown'},
+    body: 'neither the type nor the key is right',
+  });
+  expect(response.status).toBe(401);
+});

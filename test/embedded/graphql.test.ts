@@ -1,0 +1,169 @@
+import {mkdir, rm} from 'node:fs/promises';
+import {join} from 'node:path';
+import {serverAudits} from 'graphql-http';
+import {expect, test} from 'vitest';
+import type {EmbeddedService} from '../../src/embedded/service.ts';
+import {
+  eventually,
+  parseAnswer,
+  png,
+  query,
+  rawConnection,
+  serviceWithKey,
+  startedService,
+  upload,
+} from './support.ts';
+
+const everyField =
+  'id type urls {variant url} width height imageType fileUrl duration thumbnailUrl hlsUrl size';
+
+async function uploadedIds(service: EmbeddedService, key: string, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let width = 1; width <= count; width += 1) {
+    ids.push(((await (await upload(service, key, png(width, 1))).json()) as {id: string}).id);
+  }
+  return ids;
+}
+
+test('the audits of graphql-http: every one passes', async () => {
+  const {service, key} = await serviceWithKey();
+  const audits = serverAudits({
+    url: `${service.url}/graphql`,
+    fetchFn: (url: string, init: RequestInit = {}) =>
+      fetch(url, {
+        ...init,
+        headers: {...(init.headers as Record<string, string>), Authorization: `Bearer ${key}`},
+      }),
+  });
+  expect(audits.length).toBeGreaterThan(50);
+  const failures: string[] = [];
+  for (const audit of audits) {
+    const result = await audit.fn();
+    if (result.status !== 'ok') failures.push(`${audit.id} ${audit.name}: ${result.reason}`);
+  }
+  expect(failures).toEqual([]);
+});
+
+test('viewer: the owner of the key', async () => {
+  const {service, key} = await serviceWithKey();
+  const labelled = await service.createKey({label: 'serve'});
+  const text = '{viewer {id name email permissions}}';
+  expect(await query(service, key, text)).toEqual({
+    data: {
+      viewer: {id: expect.any(String), name: 'local', email: null, permissions: ['upload', 'graphql']},
+    },
+  });
+  const before = await query(service, labelled, text);
+  expect(before).toMatchObject({data: {viewer: {name: 'serve'}}});
+  await service.revokeKeys('serve');
+  expect(await query(service, await service.createKey({label: 'serve'}), text)).toEqual(before);
+});
+
+test('media: all eleven fields, those that are not known are null', async () => {
+  const {service, key} = await serviceWithKey();
+  const record = (await (await upload(service, key, png(6, 4))).json()) as {id: string};
+  const media = `query ($id: ID!) {media(id: $id) {${everyField}}}`;
+  expect(await query(service, key, media, {id: record.id})).toEqual({
+    data: {media: {duration: null, thumbnailUrl: null, hlsUrl: null, ...record}},
+  });
+  for (const id of [`m_${'0'.repeat(29)}`, 'm_1', '../keys', '']) {
+    expect(await query(service, key, media, {id})).toEqual({data: {media: null}});
+  }
+});
+
+test('mediaList: newest first, page by page', async () => {
+  const {service, key} = await serviceWithKey();
+  const ids = (await uploadedIds(service, key, 5)).reverse();
+  const list = async (args: string) => {
+    const {data} = await query<{mediaList: {id: string}[]}>(service, key, `{mediaList${args} {id}}`);
+    return data?.mediaList.map(media => media.id);
+  };
+  expect(await list('')).toEqual(ids);
+  expect(await list('(first: 2)')).toEqual(ids.slice(0, 2));
+  expect(await list(`(first: 2, after: "${ids[1]}")`)).toEqual(ids.slice(2, 4));
+  expect(await list(`(after: "${ids[4]}")`)).toEqual([]);
+});
+
+for (const args of ['(first: 0)', '(first: 1001)', '(after: "../keys")']) {
+  test(`mediaList${args}: a GraphQL error`, async () => {
+    const {service, key} = await serviceWithKey();
+    const {errors} = await query(service, key, `{mediaList${args} {id}}`);
+    expect(errors).toHaveLength(1);
+  });
+}
+
+test('introspection: the fields of Media', async () => {
+  const {service, key} = await serviceWithKey();
+  const text = '{__type(name: "Media") {fields {name}}}';
+  const {data} = await query<{__type: {fields: {name: string}[]}}>(service, key, text);
+  const names = data?.__type.fields.map(field => field.name);
+  expect(names).toEqual(everyField.replace(/ \{.*?\}/, '').split(' '));
+});
+
+test('a body of more than 1 MiB, declared or chunked: 413', async () => {
+  const {service, key} = await serviceWithKey();
+  const body = JSON.stringify({query: '{__typename}', variables: {x: 'x'.repeat(1024 * 1024)}});
+  const response = await fetch(`${service.url}/graphql`, {
+    method: 'POST',
+    headers: {Authorization: `Bearer ${key}`, 'Content-Type': 'application/json'},
+    body,
+  });
+  expect(response.status).toBe(413);
+  expect(await response.json()).toEqual({code: 413, message: expect.any(String)});
+
+  const {socket, text} = await rawConnection(service);
+  socket.write(
+    `POST /graphql HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\nAuthorization: Bearer ${key}\r\n` +
+      'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
+  );
+  socket.write(`${body.length.toString(16)}\r\n${body}\r\n`);
+  const answer = await eventually(() => parseAnswer(text()));
+  expect(answer.status).toBe(413);
+});
+
+test('a chunked body', async () => {
+  const {service, key} = await serviceWithKey();
+  const {socket, text} = await rawConnection(service);
+  const body = '{"query":"{__typename}"}';
+  socket.write(
+    `POST /graphql HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\nAuthorization: Bearer ${key}\r\n` +
+      'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n' +
+      `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+  );
+  await eventually(() => text().includes('{"data":{"__typename":"Query"}}'));
+});
+
+for (const [name, init, status] of [
+  ['another content type', {headers: {'Content-Type': 'text/plain'}, body: '{"query":"{__typename}"}'}, 415],
+  ['an answer type that is not to be had', {headers: {Accept: 'text/html'}, body: '{}'}, 406],
+] as const) {
+  test(`${name}: ${status} as an error record`, async () => {
+    const {service, key} = await serviceWithKey();
+    const response = await fetch(`${service.url}/graphql`, {
+      method: 'POST',
+      ...init,
+      headers: {Authorization: `Bearer ${key}`, ...init.headers},
+    });
+    expect(response.status).toBe(status);
+    expect(await response.json()).toEqual({code: status, message: expect.any(String)});
+  });
+}
+
+test('GET without a key: 403, before the query is looked at', async () => {
+  const service = await startedService();
+  const response = await fetch(`${service.url}/graphql?query={`);
+  expect(response.status).toBe(403);
+  expect(await response.json()).toEqual({code: 403, message: expect.any(String)});
+});
+
+test('a failure inside a resolver: an error that names no path of this machine', async () => {
+  const {service, key, dataDirectory} = await serviceWithKey();
+  const [id = ''] = await uploadedIds(service, key, 1);
+  const path = join(dataDirectory, 'records', `${id}.json`);
+  await rm(path);
+  await mkdir(path);
+  const {data, errors} = await query(service, key, `{media(id: "${id}") {id}}`);
+  expect(data).toEqual({media: null});
+  expect(errors).toMatchObject([{message: 'Internal error.'}]);
+  expect(JSON.stringify(errors)).not.toContain(dataDirectory);
+});

@@ -1,0 +1,131 @@
+import {expect, test} from 'vitest';
+import {parseContentLength, parseContentType} from '../../src/embedded/upload.ts';
+import {
+  eventually,
+  namesIn,
+  parseAnswer,
+  png,
+  rawConnection,
+  serviceWithKey,
+  upload,
+  uploadHead,
+} from './support.ts';
+
+for (const type of [
+  'text/plain',
+  'application/octet-stream',
+  'application/json',
+  'audio/mpeg',
+  'multipart/form-data; boundary=x',
+  'image',
+  'image/',
+  'image/*',
+  'video/*; q=1',
+  'images/png',
+  'x-image/png',
+  'image/png, text/html',
+]) {
+  test(`Content-Type ${type}: 415 and nothing stored`, async () => {
+    const {service, key} = await serviceWithKey();
+    const response = await upload(service, key, png(1, 1), {'Content-Type': type});
+    expect(response.status).toBe(415);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(await response.json()).toEqual({code: 415, message: expect.any(String)});
+    expect(await service.records()).toEqual([]);
+  });
+}
+
+test('no Content-Type: 415', async () => {
+  const {service, key} = await serviceWithKey();
+  const {socket, text} = await rawConnection(service);
+  const head = uploadHead(service, key, {'Content-Length': 5}).replace(/Content-Type: [^\r]*\r\n/, '');
+  socket.write(`${head}hello`);
+  expect((await eventually(() => parseAnswer(text()))).status).toBe(415);
+});
+
+test('content types that are accepted', () => {
+  expect(['image/svg+xml', 'video/vnd.dlna.mpeg-tts', 'Video/MP4;codecs=avc1'].map(parseContentType)).toEqual(
+    ['image/svg+xml', 'video/vnd.dlna.mpeg-tts', 'video/mp4;codecs=avc1'],
+  );
+});
+
+test('content lengths beyond what can be counted: refused', () => {
+  expect(parseContentLength('9007199254740991')).toBe(Number.MAX_SAFE_INTEGER);
+  expect(() => parseContentLength('9007199254740993')).toThrow('no length');
+});
+
+test('a chunked body: 411', async () => {
+  const {service, key} = await serviceWithKey();
+  const {socket, text} = await rawConnection(service);
+  socket.write(`${uploadHead(service, key, {'Transfer-Encoding': 'chunked'})}5\r\nhello\r\n0\r\n\r\n`);
+  const answer = await eventually(() => parseAnswer(text()));
+  expect(answer.status).toBe(411);
+  expect(JSON.parse(answer.body)).toEqual({code: 411, message: expect.any(String)});
+  expect(await service.records()).toEqual([]);
+});
+
+test('neither Content-Length nor a body: 411', async () => {
+  const {service, key} = await serviceWithKey();
+  const {socket, text} = await rawConnection(service);
+  socket.write(uploadHead(service, key, {}));
+  expect((await eventually(() => parseAnswer(text()))).status).toBe(411);
+});
+
+test('Content-Length 0: 400, and the connection stays of use', async () => {
+  const {service, key} = await serviceWithKey();
+  const {socket, text} = await rawConnection(service);
+  socket.write(uploadHead(service, key, {'Content-Length': 0}));
+  expect((await eventually(() => parseAnswer(text()))).status).toBe(400);
+  const seen = text().length;
+  const bytes = png(1, 1);
+  socket.write(uploadHead(service, key, {'Content-Length': bytes.length}));
+  socket.write(bytes);
+  expect((await eventually(() => parseAnswer(text().slice(seen)))).status).toBe(200);
+});
+
+test('a body larger than the disk: 507 before it is sent', async () => {
+  const {service, key, dataDirectory} = await serviceWithKey();
+  const {socket, ended} = await rawConnection(service);
+  socket.write(uploadHead(service, key, {'Content-Length': 2 ** 52}));
+  const answer = parseAnswer(await ended());
+  expect(answer?.status).toBe(507);
+  expect(await namesIn(dataDirectory, 'temporary')).toEqual([]);
+});
+
+// A client such as Python's http.client reads nothing before it has written everything.
+for (const [name, status, fields] of [
+  ['an unknown key', 401, {Authorization: 'Bearer mk_unknown'}],
+  ['a refused type', 415, {'Content-Type': 'text/plain'}],
+] as const) {
+  test(`${name} and 64 MiB that the client writes before it reads: the ${status} arrives`, async () => {
+    const {service, key} = await serviceWithKey();
+    const body = Buffer.alloc(64 * 1024 * 1024);
+    for (let round = 0; round < 5; round += 1) {
+      const {socket, ended} = await rawConnection(service);
+      socket.pause();
+      socket.write(uploadHead(service, key, {...fields, 'Content-Length': body.length}));
+      await new Promise<void>((resolve, reject) => {
+        socket.write(body, error => (error ? reject(error) : resolve()));
+      });
+      socket.resume();
+      const answer = parseAnswer(await ended());
+      expect(answer?.status).toBe(status);
+      expect(answer?.headers).toMatchObject({connection: 'close', 'accept-idempotency-key': '?1'});
+    }
+    expect(await service.records()).toEqual([]);
+  });
+}
+
+test('requests after an early answer on the same connection: not carried out', async () => {
+  const {service, key} = await serviceWithKey();
+  const {socket, ended} = await rawConnection(service);
+  const bytes = png(1, 1);
+  const refused = Buffer.alloc(1024 * 1024);
+  socket.write(uploadHead(service, key, {'Content-Type': 'text/plain', 'Content-Length': refused.length}));
+  await ended();
+  socket.write(refused);
+  socket.write(uploadHead(service, key, {'Content-Length': bytes.length}));
+  socket.end(bytes);
+  await eventually(() => socket.closed);
+  expect(await service.records()).toEqual([]);
+});
