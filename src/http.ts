@@ -1,0 +1,310 @@
+import type {Socket} from 'node:net';
+import {getProxyForUrl} from 'proxy-from-env';
+import {buildConnector, Client} from 'undici';
+import {MediaError, systemCode} from './errors.ts';
+import type {Clock} from './host.ts';
+import {isLoopback} from './loopback.ts';
+
+/** The longest answer that is read; everything past it is cut off and flagged. */
+export const maxAnswerBytes = 1024 * 1024;
+
+/** How long an idle connection may be used again: servers commonly close theirs after 5 s. */
+const idleMs = 4_000;
+
+export interface ConnectionOptions {
+  clock: Clock;
+  userAgent: string;
+  connectTimeoutMs?: number;
+  /** Certificate authorities to trust instead of the system's, as PEM text. */
+  certificateAuthorities?: string;
+}
+
+/** What a request body may know of the connection that it is written to. */
+export interface Wire {
+  /** False once the connection is known to have ended: nothing that is written then is sent. */
+  readonly open: boolean;
+  /** Whether the head of the answer has arrived. */
+  readonly answered: boolean;
+  /** Resolves, never rejects, once the answer has been read to its end or the request has failed. */
+  readonly settled: Promise<void>;
+  /** How long the connection took to open, TLS included, in milliseconds. */
+  readonly connectMs: number;
+}
+
+/** A body that is made while it is sent; it is asked for its first chunk only once a socket is connected. */
+export type BodyWriter = (wire: Wire) => AsyncIterable<Uint8Array>;
+
+export interface HttpRequest {
+  method: 'GET' | 'POST';
+  /** Path and query, beginning with a slash. */
+  path: string;
+  headers: Record<string, string>;
+  body?: string | BodyWriter;
+  signal?: AbortSignal;
+}
+
+export interface HttpAnswer {
+  status: number;
+  /** Names in lower case; repeated fields joined with a comma. */
+  headers: Record<string, string>;
+  body: Buffer;
+  /** The body was longer than maxAnswerBytes: `body` holds its beginning. */
+  truncated: boolean;
+  /** The connection failed before the body's end: `body` holds what came. */
+  cut: boolean;
+}
+
+/**
+ * One keep-alive HTTP/1.1 connection to one origin, for one request at a time. Never follows a redirect, never
+ * repeats a request, and has no timeout of its own after connecting: whoever sends decides how long to wait.
+ */
+export class Connection {
+  readonly #client: Client;
+  readonly #userAgent: string;
+  #connectMs = 0;
+  #socket: Socket | undefined;
+
+  constructor(origin: URL, options: ConnectionOptions) {
+    const connect = connector(origin, options);
+    this.#userAgent = options.userAgent;
+    this.#client = new Client(origin.origin, {
+      allowH2: false,
+      pipelining: 1,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: idleMs,
+      keepAliveMaxTimeout: idleMs,
+      connect: (parameters, callback) => {
+        const start = options.clock.monotonic();
+        connect(parameters, (error, socket) => {
+          this.#connectMs = options.clock.monotonic() - start;
+          if (error) {
+            callback(describeConnectError(error, origin), null);
+          } else {
+            this.#socket = socket;
+            callback(null, socket);
+          }
+        });
+      },
+    });
+  }
+
+  /**
+   * Sends one request and reads its answer. Rejects with a MediaError when no connection could be made (nothing was
+   * sent then), with the signal's reason when aborted, and with whatever broke the connection otherwise.
+   */
+  async request(request: HttpRequest): Promise<HttpAnswer> {
+    let settle = () => {};
+    const settled = new Promise<void>(resolve => {
+      settle = resolve;
+    });
+    let answered = false;
+    const wire = () => this.#wire(() => answered, settled);
+    try {
+      const response = await this.#client.request({
+        method: request.method,
+        path: request.path,
+        headers: {'user-agent': this.#userAgent, 'accept-encoding': 'identity', ...request.headers},
+        body:
+          typeof request.body === 'function'
+            ? (deferred(request.body, wire) as never)
+            : (request.body ?? null),
+        signal: request.signal ?? null,
+      });
+      answered = true;
+      return {
+        status: response.statusCode,
+        headers: joinHeaders(response.headers),
+        ...(await readBounded(response.body)),
+      };
+    } finally {
+      settle();
+    }
+  }
+
+  /** The connection as it is when its first chunk is asked for. */
+  #wire(answered: () => boolean, settled: Promise<void>): Wire {
+    const socket = this.#socket;
+    return {
+      get open() {
+        return socket?.destroyed === false;
+      },
+      get answered() {
+        return answered();
+      },
+      settled,
+      connectMs: this.#connectMs,
+    };
+  }
+
+  /** Ends the connection at once; a request under way rejects. */
+  async destroy(): Promise<void> {
+    await this.#client.destroy();
+  }
+}
+
+async function* deferred(writer: BodyWriter, wire: () => Wire): AsyncGenerator<Uint8Array> {
+  yield* writer(wire());
+}
+
+async function readBounded(
+  body: AsyncIterable<Buffer>,
+): Promise<Pick<HttpAnswer, 'body' | 'truncated' | 'cut'>> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let cut = false;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > maxAnswerBytes) break;
+    }
+  } catch {
+    cut = true;
+  }
+  const truncated = length > maxAnswerBytes;
+  return {body: Buffer.concat(chunks).subarray(0, maxAnswerBytes), truncated, cut};
+}
+
+function joinHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const joined: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) joined[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return joined;
+}
+
+function connector(origin: URL, options: ConnectionOptions): buildConnector.connector {
+  const timeout = options.connectTimeoutMs ?? 10_000;
+  const direct = buildConnector({
+    allowH2: false,
+    timeout,
+    ...(options.certificateAuthorities === undefined ? {} : {ca: options.certificateAuthorities}),
+  });
+  const proxy = isLoopback(origin.hostname) ? '' : getProxyForUrl(origin.href);
+  return proxy === '' ? direct : tunnelThrough(parseProxy(proxy), origin, direct, timeout);
+}
+
+function parseProxy(value: string): URL {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new MediaError('proxy_failed', 'The proxy in the environment is no http or https URL.', {
+      hint: 'Set HTTPS_PROXY to a value like http://proxy.example:3128.',
+    });
+  }
+  return url;
+}
+
+/** Opens each connection through CONNECT on an HTTP proxy (RFC 9110, section 9.3.6). */
+function tunnelThrough(
+  proxy: URL,
+  origin: URL,
+  direct: buildConnector.connector,
+  timeout: number,
+): buildConnector.connector {
+  const authority = `${origin.hostname}:${origin.port || (origin.protocol === 'https:' ? '443' : '80')}`;
+  const headers = {host: authority, ...proxyAuthorization(proxy)};
+  return (parameters, callback) => {
+    const client = new Client(proxy.origin, {allowH2: false, connect: direct, headersTimeout: timeout});
+    client
+      .connect({path: authority, headers})
+      .then(({statusCode, socket}) => {
+        if (statusCode < 200 || statusCode > 299) {
+          socket.on('error', () => {}).destroy();
+          throw proxyRefusal(statusCode, proxy);
+        }
+        if (parameters.protocol !== 'https:') callback(null, socket as never);
+        else direct({...parameters, httpSocket: socket as never}, callback);
+      })
+      .catch((error: unknown) => {
+        callback(error instanceof MediaError ? error : describeConnectError(error, proxy, 'proxy'), null);
+      });
+  };
+}
+
+function proxyAuthorization(proxy: URL): Record<string, string> {
+  if (proxy.username === '') return {};
+  const credentials = `${percentDecoded(proxy.username)}:${percentDecoded(proxy.password)}`;
+  return {'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}`};
+}
+
+/** A password that was put into the URL as it is may have a percent sign that encodes nothing. */
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function proxyRefusal(status: number, proxy: URL): MediaError {
+  return status === 407
+    ? new MediaError('proxy_failed', `The proxy ${proxy.host} asks for credentials (407).`, {
+        status,
+        hint: 'Put them into the proxy variable: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT.',
+      })
+    : new MediaError('proxy_failed', `The proxy ${proxy.host} refused to open a connection (${status}).`, {
+        status,
+        hint: 'Ask whoever runs the proxy, or name the host in NO_PROXY.',
+      });
+}
+
+const certificateHint =
+  'If the service uses a certificate authority of your own, name its certificate with --cacert FILE.';
+
+/** The MediaError for a failure to connect; `nothing was sent` holds for every one of them. */
+function describeConnectError(error: unknown, url: URL, role: 'service' | 'proxy' = 'service'): MediaError {
+  if (error instanceof MediaError) return error;
+  const code = systemCode(error) ?? '';
+  const host = role === 'proxy' ? `the proxy ${url.host}` : url.host;
+  const details = {cause: error};
+  const text = error instanceof Error ? error.message : String(error);
+  if (code === 'ENOTFOUND') {
+    return new MediaError('host_not_found', `No host is called ${url.hostname}.`, {
+      ...details,
+      hint: `Check the spelling of ${role === 'proxy' ? 'the proxy variable' : 'the base URL'}.`,
+    });
+  }
+  if (code === 'EAI_AGAIN') {
+    return new MediaError('dns_unavailable', `The name ${url.hostname} could not be looked up just now.`, {
+      ...details,
+      hint: 'Check the network connection, then try again.',
+    });
+  }
+  if (code === 'ECONNREFUSED') {
+    return new MediaError('connection_refused', `Nothing answers at ${host}: the connection was refused.`, {
+      ...details,
+      hint: 'Check the host and the port, and that the service runs.',
+    });
+  }
+  if (/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT)$/.test(code)) {
+    return new MediaError('connect_timeout', `Connecting to ${host} took too long.`, {
+      ...details,
+      hint: 'Check the network connection and any firewall in between.',
+    });
+  }
+  if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_|INVALID_CA|EPROTO)/.test(code)) {
+    const plain = /wrong version number|packet length too long|record layer/i.test(text);
+    return new MediaError(
+      'tls_failed',
+      plain
+        ? `${role === 'proxy' ? 'The proxy ' : ''}${url.host} does not speak TLS on this port.`
+        : `The TLS certificate of ${host} was not accepted: ${reason(text)}.`,
+      {...details, hint: plain ? plainHint(role) : certificateHint},
+    );
+  }
+  return new MediaError('connect_failed', `No connection to ${host}: ${reason(text)}.`, {
+    ...details,
+    hint: 'Check the network connection, then try again.',
+  });
+}
+
+function plainHint(role: 'service' | 'proxy'): string {
+  return role === 'proxy'
+    ? 'Write the proxy as http://HOST:PORT in the proxy variable.'
+    : 'Check the port; plain http needs http:// and --allow-http.';
+}
+
+function reason(text: string): string {
+  return text.split('\n', 1)[0]?.replace(/[.\s]+$/, '') || 'unknown reason';
+}

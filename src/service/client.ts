@@ -1,0 +1,121 @@
+import {Connection, type ConnectionOptions, type HttpAnswer} from '../http.ts';
+import type {Secret} from '../secret.ts';
+import type {UploadAnswer, Uploader, UploadRequest} from '../transfer/uploader.ts';
+import {parseErrorRecord, parseRecord} from './record.ts';
+
+export interface ServiceAddress {
+  /** The base URL; a path prefix is kept, trailing slashes are ignored. */
+  baseUrl: URL;
+  /** The GraphQL address; by default /graphql at the root of the base URL's host. */
+  graphqlUrl?: URL;
+}
+
+export interface GraphqlRequest {
+  query: string;
+  variables?: Record<string, unknown>;
+  operationName?: string;
+}
+
+/** The hosted service as a client sees it (service interface, part 4): one connection, one request at a time. */
+export class MediaClient implements Uploader {
+  readonly #address: ServiceAddress;
+  readonly #key: Secret;
+  readonly #options: ConnectionOptions;
+  #connections = new Map<string, Connection>();
+
+  constructor(address: ServiceAddress, key: Secret, options: ConnectionOptions) {
+    this.#address = address;
+    this.#key = key;
+    this.#options = options;
+  }
+
+  /** Makes one attempt at POST {base_url}/v1/media/upload (interface, 4.1); never repeats, never redirects. */
+  async upload(request: UploadRequest): Promise<UploadAnswer> {
+    const url = uploadUrl(this.#address.baseUrl);
+    const answer = await this.#connection(url).request({
+      method: 'POST',
+      path: url.pathname,
+      headers: {
+        authorization: `Bearer ${this.#key.reveal()}`,
+        'content-type': request.contentType,
+        'content-length': String(request.contentLength),
+        'idempotency-key': `"${request.idempotencyKey}"`,
+      },
+      body: request.body,
+      signal: request.signal,
+    });
+    return interpretUpload(answer);
+  }
+
+  /** Sends one POST to the GraphQL address (interface, 4.2) and returns whatever came. */
+  async graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpAnswer> {
+    const url = graphqlUrl(this.#address);
+    const body = JSON.stringify(request);
+    return this.#connection(url).request({
+      method: 'POST',
+      path: `${url.pathname}${url.search}`,
+      headers: {
+        authorization: `Bearer ${this.#key.reveal()}`,
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(body)),
+        accept: 'application/graphql-response+json, application/json;q=0.9',
+      },
+      body,
+      ...(signal === undefined ? {} : {signal}),
+    });
+  }
+
+  /** Ends every connection at once. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#connections.values()].map(connection => connection.destroy()));
+    this.#connections.clear();
+  }
+
+  #connection(url: URL): Connection {
+    let connection = this.#connections.get(url.origin);
+    if (connection === undefined) {
+      connection = new Connection(url, this.#options);
+      this.#connections.set(url.origin, connection);
+    }
+    return connection;
+  }
+}
+
+/** The address that files are posted to. */
+export function uploadUrl(baseUrl: URL): URL {
+  const url = new URL(baseUrl);
+  // Not by resolving a reference: a path that begins with two slashes would name another host.
+  url.pathname = `${baseUrl.pathname.replace(/\/+$/, '')}/v1/media/upload`;
+  return url;
+}
+
+/** The address that GraphQL requests are posted to. */
+export function graphqlUrl(address: ServiceAddress): URL {
+  return address.graphqlUrl ?? new URL('/graphql', address.baseUrl);
+}
+
+function interpretUpload(answer: HttpAnswer): UploadAnswer {
+  const {status, headers} = answer;
+  if (status < 200 || status > 299) {
+    const errorRecord = parseErrorRecord(textOf(answer));
+    return {
+      kind: 'refused',
+      status,
+      ...(errorRecord === undefined ? {} : {errorRecord}),
+      ...(headers['retry-after'] === undefined ? {} : {retryAfter: headers['retry-after']}),
+      ...(headers['location'] === undefined ? {} : {location: headers['location']}),
+    };
+  }
+  if (answer.cut) return {kind: 'unreadable', status, problem: 'cut off'};
+  if (answer.truncated) return {kind: 'unreadable', status, problem: 'longer than 1 MiB'};
+  if (answer.body.length === 0) return {kind: 'unreadable', status, problem: 'empty'};
+  const received = parseRecord(textOf(answer));
+  return 'problem' in received
+    ? {kind: 'unreadable', status, problem: received.problem}
+    : {kind: 'stored', received};
+}
+
+/** The body as text; a byte order mark is no part of it (RFC 8259, section 8.1). */
+function textOf(answer: HttpAnswer): string {
+  return new TextDecoder().decode(answer.body);
+}

@@ -1,0 +1,139 @@
+import {MediaError} from '../errors.ts';
+import type {HttpAnswer} from '../http.ts';
+import type {MediaClient} from './client.ts';
+import {parseErrorRecord} from './record.ts';
+
+/** What the service says of a key. */
+export type KeyVerdict =
+  | {status: 'accepted'; honoursIdempotencyKeys: boolean}
+  /** 401: the service does not know the key. */
+  | {status: 'rejected'; httpStatus: 401; message?: string}
+  /** 403 or 404: a key with other permissions, or a base URL that is no such service. */
+  | {status: 'denied'; httpStatus: number; message?: string}
+  /** No connection could be made. */
+  | {status: 'unreachable'; error: MediaError}
+  /** Any other answer, or none. */
+  | {status: 'unclear'; httpStatus?: number; message: string};
+
+/** Whom a key belongs to, as far as the service's schema tells. */
+export interface Identity {
+  id?: string;
+  name?: string;
+  email?: string;
+  username?: string;
+}
+
+/** Asks the service for nothing but its type name: whether the key is accepted, not what it may do. */
+export async function verifyKey(client: MediaClient, signal: AbortSignal): Promise<KeyVerdict> {
+  let answer: HttpAnswer;
+  try {
+    answer = await client.graphql({query: '{__typename}'}, signal);
+  } catch (error) {
+    if (error instanceof MediaError) return {status: 'unreachable', error};
+    return {
+      status: 'unclear',
+      message: signal.aborted ? 'it did not answer in time' : 'the connection broke',
+    };
+  }
+  return judge(answer);
+}
+
+function judge(answer: HttpAnswer): KeyVerdict {
+  const {status, headers} = answer;
+  const record = parseErrorRecord(answer.body.toString());
+  const message = record === undefined ? {} : {message: record.message};
+  if (status === 401) return {status: 'rejected', httpStatus: 401, ...message};
+  if (status === 403 || status === 404) return {status: 'denied', httpStatus: status, ...message};
+  const body = jsonObject(answer);
+  const isResponse = body !== undefined && ('data' in body || Array.isArray(body['errors']));
+  if (isResponse && (status === 200 || status === 400)) {
+    return {status: 'accepted', honoursIdempotencyKeys: headers['accept-idempotency-key'] === '?1'};
+  }
+  return {
+    status: 'unclear',
+    httpStatus: status,
+    message: record?.message ?? `it answered ${status}, but not as GraphQL does`,
+  };
+}
+
+const wantedFields = ['id', 'name', 'email', 'username'] as const;
+const viewerNames = ['viewer', 'me', 'currentUser'];
+
+const introspection = `{__schema{queryType{fields{name args{type{kind}} type{kind ofType{kind fields{name args{type{kind}} type{kind ofType{kind}}}} fields{name args{type{kind}} type{kind ofType{kind}}}}}}}}`;
+
+interface TypeReference {
+  kind?: string;
+  ofType?: TypeReference | null;
+  fields?: FieldDescription[] | null;
+}
+
+interface FieldDescription {
+  name?: string;
+  args?: {type?: {kind?: string}}[];
+  type?: TypeReference;
+}
+
+/** Whom the key belongs to; undefined when introspection is off, the schema has no such field, or anything else is off. */
+export async function whoOwnsKey(client: MediaClient, signal: AbortSignal): Promise<Identity | undefined> {
+  try {
+    const schema = jsonObject(await client.graphql({query: introspection}, signal));
+    const fields = at(schema, 'data', '__schema', 'queryType', 'fields');
+    const query = Array.isArray(fields) ? viewerQuery(fields as FieldDescription[]) : undefined;
+    if (query === undefined) return undefined;
+    const viewer = at(jsonObject(await client.graphql({query: query.text}, signal)), 'data', query.field);
+    return pickIdentity(viewer);
+  } catch {
+    return undefined;
+  }
+}
+
+function viewerQuery(fields: FieldDescription[]): {text: string; field: string} | undefined {
+  for (const field of viewerNames) {
+    const description = fields.find(({name}) => name === field);
+    if (description === undefined || !takesNoArguments(description)) continue;
+    const type = description.type?.kind === 'NON_NULL' ? description.type.ofType : description.type;
+    const known = (type?.fields ?? []).filter(child => takesNoArguments(child) && isScalar(child.type));
+    const wanted = wantedFields.filter(name => known.some(child => child.name === name));
+    if (wanted.length > 0) return {field, text: `{${field}{${wanted.join(' ')}}}`};
+  }
+  return undefined;
+}
+
+function takesNoArguments(field: FieldDescription): boolean {
+  return (field.args ?? []).every(argument => argument.type?.kind !== 'NON_NULL');
+}
+
+function isScalar(type: TypeReference | undefined): boolean {
+  const named = type?.kind === 'NON_NULL' ? type.ofType : type;
+  return named?.kind === 'SCALAR' || named?.kind === 'ENUM';
+}
+
+function pickIdentity(viewer: unknown): Identity | undefined {
+  const identity: Identity = {};
+  for (const name of wantedFields) {
+    const value = at(viewer, name);
+    if (typeof value === 'string' || typeof value === 'number') identity[name] = String(value);
+  }
+  return Object.keys(identity).length === 0 ? undefined : identity;
+}
+
+function at(value: unknown, ...path: string[]): unknown {
+  let current = value;
+  for (const name of path) {
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, name)) return undefined;
+    current = (current as Record<string, unknown>)[name];
+  }
+  return current;
+}
+
+function jsonObject(answer: HttpAnswer): Record<string, unknown> | undefined {
+  if (answer.truncated || answer.cut) return undefined;
+  try {
+    const value: unknown = JSON.parse(answer.body.toString());
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

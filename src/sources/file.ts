@@ -1,0 +1,186 @@
+import {type BigIntStats, constants} from 'node:fs';
+import {type FileHandle, open, stat} from 'node:fs/promises';
+import {resolve} from 'node:path';
+import {MediaError, systemCode} from '../errors.ts';
+import type {OpenSource, Source} from './source.ts';
+
+/** A file as a source, bytes where its name is not UTF-8; nothing is touched before it is opened. */
+export function fileSource(name: string | Buffer, cwd: string): Source {
+  const path = typeof name === 'string' ? resolve(cwd, name) : resolveBytes(cwd, name);
+  const shown = name.toString();
+  return {name: shown, typeName: shown, open: () => openFile(shown, path)};
+}
+
+function resolveBytes(cwd: string, name: Buffer): Buffer {
+  return name.toString().startsWith('/') ? name : Buffer.concat([Buffer.from(`${resolve(cwd)}/`), name]);
+}
+
+async function openFile(name: string, path: string | Buffer): Promise<OpenSource> {
+  await refuseWhatBlocks(name, path);
+  let handle: FileHandle;
+  try {
+    handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  } catch (error) {
+    throw describeOpenError(name, error);
+  }
+  try {
+    return new OpenFile(name, path, handle, await regularFileStats(name, handle));
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** Opening a device or FIFO can have effects of its own, so those are refused by name first, then again once open. */
+async function refuseWhatBlocks(name: string, path: string | Buffer): Promise<void> {
+  try {
+    const stats = await stat(path);
+    if (!stats.isFile()) throw notAFile(name, stats);
+  } catch (error) {
+    throw describeOpenError(name, error);
+  }
+}
+
+async function regularFileStats(name: string, handle: FileHandle): Promise<BigIntStats> {
+  const stats = await handle.stat({bigint: true});
+  if (!stats.isFile()) throw notAFile(name, stats);
+  if (stats.size === 0n) {
+    throw new MediaError('empty_file', `${name} is empty: there is nothing to upload.`);
+  }
+  return stats;
+}
+
+interface FileKind {
+  isDirectory(): boolean;
+  isFIFO(): boolean;
+  isSocket(): boolean;
+}
+
+function notAFile(name: string, stats: FileKind): MediaError {
+  const kind = stats.isDirectory()
+    ? 'a directory'
+    : stats.isFIFO()
+      ? 'a FIFO'
+      : stats.isSocket()
+        ? 'a socket'
+        : 'a device';
+  return new MediaError('not_a_file', `${name} is ${kind}, not a regular file.`, {
+    hint: stats.isDirectory()
+      ? 'Name the files in it.'
+      : `Pipe its content in: media upload - --name FILE < ${kind === 'a FIFO' ? 'FIFO' : 'DEVICE'}`,
+  });
+}
+
+function describeOpenError(name: string, error: unknown): MediaError {
+  if (error instanceof MediaError) return error;
+  const details = {cause: error};
+  switch (systemCode(error)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return new MediaError('file_missing', `${name} does not exist.`, details);
+    case 'EACCES':
+    case 'EPERM':
+      return new MediaError('file_unreadable', `${name} may not be read: permission denied.`, details);
+    case 'EMFILE':
+    case 'ENFILE':
+      return new MediaError('too_many_open_files', `${name} could not be opened: too many files are open.`, {
+        ...details,
+        hint: 'Raise the limit with ulimit -n.',
+      });
+    case 'ELOOP':
+      return new MediaError('file_unreadable', `${name} is a symbolic link that leads to itself.`, details);
+    case 'ENAMETOOLONG':
+      return new MediaError(
+        'file_missing',
+        `${name.slice(0, 60)}... is too long to be the name of a file.`,
+        details,
+      );
+    default:
+      return new MediaError('file_unreadable', `${name} could not be opened: ${reason(error)}.`, details);
+  }
+}
+
+function reason(error: unknown): string {
+  return systemCode(error) ?? (error instanceof Error ? error.message : String(error));
+}
+
+/** An opened regular file, watched for changes of its content. */
+export class OpenFile implements OpenSource {
+  readonly size: number;
+  readonly #name: string;
+  readonly #path: string | Buffer;
+  readonly #handle: FileHandle;
+  readonly #opened: BigIntStats;
+
+  constructor(name: string, path: string | Buffer, handle: FileHandle, opened: BigIntStats) {
+    this.size = Number(opened.size);
+    this.#name = name;
+    this.#path = path;
+    this.#handle = handle;
+    this.#opened = opened;
+  }
+
+  async read(position: number, length: number): Promise<Uint8Array> {
+    const buffer = Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, this.size - position)));
+    let filled = 0;
+    try {
+      while (filled < buffer.length) {
+        const {bytesRead} = await this.#handle.read(
+          buffer,
+          filled,
+          buffer.length - filled,
+          position + filled,
+        );
+        if (bytesRead === 0) break;
+        filled += bytesRead;
+      }
+    } catch (error) {
+      throw this.#unreadable(error);
+    }
+    return buffer.subarray(0, filled);
+  }
+
+  async verify(): Promise<void> {
+    const then = this.#opened;
+    const [now, there] = await Promise.all([
+      this.#stat(),
+      stat(this.#path, {bigint: true}).catch(() => undefined),
+    ]);
+    if (now.size !== then.size) throw this.#changed(now.size > then.size ? 'it grew' : 'it shrank');
+    if (now.mtimeNs !== then.mtimeNs) throw this.#changed('it was rewritten');
+    // A path that is gone is no change of content; another file in its place is. Symbolic links are followed.
+    if (there !== undefined && (there.dev !== then.dev || there.ino !== then.ino)) {
+      throw this.#changed('another file took its place');
+    }
+    // Writing moves mtime and ctime; putting mtime back leaves ctime moved. chmod, chown, link and unlink move ctime
+    // too but show in the other fields, as a rename shows in the path, and change no content.
+    const relabelled =
+      now.mode !== then.mode || now.uid !== then.uid || now.gid !== then.gid || now.nlink !== then.nlink;
+    if (now.ctimeNs !== then.ctimeNs && !relabelled && there !== undefined)
+      throw this.#changed('it was rewritten');
+  }
+
+  async #stat(): Promise<BigIntStats> {
+    try {
+      return await this.#handle.stat({bigint: true});
+    } catch (error) {
+      throw this.#unreadable(error);
+    }
+  }
+
+  #unreadable(error: unknown): MediaError {
+    return new MediaError('file_unreadable', `${this.#name} could not be read: ${reason(error)}.`, {
+      cause: error,
+    });
+  }
+
+  #changed(how: string): MediaError {
+    return new MediaError('source_changed', `${this.#name} changed while it was being uploaded: ${how}.`, {
+      hint: 'Nothing was stored. Upload it again once nobody writes to it.',
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+}

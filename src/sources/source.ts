@@ -1,0 +1,30 @@
+/** Something to upload, not opened yet. */
+export interface Source {
+  /** What the user called it: shown in messages, `-` for standard input. */
+  readonly name: string;
+  /** The name whose extension speaks for the content type. */
+  readonly typeName: string;
+  /** Its path as messages show it: what is not UTF-8 is replaced. */
+  readonly path?: string;
+  /** The path's bytes, where they are not UTF-8. */
+  readonly pathBytes?: Buffer;
+  /** Below the directory that was named; otherwise the path as named, normalised. Shards and the journal go by it. */
+  readonly relativePath?: string;
+  /** The relative path's bytes, where they are not UTF-8. */
+  readonly relativePathBytes?: Buffer;
+  /** Set where this machine cannot tell which files it stands for, so that no shard may leave it out. */
+  readonly everyShard?: true;
+  /** Opens it, or rejects with a MediaError that says why it cannot be uploaded. */
+  open(signal: AbortSignal): Promise<OpenSource>;
+}
+
+/** An opened source: random access to bytes that must not change until they are stored. */
+export interface OpenSource {
+  /** Bytes, from fstat of the opened file. */
+  readonly size: number;
+  /** Reads up to `length` bytes at `position`; fewer only at the end. Rejects with `file_unreadable`. */
+  read(position: number, length: number): Promise<Uint8Array>;
+  /** Rejects with `source_changed` when the content is no longer what was opened. */
+  verify(): Promise<void>;
+  close(): Promise<void>;
+}

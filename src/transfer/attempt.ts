@@ -1,0 +1,235 @@
+import {MediaError} from '../errors.ts';
+import type {Clock} from '../host.ts';
+import type {Wire} from '../http.ts';
+import type {ReceivedRecord} from '../service/record.ts';
+import type {OpenSource} from '../sources/source.ts';
+import type {Failure, Phase} from './retry.ts';
+import type {UploadAnswer, Uploader} from './uploader.ts';
+
+export interface AttemptOptions {
+  source: OpenSource;
+  contentType: string;
+  /** A UUID, the same for every attempt at this content. */
+  idempotencyKey: string;
+  uploader: Uploader;
+  clock: Clock;
+  /** How long sending may make no progress, in milliseconds. */
+  stallTimeoutMs: number;
+  /** How long the service may take to answer after the last byte, in milliseconds. */
+  answerTimeoutMs: number;
+  /** Aborted, with a MediaError as its reason, when the run is to end. */
+  stop: AbortSignal;
+  /** Told how many bytes of this attempt have been handed to the connection. */
+  onProgress: (sentBytes: number) => void;
+}
+
+export type AttemptResult =
+  | {kind: 'stored'; received: ReceivedRecord}
+  | {kind: 'failed'; phase: Phase; failure: Failure};
+
+/** Bodies from this size on wait before their release, so that an error on its way can still arrive. */
+const pauseFromBytes = 4 * 1024 * 1024;
+
+/** How long a released upload may still be answered after the run was told to end. */
+const graceMs = 5_000;
+
+/**
+ * Makes one attempt at one file: connect, send all but the last chunk, check the source, release, read the answer.
+ * Rejects for a bug only; the phase says how far it came, and before `released` the request cannot have taken effect.
+ */
+export async function attemptUpload(options: AttemptOptions): Promise<AttemptResult> {
+  return new Attempt(options).run();
+}
+
+class Attempt {
+  readonly #options: AttemptOptions;
+  readonly #abort = new AbortController();
+  #phase: Phase = 'connecting';
+  #failure: Failure | undefined;
+  #bug: unknown;
+  #ended = false;
+  #cancelTimer = () => {};
+
+  constructor(options: AttemptOptions) {
+    this.#options = options;
+  }
+
+  async run(): Promise<AttemptResult> {
+    const {stop, uploader, source, contentType, idempotencyKey} = this.#options;
+    const onStop = () => this.#stop();
+    stop.addEventListener('abort', onStop, {once: true});
+    if (stop.aborted) onStop();
+    try {
+      const answer = await uploader.upload({
+        contentType,
+        contentLength: source.size,
+        idempotencyKey,
+        body: wire => this.#body(wire),
+        signal: this.#abort.signal,
+      });
+      return this.#judge(answer);
+    } catch (error) {
+      if (this.#bug !== undefined) throw this.#bug;
+      return this.#failed(this.#failure ?? asFailure(error));
+    } finally {
+      // The body may still be running, on a connection that is gone.
+      this.#ended = true;
+      this.#cancelTimer();
+      stop.removeEventListener('abort', onStop);
+    }
+  }
+
+  #judge(answer: UploadAnswer): AttemptResult {
+    // An answer is still an answer when the run was told to end or the source failed meanwhile, unless it claims success.
+    if (answer.kind === 'refused') {
+      return this.#failed({
+        kind: 'refused',
+        status: answer.status,
+        ...(answer.errorRecord === undefined ? {} : {message: answer.errorRecord.message}),
+        ...(answer.errorRecord?.code === undefined ? {} : {serviceCode: answer.errorRecord.code}),
+        ...(answer.retryAfter === undefined ? {} : {retryAfter: answer.retryAfter}),
+        ...(answer.location === undefined ? {} : {location: answer.location}),
+      });
+    }
+    if (this.#phase !== 'released') {
+      // Also when the rest of that answer never came, which must not look like a stall that is worth another try.
+      const premature: Failure = {kind: 'premature', status: answer.kind === 'stored' ? 200 : answer.status};
+      return this.#failed(
+        this.#failure === undefined || this.#failure.kind === 'stall' ? premature : this.#failure,
+      );
+    }
+    if (answer.kind === 'stored') return {kind: 'stored', received: answer.received};
+    return this.#failed(
+      this.#failure ?? {kind: 'unreadable', status: answer.status, problem: answer.problem},
+    );
+  }
+
+  #failed(failure: Failure): AttemptResult {
+    return {kind: 'failed', phase: this.#phase, failure};
+  }
+
+  /** Ends the attempt with a failure; the first one counts. */
+  #end(failure: Failure): void {
+    this.#failure ??= failure;
+    this.#abort.abort(new MediaError('interrupted', 'The attempt was ended.'));
+  }
+
+  #stop(): void {
+    const {stop, clock} = this.#options;
+    const failure: Failure = {kind: 'stopped', error: stop.reason as MediaError};
+    if (this.#phase !== 'released') this.#end(failure);
+    else this.#setTimer(() => clock.after(graceMs, () => this.#end(failure)));
+  }
+
+  #setTimer(start: () => () => void): void {
+    this.#cancelTimer();
+    if (!this.#ended) this.#cancelTimer = start();
+  }
+
+  /** Every sign of progress puts the stall off. */
+  #watchForStall(): void {
+    const {clock, stallTimeoutMs} = this.#options;
+    this.#setTimer(() =>
+      clock.after(stallTimeoutMs, () => this.#end({kind: 'stall', afterMs: stallTimeoutMs})),
+    );
+  }
+
+  #watchForAnswer(): void {
+    const {clock, answerTimeoutMs} = this.#options;
+    this.#setTimer(() =>
+      clock.after(answerTimeoutMs, () => this.#end({kind: 'answer-timeout', afterMs: answerTimeoutMs})),
+    );
+  }
+
+  async *#body(wire: Wire): AsyncGenerator<Uint8Array> {
+    try {
+      yield* this.#send(wire);
+    } catch (error) {
+      if (error instanceof MediaError) this.#failure ??= {kind: 'error', error};
+      else if (!(error instanceof Abandoned)) this.#bug ??= error;
+      throw error;
+    }
+  }
+
+  /** Asked for each chunk only when everything before it has left the process. */
+  async *#send(wire: Wire): AsyncGenerator<Uint8Array> {
+    const {source, onProgress} = this.#options;
+    this.#phase = 'held';
+    this.#watchForStall();
+    let sent = 0;
+    for await (const chunk of chunksOf(source)) {
+      const last = sent + chunk.length === source.size;
+      if (last) await this.#hold(wire);
+      await this.#yieldToAnswer(wire);
+      if (last) this.#release(wire);
+      yield chunk;
+      sent += chunk.length;
+      onProgress(sent);
+      if (!last) this.#watchForStall();
+    }
+  }
+
+  /** The last chunk waits here: for errors that are on their way, then for the source to be found unchanged. */
+  async #hold(wire: Wire): Promise<void> {
+    const {source, clock} = this.#options;
+    if (source.size >= pauseFromBytes) {
+      await clock.sleep(Math.min(1_000, Math.max(5, 2 * wire.connectMs)), this.#abort.signal);
+    }
+    await source.verify();
+    this.#abort.signal.throwIfAborted();
+  }
+
+  /** From here to the write of the last chunk nothing else can run, so the phase is never ahead of the connection. */
+  #release(wire: Wire): void {
+    if (!wire.open) throw new Abandoned();
+    this.#phase = 'released';
+    this.#watchForAnswer();
+  }
+
+  /** Once an answer has begun no further byte is sent; the request ends when the answer has been read. */
+  async #yieldToAnswer(wire: Wire): Promise<void> {
+    if (!wire.answered) return;
+    await wire.settled;
+    throw new Abandoned();
+  }
+}
+
+/** Ends a body that nobody waits for: its request has been answered, or its connection is gone. Never shown. */
+class Abandoned extends Error {}
+
+function asFailure(error: unknown): Failure {
+  return error instanceof MediaError ? {kind: 'error', error} : {kind: 'connection', cause: error};
+}
+
+/** What is read at once, and what is sent at once: small, so that a slow connection still shows progress. */
+const blockBytes = 512 * 1024;
+const chunkBytes = 64 * 1024;
+
+/** The bytes of a source in order, read one block ahead. Rejects with `source_changed` when they end before its size. */
+async function* chunksOf(source: OpenSource): AsyncGenerator<Uint8Array> {
+  let position = 0;
+  let next = source.read(0, blockBytes);
+  while (position < source.size) {
+    const block = await next;
+    if (block.length === 0) await cutShort(source);
+    position += block.length;
+    if (position < source.size) next = quietly(source.read(position, blockBytes));
+    for (let start = 0; start < block.length; start += chunkBytes)
+      yield block.subarray(start, start + chunkBytes);
+  }
+}
+
+/** The file ended before its size: says how it changed. */
+async function cutShort(source: OpenSource): Promise<never> {
+  await source.verify();
+  throw new MediaError(
+    'source_changed',
+    'The file ended before its size: it changed while it was being uploaded.',
+  );
+}
+
+/** Lets a read that is under way fail without anybody waiting for it yet; whoever awaits it still sees the error. */
+function quietly<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}

@@ -1,0 +1,149 @@
+import {MediaError, type MediaErrorDetails} from '../errors.ts';
+import type {Decision, Failure, Phase} from './retry.ts';
+
+/** The error to show for a failed attempt: its sentence, hint and code. `host` names the service. */
+export function explain(phase: Phase, failure: Failure, decision: Decision, host: string): MediaError {
+  const error = describe(failure, host);
+  return decision.action === 'unknown' ? outcomeUnknown(phase, failure, error) : error;
+}
+
+function describe(failure: Failure, host: string): MediaError {
+  switch (failure.kind) {
+    case 'error':
+    case 'stopped':
+      return failure.error;
+    case 'connection':
+      return new MediaError('connection_lost', `The connection to ${host} broke.`, {cause: failure.cause});
+    case 'stall':
+      return new MediaError('stalled', `${host} took no more bytes for ${seconds(failure.afterMs)}.`, {
+        hint: 'On a very slow link, raise --stall-timeout.',
+      });
+    case 'answer-timeout':
+      return new MediaError(
+        'stalled',
+        `${host} did not answer within ${seconds(failure.afterMs)} of the last byte.`,
+      );
+    case 'unreadable':
+      return new MediaError(
+        'unexpected_answer',
+        `${host} answered ${failure.status}, but the answer was ${failure.problem}.`,
+        {
+          status: failure.status,
+        },
+      );
+    case 'premature':
+      return new MediaError(
+        'premature_answer',
+        `${host} answered ${failure.status} before it had the whole file.`,
+        {status: failure.status, hint: 'Check the base URL: this is not how the media service answers.'},
+      );
+    case 'refused':
+      return describeRefusal(failure, host);
+  }
+}
+
+type Refusal = Extract<Failure, {kind: 'refused'}>;
+
+/** The error for an answer that is no success. */
+export function describeRefusal(refusal: Refusal, host: string): MediaError {
+  const {status} = refusal;
+  const said = refusal.message ? `: ${shortened(refusal.message)}` : '';
+  const details: MediaErrorDetails = {
+    status,
+    ...(refusal.serviceCode === undefined ? {} : {serviceCode: refusal.serviceCode}),
+  };
+  const noRecord = refusal.message === undefined;
+  if (status === 401) {
+    return new MediaError('unauthorized', sentence(`${host} does not know this API key (401)${said}`), {
+      ...details,
+      hint: 'Store a valid key with media login, or set MEDIA_API_KEY.',
+    });
+  }
+  if (status === 403 || status === 404) {
+    return new MediaError(
+      status === 403 ? 'forbidden' : 'not_found',
+      sentence(`${host} answered ${status}${said || ': the key lacks permission, or the base URL is wrong'}`),
+      {
+        ...details,
+        hint: `Check that the key may upload and that the base URL is right${noRecord ? '; the answer is no error record, so it may come from a proxy in between' : ''}.`,
+      },
+    );
+  }
+  if (status >= 300 && status < 400) return describeRedirect(refusal, host, details);
+  const code =
+    status === 429
+      ? 'rate_limited'
+      : status === 503
+        ? 'service_unavailable'
+        : status >= 500 || status === 408
+          ? 'service_failed'
+          : 'rejected';
+  return new MediaError(code, sentence(`${host} ${verb(status)}${said || plainReason(status)}`), {
+    ...details,
+    ...hintFor(status),
+  });
+}
+
+function verb(status: number): string {
+  if (status === 429) return 'is being asked too often (429)';
+  if (status === 503) return 'is unavailable (503)';
+  if (status >= 500 || status === 408) return `failed (${status})`;
+  return `refused the request (${status})`;
+}
+
+function plainReason(status: number): string {
+  if (status === 413) return ': the file is larger than it accepts';
+  if (status === 415) return ': it does not accept this content type';
+  if (status === 411) return ': it did not see the Content-Length';
+  return '';
+}
+
+function hintFor(status: number): {hint?: string} {
+  if (status === 415)
+    return {hint: 'Set the type with --content-type, or let the bytes decide with --types content.'};
+  if (status === 411)
+    return {hint: 'A proxy in between may have taken the Content-Length away; try without it.'};
+  if (status === 429 || status === 503) return {hint: 'Try again later, or allow more tries with --retries.'};
+  return {};
+}
+
+function describeRedirect(refusal: Refusal, host: string, details: MediaErrorDetails): MediaError {
+  const {location} = refusal;
+  const target =
+    location !== undefined && URL.canParse(location, `https://${host}`)
+      ? new URL(location, `https://${host}`).host
+      : undefined;
+  return new MediaError(
+    'redirected',
+    `${host} redirects to ${target === undefined ? 'another address' : target} (${refusal.status}); uploads follow no redirect, and the key goes nowhere else.`,
+    {...details, hint: 'If that address is the service, make it the base URL: media login --base-url URL.'},
+  );
+}
+
+function outcomeUnknown(phase: Phase, failure: Failure, error: MediaError): MediaError {
+  const gateway = failure.kind === 'refused' ? ' A gateway that answers so has often stored nothing.' : '';
+  return new MediaError(
+    'outcome_unknown',
+    `${error.message} ${phase === 'released' ? 'The whole file had been sent, so it may or may not be stored.' : ''}${gateway}`.trim(),
+    {
+      hint: 'Look whether the service has the file before you upload it again; --on-unknown retry sends it again unasked.',
+      cause: error,
+      ...(error.status === undefined ? {} : {status: error.status}),
+      ...(error.serviceCode === undefined ? {} : {serviceCode: error.serviceCode}),
+    },
+  );
+}
+
+/** The service's words, as far as a sentence can carry them. */
+function shortened(message: string): string {
+  const text = message.trim();
+  return text.length > 500 ? `${text.slice(0, 500)}...` : text;
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+function seconds(ms: number): string {
+  return ms < 1000 ? `${ms} ms` : `${Math.round(ms / 100) / 10} s`;
+}
