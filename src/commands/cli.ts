@@ -1,0 +1,59 @@
+import type {Command} from 'commander';
+import type {EndSignal, Host} from '../host.ts';
+import {Report} from '../output/report.ts';
+import type {Stdout} from '../output/stdout.ts';
+import {mayColor} from '../output/terminal.ts';
+import type {GlobalOptions} from '../settings/settings.ts';
+
+/** How a run ends: an exit status, or the signal that it is to end by. */
+export type ExitStatus = number | EndSignal;
+
+/** One run of the program, as the commands are declared for it. */
+export interface Cli {
+  host: Host;
+  stdout: Stdout;
+  /** Set by the command that ran. */
+  status: ExitStatus;
+  /** Ends the run at once, whatever is under way. */
+  abandon: (status: ExitStatus) => void;
+}
+
+/** A run with its command line read: what a command's work gets besides its own options. */
+export interface Invocation {
+  host: Host;
+  stdout: Stdout;
+  report: Report;
+  globals: GlobalOptions;
+  abandon: (status: ExitStatus) => void;
+}
+
+/** Reads the options that all commands share from the command that was found. */
+export function invocationOf(cli: Cli, command: Command): Invocation {
+  const options = command.optsWithGlobals<
+    GlobalOptions & {json?: boolean; ndjson?: boolean; format?: string}
+  >();
+  const structured =
+    options.json === true || options.ndjson === true || /^(nd)?json$/.test(options.format ?? '');
+  return {
+    host: cli.host,
+    stdout: cli.stdout,
+    report: reportFor(cli.host, options, structured),
+    globals: options,
+    abandon: cli.abandon,
+  };
+}
+
+/** Standard error for these options; JSON lines when structured output was asked for and nobody watches. */
+export function reportFor(host: Host, options: GlobalOptions, structured: boolean): Report {
+  return new Report({
+    stream: host.stderr,
+    json: structured && host.stderr.isTTY !== true,
+    color: mayColor(host.stderr, host.env, options.color),
+    level: options.verbose === true ? 'verbose' : options.quiet === true ? 'quiet' : 'default',
+  });
+}
+
+/** Help text that ends with examples. */
+export function examples(lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map(line => `  $ ${line}`).join('\n')}\n`;
+}

@@ -1,0 +1,141 @@
+import {resolve} from 'node:path';
+import {Command} from 'commander';
+import {MediaError} from '../errors.ts';
+import type {Host} from '../host.ts';
+import {printable} from '../output/escape.ts';
+import {parseProfileName, parseServiceUrl, profileOf} from '../settings/settings.ts';
+import {configPath, readProfiles, type SettingName, settingNames, updateProfiles} from '../settings/store.ts';
+import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
+
+export type ConfigOptions =
+  | {action: 'list' | 'path'}
+  | {action: 'get' | 'unset'; name: string}
+  | {action: 'set'; name: string; value: string};
+
+/** Declares `media config` and its subcommands. */
+export function configCommand(cli: Cli, run = runConfig): Command {
+  const act = async (options: ConfigOptions, command: Command) => {
+    cli.status = await run(options, invocationOf(cli, command));
+  };
+  const config = new Command('config')
+    .description(`Read and change the settings of a profile: ${settingNames.join(', ')}.`)
+    .addHelpText(
+      'after',
+      examples([
+        'media config list',
+        'media config set base-url https://api.example.com',
+        'media config get base-url --profile staging',
+      ]),
+    );
+  config
+    .command('list')
+    .description('print all settings of the profile')
+    .addHelpText('after', examples(['media config list', 'media config list --profile staging']))
+    .action((_options, command: Command) => act({action: 'list'}, command));
+  config
+    .command('get <name>')
+    .description('print one setting; exit status 1 when it is not set')
+    .addHelpText('after', examples(['media config get base-url']))
+    .action((name: string, _options, command: Command) => act({action: 'get', name}, command));
+  config
+    .command('set <name> <value>')
+    .description('change one setting')
+    .addHelpText(
+      'after',
+      examples([
+        'media config set base-url https://api.example.com',
+        'media config set graphql-url https://api.example.com/internal/graphql',
+        'media config set cacert ./company-ca.pem',
+        'media config set idempotency-keys honoured',
+      ]),
+    )
+    .action((name: string, value: string, _options, command: Command) =>
+      act({action: 'set', name, value}, command),
+    );
+  config
+    .command('unset <name>')
+    .description('remove one setting')
+    .addHelpText('after', examples(['media config unset graphql-url']))
+    .action((name: string, _options, command: Command) => act({action: 'unset', name}, command));
+  config
+    .command('path')
+    .description('print where the settings are stored')
+    .addHelpText('after', examples(['media config path']))
+    .action((_options, command: Command) => act({action: 'path'}, command));
+  return config;
+}
+
+/** Reads or changes the profile's settings; the key is not one of them and never printed. */
+export async function runConfig(options: ConfigOptions, invocation: Invocation): Promise<ExitStatus> {
+  const {host, stdout, globals} = invocation;
+  const profileName = parseProfileName(globals.profile ?? (host.env['MEDIA_PROFILE'] || 'default'));
+  switch (options.action) {
+    case 'path':
+      await stdout.write(`${configPath(host)}\n`);
+      return 0;
+    case 'list':
+      await stdout.write(await listText(host, profileName));
+      return 0;
+    case 'get':
+      return printSetting(settingName(options.name), profileName, invocation);
+    case 'set': {
+      const name = settingName(options.name);
+      const value = settingValue(name, options.value, invocation);
+      await updateProfiles(host, profiles => {
+        profiles[profileName] = {...profiles[profileName], [name]: value};
+      });
+      return 0;
+    }
+    case 'unset': {
+      const name = settingName(options.name);
+      await updateProfiles(host, profiles => {
+        delete profiles[profileName]?.[name];
+      });
+      return 0;
+    }
+  }
+}
+
+async function listText(host: Host, profileName: string): Promise<string> {
+  const profile = profileOf(await readProfiles(host), profileName);
+  return settingNames
+    .map(name => (profile[name] === undefined ? '' : `${name}=${printable(profile[name])}\n`))
+    .join('');
+}
+
+async function printSetting(
+  name: SettingName,
+  profileName: string,
+  {host, stdout}: Invocation,
+): Promise<ExitStatus> {
+  const value = profileOf(await readProfiles(host), profileName)[name];
+  if (value === undefined) return 1;
+  await stdout.write(`${printable(value)}\n`);
+  return 0;
+}
+
+function settingName(name: string): SettingName {
+  const known = settingNames.find(setting => setting === name);
+  if (known !== undefined) return known;
+  throw new MediaError('usage', `There is no setting "${name}".`, {
+    hint: `The settings are ${settingNames.join(', ')}.`,
+  });
+}
+
+function settingValue(name: SettingName, value: string, {host, globals}: Invocation): string {
+  switch (name) {
+    case 'base-url':
+      return value === 'embedded'
+        ? value
+        : parseServiceUrl(value, 'base URL', globals.allowHttp === true).href.replace(/\/+$/, '');
+    case 'graphql-url':
+      return parseServiceUrl(value, 'GraphQL URL', globals.allowHttp === true).href;
+    case 'cacert':
+      return resolve(host.cwd(), value);
+    case 'idempotency-keys':
+      if (value === 'honoured' || value === 'ignored') return value;
+      throw new MediaError('usage', `"${value}" is no value of idempotency-keys.`, {
+        hint: 'Set honoured when the service answers a repeated Idempotency-Key with the stored record, else ignored.',
+      });
+  }
+}

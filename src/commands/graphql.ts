@@ -1,0 +1,188 @@
+import {readFile} from 'node:fs/promises';
+import {resolve} from 'node:path';
+import {text as readText} from 'node:stream/consumers';
+import {Command} from 'commander';
+import {exitStatusOf, MediaError, systemCode} from '../errors.ts';
+import type {Host} from '../host.ts';
+import type {HttpAnswer} from '../http.ts';
+import {printableJson} from '../output/escape.ts';
+import type {GraphqlRequest} from '../service/client.ts';
+import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
+
+export interface GraphqlOptions {
+  query?: string;
+  input?: string;
+  rawField: string[];
+  field: string[];
+  operationName?: string;
+}
+
+/** Declares `media graphql`. */
+export function graphqlCommand(cli: Cli, run = runGraphql): Command {
+  return new Command('graphql')
+    .description('Send an authenticated GraphQL request and print the response.')
+    .argument('[query]', 'the query, or - for standard input')
+    .option('--input <file>', 'read the query from a file, or - for standard input')
+    .option('-f, --raw-field <name=value>', 'a variable that is a string', collect, [])
+    .option(
+      '-F, --field <name=value>',
+      'a variable: true, false, null, numbers, and @file for a file’s content',
+      collect,
+      [],
+    )
+    .option('--operation-name <name>', 'which operation of the query to run')
+    .addHelpText(
+      'after',
+      examples([
+        "media graphql '{viewer{name}}'",
+        "media graphql 'query($id: ID!){media(id: $id){type fileUrl}}' -f id=m_123",
+        'media graphql --input query.graphql -F first=10',
+      ]),
+    )
+    .action(async (query: string | undefined, options: Omit<GraphqlOptions, 'query'>, command: Command) => {
+      cli.status = await run(
+        {...options, ...(query === undefined ? {} : {query})},
+        invocationOf(cli, command),
+      );
+    });
+}
+
+function collect(value: string, earlier: string[]): string[] {
+  return [...earlier, value];
+}
+
+/** Sends the request and prints the response as it came; `errors` in it make the status 1. */
+export async function runGraphql(options: GraphqlOptions, invocation: Invocation): Promise<ExitStatus> {
+  const request = await readRequest(options, invocation.host);
+  const {openSession} = await import('./session.ts');
+  const session = await openSession(invocation);
+  try {
+    const answer = await send(() => session.client.graphql(request), session.hostName);
+    return await printAnswer(answer, session.hostName, invocation);
+  } finally {
+    await session.close();
+  }
+}
+
+async function readRequest(options: GraphqlOptions, host: Host): Promise<GraphqlRequest> {
+  const query = await readQuery(options, host);
+  const variables: Record<string, unknown> = {};
+  for (const field of options.rawField) assign(variables, field, value => value);
+  for (const field of options.field) await assignTyped(variables, field, host);
+  return {
+    query,
+    ...(Object.keys(variables).length === 0 ? {} : {variables}),
+    ...(options.operationName === undefined ? {} : {operationName: options.operationName}),
+  };
+}
+
+async function readQuery({query, input}: GraphqlOptions, host: Host): Promise<string> {
+  if (query !== undefined && input !== undefined) {
+    throw new MediaError('usage', 'The query was given twice: as an argument and with --input.', {
+      hint: 'Give it once.',
+    });
+  }
+  const text =
+    query === '-' || input === '-'
+      ? await readText(host.stdin)
+      : input === undefined
+        ? query
+        : await readInput(input, host);
+  if (text === undefined || text.trim() === '') {
+    throw new MediaError('usage', 'There is no query to send.', {
+      hint: "Give one, as in: media graphql '{__typename}'",
+    });
+  }
+  return text;
+}
+
+async function readInput(path: string, host: Host): Promise<string> {
+  try {
+    return await readFile(resolve(host.cwd(), path), 'utf8');
+  } catch (error) {
+    throw new MediaError('usage', `${path} could not be read: ${systemCode(error) ?? 'unknown reason'}.`, {
+      cause: error,
+    });
+  }
+}
+
+function assign(variables: Record<string, unknown>, field: string, read: (value: string) => unknown): void {
+  const match = /^([_A-Za-z][_0-9A-Za-z]*)=(.*)$/s.exec(field);
+  if (match === null) {
+    throw new MediaError('usage', `"${field}" sets no variable.`, {
+      hint: 'Write name=value, as in -f id=m_123.',
+    });
+  }
+  variables[match[1] as string] = read(match[2] as string);
+}
+
+async function assignTyped(variables: Record<string, unknown>, field: string, host: Host): Promise<void> {
+  const file = /^[^=]*=@(.+)$/s.exec(field)?.[1];
+  const content = file === undefined ? undefined : await readInput(file, host);
+  assign(variables, field, value => content ?? typedValue(value));
+}
+
+function typedValue(value: string): unknown {
+  if (value === 'true' || value === 'false') return value === 'true';
+  if (value === 'null') return null;
+  if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(value)) return value;
+  // A larger integer would lose digits; as a string, GraphQL's ID and most big-integer types take it whole.
+  return /^-?\d+$/.test(value) && !Number.isSafeInteger(Number(value)) ? value : Number(value);
+}
+
+async function send(request: () => Promise<HttpAnswer>, hostName: string): Promise<HttpAnswer> {
+  try {
+    return await request();
+  } catch (error) {
+    if (error instanceof MediaError) throw error;
+    throw new MediaError('connection_lost', `The connection to ${hostName} broke.`, {cause: error});
+  }
+}
+
+async function printAnswer(answer: HttpAnswer, hostName: string, {stdout}: Invocation): Promise<ExitStatus> {
+  const text = answer.body.toString();
+  const body = parseObject(text);
+  const isResponse = body !== undefined && ('data' in body || 'errors' in body);
+  if (!isResponse || answer.cut || answer.truncated) throw await describeAnswer(answer, hostName);
+  await stdout.write(`${printableJson(text.trimEnd())}\n`);
+  if ([401, 403, 404].includes(answer.status)) throw await describeAnswer(answer, hostName);
+  return 'errors' in body && body['errors'] !== null ? exitStatusOf.graphql_errors : 0;
+}
+
+async function describeAnswer(answer: HttpAnswer, hostName: string): Promise<MediaError> {
+  const {status, headers} = answer;
+  if (status >= 200 && status < 300) {
+    const what = answer.cut ? 'cut off' : answer.truncated ? 'longer than 1 MiB' : 'no GraphQL response';
+    return new MediaError(
+      'unexpected_answer',
+      `${hostName} answered ${status}, but the answer was ${what}.`,
+      {status},
+    );
+  }
+  const [{describeRefusal}, {parseErrorRecord}] = await Promise.all([
+    import('../transfer/explain.ts'),
+    import('../service/record.ts'),
+  ]);
+  const record = parseErrorRecord(answer.body.toString());
+  return describeRefusal(
+    {
+      kind: 'refused',
+      status,
+      ...(record === undefined ? {} : {message: record.message}),
+      ...(record?.code === undefined ? {} : {serviceCode: record.code}),
+      ...(headers['location'] === undefined ? {} : {location: headers['location']}),
+    },
+    hostName,
+  );
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,72 @@
+import {Command} from 'commander';
+import {packageVersion} from '../version.ts';
+import {type Cli, examples} from './cli.ts';
+import {configCommand} from './config.ts';
+import {graphqlCommand} from './graphql.ts';
+import {loginCommand} from './login.ts';
+import {logoutCommand} from './logout.ts';
+import {serveCommand} from './serve.ts';
+import {uploadCommand} from './upload.ts';
+import {whoamiCommand} from './whoami.ts';
+
+/** What commander wrote instead of acting: help and the version for standard output, errors for us to word. */
+export interface Written {
+  out: string;
+  err: string;
+}
+
+/** The whole command tree; nothing heavy is loaded before a command runs. */
+export function buildProgram(cli: Cli, written: Written): Command {
+  const program = new Command('media')
+    .description('Upload images and videos: streamed, checked, never silently twice, never silently lost.')
+    .usage('<command> [options]')
+    .version(packageVersion(), '--version', 'print the version')
+    .helpOption('-h, --help', 'print help, with examples')
+    .option('--profile <name>', 'use the settings of this profile (MEDIA_PROFILE)')
+    .option('--base-url <url>', 'the service, or "embedded" for one on this machine (MEDIA_BASE_URL)')
+    .option('--allow-http', 'allow plain http to hosts other than this machine')
+    .option('--cacert <file>', 'trust the certificate authorities in this PEM file')
+    .option('--no-color', 'print without colour')
+    .option('-q, --quiet', 'print failures only')
+    .option('-v, --verbose', 'print each step')
+    .configureHelp({showGlobalOptions: true})
+    .configureOutput({
+      writeOut: text => {
+        written.out += text;
+      },
+      writeErr: text => {
+        written.err += text;
+      },
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+      getOutHelpWidth: () => cli.host.stdout.columns || 100,
+      getErrHelpWidth: () => cli.host.stdout.columns || 100,
+    })
+    .exitOverride()
+    .addHelpText(
+      'after',
+      examples([
+        'media login --base-url https://api.example.com',
+        'media upload photo.png',
+        'media upload photo.png --base-url embedded',
+      ]),
+    );
+  const commands = [
+    loginCommand,
+    logoutCommand,
+    whoamiCommand,
+    uploadCommand,
+    graphqlCommand,
+    serveCommand,
+    configCommand,
+  ];
+  for (const command of commands) addInheriting(program, command(cli));
+  return program.addHelpCommand('help [command]', 'print help for a command');
+}
+
+/** addCommand() leaves the output and exit settings behind; subcommands of subcommands need them as well. */
+function addInheriting(parent: Command, command: Command): void {
+  command.copyInheritedSettings(parent);
+  for (const child of command.commands) child.copyInheritedSettings(parent);
+  parent.addCommand(command);
+}

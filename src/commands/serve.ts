@@ -1,0 +1,126 @@
+import {mkdtemp, rm} from 'node:fs/promises';
+import {join, resolve} from 'node:path';
+import {Command} from 'commander';
+import type {EmbeddedService} from '../embedded/service.ts';
+import {MediaError, systemCode} from '../errors.ts';
+import type {EndSignal, Host} from '../host.ts';
+import {asMediaError} from '../output/report.ts';
+import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
+import {wholeNumber} from './values.ts';
+
+export interface ServeOptions {
+  port: number;
+  dataDir?: string;
+  ephemeral?: boolean;
+}
+
+/** Declares `media serve`. */
+export function serveCommand(cli: Cli, run = runServe): Command {
+  return new Command('serve')
+    .description('Run the embedded service on this machine until a signal ends it.')
+    .option('--port <n>', 'the port to listen on, 0 for any', wholeNumber(0, 65_535), 4010)
+    .option('--data-dir <directory>', 'where to keep what is uploaded')
+    .option('--ephemeral', 'keep nothing: a temporary directory, removed at the end')
+    .addHelpText(
+      'after',
+      examples(['media serve', 'media serve --port 0 --ephemeral', 'media serve --data-dir ./uploads']),
+    )
+    .action(async (options: ServeOptions, command: Command) => {
+      cli.status = await run(options, invocationOf(cli, command));
+    });
+}
+
+const keyLabel = 'serve';
+
+/** Serves until SIGINT, SIGTERM or SIGHUP; prints the address and a new key, and revokes the one printed before. */
+export async function runServe(options: ServeOptions, invocation: Invocation): Promise<ExitStatus> {
+  const {host, stdout, report} = invocation;
+  if (options.ephemeral && options.dataDir !== undefined) {
+    throw new MediaError('usage', '--ephemeral keeps nothing and --data-dir says where to keep it.', {
+      hint: 'Choose one of them.',
+    });
+  }
+  const ended = waitForSignal(host);
+  const directory = await dataDirectoryFor(options, host);
+  try {
+    const {service, key} = await start(options.port, directory, invocation);
+    try {
+      await stdout.write(`MEDIA_BASE_URL=${service.url}\nMEDIA_API_KEY=${key}\n`);
+      report.note(`Serving ${service.url} from ${directory}; end with Ctrl-C.`);
+      return await ended;
+    } finally {
+      await service.close();
+    }
+  } finally {
+    if (options.ephemeral) await rm(directory, {recursive: true, force: true});
+  }
+}
+
+function waitForSignal(host: Host): Promise<EndSignal> {
+  return new Promise(resolveSignal => {
+    const stop = host.onEndSignal(signal => {
+      stop();
+      resolveSignal(signal);
+    });
+  });
+}
+
+async function dataDirectoryFor(options: ServeOptions, host: Host): Promise<string> {
+  if (options.ephemeral) return mkdtemp(join(host.temporaryDirectory(), 'media-serve-'));
+  if (options.dataDir !== undefined) return resolve(host.cwd(), options.dataDir);
+  const {dataDirectory} = await import('../settings/paths.ts');
+  return dataDirectory();
+}
+
+/** Starts the service with a new key, and revokes the key that an earlier start printed. */
+async function start(
+  port: number,
+  dataDirectory: string,
+  {host, report}: Invocation,
+): Promise<{service: EmbeddedService; key: string}> {
+  const {startService} = await import('../embedded/service.ts');
+  let service: EmbeddedService | undefined;
+  try {
+    service = await startService({
+      port,
+      dataDirectory,
+      clock: host.clock,
+      onRequest: ({method, path, status, bytes, elapsedMs}) =>
+        report.note(`${method} ${path} ${status} ${bytes} B ${Math.round(elapsedMs)} ms`),
+      onError: error => report.failure(asMediaError(error)),
+    });
+    await service.revokeKeys(keyLabel);
+    return {service, key: await service.createKey({label: keyLabel})};
+  } catch (error) {
+    await service?.close();
+    throw describeStartError(error, port, dataDirectory);
+  }
+}
+
+function describeStartError(error: unknown, port: number, directory: string): unknown {
+  const code = systemCode(error);
+  if (code === 'EADDRINUSE' || code === 'EACCES') {
+    const busy = code === 'EADDRINUSE';
+    const syscall = (error as {syscall?: string}).syscall;
+    if (busy || syscall === 'listen') {
+      return new MediaError('local_failure', `Port ${port} ${busy ? 'is in use' : 'may not be used'}.`, {
+        cause: error,
+        hint: 'Choose another with --port, or any free one with --port 0.',
+      });
+    }
+  }
+  // The service words what it finds damaged or held as plain errors; anything else without a code is a bug.
+  if (code === undefined) {
+    return error instanceof Error && error.name === 'Error'
+      ? new MediaError('local_failure', error.message, {cause: error})
+      : error;
+  }
+  return new MediaError(
+    'local_failure',
+    `The embedded service cannot keep its data in ${directory}: ${code}.`,
+    {
+      cause: error,
+      hint: 'Name another directory with --data-dir.',
+    },
+  );
+}

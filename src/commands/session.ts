@@ -1,0 +1,118 @@
+import {MediaError} from '../errors.ts';
+import {Secret} from '../secret.ts';
+import {graphqlUrl, MediaClient, type ServiceAddress} from '../service/client.ts';
+import {dataDirectory} from '../settings/paths.ts';
+import {resolveSettings, type Settings} from '../settings/settings.ts';
+import {packageVersion} from '../version.ts';
+import type {Invocation} from './cli.ts';
+
+/** The port that `media serve` takes by default, so that the addresses in records keep working. */
+export const defaultPort = 4010;
+
+/** A client for the service in force. */
+export interface Session {
+  client: MediaClient;
+  /** The service's host and port, for messages. */
+  hostName: string;
+  /** Whether an upload may be sent again after an unknown outcome, since the service honours Idempotency-Key. */
+  idempotencyHonoured: boolean;
+  /** Whether the service runs inside this process. */
+  embedded: boolean;
+  /** Ends all connections, and the embedded service. */
+  close(): Promise<void>;
+}
+
+/** Opens the service that the settings name, or rejects with `no_key` when they name none or hold no key. */
+export async function openSession(invocation: Invocation): Promise<Session> {
+  const settings = await resolveSettings(invocation.host, invocation.globals);
+  if (settings.baseUrl?.kind === 'embedded') return openEmbedded(invocation);
+  if (settings.baseUrl === undefined || settings.key === undefined) throw missing(settings);
+  const address: ServiceAddress = {baseUrl: settings.baseUrl.url};
+  if (settings.graphqlUrl !== undefined) address.graphqlUrl = settings.graphqlUrl;
+  const client = newClient(invocation, address, settings.key.secret, settings);
+  return {
+    client,
+    hostName: address.baseUrl.host,
+    idempotencyHonoured: settings.idempotencyHonoured,
+    embedded: false,
+    close: () => client.close(),
+  };
+}
+
+/** A client for one address and key. */
+export function newClient(
+  invocation: Invocation,
+  address: ServiceAddress,
+  key: Secret,
+  settings: Pick<Settings, 'certificateAuthorities'>,
+): MediaClient {
+  invocation.report.trace(`service ${address.baseUrl.href}, GraphQL at ${graphqlUrl(address).href}`);
+  return new MediaClient(address, key, {
+    clock: invocation.host.clock,
+    userAgent: `media/${packageVersion()}`,
+    ...(settings.certificateAuthorities === undefined
+      ? {}
+      : {certificateAuthorities: settings.certificateAuthorities}),
+  });
+}
+
+async function openEmbedded(invocation: Invocation): Promise<Session> {
+  const {startService} = await import('../embedded/service.ts');
+  const service = await startService({
+    dataDirectory: dataDirectory(),
+    publicUrl: `http://127.0.0.1:${defaultPort}`,
+    clock: invocation.host.clock,
+  });
+  const key = new Secret(await service.createKey({label: 'embedded', persist: false}));
+  const client = newClient(invocation, {baseUrl: new URL(service.url)}, key, {});
+  return {
+    client,
+    hostName: 'the embedded service',
+    idempotencyHonoured: true,
+    embedded: true,
+    async close() {
+      await client.close();
+      await service.close();
+    },
+  };
+}
+
+function missing(settings: Settings): MediaError {
+  const {profileName} = settings;
+  const hint = `Run media login${profileName === 'default' ? '' : ` --profile ${profileName}`}, or try everything on this machine with --base-url embedded.`;
+  if (settings.keyOfOtherOrigin !== undefined) {
+    const origin = settings.baseUrl?.kind === 'service' ? settings.baseUrl.url.origin : '';
+    return new MediaError(
+      'no_key',
+      `The stored key belongs to ${settings.keyOfOtherOrigin} and is not sent to ${origin}.`,
+      {
+        hint: `Log in there with media login --base-url ${origin}, or set MEDIA_API_KEY.`,
+      },
+    );
+  }
+  if (settings.baseUrl === undefined && settings.key === undefined) {
+    return new MediaError(
+      'no_key',
+      `Nothing is configured yet: profile ${profileName} has no base URL and no API key.`,
+      {hint},
+    );
+  }
+  return settings.baseUrl === undefined
+    ? new MediaError('no_key', 'There is an API key but no base URL to send it to.', {
+        hint: 'Name the service with --base-url URL or MEDIA_BASE_URL.',
+      })
+    : new MediaError(
+        'no_key',
+        `There is no API key for ${settings.baseUrl.kind === 'service' ? settings.baseUrl.url.origin : ''}.`,
+        {
+          hint: 'Run media login, or set MEDIA_API_KEY.',
+        },
+      );
+}
+
+/** An aborting signal for requests that a person waits for. */
+export function within(invocation: Invocation, ms: number): {signal: AbortSignal; cancel: () => void} {
+  const controller = new AbortController();
+  const cancel = invocation.host.clock.after(ms, () => controller.abort(new Error('timeout')));
+  return {signal: controller.signal, cancel};
+}

@@ -1,0 +1,99 @@
+import {Command, Option} from 'commander';
+import {MediaError} from '../errors.ts';
+import {type FormatName, formatNames} from '../output/formats.ts';
+import type {TypeRule} from '../sources/content-type.ts';
+import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
+import {parseDuration, wholeNumber} from './values.ts';
+
+export interface UploadOptions {
+  inputs: string[];
+  contentType?: string;
+  types: TypeRule;
+  name?: string;
+  format?: FormatName;
+  json?: boolean;
+  ndjson?: boolean;
+  retries: number;
+  stallTimeout: number;
+  answerTimeout: number;
+  deadline?: number;
+  onUnknown: 'hold' | 'retry';
+  failFast?: boolean;
+  dryRun?: boolean;
+  allowEmpty?: boolean;
+}
+
+/** Declares `media upload`. */
+export function uploadCommand(cli: Cli, run = runUpload): Command {
+  return new Command('upload')
+    .description('Upload images and videos and print their records.')
+    .argument('[input...]', 'files, or - for standard input')
+    .option('--content-type <type>', 'send this type, image/* or video/*, whatever the file says')
+    .addOption(
+      new Option('--types <rule>', 'what decides the content type')
+        .choices(['extension', 'content', 'strict'])
+        .default('extension'),
+    )
+    .option('--name <file>', 'the name of what comes on standard input')
+    .addOption(new Option('--format <format>', 'how to print the records').choices(formatNames))
+    .option('--json', 'print each record as the service returned it, one line each')
+    .option('--ndjson', 'print one JSON line an input, failures included')
+    .option('--retries <n>', 'tries after the first', wholeNumber(0, 100), 5)
+    .addOption(
+      new Option('--stall-timeout <duration>', 'give up an attempt that sends nothing for so long')
+        .argParser(parseDuration)
+        .default(60_000, '1m'),
+    )
+    .addOption(
+      new Option('--answer-timeout <duration>', 'how long the service may take to answer')
+        .argParser(parseDuration)
+        .default(600_000, '10m'),
+    )
+    .option('--deadline <duration>', 'end the whole run after this time', parseDuration)
+    .addOption(
+      new Option('--on-unknown <action>', 'what to do when nobody knows whether a file was stored')
+        .choices(['hold', 'retry'])
+        .default('hold'),
+    )
+    .option('--fail-fast', 'stop at the first failure')
+    .option('--dry-run', 'check everything, send nothing')
+    .option('--allow-empty', 'no input is no error')
+    .addHelpText(
+      'after',
+      examples([
+        'media upload photo.png',
+        'media upload *.jpg --format url',
+        'media upload photo.png --json | jq -r .id',
+        'curl -s https://example.com/cat.png | media upload - --name cat.png',
+        'media upload photo.png --base-url embedded',
+      ]),
+    )
+    .action(async (inputs: string[], options: Omit<UploadOptions, 'inputs'>, command: Command) => {
+      cli.status = await run({...options, inputs}, invocationOf(cli, command));
+    });
+}
+
+/** Uploads the inputs, prints what became of them, and returns the exit status. */
+export async function runUpload(options: UploadOptions, invocation: Invocation): Promise<ExitStatus> {
+  const format = chosenFormat(options);
+  const {listSources, typeDecision} = await import('./upload-inputs.ts');
+  const sources = await listSources(options, invocation);
+  if (sources.length === 0) return 0;
+  const decideType = await typeDecision(options);
+  const {UploadRun} = await import('./upload-run.ts');
+  return new UploadRun(options, invocation, sources, format).execute(decideType);
+}
+
+function chosenFormat(options: UploadOptions): FormatName {
+  const chosen = new Set<FormatName>();
+  if (options.json) chosen.add('json');
+  if (options.ndjson) chosen.add('ndjson');
+  if (options.format !== undefined) chosen.add(options.format);
+  const [format, ...others] = chosen;
+  if (others.length > 0) {
+    throw new MediaError('usage', `Two output formats at once: ${[...chosen].join(' and ')}.`, {
+      hint: 'Choose one of them.',
+    });
+  }
+  return format ?? 'table';
+}

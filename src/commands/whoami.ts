@@ -1,0 +1,153 @@
+import {Command} from 'commander';
+import {exitStatusOf} from '../errors.ts';
+import {printable, printableJson} from '../output/escape.ts';
+import type {Identity, KeyVerdict} from '../service/identity.ts';
+import type {Settings} from '../settings/settings.ts';
+import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
+
+export interface WhoamiOptions {
+  json?: boolean;
+}
+
+/** Declares `media whoami`. */
+export function whoamiCommand(cli: Cli, run = runWhoami): Command {
+  return new Command('whoami')
+    .description('Show the profile, base URL and key in force, and what the service says of them.')
+    .option('--json', 'print the report as JSON')
+    .addHelpText(
+      'after',
+      examples(['media whoami', 'media whoami --json | jq -r .status', 'media whoami --base-url embedded']),
+    )
+    .action(async (options: WhoamiOptions, command: Command) => {
+      cli.status = await run(options, invocationOf(cli, command));
+    });
+}
+
+/** The report of `media whoami --json`; the table shows the same. */
+interface WhoamiReport {
+  profile: string;
+  baseUrl: string | null;
+  key: {masked: string; source: 'environment' | 'profile' | 'embedded'} | null;
+  status: KeyVerdict['status'] | 'missing';
+  httpStatus?: number;
+  message?: string;
+  identity?: Identity;
+}
+
+const timeoutMs = 30_000;
+
+/** Reports on standard output whatever it finds; 0 accepted, 4 missing or refused, 6 unreachable, 1 unclear. */
+export async function runWhoami(options: WhoamiOptions, invocation: Invocation): Promise<ExitStatus> {
+  const {resolveSettings} = await import('../settings/settings.ts');
+  const settings = await resolveSettings(invocation.host, invocation.globals);
+  const facts = describeSettings(settings);
+  const {report, status} =
+    facts.key === null || facts.baseUrl === null ? missing(facts, settings) : await ask(facts, invocation);
+  await invocation.stdout.write(
+    options.json ? `${printableJson(JSON.stringify(report))}\n` : reportText(report),
+  );
+  return status;
+}
+
+type Facts = Pick<WhoamiReport, 'profile' | 'baseUrl' | 'key'>;
+
+function describeSettings(settings: Settings): Facts {
+  const {baseUrl, key} = settings;
+  if (baseUrl?.kind === 'embedded') {
+    return {
+      profile: settings.profileName,
+      baseUrl: 'embedded',
+      key: {masked: '********', source: 'embedded'},
+    };
+  }
+  return {
+    profile: settings.profileName,
+    baseUrl: baseUrl?.url.href ?? null,
+    key: key === undefined ? null : {masked: key.secret.masked(), source: key.source},
+  };
+}
+
+function missing(facts: Facts, settings: Settings): {report: WhoamiReport; status: ExitStatus} {
+  const message =
+    settings.keyOfOtherOrigin === undefined
+      ? `no ${facts.baseUrl === null ? 'base URL' : 'key'} is set: run media login, or use --base-url embedded`
+      : `the stored key belongs to ${settings.keyOfOtherOrigin}`;
+  return {report: {...facts, status: 'missing', message}, status: 4};
+}
+
+async function ask(
+  facts: Facts,
+  invocation: Invocation,
+): Promise<{report: WhoamiReport; status: ExitStatus}> {
+  const [{openSession, within}, {verifyKey, whoOwnsKey}] = await Promise.all([
+    import('./session.ts'),
+    import('../service/identity.ts'),
+  ]);
+  const session = await openSession(invocation);
+  const {signal, cancel} = within(invocation, timeoutMs);
+  try {
+    const verdict = await verifyKey(session.client, signal);
+    const identity = verdict.status === 'accepted' ? await whoOwnsKey(session.client, signal) : undefined;
+    const report = {...facts, ...verdictFields(verdict), ...(identity === undefined ? {} : {identity})};
+    return {report, status: statusOf(verdict)};
+  } finally {
+    cancel();
+    await session.close();
+  }
+}
+
+function verdictFields(verdict: KeyVerdict): Pick<WhoamiReport, 'status' | 'httpStatus' | 'message'> {
+  if (verdict.status === 'unreachable') return {status: 'unreachable', message: verdict.error.message};
+  return {
+    status: verdict.status,
+    ...('httpStatus' in verdict && verdict.httpStatus !== undefined ? {httpStatus: verdict.httpStatus} : {}),
+    ...('message' in verdict && verdict.message !== undefined ? {message: verdict.message} : {}),
+  };
+}
+
+function statusOf(verdict: KeyVerdict): ExitStatus {
+  switch (verdict.status) {
+    case 'accepted':
+      return 0;
+    case 'rejected':
+    case 'denied':
+      return 4;
+    case 'unreachable':
+      return exitStatusOf[verdict.error.code];
+    case 'unclear':
+      return 1;
+  }
+}
+
+const verdictTexts: Record<WhoamiReport['status'], string> = {
+  accepted: 'accepted',
+  rejected: 'rejected: the service does not know the key',
+  denied: 'refused: the key lacks permission, or the base URL is wrong',
+  unreachable: 'unreachable',
+  unclear: 'unclear',
+  missing: 'missing',
+};
+
+const sourceTexts = {
+  environment: 'from MEDIA_API_KEY',
+  profile: 'stored in the profile',
+  embedded: 'made for this run',
+};
+
+function reportText(report: WhoamiReport): string {
+  const {identity} = report;
+  const status = `${verdictTexts[report.status]}${report.httpStatus === undefined ? '' : ` (${report.httpStatus})`}`;
+  const rows: [string, string | undefined][] = [
+    ['profile', report.profile],
+    ['base URL', report.baseUrl ?? 'none'],
+    ['key', report.key === null ? 'none' : `${report.key.masked}, ${sourceTexts[report.key.source]}`],
+    ['status', report.message === undefined ? status : `${status}: ${report.message}`],
+    ['id', identity?.id],
+    ['name', identity?.name],
+    ['email', identity?.email],
+    ['username', identity?.username],
+  ];
+  return rows
+    .map(([name, value]) => (value === undefined ? '' : `${name.padEnd(9)} ${printable(value)}\n`))
+    .join('');
+}

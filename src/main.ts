@@ -1,0 +1,66 @@
+import {CommanderError} from 'commander';
+import type {Cli, ExitStatus} from './commands/cli.ts';
+import {reportFor} from './commands/cli.ts';
+import {buildProgram, type Written} from './commands/program.ts';
+import {exitStatusOf, MediaError} from './errors.ts';
+import type {Host} from './host.ts';
+import {asMediaError} from './output/report.ts';
+import {Stdout} from './output/stdout.ts';
+
+/**
+ * Runs one command line and resolves to its exit status, or to the signal that the process is to end by. Never
+ * rejects: this is the only place that catches everything.
+ */
+export async function run(argv: readonly string[], host: Host): Promise<ExitStatus> {
+  const stdout = new Stdout(host.stdout);
+  return new Promise(resolve => {
+    const cli: Cli = {host, stdout, status: 0, abandon: resolve};
+    execute(argv, cli).then(resolve, error => resolve(fail(error, argv, host)));
+  });
+}
+
+async function execute(argv: readonly string[], cli: Cli): Promise<ExitStatus> {
+  const written: Written = {out: '', err: ''};
+  try {
+    await buildProgram(cli, written).parseAsync(argv, {from: 'user'});
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0 && error.code !== 'commander.help') throw usageError(error, argv);
+    await cli.stdout.write(written.out || written.err);
+  }
+  if (cli.stdout.failure !== undefined && cli.status === 0) throw cli.stdout.failure;
+  return cli.status;
+}
+
+/** Commander's complaint as one sentence and a hint. */
+function usageError(error: CommanderError, argv: readonly string[]): MediaError {
+  const [sentence = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+  const command = argv.find(argument => /^[a-z]+$/.test(argument));
+  return new MediaError(
+    'usage',
+    `${sentence.charAt(0).toUpperCase()}${sentence.slice(1).replace(/\.?$/, '.')}`,
+    {
+      hint:
+        suggestion?.replace(/^\(|\)$/g, '') ??
+        `See ${command === undefined ? 'media' : `media ${command}`} --help.`,
+      cause: error,
+    },
+  );
+}
+
+function fail(error: unknown, argv: readonly string[], host: Host): ExitStatus {
+  const shown = asMediaError(error);
+  const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+  const structured = words.some(
+    (word, index) =>
+      /^--(format=)?(nd)?json$/.test(word) || (words[index - 1] === '--format' && /^(nd)?json$/.test(word)),
+  );
+  const report = reportFor(
+    host,
+    {color: !words.includes('--no-color'), verbose: words.includes('--verbose') || words.includes('-v')},
+    structured,
+  );
+  if (shown.code === 'interrupted') return 'SIGINT';
+  report.failure(shown);
+  return exitStatusOf[shown.code];
+}

@@ -1,0 +1,50 @@
+/** C0 and C1 controls, DEL, line and paragraph separators, and the marks that turn the reading direction. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is what this is for
+const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** The same without what JSON itself escapes. */
+const unsafeInJson = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+const shortNames: Record<string, string> = {'\n': '\\n', '\r': '\\r', '\t': '\\t'};
+
+/** Text from outside, fit for one line of a terminal: what could steer the terminal is shown as an escape. */
+export function printable(text: string): string {
+  return text.replace(unsafe, character => shortNames[character] ?? escapeUnit(character));
+}
+
+/** The same JSON value without raw C1 controls and direction marks; valid JSON has these only within strings. */
+export function printableJson(json: string): string {
+  return json.replace(unsafeInJson, escapeUnit);
+}
+
+function escapeUnit(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/**
+ * One CSV field (RFC 4180), made inert for spreadsheets that would run a formula and for the terminal; line breaks and
+ * tabs stay, quoted.
+ */
+export function csvField(value: string): string {
+  const shown = value.replace(unsafe, character =>
+    character in shortNames ? character : escapeUnit(character),
+  );
+  const inert = /^[=+\-@\t\r]/.test(shown) && !/^-?\d+(\.\d+)?$/.test(shown) ? `'${shown}` : shown;
+  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+}
+
+/** Text that Markdown shows as it is. */
+export function markdownText(text: string): string {
+  return printable(text).replace(/[\\`*_{}[\]()<>#+\-!|~&]/g, '\\$&');
+}
+
+/** A URL as a Markdown link target, or undefined when it is no http(s) URL. */
+export function markdownUrl(url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const parsed = new URL(url);
+  if (!/^https?:$/.test(parsed.protocol)) return undefined;
+  return parsed.href.replace(
+    /[()<>\\]/g,
+    character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

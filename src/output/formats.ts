@@ -1,0 +1,141 @@
+import type {MediaRecord} from '../service/record.ts';
+import {publicUrl} from '../service/record.ts';
+import type {Outcome} from '../transfer/transfer.ts';
+import {csvField, markdownText, markdownUrl, printable, printableJson} from './escape.ts';
+import {errorFields} from './report.ts';
+
+export const formatNames = ['table', 'json', 'ndjson', 'csv', 'url', 'id', 'markdown'] as const;
+export type FormatName = (typeof formatNames)[number];
+
+/** The fields of a media record (service interface, part 2), in the order they are shown. */
+export const recordFields = [
+  'id',
+  'type',
+  'urls',
+  'width',
+  'height',
+  'imageType',
+  'fileUrl',
+  'duration',
+  'thumbnailUrl',
+  'hlsUrl',
+  'size',
+] as const;
+
+const csvColumns = ['file', ...recordFields.map(field => (field === 'urls' ? 'url' : field))];
+
+/** What a line format prints before the first outcome. */
+export function formatHead(format: FormatName): string {
+  return format === 'csv' ? `${csvColumns.join(',')}\n` : '';
+}
+
+/** One outcome in a line format; empty for what the format does not hold. All but ndjson hold successes only. */
+export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Outcome): string {
+  if (format === 'ndjson') return `${ndjsonLine(outcome)}\n`;
+  if (outcome.status !== 'uploaded') return '';
+  const {record, json} = outcome.received;
+  const url = publicUrl(record);
+  switch (format) {
+    case 'json':
+      return `${printableJson(json)}\n`;
+    case 'csv':
+      return `${csvLine(outcome.name, record)}\n`;
+    case 'id':
+      return `${printable(String(record.id))}\n`;
+    case 'url':
+      return url === undefined ? '' : `${printable(url)}\n`;
+    case 'markdown':
+      return `${markdownLine(outcome.name, record)}\n`;
+  }
+}
+
+function ndjsonLine(outcome: Outcome): string {
+  const fields: [string, string | undefined][] = [
+    ['file', JSON.stringify(outcome.name)],
+    // A dry run sends nothing, which scripts know as skipped.
+    ['status', JSON.stringify(outcome.status === 'checked' ? 'skipped' : outcome.status)],
+    ['record', outcome.status === 'uploaded' ? outcome.received.json : undefined],
+    ['error', 'error' in outcome ? JSON.stringify(errorFields(outcome.error)) : undefined],
+    ['contentType', JSON.stringify(outcome.contentType)],
+    ['size', JSON.stringify(outcome.size)],
+    ['attempts', JSON.stringify(outcome.attempts)],
+    ['elapsedMs', JSON.stringify(outcome.elapsedMs)],
+  ];
+  const present = fields.filter(([, json]) => json !== undefined);
+  return printableJson(`{${present.map(([name, json]) => `"${name}":${json}`).join(',')}}`);
+}
+
+function csvLine(file: string, record: MediaRecord): string {
+  return csvColumns
+    .map(column => {
+      if (column === 'file') return csvField(file);
+      if (column === 'url') return csvField(publicUrl(record) ?? '');
+      return csvField(fieldText(record[column], ''));
+    })
+    .join(',');
+}
+
+/** An image that shows in Markdown, or a link to anything else; just the name when the record has no web address. */
+function markdownLine(file: string, record: MediaRecord): string {
+  const name = markdownText(file.split(/[\\/]/).pop() ?? file);
+  const url = publicUrl(record);
+  const target = url === undefined ? undefined : markdownUrl(url);
+  if (target === undefined) return name;
+  return record.type === 'IMAGE' ? `![${name}](${target})` : `[${name}](${target})`;
+}
+
+/** A field's value as text: strings as they are, null as `empty`, structures as JSON. */
+export function fieldText(value: unknown, empty: string): string {
+  if (value === null || value === undefined) return empty;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** A record as rows of field and value: the fields of the interface first, then whatever else the service sent. */
+export function recordRows(record: MediaRecord): [string, string][] {
+  const others = Object.keys(record).filter(name => !(recordFields as readonly string[]).includes(name));
+  return [...recordFields, ...others]
+    .filter(name => record[name] !== undefined)
+    .map(name => [
+      printable(name),
+      name === 'urls' ? urlsText(record.urls) : printable(fieldText(record[name], '-')),
+    ]);
+}
+
+function urlsText(urls: unknown): string {
+  if (!Array.isArray(urls) || urls.length === 0) return printable(fieldText(urls, '-'));
+  return urls
+    .map(entry => {
+      const {variant, url, ...rest} = (
+        typeof entry === 'object' && entry !== null ? entry : {url: entry}
+      ) as Record<string, unknown>;
+      const parts = [variant, url, Object.keys(rest).length === 0 ? undefined : rest];
+      return printable(
+        parts
+          .filter(part => part !== undefined)
+          .map(part => fieldText(part, '-'))
+          .join(' '),
+      );
+    })
+    .join('\n');
+}
+
+/** One row an outcome, for several inputs: file, status, id, pixels, size and address, or what went wrong. */
+export function outcomeRow(outcome: Outcome): string[] {
+  const start = [printable(outcome.name), outcome.status];
+  if (outcome.status !== 'uploaded') {
+    const text = 'error' in outcome ? outcome.error.message : (outcome.contentType ?? '');
+    return [...start, '', '', outcome.size === undefined ? '' : String(outcome.size), printable(text)];
+  }
+  const {record} = outcome.received;
+  const {width, height} = record;
+  const pixels = width == null || height == null ? '' : `${fieldText(width, '')}x${fieldText(height, '')}`;
+  return [
+    ...start,
+    printable(fieldText(record.id, '')),
+    printable(pixels),
+    printable(fieldText(record.size, '')),
+    printable(publicUrl(record) ?? ''),
+  ];
+}
+
+export const outcomeHeadings = ['file', 'status', 'id', 'pixels', 'size', 'url or error'];

@@ -1,0 +1,94 @@
+import {MediaError} from '../errors.ts';
+import type {TerminalOutput} from '../host.ts';
+import {printable, printableJson} from './escape.ts';
+import {paint} from './terminal.ts';
+
+export interface ReportOptions {
+  stream: TerminalOutput;
+  /** Failures as JSON lines and, at the default level, nothing else. */
+  json: boolean;
+  color: boolean;
+  level: 'quiet' | 'default' | 'verbose';
+}
+
+/** Something that draws on the same terminal and has to step aside while a line is written. */
+export interface Drawing {
+  clear(): void;
+  draw(): void;
+}
+
+/** Standard error: failures, warnings and notes, in words or as JSON lines. */
+export class Report {
+  readonly #options: ReportOptions;
+  drawing: Drawing | undefined;
+
+  constructor(options: ReportOptions) {
+    this.#options = options;
+    options.stream.on('error', () => {});
+  }
+
+  get level(): ReportOptions['level'] {
+    return this.#options.level;
+  }
+
+  /** Whether text other than failures may be shown. */
+  get chatty(): boolean {
+    const {json, level} = this.#options;
+    return level === 'verbose' || (level === 'default' && !json);
+  }
+
+  /** A failure, always shown; `file` is the input that failed. */
+  failure(error: MediaError, file?: string): void {
+    const {json, color} = this.#options;
+    if (json) {
+      this.#line(
+        printableJson(
+          JSON.stringify({error: {...(file === undefined ? {} : {file}), ...errorFields(error)}}),
+        ),
+      );
+      return;
+    }
+    this.#line(`${paint('red', 'media:', color)} ${printable(error.message)}`);
+    if (error.hint !== undefined) this.#line(`  ${printable(error.hint)}`);
+  }
+
+  warning(message: string): void {
+    if (this.chatty) this.#line(`${paint('yellow', 'warning:', this.#options.color)} ${printable(message)}`);
+  }
+
+  note(message: string): void {
+    if (this.chatty) this.#line(printable(message));
+  }
+
+  /** A step of the work, shown with --verbose. */
+  trace(message: string): void {
+    if (this.#options.level === 'verbose') this.#line(printable(message));
+  }
+
+  #line(text: string): void {
+    this.drawing?.clear();
+    this.#options.stream.write(`${text}\n`);
+    this.drawing?.draw();
+  }
+}
+
+/** The fields of `error` in JSON output (cli-contract, "Output"). */
+export function errorFields(error: MediaError): Record<string, unknown> {
+  return {
+    code: error.code,
+    message: error.message,
+    ...(error.status === undefined ? {} : {status: error.status}),
+    ...(error.serviceCode === undefined ? {} : {serviceCode: error.serviceCode}),
+    ...(error.hint === undefined ? {} : {hint: error.hint}),
+  };
+}
+
+/** Whatever was thrown, as a MediaError; what is none is a bug of ours. */
+export function asMediaError(error: unknown): MediaError {
+  if (error instanceof MediaError) return error;
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return new MediaError('internal', `Internal error: ${text}`, {
+    cause: error,
+    hint: 'This is a bug of media; please report it with the command that led to it.',
+  });
+}

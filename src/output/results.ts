@@ -1,0 +1,77 @@
+import type {Outcome} from '../transfer/transfer.ts';
+import {
+  type FormatName,
+  formatHead,
+  formatOutcome,
+  outcomeHeadings,
+  outcomeRow,
+  recordRows,
+} from './formats.ts';
+import type {Stdout} from './stdout.ts';
+
+export interface ResultOptions {
+  format: FormatName;
+  /** Whether the command line named several inputs: a row each, instead of one record's fields. */
+  several: boolean;
+  width: number;
+  color: boolean;
+}
+
+/**
+ * Prints outcomes on standard output in one format: ndjson as they come, the other line formats in the order of the
+ * inputs as soon as that order allows, a table at the end.
+ */
+export class Results {
+  readonly #stdout: Stdout;
+  readonly #options: ResultOptions;
+  readonly #rows: Outcome[] = [];
+  /** Outcomes that came before those of earlier inputs. */
+  readonly #early = new Map<number, Outcome>();
+  #added = 0;
+  #next = 0;
+  #begun = false;
+
+  constructor(stdout: Stdout, options: ResultOptions) {
+    this.#stdout = stdout;
+    this.#options = options;
+  }
+
+  /** `position` is the input's place on the command line, from 0; by default the inputs' order is that of the calls. */
+  async add(outcome: Outcome, position = this.#added): Promise<void> {
+    this.#added += 1;
+    if (this.#options.format === 'ndjson') return this.#print(outcome);
+    this.#early.set(position, outcome);
+    for (let due = this.#early.get(this.#next); due !== undefined; due = this.#early.get(this.#next)) {
+      this.#early.delete(this.#next);
+      this.#next += 1;
+      await this.#print(due);
+    }
+  }
+
+  /** Prints what still waits for an input that never came, and the table. */
+  async end(): Promise<void> {
+    for (const [, outcome] of [...this.#early].sort(([a], [b]) => a - b)) await this.#print(outcome);
+    this.#early.clear();
+    if (this.#options.format === 'table') await this.#stdout.write(await this.#table());
+  }
+
+  async #print(outcome: Outcome): Promise<void> {
+    const {format} = this.#options;
+    if (format === 'table') {
+      this.#rows.push(outcome);
+      return;
+    }
+    await this.#stdout.write((this.#begun ? '' : formatHead(format)) + formatOutcome(format, outcome));
+    this.#begun = true;
+  }
+
+  async #table(): Promise<string> {
+    const {several, width, color} = this.#options;
+    const [only] = this.#rows;
+    if (only === undefined) return '';
+    const {renderTable} = await import('./table.ts');
+    if (several || only.status === 'checked')
+      return renderTable(this.#rows.map(outcomeRow), {headings: outcomeHeadings, width, color});
+    return only.status === 'uploaded' ? renderTable(recordRows(only.received.record), {width, color}) : '';
+  }
+}

@@ -1,0 +1,199 @@
+import {readFile} from 'node:fs/promises';
+import {resolve} from 'node:path';
+import {MediaError, systemCode} from '../errors.ts';
+import type {Host} from '../host.ts';
+import {isLoopback} from '../loopback.ts';
+import {Secret} from '../secret.ts';
+import {type Profile, type Profiles, readProfiles} from './store.ts';
+
+/** The options that every command takes, as the command line gives them. */
+export interface GlobalOptions {
+  profile?: string;
+  baseUrl?: string;
+  allowHttp?: boolean;
+  cacert?: string;
+  /** False after --no-color. */
+  color?: boolean;
+  quiet?: boolean;
+  verbose?: boolean;
+}
+
+export type KeySource = 'environment' | 'profile';
+
+/** What is in force: the flag, else the environment, else the profile, else the default. */
+export interface Settings {
+  profileName: string;
+  profile: Profile;
+  baseUrl?: BaseUrl;
+  key?: {secret: Secret; source: KeySource};
+  /** Where requests to /graphql go, when the profile says. */
+  graphqlUrl?: URL;
+  /** PEM text of the certificate authorities to trust. */
+  certificateAuthorities?: string;
+  /** Whether the profile says that the service honours Idempotency-Key. */
+  idempotencyHonoured: boolean;
+  /** A stored key that was not used, since it belongs to another origin. */
+  keyOfOtherOrigin?: string;
+}
+
+export type BaseUrl = {kind: 'embedded'} | {kind: 'service'; url: URL};
+
+/** Resolves the settings of a run. Rejects with `usage` for a bad value and `config_unusable` for a damaged file. */
+export async function resolveSettings(host: Host, options: GlobalOptions): Promise<Settings> {
+  const profileName = parseProfileName(options.profile ?? (host.env['MEDIA_PROFILE'] || 'default'));
+  const givenBaseUrl = options.baseUrl ?? (host.env['MEDIA_BASE_URL'] || undefined);
+  const givenKey = host.env['MEDIA_API_KEY'] || undefined;
+  const needsProfile = givenBaseUrl !== 'embedded' && !(givenBaseUrl !== undefined && givenKey !== undefined);
+  const profile = profileOf(await readProfilesFor(host, needsProfile), profileName);
+  const baseUrlText = givenBaseUrl ?? profile['base-url'];
+  const baseUrl =
+    baseUrlText === undefined ? undefined : parseBaseUrl(baseUrlText, options.allowHttp === true);
+  const cacert = baseUrl?.kind === 'service' ? (options.cacert ?? profile.cacert) : undefined;
+  return {
+    profileName,
+    profile,
+    idempotencyHonoured: false,
+    ...(baseUrl === undefined ? {} : {baseUrl}),
+    ...(cacert === undefined ? {} : {certificateAuthorities: await readCertificates(host, cacert)}),
+    ...(givenKey === undefined || baseUrl?.kind === 'embedded'
+      ? {}
+      : {key: {secret: parseKey(givenKey, 'MEDIA_API_KEY'), source: 'environment'}}),
+    ...(baseUrl?.kind === 'service'
+      ? profileSettings(profile, baseUrl.url, givenKey !== undefined, options.allowHttp === true)
+      : {}),
+  };
+}
+
+/** What the profile says of the service at this base URL: nothing of it holds for another origin. */
+function profileSettings(
+  profile: Profile,
+  baseUrl: URL,
+  keyGiven: boolean,
+  allowHttp: boolean,
+): Partial<Settings> {
+  const settings: Partial<Settings> = {};
+  const keyOrigin = profile.key === undefined ? undefined : profile['key-origin'];
+  if (!keyGiven && profile.key !== undefined && keyOrigin === baseUrl.origin) {
+    settings.key = {secret: parseKey(profile.key, 'The stored key'), source: 'profile'};
+  } else if (!keyGiven && keyOrigin !== undefined) {
+    settings.keyOfOtherOrigin = keyOrigin;
+  }
+  if (originOf(profile) === baseUrl.origin) {
+    settings.idempotencyHonoured = profile['idempotency-keys'] === 'honoured';
+    if (profile['graphql-url'] !== undefined) {
+      settings.graphqlUrl = parseServiceUrl(profile['graphql-url'], 'GraphQL URL', allowHttp);
+      if (settings.key !== undefined) refuseOtherOrigin(settings.graphqlUrl, baseUrl);
+    }
+  }
+  return settings;
+}
+
+/** A stored key goes to its own origin only, whatever graphql-url says. */
+function refuseOtherOrigin(graphqlUrl: URL, baseUrl: URL): void {
+  if (graphqlUrl.origin === baseUrl.origin) return;
+  throw new MediaError(
+    'usage',
+    `The stored key belongs to ${baseUrl.origin}, and graphql-url is at ${graphqlUrl.origin}.`,
+    {hint: 'Set MEDIA_API_KEY to send a key there, or run: media config unset graphql-url'},
+  );
+}
+
+/** The origin of the profile's base URL, if it has one. */
+export function originOf(profile: Profile): string | undefined {
+  const baseUrl = profile['base-url'];
+  return baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
+}
+
+/** Without a need for the profile, a settings file that cannot be used is no reason to stop. */
+async function readProfilesFor(host: Host, needed: boolean): Promise<Profiles> {
+  try {
+    return await readProfiles(host);
+  } catch (error) {
+    if (needed || !(error instanceof MediaError)) throw error;
+    return {};
+  }
+}
+
+/** The profile of that name, or an empty one. */
+export function profileOf(profiles: Profiles, name: string): Profile {
+  return Object.hasOwn(profiles, name) ? (profiles[name] ?? {}) : {};
+}
+
+/** A profile name, or a usage error: letters, digits, dot, dash and underscore. */
+export function parseProfileName(name: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) && name !== '__proto__') return name;
+  throw new MediaError('usage', `"${name}" is no profile name.`, {
+    hint: 'Use letters, digits, dots, dashes and underscores, as in --profile staging.',
+  });
+}
+
+/** A base URL, or a usage error: https, or http to loopback or with --allow-http; or the word "embedded". */
+export function parseBaseUrl(value: string, allowHttp: boolean): BaseUrl {
+  return value === 'embedded'
+    ? {kind: 'embedded'}
+    : {kind: 'service', url: parseServiceUrl(value, 'base URL', allowHttp)};
+}
+
+/** An address of the service, or a usage error that names it as `what`. */
+export function parseServiceUrl(value: string, what: string, allowHttp: boolean): URL {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new MediaError('usage', `"${value}" is no ${what}.`, {
+      hint: `Give a URL such as https://api.example.com${what === 'base URL' ? ', or the word embedded' : ''}.`,
+    });
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new MediaError(
+      'usage',
+      `The ${what} holds a user name or password; the key alone identifies you.`,
+      {
+        hint: `Use ${url.protocol}//${url.host}${url.pathname}`,
+      },
+    );
+  }
+  if (url.search !== '' || url.hash !== '') {
+    throw new MediaError('usage', `The ${what} "${value}" has a query or a fragment.`, {
+      hint: `Use ${url.protocol}//${url.host}${url.pathname}`,
+    });
+  }
+  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
+    throw new MediaError('usage', `The key would go to ${url.host} unencrypted: the ${what} is plain http.`, {
+      hint: `Use https://${url.host}${url.pathname}, or add --allow-http if you know that nobody listens.`,
+    });
+  }
+  return url;
+}
+
+/** An API key, or a usage error: visible ASCII only, since it is sent in a header (RFC 6750, section 2.1). */
+export function parseKey(value: string, what: string): Secret {
+  const key = value.trim();
+  if (key === '')
+    throw new MediaError('usage', `${what} is empty.`, {hint: 'Give the key as the service shows it.'});
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new MediaError('usage', `${what} has spaces, line breaks or other characters that no key has.`, {
+      hint: 'Copy the key again, whole and alone.',
+    });
+  }
+  return new Secret(key);
+}
+
+async function readCertificates(host: Host, path: string): Promise<string> {
+  let text: string;
+  try {
+    text = await readFile(resolve(host.cwd(), path), 'utf8');
+  } catch (error) {
+    throw new MediaError(
+      'usage',
+      `The certificate file ${path} could not be read: ${systemCode(error) ?? 'unknown reason'}.`,
+      {
+        cause: error,
+      },
+    );
+  }
+  if (!text.includes('-----BEGIN CERTIFICATE-----')) {
+    throw new MediaError('usage', `${path} holds no certificate in PEM form.`, {
+      hint: 'Convert it with: openssl x509 -inform der -in FILE -out FILE.pem',
+    });
+  }
+  return text;
+}

@@ -1,0 +1,153 @@
+import type {Stats} from 'node:fs';
+import {chmod, lstat, mkdir, readFile, stat} from 'node:fs/promises';
+import {join} from 'node:path';
+import {MediaError, systemCode} from '../errors.ts';
+import type {Host} from '../host.ts';
+import {withLock} from '../lock.ts';
+import {configDirectory} from './paths.ts';
+
+/** The settings of a profile that `media config` reads and writes. */
+export const settingNames = ['base-url', 'graphql-url', 'cacert', 'idempotency-keys'] as const;
+export type SettingName = (typeof settingNames)[number];
+
+/** A profile as it is stored. */
+export type Profile = {[name in SettingName]?: string} & {
+  /** The API key; it is sent to `key-origin` and nowhere else. */
+  key?: string;
+  /** Scheme, host and port that the key belongs to. */
+  'key-origin'?: string;
+};
+
+export type Profiles = Record<string, Profile>;
+
+const fileName = 'config.json';
+const privateFile = 0o600;
+const privateDirectory = 0o700;
+
+/** The file that the profiles are stored in. */
+export function configPath(host: Host): string {
+  return join(configDirectory(host), fileName);
+}
+
+/** Reads all profiles; a missing file holds none. File and directory modes are checked, and repaired where possible. */
+export async function readProfiles(host: Host): Promise<Profiles> {
+  const path = configPath(host);
+  const stats = await lstatIfThere(path);
+  if (stats === undefined) return {};
+  if (stats.isSymbolicLink() || !stats.isFile()) {
+    throw unusable(
+      `${path} is ${stats.isSymbolicLink() ? 'a symbolic link' : 'no regular file'}, so it is not trusted with a key`,
+      {
+        hint: 'Put the file itself there, or name another directory with MEDIA_CONFIG_DIR.',
+      },
+    );
+  }
+  await makePrivate(configDirectory(host), await stat(configDirectory(host)), privateDirectory, host);
+  await makePrivate(path, stats, privateFile, host);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw unusable(`${path} could not be read: ${systemCode(error) ?? 'unknown reason'}`, {cause: error});
+  }
+  return parseProfiles(text, path);
+}
+
+/** Changes the profiles: reads, changes and writes them under a lock, so that no other process's change is lost. */
+export async function updateProfiles(host: Host, change: (profiles: Profiles) => void): Promise<void> {
+  const directory = configDirectory(host);
+  const path = configPath(host);
+  try {
+    await mkdir(directory, {recursive: true, mode: privateDirectory});
+    await makePrivate(directory, await stat(directory), privateDirectory, host);
+    await withLock(join(directory, `${fileName}.lock`), host, async () => {
+      const profiles = await readProfiles(host);
+      change(profiles);
+      const {default: Conf} = await import('conf');
+      const store = new Conf<{profiles: Profiles}>({
+        cwd: directory,
+        projectName: 'media',
+        projectSuffix: '',
+        configFileMode: privateFile,
+        accessPropertiesByDotNotation: false,
+      });
+      store.set('profiles', profiles);
+    });
+  } catch (error) {
+    if (error instanceof MediaError) throw error;
+    throw unusable(`${path} could not be written: ${systemCode(error) ?? (error as Error).message}`, {
+      cause: error,
+      hint: 'Set MEDIA_CONFIG_DIR to a directory that you may write to, or use MEDIA_API_KEY and MEDIA_BASE_URL.',
+    });
+  }
+}
+
+function parseProfiles(text: string, path: string): Profiles {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw damaged(path, 'is no JSON');
+  }
+  const profiles: unknown = isObject(value) ? (value['profiles'] ?? {}) : undefined;
+  if (!isObject(profiles)) throw damaged(path, 'holds no profiles');
+  const checked: Profiles = Object.create(null);
+  for (const [name, profile] of Object.entries(profiles)) {
+    if (!isObject(profile) || !Object.values(profile).every(setting => typeof setting === 'string')) {
+      throw damaged(path, `holds a profile "${name}" that is no set of strings`);
+    }
+    checked[name] = profile as Profile;
+  }
+  return checked;
+}
+
+function damaged(path: string, how: string): MediaError {
+  return unusable(`The settings file ${path} is damaged: it ${how}`, {
+    hint: `Mend it, or move it away and run media login again. MEDIA_API_KEY and MEDIA_BASE_URL work without it.`,
+  });
+}
+
+async function lstatIfThere(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return undefined;
+    throw unusable(`${path} could not be read: ${systemCode(error) ?? 'unknown reason'}`, {cause: error});
+  }
+}
+
+/** Takes away what group and others may do; Windows has no such modes. */
+async function makePrivate(path: string, stats: Stats, mode: number, host: Host): Promise<void> {
+  if (host.platform === 'win32') return;
+  const user = host.userId();
+  if (user !== undefined && user !== 0 && stats.uid !== user) {
+    throw unusable(`${path} belongs to another user, so it is not trusted with a key`, {
+      hint: 'Name a directory of your own with MEDIA_CONFIG_DIR.',
+    });
+  }
+  if ((stats.mode & 0o077) === 0) return;
+  if ((stats.mode & 0o1000) !== 0) {
+    throw unusable(`${path} is a directory that users share, so it is not trusted with a key`, {
+      hint: 'Name a directory of your own with MEDIA_CONFIG_DIR.',
+    });
+  }
+  try {
+    await chmod(path, mode);
+  } catch (error) {
+    throw unusable(
+      `${path} may be read by other users, and that could not be changed: ${systemCode(error) ?? 'unknown reason'}`,
+      {
+        cause: error,
+        hint: `Run: chmod ${mode.toString(8)} ${path}`,
+      },
+    );
+  }
+}
+
+function unusable(sentence: string, details: {hint?: string; cause?: unknown}): MediaError {
+  return new MediaError('config_unusable', `${sentence}.`, details);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
