@@ -1,0 +1,299 @@
+import {createHash} from 'node:crypto';
+import {existsSync} from 'node:fs';
+import {copyFile, mkdtemp, readFile, rm} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {afterAll, beforeAll, describe, expect, it} from 'vitest';
+import {startService} from '../../src/embedded/service.ts';
+import {connectedSandbox} from '../support/embedded.ts';
+import {fixture, Sandbox} from '../support/media.ts';
+
+const rules = ['extension', 'content', 'strict'] as const;
+type Rule = (typeof rules)[number];
+
+/** What becomes of a file: sent under a type, perhaps with a warning, or refused. */
+type Fate = string | {sent: string; warning: RegExp} | {refused: 'not_media' | 'type_mismatch'; says: RegExp};
+
+const notMedia = (says: RegExp): Fate => ({refused: 'not_media', says});
+const mismatch = (says: RegExp): Fate => ({refused: 'type_mismatch', says});
+
+const cases: {file: string; name?: string; fates: Record<Rule, Fate>}[] = [
+  {file: 'photo.png', fates: {extension: 'image/png', content: 'image/png', strict: 'image/png'}},
+  {
+    file: 'photo.jpg',
+    name: 'PHOTO.JPEG',
+    fates: {extension: 'image/jpeg', content: 'image/jpeg', strict: 'image/jpeg'},
+  },
+  {file: 'photo.svg', fates: {extension: 'image/svg+xml', content: 'image/svg+xml', strict: 'image/svg+xml'}},
+  {file: 'photo.heic', fates: {extension: 'image/heic', content: 'image/heic', strict: 'image/heic'}},
+  {file: 'clip.mp4', fates: {extension: 'video/mp4', content: 'video/mp4', strict: 'video/mp4'}},
+  {
+    file: 'clip.mkv',
+    fates: {extension: 'video/x-matroska', content: 'video/x-matroska', strict: 'video/x-matroska'},
+  },
+  {
+    file: 'clip.avi',
+    fates: {extension: 'video/x-msvideo', content: 'video/x-msvideo', strict: 'video/x-msvideo'},
+  },
+  {file: '.ts/clip.ts', fates: {extension: 'video/mp2t', content: 'video/mp2t', strict: 'video/mp2t'}},
+  {
+    file: 'photo.png',
+    name: 'photo',
+    fates: {extension: 'image/png', content: 'image/png', strict: mismatch(/the name has no extension/)},
+  },
+  {
+    file: 'photo.png',
+    name: 'photo.backup',
+    fates: {
+      extension: 'image/png',
+      content: 'image/png',
+      strict: mismatch(/the extension \.backup is unknown/),
+    },
+  },
+  {
+    file: 'photo.png',
+    name: 'photo.txt',
+    fates: {
+      extension: 'image/png',
+      content: 'image/png',
+      strict: mismatch(/\.txt says text\/plain, and the bytes say image\/png/),
+    },
+  },
+  {
+    file: 'png-named.jpg',
+    fates: {
+      extension: {
+        sent: 'image/jpeg',
+        warning: /\.jpg says image\/jpeg, but the bytes say image\/png: .*--types content/,
+      },
+      content: 'image/png',
+      strict: mismatch(/\.jpg says image\/jpeg, and the bytes say image\/png/),
+    },
+  },
+  {
+    file: 'unrecognised.png',
+    fates: {extension: 'image/png', content: 'image/png', strict: mismatch(/the bytes are of no known kind/)},
+  },
+  {file: 'truncated.png', fates: {extension: 'image/png', content: 'image/png', strict: 'image/png'}},
+  {file: 'truncated.mp4', fates: {extension: 'video/mp4', content: 'video/mp4', strict: 'video/mp4'}},
+  {
+    file: '.ts/source.ts',
+    fates: {
+      extension: notMedia(/\.ts says video\/mp2t/),
+      content: notMedia(/\.ts says video\/mp2t/),
+      strict: mismatch(/\.ts/),
+    },
+  },
+  {
+    file: '.ts/qt-translation.ts',
+    fates: {
+      extension: notMedia(/\.ts says video\/mp2t/),
+      content: notMedia(/\.ts/),
+      strict: notMedia(/\.ts/),
+    },
+  },
+  {
+    file: 'lfs-pointer.png',
+    fates: {extension: notMedia(/Git LFS/), content: notMedia(/Git LFS/), strict: notMedia(/Git LFS/)},
+  },
+  {
+    file: 'page-named.png',
+    fates: {
+      extension: notMedia(/text\/html/),
+      content: notMedia(/text\/html/),
+      strict: notMedia(/text\/html/),
+    },
+  },
+  {
+    file: 'document-named.jpg',
+    fates: {
+      extension: notMedia(/application\/pdf/),
+      content: notMedia(/application\/pdf/),
+      strict: notMedia(/application\/pdf/),
+    },
+  },
+  {
+    file: 'audio-only.mp4',
+    fates: {extension: notMedia(/audio/), content: notMedia(/audio/), strict: notMedia(/audio/)},
+  },
+  {
+    file: 'audio-only.mkv',
+    fates: {extension: notMedia(/audio/), content: notMedia(/audio/), strict: notMedia(/audio/)},
+  },
+];
+
+function sum(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** A service and a sandbox for a whole group of tests. */
+async function groupSandbox() {
+  const directory = await mkdtemp(join(tmpdir(), 'media-types-'));
+  const service = await startService({dataDirectory: join(directory, 'service')});
+  const box = new Sandbox(directory, {MEDIA_BASE_URL: service.url, MEDIA_API_KEY: await service.createKey()});
+  const close = async () => {
+    await service.close();
+    await rm(directory, {recursive: true, force: true});
+  };
+  return {service, box, close};
+}
+
+/** Uploads the inputs in one run: what became of each, and under which type which bytes were stored. */
+async function uploadBatch(
+  {service, box}: Awaited<ReturnType<typeof groupSandbox>>,
+  inputs: string[],
+  rule: Rule,
+) {
+  const options = rule === 'extension' ? [] : ['--types', rule];
+  const {stdout} = await box.run(['upload', '--ndjson', ...options, ...inputs]);
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line));
+  const records = await service.records();
+  const stored = new Map(
+    await Promise.all(
+      records.map(
+        async ({record, contentType, path}) =>
+          [record.id, {contentType, sum: sum(await readFile(path))}] as const,
+      ),
+    ),
+  );
+  const uploaded = lines.filter(({status}) => status === 'uploaded');
+  expect(stored.size).toBe(uploaded.length);
+  return {
+    of: (input: string) => {
+      const line = lines.find(({file}) => file === input);
+      return {line, stored: stored.get(line?.record?.id)};
+    },
+  };
+}
+
+describe.each(rules)('--types %s', rule => {
+  let group: Awaited<ReturnType<typeof groupSandbox>>;
+  let batch: Awaited<ReturnType<typeof uploadBatch>>;
+  let warnings = '';
+  const inputOf = ({file, name}: (typeof cases)[number]) => name ?? fixture(file);
+
+  beforeAll(async () => {
+    group = await groupSandbox();
+    for (const {file, name} of cases)
+      if (name !== undefined) await copyFile(fixture(file), join(group.box.directory, name));
+    const inputs = cases.map(inputOf);
+    batch = await uploadBatch(group, inputs, rule);
+    warnings = (await group.box.run(['upload', '--dry-run', '--types', rule, ...inputs])).stderr;
+  });
+  afterAll(() => group.close());
+
+  it.each(cases.map(each => ({...each, shown: each.name ?? each.file})))('$shown ($file)', async each => {
+    const {line, stored} = batch.of(inputOf(each));
+    const fate = each.fates[rule];
+    const told = warnings.split('\n').filter(text => text.startsWith(`warning: ${inputOf(each)}: `));
+    if (typeof fate === 'object' && 'refused' in fate) {
+      expect(line).toMatchObject({
+        status: 'failed',
+        attempts: 0,
+        error: {code: fate.refused, message: expect.stringMatching(fate.says)},
+      });
+      expect(warnings).toContain(`media: ${line.error.message}\n`);
+      return;
+    }
+    expect(stored).toEqual({
+      contentType: typeof fate === 'string' ? fate : fate.sent,
+      sum: sum(await readFile(fixture(each.file))),
+    });
+    expect(line.contentType).toBe(stored?.contentType);
+    expect(told).toEqual(typeof fate === 'string' ? [] : [expect.stringMatching(fate.warning)]);
+  });
+});
+
+describe('one file alone', () => {
+  it.each([
+    ['.ts/source.ts', []],
+    ['lfs-pointer.png', []],
+    ['page-named.png', []],
+    ['audio-only.mp4', []],
+    ['png-named.jpg', ['--types', 'strict']],
+  ])('%s %j: refused with exit 1 before any request', async (file, options) => {
+    const {service, sandbox} = await connectedSandbox();
+    const {stdout, stderr, exitCode} = await sandbox.run(['upload', fixture(file), ...options]);
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    expect(stderr).toMatch(/^media: .*\n {2}.*--content-type/);
+    expect(await service.records()).toEqual([]);
+  });
+
+  it.each(['unrecognised.png', 'png-named.jpg', 'truncated.mp4'])(
+    '%s: sent all the same, exit 0',
+    async file => {
+      const {service, sandbox} = await connectedSandbox();
+      const {stderr, exitCode} = await sandbox.run(['upload', fixture(file)]);
+      const [stored] = await service.records();
+      expect(await readFile(stored?.path ?? '')).toEqual(await readFile(fixture(file)));
+      if (file === 'png-named.jpg') expect(stderr).toMatch(/^warning: .*--types content/);
+      else expect(stderr).toBe('');
+      expect(exitCode).toBe(0);
+    },
+  );
+});
+
+interface MediaFile {
+  file: string;
+  sha256: string;
+  bytes: number;
+  trueType: string;
+}
+
+const corpus = fileURLToPath(new URL('../../../shared/media/', import.meta.url));
+const mediaFiles: MediaFile[] = existsSync(join(corpus, 'index.jsonl'))
+  ? (await readFile(join(corpus, 'index.jsonl'), 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line))
+  : [];
+
+const isMedia = (type: string) => /^(image|video)\//.test(type);
+
+describe.runIf(mediaFiles.length > 0).each(rules)(
+  'real files from many sources in one batch, --types %s',
+  rule => {
+    let group: Awaited<ReturnType<typeof groupSandbox>>;
+    let batch: Awaited<ReturnType<typeof uploadBatch>>;
+    const inputOf = ({file}: MediaFile) => join(corpus, file);
+
+    beforeAll(async () => {
+      group = await groupSandbox();
+      batch = await uploadBatch(group, mediaFiles.map(inputOf), rule);
+    });
+    afterAll(() => group.close());
+
+    it('what is stored is what the files hold', () => {
+      for (const each of mediaFiles) {
+        const {line, stored} = batch.of(inputOf(each));
+        if (line.status !== 'uploaded') continue;
+        expect([each.file, stored?.sum, stored?.contentType]).toEqual([
+          each.file,
+          each.sha256,
+          line.contentType,
+        ]);
+      }
+    });
+
+    it('each goes where the rule sends it', () => {
+      const found = mediaFiles.map(each => {
+        const {status, contentType, error} = batch.of(inputOf(each)).line;
+        return {file: each.file, type: status === 'uploaded' ? contentType : error.code};
+      });
+      const expected = mediaFiles.map(({file, trueType}) => {
+        if (!isMedia(trueType)) return {file, type: 'not_media'};
+        if (rule === 'content') return {file, type: trueType};
+        const sent = expect.stringMatching(/^(image|video)\//);
+        return {
+          file,
+          type: rule === 'extension' ? sent : expect.stringMatching(/^(image\/|video\/|type_mismatch$)/),
+        };
+      });
+      expect(found).toEqual(expected);
+    });
+  },
+);

@@ -1,0 +1,130 @@
+import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import {eventually} from '../embedded/support.ts';
+import {fixture, type Sandbox, sandbox} from '../support/media.ts';
+
+const photo = fixture('photo.png');
+
+/** A `media serve` that runs until the test ends it, or ends. */
+async function serve(box: Sandbox, ...parameters: string[]) {
+  const child = box.run(['serve', '--port', '0', ...parameters], {buffer: true});
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', chunk => {
+    stdout += chunk;
+  });
+  child.stderr?.on('data', chunk => {
+    stderr += chunk;
+  });
+  await eventually(() => stdout.split('\n').length > 2);
+  const [, url = '', key = ''] =
+    /^MEDIA_BASE_URL=(http:\/\/127\.0\.0\.1:\d+)\nMEDIA_API_KEY=(mk_\S+)\n$/.exec(stdout) ?? [];
+  return {
+    child,
+    url,
+    key,
+    env: {...box.env, MEDIA_BASE_URL: url, MEDIA_API_KEY: key},
+    stderr: () => stderr,
+    stdout: () => stdout,
+  };
+}
+
+describe('media serve', () => {
+  it('its two lines on stdout: enough to upload with', async () => {
+    const box = await sandbox();
+    const {child, url, env, stdout, stderr} = await serve(box, '--data-dir', 'kept');
+    expect(url).not.toBe('');
+    const before = stdout();
+    const upload = await box.run(['upload', photo, '--json'], {env});
+    expect(upload).toMatchObject({stderr: '', exitCode: 0});
+    const {id, fileUrl} = JSON.parse(upload.stdout);
+    expect(Buffer.from(await (await fetch(fileUrl)).arrayBuffer())).toEqual(await readFile(photo));
+    expect(await readFile(join(box.directory, 'kept/files', id))).toEqual(await readFile(photo));
+    await eventually(() => stderr().includes('/files/'));
+    child.kill('SIGTERM');
+    expect(await child).toMatchObject({signal: 'SIGTERM', stdout: before});
+    const lines = stderr().trimEnd().split('\n');
+    expect(lines).toEqual([
+      `Serving ${url} from ${join(box.directory, 'kept')}; end with Ctrl-C.`,
+      expect.stringMatching(/^POST \/v1\/media\/upload 200 13582 B \d+ ms$/),
+      expect.stringMatching(new RegExp(`^GET /files/${id} 200 13582 B \\d+ ms$`)),
+    ]);
+  });
+
+  it('a second start: what was stored is kept, the earlier key is revoked, another key is not', async () => {
+    const box = await sandbox();
+    const first = await serve(box);
+    const upload = await box.run(['upload', photo, '--format', 'id'], {env: first.env});
+    first.child.kill('SIGINT');
+    expect(await first.child).toMatchObject({signal: 'SIGINT'});
+    const second = await serve(box);
+    const oldKey = await box.run(['whoami', '--json'], {env: {...second.env, MEDIA_API_KEY: first.key}});
+    expect(oldKey.exitCode).toBe(4);
+    expect(JSON.parse(oldKey.stdout).status).toBe('rejected');
+    expect(second.key).not.toBe(first.key);
+    const list = await box.run(['graphql', '{mediaList{id} viewer{name}}'], {env: second.env});
+    expect(JSON.parse(list.stdout)).toEqual({
+      data: {mediaList: [{id: upload.stdout.trim()}], viewer: {name: 'serve'}},
+    });
+    expect(await readdir(join(box.directory, 'data/media/embedded/files'))).toEqual([upload.stdout.trim()]);
+  });
+
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    '--ephemeral, %s: ends by that signal and leaves nothing',
+    async signal => {
+      const box = await sandbox();
+      const {child, env} = await serve(box, '--ephemeral', '--quiet');
+      expect(await box.run(['upload', photo], {env})).toMatchObject({exitCode: 0});
+      expect((await readdir(box.directory)).filter(name => name.startsWith('media-serve-'))).toHaveLength(1);
+      child.kill(signal);
+      expect(await child).toMatchObject({signal, stderr: ''});
+      expect(await readdir(box.directory)).toEqual([]);
+    },
+  );
+
+  it('a port that is in use: a sentence, exit 1, the running service keeps its key', async () => {
+    const box = await sandbox();
+    const {url, env} = await serve(box);
+    const {port} = new URL(url);
+    const {stdout, stderr, exitCode} = await box.run(['serve', '--port', port]);
+    expect(stderr).toBe(
+      `media: Port ${port} is in use.\n  Choose another with --port, or any free one with --port 0.\n`,
+    );
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    expect(await box.run(['whoami'], {env})).toMatchObject({exitCode: 0});
+  });
+
+  it.each([
+    [['--ephemeral', '--data-dir', 'x'], '--ephemeral keeps nothing and --data-dir says where to keep it.'],
+    [['--port', '65536'], 'Give a whole number from 0 to 65535.'],
+    [['--port', 'any'], 'Give a whole number from 0 to 65535.'],
+    [['extra'], 'Too many arguments'],
+  ])('%j: a usage error', async (parameters, sentence) => {
+    const {stdout, stderr, exitCode} = await (await sandbox()).run(['serve', ...parameters]);
+    expect(stderr).toContain(sentence);
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 2});
+  });
+
+  it('a file in place of the data directory: a sentence, exit 1', async () => {
+    const box = await sandbox();
+    await writeFile(join(box.directory, 'taken'), '');
+    const {stderr, exitCode} = await box.run(['serve', '--port', '0', '--data-dir', 'taken']);
+    expect(stderr).toMatch(
+      /^media: The embedded service cannot keep its data in .*taken: (EEXIST|ENOTDIR)\.\n {2}Name another/,
+    );
+    expect(exitCode).toBe(1);
+  });
+
+  it('damaged keys in the data directory: a sentence, exit 1', async () => {
+    const box = await sandbox();
+    await mkdir(join(box.directory, 'kept'));
+    await writeFile(join(box.directory, 'kept/keys.json'), '{');
+    const {stderr, exitCode} = await box.run(['serve', '--port', '0', '--data-dir', 'kept']);
+    expect(stderr).toMatch(/^media: .*keys\.json is damaged/);
+    expect(exitCode).toBe(1);
+  });
+});

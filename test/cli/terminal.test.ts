@@ -1,0 +1,328 @@
+import {copyFile, readFile, stat} from 'node:fs/promises';
+import {join} from 'node:path';
+import {stripVTControlCharacters} from 'node:util';
+import {spawn} from '@lydell/node-pty';
+import {execa} from 'execa';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import {cellsOf} from '../../src/output/cells.ts';
+import {eventually} from '../embedded/support.ts';
+import {connectedSandbox, embeddedService} from '../support/embedded.ts';
+import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
+import {scriptedServer, someRecord} from '../support/scripted-server.ts';
+
+const photo = fixture('photo.png');
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: an escape sequence begins with one
+const style = /\u001b\[[\d;]*m/;
+const frames = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];
+const spinner = new RegExp(`[${frames.join('')}]`);
+const showCursor = '\u001b[?25h';
+
+interface TerminalOptions {
+  columns?: number;
+  env?: Record<string, string>;
+  /** A shell command that gets the program's command line as "$@". */
+  shell?: string;
+}
+
+/** Runs `media` on a pseudo-terminal of its own. */
+function onTerminal(
+  box: Sandbox,
+  parameters: string[],
+  {columns = 80, env = {}, shell = 'exec "$@"'}: TerminalOptions = {},
+) {
+  const child = spawn('sh', ['-c', shell, 'sh', process.execPath, program, ...parameters], {
+    cols: columns,
+    rows: 24,
+    cwd: box.directory,
+    env: {...box.env, TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env},
+  });
+  let output = '';
+  child.onData(data => {
+    output += data;
+  });
+  let ended = false;
+  const end = new Promise<{exitCode: number; signal?: number | undefined}>(resolve => {
+    child.onExit(status => {
+      ended = true;
+      resolve(status);
+    });
+  });
+  onTestFinished(() => {
+    if (!ended) child.kill('SIGKILL');
+  });
+  return {
+    output: () => output,
+    write: (text: string) => child.write(text),
+    /** Resolves once the terminal shows the text. */
+    shows: (text: string | RegExp) =>
+      eventually(() => (typeof text === 'string' ? output.includes(text) : text.test(output))),
+    end,
+    pty: (child as unknown as {ptsName: string}).ptsName,
+  };
+}
+
+/** A server that answers uploads only when told to. */
+async function slowService() {
+  let release = () => {};
+  const released = new Promise<void>(resolve => {
+    release = resolve;
+  });
+  const {url, requests} = await scriptedServer(async connection => {
+    await connection.request();
+    await released;
+    connection.answer(200, someRecord);
+  });
+  const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key-for-tests'});
+  return {box, requests, release};
+}
+
+describe('media upload on a terminal', () => {
+  it('80 columns: a spinner on stderr alone, gone at the end, the cursor shown again', async () => {
+    const {box, release} = await slowService();
+    const terminal = onTerminal(box, ['upload', photo, '--format', 'id'], {shell: 'exec "$@" > stdout.txt'});
+    await terminal.shows('13.3 KiB sent, waiting for the answer');
+    release();
+    expect(await terminal.end).toMatchObject({exitCode: 0});
+    expect(terminal.output()).toMatch(spinner);
+    expect(terminal.output()).toContain('photo.png');
+    const lastFrame = Math.max(...frames.map(frame => terminal.output().lastIndexOf(frame)));
+    expect(terminal.output().slice(lastFrame)).toContain('\u001b[1G\u001b[0K');
+    expect(terminal.output().endsWith(showCursor)).toBe(true);
+    expect(await readFile(join(box.directory, 'stdout.txt'), 'utf8')).toBe('m_1\n');
+  });
+
+  it('Ctrl-C while it is being answered twice over: the cursor is shown again, ended by SIGINT', async () => {
+    const {box} = await slowService();
+    const terminal = onTerminal(box, ['upload', photo]);
+    await terminal.shows('waiting for the answer');
+    terminal.write('\u0003');
+    terminal.write('\u0003');
+    expect(await terminal.end).toMatchObject({signal: 2});
+    expect(terminal.output()).toContain(showCursor);
+  });
+
+  it('a failure while the spinner turns: on a line of its own', async () => {
+    const {box, release} = await slowService();
+    const terminal = onTerminal(box, ['upload', 'gone.png', photo, '--format', 'id'], {
+      shell: 'exec "$@" > stdout.txt',
+    });
+    await terminal.shows('waiting for the answer');
+    release();
+    expect(await terminal.end).toMatchObject({exitCode: 3});
+    expect(terminal.output()).toContain('\u001b[31mmedia:\u001b[39m gone.png does not exist.\r\n');
+    expect(terminal.output()).toContain('1 uploaded, 0 skipped, 1 failed, 0 unknown\r\n');
+  });
+
+  it.each([
+    ['NO_COLOR=1', [], {NO_COLOR: '1'}],
+    ['--no-color', ['--no-color'], {}],
+    ['--no-color and FORCE_COLOR=1', ['--no-color'], {FORCE_COLOR: '1'}],
+    ['FORCE_COLOR=0', [], {FORCE_COLOR: '0'}],
+  ])('%s: no colour in spinner, table and failures', async (_name, parameters, env) => {
+    const {box, release} = await slowService();
+    const terminal = onTerminal(box, ['upload', photo, 'gone.png', ...parameters], {
+      env: env as Record<string, string>,
+    });
+    await terminal.shows(spinner);
+    release();
+    expect(await terminal.end).toMatchObject({exitCode: 3});
+    expect(terminal.output()).toContain('gone.png does not exist.');
+    expect(terminal.output()).toContain('│ m_1 ');
+    expect(terminal.output()).not.toMatch(style);
+  });
+
+  it('colour where it is allowed: spinner, headings and failures', async () => {
+    const {box, release} = await slowService();
+    const terminal = onTerminal(box, ['upload', photo, 'gone.png']);
+    await terminal.shows(spinner);
+    release();
+    await terminal.end;
+    expect(frames.filter(frame => terminal.output().includes(`\u001b[36m${frame}\u001b[39m`))).not.toEqual(
+      [],
+    );
+    expect(terminal.output()).toContain('\u001b[1m file ');
+    expect(terminal.output()).toContain('\u001b[31mmedia:\u001b[39m');
+  });
+
+  it.each([
+    ['TERM=dumb', {env: {TERM: 'dumb'}}],
+    ['CI=true', {env: {CI: 'true'}}],
+    ['a terminal of no width', {shell: 'stty cols 0 rows 0; exec "$@"'}],
+    ['--quiet', {parameters: ['--quiet']}],
+  ] as [string, TerminalOptions & {parameters?: string[]}][])(
+    '%s: no animation, little output',
+    async (_name, options) => {
+      const {sandbox, service} = await connectedSandbox();
+      const terminal = onTerminal(
+        sandbox,
+        ['upload', photo, fixture('clip.mp4'), ...(options.parameters ?? [])],
+        options,
+      );
+      expect(await terminal.end).toMatchObject({exitCode: 0});
+      expect(await service.records()).toHaveLength(2);
+      expect(terminal.output()).not.toMatch(spinner);
+      expect(terminal.output()).not.toContain('\u001b[?25');
+      expect(terminal.output().length).toBeLessThan(3_000);
+      if (options.env?.['TERM'] === 'dumb') expect(terminal.output()).not.toMatch(style);
+    },
+  );
+
+  it('a terminal that loses its width while the spinner turns: the spinner stops, little output', async () => {
+    const {box, release} = await slowService();
+    const terminal = onTerminal(box, ['upload', photo]);
+    await terminal.shows('waiting for the answer');
+    await execa('stty', ['-F', terminal.pty, 'cols', '0']);
+    await terminal.shows(showCursor);
+    release();
+    expect(await terminal.end).toMatchObject({exitCode: 0});
+    expect(terminal.output()).toContain('m_1');
+    expect(terminal.output().length).toBeLessThan(20_000);
+  });
+});
+
+describe('tables on narrow terminals', () => {
+  const longName = 'a long name of a photo from last summer, 夏の写真 🏖️.png';
+
+  it.each([120, 80, 60, 40, 20])('%i columns: no line is longer, nothing is left out', async columns => {
+    const {sandbox, service} = await connectedSandbox();
+    await copyFile(photo, join(sandbox.directory, longName));
+    const shell = 'exec "$@" 2> /dev/null';
+    const several = onTerminal(sandbox, ['upload', longName, fixture('clip.mp4'), 'gone.png'], {
+      columns,
+      shell,
+    });
+    await several.end;
+    const one = onTerminal(sandbox, ['upload', photo], {columns, shell});
+    await one.end;
+    const records = (await service.records()).map(({record}) => record);
+    for (const output of [several.output(), one.output()]) {
+      const lines = stripVTControlCharacters(output).split('\r\n');
+      expect(Math.max(...lines.map(line => cellsOf(line.replaceAll('\ufe0f', ''))))).toBeLessThanOrEqual(
+        columns,
+      );
+      expect(output).not.toContain('…');
+    }
+    const flat = (text: string) => stripVTControlCharacters(text).replace(/[│\s]/g, '');
+    for (const {id, fileUrl} of records.slice(0, 2)) {
+      expect(flat(several.output())).toContain(fileUrl);
+      if (columns >= 40) expect(stripVTControlCharacters(several.output())).toContain(id);
+    }
+    expect(flat(several.output())).toContain('gone.pngdoesnotexist.');
+    expect(flat(one.output())).toContain(records[2]?.fileUrl);
+  });
+});
+
+describe('off a terminal', () => {
+  it('FORCE_COLOR=1: colour in table and failures', async () => {
+    const {sandbox} = await connectedSandbox();
+    const {stdout, stderr} = await sandbox.run(['upload', photo, 'gone.png'], {
+      env: {...sandbox.env, FORCE_COLOR: '1'},
+    });
+    expect(stdout).toContain('\u001b[1m file ');
+    expect(stderr).toContain('\u001b[31mmedia:\u001b[39m');
+    expect(stderr).not.toMatch(spinner);
+  });
+
+  it('one file: nothing on stderr; several: the summary alone', async () => {
+    const {sandbox} = await connectedSandbox();
+    expect(await sandbox.run(['upload', photo])).toMatchObject({stderr: '', exitCode: 0});
+    expect(await sandbox.run(['upload', photo, photo])).toMatchObject({
+      stderr: '2 uploaded, 0 skipped, 0 failed, 0 unknown\n',
+      exitCode: 0,
+    });
+  });
+});
+
+describe('media login on a terminal', () => {
+  const config = (box: Sandbox) => join(box.directory, 'config/config.json');
+
+  it('asks for base URL and key; the key never shows; both are stored', async () => {
+    const {service, key} = await embeddedService();
+    const box = await sandbox();
+    const terminal = onTerminal(box, ['login']);
+    await terminal.shows('Base URL of the service');
+    terminal.write(`${service.url}\r`);
+    await terminal.shows(`API key for ${service.url}`);
+    terminal.write(`${key}\r`);
+    expect(await terminal.end).toMatchObject({exitCode: 0});
+    expect(terminal.output()).toContain('is stored in');
+    for (const part of [key, key.slice(3, 10), key.slice(-6)]) expect(terminal.output()).not.toContain(part);
+    expect(JSON.parse(await readFile(config(box), 'utf8')).profiles.default).toMatchObject({
+      'base-url': service.url,
+      key,
+    });
+    expect((await stat(config(box))).mode & 0o777).toBe(0o600);
+    expect(await box.run(['whoami'])).toMatchObject({exitCode: 0});
+  });
+
+  it('a base URL that is known: only the key is asked for, on stderr', async () => {
+    const box = await sandbox();
+    const shell = 'exec "$@" > stdout.txt';
+    const terminal = onTerminal(box, ['login', '--base-url', 'https://one.example', '--no-verify'], {shell});
+    await terminal.shows('API key for https://one.example');
+    terminal.write('mk_typed-by-hand\r');
+    expect(await terminal.end).toMatchObject({exitCode: 0});
+    expect(terminal.output()).not.toContain('Base URL');
+    expect(await readFile(join(box.directory, 'stdout.txt'), 'utf8')).toBe('');
+  });
+
+  it('what cannot be right: asked again, with the reason', async () => {
+    const box = await sandbox();
+    const terminal = onTerminal(box, ['login', '--no-verify']);
+    await terminal.shows('Base URL of the service');
+    terminal.write('http://media.example\r');
+    await terminal.shows('unencrypted');
+    terminal.write(`${'\u007f'.repeat(20)}https://media.example\r`);
+    await terminal.shows('API key for https://media.example');
+    terminal.write('two words\r');
+    await terminal.shows('has spaces, line breaks or other characters that no key has');
+    terminal.write(`${'\u007f'.repeat(9)}mk_one-word\r`);
+    expect(await terminal.end).toMatchObject({exitCode: 0});
+    expect(await readFile(config(box), 'utf8')).toContain('mk_one-word');
+  });
+
+  it.each(['Base URL of the service', 'API key for'])(
+    'Ctrl-C at "%s": nothing is stored, ended by SIGINT',
+    async question => {
+      const box = await sandbox();
+      const terminal = onTerminal(box, ['login', '--no-verify']);
+      await terminal.shows('Base URL of the service');
+      if (question !== 'Base URL of the service') terminal.write('https://one.example\r');
+      await terminal.shows(question);
+      terminal.write('mk_half-a-key');
+      terminal.write('\u0003');
+      expect(await terminal.end).toMatchObject({signal: 2});
+      expect(terminal.output().endsWith(showCursor)).toBe(true);
+      if (question !== 'Base URL of the service') expect(terminal.output()).not.toContain('half');
+      await expect(stat(join(box.directory, 'config'))).rejects.toThrow('ENOENT');
+    },
+  );
+
+  it('a shell around it: sees status 130', async () => {
+    const box = await sandbox();
+    const terminal = onTerminal(box, ['login'], {
+      shell: 'trap "" INT; (trap - INT; exec "$@"); echo "status $?"',
+    });
+    await terminal.shows('Base URL of the service');
+    terminal.write('\u0003');
+    await terminal.shows('status 130');
+    expect(await terminal.end).toMatchObject({exitCode: 0});
+  });
+
+  it.each([
+    ['NO_COLOR=1', [], {NO_COLOR: '1'}],
+    ['--no-color', ['--no-color'], {}],
+  ])('%s: questions without colour', async (_name, parameters, env) => {
+    const box = await sandbox();
+    const terminal = onTerminal(box, ['login', '--no-verify', ...parameters], {
+      env: env as Record<string, string>,
+    });
+    await terminal.shows('Base URL of the service');
+    terminal.write('https://one.example\r');
+    await terminal.shows('API key for');
+    terminal.write('mk_key-for-tests\r');
+    expect(await terminal.end).toMatchObject({exitCode: 0});
+    expect(terminal.output()).not.toMatch(style);
+  });
+});

@@ -1,0 +1,148 @@
+import {writeFile} from 'node:fs/promises';
+import {createServer as createHttpServer} from 'node:http';
+import {createServer} from 'node:https';
+import {join} from 'node:path';
+import {generate} from 'selfsigned';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {errorLines, sandboxFor} from '../service/program.ts';
+import {listen, portOf} from '../service/support.ts';
+import {fixture, temporaryDirectory} from '../support/media.ts';
+import {someRecord} from '../support/scripted-server.ts';
+
+const photo = fixture('photo.png');
+
+interface Name {
+  type: 2 | 7;
+  value?: string;
+  ip?: string;
+}
+
+const loopback: Name[] = [
+  {type: 2, value: 'localhost'},
+  {type: 7, ip: '127.0.0.1'},
+];
+
+/** A server over TLS whose certificate, its own authority, is for these names; returns where the certificate lies. */
+async function tlsServer(names: Name[], lifetime: {notBeforeDate?: Date; notAfterDate?: Date} = {}) {
+  const attributes = [{name: 'commonName', value: 'media test'}];
+  const pems = await generate(attributes, {
+    keySize: 2048,
+    algorithm: 'sha256',
+    ...lifetime,
+    extensions: [
+      {name: 'basicConstraints', cA: true},
+      {name: 'subjectAltName', altNames: names as never},
+    ],
+  });
+  const uploads: string[] = [];
+  const server = createServer({key: pems.private, cert: pems.cert}, (request, response) => {
+    uploads.push(`${request.method} ${request.url}`);
+    request.resume().on('end', () => response.end(someRecord));
+  });
+  await listen(server);
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const certificate = join(await temporaryDirectory(), 'authority.pem');
+  await writeFile(certificate, pems.cert);
+  return {port: portOf(server), uploads, certificate};
+}
+
+async function upload(url: string, parameters: string[] = []) {
+  return (await sandboxFor(url)).run(['upload', photo, '--retries', '0', ...parameters]);
+}
+
+describe('a certificate', () => {
+  test('of an unknown authority: tls_failed, exit 1, no request; --cacert is named', async () => {
+    const {port, uploads} = await tlsServer(loopback);
+    const {stdout, stderr, exitCode} = await upload(`https://127.0.0.1:${port}`, [
+      '--json',
+      '--retries',
+      '3',
+    ]);
+    expect({stdout, exitCode, uploads}).toEqual({stdout: '', exitCode: 1, uploads: []});
+    const [error, ...others] = errorLines(stderr);
+    expect(others).toEqual([]);
+    expect(error?.code).toBe('tls_failed');
+    expect(error?.message).toMatch(
+      /^The TLS certificate of 127\.0\.0\.1:\d+ was not accepted: self-signed certificate\.$/,
+    );
+    expect(error?.hint).toContain('--cacert FILE');
+  });
+
+  test.each(['127.0.0.1', 'localhost'])('of an authority named by --cacert, for %s: uploaded', async host => {
+    const {port, uploads, certificate} = await tlsServer(loopback);
+    const {stdout, stderr, exitCode} = await upload(`https://${host}:${port}`, [
+      '--cacert',
+      certificate,
+      '--format',
+      'id',
+    ]);
+    expect({stdout, stderr, exitCode, uploads}).toEqual({
+      stdout: 'm_1\n',
+      stderr: '',
+      exitCode: 0,
+      uploads: ['POST /v1/media/upload'],
+    });
+  });
+
+  test('of another authority than --cacert names: tls_failed, no request', async () => {
+    const [{port, uploads}, {certificate}] = await Promise.all([tlsServer(loopback), tlsServer(loopback)]);
+    const {stderr, exitCode} = await upload(`https://127.0.0.1:${port}`, ['--cacert', certificate]);
+    expect(stderr).toContain('The TLS certificate of 127.0.0.1');
+    expect({exitCode, uploads}).toEqual({exitCode: 1, uploads: []});
+  });
+
+  test('for another host name: tls_failed, no request, the name is told', async () => {
+    const {port, uploads, certificate} = await tlsServer([{type: 2, value: 'other.example'}]);
+    const {stdout, stderr, exitCode} = await upload(`https://localhost:${port}`, [
+      '--cacert',
+      certificate,
+      '--json',
+    ]);
+    expect({stdout, exitCode, uploads}).toEqual({stdout: '', exitCode: 1, uploads: []});
+    const [error] = errorLines(stderr);
+    expect(error?.code).toBe('tls_failed');
+    expect(error?.message).toContain('other.example');
+  });
+
+  test('that has expired: tls_failed, no request', async () => {
+    const {port, uploads, certificate} = await tlsServer(loopback, {
+      notBeforeDate: new Date('2001-01-01'),
+      notAfterDate: new Date('2001-02-01'),
+    });
+    const {stderr, exitCode} = await upload(`https://127.0.0.1:${port}`, ['--cacert', certificate]);
+    expect(stderr).toContain('was not accepted: certificate has expired.');
+    expect({exitCode, uploads}).toEqual({exitCode: 1, uploads: []});
+  });
+});
+
+test('https:// to a server that speaks plain HTTP: tls_failed, exit 1, the port is doubted', async () => {
+  let requests = 0;
+  const server = createHttpServer((_, response) => {
+    requests += 1;
+    response.end(someRecord);
+  });
+  await listen(server);
+  onTestFinished(() => {
+    server.close();
+  });
+  const {stdout, stderr, exitCode} = await upload(`https://127.0.0.1:${portOf(server)}`, ['--json']);
+  expect({stdout, exitCode, requests}).toEqual({stdout: '', exitCode: 1, requests: 0});
+  expect(errorLines(stderr)).toEqual([
+    {
+      file: photo,
+      code: 'tls_failed',
+      message: `127.0.0.1:${portOf(server)} does not speak TLS on this port.`,
+      hint: 'Check the port; plain http needs http:// and --allow-http.',
+    },
+  ]);
+});
+
+test('http:// to a server that speaks TLS: nothing is stored, exit 5 or 1, no hang', async () => {
+  const {port, uploads} = await tlsServer(loopback);
+  const {stdout, exitCode} = await upload(`http://127.0.0.1:${port}`);
+  expect({stdout, uploads}).toEqual({stdout: '', uploads: []});
+  expect([1, 5]).toContain(exitCode);
+});

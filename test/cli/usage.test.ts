@@ -1,0 +1,45 @@
+import {describe, expect, it} from 'vitest';
+import {sandbox} from '../support/media.ts';
+
+describe('a command line that cannot be understood', () => {
+  it.each([
+    [['uplaod', 'photo.png'], "media: Unknown command 'uplaod'.\n  Did you mean upload?\n"],
+    [['upload', 'photo.png', '--jsn'], "media: Unknown option '--jsn'.\n  Did you mean --json?\n"],
+    [['whoami', '--profil', 'x'], "media: Unknown option '--profil'.\n  Did you mean --profile?\n"],
+    [['config', 'lst'], "media: Unknown command 'lst'.\n  Did you mean list?\n"],
+    [
+      ['logout', 'now'],
+      "media: Too many arguments for 'logout'. Expected 0 arguments but got 1.\n  See media logout --help.\n",
+    ],
+    [
+      ['upload', '--format'],
+      "media: Option '--format <format>' argument missing.\n  See media upload --help.\n",
+    ],
+    [['config', 'get'], "media: Missing required argument 'name'.\n"],
+    [['--frobnicate'], "media: Unknown option '--frobnicate'.\n  See media --help.\n"],
+  ])('%j: a sentence and what to do next, exit 2', async (parameters, expected) => {
+    const {stdout, stderr, exitCode} = await (await sandbox()).run(parameters);
+    expect(stderr.startsWith(expected)).toBe(true);
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 2});
+  });
+
+  it('--json among the words: the complaint is one JSON line', async () => {
+    const {stdout, stderr, exitCode} = await (await sandbox()).run([
+      'upload',
+      '--json',
+      '--retries',
+      'x',
+      'photo.png',
+    ]);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: {code: 'usage', message: expect.stringContaining('--retries')},
+    });
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 2});
+  });
+
+  it('control characters in it: escaped in the complaint', async () => {
+    const {stderr, exitCode} = await (await sandbox()).run(['\u001b]8;;http://x\u0007upload']);
+    expect(stderr).toContain("Unknown command '\\u001b]8;;http://x\\u0007upload'");
+    expect(exitCode).toBe(2);
+  });
+});

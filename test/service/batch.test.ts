@@ -1,0 +1,203 @@
+import {describe, expect, test} from 'vitest';
+import {MediaError} from '../../src/errors.ts';
+import type {Source} from '../../src/sources/source.ts';
+import type {Outcome} from '../../src/transfer/transfer.ts';
+import {
+  type Script,
+  type ScriptedConnection,
+  scriptedServer,
+  someRecord,
+} from '../support/scripted-server.ts';
+import {clientOf, deadUrl, eventually, memorySource, sinkServer, uploadEach} from './support.ts';
+
+const small = Buffer.alloc(1_000, 1);
+
+function sources(...names: string[]): Source[] {
+  return names.map(name => memorySource(name, small));
+}
+
+/** Answers the whole of each request; the last status goes for all that follow. */
+function statuses(...answers: number[]): Script[] {
+  return answers.map(status => async connection => {
+    await connection.request();
+    connection.answer(status, status === 200 ? someRecord : '{"code":7,"message":"no"}');
+  });
+}
+
+function codes(outcomes: Outcome[]): string[] {
+  return outcomes.map(outcome =>
+    'error' in outcome ? `${outcome.status} ${outcome.error.code}` : outcome.status,
+  );
+}
+
+describe('what becomes of the rest of the batch', () => {
+  test.each<[string, number[], string[]]>([
+    ['401', [401], ['failed unauthorized', 'failed not_tried', 'failed not_tried']],
+    ['401 to the second file', [200, 401], ['uploaded', 'failed unauthorized', 'failed not_tried']],
+    ['403', [403], ['failed forbidden', 'failed not_tried', 'failed not_tried']],
+    ['404', [404], ['failed not_found', 'failed not_tried', 'failed not_tried']],
+    ['403 to the second file', [200, 403, 200], ['uploaded', 'failed forbidden', 'uploaded']],
+    ['404 after a 415', [415, 404, 200], ['failed rejected', 'failed not_found', 'uploaded']],
+    ['415', [415, 200], ['failed rejected', 'uploaded', 'uploaded']],
+    ['302', [302, 200], ['failed redirected', 'uploaded', 'uploaded']],
+    ['500', [500, 200], ['unknown outcome_unknown', 'uploaded', 'uploaded']],
+    ['503', [503, 200], ['failed service_unavailable', 'uploaded', 'uploaded']],
+  ])('%s', async (_, answers, expected) => {
+    const {url, requests} = await scriptedServer(...statuses(...answers));
+    const outcomes = await uploadEach(sources('a', 'b', 'c'), clientOf(url));
+    expect(codes(outcomes)).toEqual(expected);
+    const tried = expected.filter(code => code !== 'failed not_tried').length;
+    await eventually(() => requests.length === tried);
+  });
+
+  test('404 after a file that could not be opened: it is the first answer, so the batch halts', async () => {
+    const {url} = await scriptedServer(...statuses(404));
+    const missing: Source = {
+      name: 'missing',
+      typeName: 'missing',
+      open: () => Promise.reject(new MediaError('file_missing', 'missing does not exist.')),
+    };
+    const outcomes = await uploadEach([missing, ...sources('b', 'c')], clientOf(url));
+    expect(codes(outcomes)).toEqual(['failed file_missing', 'failed not_found', 'failed not_tried']);
+  });
+
+  test('404 after a file whose connection was lost: it is the first answer, so the batch halts', async () => {
+    const {url} = await scriptedServer(
+      async connection => {
+        await connection.request(1);
+        connection.socket.end();
+      },
+      ...statuses(404),
+    );
+    const outcomes = await uploadEach(sources('a', 'b', 'c'), clientOf(url));
+    expect(codes(outcomes)).toEqual(['unknown outcome_unknown', 'failed not_found', 'failed not_tried']);
+  });
+
+  test('failFast: the first failure of any kind ends it', async () => {
+    const {url, requests} = await scriptedServer(...statuses(200, 415, 200));
+    const outcomes = await uploadEach(sources('a', 'b', 'c'), clientOf(url), {failFast: true});
+    expect(codes(outcomes)).toEqual(['uploaded', 'failed rejected', 'failed not_tried']);
+    await eventually(() => requests.length === 2);
+  });
+
+  test('a run that was told to end before it began tries nothing', async () => {
+    const stop = new AbortController();
+    stop.abort(new MediaError('interrupted', 'The run was ended by SIGINT.'));
+    const outcomes = await uploadEach(sources('a', 'b'), clientOf(await deadUrl()), {stop: stop.signal});
+    expect(codes(outcomes)).toEqual(['failed not_tried', 'failed not_tried']);
+  });
+});
+
+describe('retries', () => {
+  test('an outage: 30 files with 5 retries each make 130 requests', async () => {
+    const {url, requests} = await scriptedServer(...statuses(503));
+    const names = Array.from({length: 30}, (_, index) => String(index));
+    const outcomes = await uploadEach(sources(...names), clientOf(url), {retries: 5});
+    expect(new Set(codes(outcomes))).toEqual(new Set(['failed service_unavailable']));
+    await eventually(() => requests.length === 130);
+  });
+
+  test('the message tells how many attempts were made', async () => {
+    const {url} = await scriptedServer(...statuses(503));
+    const [outcome] = await uploadEach(sources('a'), clientOf(url), {retries: 2});
+    expect(outcome).toMatchObject({
+      attempts: 3,
+      error: {message: 'the test service is unavailable (503): no. (Attempt 3 of 3.)'},
+    });
+  });
+
+  test('a source that cannot be opened since too many files are open: tried again', async () => {
+    const {url} = await scriptedServer(...statuses(200));
+    const [ready] = sources('a');
+    let opened = 0;
+    const source: Source = {
+      name: 'a',
+      typeName: 'a',
+      open: async signal => {
+        opened += 1;
+        if (opened < 3) throw new MediaError('too_many_open_files', 'a could not be opened.');
+        if (ready === undefined) throw new Error('unreachable');
+        return ready.open(signal);
+      },
+    };
+    expect(codes(await uploadEach([source], clientOf(url), {retries: 3}))).toEqual(['uploaded']);
+    expect(opened).toBe(3);
+  });
+
+  test.each<[string, number[], string[]]>([
+    ['500 then 200', [500, 200], ['uploaded']],
+    ['500 then 401', [500, 401], ['unknown outcome_unknown']],
+    ['500 then 415', [500, 415], ['unknown outcome_unknown']],
+    ['500 for ever', [500], ['unknown outcome_unknown']],
+  ])(
+    'onUnknown retry: %s: what was unknown stays so unless the record comes',
+    async (_, answers, expected) => {
+      const {url} = await scriptedServer(...statuses(...answers));
+      const outcomes = await uploadEach(sources('a'), clientOf(url), {retries: 2, onUnknown: 'retry'});
+      expect(codes(outcomes)).toEqual(expected);
+    },
+  );
+
+  test('the same key for every attempt at a file, another for the next file', async () => {
+    const {url, requests} = await scriptedServer(...statuses(429, 503, 200, 429, 200));
+    await uploadEach(sources('a', 'b'), clientOf(url), {retries: 2});
+    await eventually(() => requests.length === 5);
+    const keys = requests.map(({head}) =>
+      head.find(line => line.toLowerCase().startsWith('idempotency-key:')),
+    );
+    expect(keys[0]).toMatch(/: "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"$/);
+    expect(keys).toEqual([keys[0], keys[0], keys[0], keys[3], keys[3]]);
+    expect(keys[3]).not.toBe(keys[0]);
+  });
+
+  test('the deadline ends the wait that a Retry-After asks for', async () => {
+    const stop = new AbortController();
+    const {url} = await scriptedServer(async connection => {
+      await connection.request();
+      connection.answer(503, '', {'retry-after': '3600'});
+    });
+    const outcomes = await uploadEach(sources('a', 'b'), clientOf(url), {
+      retries: 5,
+      stop: stop.signal,
+      observer: {
+        started: () => {},
+        progress: () => {},
+        warning: () => {},
+        retrying: (_name, _error, waitMs) => {
+          expect(waitMs).toBe(3_600_000);
+          stop.abort(new MediaError('deadline_exceeded', 'The deadline of this run has passed.'));
+        },
+      },
+    });
+    expect(codes(outcomes)).toEqual(['failed service_unavailable', 'failed not_tried']);
+  });
+});
+
+describe('a stop', () => {
+  const interrupted = new MediaError('interrupted', 'The run was ended by SIGINT.');
+
+  test('while connecting or held: the request is dropped, nothing follows', async () => {
+    const stop = new AbortController();
+    const {url, requests, paused} = await sinkServer({pauseAfter: 1});
+    const source = memorySource('a', Buffer.alloc(32 * 1024 * 1024));
+    const upload = uploadEach([source, ...sources('b')], clientOf(url), {stop: stop.signal, retries: 3});
+    await paused;
+    stop.abort(interrupted);
+    const outcomes = await upload;
+    expect(codes(outcomes)).toEqual(['failed interrupted', 'failed not_tried']);
+    expect(requests).toHaveLength(1);
+  });
+
+  test('after the last byte: the answer is waited for and counts', async () => {
+    const stop = new AbortController();
+    let answering: ScriptedConnection | undefined;
+    const {url} = await scriptedServer(async connection => {
+      await connection.request();
+      answering = connection;
+      stop.abort(interrupted);
+    });
+    const upload = uploadEach(sources('a', 'b'), clientOf(url), {stop: stop.signal});
+    (await eventually(() => answering)).answer(200, someRecord);
+    expect(codes(await upload)).toEqual(['uploaded', 'failed not_tried']);
+  });
+});

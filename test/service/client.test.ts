@@ -1,0 +1,124 @@
+import {readFile} from 'node:fs/promises';
+import {describe, expect, test} from 'vitest';
+import {systemClock} from '../../src/host.ts';
+import {Secret} from '../../src/secret.ts';
+import {MediaClient} from '../../src/service/client.ts';
+import {fileSource} from '../../src/sources/file.ts';
+import type {UploadRequest} from '../../src/transfer/uploader.ts';
+import {embeddedService} from '../support/embedded.ts';
+import {fixture} from '../support/media.ts';
+import {uploadEach} from './support.ts';
+
+/** A client of a new embedded service; `key` replaces the one that may do everything. */
+async function client(key?: string) {
+  const embedded = await embeddedService();
+  const options = {clock: systemClock, userAgent: 'media/test'};
+  const secret = new Secret(key ?? embedded.key);
+  return {...embedded, client: new MediaClient({baseUrl: new URL(embedded.service.url)}, secret, options)};
+}
+
+function request(bytes: Buffer, changes: Partial<UploadRequest> = {}): UploadRequest {
+  return {
+    contentType: 'image/png',
+    contentLength: bytes.length,
+    idempotencyKey: crypto.randomUUID(),
+    body: async function* () {
+      yield bytes;
+    },
+    signal: new AbortController().signal,
+    ...changes,
+  };
+}
+
+describe('the client and the embedded service', () => {
+  test('three files over one connection: their bytes and types are stored, in order', async () => {
+    const {client: uploader, service} = await client();
+    const names = ['photo.png', 'photo.jpg', 'photo.gif'];
+    const sources = names.map(name => fileSource(fixture(name), '/'));
+    const outcomes = await uploadEach(sources, uploader);
+    await uploader.close();
+    expect(outcomes.map(({status}) => status)).toEqual(['uploaded', 'uploaded', 'uploaded']);
+    const stored = await service.records();
+    const bytes = await Promise.all(stored.map(({path}) => readFile(path)));
+    expect(bytes).toEqual(await Promise.all(names.map(name => readFile(fixture(name)))));
+    expect(outcomes.map(outcome => outcome.status === 'uploaded' && outcome.received.record)).toEqual(
+      stored.map(({record}) => record),
+    );
+  });
+
+  test('the same idempotency key twice: one record, the same answer', async () => {
+    const {client: uploader, service} = await client();
+    const bytes = await readFile(fixture('photo.png'));
+    const twice = request(bytes);
+    const first = await uploader.upload(twice);
+    expect(await uploader.upload(twice)).toEqual(first);
+    expect(await service.records()).toHaveLength(1);
+    await uploader.close();
+  });
+
+  test('a key that the service does not know: 401 with its error record', async () => {
+    const {client: uploader, service} = await client('no-such-key');
+    const answer = await uploader.upload(request(await readFile(fixture('photo.png'))));
+    expect(answer).toMatchObject({kind: 'refused', status: 401, errorRecord: {message: expect.any(String)}});
+    expect(await service.records()).toEqual([]);
+    await uploader.close();
+  });
+
+  test('text/plain: 415 with its error record', async () => {
+    const {client: uploader, service} = await client();
+    const answer = await uploader.upload(request(Buffer.from('text'), {contentType: 'text/plain'}));
+    expect(answer).toMatchObject({kind: 'refused', status: 415, errorRecord: {message: expect.any(String)}});
+    expect(await service.records()).toEqual([]);
+    await uploader.close();
+  });
+
+  test.each([
+    [
+      'throws',
+      async function* () {
+        yield Buffer.alloc(10);
+        throw new Error('no more');
+      },
+    ],
+    [
+      'ends short of Content-Length',
+      async function* () {
+        yield Buffer.alloc(10);
+      },
+    ],
+    ['yields nothing', async function* () {}],
+    [
+      'yields more than Content-Length',
+      async function* () {
+        yield Buffer.alloc(20);
+        yield Buffer.alloc(20);
+      },
+    ],
+  ])('a body that %s: the request rejects, nothing is stored, the next request works', async (_, body) => {
+    const {client: uploader, service} = await client();
+    const bytes = await readFile(fixture('photo.png'));
+    await expect(uploader.upload(request(Buffer.alloc(30), {body}))).rejects.toThrow();
+    expect(await service.records()).toEqual([]);
+    expect(await uploader.upload(request(bytes))).toMatchObject({kind: 'stored'});
+    await uploader.close();
+  });
+
+  test('an aborted signal: rejects with its reason, sends nothing', async () => {
+    const {client: uploader, service} = await client();
+    const reason = new Error('stop');
+    const signal = AbortSignal.abort(reason);
+    await expect(uploader.upload(request(Buffer.alloc(30), {signal}))).rejects.toBe(reason);
+    expect(await service.records()).toEqual([]);
+    await uploader.close();
+  });
+
+  test('a GraphQL query: its answer', async () => {
+    const {client: uploader} = await client();
+    const answer = await uploader.graphql({query: '{__typename}'});
+    expect({status: answer.status, body: JSON.parse(answer.body.toString())}).toEqual({
+      status: 200,
+      body: {data: {__typename: 'Query'}},
+    });
+    await uploader.close();
+  });
+});

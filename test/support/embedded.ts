@@ -1,0 +1,22 @@
+import {onTestFinished} from 'vitest';
+import {type EmbeddedService, type ServiceOptions, startService} from '../../src/embedded/service.ts';
+import {Sandbox, temporaryDirectory} from './media.ts';
+
+/** An embedded service for the current test, with a key for everything. */
+export async function embeddedService(
+  options: Partial<ServiceOptions> = {},
+): Promise<{service: EmbeddedService; key: string}> {
+  const service = await startService({dataDirectory: await temporaryDirectory(), ...options});
+  onTestFinished(() => service.close());
+  return {service, key: await service.createKey()};
+}
+
+/** A sandbox whose environment names an embedded service and a key for it. */
+export async function connectedSandbox(
+  options: Partial<ServiceOptions> = {},
+): Promise<{service: EmbeddedService; key: string; sandbox: Sandbox}> {
+  const {service, key} = await embeddedService(options);
+  const directory = await temporaryDirectory();
+  const sandbox = new Sandbox(directory, {MEDIA_BASE_URL: service.url, MEDIA_API_KEY: key});
+  return {service, key, sandbox};
+}

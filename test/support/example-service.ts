@@ -1,0 +1,53 @@
+import {createServer as createHttpServer, request} from 'node:http';
+import {createServer as createHttpsServer} from 'node:https';
+import {type AddressInfo, connect, type Server} from 'node:net';
+import {generate} from 'selfsigned';
+import {onTestFinished} from 'vitest';
+
+/** A service under real-looking https names, reached through a proxy, for examples that must run as printed. */
+export interface ExampleService {
+  /** The proxy that leads every name to the service: the value of HTTPS_PROXY. */
+  proxyUrl: string;
+  /** The certificate to trust, PEM. */
+  certificate: string;
+}
+
+/** Puts TLS for these host names, and a proxy that knows them, in front of a service on loopback. */
+export async function exampleService(origin: URL, hostNames: readonly string[]): Promise<ExampleService> {
+  const {private: key, cert} = await generate([{name: 'commonName', value: hostNames[0] ?? ''}], {
+    extensions: [{name: 'subjectAltName', altNames: hostNames.map(value => ({type: 2, value}))}],
+  } as Parameters<typeof generate>[1]);
+  const front = createHttpsServer({key, cert}, (incoming, outgoing) => {
+    const headers = {...incoming.headers, host: origin.host};
+    const forward = request(
+      new URL(incoming.url ?? '/', origin),
+      {method: incoming.method ?? 'GET', headers},
+      answer => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(outgoing);
+      },
+    );
+    incoming.pipe(forward);
+  });
+  const frontPort = await listen(front);
+  const proxy = createHttpServer();
+  proxy.on('connect', (_incoming, client) => {
+    const upstream = connect(frontPort, '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      client.pipe(upstream).pipe(client);
+    });
+    client.on('error', () => upstream.destroy());
+    upstream.on('error', () => client.destroy());
+  });
+  return {proxyUrl: `http://127.0.0.1:${await listen(proxy)}`, certificate: cert};
+}
+
+function listen(server: Server): Promise<number> {
+  onTestFinished(() => {
+    server.close();
+    (server as unknown as {closeAllConnections(): void}).closeAllConnections();
+  });
+  return new Promise(resolve => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+}

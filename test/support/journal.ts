@@ -1,0 +1,132 @@
+import {createHash} from 'node:crypto';
+import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
+import {dirname, join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import ts from 'typescript';
+import {onTestFinished} from 'vitest';
+import {type Host, systemHost} from '../../src/host.ts';
+import type {Journal, JournalInput} from '../../src/transfer/journal.ts';
+import {type JournalOptions, openJournal} from '../../src/transfer/journal-open.ts';
+import {temporaryDirectory} from './media.ts';
+
+export function sha256(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** A host whose working directory is the given one. */
+export function hostIn(directory: string, changes: Partial<Host> = {}): Host {
+  return {...systemHost(), cwd: () => directory, ...changes};
+}
+
+/** A journal in a directory of its own. */
+export class Bench {
+  readonly directory: string;
+  readonly host: Host;
+  readonly path: string;
+
+  constructor(directory: string) {
+    this.directory = directory;
+    this.host = hostIn(directory);
+    this.path = join(directory, 'uploads.ndjson');
+  }
+
+  async open(options: JournalOptions = {}, path = this.path): Promise<Journal> {
+    const journal = await openJournal(path, this.host, options);
+    onTestFinished(() => journal.close().catch(() => {}));
+    return journal;
+  }
+
+  /** Does something with the journal in a run of its own. */
+  async run<T>(
+    action: (journal: Journal) => Promise<T>,
+    path = this.path,
+    options: JournalOptions = {},
+  ): Promise<T> {
+    const journal = await openJournal(path, this.host, options);
+    return action(journal).finally(() => journal.close());
+  }
+
+  text(path = this.path): Promise<string> {
+    return readFile(path, 'utf8');
+  }
+
+  /** The lines of the journal, without its header. */
+  async lines(path = this.path): Promise<Record<string, unknown>[]> {
+    const lines = (await this.text(path)).split('\n').slice(1, -1);
+    return lines.map(line => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  write(bytes: string | Uint8Array, path = this.path): Promise<void> {
+    return writeFile(path, bytes);
+  }
+}
+
+export async function bench(): Promise<Bench> {
+  return new Bench(await temporaryDirectory());
+}
+
+/** Spares the disk where a test opens journals by the thousand. */
+export const withoutSync: JournalOptions = {
+  wrap: handle => ({
+    read: (...parameters) => handle.read(...parameters),
+    write: (...parameters) => handle.write(...parameters),
+    stat: () => handle.stat(),
+    truncate: length => handle.truncate(length),
+    close: () => handle.close(),
+    datasync: async () => {},
+  }),
+};
+
+/** An input with that content. */
+export function inputOf(
+  path: string | Uint8Array,
+  content = 'content',
+  mtimeNs = 1_700_000_000_123_456_789n,
+): JournalInput & {contentType: string; content: string} {
+  return {path, size: content.length, mtimeNs, contentType: 'image/png', content};
+}
+
+/** For look-ups that must not need the content. */
+export const noHash = () => Promise.reject(new Error('the content was asked for'));
+
+/** Takes an input as far as told; resolves to its idempotency key. */
+export async function upload(
+  journal: Journal,
+  input: ReturnType<typeof inputOf>,
+  end: 'intent' | 'commit' | 'done' | 'failed',
+  id = 'med_1',
+): Promise<string> {
+  const hash = sha256(input.content);
+  const entry = await journal.begin(input, async () => hash);
+  if (end === 'commit' || end === 'done') await entry.commit(hash);
+  if (end === 'done') await entry.done(JSON.stringify({id}));
+  if (end === 'failed') await entry.failed({code: 'rejected', message: 'the service refused it'});
+  entry.end();
+  return entry.idempotencyKey;
+}
+
+export function lookup(journal: Journal, input: ReturnType<typeof inputOf>) {
+  return journal.lookup(input, async () => sha256(input.content));
+}
+
+/** The modules that journals need as JavaScript, for processes of their own; resolves to their directory. */
+export async function compiledModules(): Promise<string> {
+  const source = fileURLToPath(new URL('../../src', import.meta.url));
+  const target = await temporaryDirectory();
+  const journal = (await readdir(join(source, 'transfer'))).filter(name => /^(journal|group)/.test(name));
+  const names = ['errors.ts', 'host.ts', 'lock.ts', ...journal.map(name => join('transfer', name))];
+  await writeFile(join(target, 'package.json'), '{"type":"module"}');
+  for (const name of names) {
+    const {outputText} = ts.transpileModule(await readFile(join(source, name), 'utf8'), {
+      compilerOptions: {
+        module: ts.ModuleKind.ESNext,
+        target: ts.ScriptTarget.ES2023,
+        rewriteRelativeImportExtensions: true,
+      },
+    });
+    const file = join(target, name.replace(/\.ts$/, '.js'));
+    await mkdir(dirname(file), {recursive: true});
+    await writeFile(file, outputText);
+  }
+  return target;
+}

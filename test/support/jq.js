@@ -1,0 +1,11 @@
+// jq for machines that have none: flags and one filter as arguments, JSON on standard input.
+import {text} from 'node:stream/consumers';
+import jq from 'jq-wasm';
+
+const parameters = process.argv.slice(2);
+const flags = parameters.filter(parameter => parameter.startsWith('-'));
+const [filter = '.'] = parameters.filter(parameter => !parameter.startsWith('-'));
+const {stdout, stderr, exitCode} = await jq.raw(await text(process.stdin), filter, flags);
+if (stdout) process.stdout.write(`${stdout}\n`);
+if (stderr) process.stderr.write(`${stderr}\n`);
+process.exitCode = exitCode;

@@ -1,0 +1,59 @@
+import {mkdtemp, rm} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {execa, type Options, type ResultPromise} from 'execa';
+import {onTestFinished} from 'vitest';
+
+/** The real program. */
+export const program = fileURLToPath(new URL('../../bin/media.js', import.meta.url));
+
+/** The path of one of the project's own media files. */
+export function fixture(name: string): string {
+  return fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+}
+
+/** A new directory that goes away with the test. */
+export async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'media-test-'));
+  onTestFinished(() => rm(directory, {recursive: true, force: true}));
+  return directory;
+}
+
+/** A machine of its own for one test: home, settings, data and temporary files in a directory, nothing inherited. */
+export class Sandbox {
+  readonly directory: string;
+  /** Added to the environment of every run. */
+  readonly env: Record<string, string>;
+
+  constructor(directory: string, env: Record<string, string> = {}) {
+    this.directory = directory;
+    this.env = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: directory,
+      TMPDIR: directory,
+      MEDIA_CONFIG_DIR: join(directory, 'config'),
+      XDG_DATA_HOME: join(directory, 'data'),
+      ...env,
+    };
+  }
+
+  /** Runs `media` with these arguments to its end; never rejects, look at exitCode and signal. */
+  run(parameters: readonly string[], options: Options = {}) {
+    return execa(process.execPath, [program, ...parameters], {
+      cwd: this.directory,
+      env: this.env,
+      extendEnv: false,
+      reject: false,
+      stdin: 'ignore',
+      stripFinalNewline: false,
+      timeout: 25_000,
+      ...options,
+    }) as ResultPromise<{reject: false; stripFinalNewline: false; encoding: 'utf8'}>;
+  }
+}
+
+/** A sandbox for the current test. */
+export async function sandbox(env: Record<string, string> = {}): Promise<Sandbox> {
+  return new Sandbox(await temporaryDirectory(), env);
+}

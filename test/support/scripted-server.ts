@@ -1,0 +1,118 @@
+import {type AddressInfo, createServer, type Server, type Socket} from 'node:net';
+import {onTestFinished} from 'vitest';
+
+/** One request as it came over the wire. */
+export interface RawRequest {
+  /** The request line and header lines, in order, as they were sent. */
+  head: string[];
+  /** The bytes of the body that came. */
+  body: Buffer;
+  /** Content-Length as sent, 0 without one. */
+  contentLength: number;
+}
+
+/** What the server does with one connection; gets the request as far as it has come. */
+export type Script = (connection: ScriptedConnection) => Promise<void> | void;
+
+/** A connection in the hands of a script. */
+export class ScriptedConnection {
+  readonly socket: Socket;
+  #received = Buffer.alloc(0);
+  #ended = false;
+  #wake: () => void = () => {};
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on('error', () => {});
+    socket.on('data', chunk => {
+      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#wake();
+    });
+    socket.on('close', () => {
+      this.#ended = true;
+      this.#wake();
+    });
+    socket.on('end', () => {
+      this.#ended = true;
+      this.#wake();
+    });
+  }
+
+  /** Waits for the head and at least `bodyBytes` of the body (all of it by default), or the connection's end. */
+  async request(bodyBytes = Number.POSITIVE_INFINITY): Promise<RawRequest> {
+    for (;;) {
+      const request = parse(this.#received);
+      if (request !== undefined && request.body.length >= Math.min(bodyBytes, request.contentLength))
+        return request;
+      if (this.#ended) return request ?? {head: [], body: Buffer.alloc(0), contentLength: 0};
+      await new Promise<void>(resolve => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** Everything received so far. */
+  get received(): Buffer {
+    return this.#received;
+  }
+
+  /** Sends a whole response with Content-Length and ends the connection. */
+  answer(status: number, body: string | Buffer = '', headers: Record<string, string> = {}): void {
+    const bytes = Buffer.from(body);
+    const fields = {
+      'content-type': 'application/json',
+      'content-length': String(bytes.length),
+      connection: 'close',
+      ...headers,
+    };
+    const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+    this.socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Status\r\n${head.join('')}\r\n`), bytes]));
+  }
+
+  /** Cuts the connection with a TCP reset. */
+  reset(): void {
+    this.socket.resetAndDestroy();
+  }
+}
+
+function parse(bytes: Buffer): RawRequest | undefined {
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end < 0) return undefined;
+  const head = bytes.subarray(0, end).toString('latin1').split('\r\n');
+  const length = head
+    .map(line => /^content-length: *(\d+)$/i.exec(line)?.[1])
+    .find(value => value !== undefined);
+  return {head, body: bytes.subarray(end + 4), contentLength: Number(length ?? 0)};
+}
+
+/** A server on loopback that does what the test says, byte for byte; ends with the test. */
+export async function scriptedServer(
+  ...scripts: Script[]
+): Promise<{url: string; requests: RawRequest[]; server: Server}> {
+  const requests: RawRequest[] = [];
+  const connections = new Set<Socket>();
+  let count = 0;
+  const server = createServer({allowHalfOpen: true}, socket => {
+    connections.add(socket);
+    const connection = new ScriptedConnection(socket);
+    const script = scripts[Math.min(count, scripts.length - 1)];
+    count += 1;
+    socket.on('close', () => {
+      const request = parse(connection.received);
+      if (request !== undefined) requests.push(request);
+    });
+    void script?.(connection);
+  });
+  await new Promise<void>(resolve => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => {
+    for (const socket of connections) socket.destroy();
+    server.close();
+  });
+  return {url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, server};
+}
+
+/** A record as the service would answer it. */
+export const someRecord =
+  '{"id":"m_1","type":"IMAGE","urls":[{"variant":"PUBLIC","url":"https://cdn.example/m_1"}]}';

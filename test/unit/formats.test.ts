@@ -1,0 +1,291 @@
+import {PassThrough} from 'node:stream';
+import {describe, expect, it} from 'vitest';
+import {MediaError} from '../../src/errors.ts';
+import {cellsOf, cutMiddle, wrap} from '../../src/output/cells.ts';
+import {
+  type FormatName,
+  formatHead,
+  formatOutcome,
+  outcomeRow,
+  recordRows,
+} from '../../src/output/formats.ts';
+import {Results} from '../../src/output/results.ts';
+import {Stdout} from '../../src/output/stdout.ts';
+import {renderTable} from '../../src/output/table.ts';
+import {type MediaRecord, parseRecord, type ReceivedRecord} from '../../src/service/record.ts';
+import type {Outcome} from '../../src/transfer/transfer.ts';
+
+function uploaded(json: string, name = 'photo.png'): Outcome {
+  return {name, status: 'uploaded', received: parseRecord(json) as ReceivedRecord, attempts: 1, elapsedMs: 5};
+}
+
+const failed: Outcome = {
+  name: 'gone.png',
+  status: 'failed',
+  error: new MediaError('rejected', 'No.', {status: 418, serviceCode: 7, hint: 'Make tea.'}),
+  contentType: 'image/png',
+  size: 3,
+  attempts: 2,
+  elapsedMs: 9,
+};
+
+describe('formatOutcome', () => {
+  it.each(['json', 'csv', 'url', 'id', 'markdown'] as const)('%s, a failure: nothing', format => {
+    expect(formatOutcome(format, failed)).toBe('');
+    expect(formatOutcome(format, {name: 'a', status: 'checked', attempts: 0, elapsedMs: 0})).toBe('');
+  });
+
+  it('ndjson, a failure: all its fields in the order of the contract', () => {
+    expect(formatOutcome('ndjson', failed)).toBe(
+      '{"file":"gone.png","status":"failed","error":{"code":"rejected","message":"No.","status":418,"serviceCode":7,' +
+        '"hint":"Make tea."},"contentType":"image/png","size":3,"attempts":2,"elapsedMs":9}\n',
+    );
+  });
+
+  it('ndjson, what a dry run checked: skipped', () => {
+    expect(
+      formatOutcome('ndjson', {
+        name: 'a',
+        status: 'checked',
+        contentType: 'image/png',
+        attempts: 0,
+        elapsedMs: 1,
+      }),
+    ).toBe('{"file":"a","status":"skipped","contentType":"image/png","attempts":0,"elapsedMs":1}\n');
+  });
+
+  it('ndjson and json: the record as it came', () => {
+    const outcome = uploaded('{ "id" : 12345678901234567890, "x": [1.0, 1E400] }');
+    expect(formatOutcome('json', outcome)).toBe('{"id":12345678901234567890,"x":[1.0,1E400]}\n');
+    expect(formatOutcome('ndjson', outcome)).toContain(
+      '"record":{"id":12345678901234567890,"x":[1.0,1E400]},',
+    );
+    expect(formatOutcome('id', outcome)).toBe('12345678901234567890\n');
+  });
+
+  it('csv: a head, and a column each', () => {
+    expect(formatHead('csv').trimEnd().split(',')).toHaveLength(12);
+    expect(formatHead('json')).toBe('');
+    expect(
+      formatOutcome('csv', uploaded('{"id":"m","width":null,"size":0}')).trimEnd().split(','),
+    ).toHaveLength(12);
+  });
+});
+
+describe('recordRows', () => {
+  it.each<[MediaRecord, [string, string][]]>([
+    [
+      {size: 5, id: 'm'},
+      [
+        ['id', 'm'],
+        ['size', '5'],
+      ],
+    ],
+    [
+      {id: 'm', width: null, extra: {a: 1}},
+      [
+        ['id', 'm'],
+        ['width', '-'],
+        ['extra', '{"a":1}'],
+      ],
+    ],
+    [
+      {id: 'm', urls: [{variant: 'PUBLIC', url: 'https://c/1', note: 'x'}, {url: 'https://c/2'}]},
+      [
+        ['id', 'm'],
+        ['urls', 'PUBLIC https://c/1 {"note":"x"}\nhttps://c/2'],
+      ],
+    ],
+    [
+      {id: 'm', urls: []},
+      [
+        ['id', 'm'],
+        ['urls', '[]'],
+      ],
+    ],
+  ])('%j', (record, rows) => {
+    expect(recordRows(record)).toEqual(rows);
+  });
+});
+
+describe('outcomeRow', () => {
+  it('a success, a failure, and something checked', () => {
+    const json = '{"id":"m","width":2,"height":3,"size":4,"fileUrl":"https://c/1"}';
+    expect(outcomeRow(uploaded(json))).toEqual(['photo.png', 'uploaded', 'm', '2x3', '4', 'https://c/1']);
+    expect(outcomeRow(failed)).toEqual(['gone.png', 'failed', '', '', '3', 'No.']);
+    const checked: Outcome = {
+      name: 'a',
+      status: 'checked',
+      contentType: 'image/png',
+      size: 1,
+      attempts: 0,
+      elapsedMs: 0,
+    };
+    expect(outcomeRow(checked)).toEqual(['a', 'checked', '', '', '1', 'image/png']);
+  });
+});
+
+describe('Results', () => {
+  const outcomes = ['a', 'b', 'c', 'd'].map(id => uploaded(`{"id":"${id}"}`, id));
+
+  /** What is on stdout after each outcome, added in this order, and after the end. */
+  async function printed(format: FormatName, order: number[]): Promise<string[]> {
+    const stream = new PassThrough();
+    const options = {format, several: true, width: Number.POSITIVE_INFINITY, color: false};
+    const results = new Results(new Stdout(stream), options);
+    const steps: string[] = [];
+    for (const position of order) {
+      await results.add(outcomes[position] as Outcome, position);
+      steps.push(String(stream.read() ?? ''));
+    }
+    await results.end();
+    return [...steps, String(stream.read() ?? '')];
+  }
+
+  it.each(['id', 'json'] as const)('%s: in the order of the inputs, as soon as it allows', async format => {
+    const line = (id: string) => (format === 'id' ? `${id}\n` : `{"id":"${id}"}\n`);
+    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(line);
+    expect(await printed(format, [1, 0, 3, 2])).toEqual(['', `${a}${b}`, '', `${c}${d}`, '']);
+  });
+
+  it('an input that never came: the others in their order at the end', async () => {
+    expect(await printed('id', [3, 2, 0])).toEqual(['', '', 'a\n', 'c\nd\n']);
+  });
+
+  it('ndjson: as they come', async () => {
+    const ids = (await printed('ndjson', [2, 0, 3, 1])).slice(0, -1).map(line => JSON.parse(line).record.id);
+    expect(ids).toEqual(['c', 'a', 'd', 'b']);
+  });
+
+  it('csv: one head', async () => {
+    const text = (await printed('csv', [1, 0, 2, 3])).join('');
+    expect(text.split('\n').map(line => line.split(',')[0])).toEqual(['file', 'a', 'b', 'c', 'd', '']);
+  });
+
+  it('table: at the end, in the order of the inputs', async () => {
+    const steps = await printed('table', [3, 1, 0, 2]);
+    expect(steps.slice(0, -1).join('')).toBe('');
+    const rows = steps.at(-1)?.split('\n').slice(3, 7);
+    expect(rows?.map(row => row.split('│')[1]?.trim())).toEqual(['a', 'b', 'c', 'd']);
+  });
+});
+
+describe('renderTable', () => {
+  const headings = ['file', 'status', 'url'];
+  const rows = [
+    ['a.png', 'uploaded', 'https://c.example/1'],
+    ['夏の写真.png', 'failed', 'It did not work.'],
+  ];
+
+  it('room for everything: one line a row, the headings set apart', () => {
+    expect(renderTable(rows, {headings, width: 80, color: false})).toBe(
+      [
+        '┌──────────────┬──────────┬─────────────────────┐',
+        '│ file         │ status   │ url                 │',
+        '├──────────────┼──────────┼─────────────────────┤',
+        '│ a.png        │ uploaded │ https://c.example/1 │',
+        '│ 夏の写真.png │ failed   │ It did not work.    │',
+        '└──────────────┴──────────┴─────────────────────┘',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('room for all but the last column: that one on a line of its own', () => {
+    expect(renderTable(rows, {headings, width: 30, color: false})).toBe(
+      [
+        '┌──────────────┬──────────┐',
+        '│ file         │ status   │',
+        '├──────────────┼──────────┤',
+        '│ a.png        │ uploaded │',
+        '│ https://c.example/1     │',
+        '│ 夏の写真.png │ failed   │',
+        '│ It did not work.        │',
+        '└─────────────────────────┘',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('hardly any room: a field a line', () => {
+    expect(renderTable(rows, {headings, width: 16, color: false})).toBe(
+      [
+        'file: a.png',
+        'status: uploaded',
+        'url:',
+        'https://c.exampl',
+        'e/1',
+        '',
+        'file:',
+        '夏の写真.png',
+        'status: failed',
+        'url: It did not',
+        'work.',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('no headings: wrapped where it is too long', () => {
+    expect(
+      renderTable(
+        [
+          ['id', 'm_1'],
+          ['fileUrl', 'https://c.example/1'],
+        ],
+        {width: 24, color: false},
+      ),
+    ).toBe(
+      [
+        '┌─────────┬────────────┐',
+        '│ id      │ m_1        │',
+        '│ fileUrl │ https://c. │',
+        '│         │ example/1  │',
+        '└─────────┴────────────┘',
+        '',
+      ].join('\n'),
+    );
+  });
+});
+
+describe('cells', () => {
+  it.each([
+    ['abc', 3],
+    ['é', 1],
+    ['e\u0301', 1],
+    ['夏', 2],
+    ['사진', 4],
+    ['👩', 2],
+    ['…', 1],
+    ['', 0],
+  ])('%j takes %i', (text, cells) => {
+    expect(cellsOf(text)).toBe(cells);
+  });
+
+  it.each([
+    ['photograph.png', 14, 'photograph.png'],
+    ['photograph.png', 9, 'phot….png'],
+    ['photograph.png', 8, 'phot…png'],
+    ['夏の写真.png', 8, '夏の…png'],
+    ['photo.png', 2, 'p…'],
+    ['夏の写真.png', 2, '…g'],
+    ['photo.png', 1, '…'],
+    ['photo.png', 0, ''],
+  ])('cutMiddle(%j, %i)', (text, cells, expected) => {
+    expect(cellsOf(cutMiddle(text, cells))).toBeLessThanOrEqual(cells);
+    expect(cutMiddle(text, cells)).toBe(expected);
+  });
+
+  it.each([
+    ['one two three', 8, ['one two', 'three']],
+    ['one two', 7, ['one two']],
+    ['abcdefgh', 3, ['abc', 'def', 'gh']],
+    ['夏の写真', 5, ['夏の', '写真']],
+    ['夏', 1, ['夏']],
+    ['a\nb', 9, ['a', 'b']],
+    [' lead', 3, [' le', 'ad']],
+    ['', 5, ['']],
+  ])('wrap(%j, %i)', (text, cells, lines) => {
+    expect(wrap(text, cells)).toEqual(lines);
+  });
+});

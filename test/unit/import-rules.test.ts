@@ -1,0 +1,186 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {dirname, join, normalize} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {describe, expect, it} from 'vitest';
+
+const source = fileURLToPath(new URL('../../src', import.meta.url));
+
+interface Import {
+  from: string;
+  to: string;
+  typeOnly: boolean;
+  /** Imported when the importing file is, not by a call. */
+  eager: boolean;
+}
+
+const files = readdirSync(source, {recursive: true, encoding: 'utf8'}).filter(file => file.endsWith('.ts'));
+
+const imports: Import[] = files.flatMap(from => {
+  const text = readFileSync(join(source, from), 'utf8');
+  const statements = [...text.matchAll(/^(?:import|export)\s+(type\s)?[^'";]*?from\s+'([^']+)'/gms)].map(
+    match => ({
+      from,
+      to: resolve(from, match[2] ?? ''),
+      typeOnly: match[1] !== undefined || allNamesAreTypes(match[0]),
+      eager: true,
+    }),
+  );
+  const dynamic = [...text.matchAll(/(typeof )?\bimport\('([^']+)'\)/g)].map(match => ({
+    from,
+    to: resolve(from, match[2] ?? ''),
+    typeOnly: match[1] !== undefined,
+    eager: false,
+  }));
+  const bare = [...text.matchAll(/^import\s+'([^']+)'/gm)].map(match => ({
+    from,
+    to: resolve(from, match[1] ?? ''),
+    typeOnly: false,
+    eager: true,
+  }));
+  return [...statements, ...dynamic, ...bare];
+});
+
+function allNamesAreTypes(statement: string): boolean {
+  const names =
+    /\{([^}]*)\}/
+      .exec(statement)?.[1]
+      ?.split(',')
+      .map(name => name.trim())
+      .filter(name => name !== '') ?? [];
+  return names.length > 0 && names.every(name => name.startsWith('type ')) && !/^import\s+\w/.test(statement);
+}
+
+function resolve(from: string, to: string): string {
+  return to.startsWith('.') ? normalize(join(dirname(from), to)) : to;
+}
+
+function room(file: string): string {
+  return file.includes('/') ? (file.split('/')[0] as string) : file;
+}
+
+/** Which package may be imported where: each has one owner, the embedded service has its own. */
+const owners: Record<string, string[]> = {
+  commander: ['commands/', 'main.ts'],
+  '@clack/prompts': ['commands/prompt.ts'],
+  undici: ['http.ts'],
+  'proxy-from-env': ['http.ts'],
+  'mime-types': ['sources/content-type.ts'],
+  'file-type': ['sources/sniff.ts'],
+  conf: ['settings/store.ts'],
+  'env-paths': ['settings/paths.ts'],
+  ora: ['output/progress.ts'],
+  'cli-table3': ['output/table.ts'],
+  'ci-info': ['output/terminal.ts'],
+  mediabunny: ['sources/sniff-audio.ts', 'embedded/'],
+  'image-size': ['embedded/'],
+  graphql: ['embedded/'],
+  'graphql-http': ['embedded/'],
+  send: ['embedded/'],
+};
+
+/** What each room may import from the others; files at the root of src are rooms of their own. */
+const allowed: Record<string, string[]> = {
+  commands: [
+    'settings',
+    'sources',
+    'transfer',
+    'service',
+    'output',
+    'embedded',
+    'host.ts',
+    'errors.ts',
+    'http.ts',
+    'secret.ts',
+    'version.ts',
+  ],
+  settings: ['host.ts', 'errors.ts', 'secret.ts', 'loopback.ts', 'lock.ts'],
+  sources: ['errors.ts', 'host.ts'],
+  transfer: ['errors.ts', 'host.ts', 'http.ts', 'service', 'sources'],
+  service: ['errors.ts', 'host.ts', 'http.ts', 'secret.ts', 'transfer'],
+  output: ['errors.ts', 'host.ts', 'service', 'transfer'],
+  embedded: ['host.ts', 'service'],
+  'main.ts': ['commands', 'errors.ts', 'host.ts', 'output'],
+  'http.ts': ['errors.ts', 'host.ts', 'loopback.ts'],
+  'lock.ts': ['errors.ts', 'host.ts'],
+  'host.ts': [],
+  'errors.ts': [],
+  'secret.ts': [],
+  'loopback.ts': [],
+  'version.ts': [],
+  'index.ts': ['embedded', 'errors.ts', 'host.ts', 'http.ts', 'secret.ts', 'service', 'sources', 'transfer'],
+};
+
+/** Imports between rooms that may bring code along; every other import below a wall is of types only. */
+const codeAllowed: Record<string, string[]> = {
+  transfer: ['errors.ts', 'transfer'],
+  output: ['errors.ts', 'service/record.ts'],
+  embedded: ['host.ts'],
+  service: ['errors.ts', 'http.ts', 'service'],
+};
+
+const local = imports.filter(({to}) => files.includes(to));
+
+describe('the import rules', () => {
+  it('find the imports they judge', () => {
+    expect(local.length).toBeGreaterThan(100);
+    expect(imports).toContainEqual({from: 'http.ts', to: 'undici', typeOnly: false, eager: true});
+    expect(imports).toContainEqual({from: 'settings/store.ts', to: 'conf', typeOnly: false, eager: false});
+  });
+
+  it('every package has its owner', () => {
+    const strangers = imports
+      .filter(({to}) => !files.includes(to) && !to.startsWith('node:'))
+      .filter(({from, to}) => {
+        const name = to.startsWith('@') ? to.split('/').slice(0, 2).join('/') : (to.split('/')[0] as string);
+        return !(owners[name] ?? []).some(owner => from.startsWith(owner));
+      });
+    expect(strangers).toEqual([]);
+  });
+
+  it('every room imports only from the rooms below it', () => {
+    const wrong = local.filter(
+      ({from, to}) => room(from) !== room(to) && !(allowed[room(from)] ?? []).includes(room(to)),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('code crosses a wall only where it may; types cross freely', () => {
+    const wrong = local.filter(({from, to, typeOnly}) => {
+      const list = codeAllowed[room(from)];
+      if (typeOnly || list === undefined || room(from) === room(to)) return false;
+      return !list.some(place => to === place || to.startsWith(`${place}/`));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('heavy packages are imported only when needed', () => {
+    const reachable = new Set<string>();
+    const visit = (file: string) => {
+      if (reachable.has(file)) return;
+      reachable.add(file);
+      for (const {from, to, typeOnly, eager} of imports) if (from === file && eager && !typeOnly) visit(to);
+    };
+    visit('main.ts');
+    const heavy = [
+      'undici',
+      'ora',
+      'cli-table3',
+      'conf',
+      '@clack/prompts',
+      'graphql',
+      'mediabunny',
+      'file-type',
+    ];
+    expect(heavy.filter(name => reachable.has(name))).toEqual([]);
+  });
+
+  it('process, console, timers and the clock appear in host.ts alone', () => {
+    const pattern =
+      /(?<![.\w'])(process\.[a-z]|console\.[a-z]|Date\.now\(|Math\.random\(|setTimeout\(|setInterval\(|setImmediate\()/;
+    const strip = (text: string) => text.replace(/\/\*.*?\*\//gs, '').replace(/\/\/.*$/gm, '');
+    const wrong = files.filter(
+      file => file !== 'host.ts' && pattern.test(strip(readFileSync(join(source, file), 'utf8'))),
+    );
+    expect(wrong).toEqual([]);
+  });
+});

@@ -1,0 +1,91 @@
+import {PassThrough} from 'node:stream';
+import {describe, expect, it} from 'vitest';
+import type {TerminalOutput} from '../../src/host.ts';
+import {formatBytes, progressText} from '../../src/output/progress.ts';
+import {mayAnimate, mayColor, widthOf, withoutColor} from '../../src/output/terminal.ts';
+
+const MiB = 1024 * 1024;
+
+/** A stream that says this of itself. */
+function stream(isTTY: boolean, columns?: number): TerminalOutput & PassThrough {
+  return Object.assign(new PassThrough(), {isTTY, ...(columns === undefined ? {} : {columns})});
+}
+
+describe('progressText', () => {
+  it.each([
+    [10 * MiB, 0, 0, '0%  0 B/10.0 MiB'],
+    [10 * MiB, MiB, 100, '10%  1.0 MiB/10.0 MiB'],
+    [10 * MiB, 5 * MiB, 1000, '50%  5.0 MiB/10.0 MiB  5.0 MiB/s  1s left'],
+    [600 * MiB, MiB, 1000, '0%  1.0 MiB/600.0 MiB  1.0 MiB/s  9m59s left'],
+    [7201 * MiB, MiB, 1000, '0%  1.0 MiB/7.0 GiB  1.0 MiB/s  2h00m left'],
+    [10 * MiB, 10 * MiB, 1000, '10.0 MiB sent, waiting for the answer'],
+    [1, 1, 0, '1 B sent, waiting for the answer'],
+  ])('size %i, sent %i after %i ms', (size, sent, elapsedMs, expected) => {
+    expect(progressText(size, sent, elapsedMs)).toBe(expected);
+  });
+});
+
+describe('formatBytes', () => {
+  it.each([
+    [0, '0 B'],
+    [1023, '1023 B'],
+    [1024, '1.0 KiB'],
+    [1536, '1.5 KiB'],
+    [2 ** 30, '1.0 GiB'],
+    [2 ** 50, '1024.0 TiB'],
+  ])('%i', (bytes, expected) => {
+    expect(formatBytes(bytes)).toBe(expected);
+  });
+});
+
+describe('mayAnimate', () => {
+  it.each([
+    ['a terminal', stream(true, 80), {}, true],
+    ['a terminal of no width', stream(true, 0), {}, false],
+    ['a terminal that does not tell its width', stream(true), {}, false],
+    ['a dumb terminal', stream(true, 80), {TERM: 'dumb'}, false],
+    ['a terminal in CI', stream(true, 80), {CI: 'true'}, false],
+    ['a pipe', stream(false), {}, false],
+  ])('%s', (_name, output, env, expected) => {
+    expect(mayAnimate(output, env)).toBe(expected);
+  });
+});
+
+describe('widthOf', () => {
+  it.each([
+    [stream(true, 40), 40],
+    [stream(true, 0), Number.POSITIVE_INFINITY],
+    [stream(true), Number.POSITIVE_INFINITY],
+    [stream(false, 40), Number.POSITIVE_INFINITY],
+  ])('%#', (output, width) => {
+    expect(widthOf(output)).toBe(width);
+  });
+});
+
+describe('mayColor', () => {
+  it.each<[string, boolean, Record<string, string>, boolean | undefined, boolean]>([
+    ['a terminal', true, {}, undefined, true],
+    ['a pipe', false, {}, undefined, false],
+    ['a dumb terminal', true, {TERM: 'dumb'}, undefined, false],
+    ['NO_COLOR=1', true, {NO_COLOR: '1'}, undefined, false],
+    ['NO_COLOR= (empty)', true, {NO_COLOR: ''}, undefined, true],
+    ['FORCE_COLOR=1 on a pipe', false, {FORCE_COLOR: '1'}, undefined, true],
+    ['FORCE_COLOR=0 on a terminal', true, {FORCE_COLOR: '0'}, undefined, false],
+    ['NO_COLOR over FORCE_COLOR', true, {NO_COLOR: '1', FORCE_COLOR: '1'}, undefined, false],
+    ['--no-color over FORCE_COLOR', true, {FORCE_COLOR: '1'}, false, false],
+  ])('%s', (_name, isTTY, env, option, expected) => {
+    expect(mayColor(stream(isTTY, 80), env, option)).toBe(expected);
+  });
+});
+
+describe('withoutColor', () => {
+  it('styles are left out, all else passes, the stream is still one', async () => {
+    const output = stream(true, 80);
+    const plain = withoutColor(output);
+    plain.write('\u001b[31ma\u001b[39m\u001b[1;90mb\u001b[0m\u001b[2K\u001b[G');
+    plain.end();
+    expect(String(output.read())).toBe('ab\u001b[2K\u001b[G');
+    expect(plain.columns).toBe(80);
+    expect(plain.isTTY).toBe(true);
+  });
+});

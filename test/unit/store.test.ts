@@ -1,0 +1,94 @@
+import {chmod, mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {type Host, systemHost} from '../../src/host.ts';
+import {configPath, readProfiles, updateProfiles} from '../../src/settings/store.ts';
+import {temporaryDirectory} from '../support/media.ts';
+
+async function freshHost(changes: Partial<Host> = {}): Promise<Host> {
+  return {...systemHost(), env: {MEDIA_CONFIG_DIR: join(await temporaryDirectory(), 'config')}, ...changes};
+}
+
+async function modeOf(path: string): Promise<number> {
+  return (await stat(path)).mode & 0o7777;
+}
+
+describe('the store of profiles', () => {
+  it('no file yet: no profiles, and reading makes none', async () => {
+    const host = await freshHost();
+    expect(await readProfiles(host)).toEqual({});
+    await expect(stat(join(configPath(host), '..'))).rejects.toThrow('ENOENT');
+  });
+
+  it('a hundred changes at once: none is lost', async () => {
+    const host = await freshHost();
+    const names = Array.from({length: 100}, (_, index) => `p${index}`);
+    await Promise.all(
+      names.map(name =>
+        updateProfiles(host, profiles => {
+          profiles[name] = {key: name};
+        }),
+      ),
+    );
+    expect(Object.keys(await readProfiles(host)).sort()).toEqual(names.sort());
+    expect(await readdir(join(configPath(host), '..'))).toEqual(['config.json']);
+  });
+
+  it('names with dots: no nesting', async () => {
+    const host = await freshHost();
+    await updateProfiles(host, profiles => {
+      profiles['a.b'] = {'base-url': 'https://a.b'};
+    });
+    expect(JSON.parse(await readFile(configPath(host), 'utf8'))).toEqual({
+      profiles: {'a.b': {'base-url': 'https://a.b'}},
+    });
+  });
+
+  it('a change that fails: the file stays as it was, the lock is free', async () => {
+    const host = await freshHost();
+    await updateProfiles(host, profiles => {
+      profiles['a'] = {key: 'k'};
+    });
+    const fail = () => {
+      throw new Error('no');
+    };
+    await expect(updateProfiles(host, fail)).rejects.toMatchObject({code: 'config_unusable'});
+    expect(await readProfiles(host)).toEqual({a: {key: 'k'}});
+    expect(await readdir(join(configPath(host), '..'))).toEqual(['config.json']);
+  });
+
+  it.each([0o644, 0o660, 0o604])('a file of mode %o: made private before it is read', async mode => {
+    const host = await freshHost();
+    await updateProfiles(host, profiles => {
+      profiles['a'] = {key: 'k'};
+    });
+    await chmod(configPath(host), mode);
+    expect(await readProfiles(host)).toEqual({a: {key: 'k'}});
+    expect(await modeOf(configPath(host))).toBe(0o600);
+  });
+
+  it.each(['win32', 'linux'] as const)(
+    'on %s: modes are repaired only where there are any',
+    async platform => {
+      const host = await freshHost({platform});
+      const directory = join(configPath(host), '..');
+      await mkdir(directory, {mode: 0o755});
+      await chmod(directory, 0o755);
+      await writeFile(configPath(host), '{}');
+      expect(await readProfiles(host)).toEqual({});
+      expect(await modeOf(directory)).toBe(platform === 'win32' ? 0o755 : 0o700);
+    },
+  );
+
+  it('a file that belongs to another user: refused', async () => {
+    const host = await freshHost();
+    await updateProfiles(host, profiles => {
+      profiles['a'] = {key: 'k'};
+    });
+    const other = {...host, userId: () => 1 + (process.getuid?.() ?? 0)};
+    await expect(readProfiles(other)).rejects.toMatchObject({
+      code: 'config_unusable',
+      message: expect.stringContaining('belongs to another user'),
+    });
+  });
+});
