@@ -1,0 +1,35 @@
+// Checks what would be published: only the program, its types and its texts, and no package with an install script.
+import {spawnSync} from 'node:child_process';
+import {readFileSync} from 'node:fs';
+
+const {stdout} = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+  encoding: 'utf8',
+  shell: process.platform === 'win32',
+});
+const [{files, unpackedSize}] = JSON.parse(stdout);
+const expected =
+  /^(bin\/media\.js|dist\/.+\.(js|d\.ts)|completions\/.+|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
+const strangers = files.map(({path}) => path).filter(path => !expected.test(path));
+const missing = [
+  'bin/media.js',
+  'dist/main.js',
+  'dist/index.js',
+  'dist/index.d.ts',
+  'LICENSE',
+  'README.md',
+].filter(path => !files.some(file => file.path === path));
+const {packages} = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+const scripted = Object.entries(packages).filter(
+  ([, entry]) => entry.hasInstallScript && !entry.dev && !entry.optional,
+);
+const addressed = Object.values(packages).filter(entry => entry.resolved !== undefined);
+
+console.log(`${files.length} files, ${unpackedSize} bytes unpacked`);
+const complaints = [
+  ...strangers.map(path => `not to be published: ${path}`),
+  ...missing.map(path => `missing: ${path}`),
+  ...scripted.map(([name]) => `runs an install script: ${name}`),
+  ...addressed.map(() => 'the lock file names a download address'),
+];
+for (const complaint of complaints) console.error(complaint);
+process.exitCode = complaints.length === 0 ? 0 : 1;

@@ -1,0 +1,58 @@
+// Brings a clone to where everything runs: installs what the lock file names and compiles src to dist.
+// Does nothing when neither the lock file nor the sources have changed since it last did.
+import {spawnSync} from 'node:child_process';
+import {createHash} from 'node:crypto';
+import {existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
+import {dirname, join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+function digest(paths, ...words) {
+  const hash = createHash('sha256').update(words.join('\n'));
+  for (const path of paths) hash.update(`\n${path}\n`).update(readFileSync(join(root, path)));
+  return hash.digest('hex');
+}
+
+function filesBelow(directory) {
+  return readdirSync(join(root, directory), {recursive: true, withFileTypes: true})
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath.slice(root.length + 1), entry.name))
+    .sort();
+}
+
+function run(command, ...parameters) {
+  // npm's chatter would end up in front of what the caller prints.
+  const {status} = spawnSync(command, parameters, {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+function bringUpToDate(stamp, result, state, what, action) {
+  const known = existsSync(join(root, stamp)) ? readFileSync(join(root, stamp), 'utf8') : '';
+  if (known === state && existsSync(join(root, result))) return;
+  console.error(what);
+  action();
+  writeFileSync(join(root, stamp), state);
+}
+
+/** Builds beside what is there and changes places, so that nothing stale stays and nothing running is disturbed. */
+function build() {
+  for (const directory of ['dist.new', 'dist.old'])
+    rmSync(join(root, directory), {recursive: true, force: true});
+  run('npm', 'run', '--silent', 'build', '--', '--outDir', 'dist.new');
+  if (existsSync(join(root, 'dist'))) renameSync(join(root, 'dist'), join(root, 'dist.old'));
+  renameSync(join(root, 'dist.new'), join(root, 'dist'));
+  rmSync(join(root, 'dist.old'), {recursive: true, force: true});
+}
+
+const packages = digest(['package-lock.json'], process.platform, process.arch, process.version.split('.')[0]);
+bringUpToDate('node_modules/.prepared', 'node_modules/.bin', packages, 'Installing packages...', () =>
+  run('npm', 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'),
+);
+
+const sources = digest(['package-lock.json', 'tsconfig.json', ...filesBelow('src')]);
+bringUpToDate('node_modules/.built', 'dist/main.js', sources, 'Building...', build);
