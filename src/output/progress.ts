@@ -18,12 +18,14 @@ export class Progress implements Drawing {
   constructor(stream: TerminalOutput, clock: Clock, color: boolean) {
     this.#stream = stream;
     this.#clock = clock;
-    // ora's own checks miss terminals without a width, and its frame would be coloured under NO_COLOR.
     this.#spinner = ora({
       stream: stream as never,
+      // ora's own checks miss terminals without a width, and its frame would be coloured under NO_COLOR.
       isEnabled: true,
-      discardStdin: false,
       color: color ? 'cyan' : false,
+      discardStdin: false,
+      // A run that is cut short by a second Ctrl-C, or killed, would leave the terminal without a cursor.
+      hideCursor: false,
     } as never);
     stream.on('resize', this.#onResize);
   }
