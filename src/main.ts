@@ -1,4 +1,4 @@
-import {CommanderError} from 'commander';
+import {type Command, CommanderError} from 'commander';
 import type {Cli, ExitStatus} from './commands/cli.ts';
 import {reportFor} from './commands/cli.ts';
 import {buildProgram, type Written} from './commands/program.ts';
@@ -21,11 +21,12 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitStat
 
 async function execute(argv: readonly string[], cli: Cli): Promise<ExitStatus> {
   const written: Written = {out: '', err: ''};
+  const program = buildProgram(cli, written);
   try {
-    await buildProgram(cli, written).parseAsync(argv, {from: 'user'});
+    await program.parseAsync(argv, {from: 'user'});
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0 && error.code !== 'commander.help') throw usageError(error, argv);
+    if (error.exitCode !== 0 && error.code !== 'commander.help') throw usageError(error, argv, program);
     await cli.stdout.write(written.out || written.err);
   }
   if (cli.stdout.failure !== undefined && cli.status === 0) throw cli.stdout.failure;
@@ -33,16 +34,16 @@ async function execute(argv: readonly string[], cli: Cli): Promise<ExitStatus> {
 }
 
 /** Commander's complaint as one sentence and a hint. */
-function usageError(error: CommanderError, argv: readonly string[]): MediaError {
-  const [sentence = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
-  const command = argv.find(argument => /^[a-z]+$/.test(argument));
+function usageError(error: CommanderError, argv: readonly string[], program: Command): MediaError {
+  const pattern = /^(?:error: )?(.*?)(?:\n\((Did you mean .*)\))?$/s;
+  const [, sentence = '', suggestion] = pattern.exec(error.message) ?? [];
+  const names = program.commands.map(command => command.name());
+  const command = argv.find(argument => names.includes(argument));
   return new MediaError(
     'usage',
     `${sentence.charAt(0).toUpperCase()}${sentence.slice(1).replace(/\.?$/, '.')}`,
     {
-      hint:
-        suggestion?.replace(/^\(|\)$/g, '') ??
-        `See ${command === undefined ? 'media' : `media ${command}`} --help.`,
+      hint: suggestion ?? `See ${command === undefined ? 'media' : `media ${command}`} --help.`,
       cause: error,
     },
   );

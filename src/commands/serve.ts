@@ -1,11 +1,12 @@
 import {mkdtemp, rm} from 'node:fs/promises';
 import {join, resolve} from 'node:path';
 import {Command} from 'commander';
-import type {EmbeddedService} from '../embedded/service.ts';
-import {MediaError, systemCode} from '../errors.ts';
+import type {ServiceOptions} from '../embedded/service.ts';
+import {MediaError} from '../errors.ts';
 import type {EndSignal, Host} from '../host.ts';
 import {asMediaError} from '../output/report.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
+import {startEmbedded} from './start-embedded.ts';
 import {wholeNumber} from './values.ts';
 
 export interface ServeOptions {
@@ -73,54 +74,14 @@ async function dataDirectoryFor(options: ServeOptions, host: Host): Promise<stri
 }
 
 /** Starts the service with a new key, and revokes the key that an earlier start printed. */
-async function start(
-  port: number,
-  dataDirectory: string,
-  {host, report}: Invocation,
-): Promise<{service: EmbeddedService; key: string}> {
-  const {startService} = await import('../embedded/service.ts');
-  let service: EmbeddedService | undefined;
-  try {
-    service = await startService({
-      port,
-      dataDirectory,
-      clock: host.clock,
-      onRequest: ({method, path, status, bytes, elapsedMs}) =>
-        report.note(`${method} ${path} ${status} ${bytes} B ${Math.round(elapsedMs)} ms`),
-      onError: error => report.failure(asMediaError(error)),
-    });
-    await service.revokeKeys(keyLabel);
-    return {service, key: await service.createKey({label: keyLabel})};
-  } catch (error) {
-    await service?.close();
-    throw describeStartError(error, port, dataDirectory);
-  }
-}
-
-function describeStartError(error: unknown, port: number, directory: string): unknown {
-  const code = systemCode(error);
-  if (code === 'EADDRINUSE' || code === 'EACCES') {
-    const busy = code === 'EADDRINUSE';
-    const syscall = (error as {syscall?: string}).syscall;
-    if (busy || syscall === 'listen') {
-      return new MediaError('local_failure', `Port ${port} ${busy ? 'is in use' : 'may not be used'}.`, {
-        cause: error,
-        hint: 'Choose another with --port, or any free one with --port 0.',
-      });
-    }
-  }
-  // The service words what it finds damaged or held as plain errors; anything else without a code is a bug.
-  if (code === undefined) {
-    return error instanceof Error && error.name === 'Error'
-      ? new MediaError('local_failure', error.message, {cause: error})
-      : error;
-  }
-  return new MediaError(
-    'local_failure',
-    `The embedded service cannot keep its data in ${directory}: ${code}.`,
-    {
-      cause: error,
-      hint: 'Name another directory with --data-dir.',
-    },
-  );
+function start(port: number, dataDirectory: string, {host, report}: Invocation) {
+  const options: ServiceOptions = {
+    port,
+    dataDirectory,
+    clock: host.clock,
+    onRequest: ({method, path, status, bytes, elapsedMs}) =>
+      report.note(`${method} ${path} ${status} ${bytes} B ${Math.round(elapsedMs)} ms`),
+    onError: error => report.failure(asMediaError(error)),
+  };
+  return startEmbedded(options, {label: keyLabel, persist: true});
 }

@@ -57,14 +57,14 @@ export function newClient(
 }
 
 async function openEmbedded(invocation: Invocation): Promise<Session> {
-  const {startService} = await import('../embedded/service.ts');
-  const service = await startService({
+  const {startEmbedded} = await import('./start-embedded.ts');
+  const options = {
     dataDirectory: dataDirectory(),
     publicUrl: `http://127.0.0.1:${defaultPort}`,
     clock: invocation.host.clock,
-  });
-  const key = new Secret(await service.createKey({label: 'embedded', persist: false}));
-  const client = newClient(invocation, {baseUrl: new URL(service.url)}, key, {});
+  };
+  const {service, key} = await startEmbedded(options, {label: 'embedded', persist: false});
+  const client = newClient(invocation, {baseUrl: new URL(service.url)}, new Secret(key), {});
   return {
     client,
     hostName: 'the embedded service',

@@ -1,0 +1,50 @@
+import type {EmbeddedService, ServiceOptions} from '../embedded/service.ts';
+import {MediaError, systemCode} from '../errors.ts';
+
+/**
+ * Starts the embedded service and makes a key for it, in place of the earlier keys of that label. Rejects with
+ * `local_failure` when its port or its data directory cannot be used.
+ */
+export async function startEmbedded(
+  options: ServiceOptions,
+  keyOptions: {label: string; persist: boolean},
+): Promise<{service: EmbeddedService; key: string}> {
+  const {startService} = await import('../embedded/service.ts');
+  let service: EmbeddedService | undefined;
+  try {
+    service = await startService(options);
+    if (keyOptions.persist) await service.revokeKeys(keyOptions.label);
+    return {service, key: await service.createKey(keyOptions)};
+  } catch (error) {
+    await service?.close();
+    throw describeStartError(error, options);
+  }
+}
+
+function describeStartError(error: unknown, {port, dataDirectory}: ServiceOptions): unknown {
+  const code = systemCode(error);
+  if (code === 'EADDRINUSE' || code === 'EACCES') {
+    const busy = code === 'EADDRINUSE';
+    const syscall = (error as {syscall?: string}).syscall;
+    if (busy || syscall === 'listen') {
+      return new MediaError('local_failure', `Port ${port} ${busy ? 'is in use' : 'may not be used'}.`, {
+        cause: error,
+        hint: 'Choose another with --port, or any free one with --port 0.',
+      });
+    }
+  }
+  // The service words what it finds damaged or held as plain errors; anything else without a code is a bug.
+  if (code === undefined) {
+    return error instanceof Error && error.name === 'Error'
+      ? new MediaError('local_failure', error.message, {cause: error})
+      : error;
+  }
+  return new MediaError(
+    'local_failure',
+    `The embedded service cannot keep its data in ${dataDirectory}: ${code}.`,
+    {
+      cause: error,
+      hint: 'Make room there, or name another directory: --data-dir for media serve, XDG_DATA_HOME elsewhere.',
+    },
+  );
+}
