@@ -10,7 +10,7 @@ import {createRoutedServer, type RoutedServer} from './server.ts';
 import {mediaRecord, Store} from './store.ts';
 
 export type {RequestEntry} from './context.ts';
-export type {KeyOptions, Permission} from './keys.ts';
+export type {KeyOptions} from './keys.ts';
 
 export interface ServiceOptions {
   /** 0, the default, is any free port. */
