@@ -1,0 +1,80 @@
+import {type ByteName, baseName, fromTyped, parentsOf, toText} from './names.ts';
+import {compilePattern} from './patterns.ts';
+
+/** Which part of what was found is wanted, by paths relative to the root of the input. */
+export interface Filters {
+  takes(file: ByteName): boolean;
+  /** Whether a directory may hold files that are wanted; excluded ones are not even read. */
+  enters(directory: ByteName): boolean;
+}
+
+interface Rule {
+  matches(path: ByteName): boolean;
+  /** Written with a closing slash: it speaks of directories and all that is in them. */
+  ofDirectories: boolean;
+}
+
+/**
+ * Compiles the patterns of --include and --exclude. One without a slash is about the last part of a path, one with a
+ * slash about the whole path, one that ends in a slash about a directory and all in it. What is excluded, or in a
+ * directory that is, stays out whatever is included; without an include pattern everything else is wanted.
+ */
+export async function compileFilters(
+  include: readonly string[],
+  exclude: readonly string[],
+): Promise<Filters> {
+  const [included, excluded] = await Promise.all(
+    [include, exclude].map(list => Promise.all(list.map(compileRule))),
+  );
+  return new RuleFilters(included ?? [], excluded ?? []);
+}
+
+async function compileRule(text: string): Promise<Rule> {
+  const typed = toText(fromTyped(text));
+  const pattern = typed.replace(/\/+$/, '').replace(/^\.?\/+|^\.$/, '');
+  const isMatch = await compilePattern(pattern, {dot: true});
+  const isPath = pattern.includes('/') || /^\.?\//.test(typed);
+  return {
+    matches: path => isMatch(toText(isPath ? path : baseName(path))),
+    ofDirectories: typed.endsWith('/'),
+  };
+}
+
+class RuleFilters implements Filters {
+  readonly #included: readonly Rule[];
+  readonly #excluded: readonly Rule[];
+
+  constructor(included: readonly Rule[], excluded: readonly Rule[]) {
+    this.#included = included;
+    this.#excluded = excluded;
+  }
+
+  takes(file: ByteName): boolean {
+    if (this.#included.length === 0 && this.#excluded.length === 0) return true;
+    const path = withoutClimb(file);
+    const parents = [...parentsOf(path)];
+    if (this.#excluded.some(rule => !rule.ofDirectories && rule.matches(path))) return false;
+    if (parents.some(parent => this.#excludesDirectory(parent))) return false;
+    if (this.#included.length === 0) return true;
+    return this.#included.some(rule =>
+      rule.ofDirectories ? parents.some(rule.matches) : rule.matches(path),
+    );
+  }
+
+  enters(directory: ByteName): boolean {
+    if (this.#excluded.length === 0) return true;
+    const path = withoutClimb(directory);
+    return (
+      !this.#excludesDirectory(path) && ![...parentsOf(path)].some(parent => this.#excludesDirectory(parent))
+    );
+  }
+
+  #excludesDirectory(path: ByteName): boolean {
+    return this.#excluded.some(rule => rule.matches(path));
+  }
+}
+
+/** Paths as typed may begin with `/` or `../`, which no pattern is meant to spell out. */
+function withoutClimb(path: ByteName): ByteName {
+  return path.replace(/^(?:\.\.\/)*\/*/, '');
+}

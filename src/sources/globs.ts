@@ -1,0 +1,77 @@
+import {type ByteName, baseName, fromText, fromTyped, parentsOf, toText} from './names.ts';
+import {compilePattern, type Matcher, spellsDots} from './patterns.ts';
+import type {WalkRules} from './walk.ts';
+
+/** A pattern as a walk: where it begins, and what it takes there. */
+export interface Glob extends Omit<WalkRules, 'follow'> {
+  /** The directory that the pattern names before its first glob character, as typed. */
+  base: ByteName;
+}
+
+/** Whether an argument has a glob character: `*`, `?`, a class `[a]`, a choice `{a,b}` or a group `@(a|b)`. */
+export function isPattern(argument: string): boolean {
+  return /[*?]|\[[^\]/]+\]|\{[^}]*(?:,|\.\.)[^}]*\}|[@+!]\([^)]*\)/.test(argument);
+}
+
+/**
+ * Compiles a pattern of files, whose `*` and `**` pass over names with a leading dot, as a shell's do. With `recursive`
+ * a directory that matches is taken with all that is in it, as if the shell had named it.
+ */
+export async function compileGlob(pattern: string, recursive: boolean): Promise<Glob> {
+  const {base, segments, ofDirectories} = split(pattern);
+  const matches = await compilePattern(segments.join('/'), {dot: false});
+  const mayLead = await compileLeading(segments);
+  const isWhole = (directory: ByteName) => recursive && matches(toText(directory));
+  const inWhole = (relative: ByteName) => recursive && [...parentsOf(relative)].some(isWhole);
+  return {
+    base,
+    takes: file => (!ofDirectories && matches(toText(file))) || inWhole(file),
+    enters: directory => mayLead(directory) || isWhole(directory) || inWhole(directory),
+  };
+}
+
+interface Split {
+  base: ByteName;
+  /** From the first one with a glob character on. */
+  segments: string[];
+  ofDirectories: boolean;
+}
+
+function split(pattern: string): Split {
+  const slashed = toText(fromTyped(pattern));
+  const all = slashed
+    .split('/')
+    .filter((segment, index) => index === 0 || (segment !== '' && segment !== '.'));
+  const first = all.findIndex(
+    segment => isPattern(segment) || segment.includes('\\') || !isBalanced(segment),
+  );
+  const base = all.slice(0, first).join('/');
+  return {
+    base: fromText(first === 1 && base === '' ? '/' : base || '.'),
+    segments: all.slice(first),
+    ofDirectories: slashed.endsWith('/'),
+  };
+}
+
+/** Whether no brace, class or group goes on beyond a slash. */
+function isBalanced(segment: string): boolean {
+  const count = (characters: string) =>
+    [...segment].filter(character => characters.includes(character)).length;
+  return count('{') === count('}') && count('(') === count(')');
+}
+
+/** Tells of a directory, given that those above it do too, whether files below it could match. */
+async function compileLeading(segments: readonly string[]): Promise<(directory: ByteName) => boolean> {
+  const open = segments.findIndex(segment => segment.includes('**') || !isBalanced(segment));
+  const leading = open === -1 ? segments.slice(0, -1) : segments.slice(0, open);
+  const matchers: Matcher[] = await Promise.all(
+    leading.map(segment => compilePattern(segment, {dot: false})),
+  );
+  const mayBeHidden = spellsDots(segments.join('/'));
+  return directory => {
+    const name = toText(baseName(directory));
+    const matches = matchers[[...parentsOf(directory)].length];
+    if (matches !== undefined) return matches(name);
+    return open !== -1 && (mayBeHidden || !name.startsWith('.'));
+  };
+}

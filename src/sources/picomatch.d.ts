@@ -1,0 +1,13 @@
+declare module 'picomatch' {
+  interface Options {
+    /** Whether `*`, `?` and `**` match a leading dot. */
+    dot?: boolean;
+    /** Whether a leading `!` is an ordinary character. */
+    nonegate?: boolean;
+    /** Of the regular expression. */
+    flags?: string;
+    windows?: boolean;
+  }
+  const picomatch: (pattern: string, options?: Options) => (path: string) => boolean;
+  export = picomatch;
+}

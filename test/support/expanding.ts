@@ -1,0 +1,44 @@
+import {expect} from 'vitest';
+import {expandInputs, type InputRequest} from '../../src/sources/expand.ts';
+import type {Source} from '../../src/sources/source.ts';
+import {collect, stdinOf} from './trees.ts';
+
+/** Expands a request in a directory. */
+export function expand(
+  cwd: string,
+  request: InputRequest,
+  stdin: string | Uint8Array = '',
+): AsyncGenerator<Source> {
+  return expandInputs(request, {cwd, stdin: stdinOf(stdin), temporaryDirectory: cwd});
+}
+
+/** The sources, each as its name, and its relative path where that is another. */
+export async function list(
+  cwd: string,
+  request: InputRequest,
+  stdin: string | Uint8Array = '',
+): Promise<string[]> {
+  return (await collect(expand(cwd, request, stdin))).map(({name, relativePath}) =>
+    name === relativePath ? name : `${name} as ${relativePath}`,
+  );
+}
+
+/** The bytes of a source, as text. */
+export async function contentOf(source: Source): Promise<string> {
+  const opened = await source.open(new AbortController().signal);
+  try {
+    return Buffer.from(await opened.read(0, opened.size)).toString();
+  } finally {
+    await opened.close();
+  }
+}
+
+/** The error that a source rejects with when it is opened. */
+export async function refusal(
+  source: Source | undefined,
+): Promise<{code: string; message: string; hint?: string}> {
+  return source?.open(new AbortController().signal).then(
+    () => expect.unreachable('it opened'),
+    error => error,
+  );
+}
