@@ -1,0 +1,16 @@
+import {createHash} from 'node:crypto';
+import type {OpenSource} from '../sources/source.ts';
+
+const blockBytes = 1024 * 1024;
+
+/** The SHA-256 of an opened source's content, in hex. */
+export async function contentHash(source: OpenSource): Promise<string> {
+  const hash = createHash('sha256');
+  for (let position = 0; position < source.size; ) {
+    const block = await source.read(position, blockBytes);
+    if (block.length === 0) break;
+    hash.update(block);
+    position += block.length;
+  }
+  return hash.digest('hex');
+}

@@ -1,0 +1,140 @@
+import {isUtf8} from 'node:buffer';
+
+/** A path as map keys hold it: one character (U+0000 to U+00FF) for each of its bytes. */
+export type PathKey = string;
+
+/** What a journal file begins with; a file cut off within it is a journal that holds nothing yet. */
+export const headerText = '{"journal":"media","version":1}';
+
+/** One transition of one input, as a line of the journal tells it. The key ties an input's lines together. */
+export type Transition =
+  | {event: 'intent'; key: string; path: PathKey; size: number; mtimeNs: bigint; contentType: string}
+  | {event: 'commit'; key: string; sha256: string}
+  | {event: 'done'; key: string; sha256: string; recordJson: string}
+  | {event: 'failed'; key: string; code: string; message: string}
+  | {event: 'resolved'; key: string; as: 'uploaded'; sha256: string; recordJson: string}
+  | {event: 'resolved'; key: string; as: 'resend'; sha256: string};
+
+const printableAscii = /^[ -~]*$/;
+
+/** The key of a path that is given as text, or as bytes where it is not UTF-8. */
+export function pathKey(path: string | Uint8Array): PathKey {
+  if (typeof path !== 'string') return Buffer.from(path).toString('latin1');
+  return printableAscii.test(path) ? path : Buffer.from(path).toString('latin1');
+}
+
+/** A path's text, with U+FFFD for what is not UTF-8, and its bytes in Base64 where the text does not say all. */
+export function pathFields(key: PathKey): {path: string; pathBase64?: string} {
+  if (printableAscii.test(key)) return {path: key};
+  const bytes = Buffer.from(key, 'latin1');
+  const path = bytes.toString();
+  return isUtf8(bytes) ? {path} : {path, pathBase64: bytes.toString('base64')};
+}
+
+/** A transition as a line of the journal, with its line break; the record's JSON is embedded as it is. */
+export function formatTransition(transition: Transition, now: number): string {
+  const {event, key} = transition;
+  const start = {event, idempotencyKey: key, at: new Date(now).toISOString()};
+  switch (event) {
+    case 'intent': {
+      const {path, size, mtimeNs, contentType} = transition;
+      const mtimeMs = Number(mtimeNs / 1_000_000n);
+      return line({...start, ...pathFields(path), size, mtimeMs, mtimeNs: String(mtimeNs), contentType});
+    }
+    case 'commit':
+      return line({...start, sha256: transition.sha256});
+    case 'done':
+      return lineWithRecord({...start, sha256: transition.sha256}, transition.recordJson);
+    case 'failed':
+      return line({...start, error: {code: transition.code, message: transition.message}});
+    case 'resolved': {
+      const fields = {...start, as: transition.as, sha256: transition.sha256};
+      return transition.as === 'uploaded' ? lineWithRecord(fields, transition.recordJson) : line(fields);
+    }
+  }
+}
+
+function line(fields: object): string {
+  return `${JSON.stringify(fields)}\n`;
+}
+
+function lineWithRecord(fields: object, recordJson: string): string {
+  // JSON has line breaks only between its tokens.
+  return `${JSON.stringify(fields).slice(0, -1)},"record":${recordJson.replace(/[\r\n]+/g, ' ')}}\n`;
+}
+
+/** A line as it was read: a transition without its record, which memberIn() gives. */
+export type ParsedLine =
+  | {event: 'header'; version: unknown}
+  | Extract<Transition, {event: 'intent' | 'commit' | 'failed'}>
+  | {event: 'done'; key: string; sha256: string}
+  | {event: 'resolved'; key: string; as: 'uploaded' | 'resend'; sha256: string};
+
+/** What a line of a journal tells; undefined when it is none. */
+export function parseLine(text: string): ParsedLine | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value)) return undefined;
+  if (value['journal'] === 'media') return {event: 'header', version: value['version']};
+  const {event, idempotencyKey: key, sha256} = value;
+  if (typeof key !== 'string' || key === '') return undefined;
+  if (event === 'intent') return parseIntent(key, value);
+  if (event === 'failed') {
+    const error = isObject(value['error']) ? value['error'] : {};
+    return {event, key, code: String(error['code'] ?? ''), message: String(error['message'] ?? '')};
+  }
+  if (typeof sha256 !== 'string') return undefined;
+  if (event === 'commit') return {event, key, sha256};
+  const as = value['as'];
+  if (event === 'resolved' && as === 'resend') return {event, key, as, sha256};
+  if (!isObject(value['record'])) return undefined;
+  if (event === 'done') return {event, key, sha256};
+  return event === 'resolved' && as === 'uploaded' ? {event, key, as, sha256} : undefined;
+}
+
+function parseIntent(key: string, value: Record<string, unknown>): ParsedLine | undefined {
+  const {path, pathBase64, size, mtimeMs, mtimeNs, contentType} = value;
+  if (typeof path !== 'string' || typeof contentType !== 'string' || typeof size !== 'number')
+    return undefined;
+  const mtime =
+    typeof mtimeNs === 'string' && /^-?\d+$/.test(mtimeNs)
+      ? BigInt(mtimeNs)
+      : Number.isSafeInteger(mtimeMs)
+        ? BigInt(mtimeMs as number) * 1_000_000n
+        : undefined;
+  if (mtime === undefined) return undefined;
+  const bytes = typeof pathBase64 === 'string' ? Buffer.from(pathBase64, 'base64') : path;
+  return {event: 'intent', key, path: pathKey(bytes), size, mtimeNs: mtime, contentType};
+}
+
+const token = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]/g;
+
+/** The JSON of one member of an object, unchanged: its numbers keep every digit. */
+export function memberIn(text: string, name: 'record' | 'id'): string | undefined {
+  let depth = 0;
+  let before: string | undefined;
+  let start: number | undefined;
+  for (const {0: found, index} of text.matchAll(token)) {
+    if (found === '}' || found === ']') depth -= 1;
+    const ends = (depth === 1 && found === ',') || (depth === 0 && found === '}');
+    if (ends && start !== undefined) return text.slice(start, index).trim();
+    if (depth === 1 && found === ':' && before === `"${name}"`) start ??= index + 1;
+    if (depth === 1) before = found;
+    if (found === '{' || found === '[') depth += 1;
+  }
+  return undefined;
+}
+
+/** The media ID in a record's JSON, every digit kept; empty when it has none. */
+export function idIn(recordJson: string): string {
+  const id = memberIn(recordJson, 'id') ?? '""';
+  return id.startsWith('"') ? String(JSON.parse(id)) : id;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,89 @@
+import {rename, rm, stat} from 'node:fs/promises';
+import {dirname, resolve} from 'node:path';
+import {MediaError, systemCode} from '../errors.ts';
+import type {Host} from '../host.ts';
+import {journalFailed} from './journal-errors.ts';
+import {cannotOpen, createJournalFile, type JournalHandle, syncDirectory, writeAll} from './journal-file.ts';
+import {headerText, type PathKey} from './journal-lines.ts';
+import {lockJournal} from './journal-open.ts';
+import {closeAll, type JournalReader, readJournals} from './journal-reader.ts';
+
+/**
+ * Writes one journal of those that each path is kept by, in place of what is there once it is durable. `keeperOf` is
+ * asked for every path; it never writes over one of the journals read, nor over a file that is no journal.
+ */
+export async function writeMerged(
+  path: string,
+  readers: readonly JournalReader[],
+  keeperOf: (path: PathKey) => JournalReader | undefined,
+  host: Host,
+): Promise<void> {
+  const absolute = resolve(host.cwd(), path);
+  await refuseToOverwrite(absolute, path, readers, host);
+  const release = await lockJournal(absolute, path, host);
+  const temporary = `${absolute}.${host.uuid()}`;
+  try {
+    await copyTo(temporary, path, readers, keeperOf);
+    await rename(temporary, absolute);
+    await syncDirectory(dirname(absolute));
+  } catch (error) {
+    await rm(temporary, {force: true});
+    throw error instanceof MediaError ? error : journalFailed(path, 'written', error);
+  } finally {
+    await release();
+  }
+}
+
+async function refuseToOverwrite(
+  absolute: string,
+  shown: string,
+  readers: readonly JournalReader[],
+  host: Host,
+): Promise<void> {
+  let identity: string;
+  try {
+    const {dev, ino} = await stat(absolute);
+    identity = `${dev}:${ino}`;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return;
+    throw cannotOpen(shown, error);
+  }
+  for (const reader of readers) {
+    if ((await reader.identity()) !== identity) continue;
+    throw new MediaError('usage', `${shown} is one of the journals to be merged.`, {
+      hint: 'Name another file with -o; the journals stay as they are.',
+    });
+  }
+  // Whatever else is there has to be a journal to be replaced.
+  await closeAll(await readJournals([shown], host.cwd()));
+}
+
+async function copyTo(
+  temporary: string,
+  shown: string,
+  readers: readonly JournalReader[],
+  keeperOf: (path: PathKey) => JournalReader | undefined,
+): Promise<void> {
+  const handle = await createJournalFile(temporary, shown);
+  try {
+    let position = await appendTo(handle, `${headerText}\n`, 0);
+    for (const reader of readers) {
+      for await (const batch of reader.lines()) {
+        const kept = batch.filter(({key}) => {
+          const entry = reader.index.get(key);
+          return entry?.state === 'done' && keeperOf(entry.path) === reader;
+        });
+        position = await appendTo(handle, kept.map(({text}) => `${text}\n`).join(''), position);
+      }
+    }
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function appendTo(handle: JournalHandle, text: string, position: number): Promise<number> {
+  const bytes = Buffer.from(text);
+  await writeAll(handle, bytes, position);
+  return position + bytes.length;
+}

@@ -1,0 +1,67 @@
+import {dirname, resolve} from 'node:path';
+import type {Host} from '../host.ts';
+import {acquireLock, LockHeld} from '../lock.ts';
+import {Journal} from './journal.ts';
+import {inUse, journalFailed} from './journal-errors.ts';
+import {cannotOpen, type JournalHandle, openJournalFile, syncDirectory, writeAll} from './journal-file.ts';
+import {headerText} from './journal-lines.ts';
+import {JournalReader} from './journal-reader.ts';
+import {type Recovery, recover} from './journal-recovery.ts';
+
+export interface JournalOptions {
+  /** Whether a journal that is not there is refused, not made. */
+  mustExist?: boolean;
+  /** Wraps the opened file; a test counts or fails its calls there. */
+  wrap?: (handle: JournalHandle) => JournalHandle;
+}
+
+/**
+ * Opens a journal for a run, or makes it, and keeps other runs off it until close(). Rejects at once when another run
+ * holds it, and before anything is written when the file is no journal, of an unknown version, or damaged.
+ */
+export async function openJournal(path: string, host: Host, options: JournalOptions = {}): Promise<Journal> {
+  const absolute = resolve(host.cwd(), path);
+  const release = await lockJournal(absolute, path, host);
+  let handle: JournalHandle | undefined;
+  try {
+    handle = await openJournalFile(absolute, path, options.mustExist ? 'write' : 'create');
+    handle = options.wrap?.(handle) ?? handle;
+    const recovery = await recover(handle, path);
+    const length = await prepare(handle, recovery, absolute, path);
+    const reader = new JournalReader(path, recovery.index, handle);
+    return new Journal({reader, handle, length, host, release});
+  } catch (error) {
+    await (handle?.close() ?? Promise.resolve()).finally(release);
+    throw error;
+  }
+}
+
+/** Keeps other runs off a journal until the function that it resolves to is called. */
+export async function lockJournal(absolute: string, shown: string, host: Host): Promise<() => Promise<void>> {
+  try {
+    return await acquireLock(`${absolute}.lock`, host);
+  } catch (error) {
+    throw error instanceof LockHeld ? inUse(shown, `${shown}.lock`, error.holder) : cannotOpen(shown, error);
+  }
+}
+
+/** Cuts off a torn line and writes what the next line needs; resolves to the file's length. */
+async function prepare(
+  handle: JournalHandle,
+  recovery: Recovery,
+  absolute: string,
+  shown: string,
+): Promise<number> {
+  const {soundLength, needs, torn} = recovery;
+  const text = needs === 'header' ? `${headerText}\n` : needs === 'line-break' ? '\n' : '';
+  try {
+    if (torn) await handle.truncate(soundLength);
+    await writeAll(handle, Buffer.from(text), soundLength);
+    // What a killed run left in the system's memory is relied on from now on.
+    await handle.datasync();
+  } catch (error) {
+    throw journalFailed(shown, 'written', error);
+  }
+  if (needs === 'header') await syncDirectory(dirname(absolute));
+  return soundLength + text.length;
+}

@@ -1,0 +1,201 @@
+import type {MediaError} from '../errors.ts';
+import type {Host} from '../host.ts';
+import {GroupSync, type Place} from './group-sync.ts';
+import {JournalEntry} from './journal-entry.ts';
+import {journalFailed} from './journal-errors.ts';
+import {type JournalHandle, writeAll} from './journal-file.ts';
+import type {Entry} from './journal-index.ts';
+import {formatTransition, parseLine, pathKey, type Transition} from './journal-lines.ts';
+import type {JournalReader} from './journal-reader.ts';
+
+/** What tells one input's content from another, as far as it is known without reading it. */
+export interface JournalInput {
+  /** Relative to the input's root: text, or bytes where it is not UTF-8. */
+  path: string | Uint8Array;
+  /** Bytes. */
+  size: number;
+  mtimeNs: bigint;
+}
+
+/** The SHA-256 of an input's content, in hex; asked for only when size and mtime do not decide. */
+export type ContentHash = () => Promise<string>;
+
+/** What a journal knows of an input. */
+export type Lookup =
+  | {status: 'new'}
+  /** Uploaded before, with the same content; the record's JSON is as the service sent it. */
+  | {status: 'done'; recordJson: string; sha256: string}
+  /** Released before without a recorded end. */
+  | {status: 'unknown'; idempotencyKey: string};
+
+/** How a person settles an upload of unknown outcome. */
+export type Settlement = {uploaded: string} | 'resend';
+
+const ways = {
+  intent: {durable: false, revocable: true},
+  commit: {durable: true, revocable: true},
+  done: {durable: true, revocable: false},
+  failed: {durable: false, revocable: false},
+  resolved: {durable: true, revocable: false},
+} as const;
+
+/** What an opened journal is made of. */
+export interface JournalParts {
+  reader: JournalReader;
+  handle: JournalHandle;
+  length: number;
+  host: Host;
+  release: () => Promise<void>;
+}
+
+/** A run's memory: what earlier runs did with each input, and where this run writes what it does. */
+export class Journal {
+  readonly reader: JournalReader;
+  readonly #host: Host;
+  readonly #log: GroupSync;
+  readonly #release: () => Promise<void>;
+  #failure: MediaError | undefined;
+
+  constructor({reader, handle, length, host, release}: JournalParts) {
+    this.reader = reader;
+    this.#host = host;
+    this.#release = release;
+    const target = {
+      write: (bytes: Uint8Array, position: number) => writeAll(handle, bytes, position),
+      sync: () => handle.datasync(),
+      truncate: (to: number) => handle.truncate(to),
+    };
+    this.#log = new GroupSync(target, length);
+  }
+
+  /**
+   * Says what became of an input in earlier runs. An unknown outcome blocks its path whatever its content is now; done
+   * is what agrees in path, size and content, where an equal mtime spares the reading.
+   */
+  async lookup(input: JournalInput, hash: ContentHash): Promise<Lookup> {
+    const entries = this.#entriesOf(input);
+    const unknown = entries.find(entry => entry.state === 'unknown');
+    if (unknown !== undefined) return {status: 'unknown', idempotencyKey: unknown.key};
+    // Two roots may have files of the same path: only the first to come is recognised without being read.
+    const met = entries.some(entry => entry.met);
+    for (const entry of entries) entry.met = true;
+    const done = entries.filter(({state, size}) => state === 'done' && size === input.size);
+    const entry =
+      (met ? undefined : done.find(({mtimeNs}) => mtimeNs === input.mtimeNs)) ??
+      (await this.#sameContent(done, hash));
+    if (entry === undefined) return {status: 'new'};
+    const [recordJson, sha256 = ''] = await Promise.all([
+      this.reader.recordOf(entry),
+      this.reader.hashOf(entry),
+    ]);
+    return {status: 'done', recordJson, sha256};
+  }
+
+  /**
+   * Writes that an upload is about to begin. Its idempotency key is the one that this content had before if that
+   * upload never ended, else a new one. What is unknown of the path counts as resolved: it is being sent again.
+   */
+  async begin(input: JournalInput & {contentType: string}, hash: ContentHash): Promise<JournalEntry> {
+    const entries = this.#entriesOf(input);
+    await this.#resend(entries);
+    const reused = await this.#reusable(entries, input, hash);
+    const key = reused === undefined || reused.live ? this.#host.uuid() : reused.key;
+    // At once, so that another input of the same path leaves it alone.
+    if (reused?.key === key) reused.live = true;
+    const {size, mtimeNs, contentType} = input;
+    await this.#append({event: 'intent', key, path: pathKey(input.path), size, mtimeNs, contentType});
+    const entry = this.reader.index.get(key) as Entry;
+    entry.live = true;
+    entry.met = true;
+    return new JournalEntry(entry, transition => this.#append(transition));
+  }
+
+  /** The uploads of a path whose outcome is unknown, the latest first. */
+  unknownsOf(path: string | Uint8Array): Entry[] {
+    return [...this.reader.index.entriesOf(pathKey(path))].filter(
+      ({state, live}) => state === 'unknown' && !live,
+    );
+  }
+
+  /** Records how an upload of unknown outcome was settled. */
+  async settle(entry: Entry, settlement: Settlement): Promise<void> {
+    const {key} = entry;
+    const sha256 = (await this.reader.hashOf(entry)) ?? '';
+    await this.#append(
+      settlement === 'resend'
+        ? {event: 'resolved', key, as: 'resend', sha256}
+        : {
+            event: 'resolved',
+            key,
+            as: 'uploaded',
+            sha256,
+            recordJson: JSON.stringify({id: settlement.uploaded}),
+          },
+    );
+  }
+
+  /** Makes everything durable and lets other runs have the file; rejects when the former failed. */
+  async close(): Promise<void> {
+    try {
+      await this.#log.end();
+    } catch (error) {
+      throw this.#failed(error);
+    } finally {
+      await this.reader.close().finally(this.#release);
+    }
+  }
+
+  async #resend(entries: readonly Entry[]): Promise<void> {
+    for (const entry of entries) {
+      if (entry.state !== 'unknown' || entry.live) continue;
+      entry.live = true;
+      await this.settle(entry, 'resend');
+      entry.live = false;
+    }
+  }
+
+  #entriesOf({path}: JournalInput): Entry[] {
+    return [...this.reader.index.entriesOf(pathKey(path))].filter(entry => !entry.live);
+  }
+
+  async #sameContent(entries: readonly Entry[], hash: ContentHash): Promise<Entry | undefined> {
+    if (entries.length === 0) return undefined;
+    const sha256 = await hash();
+    for (const entry of entries) if ((await this.reader.hashOf(entry)) === sha256) return entry;
+    return undefined;
+  }
+
+  /**
+   * What was released must be sent under the same key, and only with the same content: the service may answer with
+   * the record it has. What was not is known to nobody, so that size and mtime suffice.
+   */
+  async #reusable(
+    entries: readonly Entry[],
+    {size, mtimeNs}: JournalInput,
+    hash: ContentHash,
+  ): Promise<Entry | undefined> {
+    const pending = entries.filter(entry => entry.state === 'pending' && entry.size === size);
+    const released = pending.filter(entry => entry.released);
+    return (
+      (await this.#sameContent(released, hash)) ??
+      pending.find(entry => !entry.released && entry.mtimeNs === mtimeNs)
+    );
+  }
+
+  async #append(transition: Transition): Promise<void> {
+    const line = formatTransition(transition, this.#host.clock.now());
+    if (parseLine(line) === undefined) throw new Error(`no line of a journal: ${line}`);
+    let place: Place;
+    try {
+      place = await this.#log.append(line, ways[transition.event]);
+    } catch (error) {
+      throw this.#failed(error);
+    }
+    this.reader.index.apply(transition, place.offset, place.length);
+  }
+
+  #failed(error: unknown): MediaError {
+    this.#failure ??= journalFailed(this.reader.shown, 'written', error);
+    return this.#failure;
+  }
+}

@@ -1,0 +1,431 @@
+import {mkdir, readdir, symlink, utimes, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {PassThrough} from 'node:stream';
+import {Command} from 'commander';
+import {describe, expect, it} from 'vitest';
+import type {Cli} from '../../src/commands/cli.ts';
+import {journalCommand} from '../../src/commands/journal.ts';
+import {exitStatusOf, MediaError} from '../../src/errors.ts';
+import {Stdout} from '../../src/output/stdout.ts';
+import {type Bench, bench, hostIn, inputOf, lookup, upload} from '../support/journal.ts';
+
+/** Runs `media journal` as the program does, in this process, in the bench's directory. */
+async function media(one: Bench, ...parameters: string[]) {
+  const collected = (stream: PassThrough) => {
+    let text = '';
+    stream.setEncoding('utf8').on('data', chunk => {
+      text += chunk;
+    });
+    return () => text;
+  };
+  const streams = {stdout: new PassThrough(), stderr: new PassThrough()};
+  const [stdout, stderr] = [collected(streams.stdout), collected(streams.stderr)];
+  const host = hostIn(one.directory, streams);
+  const cli: Cli = {host, stdout: new Stdout(streams.stdout), status: 0, abandon: () => {}};
+  const program = new Command('media').exitOverride().addCommand(journalCommand(cli));
+  try {
+    await program.parseAsync(['journal', ...parameters], {from: 'user'});
+    return {stdout: stdout(), stderr: stderr(), exitCode: cli.status, error: undefined};
+  } catch (error) {
+    if (!(error instanceof MediaError)) throw error;
+    return {stdout: stdout(), stderr: stderr(), exitCode: exitStatusOf[error.code], error: error.message};
+  }
+}
+
+/** A journal of some inputs, each left as told. */
+function journalOf(
+  one: Bench,
+  name: string,
+  inputs: Record<string, [end: 'intent' | 'commit' | 'done' | 'failed', id?: string]>,
+  content = 'content',
+): Promise<void> {
+  return one.run(
+    async journal => {
+      for (const [path, [end, id]] of Object.entries(inputs)) {
+        await upload(journal, inputOf(path, content), end, id);
+      }
+    },
+    join(one.directory, name),
+  );
+}
+
+/** Files with that content, under the bench's directory. */
+async function files(one: Bench, contents: Record<string, string>): Promise<void> {
+  for (const [name, content] of Object.entries(contents)) {
+    await mkdir(join(one.directory, name, '..'), {recursive: true});
+    await writeFile(join(one.directory, name), content);
+  }
+}
+
+const everyEnd = {
+  'a.png': ['done', 'med_1'],
+  'b.png': ['failed'],
+  'c.png': ['commit'],
+  'd.png': ['intent'],
+} as const satisfies Record<string, [string, string?]>;
+
+describe('media journal list', () => {
+  it('prints status, path and ID or reason, a line each', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {...everyEnd});
+    expect(await media(one, 'list', 'j')).toMatchObject({
+      exitCode: 0,
+      stdout: [
+        'uploaded  a.png  med_1',
+        'failed    b.png  the service refused it',
+        'unknown   c.png  sent, and no outcome is recorded',
+        'pending   d.png  not sent to its end',
+        '',
+      ].join('\n'),
+    });
+  });
+
+  it('--json prints objects, records unchanged', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {...everyEnd});
+    await one.run(
+      async journal => {
+        const entry = await journal.begin(inputOf(Buffer.from([0xff])), async () => '');
+        await entry.commit('00');
+        await entry.done('{"id":9007199254740993,"size":1.0}');
+      },
+      join(one.directory, 'j'),
+    );
+    const {stdout, exitCode} = await media(one, 'list', '--json', 'j');
+    const lines = stdout.split('\n').slice(0, -1);
+    const common = {size: 7, journal: 'j', idempotencyKey: expect.any(String)};
+    expect(exitCode).toBe(0);
+    expect(lines.map(line => JSON.parse(line)).slice(0, 4)).toEqual([
+      {file: 'a.png', status: 'uploaded', ...common, record: {id: 'med_1'}},
+      {
+        file: 'b.png',
+        status: 'failed',
+        ...common,
+        error: {code: 'rejected', message: 'the service refused it'},
+      },
+      {
+        file: 'c.png',
+        status: 'unknown',
+        ...common,
+        error: {code: 'outcome_unknown', message: expect.any(String)},
+      },
+      {file: 'd.png', status: 'pending', ...common},
+    ]);
+    expect(lines[4]).toContain('"record":{"id":9007199254740993,"size":1.0}}');
+    expect(JSON.parse(lines[4] ?? '')).toMatchObject({file: '\ufffd', fileBase64: '/w=='});
+    expect((await media(one, 'list', 'j')).stdout).toContain('uploaded  \ufffd  9007199254740993\n');
+  });
+
+  it('shows what could steer the terminal as escapes', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {'\x1b[2Ja\n\u202eb': ['done', '\x1b]0;x\x07']});
+    expect((await media(one, 'list', 'j')).stdout).toBe(
+      'uploaded  \\u001b[2Ja\\n\\u202eb  \\u001b]0;x\\u0007\n',
+    );
+    const {stdout} = await media(one, 'list', '--json', 'j');
+    for (const character of '\x1b\x07\u202e') expect(stdout).not.toContain(character);
+  });
+
+  it('a failure that a later upload made good is not shown; both contents of a changed file are', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {a: ['failed']});
+    await journalOf(one, 'j', {a: ['done', 'med_1']});
+    await journalOf(one, 'j', {a: ['done', 'med_2']}, 'other content');
+    expect((await media(one, 'list', 'j')).stdout).toBe('uploaded  a  med_1\nuploaded  a  med_2\n');
+  });
+
+  it('several journals, while one of them is in use', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {a: ['done', 'med_1']});
+    await one.run(async journal => {
+      await upload(journal, inputOf('b'), 'done', 'med_2');
+      expect((await media(one, 'list', 'j', 'uploads.ndjson')).stdout).toBe(
+        'uploaded  a  med_1\nuploaded  b  med_2\n',
+      );
+    });
+  });
+
+  it('what is missing or damaged: exit status 1', async () => {
+    const one = await bench();
+    expect(await media(one, 'list', 'missing')).toMatchObject({
+      exitCode: 1,
+      error: 'The journal missing does not exist.',
+    });
+    await one.write('{"journal":"media","version":1}\nx\n');
+    expect(await media(one, 'list', 'uploads.ndjson')).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      error: 'The journal uploads.ndjson is damaged: line 2 is no line of a journal.',
+    });
+  });
+});
+
+describe('media journal check', () => {
+  it('a directory whose files all stand, with other mtimes: exit status 0', async () => {
+    const one = await bench();
+    await files(one, {'assets/a.png': 'content', 'assets/deep/b.png': 'content'});
+    await journalOf(one, 'j1', {'a.png': ['done', 'med_1']});
+    await journalOf(one, 'j2', {'deep/b.png': ['done', 'med_2'], 'elsewhere.png': ['commit']});
+    expect(await media(one, 'check', 'j1', 'j2', '--', 'assets')).toEqual({
+      exitCode: 0,
+      stdout: '',
+      stderr: '2 inputs, each exactly once.\n',
+      error: undefined,
+    });
+  });
+
+  it('names what is missing, doubled and unknown: exit status 1', async () => {
+    const one = await bench();
+    const names = ['absent', 'changed', 'doubled', 'failed', 'fine', 'unknown'];
+    await files(one, Object.fromEntries(names.map(name => [`in/${name}`, 'content'])));
+    await journalOf(one, 'j1', {
+      doubled: ['done', 'med_1'],
+      failed: ['failed'],
+      fine: ['done', 'med_2'],
+      unknown: ['commit'],
+    });
+    await journalOf(one, 'j2', {doubled: ['done', 'med_3']});
+    await journalOf(one, 'j2', {changed: ['done', 'med_4']}, 'CONTENT');
+    const {stdout, stderr, exitCode} = await media(one, 'check', 'j1', 'j2', '--', 'in');
+    expect(stdout.split('\n')).toEqual([
+      'missing   absent  in none of the journals',
+      'missing   changed  stored with other content only',
+      'doubled   doubled  stored 2 times: med_1, med_3',
+      'missing   failed  the service refused it',
+      'unknown   unknown  sent, and no outcome is recorded in j1',
+      '',
+    ]);
+    expect(stderr).toContain('Of 6 inputs, 1 stands exactly once.');
+    expect(exitCode).toBe(1);
+    const json = await media(one, 'check', '--json', 'j1', 'j2', '--', 'in');
+    expect(
+      json.stdout
+        .split('\n')
+        .slice(0, -1)
+        .map(line => JSON.parse(line))[2],
+    ).toEqual({
+      file: 'doubled',
+      status: 'doubled',
+      reason: 'stored 2 times',
+      ids: ['med_1', 'med_3'],
+    });
+    expect(JSON.parse(json.stderr)).toMatchObject({error: {message: 'Of 6 inputs, 1 stands exactly once.'}});
+  });
+
+  it('files named directly go by the path as typed, normalised', async () => {
+    const one = await bench();
+    await files(one, {'in/a': 'content', '-b': 'content'});
+    await journalOf(one, 'j', {'in/a': ['done', 'med_1'], '-b': ['done', 'med_2']});
+    expect(await media(one, 'check', 'j', '--', './in/../in//a', '-b')).toMatchObject({exitCode: 0});
+    expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({exitCode: 1});
+  });
+
+  it('an equal mtime spares the reading; what two contents share it is read', async () => {
+    const one = await bench();
+    await files(one, {a: 'CONTENT'});
+    await utimes(join(one.directory, 'a'), 5, 5);
+    const at = (content: string, id: string) =>
+      one.run(
+        journal => upload(journal, inputOf('a', content, 5_000_000_000n), 'done', id),
+        join(one.directory, 'j'),
+      );
+    await at('content', 'med_1');
+    expect(await media(one, 'check', 'j', '--', 'a')).toMatchObject({exitCode: 0});
+    await one.run(
+      journal => upload(journal, inputOf('a', 'Content', 6n), 'done', 'med_2'),
+      join(one.directory, 'j'),
+    );
+    expect(await media(one, 'check', 'j', '--', 'a')).toMatchObject({exitCode: 1});
+  });
+
+  it('an input that cannot be read is missing', async () => {
+    const one = await bench();
+    await mkdir(join(one.directory, 'in'));
+    await symlink('nowhere', join(one.directory, 'in/a'));
+    await journalOf(one, 'j', {a: ['done', 'med_1']});
+    expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringMatching(/^missing {3}a {2}in\/a does not exist\.\n$/),
+    });
+  });
+
+  it('a name that is not UTF-8', async () => {
+    const one = await bench();
+    const name = Buffer.from([0x61, 0xff]);
+    await mkdir(join(one.directory, 'in'));
+    await writeFile(Buffer.concat([Buffer.from(`${one.directory}/in/`), name]), 'content');
+    expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({exitCode: 1});
+    await one.run(journal => upload(journal, inputOf(name), 'done'), join(one.directory, 'j'));
+    expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({exitCode: 0});
+  });
+
+  it.each([
+    ['no --', ['check', 'j', 'in']],
+    ['no input', ['check', 'j', '--']],
+    ['no journal', ['check', '--', 'in']],
+  ])('%s: a usage error with an example', async (_name, parameters) => {
+    const one = await bench();
+    await journalOf(one, 'j', {});
+    if (parameters[1] !== '--') {
+      expect(await media(one, ...parameters)).toMatchObject({exitCode: 2, error: 'No input was named.'});
+    } else {
+      await expect(media(one, ...parameters)).resolves.toMatchObject({
+        exitCode: 2,
+        error: 'No journal was named.',
+      });
+    }
+  });
+});
+
+describe('media journal merge', () => {
+  it('writes one journal that knows all', async () => {
+    const one = await bench();
+    await journalOf(one, 'j1', {a: ['done', 'med_1'], b: ['failed']});
+    await journalOf(one, 'j2', {b: ['done', 'med_2']});
+    await journalOf(one, 'j2', {b: ['done', 'med_3']}, 'changed');
+    expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2')).toMatchObject({
+      exitCode: 0,
+      stderr: '2 inputs, each exactly once.\n',
+    });
+    expect((await media(one, 'list', 'all')).stdout).toBe(
+      'uploaded  a  med_1\nuploaded  b  med_2\nuploaded  b  med_3\n',
+    );
+    await one.run(
+      async journal => {
+        expect(await lookup(journal, inputOf('b', 'changed', 9n))).toMatchObject({
+          recordJson: '{"id":"med_3"}',
+        });
+        await upload(journal, inputOf('c'), 'done');
+      },
+      join(one.directory, 'all'),
+    );
+    expect((await readdir(one.directory)).sort()).toEqual(['all', 'j1', 'j2']);
+  });
+
+  it('names what is missing, doubled and unknown, and writes nothing', async () => {
+    const one = await bench();
+    await journalOf(one, 'j1', {a: ['done', 'med_1'], b: ['commit'], c: ['intent'], d: ['done', 'med_4']});
+    await journalOf(one, 'j2', {a: ['done', 'med_2'], d: ['failed']});
+    const {stdout, stderr, exitCode} = await media(one, 'merge', '-o', 'all', 'j1', 'j2');
+    expect(stdout.split('\n')).toEqual([
+      'doubled   a  stored 2 times, by several journals: med_1, med_2',
+      'unknown   b  sent, and no outcome is recorded in j1',
+      'missing   c  not sent to its end',
+      '',
+    ]);
+    expect(stderr).toBe('media: Of 4 inputs, 1 stands exactly once.\n  all was not written.\n');
+    expect(exitCode).toBe(1);
+    expect((await readdir(one.directory)).sort()).toEqual(['j1', 'j2']);
+  });
+
+  it('the same content stored twice by one journal: doubled', async () => {
+    const one = await bench();
+    await one.run(
+      async journal => {
+        const hash = async () => '';
+        const entries = [await journal.begin(inputOf('a'), hash), await journal.begin(inputOf('a'), hash)];
+        for (const [index, entry] of entries.entries()) {
+          await entry.commit('00');
+          await entry.done(`{"id":"med_${index}"}`);
+        }
+      },
+      join(one.directory, 'j'),
+    );
+    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
+      exitCode: 1,
+      stdout: 'doubled   a  the same content was stored more than once: med_1, med_0\n',
+    });
+  });
+
+  it('a journal and its continued copy are one', async () => {
+    const one = await bench();
+    await journalOf(one, 'j1', {a: ['done', 'med_1'], b: ['commit']});
+    await one.write(await one.text(join(one.directory, 'j1')), join(one.directory, 'j2'));
+    await media(one, 'resolve', 'j2', 'b', '--uploaded', 'med_2');
+    await journalOf(one, 'j2', {a: ['done', 'med_3'], c: ['done', 'med_4']}, 'changed');
+    expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2', 'j1')).toMatchObject({exitCode: 0, stdout: ''});
+    expect((await media(one, 'list', 'all')).stdout).toBe(
+      'uploaded  a  med_1\nuploaded  a  med_3\nuploaded  b  med_2\nuploaded  c  med_4\n',
+    );
+  });
+
+  it('100 shards, more than are kept open', async () => {
+    const one = await bench();
+    const names = Array.from({length: 100}, (_, index) => `j${index}`);
+    for (const name of names) await journalOf(one, name, {[name]: ['done', `med_${name}`], x: ['failed']});
+    await journalOf(one, 'j50', {x: ['done', 'med_x']});
+    expect(await media(one, 'merge', '-o', 'all', ...names)).toMatchObject({exitCode: 0, stdout: ''});
+    expect((await media(one, 'list', 'all')).stdout.split('\n')).toHaveLength(102);
+  });
+
+  it('replaces a journal that is not one of them, and nothing else', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {a: ['done', 'med_1']});
+    await files(one, {'photo.png': 'a photo'});
+    await symlink('j', join(one.directory, 'link'));
+    for (let time = 0; time < 2; time += 1)
+      expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({exitCode: 0});
+    expect(await media(one, 'merge', '-o', './j', 'j')).toMatchObject({
+      exitCode: 2,
+      error: './j is one of the journals to be merged.',
+    });
+    expect(await media(one, 'merge', '-o', 'link', 'j')).toMatchObject({exitCode: 2});
+    expect(await media(one, 'merge', '-o', 'photo.png', 'j')).toMatchObject({
+      exitCode: 1,
+      error: 'photo.png is no journal of media.',
+    });
+    expect(await one.text(join(one.directory, 'photo.png'))).toBe('a photo');
+    expect(await media(one, 'list', 'j')).toMatchObject({stdout: 'uploaded  a  med_1\n'});
+  });
+});
+
+describe('media journal resolve', () => {
+  it.each([
+    [['--uploaded', 'med_5'], 'uploaded  a.png  med_5\n'],
+    [['--resend'], 'pending   a.png  to be sent again\n'],
+  ])('%j settles an unknown', async (flags, listed) => {
+    const one = await bench();
+    await journalOf(one, 'j', {'a.png': ['commit']});
+    expect(await media(one, 'resolve', 'j', './a.png', ...flags)).toMatchObject({exitCode: 0, stdout: ''});
+    expect(await media(one, 'list', 'j')).toMatchObject({stdout: listed});
+  });
+
+  it('a path that is not UTF-8, by its bytes', async () => {
+    const one = await bench();
+    const name = Buffer.from([0xff, 0x61]);
+    await one.run(journal => upload(journal, inputOf(name), 'commit'));
+    const flags = ['--base64', '--uploaded', 'med_1'];
+    expect(await media(one, 'resolve', 'uploads.ndjson', name.toString('base64'), ...flags)).toMatchObject({
+      exitCode: 0,
+    });
+    expect((await media(one, 'list', 'uploads.ndjson')).stdout).toContain('med_1');
+  });
+
+  it.each([
+    ['a.png', ['--resend'], 'The outcome of a.png is not unknown: it is uploaded.'],
+    ['b.png', ['--uploaded', 'x'], 'The outcome of b.png is not unknown: it is failed.'],
+    ['z.png', ['--resend'], 'z.png is not in the journal j.'],
+    ['c.png', [], 'Say either --uploaded with the media ID, or --resend.'],
+    ['c.png', ['--uploaded', ''], 'Say either --uploaded with the media ID, or --resend.'],
+    ['c.png', ['--uploaded', 'x', '--resend'], 'Say either --uploaded with the media ID, or --resend.'],
+  ])('%s %j: exit status 2, and nothing is written', async (path, flags, error) => {
+    const one = await bench();
+    await journalOf(one, 'j', {...everyEnd});
+    const before = await one.text(join(one.directory, 'j'));
+    expect(await media(one, 'resolve', 'j', path, ...flags)).toMatchObject({exitCode: 2, error});
+    expect(await one.text(join(one.directory, 'j'))).toBe(before);
+  });
+
+  it('a journal that is in use, or not there', async () => {
+    const one = await bench();
+    await one.run(async journal => {
+      await upload(journal, inputOf('a'), 'commit');
+      expect(await media(one, 'resolve', 'uploads.ndjson', 'a', '--resend')).toMatchObject({
+        exitCode: 1,
+        error: expect.stringMatching(/^The journal uploads\.ndjson is in use by process \d+ on /),
+      });
+    });
+    expect(await media(one, 'resolve', 'missing', 'a', '--resend')).toMatchObject({exitCode: 1});
+    expect(await readdir(one.directory)).toEqual(['uploads.ndjson']);
+  });
+});

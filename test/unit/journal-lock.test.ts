@@ -1,0 +1,175 @@
+import {once} from 'node:events';
+import {access, readdir, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {execa} from 'execa';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import {withLock} from '../../src/lock.ts';
+import {bench, compiledModules, inputOf, lookup, upload} from '../support/journal.ts';
+
+/** Opens the journal of its argument, then commits and finishes uploads until it is killed, telling what is durable. */
+const endlessRun = `
+  const {openJournal} = await import(process.argv[1] + '/transfer/journal-open.js');
+  const {systemHost} = await import(process.argv[1] + '/host.js');
+  const {createHash} = await import('node:crypto');
+  const {writeSync} = await import('node:fs');
+  const sha256 = createHash('sha256').update('content').digest('hex');
+  const journal = await openJournal(process.argv[2], systemHost());
+  writeSync(1, 'open\\n');
+  const work = async worker => {
+    for (let count = 0; ; count++) {
+      const path = worker + '/' + count;
+      const input = {path, size: 7, mtimeNs: 1700000000123456789n, contentType: 'image/png'};
+      const entry = await journal.begin(input, async () => sha256);
+      await entry.commit(sha256);
+      writeSync(1, 'commit ' + path + '\\n');
+      await entry.done(JSON.stringify({id: path}));
+      writeSync(1, 'done ' + path + '\\n');
+      entry.end();
+    }
+  };
+  await Promise.all([1, 2, 3, 4].map(work));
+`;
+
+/** A process that is no more. */
+async function ended(): Promise<{pid: number | undefined}> {
+  const child = execa(process.execPath, ['-e', '0']);
+  await child;
+  return {pid: child.pid};
+}
+
+function endless(directory: string, path: string) {
+  const child = execa(process.execPath, ['--input-type=module', '-e', endlessRun, directory, path], {
+    reject: false,
+    buffer: false,
+    timeout: 25_000,
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  return {child, lines: () => text.split('\n').slice(0, -1)};
+}
+
+describe('two runs on one journal', () => {
+  it('in two processes: the second is refused at once, with the pid of the first', async () => {
+    const one = await bench();
+    const {child} = endless(await compiledModules(), one.path);
+    await once(child.stdout, 'data');
+    await expect(one.run(async () => {})).rejects.toMatchObject({
+      message: `The journal ${one.path} is in use by process ${child.pid} on ${one.host.hostName()}.`,
+      hint: expect.stringContaining(`${one.path}.lock`),
+    });
+  });
+
+  it('in one process: the second is refused', async () => {
+    const one = await bench();
+    await one.run(async () => {
+      await expect(one.run(async () => {})).rejects.toThrow(/is in use by process/);
+    });
+    await one.run(async () => {});
+  });
+
+  it('the first of five at once has it', async () => {
+    const one = await bench();
+    const results = await Promise.allSettled(Array.from({length: 5}, () => one.open()));
+    expect(results.filter(({status}) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  it('with another name for the directory: refused', async () => {
+    const one = await bench();
+    await one.run(async () => {
+      await expect(one.run(async () => {}, join(one.directory, '.', 'uploads.ndjson'))).rejects.toThrow(
+        /in use/,
+      );
+    });
+  });
+
+  it('leave no lock behind, whether they could open it or not', async () => {
+    const one = await bench();
+    await one.run(async () => {});
+    await writeFile(join(one.directory, 'photo.png'), 'a photo');
+    await expect(one.run(async () => {}, join(one.directory, 'photo.png'))).rejects.toThrow(/no journal/);
+    expect((await readdir(one.directory)).sort()).toEqual(['photo.png', 'uploads.ndjson']);
+  });
+});
+
+describe('a holder that died', () => {
+  it.each([0, 1, 5, 20, 50])(
+    'killed after %i ms of work: taken over at once, with all that was durable',
+    async ms => {
+      const one = await bench();
+      const {child, lines} = endless(await compiledModules(), one.path);
+      await once(child.stdout, 'data');
+      await new Promise(resolve => setTimeout(resolve, ms));
+      child.kill('SIGKILL');
+      await child;
+      await access(`${one.path}.lock`);
+      await one.run(async journal => {
+        for (const line of lines().slice(1)) {
+          const [event, path = ''] = line.split(' ');
+          const {status} = await lookup(journal, inputOf(path));
+          expect(event === 'done' ? ['done'] : ['done', 'unknown']).toContain(status);
+        }
+        await upload(journal, inputOf('after'), 'done');
+      });
+      expect(await readdir(one.directory)).toEqual(['uploads.ndjson']);
+    },
+  );
+
+  it('with the pid that this process has now, as in a container: taken over', async () => {
+    const one = await bench();
+    const holder = {pid: one.host.processId(), hostName: one.host.hostName(), token: 'of another life'};
+    await writeFile(`${one.path}.lock`, JSON.stringify(holder));
+    await one.run(async () => {});
+  });
+
+  it('by two at once: one has it, the other is refused', async () => {
+    const one = await bench();
+    const {pid} = await ended();
+    await writeFile(`${one.path}.lock`, JSON.stringify({pid, hostName: one.host.hostName()}));
+    const results = await Promise.allSettled([one.open(), one.open(), one.open()]);
+    expect(results.filter(({status}) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  it('on another machine: nobody here can tell, so it is refused', async () => {
+    const one = await bench();
+    await writeFile(`${one.path}.lock`, JSON.stringify({pid: 1, hostName: 'elsewhere'}));
+    await expect(one.run(async () => {})).rejects.toThrow(/in use by process 1 on elsewhere\./);
+  });
+
+  it('and left half a lock: refused, with the file to remove', async () => {
+    const one = await bench();
+    await writeFile(`${one.path}.lock`, '{"pid":');
+    await expect(one.run(async () => {})).rejects.toMatchObject({
+      message: expect.stringContaining('in use by another process'),
+      hint: expect.stringContaining(`remove ${one.path}.lock`),
+    });
+  });
+
+  it('a relative name is meant from the working directory', async () => {
+    const one = await bench();
+
+    await one.run(journal => upload(journal, inputOf('a'), 'done'), 'uploads.ndjson');
+    expect(await one.lines()).toHaveLength(3);
+  });
+});
+
+describe('withLock, on the same locks', () => {
+  it('lets one after the other', async () => {
+    const one = await bench();
+    let inside = 0;
+    const turns: number[] = [];
+    const turn = async () => {
+      inside += 1;
+      turns.push(inside);
+      await one.host.clock.sleep(2);
+      inside -= 1;
+    };
+    const {pid} = await ended();
+    await writeFile(`${one.path}.lock`, JSON.stringify({pid, hostName: one.host.hostName()}));
+    await Promise.all(Array.from({length: 20}, () => withLock(`${one.path}.lock`, one.host, turn)));
+    expect(turns).toEqual(Array(20).fill(1));
+    expect(await readdir(one.directory)).toEqual([]);
+  });
+});

@@ -1,0 +1,151 @@
+import {describe, expect, it} from 'vitest';
+import {closeAll, readJournals} from '../../src/transfer/journal-reader.ts';
+import {type Bench, bench, inputOf, lookup, noHash, upload, withoutSync} from '../support/journal.ts';
+
+const ends = ['done', 'commit', 'failed', 'intent'] as const;
+const names = ends.map(end => `${end}-ü.png`);
+
+/** A journal with one input for each way that a run can leave it in. */
+async function written(): Promise<{one: Bench; bytes: Buffer}> {
+  const one = await bench();
+  await one.run(async journal => {
+    for (const [index, end] of ends.entries())
+      await upload(journal, inputOf(names[index] ?? ''), end, 'med_"\n"');
+  });
+  return {one, bytes: Buffer.from(await one.text())};
+}
+
+/** Every byte of the header and of the last lines, and some between. */
+function* cuts(bytes: Buffer): Generator<number> {
+  for (let length = 0; length <= bytes.length; length += 1) {
+    if (length < 40 || length > bytes.length - 300 || length % 7 === 0) yield length;
+  }
+}
+
+/** What a journal has to know, from its complete lines alone. */
+function expected(text: string): Map<string, string> {
+  const paths = new Map<string, string>();
+  const states = new Map<string, string>();
+  for (const line of text.split('\n')) {
+    let fields: Record<string, string>;
+    try {
+      fields = JSON.parse(line);
+    } catch {
+      continue;
+    }
+    const {event, idempotencyKey = '', path} = fields;
+    if (event === 'intent') paths.set(idempotencyKey, path ?? '');
+    const state = {commit: 'unknown', done: 'done', failed: 'new', intent: 'new'}[event ?? ''];
+    if (state !== undefined) states.set(paths.get(idempotencyKey) ?? '', state);
+  }
+  return states;
+}
+
+describe('a journal cut off', () => {
+  it('anywhere: what its whole lines say is known, and it goes on with a line of its own', async () => {
+    const {one, bytes} = await written();
+    for (const length of cuts(bytes)) {
+      await one.write(bytes.subarray(0, length));
+      const states = expected(bytes.subarray(0, length).toString());
+      await one.run(
+        async journal => {
+          for (const name of names) {
+            const {status} = await lookup(journal, inputOf(name));
+            expect(`${length} ${name} ${status}`).toBe(`${length} ${name} ${states.get(name) ?? 'new'}`);
+          }
+          await upload(journal, inputOf('next.png'), 'failed');
+        },
+        one.path,
+        withoutSync,
+      );
+      const lines = (await one.text()).split('\n');
+      expect(lines.at(-1)).toBe('');
+      expect(lines[0]).toBe('{"journal":"media","version":1}');
+      expect(() => lines.slice(0, -1).map(line => JSON.parse(line))).not.toThrow();
+      expect(lines.length).toBeGreaterThanOrEqual(4);
+    }
+  });
+
+  it('at any byte: can be read, and is left as it is by that', async () => {
+    const {one, bytes} = await written();
+    for (let length = 0; length <= bytes.length; length += 1) {
+      await one.write(bytes.subarray(0, length));
+      const readers = await readJournals([one.path], '/');
+      const states = expected(bytes.subarray(0, length).toString());
+      for (const name of names.map(name => Buffer.from(name).toString('latin1'))) {
+        const entry = readers[0]?.index.lastOf(name);
+        const isDone = states.get(Buffer.from(name, 'latin1').toString()) === 'done';
+        expect(entry?.state === 'done').toBe(isDone);
+      }
+      await closeAll(readers);
+      expect((await one.text()).length).toBe(bytes.subarray(0, length).toString().length);
+    }
+  });
+
+  it.each([
+    ['zero bytes', Buffer.alloc(5000)],
+    ['half of a character', Buffer.from([0x7b, 0x22, 0xe6, 0x97])],
+    ['a whole line that fits nothing', Buffer.from('{"event":"commit","idempotencyKey":"x","sha256":"00"}')],
+  ])('with %s at its end: taken off', async (_name, tail) => {
+    const {one, bytes} = await written();
+    await one.write(Buffer.concat([bytes, tail]));
+    await one.run(async () => {});
+    expect(await one.text()).toBe(bytes.toString());
+  });
+});
+
+describe('damage elsewhere', () => {
+  it.each([
+    ['half a line', '{"event":"intent","idempoten'],
+    ['another word', 'conflict'],
+    ['an empty line', ''],
+    ['an unknown event', '{"event":"eaten","idempotencyKey":"x","sha256":"00"}'],
+    ['a commit of nothing', '{"event":"commit","idempotencyKey":"x","sha256":"00"}'],
+    ['a done line without a record', '{"event":"done","idempotencyKey":"x","sha256":"00"}'],
+    ['zero bytes', '\0\0\0'],
+  ])('%s: told with its line number, and nothing is changed', async (_name, line) => {
+    const {one, bytes} = await written();
+    const lines = bytes.toString().split('\n');
+    lines.splice(3, 0, line);
+    await one.write(lines.join('\n'));
+    await expect(one.run(async () => {})).rejects.toThrow(/uploads\.ndjson is damaged: line 4 /);
+    await expect(readJournals([one.path], '/')).rejects.toThrow(/line 4 /);
+    expect(await one.text()).toBe(lines.join('\n'));
+  });
+
+  it('bytes that are not UTF-8 within a line: told', async () => {
+    const {one, bytes} = await written();
+    const damagedBytes = Buffer.from(bytes);
+    damagedBytes[bytes.indexOf('ü')] = 0xff;
+    await one.write(damagedBytes);
+    await expect(one.run(async () => {})).rejects.toThrow(/line 2 is no line of a journal/);
+  });
+
+  it('one key for two paths: told', async () => {
+    const {one, bytes} = await written();
+    const intent = bytes.toString().split('\n')[1] ?? '';
+    await one.write(`${bytes}${intent.replace('done-ü', 'other')}\n`);
+    await expect(one.run(async () => {})).rejects.toThrow(/damaged: line 10 /);
+  });
+});
+
+describe('journals joined end to end', () => {
+  it('are one journal', async () => {
+    const {one, bytes} = await written();
+    const other = await written();
+    await one.write(Buffer.concat([bytes, other.bytes]));
+    await one.run(async journal => {
+      expect(await journal.lookup(inputOf(names[0] ?? ''), noHash)).toMatchObject({status: 'done'});
+      expect(journal.reader.index.size).toBe(8);
+    });
+  });
+
+  it('an older copy behind: what is done stays done', async () => {
+    const {one, bytes} = await written();
+    const untilCommit = bytes.toString().split('\n').slice(0, 3).join('\n');
+    await one.write(`${bytes}${untilCommit}\n`);
+    await one.run(async journal => {
+      expect(await journal.lookup(inputOf(names[0] ?? ''), noHash)).toMatchObject({status: 'done'});
+    });
+  });
+});

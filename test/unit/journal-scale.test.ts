@@ -1,0 +1,61 @@
+import {once} from 'node:events';
+import {createWriteStream} from 'node:fs';
+import {setFlagsFromString} from 'node:v8';
+import {runInNewContext} from 'node:vm';
+import {describe, expect, it} from 'vitest';
+import {formatTransition, headerText} from '../../src/transfer/journal-lines.ts';
+import {closeAll, readJournals} from '../../src/transfer/journal-reader.ts';
+import {bench, inputOf, noHash, sha256} from '../support/journal.ts';
+
+const count = 200_000;
+const pathOf = (index: number) => `library/2024/album-${index % 500}/photograph-${index}.jpeg`;
+const keyOf = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
+
+async function writeJournal(path: string): Promise<void> {
+  const stream = createWriteStream(path);
+  const hash = sha256('content');
+  stream.write(`${headerText}\n`);
+  for (let index = 0; index < count; index += 1) {
+    const key = keyOf(index);
+    const {size, mtimeNs, contentType} = inputOf('');
+    const recordJson = JSON.stringify({
+      id: `med_${index}`,
+      urls: [{variant: 'PUBLIC', url: `https://media.example/${key}`}],
+    });
+    const text = [
+      formatTransition({event: 'intent', key, path: pathOf(index), size, mtimeNs, contentType}, 0),
+      formatTransition({event: 'commit', key, sha256: hash}, 0),
+      formatTransition({event: 'done', key, sha256: hash, recordJson}, 0),
+    ].join('');
+    if (!stream.write(text)) await once(stream, 'drain');
+  }
+  stream.end();
+  await once(stream, 'close');
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
+
+describe('a journal of 200,000 inputs', () => {
+  it('is read into less than 100 MB, and every record is found', async () => {
+    const one = await bench();
+    await writeJournal(one.path);
+    collectGarbage();
+    const before = process.memoryUsage().heapUsed;
+    const [reader] = await readJournals([one.path], '/');
+    collectGarbage();
+    const used = process.memoryUsage().heapUsed - before;
+    expect(reader?.index.size).toBe(count);
+    expect(used).toBeLessThan(100e6);
+    await closeAll(reader === undefined ? [] : [reader]);
+    await one.run(async journal => {
+      for (const index of [0, 1, 99_999, count - 1]) {
+        expect(await journal.lookup(inputOf(pathOf(index)), noHash)).toMatchObject({
+          recordJson: expect.stringContaining(`"id":"med_${index}"`),
+        });
+      }
+    });
+  }, 60_000);
+});
