@@ -42,6 +42,11 @@ export const exitStatusOf = {
   local_failure: 1,
 
   outcome_unknown: 5,
+  journal_in_use: 1,
+  journal_unusable: 1,
+  journal_failed: 1,
+  journal_unproven: 1,
+
   not_tried: 1,
   interrupted: 1,
   internal: 7,

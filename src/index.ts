@@ -14,5 +14,6 @@ export {
 export {decideContentType, type TypeDecision, type TypeRule} from './sources/content-type.ts';
 export {fileSource} from './sources/file.ts';
 export type {OpenSource, Source} from './sources/source.ts';
-export {type Outcome, type TransferObserver, type TransferOptions, uploadAll} from './transfer/transfer.ts';
+export type {Outcome} from './transfer/outcome.ts';
+export {type TransferObserver, type TransferOptions, uploadAll} from './transfer/transfer.ts';
 export type {UploadAnswer, Uploader, UploadRequest} from './transfer/uploader.ts';

@@ -1,5 +1,5 @@
 import {exitStatusOf} from '../errors.ts';
-import type {Outcome} from '../transfer/transfer.ts';
+import type {Outcome} from '../transfer/outcome.ts';
 
 /** The exit status of a batch (cli-contract, "Exit status"): 7, then 5, 4, 3, 6, 1, and 0 when nothing failed. */
 export function exitStatus(outcomes: readonly Outcome[]): number {

@@ -8,6 +8,7 @@ import type {HttpAnswer} from '../http.ts';
 import {printableJson} from '../output/escape.ts';
 import type {GraphqlRequest} from '../service/client.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
+import {collect} from './values.ts';
 
 export interface GraphqlOptions {
   query?: string;
@@ -45,10 +46,6 @@ export function graphqlCommand(cli: Cli, run = runGraphql): Command {
         invocationOf(cli, command),
       );
     });
-}
-
-function collect(value: string, earlier: string[]): string[] {
-  return [...earlier, value];
 }
 
 /** Sends the request and prints the response as it came; `errors` in it make the status 1. */

@@ -3,6 +3,7 @@ import {packageVersion} from '../version.ts';
 import {type Cli, examples} from './cli.ts';
 import {configCommand} from './config.ts';
 import {graphqlCommand} from './graphql.ts';
+import {journalCommand} from './journal.ts';
 import {loginCommand} from './login.ts';
 import {logoutCommand} from './logout.ts';
 import {serveCommand} from './serve.ts';
@@ -56,6 +57,7 @@ export function buildProgram(cli: Cli, written: Written): Command {
     logoutCommand,
     whoamiCommand,
     uploadCommand,
+    journalCommand,
     graphqlCommand,
     serveCommand,
     configCommand,

@@ -1,37 +1,68 @@
-import {MediaError} from '../errors.ts';
+import type {Shard} from '../sources/shard.ts';
 import type {Source} from '../sources/source.ts';
 import type {TransferOptions} from '../transfer/transfer.ts';
 import type {Invocation} from './cli.ts';
 import type {UploadOptions} from './upload.ts';
 
-/** The sources that the command line names, or a usage error. */
-export async function listSources(options: UploadOptions, {host}: Invocation): Promise<Source[]> {
-  const {inputs} = options;
-  if (inputs.length === 0 && !options.allowEmpty) {
-    throw new MediaError('usage', 'There is nothing to upload: no input was named.', {
-      hint: 'Name files, as in media upload photo.png, or - for standard input.',
-    });
-  }
-  const fromStdin = inputs.filter(input => input === '-').length;
-  if (fromStdin > 1)
-    throw new MediaError('usage', 'Standard input was named twice, but can be read only once.', {
-      hint: 'Name - once.',
-    });
-  if (options.name !== undefined && fromStdin === 0) {
-    throw new MediaError('usage', '--name names what comes on standard input, and no input is -.', {
-      hint: 'Use it as in: media upload - --name photo.png < photo.png',
-    });
-  }
-  const [{fileSource}, {stdinSource}] = await Promise.all([
-    import('../sources/file.ts'),
-    import('../sources/stdin.ts'),
+/** The inputs of a run: a stream of sources, and what is known of it beforehand. */
+export interface Inputs {
+  sources: AsyncIterable<Source>;
+  /** Whether the command line may stand for several inputs, however many it turns out to be. */
+  several: boolean;
+  /** Whether there is no source at all, which --allow-empty allows. */
+  empty: boolean;
+}
+
+/**
+ * The sources that the command line stands for, this machine's share of them under `--shard`. Rejects with a usage error
+ * before anything is sent when an input is mistaken or stands for nothing.
+ */
+export async function openInputs(
+  options: UploadOptions,
+  {host}: Invocation,
+  signal: AbortSignal,
+): Promise<Inputs> {
+  const [{expandInputs}, {ownShare}] = await Promise.all([
+    import('../sources/expand.ts'),
+    import('../sources/shard.ts'),
   ]);
-  const stdin = {
-    stdin: host.stdin,
-    temporaryDirectory: host.temporaryDirectory(),
-    ...(options.name === undefined ? {} : {name: options.name}),
+  const shard = await chosenShard(options, host.env);
+  const context = {cwd: host.cwd(), stdin: host.stdin, temporaryDirectory: host.temporaryDirectory(), signal};
+  const iterator = ownShare(expandInputs(options, context), shard)[Symbol.asyncIterator]();
+  const named = options.inputs.length + (options.filesFrom?.length ?? 0) + (options.filesFrom0?.length ?? 0);
+  const mayBeOne = named === 1 && options.inputs.length === 1 && !options.recursive;
+  // Mistakes come out with the first source; a pattern's second one tells that it stands for several.
+  const taken = [await iterator.next()];
+  if (mayBeOne && !taken[0]?.done) taken.push(await iterator.next());
+  return {
+    sources: resumed(taken, iterator),
+    several: !mayBeOne || taken.at(-1)?.done !== true,
+    empty: taken[0]?.done === true,
   };
-  return inputs.map(input => (input === '-' ? stdinSource(stdin) : fileSource(input, host.cwd())));
+}
+
+async function* resumed(
+  taken: IteratorResult<Source>[],
+  iterator: AsyncIterator<Source>,
+): AsyncGenerator<Source> {
+  try {
+    for (const {done, value} of taken) {
+      if (done) return;
+      yield value;
+    }
+    for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value;
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+async function chosenShard(
+  {shard}: UploadOptions,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Shard | undefined> {
+  if (shard === undefined) return undefined;
+  const {autoShard, parseShard} = await import('../sources/shard.ts');
+  return shard === 'auto' ? autoShard(env) : parseShard(shard);
 }
 
 export type TypeDecision = TransferOptions['contentType'];

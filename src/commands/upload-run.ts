@@ -1,37 +1,42 @@
+import {setMaxListeners} from 'node:events';
 import {MediaError} from '../errors.ts';
 import type {EndSignal} from '../host.ts';
 import type {FormatName} from '../output/formats.ts';
-import type {Source} from '../sources/source.ts';
-import type {Outcome, TransferObserver} from '../transfer/transfer.ts';
+import type {Journal} from '../transfer/journal.ts';
+import type {Outcome} from '../transfer/outcome.ts';
+import type {TransferOptions} from '../transfer/transfer.ts';
 import type {ExitStatus, Invocation} from './cli.ts';
-import {exitStatus} from './exit-status.ts';
 import type {Session} from './session.ts';
 import type {UploadOptions} from './upload.ts';
-import type {TypeDecision} from './upload-inputs.ts';
+import {type Inputs, openInputs, type TypeDecision} from './upload-inputs.ts';
+import {Tally} from './upload-tally.ts';
+import {watchUpload} from './upload-watch.ts';
 
 /** One run of `media upload`: opens the service, sends the sources, prints what becomes of them, heeds signals. */
 export class UploadRun {
   readonly #options: UploadOptions;
   readonly #invocation: Invocation;
-  readonly #sources: Source[];
   readonly #format: FormatName;
   readonly #stop = new AbortController();
-  readonly #outcomes: Outcome[] = [];
+  readonly #tally = new Tally();
   #signal: EndSignal | undefined;
+  #localFailure: MediaError | undefined;
 
-  constructor(options: UploadOptions, invocation: Invocation, sources: Source[], format: FormatName) {
+  constructor(options: UploadOptions, invocation: Invocation, format: FormatName) {
     this.#options = options;
     this.#invocation = invocation;
-    this.#sources = sources;
     this.#format = format;
+    // Every file in flight listens to it, and there may be many.
+    setMaxListeners(0, this.#stop.signal);
   }
 
   async execute(contentType: TypeDecision): Promise<ExitStatus> {
-    const {host} = this.#invocation;
-    const stopListening = host.onEndSignal(signal => this.#onSignal(signal));
+    const stopListening = this.#invocation.host.onEndSignal(signal => this.#onSignal(signal));
     const cancelDeadline = this.#startDeadline();
     try {
       await this.#upload(contentType);
+    } catch (error) {
+      if (this.#signal === undefined || !(error instanceof MediaError)) throw error;
     } finally {
       cancelDeadline();
       stopListening();
@@ -40,7 +45,9 @@ export class UploadRun {
   }
 
   #onSignal(signal: EndSignal): void {
-    if (this.#signal !== undefined) this.#invocation.abandon(signal);
+    const {abandon, report} = this.#invocation;
+    if (this.#signal !== undefined) abandon(signal);
+    else report.note('Ending: waiting for the answers to files that were sent whole. Again to end at once.');
     this.#signal ??= signal;
     this.#stop.abort(new MediaError('interrupted', `The run was ended by ${signal}.`));
   }
@@ -55,31 +62,43 @@ export class UploadRun {
   }
 
   async #upload(contentType: TypeDecision): Promise<void> {
+    const inputs = await openInputs(this.#options, this.#invocation, this.#stop.signal);
+    if (inputs.empty) return;
+    const results = await this.#openResults(inputs.several);
+    const journal = await this.#openJournal();
+    const session = await this.#openSession().catch(async error => {
+      await journal?.close();
+      throw error;
+    });
+    const {observer, finish} = await watchUpload(this.#invocation, inputs.several, this.#tally);
+    try {
+      const {uploadAll} = await import('../transfer/transfer.ts');
+      const options = {
+        ...this.#transferOptions(session, contentType, observer),
+        ...(journal === undefined ? {} : {journal}),
+      };
+      for await (const outcome of uploadAll(inputs.sources, options)) {
+        this.#tally.add(outcome);
+        this.#reportFailure(outcome);
+        await results.add(outcome);
+      }
+    } finally {
+      finish();
+      await session?.close();
+      await this.#closeJournal(journal);
+    }
+    await results.end();
+    this.#conclude(session, inputs);
+  }
+
+  async #openResults(several: boolean) {
     const {host, stdout, globals} = this.#invocation;
     const [{Results}, {mayColor, widthOf}] = await Promise.all([
       import('../output/results.ts'),
       import('../output/terminal.ts'),
     ]);
-    const results = new Results(stdout, {
-      format: this.#format,
-      several: this.#sources.length > 1,
-      width: widthOf(host.stdout),
-      color: mayColor(host.stdout, host.env, globals.color),
-    });
-    const session = await this.#openSession();
-    const {observer, stop} = await this.#observe();
-    try {
-      for await (const outcome of await this.#transfer(session, contentType, observer)) {
-        this.#outcomes.push(outcome);
-        if ('error' in outcome) this.#invocation.report.failure(outcome.error, outcome.name);
-        await results.add(outcome);
-      }
-    } finally {
-      stop();
-      await session?.close();
-    }
-    await results.end();
-    await this.#conclude(session);
+    const color = mayColor(host.stdout, host.env, globals.color);
+    return new Results(stdout, {format: this.#format, several, width: widthOf(host.stdout), color});
   }
 
   /** A dry run needs no service. */
@@ -89,78 +108,74 @@ export class UploadRun {
     return openSession(this.#invocation);
   }
 
-  async #transfer(session: Session | undefined, contentType: TypeDecision, observer: TransferObserver) {
+  async #openJournal(): Promise<Journal | undefined> {
+    const {journal, dryRun} = this.#options;
+    if (journal === undefined || dryRun) return undefined;
+    const {openJournal} = await import('../transfer/journal-open.ts');
+    return openJournal(journal, this.#invocation.host);
+  }
+
+  async #closeJournal(journal: Journal | undefined): Promise<void> {
+    try {
+      await journal?.close();
+    } catch (error) {
+      if (!(error instanceof MediaError)) throw error;
+      this.#localFailure = error;
+    }
+  }
+
+  #transferOptions(
+    session: Session | undefined,
+    contentType: TypeDecision,
+    observer: TransferOptions['observer'],
+  ): TransferOptions {
     const {host} = this.#invocation;
-    const {uploadAll} = await import('../transfer/transfer.ts');
-    const {retries, stallTimeout, answerTimeout, onUnknown} = this.#options;
-    return uploadAll(this.#sources, {
+    const {concurrency, retries, stallTimeout, answerTimeout, limitRate, onUnknown} = this.#options;
+    return {
       uploader: session?.client ?? {upload: () => Promise.reject(new Error('a dry run sends nothing'))},
       host: session?.hostName ?? '',
       clock: host.clock,
       random: () => host.random(),
       uuid: () => host.uuid(),
       contentType,
+      concurrency,
       retries,
       stallTimeoutMs: stallTimeout,
       answerTimeoutMs: answerTimeout,
+      ...(limitRate === undefined ? {} : {limitRate}),
       onUnknown: session?.idempotencyHonoured ? 'retry' : onUnknown,
       dryRun: this.#options.dryRun === true,
       failFast: this.#options.failFast === true,
       stop: this.#stop.signal,
       observer,
-    });
+    };
   }
 
-  async #observe(): Promise<{observer: TransferObserver; stop: () => void}> {
-    const {host, report, globals} = this.#invocation;
-    const {mayAnimate, mayColor} = await import('../output/terminal.ts');
-    const animated = report.chatty && !this.#options.dryRun && mayAnimate(host.stderr, host.env);
-    const progress = animated
-      ? new (await import('../output/progress.ts')).Progress(
-          host.stderr,
-          host.clock,
-          mayColor(host.stderr, host.env, globals.color),
-        )
-      : undefined;
-    report.drawing = progress;
-    const observer: TransferObserver = {
-      started: (name, size) => progress?.started(name, size),
-      progress: sentBytes => progress?.progress(sentBytes),
-      retrying: (name, error, waitMs) => {
-        progress?.waiting(waitMs, error.message);
-        report.trace(`${name}: ${error.message} Next try in ${Math.round(waitMs)} ms.`);
-      },
-      warning: (name, message) => report.warning(`${name}: ${message}`),
-    };
-    const stop = () => {
-      progress?.stop();
-      report.drawing = undefined;
-    };
-    return {observer, stop};
-  }
-
-  async #conclude(session: Session | undefined): Promise<void> {
+  /** In words, the first failures are enough to see what is wrong; JSON lines are for programs, which want all. */
+  #reportFailure(outcome: Outcome): void {
     const {report} = this.#invocation;
-    if (session?.embedded && this.#count('uploaded') > 0) {
+    if (!('error' in outcome)) return;
+    if (report.level === 'default' && report.chatty && this.#tally.failures > shownFailures) return;
+    report.failure(outcome.error, outcome.name);
+  }
+
+  #conclude(session: Session | undefined, {several}: Inputs): void {
+    const {report} = this.#invocation;
+    if (session?.embedded && this.#tally.count('uploaded') > 0) {
       report.note("Stored by the embedded service; the record's URLs answer while media serve runs.");
     }
-    if (this.#sources.length > 1) {
-      const skipped = this.#count('checked');
-      report.note(
-        `${this.#count('uploaded')} uploaded, ${skipped} skipped, ${this.#count('failed')} failed, ${this.#count('unknown')} unknown`,
-      );
-    }
-  }
-
-  #count(status: Outcome['status']): number {
-    return this.#outcomes.filter(outcome => outcome.status === status).length;
+    const hidden = this.#tally.failures - shownFailures;
+    if (hidden > 0) report.note(`... and ${hidden} more; --verbose shows all failures.`);
+    if (several) report.note(this.#tally.summary());
   }
 
   #exitStatus(): ExitStatus {
     const {stdout, report} = this.#invocation;
-    const status = exitStatus(this.#outcomes);
-    if (stdout.failure === undefined) return status;
-    report.failure(stdout.failure);
-    return status === 0 ? 1 : status;
+    const status = this.#tally.exitStatus();
+    const failures = [stdout.failure, this.#localFailure].filter(failure => failure !== undefined);
+    for (const failure of failures) report.failure(failure);
+    return status === 0 && failures.length > 0 ? 1 : status;
   }
 }
+
+const shownFailures = 20;

@@ -3,7 +3,7 @@ import {MediaError} from '../errors.ts';
 import {type FormatName, formatNames} from '../output/formats.ts';
 import type {TypeRule} from '../sources/content-type.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
-import {parseDuration, wholeNumber} from './values.ts';
+import {collect, parseDuration, parseRate, wholeNumber} from './values.ts';
 
 export interface UploadOptions {
   inputs: string[];
@@ -13,11 +13,21 @@ export interface UploadOptions {
   format?: FormatName;
   json?: boolean;
   ndjson?: boolean;
+  recursive?: boolean;
+  follow?: boolean;
+  filesFrom?: string[];
+  filesFrom0?: string[];
+  include?: string[];
+  exclude?: string[];
+  shard?: string;
+  concurrency: number;
   retries: number;
   stallTimeout: number;
   answerTimeout: number;
   deadline?: number;
+  limitRate?: number;
   onUnknown: 'hold' | 'retry';
+  journal?: string;
   failFast?: boolean;
   dryRun?: boolean;
   allowEmpty?: boolean;
@@ -27,7 +37,14 @@ export interface UploadOptions {
 export function uploadCommand(cli: Cli, run = runUpload): Command {
   return new Command('upload')
     .description('Upload images and videos and print their records.')
-    .argument('[input...]', 'files, or - for standard input')
+    .argument('[input...]', 'files, directories with -r, patterns, or - for standard input')
+    .option('-r, --recursive', 'take directories with all that is in them')
+    .option('--follow', 'follow links to directories')
+    .option('--include <pattern>', 'of directories, patterns and lists, take only what matches', collect)
+    .option('--exclude <pattern>', 'of directories, patterns and lists, leave out what matches', collect)
+    .option('--files-from <file>', 'read names from a file, one a line; - for standard input', collect)
+    .option('--files-from0 <file>', 'the same, each name ended by a zero byte', collect)
+    .option('--shard <k/n>', 'take only the k-th of n parts of the inputs; auto asks the batch system')
     .option('--content-type <type>', 'send this type, image/* or video/*, whatever the file says')
     .addOption(
       new Option('--types <rule>', 'what decides the content type')
@@ -38,6 +55,8 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     .addOption(new Option('--format <format>', 'how to print the records').choices(formatNames))
     .option('--json', 'print each record as the service returned it, one line each')
     .option('--ndjson', 'print one JSON line an input, failures included')
+    .option('-c, --concurrency <n>', 'files to send at a time', wholeNumber(1, 1000), 8)
+    .option('--limit-rate <rate>', 'bytes a second for all files together, as in 500K or 2M', parseRate)
     .option('--retries <n>', 'tries after the first', wholeNumber(0, 100), 5)
     .addOption(
       new Option('--stall-timeout <duration>', 'give up an attempt that sends nothing for so long')
@@ -55,6 +74,7 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
         .choices(['hold', 'retry'])
         .default('hold'),
     )
+    .option('--journal <file>', 'remember what was sent, and go on from there the next time')
     .option('--fail-fast', 'stop at the first failure')
     .option('--dry-run', 'check everything, send nothing')
     .option('--allow-empty', 'no input is no error')
@@ -63,6 +83,9 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
       examples([
         'media upload photo.png',
         'media upload *.jpg --format url',
+        "media upload -r ./assets --exclude '*.psd' --ndjson > uploads.ndjson",
+        'media upload -r ./assets --journal uploads.ndjson',
+        'media upload -r ./assets --shard 2/8 --journal uploads-2.ndjson',
         'media upload photo.png --json | jq -r .id',
         'curl -s https://example.com/cat.png | media upload - --name cat.png',
         'media upload photo.png --base-url embedded',
@@ -76,12 +99,10 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
 /** Uploads the inputs, prints what became of them, and returns the exit status. */
 export async function runUpload(options: UploadOptions, invocation: Invocation): Promise<ExitStatus> {
   const format = chosenFormat(options);
-  const {listSources, typeDecision} = await import('./upload-inputs.ts');
-  const sources = await listSources(options, invocation);
-  if (sources.length === 0) return 0;
+  const {typeDecision} = await import('./upload-inputs.ts');
   const decideType = await typeDecision(options);
   const {UploadRun} = await import('./upload-run.ts');
-  return new UploadRun(options, invocation, sources, format).execute(decideType);
+  return new UploadRun(options, invocation, format).execute(decideType);
 }
 
 function chosenFormat(options: UploadOptions): FormatName {

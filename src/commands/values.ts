@@ -21,3 +21,18 @@ export function wholeNumber(least: number, most: number): (value: string) => num
     return number;
   };
 }
+
+const rateUnits: Record<string, number> = {'': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3};
+
+/** Bytes a second, such as 500000, 500K or 1.5M, with units that are powers of 1024 as curl's are. */
+export function parseRate(value: string): number {
+  const match = /^(\d+(?:\.\d+)?)([KMG]?)B?$/i.exec(value);
+  const rate = match === null ? 0 : Number(match[1]) * (rateUnits[(match[2] ?? '').toUpperCase()] ?? 0);
+  if (!(rate >= 1)) throw new InvalidArgumentError('Give bytes a second, such as 500000, 500K or 2M.');
+  return rate;
+}
+
+/** Gathers the values of an option that may be given several times. */
+export function collect(value: string, earlier: string[] | undefined): string[] {
+  return [...(earlier ?? []), value];
+}

@@ -1,6 +1,6 @@
 import type {MediaRecord} from '../service/record.ts';
 import {publicUrl} from '../service/record.ts';
-import type {Outcome} from '../transfer/transfer.ts';
+import type {Outcome} from '../transfer/outcome.ts';
 import {csvField, markdownText, markdownUrl, printable, printableJson} from './escape.ts';
 import {errorFields} from './report.ts';
 
@@ -32,7 +32,7 @@ export function formatHead(format: FormatName): string {
 /** One outcome in a line format; empty for what the format does not hold. All but ndjson hold successes only. */
 export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Outcome): string {
   if (format === 'ndjson') return `${ndjsonLine(outcome)}\n`;
-  if (outcome.status !== 'uploaded') return '';
+  if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return '';
   const {record, json} = outcome.received;
   const url = publicUrl(record);
   switch (format) {
@@ -52,9 +52,10 @@ export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Out
 function ndjsonLine(outcome: Outcome): string {
   const fields: [string, string | undefined][] = [
     ['file', JSON.stringify(outcome.name)],
+    ['fileBase64', outcome.nameBytes && JSON.stringify(outcome.nameBytes.toString('base64'))],
     // A dry run sends nothing, which scripts know as skipped.
     ['status', JSON.stringify(outcome.status === 'checked' ? 'skipped' : outcome.status)],
-    ['record', outcome.status === 'uploaded' ? outcome.received.json : undefined],
+    ['record', 'received' in outcome ? outcome.received.json : undefined],
     ['error', 'error' in outcome ? JSON.stringify(errorFields(outcome.error)) : undefined],
     ['contentType', JSON.stringify(outcome.contentType)],
     ['size', JSON.stringify(outcome.size)],
@@ -122,7 +123,7 @@ function urlsText(urls: unknown): string {
 /** One row an outcome, for several inputs: file, status, id, pixels, size and address, or what went wrong. */
 export function outcomeRow(outcome: Outcome): string[] {
   const start = [printable(outcome.name), outcome.status];
-  if (outcome.status !== 'uploaded') {
+  if (!('received' in outcome)) {
     const text = 'error' in outcome ? outcome.error.message : (outcome.contentType ?? '');
     return [...start, '', '', outcome.size === undefined ? '' : String(outcome.size), printable(text)];
   }

@@ -1,4 +1,4 @@
-import type {Outcome} from '../transfer/transfer.ts';
+import type {Outcome} from '../transfer/outcome.ts';
 import {
   type FormatName,
   formatHead,
@@ -27,7 +27,6 @@ export class Results {
   readonly #rows: Outcome[] = [];
   /** Outcomes that came before those of earlier inputs. */
   readonly #early = new Map<number, Outcome>();
-  #added = 0;
   #next = 0;
   #begun = false;
 
@@ -36,11 +35,9 @@ export class Results {
     this.#options = options;
   }
 
-  /** `position` is the input's place on the command line, from 0; by default the inputs' order is that of the calls. */
-  async add(outcome: Outcome, position = this.#added): Promise<void> {
-    this.#added += 1;
+  async add(outcome: Outcome): Promise<void> {
     if (this.#options.format === 'ndjson') return this.#print(outcome);
-    this.#early.set(position, outcome);
+    this.#early.set(outcome.position, outcome);
     for (let due = this.#early.get(this.#next); due !== undefined; due = this.#early.get(this.#next)) {
       this.#early.delete(this.#next);
       this.#next += 1;
@@ -72,6 +69,6 @@ export class Results {
     const {renderTable} = await import('./table.ts');
     if (several || only.status === 'checked')
       return renderTable(this.#rows.map(outcomeRow), {headings: outcomeHeadings, width, color});
-    return only.status === 'uploaded' ? renderTable(recordRows(only.received.record), {width, color}) : '';
+    return 'received' in only ? renderTable(recordRows(only.received.record), {width, color}) : '';
   }
 }

@@ -1,4 +1,4 @@
-import {Connection, type ConnectionOptions, type HttpAnswer} from '../http.ts';
+import {Connection, type ConnectionOptions, type HttpAnswer, type HttpRequest} from '../http.ts';
 import type {Secret} from '../secret.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from '../transfer/uploader.ts';
 import {parseErrorRecord, parseRecord} from './record.ts';
@@ -16,12 +16,14 @@ export interface GraphqlRequest {
   operationName?: string;
 }
 
-/** The hosted service as a client sees it (service interface, part 4): one connection, one request at a time. */
+/** The hosted service as a client sees it (service interface, part 4); as many connections as requests at a time. */
 export class MediaClient implements Uploader {
   readonly #address: ServiceAddress;
   readonly #key: Secret;
   readonly #options: ConnectionOptions;
-  #connections = new Map<string, Connection>();
+  readonly #connections = new Set<Connection>();
+  /** Connections that wait for their next request, by origin; the one used last is used first. */
+  readonly #idle = new Map<string, Connection[]>();
 
   constructor(address: ServiceAddress, key: Secret, options: ConnectionOptions) {
     this.#address = address;
@@ -32,7 +34,7 @@ export class MediaClient implements Uploader {
   /** Makes one attempt at POST {base_url}/v1/media/upload (interface, 4.1); never repeats, never redirects. */
   async upload(request: UploadRequest): Promise<UploadAnswer> {
     const url = uploadUrl(this.#address.baseUrl);
-    const answer = await this.#connection(url).request({
+    const answer = await this.#request(url, {
       method: 'POST',
       path: url.pathname,
       headers: {
@@ -51,7 +53,7 @@ export class MediaClient implements Uploader {
   async graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpAnswer> {
     const url = graphqlUrl(this.#address);
     const body = JSON.stringify(request);
-    return this.#connection(url).request({
+    return this.#request(url, {
       method: 'POST',
       path: `${url.pathname}${url.search}`,
       headers: {
@@ -67,16 +69,25 @@ export class MediaClient implements Uploader {
 
   /** Ends every connection at once. */
   async close(): Promise<void> {
-    await Promise.all([...this.#connections.values()].map(connection => connection.destroy()));
+    await Promise.all([...this.#connections].map(connection => connection.destroy()));
     this.#connections.clear();
+    this.#idle.clear();
   }
 
-  #connection(url: URL): Connection {
-    let connection = this.#connections.get(url.origin);
-    if (connection === undefined) {
-      connection = new Connection(url, this.#options);
-      this.#connections.set(url.origin, connection);
+  async #request(url: URL, request: HttpRequest): Promise<HttpAnswer> {
+    const idle = this.#idle.get(url.origin) ?? [];
+    this.#idle.set(url.origin, idle);
+    const connection = idle.pop() ?? this.#connect(url);
+    try {
+      return await connection.request(request);
+    } finally {
+      idle.push(connection);
     }
+  }
+
+  #connect(url: URL): Connection {
+    const connection = new Connection(url, this.#options);
+    this.#connections.add(connection);
     return connection;
   }
 }

@@ -107,6 +107,7 @@ function reason(error: unknown): string {
 /** An opened regular file, watched for changes of its content. */
 export class OpenFile implements OpenSource {
   readonly size: number;
+  readonly mtimeNs: bigint;
   readonly #name: string;
   readonly #path: string | Buffer;
   readonly #handle: FileHandle;
@@ -114,6 +115,7 @@ export class OpenFile implements OpenSource {
 
   constructor(name: string, path: string | Buffer, handle: FileHandle, opened: BigIntStats) {
     this.size = Number(opened.size);
+    this.mtimeNs = opened.mtimeNs;
     this.#name = name;
     this.#path = path;
     this.#handle = handle;

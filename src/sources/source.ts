@@ -22,6 +22,8 @@ export interface Source {
 export interface OpenSource {
   /** Bytes, from fstat of the opened file. */
   readonly size: number;
+  /** When the content was last changed, in nanoseconds since the Unix epoch. */
+  readonly mtimeNs: bigint;
   /** Reads up to `length` bytes at `position`; fewer only at the end. Rejects with `file_unreadable`. */
   read(position: number, length: number): Promise<Uint8Array>;
   /** Rejects with `source_changed` when the content is no longer what was opened. */

@@ -1,8 +1,10 @@
+import {createHash} from 'node:crypto';
 import {MediaError} from '../errors.ts';
 import type {Clock} from '../host.ts';
 import type {Wire} from '../http.ts';
 import type {ReceivedRecord} from '../service/record.ts';
 import type {OpenSource} from '../sources/source.ts';
+import type {RateLimit} from './rate-limit.ts';
 import type {Failure, Phase} from './retry.ts';
 import type {UploadAnswer, Uploader} from './uploader.ts';
 
@@ -19,6 +21,13 @@ export interface AttemptOptions {
   answerTimeoutMs: number;
   /** Aborted, with a MediaError as its reason, when the run is to end. */
   stop: AbortSignal;
+  /** Shared by all that is sent, where there is a limit. */
+  rateLimit?: RateLimit | undefined;
+  /**
+   * Resolves once it is on record that the last chunk is about to be sent; `sha256` is of the whole content, in hex.
+   * The content is hashed only where this is given.
+   */
+  commit?: ((sha256: string) => Promise<void>) | undefined;
   /** Told how many bytes of this attempt have been handed to the connection. */
   onProgress: (sentBytes: number) => void;
 }
@@ -153,13 +162,16 @@ class Attempt {
 
   /** Asked for each chunk only when everything before it has left the process. */
   async *#send(wire: Wire): AsyncGenerator<Uint8Array> {
-    const {source, onProgress} = this.#options;
+    const {source, commit, onProgress} = this.#options;
+    const hash = commit === undefined ? undefined : createHash('sha256');
     this.#phase = 'held';
     this.#watchForStall();
     let sent = 0;
-    for await (const chunk of chunksOf(source)) {
+    for await (const chunk of chunksOf(source, this.#options.rateLimit?.chunkBytes ?? chunkBytes)) {
       const last = sent + chunk.length === source.size;
-      if (last) await this.#hold(wire);
+      await this.#keepToRate(chunk.length);
+      hash?.update(chunk);
+      if (last) await this.#hold(wire, hash?.digest('hex'));
       await this.#yieldToAnswer(wire);
       if (last) this.#release(wire);
       yield chunk;
@@ -169,13 +181,23 @@ class Attempt {
     }
   }
 
+  /** Waiting for our own limit is no stall. */
+  async #keepToRate(bytes: number): Promise<void> {
+    const {rateLimit} = this.#options;
+    if (rateLimit === undefined) return;
+    this.#setTimer(() => () => {});
+    await rateLimit.take(bytes, this.#abort.signal);
+    this.#watchForStall();
+  }
+
   /** The last chunk waits here: for errors that are on their way, then for the source to be found unchanged. */
-  async #hold(wire: Wire): Promise<void> {
-    const {source, clock} = this.#options;
+  async #hold(wire: Wire, sha256: string | undefined): Promise<void> {
+    const {source, clock, commit} = this.#options;
     if (source.size >= pauseFromBytes) {
       await clock.sleep(Math.min(1_000, Math.max(5, 2 * wire.connectMs)), this.#abort.signal);
     }
     await source.verify();
+    if (sha256 !== undefined) await commit?.(sha256);
     this.#abort.signal.throwIfAborted();
   }
 
@@ -206,7 +228,7 @@ const blockBytes = 512 * 1024;
 const chunkBytes = 64 * 1024;
 
 /** The bytes of a source in order, read one block ahead. Rejects with `source_changed` when they end before its size. */
-async function* chunksOf(source: OpenSource): AsyncGenerator<Uint8Array> {
+async function* chunksOf(source: OpenSource, pieceBytes: number): AsyncGenerator<Uint8Array> {
   let position = 0;
   let next = source.read(0, blockBytes);
   while (position < source.size) {
@@ -214,8 +236,8 @@ async function* chunksOf(source: OpenSource): AsyncGenerator<Uint8Array> {
     if (block.length === 0) await cutShort(source);
     position += block.length;
     if (position < source.size) next = quietly(source.read(position, blockBytes));
-    for (let start = 0; start < block.length; start += chunkBytes)
-      yield block.subarray(start, start + chunkBytes);
+    for (let start = 0; start < block.length; start += pieceBytes)
+      yield block.subarray(start, start + pieceBytes);
   }
 }
 

@@ -1,49 +1,27 @@
 import {MediaError} from '../errors.ts';
 import type {Clock} from '../host.ts';
-import type {ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/source.ts';
-import {type AttemptResult, attemptUpload} from './attempt.ts';
-import {explain} from './explain.ts';
-import {
-  backoffMs,
-  type Decision,
-  decide,
-  type Failure,
-  type Phase,
-  parseRetryAfter,
-  RetryBudget,
-} from './retry.ts';
+import {type Ending, FileTransfer, nameOf} from './file-transfer.ts';
+import {Gate} from './gate.ts';
+import type {Journal} from './journal.ts';
+import type {Outcome} from './outcome.ts';
+import {RateLimit} from './rate-limit.ts';
+import {RetryBudget} from './retry.ts';
 import type {Uploader} from './uploader.ts';
+import {mapConcurrently} from './workers.ts';
 
-/** What became of one input. */
-export type Outcome = OutcomeFacts &
-  (
-    | {status: 'uploaded'; received: ReceivedRecord}
-    /** Checked and found fit, under `dryRun`; nothing was sent. */
-    | {status: 'checked'}
-    | {status: 'failed'; error: MediaError}
-    | {status: 'unknown'; error: MediaError}
-  );
-
-export interface OutcomeFacts {
-  name: string;
-  contentType?: string;
-  /** Bytes. */
-  size?: number;
-  /** Requests begun. */
-  attempts: number;
-  elapsedMs: number;
-}
-
-/** Told what happens between outcomes. */
+/** Told what happens between outcomes; `position` is the input's place among the inputs. */
 export interface TransferObserver {
-  started(name: string, size: number): void;
-  progress(sentBytes: number): void;
-  retrying(name: string, error: MediaError, waitMs: number): void;
+  started(position: number, name: string, size: number): void;
+  /** How many bytes of the present attempt have been handed to the connection. */
+  progress(position: number, sentBytes: number): void;
+  retrying(position: number, name: string, error: MediaError, waitMs: number): void;
+  finished(position: number): void;
   warning(name: string, message: string): void;
 }
 
 export interface TransferOptions {
+  /** Takes up to `concurrency` uploads at a time. */
   uploader: Uploader;
   /** The service's host and port, for messages. */
   host: string;
@@ -52,12 +30,18 @@ export interface TransferOptions {
   uuid: () => string;
   /** Decides the content type, or rejects with a MediaError. */
   contentType: (source: Source, opened: OpenSource) => Promise<{contentType: string; warning?: string}>;
+  /** Files that are worked on at a time. */
+  concurrency: number;
   /** Attempts after the first. */
   retries: number;
   stallTimeoutMs: number;
   answerTimeoutMs: number;
+  /** Bytes a second for all files together; unlimited without it. */
+  limitRate?: number;
   /** What to do with an upload whose outcome is unknown: leave it, or send it again. */
   onUnknown: 'hold' | 'retry';
+  /** Remembers what was sent, so that another run can go on. */
+  journal?: Journal;
   dryRun: boolean;
   /** Whether the first failure ends the batch. */
   failFast: boolean;
@@ -66,167 +50,81 @@ export interface TransferOptions {
   observer: TransferObserver;
 }
 
-/** Uploads the sources in order and yields what became of each; never rejects for the failure of one file. */
+/** What the files of a batch share. */
+export interface BatchParts {
+  /** Retries are taken from it, so that an outage costs a bounded number of requests. */
+  budget: RetryBudget;
+  /** Closed while the service asks for time. */
+  gate: Gate;
+  rateLimit: RateLimit | undefined;
+}
+
+/**
+ * Uploads the sources, up to `concurrency` at a time, and yields what became of each as it is known; never rejects for
+ * the failure of one file. After a signal no further source is taken; after any other end of the run those that are
+ * left come out as failed with `not_tried`.
+ */
 export async function* uploadAll(
-  sources: Iterable<Source>,
+  sources: AsyncIterable<Source> | Iterable<Source>,
   options: TransferOptions,
 ): AsyncGenerator<Outcome> {
-  let halted: MediaError | undefined;
-  let answered = false;
-  const budget = new RetryBudget();
-  for (const source of sources) {
-    const before = halted ?? (options.stop.aborted ? (options.stop.reason as MediaError) : undefined);
-    if (before !== undefined) {
-      yield notTried(source, before);
-      continue;
-    }
-    const {outcome, halt} = await new Transfer(source, options, budget).run();
-    if (halt === 'always' || (halt === 'if-first' && !answered))
-      halted = (outcome as {error: MediaError}).error;
-    if (options.failFast && 'error' in outcome) halted ??= outcome.error;
-    answered ||= outcome.status === 'uploaded' || ('error' in outcome && outcome.error.status !== undefined);
-    yield outcome;
-  }
+  const batch = new Batch(options);
+  yield* mapConcurrently(batch.numbered(sources), options.concurrency, ([position, source]) =>
+    batch.transfer(position, source),
+  );
 }
 
-function notTried(source: Source, why: MediaError): Outcome {
-  const error = new MediaError('not_tried', `${source.name} was not tried: the run had ended (${why.code}).`);
-  return {name: source.name, status: 'failed', error, attempts: 0, elapsedMs: 0};
-}
-
-type Halt = 'never' | 'if-first' | 'always';
-
-/** One file's way through its attempts. */
-class Transfer {
-  readonly #source: Source;
+class Batch {
   readonly #options: TransferOptions;
-  readonly #budget: RetryBudget;
-  readonly #start: number;
-  readonly #facts: {contentType?: string; size?: number} = {};
-  #attempts = 0;
-  #retries = 0;
-  /** An attempt whose outcome is unknown: no later failure makes that certain again. */
-  #unknown: MediaError | undefined;
+  readonly #parts: BatchParts;
+  #halted: MediaError | undefined;
+  #answered = false;
 
-  constructor(source: Source, options: TransferOptions, budget: RetryBudget) {
-    this.#source = source;
+  constructor(options: TransferOptions) {
+    const {clock, limitRate} = options;
     this.#options = options;
-    this.#budget = budget;
-    this.#start = options.clock.monotonic();
+    this.#parts = {
+      budget: new RetryBudget(),
+      gate: new Gate(clock),
+      rateLimit: limitRate === undefined ? undefined : new RateLimit(limitRate, clock),
+    };
   }
 
-  async run(): Promise<{outcome: Outcome; halt: Halt}> {
-    let opened: OpenSource | undefined;
-    try {
-      opened = await this.#open();
-      const type = await this.#options.contentType(this.#source, opened);
-      this.#facts.contentType = type.contentType;
-      if (type.warning !== undefined) this.#options.observer.warning(this.#source.name, type.warning);
-      if (this.#options.dryRun) return {outcome: {...this.#describe(), status: 'checked'}, halt: 'never'};
-      return await this.#upload(opened, type.contentType);
-    } catch (error) {
-      if (!(error instanceof MediaError)) throw error;
-      return {outcome: {...this.#describe(), status: 'failed', error}, halt: 'never'};
-    } finally {
-      await opened?.close();
+  async *numbered(sources: AsyncIterable<Source> | Iterable<Source>): AsyncGenerator<[number, Source]> {
+    let position = 0;
+    for await (const source of sources) {
+      if (this.#end()?.code === 'interrupted') return;
+      yield [position, source];
+      position += 1;
     }
   }
 
-  async #open(): Promise<OpenSource> {
-    for (;;) {
-      try {
-        const opened = await this.#source.open(this.#options.stop);
-        this.#facts.size = opened.size;
-        this.#options.observer.started(this.#source.name, opened.size);
-        return opened;
-      } catch (error) {
-        if (!(error instanceof MediaError)) throw error;
-        const {decision} = this.#decide('opening', {kind: 'error', error});
-        if (decision.action !== 'retry' || !(await this.#waitToRetry(error, undefined))) throw error;
-      }
+  async transfer(position: number, source: Source): Promise<Outcome> {
+    const end = this.#halted ?? this.#end();
+    if (end !== undefined) return notTried(position, source, end);
+    const ending = await new FileTransfer(position, source, this.#options, this.#parts).run();
+    this.#options.observer.finished(position);
+    this.#learn(ending);
+    return ending.outcome;
+  }
+
+  #learn({outcome, halt, journalFailure}: Ending): void {
+    this.#halted ??= journalFailure;
+    if ('error' in outcome) {
+      if (halt === 'always' || (halt === 'if-first' && !this.#answered)) this.#halted ??= outcome.error;
+      if (this.#options.failFast || outcome.error.code === 'journal_failed') this.#halted ??= outcome.error;
     }
+    this.#answered ||=
+      outcome.status === 'uploaded' || ('error' in outcome && outcome.error.status !== undefined);
   }
 
-  async #upload(source: OpenSource, contentType: string): Promise<{outcome: Outcome; halt: Halt}> {
-    const {uploader, clock, stallTimeoutMs, answerTimeoutMs, stop, observer} = this.#options;
-    const idempotencyKey = this.#options.uuid();
-    for (;;) {
-      this.#attempts += 1;
-      const result = await attemptUpload({
-        source,
-        contentType,
-        idempotencyKey,
-        uploader,
-        clock,
-        stallTimeoutMs,
-        answerTimeoutMs,
-        stop,
-        onProgress: bytes => observer.progress(bytes),
-      });
-      if (result.kind === 'stored') {
-        this.#budget.restore(this.#retries);
-        return {outcome: {...this.#describe(), status: 'uploaded', received: result.received}, halt: 'never'};
-      }
-      const ended = await this.#afterFailure(result);
-      if (ended !== undefined) return ended;
-    }
-  }
-
-  /** The file's end, or undefined when it is to be tried again now. */
-  async #afterFailure(
-    result: Extract<AttemptResult, {kind: 'failed'}>,
-  ): Promise<{outcome: Outcome; halt: Halt} | undefined> {
-    const {decision, error} = this.#decide(result.phase, result.failure);
-    if (decision.action === 'unknown') this.#unknown ??= error;
-    const mayRepeat =
-      decision.action === 'retry' || (decision.action === 'unknown' && this.#options.onUnknown === 'retry');
-    if (mayRepeat && (await this.#waitToRetry(error, retryAfter(result.failure)))) return undefined;
-    const halt = decision.action === 'fail' ? decision.halt : 'never';
-    const outcome: Outcome =
-      this.#unknown === undefined
-        ? {...this.#describe(), status: 'failed', error: this.#afterTries(error)}
-        : {...this.#describe(), status: 'unknown', error: this.#afterTries(this.#unknown)};
-    return {outcome, halt};
-  }
-
-  #decide(phase: Phase, failure: Failure): {decision: Decision; error: MediaError} {
-    const decision = decide(phase, failure);
-    return {decision, error: explain(phase, failure, decision, this.#options.host)};
-  }
-
-  /** Waits before another try; false when there is none left or the run is to end. */
-  async #waitToRetry(error: MediaError, retryAfterField: string | undefined): Promise<boolean> {
-    const {clock, random, retries, stop, observer} = this.#options;
-    if (this.#retries >= retries || stop.aborted || !this.#budget.take()) return false;
-    const asked = retryAfterField === undefined ? undefined : parseRetryAfter(retryAfterField, clock.now());
-    const waitMs = asked ?? backoffMs(this.#retries, random);
-    this.#retries += 1;
-    observer.retrying(this.#source.name, error, waitMs);
-    try {
-      await clock.sleep(waitMs, stop);
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
-  #afterTries(error: MediaError): MediaError {
-    if (this.#attempts < 2) return error;
-    const {code, message, hint, status, serviceCode, cause} = error;
-    return new MediaError(code, `${message} (Attempt ${this.#attempts} of ${this.#options.retries + 1}.)`, {
-      ...(hint === undefined ? {} : {hint}),
-      ...(status === undefined ? {} : {status}),
-      ...(serviceCode === undefined ? {} : {serviceCode}),
-      cause,
-    });
-  }
-
-  #describe(): OutcomeFacts {
-    const elapsedMs = Math.round(this.#options.clock.monotonic() - this.#start);
-    return {name: this.#source.name, ...this.#facts, attempts: this.#attempts, elapsedMs};
+  #end(): MediaError | undefined {
+    const {stop} = this.#options;
+    return stop.aborted ? (stop.reason as MediaError) : undefined;
   }
 }
 
-function retryAfter(failure: Failure): string | undefined {
-  return failure.kind === 'refused' ? failure.retryAfter : undefined;
+function notTried(position: number, source: Source, why: MediaError): Outcome {
+  const error = new MediaError('not_tried', `${source.name} was not tried: the run had ended (${why.code}).`);
+  return {...nameOf(source), position, status: 'failed', error, attempts: 0, elapsedMs: 0};
 }

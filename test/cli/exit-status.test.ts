@@ -4,7 +4,7 @@ import {execa} from 'execa';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {exitStatus} from '../../src/commands/exit-status.ts';
 import {type ErrorCode, exitStatusOf, MediaError} from '../../src/errors.ts';
-import type {Outcome} from '../../src/transfer/transfer.ts';
+import type {Outcome} from '../../src/transfer/outcome.ts';
 import {sandboxFor} from '../service/program.ts';
 import {
   deadUrl,
@@ -19,6 +19,8 @@ import {fixture, program, type Sandbox, sandbox, temporaryDirectory} from '../su
 import {type Script, scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
+const jpg = fixture('photo.jpg');
+const gif = fixture('photo.gif');
 
 function answers(...statuses: number[]): Script[] {
   return statuses.map(status => async connection => {
@@ -28,7 +30,7 @@ function answers(...statuses: number[]): Script[] {
 }
 
 describe('exitStatus', () => {
-  const facts = {name: 'a.png', attempts: 1, elapsedMs: 1};
+  const facts = {name: 'a.png', position: 0, attempts: 1, elapsedMs: 1};
   const outcome = (what: 'uploaded' | 'checked' | 'unknown' | ErrorCode): Outcome => {
     if (what === 'uploaded')
       return {...facts, status: 'uploaded', received: {record: {id: 'x'}, json: '{"id":"x"}'}};
@@ -90,7 +92,7 @@ describe('a process ends with', () => {
 
   test('3: one uploaded, one refused', async () => {
     const {url} = await scriptedServer(...answers(200, 415));
-    expect(await (await sandboxFor(url)).run(['upload', photo, photo])).toMatchObject({exitCode: 3});
+    expect(await (await sandboxFor(url)).run(['upload', '-c', '1', photo, jpg])).toMatchObject({exitCode: 3});
   });
 
   test('3: one missing, one uploaded', async () => {
@@ -104,12 +106,14 @@ describe('a process ends with', () => {
 
   test('4: one uploaded, then 401', async () => {
     const {url} = await scriptedServer(...answers(200, 401));
-    expect(await (await sandboxFor(url)).run(['upload', photo, photo, photo])).toMatchObject({exitCode: 4});
+    expect(await (await sandboxFor(url)).run(['upload', '-c', '1', photo, jpg, gif])).toMatchObject({
+      exitCode: 4,
+    });
   });
 
   test('5: one unknown, then 401', async () => {
     const {url} = await scriptedServer(...answers(500, 401));
-    expect(await (await sandboxFor(url)).run(['upload', photo, photo])).toMatchObject({exitCode: 5});
+    expect(await (await sandboxFor(url)).run(['upload', '-c', '1', photo, jpg])).toMatchObject({exitCode: 5});
   });
 
   test('6: nothing listens', async () => {
@@ -188,8 +192,8 @@ describe('standard output that', () => {
       const {stdout, stderr} = await inShell(script, machine, [
         'upload',
         photo,
-        photo,
-        photo,
+        jpg,
+        gif,
         '--quiet',
         ...format,
       ]);
@@ -201,7 +205,7 @@ describe('standard output that', () => {
   test('nobody reads, and one upload is refused: 3', async () => {
     const {url} = await scriptedServer(...answers(200, 415, 200));
     const script = '{ "$@"; echo "status $?" >&2; } | head -0';
-    const parameters = ['upload', photo, photo, photo, '--json'];
+    const parameters = ['upload', photo, jpg, gif, '-c', '1', '--json'];
     const {stderr} = await inShell(script, await sandboxFor(url), parameters);
     expect(stderr).toMatch(/^\{"error":\{.*"code":"rejected".*\}\}\nstatus 3\n$/);
   });
@@ -211,7 +215,7 @@ describe('standard output that', () => {
     async format => {
       const {machine, requests} = await counting();
       const script = '"$@" >/dev/full; echo "status $?"';
-      const {stdout, stderr} = await inShell(script, machine, ['upload', photo, photo, '--quiet', ...format]);
+      const {stdout, stderr} = await inShell(script, machine, ['upload', photo, jpg, '--quiet', ...format]);
       expect(stdout).toBe('status 1\n');
       expect(stderr).toContain('The output could not be written: the disk is full.');
       expect(stderr).toContain('What was uploaded stays uploaded');
@@ -223,7 +227,14 @@ describe('standard output that', () => {
   test('takes nothing, and an upload is refused with 401: 4', async () => {
     const {url} = await scriptedServer(...answers(200, 401));
     const script = '"$@" >/dev/full; echo "status $?"';
-    const {stdout} = await inShell(script, await sandboxFor(url), ['upload', photo, photo, '--json']);
+    const {stdout} = await inShell(script, await sandboxFor(url), [
+      'upload',
+      '-c',
+      '1',
+      photo,
+      jpg,
+      '--json',
+    ]);
     expect(stdout).toBe('status 4\n');
   });
 

@@ -378,7 +378,14 @@ describe('after the last byte, the outcome is unknown', () => {
   test('without a retry: the files that follow are uploaded all the same', async () => {
     const {url, requests} = await scriptedServer(whole(502), whole(200, someRecord));
     const machine = await sandboxFor(url);
-    const {stdout, stderr, exitCode} = await machine.run(['upload', photo, photo, '--ndjson']);
+    const {stdout, stderr, exitCode} = await machine.run([
+      'upload',
+      '-c',
+      '1',
+      photo,
+      fixture('photo.jpg'),
+      '--ndjson',
+    ]);
     expect(
       stdout
         .split('\n')

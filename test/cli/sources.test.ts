@@ -209,7 +209,7 @@ describe('what is no readable regular file', () => {
   test('a directory: not_a_file', async () => {
     expect(await refused(async directory => directory)).toMatchObject({
       code: 'not_a_file',
-      message: expect.stringMatching(/ is a directory, not a regular file\.$/),
+      message: expect.stringMatching(/ is a directory, not a file\.$/),
     });
   });
 

@@ -231,7 +231,7 @@ describe('off a terminal', () => {
   it('one file: nothing on stderr; several: the summary alone', async () => {
     const {sandbox} = await connectedSandbox();
     expect(await sandbox.run(['upload', photo])).toMatchObject({stderr: '', exitCode: 0});
-    expect(await sandbox.run(['upload', photo, photo])).toMatchObject({
+    expect(await sandbox.run(['upload', photo, fixture('photo.jpg')])).toMatchObject({
       stderr: '2 uploaded, 0 skipped, 0 failed, 0 unknown\n',
       exitCode: 0,
     });

@@ -1,4 +1,5 @@
-import {readFile} from 'node:fs/promises';
+import {copyFile, readFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import packageJson from '../../package.json' with {type: 'json'};
 import {sandboxFor, testKey} from '../service/program.ts';
@@ -76,9 +77,11 @@ test('--content-type video/mp4; codecs="avc1": sent as it was given', async () =
 
 describe('Idempotency-Key', () => {
   test('the same over the tries of one file, another for the next file of the same bytes', async () => {
+    const copy = join(await temporaryDirectory(), 'copy.png');
+    await copyFile(photo, copy);
     const {requests} = await uploaded(
       [tooBusy, tooBusy, storeIt, tooBusy, storeIt],
-      [photo, photo, '--retries', '5', '--quiet'],
+      [photo, copy, '-c', '1', '--retries', '5', '--quiet'],
     );
     const keys = requests.map(request => fieldsOf(request)['idempotency-key']);
     expect(keys).toEqual([keys[0], keys[0], keys[0], keys[3], keys[3]]);

@@ -3,7 +3,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {describe, expect, onTestFinished, test, vi} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
 import {type Clock, systemClock} from '../../src/host.ts';
-import type {Outcome} from '../../src/transfer/transfer.ts';
+import type {Outcome} from '../../src/transfer/outcome.ts';
 import {type Script, scriptedServer, someRecord} from '../support/scripted-server.ts';
 import {
   answerText,

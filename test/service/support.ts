@@ -6,7 +6,8 @@ import {systemClock} from '../../src/host.ts';
 import {Secret} from '../../src/secret.ts';
 import {MediaClient} from '../../src/service/client.ts';
 import type {OpenSource, Source} from '../../src/sources/source.ts';
-import {type Outcome, type TransferOptions, uploadAll} from '../../src/transfer/transfer.ts';
+import type {Outcome} from '../../src/transfer/outcome.ts';
+import {type TransferOptions, uploadAll} from '../../src/transfer/transfer.ts';
 import type {Uploader} from '../../src/transfer/uploader.ts';
 import {someRecord} from '../support/scripted-server.ts';
 
@@ -169,6 +170,7 @@ export function clientOf(url: string, connectTimeoutMs?: number): MediaClient {
 export function memorySource(name: string, bytes: Uint8Array, changes: Partial<OpenSource> = {}): Source {
   const opened: OpenSource = {
     size: bytes.length,
+    mtimeNs: 0n,
     read: async (position, length) => bytes.subarray(position, position + length),
     verify: async () => {},
     close: async () => {},
@@ -206,7 +208,14 @@ export async function uploadEach(
     dryRun: false,
     failFast: false,
     stop: new AbortController().signal,
-    observer: {started: () => {}, progress: () => {}, retrying: () => {}, warning: () => {}},
+    concurrency: 1,
+    observer: {
+      started: () => {},
+      progress: () => {},
+      finished: () => {},
+      retrying: () => {},
+      warning: () => {},
+    },
     ...options,
   });
   for await (const outcome of all) outcomes.push(outcome);

@@ -13,10 +13,17 @@ import {Results} from '../../src/output/results.ts';
 import {Stdout} from '../../src/output/stdout.ts';
 import {renderTable} from '../../src/output/table.ts';
 import {type MediaRecord, parseRecord, type ReceivedRecord} from '../../src/service/record.ts';
-import type {Outcome} from '../../src/transfer/transfer.ts';
+import type {Outcome} from '../../src/transfer/outcome.ts';
 
 function uploaded(json: string, name = 'photo.png'): Outcome {
-  return {name, status: 'uploaded', received: parseRecord(json) as ReceivedRecord, attempts: 1, elapsedMs: 5};
+  return {
+    name,
+    status: 'uploaded',
+    received: parseRecord(json) as ReceivedRecord,
+    position: 0,
+    attempts: 1,
+    elapsedMs: 5,
+  };
 }
 
 const failed: Outcome = {
@@ -25,6 +32,7 @@ const failed: Outcome = {
   error: new MediaError('rejected', 'No.', {status: 418, serviceCode: 7, hint: 'Make tea.'}),
   contentType: 'image/png',
   size: 3,
+  position: 0,
   attempts: 2,
   elapsedMs: 9,
 };
@@ -32,7 +40,9 @@ const failed: Outcome = {
 describe('formatOutcome', () => {
   it.each(['json', 'csv', 'url', 'id', 'markdown'] as const)('%s, a failure: nothing', format => {
     expect(formatOutcome(format, failed)).toBe('');
-    expect(formatOutcome(format, {name: 'a', status: 'checked', attempts: 0, elapsedMs: 0})).toBe('');
+    expect(
+      formatOutcome(format, {name: 'a', status: 'checked', position: 0, attempts: 0, elapsedMs: 0}),
+    ).toBe('');
   });
 
   it('ndjson, a failure: all its fields in the order of the contract', () => {
@@ -48,6 +58,7 @@ describe('formatOutcome', () => {
         name: 'a',
         status: 'checked',
         contentType: 'image/png',
+        position: 0,
         attempts: 0,
         elapsedMs: 1,
       }),
@@ -118,6 +129,7 @@ describe('outcomeRow', () => {
       status: 'checked',
       contentType: 'image/png',
       size: 1,
+      position: 0,
       attempts: 0,
       elapsedMs: 0,
     };
@@ -135,7 +147,7 @@ describe('Results', () => {
     const results = new Results(new Stdout(stream), options);
     const steps: string[] = [];
     for (const position of order) {
-      await results.add(outcomes[position] as Outcome, position);
+      await results.add({...(outcomes[position] as Outcome), position});
       steps.push(String(stream.read() ?? ''));
     }
     await results.end();

@@ -1,8 +1,9 @@
 import {PassThrough} from 'node:stream';
 import {describe, expect, it} from 'vitest';
 import type {TerminalOutput} from '../../src/host.ts';
-import {formatBytes, progressText} from '../../src/output/progress.ts';
+import {progressText} from '../../src/output/progress.ts';
 import {mayAnimate, mayColor, widthOf, withoutColor} from '../../src/output/terminal.ts';
+import {formatBytes} from '../../src/output/units.ts';
 
 const MiB = 1024 * 1024;
 

@@ -1,0 +1,231 @@
+import {MediaError} from '../errors.ts';
+import {parseRecord, type ReceivedRecord} from '../service/record.ts';
+import type {OpenSource, Source} from '../sources/source.ts';
+import {type AttemptResult, attemptUpload} from './attempt.ts';
+import {explain} from './explain.ts';
+import type {JournalInput} from './journal.ts';
+import type {JournalEntry} from './journal-entry.ts';
+import {contentHash} from './journal-hash.ts';
+import type {Outcome, OutcomeFacts} from './outcome.ts';
+import {backoffMs, type Decision, decide, type Failure, type Phase, parseRetryAfter} from './retry.ts';
+import type {BatchParts, TransferOptions} from './transfer.ts';
+
+/** Whether an outcome ends the batch; `if-first` only when nothing had been answered before. */
+export type Halt = 'never' | 'if-first' | 'always';
+
+/** How a file's way ended. */
+export interface Ending {
+  outcome: Outcome;
+  halt: Halt;
+  /** The journal could not take what became of the file: nothing more may be sent. */
+  journalFailure?: MediaError;
+}
+
+/** One file's way through its attempts. */
+export class FileTransfer {
+  readonly #position: number;
+  readonly #source: Source;
+  readonly #options: TransferOptions;
+  readonly #parts: BatchParts;
+  readonly #start: number;
+  readonly #facts: {contentType?: string; size?: number} = {};
+  #attempts = 0;
+  #retries = 0;
+  /** An attempt whose outcome is unknown: no later failure makes that certain again. */
+  #unknown: MediaError | undefined;
+  #entry: JournalEntry | undefined;
+
+  constructor(position: number, source: Source, options: TransferOptions, parts: BatchParts) {
+    this.#position = position;
+    this.#source = source;
+    this.#options = options;
+    this.#parts = parts;
+    this.#start = options.clock.monotonic();
+  }
+
+  async run(): Promise<Ending> {
+    let opened: OpenSource | undefined;
+    try {
+      opened = await this.#open();
+      const known = await this.#lookUp(opened);
+      if (known !== undefined) return {outcome: known, halt: 'never'};
+      const type = await this.#options.contentType(this.#source, opened);
+      this.#facts.contentType = type.contentType;
+      if (type.warning !== undefined) this.#options.observer.warning(this.#source.name, type.warning);
+      if (this.#options.dryRun) return {outcome: {...this.#describe(), status: 'checked'}, halt: 'never'};
+      return await this.#upload(opened, type.contentType);
+    } catch (error) {
+      if (!(error instanceof MediaError)) throw error;
+      return {outcome: {...this.#describe(), status: 'failed', error}, halt: 'never'};
+    } finally {
+      this.#entry?.end();
+      await opened?.close();
+    }
+  }
+
+  /** What an earlier run of the same journal did with this file, if that settles it. */
+  async #lookUp(opened: OpenSource): Promise<Outcome | undefined> {
+    const {journal, onUnknown, dryRun} = this.#options;
+    if (journal === undefined || dryRun) return undefined;
+    const found = await journal.lookup(this.#journalInput(opened), () => contentHash(opened));
+    if (found.status === 'unknown' && onUnknown === 'hold') {
+      return {...this.#describe(), status: 'unknown', error: unknownSince(this.#source.name)};
+    }
+    if (found.status !== 'done') return undefined;
+    const received = parseRecord(found.recordJson);
+    return 'problem' in received ? undefined : {...this.#describe(), status: 'skipped', received};
+  }
+
+  #journalInput({size, mtimeNs}: OpenSource): JournalInput {
+    const {relativePathBytes, relativePath, name} = this.#source;
+    return {path: relativePathBytes ?? relativePath ?? name, size, mtimeNs};
+  }
+
+  async #open(): Promise<OpenSource> {
+    for (;;) {
+      try {
+        const opened = await this.#source.open(this.#options.stop);
+        this.#facts.size = opened.size;
+        this.#options.observer.started(this.#position, this.#source.name, opened.size);
+        return opened;
+      } catch (error) {
+        if (!(error instanceof MediaError)) throw error;
+        const {decision} = this.#decide('opening', {kind: 'error', error});
+        if (decision.action !== 'retry' || !(await this.#waitToRetry(error, undefined))) throw error;
+      }
+    }
+  }
+
+  async #upload(source: OpenSource, contentType: string): Promise<Ending> {
+    const {uploader, clock, stallTimeoutMs, answerTimeoutMs, stop, observer} = this.#options;
+    const entry = await this.#options.journal?.begin({...this.#journalInput(source), contentType}, () =>
+      contentHash(source),
+    );
+    this.#entry = entry;
+    const idempotencyKey = entry?.idempotencyKey ?? this.#options.uuid();
+    for (;;) {
+      await this.#passGate();
+      this.#attempts += 1;
+      const result = await attemptUpload({
+        source,
+        contentType,
+        idempotencyKey,
+        uploader,
+        clock,
+        stallTimeoutMs,
+        answerTimeoutMs,
+        stop,
+        rateLimit: this.#parts.rateLimit,
+        commit: entry === undefined ? undefined : sha256 => entry.commit(sha256),
+        onProgress: bytes => observer.progress(this.#position, bytes),
+      });
+      if (result.kind === 'stored') {
+        this.#parts.budget.restore(this.#retries);
+        return this.#stored(result.received);
+      }
+      const ended = await this.#afterFailure(result);
+      if (ended !== undefined) return ended;
+    }
+  }
+
+  /** A file that is stored counts as uploaded even when the journal cannot take it, but then nothing more is sent. */
+  async #stored(received: ReceivedRecord): Promise<Ending> {
+    let journalFailure: MediaError | undefined;
+    try {
+      await this.#entry?.done(received.json);
+    } catch (error) {
+      if (!(error instanceof MediaError)) throw error;
+      journalFailure = error;
+    }
+    const outcome: Outcome = {...this.#describe(), status: 'uploaded', received};
+    return {outcome, halt: 'never', ...(journalFailure === undefined ? {} : {journalFailure})};
+  }
+
+  /** The file's end, or undefined when it is to be tried again now. */
+  async #afterFailure(result: Extract<AttemptResult, {kind: 'failed'}>): Promise<Ending | undefined> {
+    const {decision, error} = this.#decide(result.phase, result.failure);
+    if (decision.action === 'unknown') this.#unknown ??= error;
+    // Each certain failure goes on record at once: a kill while waiting would else leave a commit without an end.
+    else if (this.#unknown === undefined && error.code !== 'journal_failed') await this.#entry?.failed(error);
+    const mayRepeat =
+      decision.action === 'retry' || (decision.action === 'unknown' && this.#options.onUnknown === 'retry');
+    if (mayRepeat && (await this.#waitToRetry(error, retryAfter(result.failure)))) return undefined;
+    const halt = decision.action === 'fail' ? decision.halt : 'never';
+    const outcome: Outcome =
+      this.#unknown === undefined
+        ? {...this.#describe(), status: 'failed', error: this.#afterTries(error)}
+        : {...this.#describe(), status: 'unknown', error: this.#afterTries(this.#unknown)};
+    return {outcome, halt};
+  }
+
+  #decide(phase: Phase, failure: Failure): {decision: Decision; error: MediaError} {
+    const decision = decide(phase, failure);
+    return {decision, error: explain(phase, failure, decision, this.#options.host)};
+  }
+
+  /** Waits before another try; false when there is none left or the run is to end. */
+  async #waitToRetry(error: MediaError, retryAfterField: string | undefined): Promise<boolean> {
+    const {clock, random, retries, stop, observer} = this.#options;
+    if (this.#retries >= retries || stop.aborted || !this.#parts.budget.take()) return false;
+    const asked = retryAfterField === undefined ? undefined : parseRetryAfter(retryAfterField, clock.now());
+    if (asked !== undefined) this.#parts.gate.closeFor(asked);
+    const waitMs = asked ?? backoffMs(this.#retries, random);
+    this.#retries += 1;
+    observer.retrying(this.#position, this.#source.name, error, waitMs);
+    try {
+      await clock.sleep(waitMs, stop);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** A run that is told to end while it waits goes on to an attempt, which then ends at once with the reason. */
+  async #passGate(): Promise<void> {
+    const {stop} = this.#options;
+    await this.#parts.gate.pass(stop).catch(error => {
+      if (!stop.aborted) throw error;
+    });
+  }
+
+  #afterTries(error: MediaError): MediaError {
+    if (this.#attempts < 2) return error;
+    const {code, message, hint, status, serviceCode, cause} = error;
+    return new MediaError(code, `${message} (Attempt ${this.#attempts} of ${this.#options.retries + 1}.)`, {
+      ...(hint === undefined ? {} : {hint}),
+      ...(status === undefined ? {} : {status}),
+      ...(serviceCode === undefined ? {} : {serviceCode}),
+      cause,
+    });
+  }
+
+  #describe(): OutcomeFacts {
+    const elapsedMs = Math.round(this.#options.clock.monotonic() - this.#start);
+    return {
+      ...nameOf(this.#source),
+      position: this.#position,
+      ...this.#facts,
+      attempts: this.#attempts,
+      elapsedMs,
+    };
+  }
+}
+
+function retryAfter(failure: Failure): string | undefined {
+  return failure.kind === 'refused' ? failure.retryAfter : undefined;
+}
+
+/** What an outcome calls its source. */
+export function nameOf({name, pathBytes}: Source): Pick<OutcomeFacts, 'name' | 'nameBytes'> {
+  return pathBytes === undefined ? {name} : {name, nameBytes: pathBytes};
+}
+
+function unknownSince(name: string): MediaError {
+  return new MediaError(
+    'outcome_unknown',
+    `An earlier run sent ${name} whole and recorded no answer, so it may or may not be stored.`,
+    {
+      hint: 'Look whether the service has it, then settle it with media journal resolve; --on-unknown retry sends it again.',
+    },
+  );
+}

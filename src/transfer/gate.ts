@@ -1,0 +1,25 @@
+import type {Clock} from '../host.ts';
+
+/** Keeps all workers from asking a service that has asked for time (429 or 503 with Retry-After). */
+export class Gate {
+  readonly #clock: Clock;
+  #closedUntil = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Closes the gate for at least so many milliseconds from now. */
+  closeFor(ms: number): void {
+    this.#closedUntil = Math.max(this.#closedUntil, this.#clock.monotonic() + ms);
+  }
+
+  /** Resolves once the gate is open; rejects with the signal's reason when that is aborted first. */
+  async pass(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const waitMs = this.#closedUntil - this.#clock.monotonic();
+      if (waitMs <= 0) return;
+      await this.#clock.sleep(waitMs, signal);
+    }
+  }
+}

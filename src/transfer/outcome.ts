@@ -1,0 +1,29 @@
+import type {MediaError} from '../errors.ts';
+import type {ReceivedRecord} from '../service/record.ts';
+
+/** What became of one input. */
+export type Outcome = OutcomeFacts &
+  (
+    | {status: 'uploaded'; received: ReceivedRecord}
+    /** Uploaded by an earlier run of the same journal, with this record. */
+    | {status: 'skipped'; received: ReceivedRecord}
+    /** Checked and found fit, under `dryRun`; nothing was sent. */
+    | {status: 'checked'}
+    | {status: 'failed'; error: MediaError}
+    | {status: 'unknown'; error: MediaError}
+  );
+
+export interface OutcomeFacts {
+  /** What the user called the input. */
+  name: string;
+  /** The name's bytes, where they are not UTF-8. */
+  nameBytes?: Buffer;
+  /** Its place among the inputs, from 0. */
+  position: number;
+  contentType?: string;
+  /** Bytes. */
+  size?: number;
+  /** Requests begun. */
+  attempts: number;
+  elapsedMs: number;
+}

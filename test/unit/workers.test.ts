@@ -1,0 +1,123 @@
+import {describe, expect, it} from 'vitest';
+import {mapConcurrently} from '../../src/transfer/workers.ts';
+
+/** A piece of work that the test ends by hand. */
+function byHand() {
+  const ends = new Map<number, () => void>();
+  let most = 0;
+  const work = async (item: number) => {
+    await new Promise<void>(resolve => {
+      ends.set(item, resolve);
+      most = Math.max(most, ends.size);
+    });
+    ends.delete(item);
+    return item;
+  };
+  return {work, ends, most: () => most};
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 1000 && !condition(); turn++) await new Promise(resolve => setImmediate(resolve));
+  expect(condition()).toBe(true);
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const collected: T[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
+}
+
+describe('mapConcurrently', () => {
+  it('of nothing yields nothing', async () => {
+    expect(await collect(mapConcurrently([], 3, async item => item))).toEqual([]);
+  });
+
+  it('yields every result once, whatever the order of their ends', async () => {
+    const items = Array.from({length: 500}, (_, index) => index);
+    const work = async (item: number) => {
+      for (let turn = 0; turn < (item * 7) % 5; turn++) await Promise.resolve();
+      return item;
+    };
+    const results = await collect(mapConcurrently(items, 8, work));
+    expect(results.toSorted((a, b) => a - b)).toEqual(items);
+  });
+
+  it('never works on more than the concurrency, and takes no item before it can work on it', async () => {
+    const hand = byHand();
+    let taken = 0;
+    function* items() {
+      for (taken = 1; taken <= 20; taken++) yield taken;
+    }
+    const results: number[] = [];
+    const done = (async () => {
+      for await (const result of mapConcurrently(items(), 4, hand.work)) results.push(result);
+    })();
+    for (let ended = 0; ended < 20; ended++) {
+      await until(() => hand.ends.size === Math.min(4, 20 - ended));
+      expect(taken).toBeLessThanOrEqual(ended + 4 + 1);
+      const [first] = hand.ends.values();
+      first?.();
+    }
+    await done;
+    expect(hand.most()).toBe(4);
+    expect(results).toHaveLength(20);
+  });
+
+  it('yields what is finished while it waits for the next item', async () => {
+    let release = () => {};
+    async function* slow() {
+      yield 1;
+      await new Promise<void>(resolve => {
+        release = resolve;
+      });
+      yield 2;
+    }
+    const results = mapConcurrently(slow(), 2, async item => item);
+    expect((await results.next()).value).toBe(1);
+    release();
+    expect((await results.next()).value).toBe(2);
+    expect((await results.next()).done).toBe(true);
+  });
+
+  it('a reader that stops early: waits for what runs, takes no more, closes the stream of items', async () => {
+    let closed = false;
+    let finished = 0;
+    async function* items() {
+      try {
+        for (let item = 0; ; item++) yield item;
+      } finally {
+        closed = true;
+      }
+    }
+    for await (const _ of mapConcurrently(items(), 3, async item => {
+      await Promise.resolve();
+      finished += 1;
+      return item;
+    })) {
+      break;
+    }
+    expect(closed).toBe(true);
+    expect(finished).toBeLessThan(10);
+  });
+
+  it('work that rejects: the others are waited for, then it rejects with that', async () => {
+    const finished: number[] = [];
+    const work = async (item: number) => {
+      if (item === 1) throw new Error('one');
+      await Promise.resolve();
+      finished.push(item);
+      return item;
+    };
+    await expect(collect(mapConcurrently([0, 1, 2, 3, 4, 5, 6], 3, work))).rejects.toThrow('one');
+    expect(finished).toContain(0);
+    expect(finished).not.toContain(6);
+  });
+
+  it('a stream of items that rejects: rejects with that', async () => {
+    async function* items() {
+      yield 1;
+      throw new Error('no more');
+    }
+    await expect(collect(mapConcurrently(items(), 3, async item => item))).rejects.toThrow('no more');
+  });
+});
