@@ -53,6 +53,8 @@ export interface Host {
   uuid(): string;
   /** Calls `listener` for each end signal instead of ending; returns the function that stops listening. */
   onEndSignal(listener: (signal: EndSignal) => void): () => void;
+  /** Calls `listener` for each SIGUSR2, where the platform has it; returns the function that stops listening. */
+  onStatusSignal(listener: () => void): () => void;
 }
 
 export const systemClock: Clock = {
@@ -111,6 +113,11 @@ export function systemHost(): Host {
       return () => {
         for (const signal of endSignals) process.off(signal, listener);
       };
+    },
+    onStatusSignal(listener) {
+      if (process.platform === 'win32') return () => {};
+      process.on('SIGUSR2', listener);
+      return () => process.off('SIGUSR2', listener);
     },
   };
 }

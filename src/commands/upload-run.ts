@@ -70,7 +70,8 @@ export class UploadRun {
       await journal?.close();
       throw error;
     });
-    const {observer, finish} = await watchUpload(this.#invocation, inputs.several, this.#tally);
+    const {observer, status, finish} = await watchUpload(this.#invocation, inputs.several, this.#tally);
+    const stopTelling = this.#invocation.host.onStatusSignal(() => this.#invocation.report.note(status()));
     try {
       const {uploadAll} = await import('../transfer/transfer.ts');
       const options = {
@@ -79,11 +80,12 @@ export class UploadRun {
       };
       for await (const outcome of uploadAll(inputs.sources, options)) {
         this.#tally.add(outcome);
-        this.#reportFailure(outcome);
+        this.#reportFailure(outcome, inputs.several);
         await results.add(outcome);
       }
     } finally {
       finish();
+      stopTelling();
       await session?.close();
       await this.#closeJournal(journal);
     }
@@ -152,11 +154,11 @@ export class UploadRun {
   }
 
   /** In words, the first failures are enough to see what is wrong; JSON lines are for programs, which want all. */
-  #reportFailure(outcome: Outcome): void {
+  #reportFailure(outcome: Outcome, several: boolean): void {
     const {report} = this.#invocation;
     if (!('error' in outcome)) return;
     if (report.level === 'default' && report.chatty && this.#tally.failures > shownFailures) return;
-    report.failure(outcome.error, outcome.name);
+    report.failure(outcome.error, outcome.name, several);
   }
 
   #conclude(session: Session | undefined, {several}: Inputs): void {

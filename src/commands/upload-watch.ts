@@ -10,6 +10,8 @@ const plainLineMs = 10_000;
 /** What a run is watched by. */
 export interface Watch {
   observer: TransferObserver;
+  /** Where the run stands, in a line. */
+  status(): string;
   /** Ends the watching and clears what it drew. */
   finish(): void;
 }
@@ -45,6 +47,7 @@ export async function watchUpload(invocation: Invocation, several: boolean, tall
       },
       warning: (name, message) => report.warning(`${name}: ${message}`),
     },
+    status: () => progress.batchLine(),
     finish() {
       progress.stop();
       report.drawing = undefined;
@@ -61,12 +64,12 @@ function watchInLines(
   const start = host.clock.monotonic();
   const sent = new Map<number, number>();
   let before = 0;
-  const line = () => {
+  const status = () => {
     const bytes = [...sent.values()].reduce((sum, part) => sum + part, before);
     const seconds = (host.clock.monotonic() - start) / 1000;
-    report.note(`${tally.summary()}; ${formatBytes(bytes)} sent, ${formatBytes(bytes / seconds)}/s`);
+    return `${tally.summary()}; ${formatBytes(bytes)} sent, ${formatBytes(bytes / seconds)}/s`;
   };
-  const finish = several ? host.clock.every(plainLineMs, line) : () => {};
+  const finish = several ? host.clock.every(plainLineMs, () => report.note(status())) : () => {};
   return {
     observer: {
       started: () => {},
@@ -78,6 +81,7 @@ function watchInLines(
       retrying: (_position, name, error, waitMs) => traces(name, error.message, waitMs),
       warning: (name, message) => report.warning(`${name}: ${message}`),
     },
+    status,
     finish,
   };
 }

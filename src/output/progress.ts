@@ -92,7 +92,7 @@ export class Progress implements Drawing {
     }
     const more = files.length - lines.length;
     const all = [
-      this.#batchLine(files, now),
+      this.batchLine(),
       ...lines.map(line => `  ${line}`),
       ...(more > 0 ? [`  and ${more} more`] : []),
     ];
@@ -105,10 +105,12 @@ export class Progress implements Drawing {
     return Math.max(0, Math.min(mostFiles, rows - 4));
   }
 
-  #batchLine(files: readonly FileInFlight[], now: number): string {
-    const bytes = files.reduce((sum, file) => sum + file.sent, this.#sentBefore);
-    const seconds = Math.max(0.001, (now - this.#start) / 1000);
-    return `${this.#options.done()}  ${formatBytes(bytes)}  ${formatBytes(bytes / seconds)}/s`;
+  /** The line of the whole batch: counts, bytes and rate. */
+  batchLine(): string {
+    const {clock, done} = this.#options;
+    const bytes = [...this.#files.values()].reduce((sum, file) => sum + file.sent, this.#sentBefore);
+    const seconds = Math.max(0.001, (clock.monotonic() - this.#start) / 1000);
+    return `${done()}  ${formatBytes(bytes)}  ${formatBytes(bytes / seconds)}/s`;
   }
 
   clear(): void {

@@ -37,8 +37,8 @@ export class Report {
     return level === 'verbose' || (level === 'default' && !json);
   }
 
-  /** A failure, always shown; `file` is the input that failed. */
-  failure(error: MediaError, file?: string): void {
+  /** A failure, always shown; `file` is the input that failed, which words name only when there are `several`. */
+  failure(error: MediaError, file?: string, several = false): void {
     const {json, color} = this.#options;
     if (json) {
       this.#line(
@@ -48,7 +48,9 @@ export class Report {
       );
       return;
     }
-    this.#line(`${paint('red', 'media:', color)} ${printable(error.message)}`);
+    const which =
+      several && file !== undefined && !error.message.includes(file) ? `${printable(file)}: ` : '';
+    this.#line(`${paint('red', 'media:', color)} ${which}${printable(error.message)}`);
     if (error.hint !== undefined) this.#line(`  ${printable(error.hint)}`);
   }
 

@@ -179,6 +179,58 @@ describe('media upload -r', () => {
   });
 });
 
+it('SIGUSR2: a status line on stderr, and the run goes on', async () => {
+  let asked = 0;
+  const {url} = await scriptedServer(async connection => {
+    await connection.request();
+    asked += 1;
+    if (asked === 2) {
+      client.kill('SIGUSR2');
+      await told;
+    }
+    connection.answer(200, someRecord);
+  });
+  const {sandbox} = await connectedSandbox();
+  await pictures(sandbox, 'assets', 3);
+  const client = sandbox.run(['upload', '-r', 'assets', '-c', '1'], {
+    env: {...sandbox.env, MEDIA_BASE_URL: url},
+  });
+  const told = new Promise<void>(resolve => {
+    client.stderr?.once('data', () => resolve());
+  });
+  const {stderr, exitCode} = await client;
+  expect(exitCode).toBe(0);
+  expect(stderr).toMatch(/^1 uploaded, 0 skipped, 0 failed, 0 unknown; .* sent, .*\/s\n3 uploaded/);
+});
+
+describe('the failures of several inputs', () => {
+  it('refused by the service: each line names its file', async () => {
+    const {url} = await scriptedServer(async connection => {
+      await connection.request();
+      connection.answer(415, '{"code":7,"message":"No."}');
+    });
+    const {sandbox} = await connectedSandbox();
+    await pictures(sandbox, 'assets', 2);
+    const {stderr, exitCode} = await sandbox.run(['upload', '-r', 'assets', '-c', '1'], {
+      env: {...sandbox.env, MEDIA_BASE_URL: url},
+    });
+    expect(exitCode).toBe(1);
+    const told = stderr.split('\n').filter(line => line.startsWith('media:'));
+    expect(told.map(line => line.split(': ')[1])).toEqual(['assets/p000.png', 'assets/p001.png']);
+  });
+
+  it('25 missing files: 20 in words and how many more; all with --verbose, all as JSON lines', async () => {
+    const {sandbox} = await connectedSandbox();
+    const missing = Array.from({length: 25}, (_, index) => `gone${index}.png`);
+    const told = async (...options: string[]) =>
+      (await sandbox.run(['upload', ...missing, ...options])).stderr;
+    expect((await told()).match(/does not exist/g)).toHaveLength(20);
+    expect(await told()).toContain('... and 5 more; --verbose shows all failures.\n');
+    expect((await told('--verbose')).match(/does not exist/g)).toHaveLength(25);
+    expect((await told('--ndjson')).match(/"file_missing"/g)).toHaveLength(25);
+  });
+});
+
 describe('media upload --journal', () => {
   it('run again: nothing is sent, and all records are printed', async () => {
     const {service, sandbox} = await connectedSandbox();
