@@ -122,8 +122,10 @@ export class OpenFile implements OpenSource {
     this.#opened = opened;
   }
 
-  async read(position: number, length: number): Promise<Uint8Array> {
-    const buffer = Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, this.size - position)));
+  async read(position: number, length: number, into?: Uint8Array): Promise<Uint8Array> {
+    const wanted = Math.max(0, Math.min(length, this.size - position));
+    const buffer =
+      into !== undefined && into.length >= wanted ? into.subarray(0, wanted) : Buffer.allocUnsafeSlow(wanted);
     let filled = 0;
     try {
       while (filled < buffer.length) {

@@ -24,8 +24,11 @@ export interface OpenSource {
   readonly size: number;
   /** When the content was last changed, in nanoseconds since the Unix epoch. */
   readonly mtimeNs: bigint;
-  /** Reads up to `length` bytes at `position`; fewer only at the end. Rejects with `file_unreadable`. */
-  read(position: number, length: number): Promise<Uint8Array>;
+  /**
+   * Reads up to `length` bytes at `position`; fewer only at the end. They are in the memory of `into`, where that is
+   * given and large enough. Rejects with `file_unreadable`.
+   */
+  read(position: number, length: number, into?: Uint8Array): Promise<Uint8Array>;
   /** Rejects with `source_changed` when the content is no longer what was opened. */
   verify(): Promise<void>;
   close(): Promise<void>;

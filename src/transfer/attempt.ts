@@ -162,19 +162,22 @@ class Attempt {
 
   /** Asked for each chunk only when everything before it has left the process. */
   async *#send(wire: Wire): AsyncGenerator<Uint8Array> {
-    const {source, commit, onProgress} = this.#options;
+    const {source, commit, clock, rateLimit, onProgress} = this.#options;
+    const pace = new Pace(rateLimit?.chunkBytes);
     const hash = commit === undefined ? undefined : createHash('sha256');
     this.#phase = 'held';
     this.#watchForStall();
     let sent = 0;
-    for await (const chunk of chunksOf(source, this.#options.rateLimit?.chunkBytes ?? chunkBytes)) {
+    for await (const chunk of chunksOf(source, pace)) {
       const last = sent + chunk.length === source.size;
       await this.#keepToRate(chunk.length);
       hash?.update(chunk);
       if (last) await this.#hold(wire, hash?.digest('hex'));
       await this.#yieldToAnswer(wire);
       if (last) this.#release(wire);
+      const start = clock.monotonic();
       yield chunk;
+      pace.learn(clock.monotonic() - start);
       sent += chunk.length;
       onProgress(sent);
       if (!last) this.#watchForStall();
@@ -223,21 +226,73 @@ function asFailure(error: unknown): Failure {
   return error instanceof MediaError ? {kind: 'error', error} : {kind: 'connection', cause: error};
 }
 
-/** What is read at once, and what is sent at once: small, so that a slow connection still shows progress. */
-const blockBytes = 512 * 1024;
-const chunkBytes = 64 * 1024;
+/** What is read at once, in bytes; no chunk is larger. */
+const blockBytes = 256 * 1024;
+const smallestChunk = 64 * 1024;
 
-/** The bytes of a source in order, read one block ahead. Rejects with `source_changed` when they end before its size. */
-async function* chunksOf(source: OpenSource, pieceBytes: number): AsyncGenerator<Uint8Array> {
+/**
+ * What to send at a time: more while the connection takes it at once, for throughput, and little on a slow one, whose
+ * every chunk is a sign of life that puts off the stall timeout.
+ */
+class Pace {
+  readonly #isFixed: boolean;
+  chunkBytes: number;
+
+  constructor(fixedBytes: number | undefined) {
+    this.#isFixed = fixedBytes !== undefined;
+    this.chunkBytes = fixedBytes ?? smallestChunk;
+  }
+
+  /** Told how long the last chunk took. */
+  learn(elapsedMs: number): void {
+    if (this.#isFixed) return;
+    if (elapsedMs < 10) this.chunkBytes = Math.min(blockBytes, this.chunkBytes * 2);
+    else if (elapsedMs > 100) this.chunkBytes = smallestChunk;
+  }
+}
+
+/**
+ * The bytes of a source in order, read one block ahead. Whoever takes a chunk is done with it when asking for the next:
+ * a connection takes no chunk of this size before the one before has left the process. So few blocks serve a file of
+ * any size. Rejects with `source_changed` when the bytes end before the source's size.
+ */
+async function* chunksOf(source: OpenSource, pace: Pace): AsyncGenerator<Uint8Array> {
+  const memory = new Blocks(pace, source.size);
   let position = 0;
-  let next = source.read(0, blockBytes);
+  let next = source.read(0, blockBytes, memory.next());
   while (position < source.size) {
     const block = await next;
     if (block.length === 0) await cutShort(source);
     position += block.length;
-    if (position < source.size) next = quietly(source.read(position, blockBytes));
-    for (let start = 0; start < block.length; start += pieceBytes)
-      yield block.subarray(start, start + pieceBytes);
+    if (position < source.size) next = quietly(source.read(position, blockBytes, memory.next()));
+    for (let start = 0; start < block.length; ) {
+      const end = Math.min(block.length, start + pace.chunkBytes);
+      yield block.subarray(start, end);
+      start = end;
+    }
+  }
+}
+
+/** One block is being sent, one is being read, and one more lies between them for certainty. */
+const blockCount = 3;
+
+/** The memory that blocks are read into, used in turn. */
+class Blocks {
+  readonly #isReused: boolean;
+  readonly #blocks: Uint8Array[] = [];
+  #turn = 0;
+
+  constructor(pace: Pace, size: number) {
+    // Small chunks may wait in the connection's buffer; small files need no second block.
+    this.#isReused = pace.chunkBytes >= smallestChunk && size > blockBytes;
+  }
+
+  /** The memory for the next block; undefined where it is to be new. */
+  next(): Uint8Array | undefined {
+    if (!this.#isReused) return undefined;
+    const turn = this.#turn++ % blockCount;
+    this.#blocks[turn] ??= Buffer.allocUnsafeSlow(blockBytes);
+    return this.#blocks[turn];
   }
 }
 
