@@ -5,6 +5,7 @@ import {Command} from 'commander';
 import {exitStatusOf, MediaError, systemCode} from '../errors.ts';
 import type {Host} from '../host.ts';
 import type {HttpAnswer} from '../http.ts';
+import {parseObject} from '../json.ts';
 import {printableJson} from '../output/escape.ts';
 import type {GraphqlRequest} from '../service/client.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
@@ -171,15 +172,4 @@ async function describeAnswer(answer: HttpAnswer, hostName: string): Promise<Med
     },
     hostName,
   );
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -6,7 +6,7 @@ import {MediaError} from '../errors.ts';
 import type {EndSignal, Host} from '../host.ts';
 import {asMediaError} from '../output/report.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
-import {startEmbedded} from './start-embedded.ts';
+import {defaultPort, startEmbedded} from './start-embedded.ts';
 import {wholeNumber} from './values.ts';
 
 export interface ServeOptions {
@@ -19,7 +19,7 @@ export interface ServeOptions {
 export function serveCommand(cli: Cli, run = runServe): Command {
   return new Command('serve')
     .description('Run the embedded service on this machine until a signal ends it.')
-    .option('--port <n>', 'the port to listen on, 0 for any', wholeNumber(0, 65_535), 4010)
+    .option('--port <n>', 'the port to listen on, 0 for any', wholeNumber(0, 65_535), defaultPort)
     .option('--data-dir <directory>', 'where to keep what is uploaded')
     .option('--ephemeral', 'keep nothing: a temporary directory, removed at the end')
     .addHelpText(

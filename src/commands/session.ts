@@ -6,9 +6,6 @@ import {resolveSettings, type Settings} from '../settings/settings.ts';
 import {packageVersion} from '../version.ts';
 import type {Invocation} from './cli.ts';
 
-/** The port that `media serve` takes by default, so that the addresses in records keep working. */
-export const defaultPort = 4010;
-
 /** A client for the service in force. */
 export interface Session {
   client: MediaClient;
@@ -57,7 +54,7 @@ export function newClient(
 }
 
 async function openEmbedded(invocation: Invocation): Promise<Session> {
-  const {startEmbedded} = await import('./start-embedded.ts');
+  const {defaultPort, startEmbedded} = await import('./start-embedded.ts');
   const options = {
     dataDirectory: dataDirectory(),
     publicUrl: `http://127.0.0.1:${defaultPort}`,

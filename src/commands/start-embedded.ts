@@ -1,6 +1,9 @@
 import type {EmbeddedService, ServiceOptions} from '../embedded/service.ts';
 import {MediaError, systemCode} from '../errors.ts';
 
+/** The port that `media serve` takes by default, so that the addresses in records keep working. */
+export const defaultPort = 4010;
+
 /**
  * Starts the embedded service and makes a key for it, in place of the earlier keys of that label. Rejects with
  * `local_failure` when its port or its data directory cannot be used.

@@ -1,5 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {HttpAnswer} from '../http.ts';
+import {parseObject} from '../json.ts';
 import type {MediaClient} from './client.ts';
 import {parseErrorRecord} from './record.ts';
 
@@ -127,13 +128,5 @@ function at(value: unknown, ...path: string[]): unknown {
 }
 
 function jsonObject(answer: HttpAnswer): Record<string, unknown> | undefined {
-  if (answer.truncated || answer.cut) return undefined;
-  try {
-    const value: unknown = JSON.parse(answer.body.toString());
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  return answer.truncated || answer.cut ? undefined : parseObject(answer.body.toString());
 }

@@ -1,3 +1,5 @@
+import {isObject, parseObject} from '../json.ts';
+
 /**
  * The shapes that the service answers with (service interface, part 2). Nothing in the interface says which fields
  * are always there, so every one is optional and nullable; unknown fields and unknown enumeration values are kept.
@@ -99,13 +101,8 @@ function nesting(json: string): number {
 
 /** Reads an error record, or undefined when the text is none: front ends answer with HTML, text or nothing. */
 export function parseErrorRecord(text: string): ErrorRecord | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isObject(value) || typeof value['message'] !== 'string') return undefined;
+  const value = parseObject(text);
+  if (value === undefined || typeof value['message'] !== 'string') return undefined;
   const code = value['code'];
   return {message: value['message'], ...(typeof code === 'number' ? {code} : {})};
 }
@@ -119,8 +116,4 @@ export function publicUrl(record: MediaRecord): string | undefined {
   ];
   if (typeof url === 'string') return url;
   return typeof record.fileUrl === 'string' ? record.fileUrl : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

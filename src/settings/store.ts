@@ -3,6 +3,7 @@ import {chmod, lstat, mkdir, readFile, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {MediaError, systemCode} from '../errors.ts';
 import type {Host} from '../host.ts';
+import {isObject} from '../json.ts';
 import {withLock} from '../lock.ts';
 import {configDirectory} from './paths.ts';
 
@@ -146,8 +147,4 @@ async function makePrivate(path: string, stats: Stats, mode: number, host: Host)
 
 function unusable(sentence: string, details: {hint?: string; cause?: unknown}): MediaError {
   return new MediaError('config_unusable', `${sentence}.`, details);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import {isUtf8} from 'node:buffer';
+import {isObject, parseObject} from '../json.ts';
 
 /** A path as map keys hold it: one character (U+0000 to U+00FF) for each of its bytes. */
 export type PathKey = string;
@@ -72,13 +73,8 @@ export type ParsedLine =
 
 /** What a line of a journal tells; undefined when it is none. */
 export function parseLine(text: string): ParsedLine | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isObject(value)) return undefined;
+  const value = parseObject(text);
+  if (value === undefined) return undefined;
   if (value['journal'] === 'media') return {event: 'header', version: value['version']};
   const {event, idempotencyKey: key, sha256} = value;
   if (typeof key !== 'string' || key === '') return undefined;
@@ -133,8 +129,4 @@ export function memberIn(text: string, name: 'record' | 'id'): string | undefine
 export function idIn(recordJson: string): string {
   const id = memberIn(recordJson, 'id') ?? '""';
   return id.startsWith('"') ? String(JSON.parse(id)) : id;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -114,7 +114,13 @@ export async function compiledModules(): Promise<string> {
   const source = fileURLToPath(new URL('../../src', import.meta.url));
   const target = await temporaryDirectory();
   const journal = (await readdir(join(source, 'transfer'))).filter(name => /^(journal|group)/.test(name));
-  const names = ['errors.ts', 'host.ts', 'lock.ts', ...journal.map(name => join('transfer', name))];
+  const names = [
+    'errors.ts',
+    'host.ts',
+    'json.ts',
+    'lock.ts',
+    ...journal.map(name => join('transfer', name)),
+  ];
   await writeFile(join(target, 'package.json'), '{"type":"module"}');
   for (const name of names) {
     const {outputText} = ts.transpileModule(await readFile(join(source, name), 'utf8'), {
