@@ -7,5 +7,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     maxWorkers: 2,
+    // For test/torture: its long form is `npm run torture`.
+    provide: {scale: 'short', seed: Number(process.env.SEED ?? 0)},
   },
 });

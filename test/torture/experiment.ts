@@ -1,0 +1,56 @@
+import {randomInt} from 'node:crypto';
+import {expect, inject, test} from 'vitest';
+
+/** How much is tried: `short` in `npm test`, `long` under `npm run torture`. */
+export type Scale = 'short' | 'long';
+
+/** What an experiment found: how often something was tried and how often the promise held. */
+export interface Findings {
+  tried: number;
+  held: number;
+  /** What broke, a line each; the first ones are printed. */
+  broken?: readonly string[];
+  /** Further figures for the table, as in "12 % needless unknown". */
+  note?: string;
+}
+
+export interface Trial {
+  scale: Scale;
+  /** A number in [0, 1), from the seed that the table prints. */
+  random: () => number;
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    scale: Scale;
+    seed: number;
+  }
+  interface TaskMeta {
+    findings?: Findings & {seed: number};
+  }
+}
+
+const minutes = 60_000;
+
+/** Declares an experiment: a row of the table that `npm run torture` prints, and a test that fails unless all held. */
+export function experiment(name: string, run: (trial: Trial) => Promise<Findings>): void {
+  test(name, {timeout: inject('scale') === 'long' ? 14 * minutes : 2 * minutes}, async ({task}) => {
+    const seed = inject('seed') || randomInt(1, 2 ** 31);
+    const findings = await run({scale: inject('scale'), random: seeded(seed)});
+    task.meta.findings = {...findings, seed};
+    expect(findings.broken?.slice(0, 20) ?? [], `seed ${seed}`).toEqual([]);
+    expect(findings.held, `seed ${seed}`).toBe(findings.tried);
+    expect(findings.tried).toBeGreaterThan(0);
+  });
+}
+
+/** A sequence of numbers in [0, 1) that a seed determines (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,22 @@
+import Table from 'cli-table3';
+
+/** Prints the findings of all experiments as one table: what was tried, how often, how many held. */
+export class FindingsTable {
+  onTestRunEnd(modules) {
+    const table = new Table({
+      head: ['experiment', 'tried', 'held', 'seed', 'note'],
+      style: {head: [], border: []},
+      colWidths: [null, null, null, null, 60],
+      wordWrap: true,
+    });
+    for (const module of modules) {
+      for (const test of module.children.allTests()) {
+        const {findings} = test.meta();
+        if (findings === undefined) continue;
+        const {tried, held, seed, note} = findings;
+        table.push([test.fullName, tried, held, seed, note ?? '']);
+      }
+    }
+    console.log(table.toString());
+  }
+}
