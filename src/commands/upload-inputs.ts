@@ -11,6 +11,8 @@ export interface Inputs {
   several: boolean;
   /** Whether there is no source at all, which --allow-empty allows. */
   empty: boolean;
+  /** Tells the bytes of each source, by going through the inputs once more; false where it could not do so to the end. */
+  survey(found: (bytes: number) => void, signal: AbortSignal): Promise<boolean>;
 }
 
 /**
@@ -28,7 +30,8 @@ export async function openInputs(
   ]);
   const shard = await chosenShard(options, host.env);
   const context = {cwd: host.cwd(), stdin: host.stdin, temporaryDirectory: host.temporaryDirectory(), signal};
-  const iterator = ownShare(expandInputs(options, context), shard)[Symbol.asyncIterator]();
+  const allSources = () => ownShare(expandInputs(options, context), shard);
+  const iterator = allSources()[Symbol.asyncIterator]();
   const named = options.inputs.length + (options.filesFrom?.length ?? 0) + (options.filesFrom0?.length ?? 0);
   const mayBeOne = named === 1 && options.inputs.length === 1 && !options.recursive;
   // Mistakes come out with the first source; a pattern's second one tells that it stands for several.
@@ -38,6 +41,10 @@ export async function openInputs(
     sources: resumed(taken, iterator),
     several: !mayBeOne || taken.at(-1)?.done !== true,
     empty: taken[0]?.done === true,
+    async survey(found, until) {
+      const {isRepeatable, survey} = await import('../sources/survey.ts');
+      return (await isRepeatable(options, context.cwd)) && survey(allSources(), found, until);
+    },
   };
 }
 

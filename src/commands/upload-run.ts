@@ -8,6 +8,8 @@ import type {TransferOptions} from '../transfer/transfer.ts';
 import type {ExitStatus, Invocation} from './cli.ts';
 import type {Session} from './session.ts';
 import type {UploadOptions} from './upload.ts';
+import {Again} from './upload-again.ts';
+import {Audit} from './upload-audit.ts';
 import {type Inputs, openInputs, type TypeDecision} from './upload-inputs.ts';
 import {Tally} from './upload-tally.ts';
 import {watchUpload} from './upload-watch.ts';
@@ -19,6 +21,8 @@ export class UploadRun {
   readonly #format: FormatName;
   readonly #stop = new AbortController();
   readonly #tally = new Tally();
+  readonly #audit = new Audit();
+  readonly #again = new Again();
   #signal: EndSignal | undefined;
   #localFailure: MediaError | undefined;
 
@@ -70,7 +74,7 @@ export class UploadRun {
       await journal?.close();
       throw error;
     });
-    const {observer, status, finish} = await watchUpload(this.#invocation, inputs.several, this.#tally);
+    const {observer, status, finish} = await watchUpload(this.#invocation, inputs, this.#tally);
     const stopTelling = this.#invocation.host.onStatusSignal(() => this.#invocation.report.note(status()));
     try {
       const {uploadAll} = await import('../transfer/transfer.ts');
@@ -80,6 +84,8 @@ export class UploadRun {
       };
       for await (const outcome of uploadAll(inputs.sources, options)) {
         this.#tally.add(outcome);
+        this.#audit.add(outcome);
+        this.#again.add(outcome);
         this.#reportFailure(outcome, inputs.several);
         await results.add(outcome);
       }
@@ -90,7 +96,7 @@ export class UploadRun {
       await this.#closeJournal(journal);
     }
     await results.end();
-    this.#conclude(session, inputs);
+    await this.#conclude(session, inputs);
   }
 
   async #openResults(several: boolean) {
@@ -161,14 +167,27 @@ export class UploadRun {
     report.failure(outcome.error, outcome.name, several);
   }
 
-  #conclude(session: Session | undefined, {several}: Inputs): void {
+  async #conclude(session: Session | undefined, {several}: Inputs): Promise<void> {
     const {report} = this.#invocation;
     if (session?.embedded && this.#tally.count('uploaded') > 0) {
       report.note("Stored by the embedded service; the record's URLs answer while media serve runs.");
     }
     const hidden = this.#tally.failures - shownFailures;
     if (hidden > 0) report.note(`... and ${hidden} more; --verbose shows all failures.`);
-    if (several) report.note(this.#tally.summary());
+    if (!several) return;
+    if (this.#options.dryRun) for (const line of this.#audit.lines()) report.note(line);
+    await this.#adviseAgain();
+    report.note(this.#tally.summary());
+  }
+
+  /** Not where all failed: then the whole command is to be run again. After a signal only a journal knows what is left. */
+  async #adviseAgain(): Promise<void> {
+    const {report, host} = this.#invocation;
+    const {journal, dryRun} = this.#options;
+    if (dryRun || !report.chatty || this.#tally.successes === 0) return;
+    if (this.#signal !== undefined && journal === undefined) return;
+    const hint = await this.#again.hint(host, journal);
+    if (hint !== undefined) report.note(hint);
   }
 
   #exitStatus(): ExitStatus {

@@ -25,6 +25,11 @@ export class Tally {
     return this.#counts.failed + this.#counts.unknown;
   }
 
+  /** How many were uploaded, now or before, or found fit. */
+  get successes(): number {
+    return this.#counts.uploaded + this.#counts.skipped + this.#counts.checked;
+  }
+
   /** The closing line, as the contract words it. */
   summary(): string {
     const {uploaded, skipped, checked, failed, unknown} = this.#counts;

@@ -1,7 +1,9 @@
+import {printable} from '../output/escape.ts';
+import {filesText, Meter, standingText} from '../output/meter.ts';
 import {mayAnimate, mayColor} from '../output/terminal.ts';
-import {formatBytes} from '../output/units.ts';
 import type {TransferObserver} from '../transfer/transfer.ts';
 import type {Invocation} from './cli.ts';
+import type {Inputs} from './upload-inputs.ts';
 import type {Tally} from './upload-tally.ts';
 
 /** How often a run of several inputs says off a terminal where it stands. */
@@ -18,70 +20,77 @@ export interface Watch {
 
 /**
  * Shows the run on standard error: drawn on a terminal; elsewhere a line every 10 s for several inputs, and nothing for
- * one.
+ * one. Where anything is shown of several inputs, all are counted meanwhile.
  */
-export async function watchUpload(invocation: Invocation, several: boolean, tally: Tally): Promise<Watch> {
+export async function watchUpload(invocation: Invocation, inputs: Inputs, tally: Tally): Promise<Watch> {
   const {host, report} = invocation;
-  const traces = (name: string, message: string, waitMs: number) =>
-    report.trace(`${name}: ${message} Next try in ${Math.round(waitMs)} ms.`);
-  if (!report.chatty || !mayAnimate(host.stderr, host.env))
-    return watchInLines(invocation, several, tally, traces);
-  const {Progress} = await import('../output/progress.ts');
-  const color = mayColor(host.stderr, host.env, invocation.globals.color);
-  const progress = new Progress({
-    stream: host.stderr,
-    clock: host.clock,
-    color,
-    several,
-    done: () => tally.summary(),
-  });
-  report.drawing = progress;
+  const meter = new Meter(host.clock);
+  const status = () => {
+    const standing = meter.standing();
+    return `${tally.summary()}; ${filesText(standing)}, ${standingText(standing)}`;
+  };
+  const shown = await show(invocation, inputs.several, meter, {status, counts: () => tally.summary()});
+  const surveyed = new AbortController();
+  if (report.chatty && inputs.several) countAll(inputs, meter, surveyed.signal);
   return {
     observer: {
-      started: (position, name, size) => progress.started(position, name, size),
-      progress: (position, sentBytes) => progress.progress(position, sentBytes),
-      finished: position => progress.finished(position),
-      retrying: (position, name, error, waitMs) => {
-        progress.waiting(position, waitMs, error.message);
-        traces(name, error.message, waitMs);
+      started(position, name, size) {
+        meter.started(position, printable(name), size);
+        shown.start();
+      },
+      progress: (position, sentBytes) => meter.progress(position, sentBytes),
+      finished: position => meter.finished(position),
+      retrying(position, name, error, waitMs) {
+        meter.waiting(position, `next try in ${Math.ceil(waitMs / 1000)} s: ${printable(error.message)}`);
+        report.trace(`${name}: ${error.message} Next try in ${Math.round(waitMs)} ms.`);
       },
       warning: (name, message) => report.warning(`${name}: ${message}`),
     },
-    status: () => progress.batchLine(),
+    status,
     finish() {
-      progress.stop();
-      report.drawing = undefined;
+      surveyed.abort();
+      shown.stop();
     },
   };
 }
 
-function watchInLines(
-  {host, report}: Invocation,
+/** A failure to count is none of the run's: it meets the same trouble itself, and says so. */
+function countAll(inputs: Inputs, meter: Meter, signal: AbortSignal): void {
+  inputs
+    .survey(bytes => meter.counted(bytes), signal)
+    .then(
+      isComplete => isComplete && meter.allCounted(),
+      () => {},
+    );
+}
+
+interface Shown {
+  /** At the first file. */
+  start(): void;
+  stop(): void;
+}
+
+async function show(
+  invocation: Invocation,
   several: boolean,
-  tally: Tally,
-  traces: (name: string, message: string, waitMs: number) => void,
-): Watch {
-  const start = host.clock.monotonic();
-  const sent = new Map<number, number>();
-  let before = 0;
-  const status = () => {
-    const bytes = [...sent.values()].reduce((sum, part) => sum + part, before);
-    const seconds = (host.clock.monotonic() - start) / 1000;
-    return `${tally.summary()}; ${formatBytes(bytes)} sent, ${formatBytes(bytes / seconds)}/s`;
-  };
-  const finish = several ? host.clock.every(plainLineMs, () => report.note(status())) : () => {};
+  meter: Meter,
+  texts: {status: () => string; counts: () => string},
+): Promise<Shown> {
+  const {host, report} = invocation;
+  if (!report.chatty || !mayAnimate(host.stderr, host.env)) {
+    const stop = several ? host.clock.every(plainLineMs, () => report.note(texts.status())) : () => {};
+    return {start: () => {}, stop};
+  }
+  const {Progress} = await import('../output/progress.ts');
+  const color = mayColor(host.stderr, host.env, invocation.globals.color);
+  const {clock, stderr: stream} = host;
+  const progress = new Progress({stream, clock, color, several, meter, counts: texts.counts});
+  report.drawing = progress;
   return {
-    observer: {
-      started: () => {},
-      progress: (position, sentBytes) => void sent.set(position, sentBytes),
-      finished: position => {
-        before += sent.get(position) ?? 0;
-        sent.delete(position);
-      },
-      retrying: (_position, name, error, waitMs) => traces(name, error.message, waitMs),
-      warning: (name, message) => report.warning(`${name}: ${message}`),
+    start: () => progress.start(),
+    stop() {
+      progress.stop();
+      report.drawing = undefined;
     },
-    status,
-    finish,
   };
 }

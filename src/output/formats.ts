@@ -59,6 +59,7 @@ function ndjsonLine(outcome: Outcome): string {
     ['error', 'error' in outcome ? JSON.stringify(errorFields(outcome.error)) : undefined],
     ['contentType', JSON.stringify(outcome.contentType)],
     ['size', JSON.stringify(outcome.size)],
+    ['duplicateOf', 'duplicateOf' in outcome ? JSON.stringify(outcome.duplicateOf) : undefined],
     ['attempts', JSON.stringify(outcome.attempts)],
     ['elapsedMs', JSON.stringify(outcome.elapsedMs)],
   ];
@@ -124,7 +125,7 @@ function urlsText(urls: unknown): string {
 export function outcomeRow(outcome: Outcome): string[] {
   const start = [printable(outcome.name), outcome.status];
   if (!('received' in outcome)) {
-    const text = 'error' in outcome ? outcome.error.message : (outcome.contentType ?? '');
+    const text = 'error' in outcome ? outcome.error.message : checkedText(outcome);
     return [...start, '', '', outcome.size === undefined ? '' : String(outcome.size), printable(text)];
   }
   const {record} = outcome.received;
@@ -137,6 +138,11 @@ export function outcomeRow(outcome: Outcome): string[] {
     printable(fieldText(record.size, '')),
     printable(publicUrl(record) ?? ''),
   ];
+}
+
+function checkedText({contentType = '', ...outcome}: Outcome): string {
+  const original = 'duplicateOf' in outcome ? outcome.duplicateOf : undefined;
+  return original === undefined ? contentType : `${contentType}, same content as ${original}`;
 }
 
 export const outcomeHeadings = ['file', 'status', 'id', 'pixels', 'size', 'url or error'];

@@ -1,45 +1,38 @@
 import ora, {type Ora} from 'ora';
 import type {Clock, TerminalOutput} from '../host.ts';
 import {cellsOf, cutMiddle} from './cells.ts';
-import {printable} from './escape.ts';
+import {type FileInFlight, filesText, type Meter, standingBar, standingText} from './meter.ts';
 import type {Drawing} from './report.ts';
 import {formatBytes, formatDuration} from './units.ts';
 
 const narrowestName = 8;
 /** Lines for files in flight, at most; the rest are counted. */
 const mostFiles = 8;
+/** Lines of the block that are not for files: the batch's, its counts, how many more, and the cursor's. */
+const otherLines = 4;
+const widestBar = 40;
+/** How often what is drawn is composed anew, however often something happens. */
+const composeMs = 100;
 
 export interface ProgressOptions {
   stream: TerminalOutput;
   clock: Clock;
   color: boolean;
-  /** Whether there is a line for the whole batch above those of its files. */
+  meter: Meter;
+  /** Whether there are lines for the whole batch above those of its files. */
   several: boolean;
-  /** What is done so far, for that line. */
-  done: () => string;
-}
-
-interface FileInFlight {
-  name: string;
-  size: number;
-  sent: number;
-  start: number;
-  /** Shown instead of its progress. */
-  waiting?: string;
+  /** What became of the files so far, for those lines. */
+  counts: () => string;
 }
 
 /** What is being sent, how far it is and how fast it goes, drawn on a terminal. */
 export class Progress implements Drawing {
   readonly #options: ProgressOptions;
   readonly #spinner: Ora;
-  readonly #files = new Map<number, FileInFlight>();
-  readonly #start: number;
-  /** Bytes of files that are no longer in flight. */
-  #sentBefore = 0;
+  readonly #stopComposing: () => void;
 
   constructor(options: ProgressOptions) {
     this.#options = options;
-    this.#start = options.clock.monotonic();
     this.#spinner = ora({
       stream: options.stream as never,
       // ora's own checks miss terminals without a width, and its frame would be coloured under NO_COLOR.
@@ -50,67 +43,54 @@ export class Progress implements Drawing {
       hideCursor: false,
     } as never);
     options.stream.on('resize', this.#onResize);
+    this.#stopComposing = options.clock.every(composeMs, () => this.#compose());
   }
 
-  started(position: number, name: string, size: number): void {
-    const start = this.#options.clock.monotonic();
-    this.#files.set(position, {name: printable(name), size, sent: 0, start});
-    this.#show();
-    if (!this.#spinner.isSpinning && this.#options.stream.columns) this.#spinner.start();
+  /** Begins to draw, at the first file. */
+  start(): void {
+    if (this.#spinner.isSpinning || !this.#options.stream.columns) return;
+    this.#compose();
+    this.#spinner.start();
   }
 
-  progress(position: number, sentBytes: number): void {
-    const file = this.#files.get(position);
-    if (file === undefined) return;
-    file.sent = sentBytes;
-    delete file.waiting;
-    this.#show();
-  }
-
-  waiting(position: number, waitMs: number, reason: string): void {
-    const file = this.#files.get(position);
-    if (file === undefined) return;
-    file.waiting = `next try in ${Math.ceil(waitMs / 1000)} s: ${printable(reason)}`;
-    this.#show();
-  }
-
-  finished(position: number): void {
-    this.#sentBefore += this.#files.get(position)?.sent ?? 0;
-    this.#files.delete(position);
-    if (this.#options.several) this.#show();
-  }
-
-  #show(): void {
+  #compose(): void {
     const {several, stream} = this.#options;
-    const room = Math.max(0, (stream.columns ?? 80) - 4);
-    const now = this.#options.clock.monotonic();
-    const files = [...this.#files.values()];
-    const lines = files.slice(0, several ? this.#linesForFiles() : 1).map(file => fileLine(file, now, room));
-    if (!several) {
-      this.#spinner.text = lines[0] ?? '';
-      return;
-    }
-    const more = files.length - lines.length;
-    const all = [
-      this.batchLine(),
-      ...lines.map(line => `  ${line}`),
-      ...(more > 0 ? [`  and ${more} more`] : []),
+    // Two cells for the spinner, and one so that no line wraps.
+    const room = Math.max(0, (stream.columns ?? 80) - 3);
+    const lines = several ? this.#batchLines(room) : this.#fileLines(room, 1);
+    // One file in the pause between its attempts and its answer keeps the line it had.
+    if (lines.length > 0) this.#spinner.text = lines.join('\n');
+  }
+
+  #batchLines(room: number): string[] {
+    const {meter, counts} = this.#options;
+    const standing = meter.standing();
+    const text = standingText(standing);
+    const bar = standingBar(standing, Math.min(widestBar, room - cellsOf(text) - 2));
+    const files = this.#fileLines(room - 2, this.#linesForFiles());
+    const more = meter.filesInFlight - files.length;
+    return [
+      cutMiddle(bar === '' ? text : `${bar}  ${text}`, room),
+      cutMiddle(`  ${filesText(standing)}: ${counts()}`, room),
+      ...files.map(line => `  ${line}`),
+      ...(more > 0 ? [cutMiddle(`  and ${more} more`, room)] : []),
     ];
-    this.#spinner.text = all.map(line => cutMiddle(line, room)).join('\n');
+  }
+
+  #fileLines(room: number, most: number): string[] {
+    const now = this.#options.clock.monotonic();
+    const lines: string[] = [];
+    for (const file of this.#options.meter.inFlight) {
+      if (lines.length >= most) break;
+      lines.push(fileLine(file, now, room));
+    }
+    return lines;
   }
 
   /** A block as tall as the terminal could not be cleared again. */
   #linesForFiles(): number {
     const rows = (this.#options.stream as {rows?: number}).rows ?? 24;
-    return Math.max(0, Math.min(mostFiles, rows - 4));
-  }
-
-  /** The line of the whole batch: counts, bytes and rate. */
-  batchLine(): string {
-    const {clock, done} = this.#options;
-    const bytes = [...this.#files.values()].reduce((sum, file) => sum + file.sent, this.#sentBefore);
-    const seconds = Math.max(0.001, (clock.monotonic() - this.#start) / 1000);
-    return `${done()}  ${formatBytes(bytes)}  ${formatBytes(bytes / seconds)}/s`;
+    return Math.max(0, Math.min(mostFiles, rows - otherLines));
   }
 
   clear(): void {
@@ -122,13 +102,15 @@ export class Progress implements Drawing {
   }
 
   stop(): void {
+    this.#stopComposing();
     this.#options.stream.off('resize', this.#onResize);
     this.#spinner.stop();
   }
 
   /** A terminal that lost its width can hold no line: ora would clear an infinity of them. */
   readonly #onResize = (): void => {
-    if (!this.#options.stream.columns) this.#spinner.stop();
+    if (this.#options.stream.columns) this.#compose();
+    else this.#spinner.stop();
   };
 }
 

@@ -8,7 +8,12 @@ import type {OpenSource, Source} from './source.ts';
 export function fileSource(name: string | Buffer, cwd: string): Source {
   const path = typeof name === 'string' ? resolve(cwd, name) : resolveBytes(cwd, name);
   const shown = name.toString();
-  return {name: shown, typeName: shown, open: () => openFile(shown, path)};
+  const measure = () =>
+    stat(path).then(
+      stats => stats.size,
+      () => 0,
+    );
+  return {name: shown, typeName: shown, measure, open: () => openFile(shown, path)};
 }
 
 function resolveBytes(cwd: string, name: Buffer): Buffer {

@@ -14,6 +14,10 @@ export interface Source {
   readonly relativePathBytes?: Buffer;
   /** Set where this machine cannot tell which files it stands for, so that no shard may leave it out. */
   readonly everyShard?: true;
+  /** Set of what can be opened only once: standard input. */
+  readonly isOnce?: true;
+  /** Its size in bytes, without opening it; 0 where that cannot be told. */
+  measure?(): Promise<number>;
   /** Opens it, or rejects with a MediaError that says why it cannot be uploaded. */
   open(signal: AbortSignal): Promise<OpenSource>;
 }

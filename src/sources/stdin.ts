@@ -18,7 +18,7 @@ export interface StdinOptions {
  */
 export function stdinSource(options: StdinOptions): Source {
   const name = options.name === undefined ? '-' : basename(options.name);
-  return {name, typeName: name, open: signal => spool(options, signal)};
+  return {name, typeName: name, isOnce: true, open: signal => spool(options, signal)};
 }
 
 async function spool(options: StdinOptions, signal: AbortSignal): Promise<OpenSource> {

@@ -52,7 +52,10 @@ export class FileTransfer {
       const type = await this.#options.contentType(this.#source, opened);
       this.#facts.contentType = type.contentType;
       if (type.warning !== undefined) this.#options.observer.warning(this.#source.name, type.warning);
-      if (this.#options.dryRun) return {outcome: {...this.#describe(), status: 'checked'}, halt: 'never'};
+      if (this.#options.dryRun) {
+        await this.#parts.duplicates?.add(this.#position, this.#source, opened);
+        return {outcome: {...this.#describe(), status: 'checked'}, halt: 'never'};
+      }
       return await this.#upload(opened, type.contentType);
     } catch (error) {
       if (!(error instanceof MediaError)) throw error;
@@ -216,8 +219,12 @@ function retryAfter(failure: Failure): string | undefined {
 }
 
 /** What an outcome calls its source. */
-export function nameOf({name, pathBytes}: Source): Pick<OutcomeFacts, 'name' | 'nameBytes'> {
-  return pathBytes === undefined ? {name} : {name, nameBytes: pathBytes};
+export function nameOf({
+  name,
+  pathBytes,
+  isOnce,
+}: Source): Pick<OutcomeFacts, 'name' | 'nameBytes' | 'isOnce'> {
+  return {name, ...(pathBytes && {nameBytes: pathBytes}), ...(isOnce && {isOnce})};
 }
 
 function unknownSince(name: string): MediaError {

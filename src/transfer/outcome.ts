@@ -7,8 +7,8 @@ export type Outcome = OutcomeFacts &
     | {status: 'uploaded'; received: ReceivedRecord}
     /** Uploaded by an earlier run of the same journal, with this record. */
     | {status: 'skipped'; received: ReceivedRecord}
-    /** Checked and found fit, under `dryRun`; nothing was sent. */
-    | {status: 'checked'}
+    /** Checked and found fit, under `dryRun`; nothing was sent. `duplicateOf` names an earlier input of equal content. */
+    | {status: 'checked'; duplicateOf?: string}
     | {status: 'failed'; error: MediaError}
     | {status: 'unknown'; error: MediaError}
   );
@@ -18,6 +18,8 @@ export interface OutcomeFacts {
   name: string;
   /** The name's bytes, where they are not UTF-8. */
   nameBytes?: Buffer;
+  /** Set of what can be opened only once: standard input. */
+  isOnce?: true;
   /** Its place among the inputs, from 0. */
   position: number;
   contentType?: string;

@@ -1,6 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {Clock} from '../host.ts';
 import type {OpenSource, Source} from '../sources/source.ts';
+import {Duplicates} from './duplicates.ts';
 import {type Ending, FileTransfer, nameOf} from './file-transfer.ts';
 import {Gate} from './gate.ts';
 import type {Journal} from './journal.ts';
@@ -57,21 +58,25 @@ export interface BatchParts {
   /** Closed while the service asks for time. */
   gate: Gate;
   rateLimit: RateLimit | undefined;
+  /** Of a dry run. */
+  duplicates: Duplicates | undefined;
 }
 
 /**
  * Uploads the sources, up to `concurrency` at a time, and yields what became of each as it is known; never rejects for
  * the failure of one file. After a signal no further source is taken; after any other end of the run those that are
- * left come out as failed with `not_tried`.
+ * left come out as failed with `not_tried`. A dry run yields in the order of the sources, so that of equal files the first
+ * counts as the original.
  */
 export async function* uploadAll(
   sources: AsyncIterable<Source> | Iterable<Source>,
   options: TransferOptions,
 ): AsyncGenerator<Outcome> {
   const batch = new Batch(options);
-  yield* mapConcurrently(batch.numbered(sources), options.concurrency, ([position, source]) =>
+  const outcomes = mapConcurrently(batch.numbered(sources), options.concurrency, ([position, source]) =>
     batch.transfer(position, source),
   );
+  yield* options.dryRun ? batch.audited(outcomes) : outcomes;
 }
 
 class Batch {
@@ -81,12 +86,13 @@ class Batch {
   #answered = false;
 
   constructor(options: TransferOptions) {
-    const {clock, limitRate} = options;
+    const {clock, limitRate, dryRun, stop} = options;
     this.#options = options;
     this.#parts = {
       budget: new RetryBudget(),
       gate: new Gate(clock),
       rateLimit: limitRate === undefined ? undefined : new RateLimit(limitRate, clock),
+      duplicates: dryRun ? new Duplicates(stop) : undefined,
     };
   }
 
@@ -108,6 +114,14 @@ class Batch {
     return ending.outcome;
   }
 
+  /** The outcomes in the order of their positions, with the duplicates among them marked. */
+  async *audited(outcomes: AsyncIterable<Outcome>): AsyncGenerator<Outcome> {
+    for await (const outcome of inOrder(outcomes)) {
+      const duplicateOf = this.#parts.duplicates?.originalOf(outcome.position);
+      yield outcome.status === 'checked' && duplicateOf !== undefined ? {...outcome, duplicateOf} : outcome;
+    }
+  }
+
   #learn({outcome, halt, journalFailure}: Ending): void {
     this.#halted ??= journalFailure;
     if ('error' in outcome) {
@@ -121,6 +135,20 @@ class Batch {
   #end(): MediaError | undefined {
     const {stop} = this.#options;
     return stop.aborted ? (stop.reason as MediaError) : undefined;
+  }
+}
+
+/** Holds back what comes before its turn; positions count from 0 without a gap. */
+async function* inOrder(outcomes: AsyncIterable<Outcome>): AsyncGenerator<Outcome> {
+  const early = new Map<number, Outcome>();
+  let next = 0;
+  for await (const outcome of outcomes) {
+    early.set(outcome.position, outcome);
+    for (let due = early.get(next); due !== undefined; due = early.get(next)) {
+      early.delete(next);
+      next += 1;
+      yield due;
+    }
   }
 }
 

@@ -118,6 +118,29 @@ describe('media upload on a terminal', () => {
     expect(terminal.output()).toContain('1 uploaded, 0 skipped, 1 failed, 0 unknown\r\n');
   });
 
+  it('several files: the whole batch, its counts, the files in flight and how many more', async () => {
+    const {box, release} = await slowService();
+    const names = Array.from({length: 30}, (_, index) => `${'long-'.repeat(20)}${index}.png`);
+    for (const name of names) await copyFile(photo, join(box.directory, name));
+    const terminal = onTerminal(box, ['upload', ...names, '-c', '20', '--format', 'id'], {
+      shell: 'exec "$@" > stdout.txt',
+    });
+    await terminal.shows(/\d+% {2}[\d.]+ KiB of 397\.9 KiB, /);
+    await terminal.shows('0 of 30 files: 0 uploaded, 0 skipped, 0 failed, 0 unknown');
+    await terminal.shows('13.3 KiB sent, waiting for the answer');
+    await terminal.shows('  and 12 more');
+    release();
+    expect(await terminal.end).toMatchObject({exitCode: 0});
+    expect(terminal.output().endsWith('30 uploaded, 0 skipped, 0 failed, 0 unknown\r\n')).toBe(true);
+    const drawn = terminal
+      .output()
+      .split(/\r?\n/)
+      .flatMap(line => line.split(clearLine.slice(0, 4)))
+      .map(line => stripVTControlCharacters(line));
+    expect(Math.max(...drawn.map(cellsOf))).toBeLessThanOrEqual(80);
+    expect(drawn.join('\n')).toContain('lon…g-long-');
+  });
+
   it.each([
     ['NO_COLOR=1', [], {NO_COLOR: '1'}],
     ['--no-color', ['--no-color'], {}],

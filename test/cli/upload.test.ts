@@ -287,7 +287,11 @@ describe('the exit status of media upload', () => {
     const beside = await sandbox.run(['upload', 'gone.png', photo]);
     expect(beside.stdout).toContain('gone.png does not exist.');
     expect(beside.stderr).toBe(
-      'media: gone.png does not exist.\n1 uploaded, 0 skipped, 1 failed, 0 unknown\n',
+      [
+        'media: gone.png does not exist.',
+        'To upload what failed, and nothing else: media upload gone.png (and the options of this run)',
+        '1 uploaded, 0 skipped, 1 failed, 0 unknown\n',
+      ].join('\n'),
     );
     expect(beside.exitCode).toBe(3);
     expect(await storedBytes(service)).toEqual(await bytesOf(photo));

@@ -1,0 +1,159 @@
+import type {Clock} from '../host.ts';
+import {formatBytes, formatDuration} from './units.ts';
+
+/** A file that is being worked on. */
+export interface FileInFlight {
+  name: string;
+  /** Bytes. */
+  size: number;
+  /** Bytes of the present attempt that were handed to the connection. */
+  sent: number;
+  /** On the clock's monotonic scale. */
+  start: number;
+  /** Why and until when it waits, shown instead of how far it is. */
+  waiting?: string;
+}
+
+/** How far a run is. */
+export interface Standing {
+  /** Files that are done with, whatever became of them. */
+  files: number;
+  /** Bytes sent. */
+  sent: number;
+  /** Bytes of files that are done with, and those sent of the others. */
+  done: number;
+  /** Bytes sent a second, of late. */
+  rate: number;
+  /** All that there is, as far as it has been counted. */
+  total?: {files: number; bytes: number; isComplete: boolean};
+  /** At the rate of late; absent where that or the total is not known. */
+  secondsLeft?: number;
+}
+
+interface Sample {
+  at: number;
+  sent: number;
+  done: number;
+}
+
+/** The rate is that of the last ten seconds, from samples at least a second apart. */
+const windowMs = 10_000;
+const sampleMs = 1000;
+
+/** Adds up how far a run is, and how much there is in all while that is being counted. */
+export class Meter {
+  readonly #clock: Clock;
+  readonly #inFlight = new Map<number, FileInFlight>();
+  readonly #samples: Sample[];
+  #files = 0;
+  /** Of files that are no longer in flight. */
+  #sent = 0;
+  #done = 0;
+  #total: {files: number; bytes: number; isComplete: boolean} | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#samples = [{at: clock.monotonic(), sent: 0, done: 0}];
+  }
+
+  started(position: number, name: string, size: number): void {
+    this.#inFlight.set(position, {name, size, sent: 0, start: this.#clock.monotonic()});
+  }
+
+  progress(position: number, sentBytes: number): void {
+    const file = this.#inFlight.get(position);
+    if (file === undefined) return;
+    file.sent = sentBytes;
+    if (file.waiting !== undefined) delete file.waiting;
+  }
+
+  waiting(position: number, why: string): void {
+    const file = this.#inFlight.get(position);
+    if (file !== undefined) file.waiting = why;
+  }
+
+  finished(position: number): void {
+    const file = this.#inFlight.get(position);
+    this.#inFlight.delete(position);
+    this.#files += 1;
+    this.#sent += file?.sent ?? 0;
+    this.#done += file?.size ?? 0;
+  }
+
+  /** One more file has been counted, of so many bytes. */
+  counted(bytes: number): void {
+    this.#total ??= {files: 0, bytes: 0, isComplete: false};
+    this.#total.files += 1;
+    this.#total.bytes += bytes;
+  }
+
+  allCounted(): void {
+    if (this.#total !== undefined) this.#total.isComplete = true;
+  }
+
+  /** The files that are being worked on, in the order in which they were begun. */
+  get inFlight(): IterableIterator<FileInFlight> {
+    return this.#inFlight.values();
+  }
+
+  get filesInFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  standing(): Standing {
+    let [sent, done] = [this.#sent, this.#done];
+    for (const file of this.#inFlight.values()) {
+      sent += file.sent;
+      done += file.sent;
+    }
+    const rates = this.#sample({at: this.#clock.monotonic(), sent, done});
+    const left = this.#total?.isComplete ? Math.max(0, this.#total.bytes - done) : undefined;
+    return {
+      files: this.#files,
+      sent,
+      done,
+      rate: rates.sent,
+      ...(this.#total === undefined ? {} : {total: this.#total}),
+      ...(left === undefined || rates.done <= 0 ? {} : {secondsLeft: left / rates.done}),
+    };
+  }
+
+  /** What was sent and done a second, from the oldest sample of the window until now. */
+  #sample(now: Sample): {sent: number; done: number} {
+    const samples = this.#samples;
+    while (samples.length > 1 && now.at - (samples[1] as Sample).at >= windowMs) samples.shift();
+    const since = samples[0] as Sample;
+    if (now.at - (samples.at(-1) as Sample).at >= sampleMs) samples.push(now);
+    const seconds = Math.max(0.001, (now.at - since.at) / 1000);
+    return {
+      sent: Math.max(0, now.sent - since.sent) / seconds,
+      done: Math.max(0, now.done - since.done) / seconds,
+    };
+  }
+}
+
+/** A run's bytes, rate and time left: `1.1 GiB of 2.6 GiB, 34.5 MiB/s, 44s left`. */
+export function standingText(standing: Standing): string {
+  const {done, rate, total, secondsLeft} = standing;
+  const size =
+    total === undefined ? '' : ` of ${formatBytes(total.bytes)}${total.isComplete ? '' : ' or more'}`;
+  const left = secondsLeft === undefined ? '' : `, ${formatDuration(secondsLeft)} left`;
+  return `${formatBytes(done)}${size}, ${formatBytes(rate)}/s${left}`;
+}
+
+/** How many files are done with: `4200 of 10000 files`. */
+export function filesText({files, total}: Standing): string {
+  const all = total === undefined ? '' : ` of ${total.files}${total.isComplete ? '' : '+'}`;
+  return `${files}${all} ${(total?.files ?? files) === 1 ? 'file' : 'files'}`;
+}
+
+/** A bar as wide as asked for, filled as far as the run is; empty while the total is not known. */
+export function standingBar({done, total}: Standing, width: number): string {
+  const room = width - '[] 100%'.length;
+  if (!total?.isComplete || total.bytes === 0 || room < 5) return '';
+  const share = Math.min(1, done / total.bytes);
+  const filled = Math.floor(share * room);
+  const head = filled > 0 && filled < room ? '>' : '';
+  const bar = '='.repeat(filled - head.length) + head;
+  return `[${bar.padEnd(room)}] ${String(Math.floor(share * 100)).padStart(3)}%`;
+}

@@ -1,0 +1,29 @@
+import {stat} from 'node:fs/promises';
+import {resolve} from 'node:path';
+import type {InputRequest} from './expand.ts';
+import type {Source} from './source.ts';
+
+/** Whether the inputs can be read a second time: a list that comes through a pipe can not. */
+export async function isRepeatable(
+  {filesFrom = [], filesFrom0 = []}: InputRequest,
+  cwd: string,
+): Promise<boolean> {
+  for (const list of [...filesFrom, ...filesFrom0]) {
+    const stats = list === '-' ? undefined : await stat(resolve(cwd, list)).catch(() => undefined);
+    if (!stats?.isFile()) return false;
+  }
+  return true;
+}
+
+/** Tells the size of each source, in bytes, without opening it; false when it was stopped before the last. */
+export async function survey(
+  sources: AsyncIterable<Source>,
+  found: (bytes: number) => void,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for await (const source of sources) {
+    if (signal.aborted) return false;
+    found((await source.measure?.()) ?? 0);
+  }
+  return true;
+}

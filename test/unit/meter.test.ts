@@ -1,0 +1,131 @@
+import {describe, expect, it} from 'vitest';
+import type {Clock} from '../../src/host.ts';
+import {filesText, Meter, type Standing, standingBar, standingText} from '../../src/output/meter.ts';
+
+const MiB = 1024 * 1024;
+
+/** A clock that goes when told to. */
+function manualClock(): Clock & {pass(ms: number): void} {
+  let now = 0;
+  const unused = () => {
+    throw new Error('a meter only looks at the clock');
+  };
+  return {
+    now: unused,
+    monotonic: () => now,
+    after: unused,
+    every: unused,
+    sleep: unused,
+    pass(ms) {
+      now += ms;
+    },
+  };
+}
+
+function meter() {
+  const clock = manualClock();
+  return {clock, meter: new Meter(clock)};
+}
+
+describe('Meter', () => {
+  it('what is sent of files in flight and of finished ones adds up', () => {
+    const {clock, meter: m} = meter();
+    m.started(0, 'a', 10 * MiB);
+    m.started(1, 'b', 10 * MiB);
+    m.progress(0, 10 * MiB);
+    m.progress(1, 2 * MiB);
+    m.finished(0);
+    clock.pass(2000);
+    expect(m.standing()).toEqual({files: 1, sent: 12 * MiB, done: 12 * MiB, rate: 6 * MiB});
+    expect([...m.inFlight].map(({name}) => name)).toEqual(['b']);
+  });
+
+  it('a file that was skipped is done and was not sent', () => {
+    const {clock, meter: m} = meter();
+    m.started(0, 'a', 10 * MiB);
+    m.finished(0);
+    clock.pass(1000);
+    expect(m.standing()).toMatchObject({files: 1, sent: 0, done: 10 * MiB, rate: 0});
+  });
+
+  it('a file that could not be opened is done, with no bytes', () => {
+    const {meter: m} = meter();
+    m.finished(0);
+    expect(m.standing()).toMatchObject({files: 1, sent: 0, done: 0});
+  });
+
+  it('an attempt that begins anew takes back what the last one sent', () => {
+    const {meter: m} = meter();
+    m.started(0, 'a', 10 * MiB);
+    m.progress(0, 9 * MiB);
+    m.waiting(0, 'next try in 1 s');
+    expect([...m.inFlight][0]?.waiting).toBe('next try in 1 s');
+    m.progress(0, MiB);
+    expect([...m.inFlight][0]?.waiting).toBeUndefined();
+    expect(m.standing().sent).toBe(MiB);
+  });
+
+  it('the time left is known once all files are counted, at the rate of the last ten seconds', () => {
+    const {clock, meter: m} = meter();
+    m.counted(60 * MiB);
+    m.started(0, 'a', 100 * MiB);
+    for (let second = 1; second <= 20; second += 1) {
+      clock.pass(1000);
+      // 1 MiB a second at first, 4 MiB a second of late.
+      m.progress(0, second <= 10 ? second * MiB : (10 + (second - 10) * 4) * MiB);
+      expect(m.standing().secondsLeft).toBeUndefined();
+    }
+    m.counted(40 * MiB);
+    m.allCounted();
+    const standing = m.standing();
+    expect(standing.rate).toBe(4 * MiB);
+    expect(standing.total).toEqual({files: 2, bytes: 100 * MiB, isComplete: true});
+    expect(standing.secondsLeft).toBe(12.5);
+  });
+
+  it('nothing sent yet: no time left is told', () => {
+    const {clock, meter: m} = meter();
+    m.counted(MiB);
+    m.allCounted();
+    clock.pass(1000);
+    expect(m.standing().secondsLeft).toBeUndefined();
+  });
+});
+
+const half: Standing = {
+  files: 5,
+  sent: 4 * MiB,
+  done: 5 * MiB,
+  rate: MiB,
+  total: {files: 10, bytes: 10 * MiB, isComplete: true},
+  secondsLeft: 5,
+};
+const counting: Standing = {...half, total: {files: 10, bytes: 10 * MiB, isComplete: false}};
+const {total: _total, ...uncounted} = half;
+
+describe('standingText and filesText', () => {
+  it.each([
+    ['all counted', half, '5.0 MiB of 10.0 MiB, 1.0 MiB/s, 5s left', '5 of 10 files'],
+    ['counting', counting, '5.0 MiB of 10.0 MiB or more, 1.0 MiB/s, 5s left', '5 of 10+ files'],
+    ['not counted', uncounted, '5.0 MiB, 1.0 MiB/s, 5s left', '5 files'],
+    ['one', {...uncounted, files: 1}, '5.0 MiB, 1.0 MiB/s, 5s left', '1 file'],
+  ])('%s', (_name, standing, text, files) => {
+    expect(standingText(standing)).toBe(text);
+    expect(filesText(standing)).toBe(files);
+  });
+});
+
+describe('standingBar', () => {
+  it.each<[string, Standing, number, string]>([
+    ['half', half, 27, '[=========>          ]  50%'],
+    ['none', {...half, done: 0}, 27, '[                    ]   0%'],
+    ['all', {...half, done: 10 * MiB}, 27, '[====================] 100%'],
+    ['more than was counted', {...half, done: 11 * MiB}, 27, '[====================] 100%'],
+    ['too narrow', half, 11, ''],
+    ['still counting', counting, 27, ''],
+    ['not counted', uncounted, 27, ''],
+    ['no bytes at all', {...half, done: 0, total: {files: 1, bytes: 0, isComplete: true}}, 27, ''],
+  ])('%s', (_name, standing, width, expected) => {
+    expect(standingBar(standing, width)).toBe(expected);
+  });
+});
