@@ -113,9 +113,16 @@ export class Meter {
       sent,
       done,
       rate: rates.sent,
-      ...(this.#total === undefined ? {} : {total: this.#total}),
+      ...this.#totalOf(done),
       ...(left === undefined || rates.done <= 0 ? {} : {secondsLeft: left / rates.done}),
     };
+  }
+
+  /** Counting may lag behind: what is less than is done already is no total. */
+  #totalOf(done: number): Pick<Standing, 'total'> {
+    const total = this.#total;
+    const isBehind = total !== undefined && (total.files < this.#files || total.bytes < done);
+    return total === undefined || (isBehind && !total.isComplete) ? {} : {total};
   }
 
   /** What was sent and done a second, from the oldest sample of the window until now. */

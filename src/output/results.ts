@@ -17,14 +17,17 @@ export interface ResultOptions {
   color: boolean;
 }
 
+/** Rows of one table: drawing one takes time that grows faster than its length. */
+const longestTable = 1000;
+
 /**
  * Prints outcomes on standard output in one format: ndjson as they come, the other line formats in the order of the
- * inputs as soon as that order allows, a table at the end.
+ * inputs as soon as that order allows, a table at the end, or one each time it has grown long.
  */
 export class Results {
   readonly #stdout: Stdout;
   readonly #options: ResultOptions;
-  readonly #rows: Outcome[] = [];
+  #rows: Outcome[] = [];
   /** Outcomes that came before those of earlier inputs. */
   readonly #early = new Map<number, Outcome>();
   #next = 0;
@@ -49,17 +52,23 @@ export class Results {
   async end(): Promise<void> {
     for (const [, outcome] of [...this.#early].sort(([a], [b]) => a - b)) await this.#print(outcome);
     this.#early.clear();
-    if (this.#options.format === 'table') await this.#stdout.write(await this.#table());
+    await this.#printTable();
   }
 
   async #print(outcome: Outcome): Promise<void> {
     const {format} = this.#options;
     if (format === 'table') {
       this.#rows.push(outcome);
-      return;
+      return this.#rows.length < longestTable ? undefined : this.#printTable();
     }
     await this.#stdout.write((this.#begun ? '' : formatHead(format)) + formatOutcome(format, outcome));
     this.#begun = true;
+  }
+
+  async #printTable(): Promise<void> {
+    const text = await this.#table();
+    this.#rows = [];
+    if (text !== '') await this.#stdout.write(text);
   }
 
   async #table(): Promise<string> {

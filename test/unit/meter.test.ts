@@ -83,6 +83,16 @@ describe('Meter', () => {
     expect(standing.secondsLeft).toBe(12.5);
   });
 
+  it('a count that lags behind is no total', () => {
+    const {meter: m} = meter();
+    m.counted(MiB);
+    m.started(0, 'a', 2 * MiB);
+    m.progress(0, 2 * MiB);
+    expect(m.standing().total).toBeUndefined();
+    m.allCounted();
+    expect(m.standing().total).toEqual({files: 1, bytes: MiB, isComplete: true});
+  });
+
   it('nothing sent yet: no time left is told', () => {
     const {clock, meter: m} = meter();
     m.counted(MiB);

@@ -1,0 +1,29 @@
+import {PassThrough} from 'node:stream';
+import {describe, expect, it} from 'vitest';
+import {Results} from '../../src/output/results.ts';
+import {Stdout} from '../../src/output/stdout.ts';
+import type {Outcome} from '../../src/transfer/outcome.ts';
+
+function checked(position: number): Outcome {
+  const name = `p${position}.png`;
+  return {name, position, status: 'checked', contentType: 'image/png', size: 1, attempts: 0, elapsedMs: 0};
+}
+
+describe('Results', () => {
+  it('2,500 rows: tables of up to 1,000, the first before the last outcome has come', async () => {
+    const stream = new PassThrough();
+    let text = '';
+    stream.on('data', chunk => {
+      text += chunk;
+    });
+    const options = {format: 'table', several: true, width: Number.POSITIVE_INFINITY, color: false} as const;
+    const results = new Results(new Stdout(stream), options);
+    for (let position = 0; position < 1000; position += 1) await results.add(checked(position));
+    expect(text).toContain('p999.png');
+    for (let position = 1000; position < 2500; position += 1) await results.add(checked(position));
+    expect(text).not.toContain('p2499.png');
+    await results.end();
+    expect(text.match(/│ file /g)).toHaveLength(3);
+    expect(text.match(/p\d+\.png/g)).toEqual(Array.from({length: 2500}, (_, index) => `p${index}.png`));
+  });
+});
