@@ -1,4 +1,5 @@
-// Checks what would be published: only the program, its types and its texts, and no package with an install script.
+// Checks what would be published: only the program, its types and its texts, within 3 MiB, with every package built in
+// but the optional ones, and none of those with an install script.
 import {spawnSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 
@@ -7,27 +8,30 @@ const {stdout} = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scri
   shell: process.platform === 'win32',
 });
 const [{files, unpackedSize}] = JSON.parse(stdout);
+const largestSize = 3 * 1024 * 1024;
 const expected =
-  /^(bin\/media\.js|dist\/.+\.(js|d\.ts)|completions\/.+|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
+  /^(bin\/media\.js|dist\/.+\.(js|d\.ts)|dist\/THIRD-PARTY-LICENSES\.txt|completions\/.+|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
 const strangers = files.map(({path}) => path).filter(path => !expected.test(path));
 const missing = [
   'bin/media.js',
   'dist/main.js',
   'dist/index.js',
   'dist/index.d.ts',
+  'dist/THIRD-PARTY-LICENSES.txt',
   'LICENSE',
   'README.md',
 ].filter(path => !files.some(file => file.path === path));
+const {dependencies = {}} = JSON.parse(readFileSync('package.json', 'utf8'));
 const {packages} = JSON.parse(readFileSync('package-lock.json', 'utf8'));
-const scripted = Object.entries(packages).filter(
-  ([, entry]) => entry.hasInstallScript && !entry.dev && !entry.optional,
-);
+const scripted = Object.entries(packages).filter(([, entry]) => entry.hasInstallScript && !entry.dev);
 const addressed = Object.values(packages).filter(entry => entry.resolved !== undefined);
 
 console.log(`${files.length} files, ${unpackedSize} bytes unpacked`);
 const complaints = [
   ...strangers.map(path => `not to be published: ${path}`),
   ...missing.map(path => `missing: ${path}`),
+  ...Object.keys(dependencies).map(name => `not built in: ${name}`),
+  ...(unpackedSize > largestSize ? [`larger than ${largestSize} bytes`] : []),
   ...scripted.map(([name]) => `runs an install script: ${name}`),
   ...addressed.map(() => 'the lock file names a download address'),
 ];

@@ -1,4 +1,4 @@
-// Brings a clone to where everything runs: installs what the lock file names and compiles src to dist.
+// Brings a clone to where everything runs: installs what the lock file names and builds dist from src.
 // Does nothing when neither the lock file nor the sources have changed since it last did.
 import {spawnSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
@@ -43,7 +43,7 @@ function bringUpToDate(stamp, result, state, what, action) {
 function build() {
   for (const directory of ['dist.new', 'dist.old'])
     rmSync(join(root, directory), {recursive: true, force: true});
-  run('npm', 'run', '--silent', 'build', '--', '--outDir', 'dist.new');
+  run('npm', 'run', '--silent', 'build', '--', 'dist.new');
   if (existsSync(join(root, 'dist'))) renameSync(join(root, 'dist'), join(root, 'dist.old'));
   renameSync(join(root, 'dist.new'), join(root, 'dist'));
   rmSync(join(root, 'dist.old'), {recursive: true, force: true});
@@ -54,5 +54,5 @@ bringUpToDate('node_modules/.prepared', 'node_modules/.bin', packages, 'Installi
   run('npm', 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'),
 );
 
-const sources = digest(['package-lock.json', 'tsconfig.json', ...filesBelow('src')]);
+const sources = digest(['package-lock.json', 'tsconfig.json', '.ci/build.js', ...filesBelow('src')]);
 bringUpToDate('node_modules/.built', 'dist/main.js', sources, 'Building...', build);

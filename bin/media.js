@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-import {systemHost} from '../dist/host.js';
-import {run} from '../dist/main.js';
+import {run, systemHost} from '../dist/main.js';
 
 // Should the program ever run out of things to do without an end, that is a bug and must not look like success.
 process.exitCode = 7;

@@ -7,6 +7,8 @@ import type {Host} from './host.ts';
 import {asMediaError} from './output/report.ts';
 import {Stdout} from './output/stdout.ts';
 
+export {systemHost} from './host.ts';
+
 /**
  * Runs one command line and resolves to its exit status, or to the signal that the process is to end by. Never
  * rejects: this is the only place that catches everything.

@@ -74,8 +74,8 @@ async function readExtension(name: string): Promise<Claim> {
     isAmbiguous: isAmbiguousExtension(extension),
   };
   if (extension === '') return claim;
-  const {lookup} = await import('mime-types');
-  const type = tabledExtensionType(extension) ?? (lookup(extension) || undefined);
+  const {default: mimeTypes} = await import('mime-types');
+  const type = tabledExtensionType(extension) ?? (mimeTypes.lookup(extension) || undefined);
   if (type === undefined) return claim;
   return isMediaType(type) ? {...claim, type} : {...claim, otherType: type};
 }
