@@ -45,8 +45,10 @@ export class FileTransfer {
 
   async run(): Promise<Ending> {
     let opened: OpenSource | undefined;
+    let endTurn = () => {};
     try {
       opened = await this.#open();
+      endTurn = (await this.#options.journal?.turn(this.#journalInput(opened))) ?? endTurn;
       const known = await this.#lookUp(opened);
       if (known !== undefined) return {outcome: known, halt: 'never'};
       const type = await this.#options.contentType(this.#source, opened);
@@ -62,21 +64,26 @@ export class FileTransfer {
       return {outcome: {...this.#describe(), status: 'failed', error}, halt: 'never'};
     } finally {
       this.#entry?.end();
+      endTurn();
       await opened?.close();
     }
   }
 
-  /** What an earlier run of the same journal did with this file, if that settles it. */
+  /** What the journal tells of this file, if that settles it. */
   async #lookUp(opened: OpenSource): Promise<Outcome | undefined> {
-    const {journal, onUnknown, dryRun} = this.#options;
+    const {journal, onUnknown, dryRun, stop} = this.#options;
     if (journal === undefined || dryRun) return undefined;
-    const found = await journal.lookup(this.#journalInput(opened), () => contentHash(opened));
+    const found = await journal.lookup(this.#journalInput(opened), () => contentHash(opened, stop));
     if (found.status === 'unknown' && onUnknown === 'hold') {
       return {...this.#describe(), status: 'unknown', error: unknownSince(this.#source.name)};
     }
     if (found.status !== 'done') return undefined;
     const received = parseRecord(found.recordJson);
-    return 'problem' in received ? undefined : {...this.#describe(), status: 'skipped', received};
+    // Sending it again would store it twice.
+    if ('problem' in received) {
+      throw await journal.reader.damage(found.entry, `holds a record that is ${received.problem}`);
+    }
+    return {...this.#describe(), status: 'skipped', received};
   }
 
   #journalInput({size, mtimeNs}: OpenSource): JournalInput {
@@ -102,7 +109,7 @@ export class FileTransfer {
   async #upload(source: OpenSource, contentType: string): Promise<Ending> {
     const {uploader, clock, stallTimeoutMs, answerTimeoutMs, stop, observer} = this.#options;
     const entry = await this.#options.journal?.begin({...this.#journalInput(source), contentType}, () =>
-      contentHash(source),
+      contentHash(source, stop),
     );
     this.#entry = entry;
     const idempotencyKey = entry?.idempotencyKey ?? this.#options.uuid();
@@ -230,7 +237,7 @@ export function nameOf({
 function unknownSince(name: string): MediaError {
   return new MediaError(
     'outcome_unknown',
-    `An earlier run sent ${name} whole and recorded no answer, so it may or may not be stored.`,
+    `${name} was sent whole before and no answer was recorded, so it may or may not be stored.`,
     {
       hint: 'Look whether the service has it, then settle it with media journal resolve; --on-unknown retry sends it again.',
     },

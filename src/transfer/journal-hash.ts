@@ -3,10 +3,11 @@ import type {OpenSource} from '../sources/source.ts';
 
 const blockBytes = 1024 * 1024;
 
-/** The SHA-256 of an opened source's content, in hex. */
-export async function contentHash(source: OpenSource): Promise<string> {
+/** The SHA-256 of an opened source's content, in hex; rejects with the signal's reason when that is aborted first. */
+export async function contentHash(source: OpenSource, signal?: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
   for (let position = 0; position < source.size; ) {
+    signal?.throwIfAborted();
     const block = await source.read(position, blockBytes);
     if (block.length === 0) break;
     hash.update(block);

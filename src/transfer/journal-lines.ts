@@ -87,9 +87,17 @@ export function parseLine(text: string): ParsedLine | undefined {
   if (event === 'commit') return {event, key, sha256};
   const as = value['as'];
   if (event === 'resolved' && as === 'resend') return {event, key, as, sha256};
-  if (!isObject(value['record'])) return undefined;
+  if (!isRecord(value['record'])) return undefined;
   if (event === 'done') return {event, key, sha256};
   return event === 'resolved' && as === 'uploaded' ? {event, key, as, sha256} : undefined;
+}
+
+/** As far as it can be told cheaply: a run prints it as the service's record. */
+function isRecord(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    (typeof value['id'] === 'number' || (typeof value['id'] === 'string' && value['id'] !== ''))
+  );
 }
 
 function parseIntent(key: string, value: Record<string, unknown>): ParsedLine | undefined {

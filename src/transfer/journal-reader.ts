@@ -1,9 +1,10 @@
 import {resolve} from 'node:path';
+import type {MediaError} from '../errors.ts';
 import {journalFailed, unusable} from './journal-errors.ts';
 import {openJournalFile, type ReadHandle, readAll, reopening} from './journal-file.ts';
 import type {Entry, JournalIndex} from './journal-index.ts';
 import {memberIn, type ParsedLine, parseLine} from './journal-lines.ts';
-import {rawLines, recover} from './journal-recovery.ts';
+import {damagedLine, rawLines, recover} from './journal-recovery.ts';
 
 /** A journal that was read: its entries, and what their lines tell beyond them. */
 export class JournalReader {
@@ -33,6 +34,15 @@ export class JournalReader {
   async failureOf(entry: Entry): Promise<{code: string; message: string}> {
     const line = await this.#lineOf(entry);
     return line?.event === 'failed' ? {code: line.code, message: line.message} : {code: '', message: ''};
+  }
+
+  /** The error for an entry whose line cannot be relied on; `what` goes on with the sentence that begins with the line. */
+  async damage({offset}: Entry, what: string): Promise<MediaError> {
+    for await (const batch of rawLines(this.#handle, this.shown)) {
+      const line = batch.find(one => one.offset === offset);
+      if (line !== undefined) return damagedLine(this.shown, line.number, what);
+    }
+    return this.#changed();
   }
 
   /** All lines of the file that tell of an upload. */

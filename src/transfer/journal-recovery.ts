@@ -48,7 +48,7 @@ export async function* rawLines(handle: ReadHandle, shown: string): AsyncGenerat
     if (block.length === 0 && rest.length > 0) lines.push({bytes: rest, offset: start, number, ended: false});
     if (lines.length > 0) yield lines;
     if (block.length === 0) return;
-    if (rest.length > longestLine) throw damaged(shown, number, 'is longer than any line of a journal');
+    if (rest.length > longestLine) throw damagedLine(shown, number, 'is longer than any line of a journal');
   }
 }
 
@@ -83,7 +83,7 @@ function take(line: RawLine, recovery: Recovery, shown: string): void {
     checkHeader(parsed, shown);
   } else if (parsed === undefined || !fits(parsed, line, recovery, shown)) {
     if (line.ended)
-      throw damaged(
+      throw damagedLine(
         shown,
         line.number,
         parsed === undefined ? 'is no line of a journal' : 'tells of an upload that no line before it began',
@@ -128,7 +128,8 @@ function checkHeader(parsed: ParsedLine | undefined, shown: string): void {
   }
 }
 
-function damaged(shown: string, number: number, what: string): MediaError {
+/** The error for a line that cannot be relied on; `what` goes on with the sentence that begins with the line. */
+export function damagedLine(shown: string, number: number, what: string): MediaError {
   return unusable(
     `The journal ${shown} is damaged: line ${number} ${what}`,
     `Nothing was changed. Look at line ${number}: mend it, or take it out if what it told of is known otherwise.`,

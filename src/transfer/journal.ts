@@ -7,6 +7,7 @@ import {type JournalHandle, writeAll} from './journal-file.ts';
 import type {Entry} from './journal-index.ts';
 import {formatTransition, parseLine, pathKey, type Transition} from './journal-lines.ts';
 import type {JournalReader} from './journal-reader.ts';
+import {Turns} from './turns.ts';
 
 /** What tells one input's content from another, as far as it is known without reading it. */
 export interface JournalInput {
@@ -24,7 +25,7 @@ export type ContentHash = () => Promise<string>;
 export type Lookup =
   | {status: 'new'}
   /** Uploaded before, with the same content; the record's JSON is as the service sent it. */
-  | {status: 'done'; recordJson: string; sha256: string}
+  | {status: 'done'; recordJson: string; sha256: string; entry: Entry}
   /** Released before without a recorded end. */
   | {status: 'unknown'; idempotencyKey: string};
 
@@ -54,6 +55,7 @@ export class Journal {
   readonly #host: Host;
   readonly #log: GroupSync;
   readonly #release: () => Promise<void>;
+  readonly #turns = new Turns<string>();
   #failure: MediaError | undefined;
 
   constructor({reader, handle, length, host, release}: JournalParts) {
@@ -69,6 +71,14 @@ export class Journal {
   }
 
   /**
+   * Resolves when no other input of that path is at work, to the function that ends the turn. Files of several roots
+   * may have one path: what becomes of the first decides whether the second is to be sent at all.
+   */
+  turn({path}: JournalInput): Promise<() => void> {
+    return this.#turns.take(pathKey(path));
+  }
+
+  /**
    * Says what became of an input in earlier runs. An unknown outcome blocks its path whatever its content is now; done
    * is what agrees in path, size and content, where an equal mtime spares the reading.
    */
@@ -76,19 +86,21 @@ export class Journal {
     const entries = this.#entriesOf(input);
     const unknown = entries.find(entry => entry.state === 'unknown');
     if (unknown !== undefined) return {status: 'unknown', idempotencyKey: unknown.key};
-    // Two roots may have files of the same path: only the first to come is recognised without being read.
+    // Two roots may have files of the same path, and of the same mtime where a script made them: only the first to come
+    // is recognised without being read, and only where no other is known.
     const met = entries.some(entry => entry.met);
     for (const entry of entries) entry.met = true;
-    const done = entries.filter(({state, size}) => state === 'done' && size === input.size);
-    const entry =
-      (met ? undefined : done.find(({mtimeNs}) => mtimeNs === input.mtimeNs)) ??
-      (await this.#sameContent(done, hash));
+    const sameSize = entries.filter(({size}) => size === input.size);
+    const sameTime = sameSize.filter(({mtimeNs}) => mtimeNs === input.mtimeNs);
+    const isPlain = !met && sameTime.length === 1 && sameTime[0]?.state === 'done';
+    const done = sameSize.filter(({state}) => state === 'done');
+    const entry = isPlain ? sameTime[0] : await this.#sameContent(done, hash);
     if (entry === undefined) return {status: 'new'};
     const [recordJson, sha256 = ''] = await Promise.all([
       this.reader.recordOf(entry),
       this.reader.hashOf(entry),
     ]);
-    return {status: 'done', recordJson, sha256};
+    return {status: 'done', recordJson, sha256, entry};
   }
 
   /**

@@ -102,7 +102,7 @@ describe('look-up', () => {
     const one = await bench();
     await one.run(journal => upload(journal, inputOf('a.png'), 'done', 'med_7'));
     await one.run(async journal => {
-      expect(await journal.lookup(inputOf('a.png'), noHash)).toEqual({
+      expect(await journal.lookup(inputOf('a.png'), noHash)).toMatchObject({
         status: 'done',
         recordJson: '{"id":"med_7"}',
         sha256: sha256('content'),
@@ -179,6 +179,58 @@ describe('look-up', () => {
       expect(await lookup(journal, inputOf('a.png', 'two'))).toEqual({status: 'new'});
     });
   });
+
+  it('one of two files of one path, size and mtime failed: it is not taken for the other', async () => {
+    const one = await bench();
+    await one.run(async journal => {
+      await upload(journal, inputOf('a.png', 'one'), 'failed');
+      await upload(journal, inputOf('a.png', 'two'), 'done');
+    });
+    await one.run(async journal => {
+      expect(await lookup(journal, inputOf('a.png', 'one'))).toEqual({status: 'new'});
+      expect(await lookup(journal, inputOf('a.png', 'two'))).toMatchObject({status: 'done'});
+    });
+  });
+
+  it('two files of one path, size and mtime: each is told by its content', async () => {
+    const one = await bench();
+    await one.run(async journal => {
+      await upload(journal, inputOf('a.png', 'one'), 'done', 'med_1');
+      await upload(journal, inputOf('a.png', 'two'), 'done', 'med_2');
+    });
+    for (const [content, id] of [
+      ['one', 'med_1'],
+      ['two', 'med_2'],
+    ]) {
+      await one.run(async journal => {
+        expect(await lookup(journal, inputOf('a.png', content))).toMatchObject({
+          recordJson: `{"id":"${id}"}`,
+        });
+      });
+    }
+  });
+});
+
+describe('turns', () => {
+  it('of one path come one after the other, in the order of asking; others do not wait', async () => {
+    const one = await bench();
+    await one.run(async journal => {
+      const begun: string[] = [];
+      const turns = ['a', 'b', 'a', 'a'].map(async (path, index) => {
+        const end = await journal.turn(inputOf(path));
+        begun.push(`${path}${index}`);
+        return end;
+      });
+      await turns[1];
+      expect(begun).toEqual(['a0', 'b1']);
+      (await turns[0])?.();
+      await turns[2];
+      expect(begun).toEqual(['a0', 'b1', 'a2']);
+      (await turns[2])?.();
+      await turns[3];
+      expect(begun).toEqual(['a0', 'b1', 'a2', 'a3']);
+    });
+  });
 });
 
 describe('the idempotency key', () => {
@@ -230,7 +282,7 @@ describe('settling an unknown', () => {
   it('as uploaded: done with a record of that ID, for that content alone', async () => {
     const {one} = await settled({uploaded: 'med "5"'});
     await one.run(async journal => {
-      expect(await lookup(journal, inputOf('a.png', 'content', 1n))).toEqual({
+      expect(await lookup(journal, inputOf('a.png', 'content', 1n))).toMatchObject({
         status: 'done',
         recordJson: String.raw`{"id":"med \"5\""}`,
         sha256: sha256('content'),
