@@ -2,13 +2,17 @@ import {accessSync, constants} from 'node:fs';
 import {delimiter, join} from 'node:path';
 import type {TestContext} from 'vitest';
 
-/** Skips the test, and says so, where one of the programs is not installed. */
-export function needPrograms({skip, task}: TestContext, programs: readonly string[], packages: string): void {
-  const missing = programs.filter(program => !isInstalled(program));
-  if (missing.length === 0) return;
-  const reason = `not installed: ${missing.join(', ')} (Debian and Ubuntu: apt-get install ${packages})`;
+/** Skips the test where one of the programs is not installed. */
+export function needPrograms(context: TestContext, programs: readonly string[], packages: string): void {
+  const missing = programs.filter(program => !isInstalled(program)).join(', ');
+  if (missing === '') return;
+  notRun(context, `not installed: ${missing} (Debian and Ubuntu: apt-get install ${packages})`);
+}
+
+/** Skips the test, and says so. */
+export function notRun({skip, task}: TestContext, reason: string): never {
   process.stderr.write(`NOT RUN: ${task.name}: ${reason}\n`);
-  skip(reason);
+  return skip(reason);
 }
 
 /** Daemons are not on everybody's PATH. */
