@@ -1,11 +1,6 @@
 #!/usr/bin/env node
-<<<<<<< HEAD
-import {run, systemHost} from '../dist/main.js';
-=======
 import {constants} from 'node:os';
-import {systemHost} from '../dist/host.js';
-import {run} from '../dist/main.js';
->>>>>>> 4756347 (End with the signal's status as the first process of a container)
+import {run, systemHost} from '../dist/main.js';
 
 // Should the program ever run out of things to do without an end, that is a bug and must not look like success.
 process.exitCode = 7;
