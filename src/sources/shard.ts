@@ -159,7 +159,7 @@ function describe({index, count}: Shard): string {
 
 function unclear(what: string): MediaError {
   return new MediaError('usage', `--shard auto cannot tell this job's part: ${what}.`, {
-    hint: 'Name it with --shard K/N.',
+    hint: 'Name it with --shard K/N; in a Slurm array numbered from 1, --shard "$SLURM_ARRAY_TASK_ID/N".',
   });
 }
 

@@ -2,12 +2,19 @@ import {mkdir, writeFile} from 'node:fs/promises';
 import {userInfo} from 'node:os';
 import {join} from 'node:path';
 import {execa} from 'execa';
-import {onTestFinished} from 'vitest';
+import {onTestFinished, type TestContext} from 'vitest';
 import {type Batch, eventually, succeed} from './batch.ts';
 import {freePorts} from './free-ports.ts';
+import {notRun} from './installed.ts';
 
 export const sshPrograms = ['sshd', 'ssh', 'ssh-keygen', 'parallel'];
 export const sshPackages = 'parallel openssh-server openssh-client';
+
+/** Skips the test where nobody can log in to the account that it runs under. */
+export function needLogin(context: TestContext): void {
+  const {username, shell} = userInfo();
+  if (/\/(nologin|false)$/.test(shell ?? '')) notRun(context, `${username} cannot log in here (${shell})`);
+}
 
 /**
  * Lets this machine be reached by ssh as n1 and as n2, for the current test, with keys made for it; resolves to the
