@@ -15,15 +15,25 @@ export async function isRepeatable(
   return true;
 }
 
+/** One after the other they would queue behind the reads of all that is being sent. */
+const measuredAtATime = 256;
+
 /** Tells the size of each source, in bytes, without opening it; false when it was stopped before the last. */
 export async function survey(
   sources: AsyncIterable<Source>,
   found: (bytes: number) => void,
   signal: AbortSignal,
 ): Promise<boolean> {
+  let measured: Promise<number>[] = [];
+  const tell = async () => {
+    for (const bytes of await Promise.all(measured)) found(bytes);
+    measured = [];
+  };
   for await (const source of sources) {
     if (signal.aborted) return false;
-    found((await source.measure?.()) ?? 0);
+    measured.push(source.measure?.() ?? Promise.resolve(0));
+    if (measured.length >= measuredAtATime) await tell();
   }
+  await tell();
   return true;
 }
