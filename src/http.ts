@@ -265,6 +265,12 @@ function describeConnectError(error: unknown, url: URL, role: 'service' | 'proxy
       hint: `Check the spelling of ${role === 'proxy' ? 'the proxy variable' : 'the base URL'}.`,
     });
   }
+  if (code === 'EMFILE' || code === 'ENFILE') {
+    return new MediaError('too_many_open_files', `No connection to ${host}: too many files are open.`, {
+      ...details,
+      hint: 'Raise the limit with ulimit -n, or lower --concurrency.',
+    });
+  }
   if (code === 'EAI_AGAIN') {
     return new MediaError('dns_unavailable', `The name ${url.hostname} could not be looked up just now.`, {
       ...details,

@@ -76,8 +76,9 @@ export type TypeDecision = TransferOptions['contentType'];
 
 /** What decides the content type of each source under these options; a bad --content-type is a usage error. */
 export async function typeDecision(options: UploadOptions): Promise<TypeDecision> {
-  const {decideContentType, parseContentType} = await import('../sources/content-type.ts');
+  const {decideContentType, loadTypeKnowledge, parseContentType} = await import('../sources/content-type.ts');
   if (options.contentType === undefined) {
+    if (options.recursive || options.inputs.length !== 1) await loadTypeKnowledge();
     return (source, opened) => decideContentType(source.typeName, opened, options.types);
   }
   const contentType = parseContentType(options.contentType);

@@ -1,7 +1,7 @@
 import {extname} from 'node:path';
 import {MediaError} from '../errors.ts';
 import {isAmbiguousExtension, isMediaType, tabledExtensionType, typesAgree} from './content-type-tables.ts';
-import {type Finding, sniff} from './sniff.ts';
+import {type Finding, loadSniffer, sniff} from './sniff.ts';
 import {lfsPointer} from './sniff-text.ts';
 
 /** The values of `--types`. */
@@ -64,6 +64,11 @@ interface Claim {
   /** The type of an extension that names something else. */
   otherType?: string;
   isAmbiguous: boolean;
+}
+
+/** Loads what nearly every decision needs: once many files are open, no module can be loaded any more. */
+export async function loadTypeKnowledge(): Promise<void> {
+  await Promise.all([import('mime-types'), loadSniffer()]);
 }
 
 async function readExtension(name: string): Promise<Claim> {

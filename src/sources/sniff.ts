@@ -75,6 +75,11 @@ function trackFinding(type: string, tracks: Tracks): Finding {
   return {isMedia: false, what: `${type} with nothing but ${tracks} in it`, container: type};
 }
 
+/** Loads what sniffing nearly always needs. */
+export async function loadSniffer(): Promise<void> {
+  await import('file-type');
+}
+
 async function askFileType(head: Uint8Array, bytes: RandomAccess): Promise<Finding> {
   const {fileTypeFromBuffer} = await import('file-type');
   // It throws for some malformed files; those it does not recognise.

@@ -1,4 +1,4 @@
-import {MediaError} from '../errors.ts';
+import {MediaError, systemCode} from '../errors.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/source.ts';
 import {type AttemptResult, attemptUpload} from './attempt.ts';
@@ -51,7 +51,7 @@ export class FileTransfer {
       endTurn = (await this.#options.journal?.turn(this.#journalInput(opened))) ?? endTurn;
       const known = await this.#lookUp(opened);
       if (known !== undefined) return {outcome: known, halt: 'never'};
-      const type = await this.#options.contentType(this.#source, opened);
+      const type = await this.#contentType(opened);
       this.#facts.contentType = type.contentType;
       if (type.warning !== undefined) this.#options.observer.warning(this.#source.name, type.warning);
       if (this.#options.dryRun) {
@@ -66,6 +66,20 @@ export class FileTransfer {
       this.#entry?.end();
       endTurn();
       await opened?.close();
+    }
+  }
+
+  /** A decision may have to load a module, which takes a descriptor. */
+  async #contentType(opened: OpenSource): Promise<{contentType: string; warning?: string}> {
+    try {
+      return await this.#options.contentType(this.#source, opened);
+    } catch (error) {
+      if (!['EMFILE', 'ENFILE'].includes(systemCode(error) ?? '')) throw error;
+      throw new MediaError(
+        'too_many_open_files',
+        `The type of ${this.#source.name} could not be decided: too many files are open.`,
+        {cause: error, hint: 'Raise the limit with ulimit -n, or lower --concurrency.'},
+      );
     }
   }
 
@@ -112,6 +126,7 @@ export class FileTransfer {
       contentHash(source, stop),
     );
     this.#entry = entry;
+    if (entry?.inDoubt) this.#unknown = unknownSince(this.#source.name);
     const idempotencyKey = entry?.idempotencyKey ?? this.#options.uuid();
     for (;;) {
       await this.#passGate();

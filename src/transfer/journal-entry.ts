@@ -3,12 +3,15 @@ import type {Transition} from './journal-lines.ts';
 
 /** One upload of a run, as its journal is told of it. */
 export class JournalEntry {
+  /** Whether an earlier upload of this content is of unknown outcome: no failure of this one makes that certain. */
+  readonly inDoubt: boolean;
   readonly #entry: Entry;
   readonly #append: (transition: Transition) => Promise<void>;
   #sha256 = '';
 
-  constructor(entry: Entry, append: (transition: Transition) => Promise<void>) {
+  constructor(entry: Entry, inDoubt: boolean, append: (transition: Transition) => Promise<void>) {
     this.#entry = entry;
+    this.inDoubt = inDoubt;
     this.#append = append;
   }
 

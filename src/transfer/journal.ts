@@ -105,21 +105,28 @@ export class Journal {
 
   /**
    * Writes that an upload is about to begin. Its idempotency key is the one that this content had before if that
-   * upload never ended, else a new one. What is unknown of the path counts as resolved: it is being sent again.
+   * upload never ended, else a new one. An unknown of this content stays unknown until it is done, as no refusal of
+   * another try tells what became of the first; one of other content counts as resolved.
    */
   async begin(input: JournalInput & {contentType: string}, hash: ContentHash): Promise<JournalEntry> {
     const entries = this.#entriesOf(input);
+    const inDoubt = await this.#sameContent(
+      entries.filter(entry => entry.state === 'unknown'),
+      hash,
+    );
+    if (inDoubt !== undefined) inDoubt.live = true;
     await this.#resend(entries);
-    const reused = await this.#reusable(entries, input, hash);
-    const key = reused === undefined || reused.live ? this.#host.uuid() : reused.key;
+    const reused = inDoubt ?? (await this.#reusable(entries, input, hash));
+    const isFree = reused !== undefined && (reused === inDoubt || !reused.live);
+    const key = isFree ? reused.key : this.#host.uuid();
     // At once, so that another input of the same path leaves it alone.
-    if (reused?.key === key) reused.live = true;
+    if (isFree) reused.live = true;
     const {size, mtimeNs, contentType} = input;
     await this.#append({event: 'intent', key, path: pathKey(input.path), size, mtimeNs, contentType});
     const entry = this.reader.index.get(key) as Entry;
     entry.live = true;
     entry.met = true;
-    return new JournalEntry(entry, transition => this.#append(transition));
+    return new JournalEntry(entry, inDoubt !== undefined, transition => this.#append(transition));
   }
 
   /** The uploads of a path whose outcome is unknown, the latest first. */

@@ -85,6 +85,37 @@ describe('two roots with files of the same relative path, in flight at once', ()
   });
 });
 
+it('stored without an answer, sent again and refused, sent once more: one key, and stored once', async () => {
+  const {sandbox} = await connectedSandbox();
+  await pictures(sandbox, {'a/x.png': 'x'});
+  const answers = [502, 415, 200];
+  const {url, requests} = await scriptedServer(async connection => {
+    await connection.request();
+    const status = answers.shift() ?? 500;
+    connection.answer(status, status === 200 ? someRecord : '{"code":1,"message":"no"}');
+  });
+  const run = () =>
+    sandbox.run(
+      ['upload', 'a/x.png', '--journal', 'j', '--ndjson', '--on-unknown', 'retry', '--retries', '0'],
+      {
+        env: {...sandbox.env, MEDIA_BASE_URL: url},
+      },
+    );
+  const seen = [];
+  for (let count = 0; count < 3; count += 1) {
+    const {stdout, exitCode} = await run();
+    seen.push([statuses(stdout)['a/x.png'], exitCode]);
+  }
+  // The refusal of the second says nothing of the first.
+  expect(seen).toEqual([
+    ['unknown', 5],
+    ['unknown', 5],
+    ['uploaded', 0],
+  ]);
+  const keys = requests.map(({head}) => head.find(line => line.toLowerCase().startsWith('idempotency-key')));
+  expect(new Set(keys).size).toBe(1);
+});
+
 describe('a journal whose record of a stored file was spoilt', () => {
   const spoilt = async (record: string) => {
     const {service, sandbox} = await connectedSandbox();

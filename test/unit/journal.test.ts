@@ -253,9 +253,24 @@ describe('the idempotency key', () => {
     expect((await again(end, input)).isSame).toBe(isSame);
   });
 
-  it('sending an unknown again settles it first', async () => {
+  it('sending other content settles what was unknown first', async () => {
     const {lines} = await again('commit', inputOf('a.png', 'CONTENT'));
     expect(lines.map(({event, as}) => as ?? event)).toEqual(['intent', 'commit', 'resend', 'intent']);
+  });
+
+  it('an unknown that is sent again stays unknown, under one key, until it is done', async () => {
+    const one = await bench();
+    const keys = new Set<string>();
+    for (const end of ['commit', 'intent', 'commit', 'intent', 'done'] as const) {
+      await one.run(async journal => {
+        if (keys.size > 0) expect(await lookup(journal, inputOf('a.png'))).toMatchObject({status: 'unknown'});
+        keys.add(await upload(journal, inputOf('a.png'), end));
+      });
+    }
+    expect(keys.size).toBe(1);
+    await one.run(async journal => {
+      expect(await lookup(journal, inputOf('a.png'))).toMatchObject({status: 'done'});
+    });
   });
 
   it('is not shared by two inputs of one path that are under way', async () => {
