@@ -1,0 +1,106 @@
+import {createHash} from 'node:crypto';
+import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
+import type {AddressInfo} from 'node:net';
+
+/** What a service has stored of one request. */
+export interface Stored {
+  id: string;
+  /** Of the body, in hex. */
+  sha256: string;
+}
+
+/** A service whose store can be looked into: the truth that a client's verdicts are held against. */
+export interface Origin {
+  readonly url: string;
+  /** Whether it answers a repeated Idempotency-Key with the record it has. */
+  readonly honoursKeys: boolean;
+  /** Ends the service, once what has arrived whole is dealt with, and resolves to all that it ever stored. */
+  close(): Promise<Stored[]>;
+}
+
+export interface KeepingOptions {
+  honoursKeys?: boolean;
+  /** Awaited where a request has come so far; `stored` comes before the answer. */
+  at?: (moment: 'begun' | 'stored' | 'answered', request: IncomingMessage) => Promise<void> | void;
+}
+
+/**
+ * A plain service that keeps every body that came whole, once for each request: who sends a file twice is found out.
+ * A body that ends before its Content-Length leaves nothing (service interface, 4.1, rule 1).
+ */
+export class KeepingServer implements Origin {
+  readonly stored: Stored[] = [];
+  readonly honoursKeys: boolean;
+  readonly #options: KeepingOptions;
+  readonly #server: Server;
+  readonly #byKey = new Map<string, Stored>();
+  #underWay = 0;
+
+  private constructor(options: KeepingOptions) {
+    this.#options = options;
+    this.honoursKeys = options.honoursKeys ?? false;
+    this.#server = createServer({requestTimeout: 0, keepAliveTimeout: 60_000}, (request, response) => {
+      this.#underWay += 1;
+      void this.#take(request, response)
+        .catch(() => response.destroy())
+        .finally(() => {
+          this.#underWay -= 1;
+        });
+    });
+    this.#server.on('clientError', (_error, socket) => socket.destroy());
+  }
+
+  static async start(options: KeepingOptions = {}): Promise<KeepingServer> {
+    const keeping = new KeepingServer(options);
+    await new Promise<void>(resolve => keeping.#server.listen(0, '127.0.0.1', resolve));
+    return keeping;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** How many records there are of a content. */
+  countOf(sha256: string): number {
+    return this.stored.filter(each => each.sha256 === sha256).length;
+  }
+
+  /** Resolves when no request is under way. */
+  async idle(): Promise<void> {
+    while (this.#underWay > 0) await new Promise(resolve => setTimeout(resolve, 2));
+  }
+
+  async close(): Promise<Stored[]> {
+    this.#server.close();
+    await this.idle();
+    this.#server.closeAllConnections();
+    return this.stored;
+  }
+
+  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.on('error', () => {});
+    await this.#options.at?.('begun', request);
+    const hash = createHash('sha256');
+    let size = 0;
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      size += chunk.length;
+    }
+    if (!request.complete || size !== Number(request.headers['content-length'])) return;
+    const {id} = this.#keep(hash.digest('hex'), String(request.headers['idempotency-key']));
+    await this.#options.at?.('stored', request);
+    const record = {id, type: 'IMAGE', urls: [{variant: 'PUBLIC', url: `https://cdn.example/${id}`}]};
+    const json = JSON.stringify(record);
+    response.setHeader('content-type', 'application/json').setHeader('content-length', json.length).end(json);
+    await this.#options.at?.('answered', request);
+  }
+
+  #keep(sha256: string, key: string): Stored {
+    const known = this.honoursKeys ? this.#byKey.get(key) : undefined;
+    if (known !== undefined) return known;
+    const stored = {id: `kept_${this.stored.length + 1}`, sha256};
+    this.stored.push(stored);
+    this.#byKey.set(key, stored);
+    return stored;
+  }
+}
