@@ -1,0 +1,162 @@
+import {execFileSync} from 'node:child_process';
+import {
+  chmod,
+  mkdir,
+  open,
+  readFile,
+  rename,
+  rm,
+  stat,
+  truncate,
+  unlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import {join} from 'node:path';
+import {fileSource} from '../../src/sources/file.ts';
+import type {OpenSource, Source} from '../../src/sources/source.ts';
+import {clientOf, uploadEach} from '../service/support.ts';
+import {temporaryDirectory} from '../support/media.ts';
+import {experiment} from './experiment.ts';
+import {KeepingServer} from './keeping-server.ts';
+import {concurrently} from './tally.ts';
+import {sha256Of, uniqueBytes} from './verdicts.ts';
+
+type Change = (path: string, size: number) => Promise<void>;
+
+/** Writes other bytes of the same length over the second half. */
+async function rewrite(path: string, size: number): Promise<void> {
+  const file = await open(path, 'r+');
+  await file.write(Buffer.alloc(Math.ceil(size / 2), 9), 0, Math.ceil(size / 2), Math.floor(size / 2));
+  await file.close();
+}
+
+/** What changes the content, or puts something else in its place. */
+const changes: Record<string, Change> = {
+  truncated: (path, size) => truncate(path, size - 1),
+  'truncated to 0': path => truncate(path, 0),
+  'appended to': path => writeFile(path, 'more', {flag: 'a'}),
+  'rewritten in place': rewrite,
+  'rewritten in place, its mtime put back': async (path, size) => {
+    const {atime, mtime} = await stat(path);
+    await rewrite(path, size);
+    await utimes(path, atime, mtime);
+  },
+  'replaced by rename': async (path, size) => {
+    await writeFile(`${path}.new`, uniqueBytes(size));
+    await rename(`${path}.new`, path);
+  },
+  'turned into a directory': async path => {
+    await unlink(path);
+    await mkdir(path);
+  },
+  'turned into a FIFO': async path => {
+    await unlink(path);
+    execFileSync('mkfifo', [path]);
+  },
+};
+
+/** What leaves the content as it is. */
+const harmless: Record<string, Change> = {
+  unlinked: path => unlink(path),
+  'made unreadable': path => chmod(path, 0o000),
+};
+
+const moments = [
+  'before it is opened',
+  'while it is sent',
+  'just before release',
+  'once the rest is read',
+] as const;
+type Moment = (typeof moments)[number];
+
+/** The file as a source, with the change made at the moment. */
+function movingSource(path: string, change: () => Promise<void>, moment: Moment): Source {
+  const source = fileSource(path, '/');
+  let changed: Promise<void> | undefined;
+  const once = () => {
+    changed ??= change();
+    return changed;
+  };
+  return {
+    ...source,
+    open: async signal => {
+      if (moment === 'before it is opened') await once();
+      return watched(await source.open(signal), once, moment);
+    },
+  };
+}
+
+function watched(opened: OpenSource, change: () => Promise<void>, moment: Moment): OpenSource {
+  return {
+    size: opened.size,
+    mtimeNs: opened.mtimeNs,
+    read: async (position, length, into) => {
+      // Of one chunk, the only read; of more, one in the middle.
+      if (moment === 'while it is sent' && (position > 0 || length >= opened.size)) await change();
+      return opened.read(position, length, into);
+    },
+    verify: async () => {
+      if (moment === 'just before release') await change();
+      await opened.verify();
+      if (moment === 'once the rest is read') await change();
+    },
+    close: () => opened.close(),
+  };
+}
+
+interface Trial {
+  kind: string;
+  change: Change;
+  moment: Moment;
+  size: number;
+}
+
+async function tryOne({kind, change, moment, size}: Trial, directory: string): Promise<string[]> {
+  const path = join(directory, crypto.randomUUID());
+  const original = uniqueBytes(size);
+  await writeFile(path, original);
+  const server = await KeepingServer.start();
+  const source = movingSource(path, () => change(path, size), moment);
+  const [outcome] = await uploadEach([source], clientOf(server.url));
+  const stored = (await server.close()).map(({sha256}) => sha256);
+  const found = `${kind} ${moment}, ${size} bytes: ${outcome?.status}${outcome !== undefined && 'error' in outcome ? ` ${outcome.error.code}` : ''}, ${stored.length} records`;
+  // What was changed before it was opened is a file like any other, if it is one.
+  const now = moment === 'before it is opened' ? await contentOf(path) : undefined;
+  const whole = sha256Of(moment === 'before it is opened' && now !== undefined ? now : original);
+  const isWhole = stored.length === 1 && stored[0] === whole && outcome?.status === 'uploaded';
+  const isNothing = stored.length === 0 && outcome?.status === 'failed';
+  await rm(path, {recursive: true, force: true});
+  const expected =
+    moment === 'before it is opened'
+      ? now === undefined || now.length === 0
+        ? isNothing
+        : isWhole
+      : // All of it had been read, and found unchanged.
+        kind in harmless || moment === 'once the rest is read'
+        ? isWhole
+        : isNothing && outcome.error.code === 'source_changed';
+  return expected ? [] : [found];
+}
+
+/** The content, if a regular file is there: reading a FIFO would wait for ever. */
+async function contentOf(path: string): Promise<Buffer | undefined> {
+  return (await stat(path)).isFile() ? readFile(path) : undefined;
+}
+
+experiment('sources that move: no record of changed content', async ({scale, random}) => {
+  const directory = await temporaryDirectory();
+  const trials: Trial[] = [];
+  for (let round = 0; round < (scale === 'long' ? 12 : 1); round += 1) {
+    for (const [kind, change] of Object.entries({...changes, ...harmless})) {
+      for (const moment of moments) {
+        if (kind in harmless && moment === 'before it is opened') continue;
+        for (const size of [3_000, 700_000, 5_000_000])
+          trials.push({kind, change, moment, size: Math.floor(size * (0.8 + 0.4 * random()))});
+      }
+    }
+  }
+  const broken: string[] = [];
+  await concurrently(trials, 4, async trial => void broken.push(...(await tryOne(trial, directory))));
+  return {tried: trials.length, held: trials.length - broken.length, broken};
+});
