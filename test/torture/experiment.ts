@@ -32,8 +32,15 @@ declare module 'vitest' {
 
 const minutes = 60_000;
 
-/** Declares an experiment: a row of the table that `npm run torture` prints, and a test that fails unless all held. */
-export function experiment(name: string, run: (trial: Trial) => Promise<Findings>): void {
+/**
+ * Declares an experiment: a row of the table that `npm run torture` prints, and a test that fails unless all held. Where
+ * this machine lacks something that it needs, `missing` says what, and it is skipped.
+ */
+export function experiment(name: string, run: (trial: Trial) => Promise<Findings>, missing?: string): void {
+  if (missing !== undefined) {
+    test.skip(`${name} (skipped: ${missing})`);
+    return;
+  }
   test(name, {timeout: inject('scale') === 'long' ? 14 * minutes : 2 * minutes}, async ({task}) => {
     const seed = inject('seed') || randomInt(1, 2 ** 31);
     const findings = await run({scale: inject('scale'), random: seeded(seed)});

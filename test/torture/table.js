@@ -11,6 +11,7 @@ export class FindingsTable {
     });
     for (const module of modules) {
       for (const test of module.children.allTests()) {
+        if (test.result().state === 'skipped') table.push([test.fullName, 0, 0, '', 'skipped']);
         const {findings} = test.meta();
         if (findings === undefined) continue;
         const {tried, held, seed, note} = findings;

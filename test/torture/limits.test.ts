@@ -1,0 +1,223 @@
+import {spawnSync} from 'node:child_process';
+import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {execa} from 'execa';
+import {inject, onTestFinished} from 'vitest';
+import {sandboxFor} from '../service/program.ts';
+import {sinkServer, writeSparsePng} from '../service/support.ts';
+import {program, type Sandbox, temporaryDirectory} from '../support/media.ts';
+import {experiment} from './experiment.ts';
+import {KeepingServer} from './keeping-server.ts';
+import {sha256Of, uniqueBytes} from './verdicts.ts';
+
+interface Line {
+  file: string;
+  status: string;
+  record?: {id: string};
+  error?: {code: string};
+}
+
+/** Runs the program in a shell that first sets limits. A write past the limit of a file's size fails as on a full disk. */
+function runLimited(machine: Sandbox, limits: string, parameters: readonly string[], input?: Buffer) {
+  return execa(
+    'sh',
+    ['-c', `trap '' XFSZ; ${limits}; exec "$0" "$@"`, process.execPath, program, ...parameters],
+    {
+      cwd: machine.directory,
+      env: machine.env,
+      extendEnv: false,
+      reject: false,
+      stripFinalNewline: false,
+      timeout: 60_000,
+      ...(input === undefined ? {stdin: 'ignore'} : {input}),
+    },
+  );
+}
+
+async function makeFiles(directory: string, count: number): Promise<Map<string, string>> {
+  await mkdir(directory);
+  const files = new Map<string, string>();
+  for (let index = 0; index < count; index += 1) {
+    const bytes = uniqueBytes(2_000 + 3_000 * index);
+    await writeFile(join(directory, `${index}.png`), bytes);
+    files.set(`${index}.png`, sha256Of(bytes));
+  }
+  return files;
+}
+
+/** What is wrong with what was printed of the files: uploaded means stored once, failed means not stored. */
+function compareLines(stdout: string, files: ReadonlyMap<string, string>, server: KeepingServer): string[] {
+  const lines = stdout
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line) as Line);
+  return [...files].flatMap(([name, sha256]) => {
+    const line = lines.find(({file}) => file.endsWith(`/${name}`));
+    const count = server.countOf(sha256);
+    const status = line?.status ?? 'not shown';
+    const fits =
+      status === 'failed'
+        ? count === 0
+        : status === 'unknown'
+          ? count <= 1
+          : status !== 'not shown' && count === 1;
+    return fits ? [] : [`${name}: ${status} ${line?.error?.code ?? ''}, stored ${count} times`];
+  });
+}
+
+const windows = process.platform === 'win32' ? 'no limits of a shell on Windows' : undefined;
+const concurrency = 3;
+
+/** A batch whose journal meets its limit, then the same command without one; resolves to all that went wrong. */
+async function fillJournal(limits: string, directory?: string, free: () => Promise<void> = async () => {}) {
+  const server = await KeepingServer.start();
+  const machine = await sandboxFor(server.url);
+  const files = await makeFiles(join(machine.directory, 'files'), 12);
+  const journal = join(directory ?? machine.directory, 'batch.journal');
+  const command = ['upload', '-r', 'files', '--journal', journal, '--ndjson', '-c', String(concurrency)];
+  const broken: string[] = [];
+  const full = await runLimited(machine, limits, command);
+  if (full.stdout !== '')
+    broken.push(...compareLines(full.stdout, files, server).map(line => `full: ${line}`));
+  else if (server.stored.length > 0)
+    broken.push(`full: ${server.stored.length} records, and nothing printed`);
+  if (![0, 1, 3, 5].includes(full.exitCode ?? -1))
+    broken.push(`full: exit status ${full.exitCode}, ${full.stderr}`);
+  await free();
+  const resumed = await runLimited(machine, ':', command);
+  broken.push(...compareLines(resumed.stdout, files, server).map(line => `resumed: ${line}`));
+  const unknown = resumed.stdout.split('\n').filter(line => line.includes('"status":"unknown"')).length;
+  if (unknown > concurrency) broken.push(`${unknown} unknown with ${concurrency} in flight`);
+  if (resumed.exitCode !== (unknown > 0 ? 5 : 0))
+    broken.push(`resumed: exit status ${resumed.exitCode}, ${resumed.stderr}`);
+  await server.close();
+  return {broken, unknown, isFull: full.exitCode !== 0};
+}
+
+experiment(
+  'a journal that may grow no further: nothing lost, nothing twice',
+  async ({scale, random}) => {
+    // In blocks of 512 bytes; a whole journal of the batch has fewer than 20.
+    const blocks = Array.from({length: 19}, (_, index) => index + 1).filter(
+      () => scale === 'long' || random() < 0.2,
+    );
+    const broken: string[] = [];
+    let held = 0;
+    let unknown = 0;
+    for (const block of blocks) {
+      const found = await fillJournal(`ulimit -f ${block}`);
+      if (found.broken.length === 0) held += 1;
+      unknown += found.unknown;
+      broken.push(...found.broken.map(line => `${block} blocks: ${line}`));
+    }
+    return {tried: blocks.length, held, broken, note: `of 12 files each, ${unknown} unknown in all`};
+  },
+  windows,
+);
+
+/** A small disk for the current test, with so many bytes left. */
+async function smallDisk(kibibytes: number): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'media-disk-'));
+  spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${kibibytes}k`, 'none', directory]);
+  onTestFinished(async () => {
+    spawnSync('umount', [directory]);
+    await rm(directory, {recursive: true});
+  });
+  return directory;
+}
+
+function cannotMount(): string | undefined {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0)
+    return 'only root on Linux may mount a small disk';
+  // In a namespace of its own, so that nothing is left mounted.
+  const {status} = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']);
+  return status === 0 ? undefined : 'this root may not mount a small disk';
+}
+
+experiment(
+  'a full disk under the journal and the spool',
+  async ({scale}) => {
+    const broken: string[] = [];
+    let tried = 0;
+    let held = 0;
+    const count = (what: string, lines: string[]) => {
+      tried += 1;
+      if (lines.length === 0) held += 1;
+      broken.push(...lines.map(line => `${what}: ${line}`));
+    };
+    // Pages of 4 KiB, of which one is the lock's.
+    for (const kibibytes of scale === 'long' ? [4, 8, 12, 16] : [8]) {
+      const disk = await smallDisk(kibibytes);
+      const free = async () => void spawnSync('mount', ['-o', 'remount,size=1m', disk]);
+      const found = await fillJournal(':', disk, free);
+      count(`journal on ${kibibytes} KiB`, found.broken);
+    }
+    const server = await KeepingServer.start();
+    const machine = await sandboxFor(server.url, {TMPDIR: await smallDisk(1024)});
+    const spooled = await runLimited(machine, ':', ['upload', '-', '--json'], uniqueBytes(3_000_000));
+    const isRight =
+      spooled.exitCode === 1 && spooled.stderr.includes('"local_failure"') && spooled.stdout === '';
+    count(
+      'standard input',
+      isRight && (await server.close()).length === 0 ? [] : [`${spooled.exitCode} ${spooled.stderr}`],
+    );
+    return {tried, held, broken};
+  },
+  cannotMount(),
+);
+
+experiment(
+  'too few file descriptors: every file is stored once, or said to have failed',
+  async ({scale}) => {
+    const broken: string[] = [];
+    const limits = scale === 'long' ? [24, 28, 32, 36, 40, 48, 56, 64] : [32];
+    let held = 0;
+    let uploaded = 0;
+    for (const limit of limits) {
+      const server = await KeepingServer.start();
+      const machine = await sandboxFor(server.url);
+      const files = await makeFiles(join(machine.directory, 'files'), 40);
+      const command = ['upload', '-r', 'files', '--ndjson', '-c', '32'];
+      const {stdout, stderr, exitCode} = await runLimited(machine, `ulimit -n ${limit}`, command);
+      const wrong = stdout === '' ? [] : compareLines(stdout, files, server);
+      uploaded += (await server.close()).length;
+      if (stdout === '' && server.stored.length > 0) wrong.push('nothing printed');
+      if (![0, 1, 3].includes(exitCode ?? -1)) wrong.push(`exit status ${exitCode}, ${stderr}`);
+      if (wrong.length === 0) held += 1;
+      broken.push(...wrong.map(line => `${limit} descriptors: ${line}`));
+    }
+    return {tried: limits.length, held, broken, note: `${uploaded} of ${limits.length * 40} files uploaded`};
+  },
+  windows,
+);
+
+/** Has the program tell its greatest resident set, in KiB, on standard error as it ends. */
+const tellMemory = `--import=data:text/javascript,${encodeURIComponent(
+  "process.on('exit', () => process._rawDebug('memory', process.resourceUsage().maxRSS))",
+)}`;
+
+experiment(
+  '5 GiB of a sparse file: every byte is sent, in flat memory',
+  async () => {
+    const gibibyte = 1024 ** 3;
+    const sink = await sinkServer();
+    const machine = await sandboxFor(sink.url, {NODE_OPTIONS: tellMemory});
+    const measure = async (size: number) => {
+      const path = await writeSparsePng(await temporaryDirectory(), 'big.png', size);
+      const command = ['upload', path, '--format', 'id', '--journal', `${size}.journal`];
+      const {stderr, exitCode} = await machine.run(command, {timeout: 200_000});
+      return {exitCode, mebibytes: Math.round(Number(/^memory (\d+)$/m.exec(stderr)?.[1]) / 1024)};
+    };
+    const small = await measure(gibibyte / 16);
+    const large = await measure(5 * gibibyte);
+    const sent = sink.requests.map(({bodyBytes}) => bodyBytes).join(', ');
+    const broken: string[] = [];
+    if (small.exitCode !== 0 || large.exitCode !== 0) broken.push(`exit status ${large.exitCode}`);
+    if (sent !== `${gibibyte / 16}, ${5 * gibibyte}`) broken.push(`sent ${sent} bytes`);
+    if (!(large.mebibytes > 10 && large.mebibytes < Math.min(150, small.mebibytes + 32)))
+      broken.push(`${large.mebibytes} MiB, and ${small.mebibytes} MiB for a small file`);
+    return {tried: 1, held: broken.length === 0 ? 1 : 0, broken, note: `${large.mebibytes} MiB of memory`};
+  },
+  inject('scale') === 'long' ? undefined : 'only in the long form',
+);
