@@ -60,8 +60,7 @@ export class FileTransfer {
       }
       return await this.#upload(opened, type.contentType);
     } catch (error) {
-      if (!(error instanceof MediaError)) throw error;
-      return {outcome: {...this.#describe(), status: 'failed', error}, halt: 'never'};
+      return {outcome: {...this.#describe(), status: 'failed', error: this.#known(error)}, halt: 'never'};
     } finally {
       this.#entry?.end();
       endTurn();
@@ -103,6 +102,20 @@ export class FileTransfer {
   #journalInput({size, mtimeNs}: OpenSource): JournalInput {
     const {relativePathBytes, relativePath, name} = this.#source;
     return {path: relativePathBytes ?? relativePath ?? name, size, mtimeNs};
+  }
+
+  /** Where other files took all descriptors, even a module of our own could not be loaded; anything else is a bug. */
+  #known(error: unknown): MediaError {
+    if (error instanceof MediaError) return error;
+    if (!/^E[MN]FILE$/.test(systemCode(error) ?? '')) throw error;
+    return new MediaError(
+      'too_many_open_files',
+      `${this.#source.name} was not sent: too many files are open.`,
+      {
+        hint: 'Raise the limit with ulimit -n, or lower --concurrency.',
+        cause: error,
+      },
+    );
   }
 
   async #open(): Promise<OpenSource> {
