@@ -2,12 +2,11 @@ import {type ChildProcess, spawn} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {fileURLToPath} from 'node:url';
 import {startService} from '../../src/embedded/service.ts';
 import {openJournal} from '../../src/transfer/journal-open.ts';
 import {sandboxFor} from '../service/program.ts';
 import {hostIn} from '../support/journal.ts';
-import {Sandbox, temporaryDirectory} from '../support/media.ts';
+import {program, Sandbox, temporaryDirectory} from '../support/media.ts';
 import {experiment, seeded} from './experiment.ts';
 import {pauseBriefly} from './fault-proxy.ts';
 import {KeepingServer, type Stored} from './keeping-server.ts';
@@ -173,18 +172,17 @@ for (const honoursKeys of [false, true]) {
   });
 }
 
-/** Runs the embedded service and kills it while it is at work: so many requests from its start, and a moment later. */
-const doomedService = `
-  import {subscribe} from 'node:diagnostics_channel';
-  const [port, dataDirectory, requests, delayMs, module] = process.argv.slice(1);
-  const {startService} = await import(module);
-  let left = Number(requests);
-  subscribe('http.server.request.start', () => {
-    left -= 1;
-    if (left === 0) setTimeout(() => process.kill(process.pid, 'SIGKILL'), Number(delayMs));
-  });
-  await startService({port: Number(port), dataDirectory});
-`;
+/** Kills the process that it is loaded into: so many requests from its start, and a moment later. */
+function doom(requests: number, delayMs: number): string {
+  return `--import=data:text/javascript,${encodeURIComponent(`
+    import {subscribe} from 'node:diagnostics_channel';
+    let left = ${requests};
+    subscribe('http.server.request.start', () => {
+      left -= 1;
+      if (left === 0) setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${delayMs});
+    });
+  `)}`;
+}
 
 experiment('kill -9 of the embedded service', async ({scale, random}) => {
   const wanted = scale === 'long' ? 110 : 6;
@@ -209,16 +207,16 @@ async function killService(random: () => number, mayKill: () => boolean) {
   await first.close();
   const machine = new Sandbox(await temporaryDirectory(), {MEDIA_BASE_URL: url, MEDIA_API_KEY: key});
   const files = await makeFiles(join(machine.directory, 'files'), 30, random);
-  const module = fileURLToPath(new URL('../../dist/embedded/service.js', import.meta.url));
   let kills = 0;
   let over = false;
   let running: ChildProcess | undefined;
   const serve = () => {
     // In the end one that is left alone.
     const requests = mayKill() ? 1 + Math.floor(random() * 8) : 0;
-    const parameters = [new URL(url).port, dataDirectory, requests, random() * 40, module].map(String);
-    running = spawn(process.execPath, ['--input-type=module', '-e', doomedService, ...parameters], {
+    const command = ['serve', '--port', new URL(url).port, '--data-dir', dataDirectory];
+    running = spawn(process.execPath, [program, ...command], {
       stdio: 'ignore',
+      env: {...machine.env, NODE_OPTIONS: doom(requests, random() * 40)},
     });
     running.on('exit', () => {
       if (over) return;

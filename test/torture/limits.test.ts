@@ -171,7 +171,7 @@ experiment(
   'too few file descriptors: every file is stored once, or said to have failed',
   async ({scale}) => {
     const broken: string[] = [];
-    const limits = scale === 'long' ? [24, 28, 32, 36, 40, 48, 56, 64] : [32];
+    const limits = scale === 'long' ? [36, 38, 40, 44, 48, 56, 64, 80] : [40];
     let held = 0;
     let uploaded = 0;
     for (const limit of limits) {
