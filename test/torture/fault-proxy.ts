@@ -150,6 +150,17 @@ export class FaultProxy {
     await Promise.all([...this.#links].map(link => link.ended));
   }
 
+  /** Resolves when nothing has been carried over for a moment; connections stay, but those that are dead are ended. */
+  async quiet(): Promise<void> {
+    const carried = () =>
+      [...this.#links].reduce((sum, link) => sum + link.client.bytesRead + link.server.bytesRead, 0);
+    for (let before = -1; before !== carried(); ) {
+      before = carried();
+      await pause(60);
+    }
+    for (const link of this.#links) if (link.isDead) link.cut('reset');
+  }
+
   /** Ends it and everything under way. */
   async close(): Promise<void> {
     this.#server.close();

@@ -1,0 +1,96 @@
+import {inject} from 'vitest';
+import {experiment, seeded} from './experiment.ts';
+import {type Fault, FaultProxy} from './fault-proxy.ts';
+import {type FaultParameters, faults} from './faults.ts';
+import {KeepingServer} from './keeping-server.ts';
+import {missingPeer, type Peer, peerNames, startPeer} from './peers.ts';
+import {concurrently, Tally} from './tally.ts';
+import {compare, uniqueBytes, uploadBatch} from './verdicts.ts';
+
+/** What a proxy may meet on either side of it. TLS carries bytes only, so nothing here knows of requests. */
+const chosen = [
+  'latency down',
+  'reset up',
+  'reset down',
+  'half-open up',
+  'half-open down',
+  'slicer up',
+  'limit-data up',
+  'limit-data down',
+  'slow close up',
+];
+
+const sizes = [3_000, 900_000, 5_000_000];
+
+interface Cell {
+  fault: string;
+  size: number;
+  files: number;
+  side: 'before it' | 'behind it';
+  scheme: 'plain' | 'TLS';
+}
+
+const all: Cell[] = chosen.flatMap(fault =>
+  sizes.flatMap(size =>
+    [1, 4].flatMap(files =>
+      (['before it', 'behind it'] as const).flatMap(side =>
+        (['plain', 'TLS'] as const).map(scheme => ({fault, size, files, side, scheme})),
+      ),
+    ),
+  ),
+);
+
+for (const name of peerNames) {
+  experiment(
+    `through ${name}`,
+    async ({scale, random}) => {
+      const tally = new Tally();
+      const server = await KeepingServer.start();
+      const behind = await FaultProxy.start(server.url, random);
+      const peer = await startPeer(name, behind.url);
+      const cells = all.filter(() => scale === 'long' || random() < 0.03);
+      await tryCell({fault: 'none', size: 900_000, files: 4, side: 'before it', scheme: 'TLS'}, peer);
+      // One at a time: the connections of a proxy to its origin are anybody's.
+      await concurrently(cells, 1, cell => tryCell(cell, peer));
+      await behind.close();
+      await server.close();
+      return tally.findings(`${chosen.length} kinds of fault`);
+
+      async function tryCell(cell: Cell, {plainUrl, tlsUrl, certificateAuthorities}: Peer): Promise<void> {
+        const {fault, size, files, side, scheme} = cell;
+        const own = seeded(random() * 2 ** 31);
+        const make = (): Fault =>
+          own() < 0.7
+            ? ((faults[fault] as (parameters: FaultParameters) => Fault) ?? (() => ({})))({
+                random: own,
+                bodyBytes: size,
+              })
+            : {};
+        const url = new URL(scheme === 'TLS' ? tlsUrl : plainUrl);
+        const before = await FaultProxy.start(url.href, own);
+        behind.nextFault = side === 'behind it' ? make : () => ({});
+        if (side === 'before it') before.nextFault = make;
+        url.port = new URL(before.url).port;
+        const bodies = Array.from({length: files}, () => uniqueBytes(size));
+        const outcomes = await uploadBatch({
+          url: url.href,
+          certificateAuthorities,
+          bodies,
+          options: {retries: 2, concurrency: 2, stallTimeoutMs: 600, answerTimeoutMs: 1_500},
+          deadlineMs: 9_000,
+        });
+        await before.drained();
+        await before.close();
+        // What the proxy has taken whole may still be on its way to the service.
+        await behind.quiet();
+        await server.idle();
+        const comparison = compare(outcomes, bodies, server.stored.splice(0));
+        if (fault === 'none' && comparison.uploaded < files)
+          comparison.broken.push('not uploaded, without a fault');
+        tally.add(`${fault} ${side}, ${files} x ${size} bytes, ${scheme}`, comparison);
+      }
+    },
+    // It takes seconds to start.
+    name === 'mitmproxy' && inject('scale') === 'short' ? 'only in the long form' : missingPeer(name),
+  );
+}

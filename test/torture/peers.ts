@@ -1,0 +1,120 @@
+import {type ChildProcess, spawn, spawnSync} from 'node:child_process';
+import {chmod, readFile, writeFile} from 'node:fs/promises';
+import {connect, createServer} from 'node:net';
+import {join} from 'node:path';
+import {generate} from 'selfsigned';
+import {onTestFinished} from 'vitest';
+import {listen, portOf} from '../service/support.ts';
+import {temporaryDirectory} from '../support/media.ts';
+import {pause} from './fault-proxy.ts';
+
+/** A reverse proxy that others made, in front of an origin. */
+export interface Peer {
+  plainUrl: string;
+  tlsUrl: string;
+  /** PEM text of the authority of its certificate. */
+  certificateAuthorities: string;
+}
+
+interface Places {
+  DIR: string;
+  PLAIN: number;
+  TLS: number;
+  ORIGIN: number;
+}
+
+const configured = (file: string) => async (places: Places) => {
+  let text = await readFile(new URL(`peers/${file}`, import.meta.url), 'utf8');
+  for (const [name, value] of Object.entries(places)) text = text.replaceAll(`@${name}@`, String(value));
+  const path = join(places.DIR, file);
+  await writeFile(path, text);
+  return path;
+};
+
+const mitmproxy = (places: Places, port: number) => [
+  [
+    '-q',
+    '--listen-host',
+    '127.0.0.1',
+    '-p',
+    String(port),
+    '--mode',
+    `reverse:http://127.0.0.1:${places.ORIGIN}`,
+  ],
+  ['--set', `confdir=${places.DIR}`, '--certs', `*=${join(places.DIR, 'peer.pem')}`],
+];
+
+/** How each of them is started; mitmproxy tells plain from TLS by itself, but listens on one port only. */
+const starts: Record<string, (places: Places) => Promise<[program: string, parameters: string[]][]>> = {
+  nginx: async places => [['nginx', ['-c', await configured('nginx.conf')(places)]]],
+  haproxy: async places => [['haproxy', ['-db', '-f', await configured('haproxy.cfg')(places)]]],
+  mitmproxy: async places =>
+    [places.PLAIN, places.TLS].map(port => ['mitmdump', mitmproxy(places, port).flat()]),
+};
+
+export const peerNames = Object.keys(starts);
+
+/** Why a peer cannot be tried here, or undefined. */
+export function missingPeer(name: string): string | undefined {
+  const program = name === 'mitmproxy' ? 'mitmdump' : name;
+  const {error} = spawnSync(program, ['-v', '--version'], {stdio: 'ignore'});
+  return error === undefined ? undefined : `${program} is not installed`;
+}
+
+/** Starts a peer before an origin, for the current test. */
+export async function startPeer(name: string, origin: string): Promise<Peer> {
+  const directory = await temporaryDirectory();
+  // nginx gives up root's rights, and keeps long bodies here.
+  await chmod(directory, 0o711);
+  const pems = await generate([{name: 'commonName', value: 'media torture'}], {
+    keySize: 2048,
+    algorithm: 'sha256',
+    extensions: [
+      {name: 'basicConstraints', cA: true},
+      {name: 'subjectAltName', altNames: [{type: 7, ip: '127.0.0.1'}] as never},
+    ],
+  });
+  await writeFile(join(directory, 'peer.pem'), `${pems.private}\n${pems.cert}`);
+  const [plain, tls] = [await freePort(), await freePort()];
+  const places = {DIR: directory, PLAIN: plain, TLS: tls, ORIGIN: Number(new URL(origin).port)};
+  const start = starts[name] as (places: Places) => Promise<[string, string[]][]>;
+  for (const [program, parameters] of await start(places)) {
+    const child = spawn(program, parameters, {stdio: 'ignore', env: {...process.env, HOME: directory}});
+    onTestFinished(() => ended(child));
+  }
+  await Promise.all([plain, tls].map(listening));
+  return {
+    plainUrl: `http://127.0.0.1:${plain}`,
+    tlsUrl: `https://127.0.0.1:${tls}`,
+    certificateAuthorities: pems.cert,
+  };
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = new Promise(resolve => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  await exit;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await listen(server);
+  const port = portOf(server);
+  await new Promise(resolve => server.close(resolve));
+  return port;
+}
+
+/** Resolves when somebody listens on the port. */
+async function listening(port: number): Promise<void> {
+  for (let left = 400; left > 0; left -= 1) {
+    const socket = connect(port, '127.0.0.1');
+    const isOpen = await new Promise<boolean>(resolve => {
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    });
+    socket.destroy();
+    if (isOpen) return;
+    await pause(50);
+  }
+  throw new Error(`nobody listens on port ${port}`);
+}
