@@ -3,8 +3,35 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The JSON object that a text holds, or undefined when it is no JSON or holds anything else. */
+/** JSON.parse takes any depth; its memory, and whatever walks the value afterwards, does not. */
+const deepestNesting = 500;
+
+/** Whether a text is nested deeper than any that is worth reading. Takes a text that is no JSON too. */
+export function isNestedTooDeeply(text: string): boolean {
+  // Every level takes two characters.
+  if (text.length <= 2 * deepestNesting) return false;
+  let depth = 0;
+  let isString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (isString) {
+      if (unit === backslash) at += 1;
+      else if (unit === quote) isString = false;
+    } else if (unit === quote) isString = true;
+    else if (unit === openBracket || unit === openBrace) depth += 1;
+    else if (unit === closeBracket || unit === closeBrace) depth -= 1;
+    if (depth > deepestNesting) return true;
+  }
+  return false;
+}
+
+const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace] = [
+  0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d,
+];
+
+/** The JSON object that a text holds, or undefined when it is no JSON, holds anything else or is nested too deeply. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
+  if (isNestedTooDeeply(text)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : undefined;

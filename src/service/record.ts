@@ -1,4 +1,4 @@
-import {isObject, parseObject} from '../json.ts';
+import {isNestedTooDeeply, isObject, parseObject} from '../json.ts';
 
 /**
  * The shapes that the service answers with (service interface, part 2). Nothing in the interface says which fields
@@ -43,20 +43,17 @@ export interface ReceivedRecord {
 }
 
 const stringOrNumber = /("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)/g;
-const stringOrBracket = /"(?:[^"\\]|\\.)*"|[[\]{}]/g;
 const stringOrSpace = /("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g;
 
 /** Why a text is no media record; ends the sentence "the answer was ...". */
 export type RecordProblem = 'not JSON' | 'no JSON object' | 'nested too deeply' | 'without an id';
-
-/** JSON.parse takes any depth; whatever walks the value afterwards does not. */
-const deepestNesting = 500;
 
 /**
  * Reads a media record, or tells why the text is none: it has to be a JSON object with an `id`. Numbers that a
  * JavaScript number cannot hold are kept as strings of their digits.
  */
 export function parseRecord(text: string): ReceivedRecord | {problem: RecordProblem} {
+  if (isNestedTooDeeply(text)) return {problem: 'nested too deeply'};
   let value: unknown;
   try {
     JSON.parse(text);
@@ -65,7 +62,6 @@ export function parseRecord(text: string): ReceivedRecord | {problem: RecordProb
     return {problem: 'not JSON'};
   }
   if (!isObject(value)) return {problem: 'no JSON object'};
-  if (nesting(text) > deepestNesting) return {problem: 'nested too deeply'};
   if (typeof value['id'] === 'number') value['id'] = String(value['id']);
   if (typeof value['id'] !== 'string' || value['id'] === '') return {problem: 'without an id'};
   return {record: value as MediaRecord, json: compactJson(text)};
@@ -86,17 +82,6 @@ function quoteLargeNumbers(text: string): string {
 function isHeld(token: string): boolean {
   const number = Number(token);
   return Number.isFinite(number) && (!/^-?\d{16,}$/.test(token) || Number.isSafeInteger(number));
-}
-
-function nesting(json: string): number {
-  let depth = 0;
-  let deepest = 0;
-  for (const [token] of json.matchAll(stringOrBracket)) {
-    if (token === '[' || token === '{') depth += 1;
-    else if (token === ']' || token === '}') depth -= 1;
-    deepest = Math.max(deepest, depth);
-  }
-  return deepest;
 }
 
 /** Reads an error record, or undefined when the text is none: front ends answer with HTML, text or nothing. */
