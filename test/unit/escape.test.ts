@@ -11,13 +11,20 @@ describe('printable', () => {
     ['\u202egnp\u2066\u2069', '\\u202egnp\\u2066\\u2069'],
     ['\u200e\u200f\u061c\ufeff', '\\u200e\\u200f\\u061c\\ufeff'],
     ['\u2028\u2029', '\\u2028\\u2029'],
+    ['##[error]x', '#\\u0023[error]x'],
+    ['a ###[group]', 'a ##\\u0023[group]'],
+    ['##vso[task.complete]', '#\\u0023vso[task.complete]'],
+    ['photo #[1] ##', 'photo #[1] ##'],
+    ['::debug::x', '\\u003a:debug::x'],
+    [' ::debug::x', ' \\u003a:debug::x'],
+    ['[::1]:4010', '[::1]:4010'],
   ])('%j', (text, expected) => {
     expect(printable(text)).toBe(expected);
   });
 });
 
 describe('printableJson', () => {
-  it.each(['plain', 'a\u009b31mb', '\u202eb\u2028', '\u007f', '\ufeff', 'a\\u202e'])(
+  it.each(['plain', 'a\u009b31mb', '\u202eb\u2028', '\u007f', '\ufeff', 'a\\u202e', '##[error]x'])(
     '%j: the same value, nothing raw',
     text => {
       const json = printableJson(JSON.stringify({[text]: text}));
@@ -33,7 +40,7 @@ describe('csvField', () => {
     ['', ''],
     ['a,b', '"a,b"'],
     ['a"b', '"a""b"'],
-    ['a\r\nb', '"a\r\nb"'],
+    ['a\r\nb', '"a\\r\nb"'],
     ['=1+1', "'=1+1"],
     ['+1', "'+1"],
     ['@x', "'@x"],
@@ -41,8 +48,13 @@ describe('csvField', () => {
     ['-5', '-5'],
     ['-5.25', '-5.25'],
     ['-5+1', "'-5+1"],
-    ['\tx', "'\tx"],
-    ['\r=1', '"\'\r=1"'],
+    ['\tx', '"\'\tx"'],
+    ['\n=1', '"\'\n=1"'],
+    ['\uff1d1+1', "'\uff1d1+1"],
+    ['a;=1+1', '"a;=1+1"'],
+    ['::error::x', '\\u003a:error::x'],
+    ['a\n ::error::x', '"a\n \\u003a:error::x"'],
+    ['\r=1', '\\r=1'],
     ['=a,"b"', '"\'=a,""b"""'],
     ['a\u001bb\u202e', 'a\\u001bb\\u202e'],
   ])('%j', (value, expected) => {
