@@ -79,10 +79,21 @@ export class MediaClient implements Uploader {
     this.#idle.set(url.origin, idle);
     const connection = idle.pop() ?? this.#connect(url);
     try {
-      return await connection.request(request);
+      return this.#withoutKey(await connection.request(request));
     } finally {
       idle.push(connection);
     }
+  }
+
+  /** Services and proxies repeat what they were sent, in messages and records: the key ends here. */
+  #withoutKey(answer: HttpAnswer): HttpAnswer {
+    const body = answer.body.toString('latin1');
+    const redacted = this.#key.redactIn(body);
+    if (redacted !== body) answer.body = Buffer.from(redacted, 'latin1');
+    for (const [name, value] of Object.entries(answer.headers)) {
+      answer.headers[name] = this.#key.redactIn(value);
+    }
+    return answer;
   }
 
   #connect(url: URL): Connection {
