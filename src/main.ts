@@ -38,7 +38,9 @@ async function execute(argv: readonly string[], cli: Cli): Promise<ExitStatus> {
 /** Commander's complaint as one sentence and a hint. */
 function usageError(error: CommanderError, argv: readonly string[], program: Command): MediaError {
   const pattern = /^(?:error: )?(.*?)(?:\n\((Did you mean .*)\))?$/s;
-  const [, sentence = '', suggestion] = pattern.exec(error.message) ?? [];
+  // An option that does not exist may carry anything, a key for example.
+  const text = error.message.replace(/^(error: unknown option '--[^'=]*)=.*'/s, "$1'");
+  const [, sentence = '', suggestion] = pattern.exec(text) ?? [];
   const names = program.commands.map(command => command.name());
   const command = argv.find(argument => names.includes(argument));
   return new MediaError(
