@@ -1,4 +1,5 @@
 import type {Exchange} from './exchange.ts';
+import {watchPace} from './pace.ts';
 import {ClientGone, Refusal} from './refusal.ts';
 
 /** The whole body as UTF-8 text; rejects with a 413 beyond `limit` bytes, and when the connection ends before the body. */
@@ -10,6 +11,7 @@ export function readBody(exchange: Exchange, limit: number): Promise<string> {
     const chunks: Buffer[] = [];
     const settle = (error?: Refusal) => {
       stopListening();
+      stopWatching();
       request.off('data', onData).off('end', onEnd).off('close', onClose);
       request.pause();
       if (error === undefined) resolve(Buffer.concat(chunks).toString('utf8'));
@@ -23,6 +25,7 @@ export function readBody(exchange: Exchange, limit: number): Promise<string> {
     const onEnd = () => settle();
     const onClose = () => settle(new ClientGone());
     const stopListening = connection.onFailure(() => settle(new ClientGone()));
+    const stopWatching = watchPace(exchange, () => false, settle);
     if (connection.failure !== undefined || (request.destroyed && !request.complete)) {
       settle(new ClientGone());
       return;

@@ -1,6 +1,7 @@
 import type {Clock} from '../host.ts';
 import type {IdempotencyEntries} from './idempotency.ts';
 import type {KeyRing} from './keys.ts';
+import type {Pace} from './pace.ts';
 import type {Store} from './store.ts';
 
 /** What the routes of one running service work with. */
@@ -11,6 +12,7 @@ export interface Service {
   readonly idempotency: boolean;
   readonly deniedStatus: 403 | 404;
   readonly clock: Clock;
+  readonly pace: Pace;
   readonly observer: Observer;
   /** Where the service listens. */
   port(): number;

@@ -1,6 +1,7 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {Clock} from '../host.ts';
 import {type Connection, connectionOf} from './connection.ts';
+import type {Pace} from './pace.ts';
 import {Refusal} from './refusal.ts';
 
 /** One request, and what its answer needs. */
@@ -14,6 +15,7 @@ export interface Exchange {
   /** The host and port that the client means, where the request target says so (absolute form). */
   readonly authority: string | undefined;
   readonly clock: Clock;
+  readonly pace: Pace;
   /** Header fields that every answer carries. */
   readonly commonHeaders: Readonly<Record<string, string>>;
   /** Tells a client that asked (`Expect: 100-continue`) to send its body; call it before reading the body. */
@@ -28,7 +30,7 @@ export interface Exchange {
 export function exchangeOf(
   request: IncomingMessage,
   response: ServerResponse,
-  clock: Clock,
+  {clock, pace}: {clock: Clock; pace: Pace},
   commonHeaders: Readonly<Record<string, string>>,
   acceptBody: () => void,
 ): Exchange {
@@ -39,6 +41,7 @@ export function exchangeOf(
     method: request.method ?? '',
     ...parseTarget(request.url ?? ''),
     clock,
+    pace,
     commonHeaders,
     acceptBody,
     received: 0,

@@ -15,6 +15,11 @@ const inertHeaders: Readonly<Record<string, string>> = {
   'Cache-Control': 'public, max-age=31536000, immutable',
 };
 
+/** XML, such as SVG, is a document with scripts when it is opened itself; a page that embeds it shows it all the same. */
+function dispositionOf(contentType: string): string {
+  return /^[^;]*xml/i.test(contentType) ? 'attachment' : 'inline';
+}
+
 const messages: Readonly<Record<number, string>> = {
   404: 'There is no such file.',
   412: 'The file does not meet the precondition.',
@@ -30,6 +35,7 @@ export async function sendFile(exchange: Exchange, service: Service, id: string)
     ...exchange.commonHeaders,
     ...inertHeaders,
     'Content-Type': stored.contentType,
+    'Content-Disposition': dispositionOf(stored.contentType),
     ETag: `"${stored.sha256}"`,
   };
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);

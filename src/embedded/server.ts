@@ -21,8 +21,9 @@ export function createRoutedServer(service: Service): RoutedServer {
   const running = new Map<Exchange, Promise<void>>();
   const commonHeaders: Record<string, string> = service.idempotency ? {'Accept-Idempotency-Key': '?1'} : {};
   const server = createServer({
-    headersTimeout: 60_000,
-    // A slow upload that still moves is an honest one.
+    headersTimeout: service.pace.headMs,
+    connectionsCheckingInterval: Math.min(30_000, service.pace.headMs),
+    // However long an upload takes, it is an honest one while it keeps its pace, which is watched where bodies are read.
     requestTimeout: 0,
     // Node's own answer to a missing Host would be no error record.
     requireHostHeader: false,
@@ -34,9 +35,7 @@ export function createRoutedServer(service: Service): RoutedServer {
 
   const take = (acceptBody: (response: ServerResponse) => void, refusal?: Refusal) => {
     return (request: IncomingMessage, response: ServerResponse): void => {
-      const exchange = exchangeOf(request, response, service.clock, commonHeaders, () =>
-        acceptBody(response),
-      );
+      const exchange = exchangeOf(request, response, service, commonHeaders, () => acceptBody(response));
       if (exchange.connection.closing) {
         request.resume();
         return;

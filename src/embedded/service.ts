@@ -6,6 +6,7 @@ import type {MediaRecord} from '../service/record.ts';
 import type {RequestEntry} from './context.ts';
 import {IdempotencyEntries} from './idempotency.ts';
 import {type KeyOptions, KeyRing} from './keys.ts';
+import {defaultPace, type Pace} from './pace.ts';
 import {createRoutedServer, type RoutedServer} from './server.ts';
 import {mediaRecord, Store} from './store.ts';
 
@@ -26,6 +27,8 @@ export interface ServiceOptions {
   /** False: the service neither knows nor declares Idempotency-Key. Default true. */
   idempotency?: boolean;
   clock?: Clock;
+  /** How slowly requests may arrive; parts that are left out keep their defaults. */
+  pace?: Partial<Pace>;
   /** Called once for each request, when its answer has been sent or its connection is lost. */
   onRequest?: (entry: RequestEntry) => void;
   /** Called with whatever was answered as 500. */
@@ -88,6 +91,7 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
     idempotency: options.idempotency ?? true,
     deniedStatus: options.deniedStatus ?? 403,
     clock,
+    pace: {...defaultPace, ...options.pace},
     observer,
     port: () => port,
     publicUrl: () => publicUrl ?? url,

@@ -6,6 +6,7 @@ import type {Service} from './context.ts';
 import {type Exchange, isBodyPending} from './exchange.ts';
 import {parseIdempotencyKey} from './idempotency.ts';
 import {authorize, ownerOf} from './keys.ts';
+import {watchPace} from './pace.ts';
 import {probe} from './probe.ts';
 import {ClientGone, Refusal} from './refusal.ts';
 import {mediaRecord, type StoredRecord} from './store.ts';
@@ -122,6 +123,7 @@ function writeBody(exchange: Exchange, handle: FileHandle, onChunk: (chunk: Buff
   return new Promise<void>((resolve, reject) => {
     const settle = (error?: unknown) => {
       stopListening();
+      stopWatching();
       request.off('data', onData).off('close', onClose);
       request.unpipe(file);
       if (error === undefined) return resolve();
@@ -136,6 +138,7 @@ function writeBody(exchange: Exchange, handle: FileHandle, onChunk: (chunk: Buff
       if (!request.complete) settle(new ClientGone());
     };
     const stopListening = connection.onFailure(() => settle(failureOf(exchange)));
+    const stopWatching = watchPace(exchange, () => file.writableLength > 0, settle);
     file.on('error', settle).on('finish', () => settle());
     if (connection.failure !== undefined) return settle(failureOf(exchange));
     if (request.destroyed && !request.complete) return settle(new ClientGone());
