@@ -1,0 +1,188 @@
+import {writeFile} from 'node:fs/promises';
+import {type AddressInfo, createServer, type Server, type Socket} from 'node:net';
+import {join} from 'node:path';
+import {expect, onTestFinished} from 'vitest';
+import {exitStatusOf} from '../../src/errors.ts';
+import {formatNames} from '../../src/output/formats.ts';
+import {type Sandbox, sandbox} from '../support/media.ts';
+import {experiment} from './experiment.ts';
+import {notJson, rawControl, runnerCommands} from './hostile-text.ts';
+import {type Lie, lies} from './lies.ts';
+import {runOnTerminal} from './terminal.ts';
+
+const mostMemoryKiB = 150 * 1024;
+
+/** Has the program tell its greatest resident set, in KiB, as it ends. */
+const tellMemory = `--import=data:text/javascript,${encodeURIComponent(
+  "process.on('exit', () => process._rawDebug('memory', process.resourceUsage().maxRSS))",
+)}`;
+
+async function listening(onConnection: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer(socket => {
+    sockets.add(socket);
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+    onConnection(socket);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A server that answers each upload with the lie that its body asks for. */
+function liar(told: () => readonly Lie[]): Promise<string> {
+  return listening(socket => {
+    let received = Buffer.alloc(0);
+    const onData = (bytes: Buffer) => {
+      received = Buffer.concat([received, bytes]);
+      const asked = /lie (\d+)\./.exec(received.toString('latin1'))?.[1];
+      if (asked === undefined) return;
+      socket.off('data', onData).resume();
+      const answer = told()[Number(asked)]?.answer ?? '';
+      if (typeof answer === 'function') answer(socket);
+      else socket.end(answer);
+    };
+    socket.on('data', onData);
+  });
+}
+
+/** A sandbox with a file for each lie, a server that tells them, and another one that counts its callers. */
+async function lyingService() {
+  let calls = 0;
+  const elsewhere = await listening(() => {
+    calls += 1;
+  });
+  const told: Lie[] = [];
+  const host = await liar(() => told);
+  told.push(...lies(elsewhere));
+  const box = await sandbox({MEDIA_BASE_URL: `http://${host}`, MEDIA_API_KEY: 'mk_canary-7dE2u9'});
+  const files = told.map((_, index) => `${index}.png`);
+  for (const [index, file] of files.entries()) {
+    await writeFile(join(box.directory, file), `\x89PNG\r\n\x1a\nlie ${index}.`, 'latin1');
+  }
+  return {told, files, box, calls: () => calls};
+}
+
+const noRetries = ['--retries', '0'];
+/** Long enough for every answer that comes at once, on a busy machine. */
+const patient = [...noRetries, '--answer-timeout', '30s'];
+const impatient = [...noRetries, '--answer-timeout', '400ms'];
+
+interface Line {
+  file: string;
+  status: string;
+  error?: {code: string};
+}
+
+/** What is wrong with a run through a pipe. */
+async function complaintsAboutPipe(
+  box: Sandbox,
+  files: readonly string[],
+  told: readonly Lie[],
+  parameters: readonly string[] = patient,
+): Promise<{broken: string[]; memory: number}> {
+  const {stdout, stderr, exitCode} = await box.run(['upload', '--ndjson', ...parameters, ...files], {
+    env: {...box.env, NODE_OPTIONS: tellMemory},
+    timeout: 60_000,
+  });
+  const memory = Number(/^memory (\d+)$/m.exec(stderr)?.[1] ?? Number.POSITIVE_INFINITY);
+  const errors = stderr.replace(/^memory \d+\n/m, '');
+  const broken: string[] = [];
+  if (rawControl.test(stdout + errors)) broken.push('a raw control character in the pipe');
+  for (const line of [...notJson(stdout), ...notJson(errors)]) broken.push(`no JSON: ${line.slice(0, 80)}`);
+  for (const line of runnerCommands(stdout + errors)) broken.push(`a command to CI: ${line.slice(0, 80)}`);
+  if (memory > mostMemoryKiB) broken.push(`${memory} KiB of memory`);
+  const lines =
+    broken.length > 0
+      ? []
+      : stdout
+          .trimEnd()
+          .split('\n')
+          .map(line => JSON.parse(line) as Line);
+  const ends = new Map(lines.map(({file, status, error}) => [file, error?.code ?? status]));
+  for (const file of files) {
+    const lie = told[Number.parseInt(file, 10)] as Lie;
+    if (ends.get(file) !== lie.ends) broken.push(`${lie.name}: ${ends.get(file)}, not ${lie.ends}`);
+  }
+  const expected = files.map(file => statusOf(told[Number.parseInt(file, 10)] as Lie));
+  if (files.length === 1 && exitCode !== expected[0]) broken.push(`status ${exitCode}, not ${expected[0]}`);
+  return {broken, memory};
+}
+
+function statusOf({ends}: Lie): number {
+  return ends === 'uploaded' ? 0 : exitStatusOf[ends];
+}
+
+/** What is wrong with a run on a terminal. */
+async function complaintsAboutTerminal(
+  box: Sandbox,
+  files: readonly string[],
+  exitStatus: number,
+  parameters: readonly string[] = patient,
+): Promise<string[]> {
+  const {output, exitCode} = await runOnTerminal(box, ['upload', ...parameters, ...files]);
+  const found = rawControl.exec(output);
+  return [
+    ...(exitCode === exitStatus ? [] : [`status ${exitCode} on a terminal, not ${exitStatus}`]),
+    ...(found === null
+      ? []
+      : [
+          `raw on the terminal: ${JSON.stringify(output.slice(Math.max(0, found.index - 40), found.index + 20))}`,
+        ]),
+  ];
+}
+
+/** Runs an action on each item, a few at a time. */
+async function eachOf<Item>(items: readonly Item[], action: (item: Item) => Promise<void>): Promise<void> {
+  const rest = items.values();
+  const work = async () => {
+    for (const item of rest) await action(item);
+  };
+  await Promise.all([work(), work(), work()]);
+}
+
+experiment('lying servers: each lie told in a run of its own', async ({scale}) => {
+  const {told, files, box, calls} = await lyingService();
+  const broken: string[] = [];
+  let memory = 0;
+  // In the short form the others are told in batches only.
+  const chosen = files.filter((_, index) => scale === 'long' || told[index]?.alone || told[index]?.isEndless);
+  await eachOf(chosen, async file => {
+    const lie = told[Number.parseInt(file, 10)] as Lie;
+    const patience = lie.isEndless ? impatient : patient;
+    const piped = await complaintsAboutPipe(box, [file], told, patience);
+    const shown = await complaintsAboutTerminal(box, [file], statusOf(lie), patience);
+    memory = Math.max(memory, piped.memory);
+    const complaints = [...piped.broken, ...shown];
+    if (complaints.length > 0) broken.push(`${lie.name}: ${complaints.join('; ')}`);
+  });
+  expect(calls()).toBe(0);
+  return {
+    tried: chosen.length,
+    held: chosen.length - broken.length,
+    broken,
+    note: `at most ${Math.ceil(memory / 1024)} MiB; 0 requests to a second origin`,
+  };
+});
+
+experiment('lying servers: all lies told in one run, in every format', async ({scale}) => {
+  const {told, files, box, calls} = await lyingService();
+  const batch = files.filter((_, index) => !told[index]?.alone && !told[index]?.isEndless);
+  const {broken, memory} = await complaintsAboutPipe(box, batch, told);
+  const formats = scale === 'long' ? formatNames : (['table'] as const);
+  await eachOf(formats, async format => {
+    const complaints = await complaintsAboutTerminal(box, batch, 5, ['--format', format, ...patient]);
+    broken.push(...complaints.map(complaint => `${format}: ${complaint}`));
+  });
+  expect(batch.length).toBeGreaterThanOrEqual(40);
+  expect(calls()).toBe(0);
+  return {
+    tried: batch.length,
+    held: batch.length - broken.length,
+    broken,
+    note: `${batch.length} lies at once: ${Math.ceil(memory / 1024)} MiB`,
+  };
+});
