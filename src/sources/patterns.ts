@@ -41,7 +41,9 @@ function toPicomatch(pattern: string): string {
       at = classEnd;
     } else if (character === '\\') {
       at += 1;
-      escaped += `\\${pattern.charAt(at) || '\\'}`;
+      const literal = pattern.charAt(at) || '\\';
+      // To a regular expression \b and its like are more than their letter.
+      escaped += /\w/.test(literal) ? literal : `\\${literal}`;
     } else if (character === '(') {
       groups.push('@+!'.includes(pattern.charAt(at - 1) || ' '));
       escaped += groups.at(-1) ? '(' : '\\(';
