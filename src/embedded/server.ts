@@ -30,6 +30,8 @@ export function createRoutedServer(service: Service): RoutedServer {
     insecureHTTPParser: false,
     highWaterMark: 256 * 1024,
   });
+  // Node would leave out what comes after the 2,000th field; the size of all is limited in any case.
+  server.maxHeadersCount = 0;
   // Otherwise a client that ends its side after the body, as it may, gets no answer.
   Object.assign(server, {httpAllowHalfOpen: true});
 
