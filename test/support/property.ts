@@ -1,0 +1,29 @@
+import fc from 'fast-check';
+import {test} from 'vitest';
+
+/** Declares a test that a property holds for 1,000 values; a failure prints the smallest that breaks it, and the seed. */
+export function holdsFor<Values extends [unknown, ...unknown[]]>(
+  name: string,
+  values: {[Index in keyof Values]: fc.Arbitrary<Values[Index]>},
+  check: (...values: Values) => void | Promise<void>,
+): void {
+  test(name, {timeout: 60_000}, async () => {
+    await fc.assert(
+      fc.asyncProperty(...(values as [fc.Arbitrary<unknown>]), async (...drawn: unknown[]) => {
+        await check(...(drawn as Values));
+      }),
+      {numRuns: 1_000},
+    );
+  });
+}
+
+/** Text with everything in it that is ever awkward. */
+export const anyText: fc.Arbitrary<string> = fc.oneof(
+  fc.string({unit: 'binary'}),
+  fc.string({
+    unit: fc.constantFrom(
+      ...'ab1 .,:;#[]=+-@"\'\\/|*_`<>()!$^&~%{}?\n\r\t\0\u001b\u007f\u009b\u202e\u2066\u2028\ufeff\ud83d\ude00é\uff1d',
+    ),
+    maxLength: 40,
+  }),
+);
