@@ -4,6 +4,7 @@ export const exitStatusOf = {
   nothing_matched: 2,
 
   no_key: 4,
+  key_unavailable: 4,
   unauthorized: 4,
   forbidden: 4,
   not_found: 4,

@@ -42,6 +42,8 @@ export interface Host {
   homeDirectory(): string;
   temporaryDirectory(): string;
   hostName(): string;
+  /** The Node that runs this program. */
+  nodePath(): string;
   processId(): number;
   /** Whether a process of that id runs on this machine. */
   isProcessAlive(pid: number): boolean;
@@ -103,6 +105,7 @@ export function systemHost(): Host {
     homeDirectory: () => homedir(),
     temporaryDirectory: () => tmpdir(),
     hostName: () => hostname(),
+    nodePath: () => process.execPath,
     processId: () => process.pid,
     isProcessAlive,
     userId: () => process.getuid?.(),

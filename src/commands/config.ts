@@ -8,7 +8,7 @@ import {configPath, readProfiles, type SettingName, settingNames, updateProfiles
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
 
 export type ConfigOptions =
-  | {action: 'list' | 'path'}
+  | {action: 'list' | 'path' | 'profiles'}
   | {action: 'get' | 'unset'; name: string}
   | {action: 'set'; name: string; value: string};
 
@@ -45,6 +45,8 @@ export function configCommand(cli: Cli, run = runConfig): Command {
       examples([
         'media config set base-url https://api.example.com',
         'media config set graphql-url https://api.example.com/internal/graphql',
+        'media config set profile-url https://app.example.com/profile/edit',
+        "media config set key-command 'pass show media/key'",
         'media config set cacert ./company-ca.pem',
         'media config set idempotency-keys honoured',
       ]),
@@ -58,6 +60,11 @@ export function configCommand(cli: Cli, run = runConfig): Command {
     .addHelpText('after', examples(['media config unset graphql-url']))
     .action((name: string, _options, command: Command) => act({action: 'unset', name}, command));
   config
+    .command('profiles')
+    .description('print the names of all profiles')
+    .addHelpText('after', examples(['media config profiles']))
+    .action((_options, command: Command) => act({action: 'profiles'}, command));
+  config
     .command('path')
     .description('print where the settings are stored')
     .addHelpText('after', examples(['media config path']))
@@ -67,11 +74,18 @@ export function configCommand(cli: Cli, run = runConfig): Command {
 
 /** Reads or changes the profile's settings; the key is not one of them and never printed. */
 export async function runConfig(options: ConfigOptions, invocation: Invocation): Promise<ExitStatus> {
-  const {host, stdout, globals} = invocation;
+  const {host, stdout, globals, report} = invocation;
   const profileName = parseProfileName(globals.profile ?? (host.env['MEDIA_PROFILE'] || 'default'));
   switch (options.action) {
     case 'path':
       await stdout.write(`${configPath(host)}\n`);
+      return 0;
+    case 'profiles':
+      await stdout.write(
+        Object.keys(await readProfiles(host))
+          .map(name => `${printable(name)}\n`)
+          .join(''),
+      );
       return 0;
     case 'list':
       await stdout.write(await listText(host, profileName));
@@ -81,9 +95,14 @@ export async function runConfig(options: ConfigOptions, invocation: Invocation):
     case 'set': {
       const name = settingName(options.name);
       const value = settingValue(name, options.value, invocation);
+      let hasStoredKey = false;
       await updateProfiles(host, profiles => {
-        profiles[profileName] = {...profiles[profileName], [name]: value};
+        const before = profiles[profileName];
+        hasStoredKey = before?.key !== undefined || before?.['key-store'] !== undefined;
+        profiles[profileName] = {...before, [name]: value};
       });
+      if (name === 'key-command' && hasStoredKey)
+        report.warning('The key that is stored is used no more; media logout forgets it.');
       return 0;
     }
     case 'unset': {
@@ -130,6 +149,13 @@ function settingValue(name: SettingName, value: string, {host, globals}: Invocat
         : parseServiceUrl(value, 'base URL', globals.allowHttp === true).href.replace(/\/+$/, '');
     case 'graphql-url':
       return parseServiceUrl(value, 'GraphQL URL', globals.allowHttp === true).href;
+    case 'profile-url':
+      return parseProfileUrl(value);
+    case 'key-command':
+      if (value.trim() !== '') return value;
+      throw new MediaError('usage', 'The key-command is empty.', {
+        hint: "Set a command that prints the key, such as 'pass show media/key'.",
+      });
     case 'cacert':
       return resolve(host.cwd(), value);
     case 'idempotency-keys':
@@ -138,4 +164,14 @@ function settingValue(name: SettingName, value: string, {host, globals}: Invocat
         hint: 'Set honoured when the service answers a repeated Idempotency-Key with the stored record, else ignored.',
       });
   }
+}
+
+/** An address for a browser: any query and fragment, but no credentials. */
+function parseProfileUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '')
+    return url.href;
+  throw new MediaError('usage', 'That is no address of a page, or it holds a user name or password.', {
+    hint: 'Give the page where the service shows your keys, such as https://app.example.com/profile/edit',
+  });
 }

@@ -9,6 +9,7 @@ import {parseObject} from '../json.ts';
 import {printableJson} from '../output/escape.ts';
 import type {GraphqlRequest} from '../service/client.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
+import {withProfilePage} from './profile-page.ts';
 import {collect} from './values.ts';
 
 export interface GraphqlOptions {
@@ -57,6 +58,8 @@ export async function runGraphql(options: GraphqlOptions, invocation: Invocation
   try {
     const answer = await send(() => session.client.graphql(request), session.hostName);
     return await printAnswer(answer, session.hostName, invocation);
+  } catch (error) {
+    throw error instanceof MediaError ? withProfilePage(error, session) : error;
   } finally {
     await session.close();
   }

@@ -2,11 +2,15 @@ import {Command} from 'commander';
 import {exitStatusOf, MediaError} from '../errors.ts';
 import type {Secret} from '../secret.ts';
 import type {KeyVerdict} from '../service/identity.ts';
+import type {Settings} from '../settings/settings.ts';
 import type {Profile} from '../settings/store.ts';
+import {originOf} from '../settings/stored-key.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
 
 export interface LoginOptions {
   keyStdin?: boolean;
+  /** Keep the key in the settings file, whatever keychain there is. */
+  insecureStorage?: boolean;
   /** False after --no-verify. */
   verify: boolean;
 }
@@ -17,6 +21,7 @@ export function loginCommand(cli: Cli, run = runLogin): Command {
     .description('Store the API key of a service, after checking it.')
     .option('--key-stdin', 'read the key from standard input')
     .option('--no-verify', 'store the key without asking the service')
+    .option('--insecure-storage', 'keep the key in the settings file instead of the keychain')
     .addHelpText(
       'after',
       examples([
@@ -35,37 +40,53 @@ const verifyTimeoutMs = 30_000;
 /** Asks for what is missing, checks the key with the service and stores it for the base URL's origin. */
 export async function runLogin(options: LoginOptions, invocation: Invocation): Promise<ExitStatus> {
   const {host, report} = invocation;
+  if (host.env['MEDIA_API_KEY']) throw overridden();
   if (!options.keyStdin && !isInteractive(invocation)) throw notInteractive();
   const {parseKey, resolveSettings} = await import('../settings/settings.ts');
-  const settings = await resolveSettings(host, invocation.globals);
+  const settings = await resolveSettings(host, invocation.globals, {readKey: false});
   if (settings.baseUrl?.kind === 'embedded') {
     throw new MediaError('usage', 'The embedded service needs no login.', {
       hint: 'Upload with: media upload photo.png --base-url embedded',
     });
   }
+  refuseBesideCommand(settings);
   const baseUrl = settings.baseUrl?.url ?? (await askBaseUrl(invocation));
   const key = options.keyStdin
     ? parseKey(await readAll(invocation), 'The key on standard input')
-    : await askKey(invocation, baseUrl);
+    : await askKey(invocation, baseUrl, settings.profileUrl);
   const verdict = options.verify ? await verify(invocation, baseUrl, key, settings) : undefined;
-  if (verdict !== undefined) refuseUnusable(verdict, baseUrl);
-  const {updateProfiles, configPath} = await import('../settings/store.ts');
-  await updateProfiles(host, profiles => {
-    profiles[settings.profileName] = withKey(profiles[settings.profileName] ?? {}, baseUrl, key, verdict);
-  });
+  if (verdict !== undefined) refuseUnusable(verdict, baseUrl, settings.profileUrl);
+  const place = await storeKey(options, invocation, settings, {baseUrl, key, verdict});
   if (verdict?.status === 'denied') {
     report.warning(
       `${baseUrl.host} answered ${verdict.httpStatus} to the check: this may be a key for uploads only, or the base URL may be wrong.`,
     );
   }
-  report.note(
-    `The key for ${baseUrl.origin} is stored in ${configPath(host)} (profile ${settings.profileName}).`,
-  );
+  report.note(`The key for ${baseUrl.origin} is stored in ${place} (profile ${settings.profileName}).`);
   return 0;
 }
 
 function isInteractive({host}: Invocation): boolean {
   return host.stdin.isTTY === true && host.stderr.isTTY === true;
+}
+
+/** As gh does: the stored key would never be used. */
+function overridden(): MediaError {
+  return new MediaError(
+    'usage',
+    'MEDIA_API_KEY is set, and it would be used instead of the key stored here.',
+    {
+      hint: 'To store a key, clear it first: unset MEDIA_API_KEY',
+    },
+  );
+}
+
+function refuseBesideCommand({profile, profileName}: Settings): void {
+  if (profile['key-command'] === undefined) return;
+  const option = profileName === 'default' ? '' : ` --profile ${profileName}`;
+  throw new MediaError('usage', `Profile ${profileName} takes its key from its key-command.`, {
+    hint: `To store a key instead, run: media config unset key-command${option}`,
+  });
 }
 
 function notInteractive(): MediaError {
@@ -89,13 +110,14 @@ async function askBaseUrl(invocation: Invocation): Promise<URL> {
   return parse(await askText(invocation, 'Base URL of the service', parse));
 }
 
-async function askKey(invocation: Invocation, baseUrl: URL): Promise<Secret> {
+async function askKey(invocation: Invocation, baseUrl: URL, profileUrl?: string): Promise<Secret> {
   const [{askSecret}, {parseKey}] = await Promise.all([
     import('./prompt.ts'),
     import('../settings/settings.ts'),
   ]);
   const parse = (value: string) => parseKey(value, 'The key');
-  return parse(await askSecret(invocation, `API key for ${baseUrl.origin}`, parse));
+  const page = profileUrl === undefined ? '' : `, from ${profileUrl}`;
+  return parse(await askSecret(invocation, `API key for ${baseUrl.origin}${page}`, parse));
 }
 
 const longestKey = 64 * 1024;
@@ -135,7 +157,7 @@ async function verify(
 }
 
 /** A key that the service rejects, or that could not be checked, is not stored. */
-function refuseUnusable(verdict: KeyVerdict, baseUrl: URL): void {
+function refuseUnusable(verdict: KeyVerdict, baseUrl: URL, profileUrl?: string): void {
   const storeAnyway = 'Nothing was stored. To store the key unchecked, add --no-verify.';
   if (verdict.status === 'rejected') {
     throw new MediaError(
@@ -143,7 +165,7 @@ function refuseUnusable(verdict: KeyVerdict, baseUrl: URL): void {
       `${baseUrl.host} does not know this API key (401)${verdict.message ? `: ${verdict.message}` : ''}.`,
       {
         status: 401,
-        hint: 'Nothing was stored. Copy the key again from the profile page of the service.',
+        hint: `Nothing was stored. Copy the key again from the profile page of the service${profileUrl === undefined ? '.' : `: ${profileUrl}`}`,
       },
     );
   }
@@ -166,17 +188,75 @@ function refuseUnusable(verdict: KeyVerdict, baseUrl: URL): void {
   }
 }
 
-function withKey(profile: Profile, baseUrl: URL, key: Secret, verdict: KeyVerdict | undefined): Profile {
+interface NewKey {
+  baseUrl: URL;
+  key: Secret;
+  verdict: KeyVerdict | undefined;
+}
+
+/** Stores the key in the keychain where there is one, else in the settings file; resolves to the place's name. */
+async function storeKey(
+  {insecureStorage}: LoginOptions,
+  invocation: Invocation,
+  {profileName}: Settings,
+  newKey: NewKey,
+): Promise<string> {
+  const {host, report} = invocation;
+  const {updateProfiles, configPath} = await import('../settings/store.ts');
+  // A settings directory of one's own, as tests and servers have it, keeps its keys itself.
+  const inKeychain =
+    insecureStorage !== true &&
+    !host.env['MEDIA_CONFIG_DIR'] &&
+    (await keep(invocation, profileName, newKey));
+  const before: Profile = {};
+  await updateProfiles(host, profiles => {
+    Object.assign(before, profiles[profileName]);
+    profiles[profileName] = withKey(before, newKey, inKeychain);
+  });
+  const {forgetKeychainEntry} = await import('./keychain-entry.ts');
+  if (!inKeychain || before['key-origin'] !== newKey.baseUrl.origin)
+    await forgetKeychainEntry(profileName, before, host, report);
+  return inKeychain ? 'the keychain' : configPath(host);
+}
+
+async function keep(
+  {host, report}: Invocation,
+  profileName: string,
+  {baseUrl, key}: NewKey,
+): Promise<boolean> {
+  const {storeInKeychain} = await import('../settings/keychain.ts');
+  const result = await storeInKeychain(host, {profileName, origin: baseUrl.origin}, key);
+  if ('key' in result) return true;
+  report.warning(
+    `The keychain could not be used (${result.failure}), so the key is kept in a file that only you may read.`,
+  );
+  return false;
+}
+
+function withKey(profile: Profile, {baseUrl, key, verdict}: NewKey, inKeychain: boolean): Profile {
   const sameOrigin = profile['key-origin'] === baseUrl.origin;
-  const {'idempotency-keys': known, 'graphql-url': graphqlUrl, ...kept} = profile;
+  const {
+    key: oldKey,
+    'key-store': oldStore,
+    'idempotency-keys': known,
+    'graphql-url': graphqlUrl,
+    'profile-url': profileUrl,
+    ...kept
+  } = profile;
   const honoured =
     verdict?.status === 'accepted' ? verdict.honoursIdempotencyKeys : sameOrigin && known === 'honoured';
   return {
     ...kept,
     'base-url': baseUrl.href.replace(/\/+$/, ''),
-    key: key.reveal(),
+    ...(inKeychain ? {'key-store': 'keychain'} : {key: key.reveal()}),
     'key-origin': baseUrl.origin,
     ...(honoured ? {'idempotency-keys': 'honoured'} : {}),
     ...(sameOrigin && graphqlUrl !== undefined ? {'graphql-url': graphqlUrl} : {}),
+    ...(profileUrl !== undefined && mayBelongTo(baseUrl, profile) ? {'profile-url': profileUrl} : {}),
   };
+}
+
+/** Settings made before the first login belong to the base URL of the profile, or to the first one that comes. */
+function mayBelongTo(baseUrl: URL, profile: Profile): boolean {
+  return (profile['key-origin'] ?? originOf(profile) ?? baseUrl.origin) === baseUrl.origin;
 }

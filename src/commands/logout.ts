@@ -1,4 +1,5 @@
 import {Command} from 'commander';
+import type {Profile} from '../settings/store.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
 
 export interface LogoutOptions {
@@ -26,7 +27,7 @@ export async function runLogout(
   const chosen = parseProfileName(globals.profile ?? (host.env['MEDIA_PROFILE'] || 'default'));
   const stored = await readProfiles(host);
   const names = (options.all ? Object.keys(stored) : [chosen]).filter(
-    name => Object.hasOwn(stored, name) && stored[name]?.key !== undefined,
+    name => Object.hasOwn(stored, name) && hasStoredKey(stored[name] ?? {}),
   );
   if (names.length === 0) {
     report.note(options.all ? 'No profile has a key.' : `Profile ${chosen} has no key.`);
@@ -34,11 +35,17 @@ export async function runLogout(
   }
   await updateProfiles(host, profiles => {
     for (const name of names) {
-      const {key, 'key-origin': origin, ...kept} = profiles[name] ?? {};
+      const {key, 'key-store': place, 'key-origin': origin, ...kept} = profiles[name] ?? {};
       profiles[name] = kept;
     }
   });
+  const {forgetKeychainEntry} = await import('./keychain-entry.ts');
+  for (const name of names) await forgetKeychainEntry(name, stored[name] ?? {}, host, report);
   report.note(`Forgot the key of ${names.length === 1 ? 'profile' : 'profiles'} ${names.join(', ')}.`);
   if (host.env['MEDIA_API_KEY']) report.warning('MEDIA_API_KEY is still set in the environment.');
   return 0;
+}
+
+function hasStoredKey(profile: Profile): boolean {
+  return profile.key !== undefined || profile['key-store'] !== undefined;
 }

@@ -13,6 +13,8 @@ export interface Session {
   hostName: string;
   /** Whether an upload may be sent again after an unknown outcome, since the service honours Idempotency-Key. */
   idempotencyHonoured: boolean;
+  /** Where the service shows and changes the user's keys, when the profile says. */
+  profileUrl?: string;
   /** Whether the service runs inside this process. */
   embedded: boolean;
   /** Ends all connections, and the embedded service. */
@@ -21,7 +23,11 @@ export interface Session {
 
 /** Opens the service that the settings name, or rejects with `no_key` when they name none or hold no key. */
 export async function openSession(invocation: Invocation): Promise<Session> {
-  const settings = await resolveSettings(invocation.host, invocation.globals);
+  return openSessionFor(await resolveSettings(invocation.host, invocation.globals), invocation);
+}
+
+/** The same for settings that have been resolved before. */
+export async function openSessionFor(settings: Settings, invocation: Invocation): Promise<Session> {
   if (settings.baseUrl?.kind === 'embedded') return openEmbedded(invocation);
   if (settings.baseUrl === undefined || settings.key === undefined) throw missing(settings);
   const address: ServiceAddress = {baseUrl: settings.baseUrl.url};
@@ -31,6 +37,7 @@ export async function openSession(invocation: Invocation): Promise<Session> {
     client,
     hostName: address.baseUrl.host,
     idempotencyHonoured: settings.idempotencyHonoured,
+    ...(settings.profileUrl === undefined ? {} : {profileUrl: settings.profileUrl}),
     embedded: false,
     close: () => client.close(),
   };
@@ -74,9 +81,23 @@ async function openEmbedded(invocation: Invocation): Promise<Session> {
   };
 }
 
+/** A mistyped profile name is told by the names that there are. */
+function othersThan({profileName, profileNames}: Settings): string {
+  const others = profileNames.filter(name => name !== profileName);
+  return others.length === 0 ? '' : ` Other profiles: ${others.join(', ')}.`;
+}
+
 function missing(settings: Settings): MediaError {
-  const {profileName} = settings;
-  const hint = `Run media login${profileName === 'default' ? '' : ` --profile ${profileName}`}, or try everything on this machine with --base-url embedded.`;
+  const {profileName, profile} = settings;
+  if (settings.keyFailure !== undefined) return settings.keyFailure;
+  if (settings.key === undefined && profile['key-command'] !== undefined && !profile['base-url']) {
+    return new MediaError(
+      'no_key',
+      `Nothing tells which service the key-command of profile ${profileName} is for.`,
+      {hint: 'Name it in the profile: media config set base-url URL'},
+    );
+  }
+  const hint = `Run media login${profileName === 'default' ? '' : ` --profile ${profileName}`}, or try everything on this machine with --base-url embedded.${othersThan(settings)}`;
   if (settings.keyOfOtherOrigin !== undefined) {
     const origin = settings.baseUrl?.kind === 'service' ? settings.baseUrl.url.origin : '';
     return new MediaError(

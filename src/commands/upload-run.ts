@@ -6,6 +6,7 @@ import type {Journal} from '../transfer/journal.ts';
 import type {Outcome} from '../transfer/outcome.ts';
 import type {TransferOptions} from '../transfer/transfer.ts';
 import type {ExitStatus, Invocation} from './cli.ts';
+import {outcomeWithProfilePage} from './profile-page.ts';
 import type {Session} from './session.ts';
 import type {UploadOptions} from './upload.ts';
 import {Again} from './upload-again.ts';
@@ -82,7 +83,8 @@ export class UploadRun {
         ...this.#transferOptions(session, contentType, observer),
         ...(journal === undefined ? {} : {journal}),
       };
-      for await (const outcome of uploadAll(inputs.sources, options)) {
+      for await (const result of uploadAll(inputs.sources, options)) {
+        const outcome = outcomeWithProfilePage(result, session);
         this.#tally.add(outcome);
         this.#audit.add(outcome);
         this.#again.add(outcome);

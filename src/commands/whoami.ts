@@ -2,7 +2,7 @@ import {Command} from 'commander';
 import {exitStatusOf} from '../errors.ts';
 import {printable, printableJson} from '../output/escape.ts';
 import type {Identity, KeyVerdict} from '../service/identity.ts';
-import type {Settings} from '../settings/settings.ts';
+import type {KeySource, Settings} from '../settings/settings.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
 
 export interface WhoamiOptions {
@@ -27,10 +27,12 @@ export function whoamiCommand(cli: Cli, run = runWhoami): Command {
 interface WhoamiReport {
   profile: string;
   baseUrl: string | null;
-  key: {masked: string; source: 'environment' | 'profile' | 'embedded'} | null;
+  key: {masked: string; source: KeySource | 'embedded'} | null;
   status: KeyVerdict['status'] | 'missing';
   httpStatus?: number;
   message?: string;
+  /** Where keys are changed, when the service does not know this one. */
+  profileUrl?: string;
   identity?: Identity;
 }
 
@@ -42,7 +44,9 @@ export async function runWhoami(options: WhoamiOptions, invocation: Invocation):
   const settings = await resolveSettings(invocation.host, invocation.globals);
   const facts = describeSettings(settings);
   const {report, status} =
-    facts.key === null || facts.baseUrl === null ? missing(facts, settings) : await ask(facts, invocation);
+    facts.key === null || facts.baseUrl === null
+      ? missing(facts, settings)
+      : await ask(facts, settings, invocation);
   await invocation.stdout.write(
     options.json ? `${printableJson(JSON.stringify(report))}\n` : reportText(report),
   );
@@ -68,27 +72,38 @@ function describeSettings(settings: Settings): Facts {
 }
 
 function missing(facts: Facts, settings: Settings): {report: WhoamiReport; status: ExitStatus} {
-  const message =
-    settings.keyOfOtherOrigin === undefined
-      ? `no ${facts.baseUrl === null ? 'base URL' : 'key'} is set: run media login, or use --base-url embedded`
-      : `the stored key belongs to ${settings.keyOfOtherOrigin}`;
-  return {report: {...facts, status: 'missing', message}, status: 4};
+  return {report: {...facts, status: 'missing', message: whyMissing(facts, settings)}, status: 4};
+}
+
+function whyMissing({baseUrl}: Facts, {keyFailure, keyOfOtherOrigin}: Settings): string {
+  if (keyFailure !== undefined) return `${keyFailure.message} ${keyFailure.hint ?? ''}`.trim();
+  return keyOfOtherOrigin === undefined
+    ? `no ${baseUrl === null ? 'base URL' : 'key'} is set: run media login, or use --base-url embedded`
+    : `the stored key belongs to ${keyOfOtherOrigin}`;
 }
 
 async function ask(
   facts: Facts,
+  settings: Settings,
   invocation: Invocation,
 ): Promise<{report: WhoamiReport; status: ExitStatus}> {
-  const [{openSession, within}, {verifyKey, whoOwnsKey}] = await Promise.all([
+  const [{openSessionFor, within}, {verifyKey, whoOwnsKey}] = await Promise.all([
     import('./session.ts'),
     import('../service/identity.ts'),
   ]);
-  const session = await openSession(invocation);
+  const session = await openSessionFor(settings, invocation);
   const {signal, cancel} = within(invocation, timeoutMs);
   try {
     const verdict = await verifyKey(session.client, signal);
     const identity = verdict.status === 'accepted' ? await whoOwnsKey(session.client, signal) : undefined;
-    const report = {...facts, ...verdictFields(verdict), ...(identity === undefined ? {} : {identity})};
+    const report = {
+      ...facts,
+      ...verdictFields(verdict),
+      ...(verdict.status === 'rejected' && settings.profileUrl !== undefined
+        ? {profileUrl: settings.profileUrl}
+        : {}),
+      ...(identity === undefined ? {} : {identity}),
+    };
     return {report, status: statusOf(verdict)};
   } finally {
     cancel();
@@ -131,6 +146,8 @@ const verdictTexts: Record<WhoamiReport['status'], string> = {
 const sourceTexts = {
   environment: 'from MEDIA_API_KEY',
   profile: 'stored in the profile',
+  keychain: 'from the keychain',
+  command: 'from key-command',
   embedded: 'made for this run',
 };
 
@@ -142,6 +159,7 @@ function reportText(report: WhoamiReport): string {
     ['base URL', report.baseUrl ?? 'none'],
     ['key', report.key === null ? 'none' : `${report.key.masked}, ${sourceTexts[report.key.source]}`],
     ['status', report.message === undefined ? status : `${status}: ${report.message}`],
+    ['keys', report.profileUrl],
     ['id', identity?.id],
     ['name', identity?.name],
     ['email', identity?.email],

@@ -5,6 +5,7 @@ import type {Host} from '../host.ts';
 import {isLoopback} from '../loopback.ts';
 import {Secret} from '../secret.ts';
 import {type Profile, type Profiles, readProfiles} from './store.ts';
+import {keyOf, originOf, readStoredKey, type StoredKeySource} from './stored-key.ts';
 
 /** The options that every command takes, as the command line gives them. */
 export interface GlobalOptions {
@@ -18,12 +19,14 @@ export interface GlobalOptions {
   verbose?: boolean;
 }
 
-export type KeySource = 'environment' | 'profile';
+export type KeySource = 'environment' | StoredKeySource;
 
 /** What is in force: the flag, else the environment, else the profile, else the default. */
 export interface Settings {
   profileName: string;
   profile: Profile;
+  /** All profiles that there are. */
+  profileNames: string[];
   baseUrl?: BaseUrl;
   key?: {secret: Secret; source: KeySource};
   /** Where requests to /graphql go, when the profile says. */
@@ -34,59 +37,87 @@ export interface Settings {
   idempotencyHonoured: boolean;
   /** A stored key that was not used, since it belongs to another origin. */
   keyOfOtherOrigin?: string;
+  /** Why the profile's key could not be had from where it is. */
+  keyFailure?: MediaError;
+  /** Where the service shows and changes the user's keys, when the profile says. */
+  profileUrl?: string;
 }
 
 export type BaseUrl = {kind: 'embedded'} | {kind: 'service'; url: URL};
 
-/** Resolves the settings of a run. Rejects with `usage` for a bad value and `config_unusable` for a damaged file. */
-export async function resolveSettings(host: Host, options: GlobalOptions): Promise<Settings> {
+/**
+ * Resolves the settings of a run, the key among them unless `readKey` is false: that may run a command or ask a keychain.
+ * Rejects with `usage` for a bad value and `config_unusable` for a damaged file.
+ */
+export async function resolveSettings(
+  host: Host,
+  options: GlobalOptions,
+  {readKey = true} = {},
+): Promise<Settings> {
   const profileName = parseProfileName(options.profile ?? (host.env['MEDIA_PROFILE'] || 'default'));
   const givenBaseUrl = options.baseUrl ?? (host.env['MEDIA_BASE_URL'] || undefined);
   const givenKey = host.env['MEDIA_API_KEY'] || undefined;
   const needsProfile = givenBaseUrl !== 'embedded' && !(givenBaseUrl !== undefined && givenKey !== undefined);
-  const profile = profileOf(await readProfilesFor(host, needsProfile), profileName);
+  const profiles = await readProfilesFor(host, needsProfile);
+  const profile = profileOf(profiles, profileName);
   const baseUrlText = givenBaseUrl ?? profile['base-url'];
   const baseUrl =
     baseUrlText === undefined ? undefined : parseBaseUrl(baseUrlText, options.allowHttp === true);
   const cacert = baseUrl?.kind === 'service' ? (options.cacert ?? profile.cacert) : undefined;
-  return {
+  const settings: Settings = {
     profileName,
     profile,
+    profileNames: Object.keys(profiles),
     idempotencyHonoured: false,
     ...(baseUrl === undefined ? {} : {baseUrl}),
     ...(cacert === undefined ? {} : {certificateAuthorities: await readCertificates(host, cacert)}),
     ...(givenKey === undefined || baseUrl?.kind === 'embedded'
       ? {}
       : {key: {secret: parseKey(givenKey, 'MEDIA_API_KEY'), source: 'environment'}}),
-    ...(baseUrl?.kind === 'service'
-      ? profileSettings(profile, baseUrl.url, givenKey !== undefined, options.allowHttp === true)
-      : {}),
+    ...(baseUrl?.kind === 'service' ? serviceSettings(profile, baseUrl.url, options.allowHttp === true) : {}),
   };
+  if (baseUrl?.kind === 'service' && givenKey === undefined)
+    await addStoredKey(settings, baseUrl.url, host, readKey);
+  return settings;
 }
 
 /** What the profile says of the service at this base URL: nothing of it holds for another origin. */
-function profileSettings(
-  profile: Profile,
-  baseUrl: URL,
-  keyGiven: boolean,
-  allowHttp: boolean,
-): Partial<Settings> {
-  const settings: Partial<Settings> = {};
-  const keyOrigin = profile.key === undefined ? undefined : profile['key-origin'];
-  if (!keyGiven && profile.key !== undefined && keyOrigin === baseUrl.origin) {
-    settings.key = {secret: parseKey(profile.key, 'The stored key'), source: 'profile'};
-  } else if (!keyGiven && keyOrigin !== undefined) {
-    settings.keyOfOtherOrigin = keyOrigin;
-  }
-  if (originOf(profile) === baseUrl.origin) {
-    settings.idempotencyHonoured = profile['idempotency-keys'] === 'honoured';
-    if (profile['graphql-url'] !== undefined) {
-      settings.graphqlUrl = parseServiceUrl(profile['graphql-url'], 'GraphQL URL', allowHttp);
-      if (settings.key !== undefined) refuseOtherOrigin(settings.graphqlUrl, baseUrl);
-    }
-  }
-  return settings;
+function serviceSettings(profile: Profile, baseUrl: URL, allowHttp: boolean): Partial<Settings> {
+  if (originOf(profile) !== baseUrl.origin) return {};
+  const {'graphql-url': graphqlUrl, 'profile-url': profileUrl} = profile;
+  return {
+    idempotencyHonoured: profile['idempotency-keys'] === 'honoured',
+    ...(graphqlUrl === undefined ? {} : {graphqlUrl: parseServiceUrl(graphqlUrl, 'GraphQL URL', allowHttp)}),
+    ...(profileUrl === undefined ? {} : {profileUrl}),
+  };
 }
+
+/** Adds the profile's key where it belongs to this base URL, or why there is none. */
+async function addStoredKey(settings: Settings, baseUrl: URL, host: Host, readKey: boolean): Promise<void> {
+  const {profile, profileName, graphqlUrl} = settings;
+  const stored = keyOf(profile);
+  if (stored === undefined) return;
+  if (stored.origin !== baseUrl.origin) {
+    if (stored.origin !== undefined) settings.keyOfOtherOrigin = stored.origin;
+    return;
+  }
+  if (graphqlUrl !== undefined) refuseOtherOrigin(graphqlUrl, baseUrl);
+  if (!readKey) return;
+  try {
+    const key = await readStoredKey(host, profileName, profile);
+    if (key !== undefined)
+      settings.key = {secret: parseKey(key, keyNames[stored.source]), source: stored.source};
+  } catch (error) {
+    if (!(error instanceof MediaError) || error.code !== 'key_unavailable') throw error;
+    settings.keyFailure = error;
+  }
+}
+
+const keyNames: Record<StoredKeySource, string> = {
+  profile: 'The stored key',
+  keychain: 'The key in the keychain',
+  command: 'What key-command printed first',
+};
 
 /** A stored key goes to its own origin only, whatever graphql-url says. */
 function refuseOtherOrigin(graphqlUrl: URL, baseUrl: URL): void {
@@ -96,12 +127,6 @@ function refuseOtherOrigin(graphqlUrl: URL, baseUrl: URL): void {
     `The stored key belongs to ${baseUrl.origin}, and graphql-url is at ${graphqlUrl.origin}.`,
     {hint: 'Set MEDIA_API_KEY to send a key there, or run: media config unset graphql-url'},
   );
-}
-
-/** The origin of the profile's base URL, if it has one. */
-export function originOf(profile: Profile): string | undefined {
-  const baseUrl = profile['base-url'];
-  return baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
 }
 
 /** Without a need for the profile, a settings file that cannot be used is no reason to stop. */

@@ -8,13 +8,22 @@ import {withLock} from '../lock.ts';
 import {configDirectory} from './paths.ts';
 
 /** The settings of a profile that `media config` reads and writes. */
-export const settingNames = ['base-url', 'graphql-url', 'cacert', 'idempotency-keys'] as const;
+export const settingNames = [
+  'base-url',
+  'graphql-url',
+  'profile-url',
+  'key-command',
+  'cacert',
+  'idempotency-keys',
+] as const;
 export type SettingName = (typeof settingNames)[number];
 
 /** A profile as it is stored. */
 export type Profile = {[name in SettingName]?: string} & {
   /** The API key; it is sent to `key-origin` and nowhere else. */
   key?: string;
+  /** Where the key is instead. */
+  'key-store'?: 'keychain';
   /** Scheme, host and port that the key belongs to. */
   'key-origin'?: string;
 };

@@ -1,0 +1,20 @@
+import type {Host} from '../host.ts';
+import type {Report} from '../output/report.ts';
+import type {Profile} from '../settings/store.ts';
+
+/** Removes the key that this profile has in the keychain, if it has one there; warns when it cannot be removed. */
+export async function forgetKeychainEntry(
+  profileName: string,
+  profile: Profile,
+  host: Host,
+  report: Report,
+): Promise<void> {
+  if (profile['key-store'] !== 'keychain') return;
+  const {removeFromKeychain} = await import('../settings/keychain.ts');
+  const result = await removeFromKeychain(host, {profileName, origin: profile['key-origin'] ?? ''});
+  if ('failure' in result) {
+    report.warning(
+      `The old key of profile ${profileName} may still be in the keychain, which could not be used (${result.failure}).`,
+    );
+  }
+}

@@ -1,0 +1,60 @@
+import {type SpawnOptions, spawn} from 'node:child_process';
+import type {Host} from '../host.ts';
+
+/** A program to run for a line of text: a keychain, a password manager. */
+export interface ChildRequest {
+  /** A command line for the shell, or a program with its parameters. */
+  command: string | {program: string; parameters: string[]};
+  /** What it reads on standard input; nothing by default. */
+  input?: string;
+  /** Whether its standard error is ours, or nobody's. */
+  stderr: 'inherit' | 'ignore';
+  /** Its working directory: never the user's, which anybody may have filled. */
+  cwd: string;
+  timeoutMs: number;
+}
+
+export type ChildEnd =
+  | {kind: 'ended'; status: number | null; stdout: string}
+  /** It was killed for taking too long. */
+  | {kind: 'timeout'}
+  /** It could not be started, or prints without end. */
+  | {kind: 'failed'; reason: string};
+
+const longestOutput = 64 * 1024;
+
+/** Runs a program to its end or to the end of its time, whichever comes first; never rejects. */
+export function runChild(
+  host: Host,
+  {command, input = '', stderr, cwd, timeoutMs}: ChildRequest,
+): Promise<ChildEnd> {
+  const options: SpawnOptions = {
+    cwd,
+    env: host.env,
+    stdio: ['pipe', 'pipe', stderr],
+    windowsHide: true,
+  };
+  const child =
+    typeof command === 'string'
+      ? spawn(command, {...options, shell: true})
+      : spawn(command.program, command.parameters, options);
+  return new Promise(resolve => {
+    let stdout = '';
+    const end = (result: ChildEnd) => {
+      cancel();
+      // What it started may live on and hold its end of the pipe; we do not wait for that.
+      child.stdout?.destroy();
+      child.kill('SIGKILL');
+      resolve(result);
+    };
+    const cancel = host.clock.after(timeoutMs, () => end({kind: 'timeout'}));
+    child.on('error', error => end({kind: 'failed', reason: error.message}));
+    child.on('close', status => end({kind: 'ended', status, stdout}));
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(input);
+    child.stdout?.setEncoding('utf8').on('data', text => {
+      stdout += text;
+      if (stdout.length > longestOutput) end({kind: 'failed', reason: 'it printed more than a key'});
+    });
+  });
+}

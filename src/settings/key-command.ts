@@ -1,0 +1,29 @@
+import {MediaError} from '../errors.ts';
+import type {Host} from '../host.ts';
+import {runChild} from './child.ts';
+import {configDirectory} from './paths.ts';
+
+/** Time enough to unlock a password manager or to touch a security key. */
+const timeLimitMs = 60_000;
+
+/**
+ * The first line that a profile's `key-command` prints. The shell runs it in the settings directory, without standard
+ * input; its standard error is ours. Rejects with `key_unavailable`; what it printed is in no message.
+ */
+export async function runKeyCommand(host: Host, command: string, timeoutMs = timeLimitMs): Promise<string> {
+  const end = await runChild(host, {command, stderr: 'inherit', cwd: configDirectory(host), timeoutMs});
+  if (end.kind === 'timeout') throw unavailable(`did not end within ${timeoutMs / 1000} s`);
+  if (end.kind === 'failed') throw unavailable(`could not be used: ${end.reason}`);
+  if (end.status !== 0) {
+    throw unavailable(end.status === null ? 'was ended by a signal' : `ended with status ${end.status}`);
+  }
+  const [line = ''] = end.stdout.split(/\r?\n/);
+  if (line.trim() === '') throw unavailable('printed no key');
+  return line;
+}
+
+function unavailable(how: string): MediaError {
+  return new MediaError('key_unavailable', `The key-command of the profile ${how}.`, {
+    hint: 'See what it is with media config get key-command, and try it in a shell.',
+  });
+}

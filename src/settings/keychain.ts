@@ -1,0 +1,74 @@
+import {existsSync} from 'node:fs';
+import {dirname, join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import type {Host} from '../host.ts';
+import {isObject, parseObject} from '../json.ts';
+import type {Secret} from '../secret.ts';
+import {runChild} from './child.ts';
+import type {KeychainRequest} from './keychain-process.ts';
+
+/** Which key: one a profile, for one origin, so that no setting can send it elsewhere. */
+export interface KeychainEntry {
+  profileName: string;
+  origin: string;
+}
+
+/** What came of it: the key where there is one, or why the keychain could not be used. */
+export type KeychainResult = {key: string | undefined} | {failure: string};
+
+/** How long a keychain may take: with a screen, it may ask somebody to unlock it. */
+const timeLimitMs = 3000;
+const timeLimitWithScreenMs = 60_000;
+
+/** Reads a key from the system's keychain. */
+export function readFromKeychain(host: Host, entry: KeychainEntry): Promise<KeychainResult> {
+  return ask(host, {action: 'get', account: accountOf(entry)});
+}
+
+/** Puts a key into the system's keychain and reads it back. */
+export async function storeInKeychain(
+  host: Host,
+  entry: KeychainEntry,
+  key: Secret,
+): Promise<KeychainResult> {
+  const result = await ask(host, {action: 'set', account: accountOf(entry), key: key.reveal()});
+  return 'key' in result && result.key !== key.reveal() ? {failure: 'it did not keep the key'} : result;
+}
+
+/** Removes a key from the system's keychain; having none to remove is no failure. */
+export function removeFromKeychain(host: Host, entry: KeychainEntry): Promise<KeychainResult> {
+  return ask(host, {action: 'delete', account: accountOf(entry)});
+}
+
+function accountOf({profileName, origin}: KeychainEntry): string {
+  return `${profileName} ${origin}`;
+}
+
+async function ask(host: Host, request: KeychainRequest): Promise<KeychainResult> {
+  if (host.platform === 'linux' && !hasSessionBus(host)) return {failure: 'there is no D-Bus session'};
+  const timeoutMs = hasScreen(host) ? timeLimitWithScreenMs : timeLimitMs;
+  const end = await runChild(host, {
+    command: {
+      program: host.nodePath(),
+      parameters: [fileURLToPath(new URL('./keychain-process.js', import.meta.url))],
+    },
+    input: JSON.stringify(request),
+    stderr: 'ignore',
+    cwd: dirname(host.nodePath()),
+    timeoutMs,
+  });
+  if (end.kind === 'timeout') return {failure: `it did not answer within ${timeoutMs / 1000} s`};
+  const answer = end.kind === 'ended' ? parseObject(end.stdout) : undefined;
+  if (!isObject(answer)) return {failure: 'asking it failed'};
+  if (typeof answer['failure'] === 'string') return {failure: answer['failure'].replace(/\.$/, '')};
+  return {key: typeof answer['key'] === 'string' ? answer['key'] : undefined};
+}
+
+function hasSessionBus({env}: Host): boolean {
+  const runtime = env['XDG_RUNTIME_DIR'];
+  return Boolean(env['DBUS_SESSION_BUS_ADDRESS']) || (runtime ? existsSync(join(runtime, 'bus')) : false);
+}
+
+function hasScreen({platform, env}: Host): boolean {
+  return platform !== 'linux' || Boolean(env['DISPLAY'] || env['WAYLAND_DISPLAY']);
+}

@@ -1,0 +1,48 @@
+import {MediaError} from '../errors.ts';
+import type {Host} from '../host.ts';
+import type {Profile} from './store.ts';
+
+/** Where the key of a profile comes from. */
+export type StoredKeySource = 'profile' | 'keychain' | 'command';
+
+/** How a profile comes by its key, and the origin that the key belongs to; undefined when it has none. */
+export function keyOf(profile: Profile): {source: StoredKeySource; origin: string | undefined} | undefined {
+  if (profile['key-command'] !== undefined) return {source: 'command', origin: originOf(profile)};
+  if (profile['key-store'] === 'keychain') return {source: 'keychain', origin: profile['key-origin']};
+  return profile.key === undefined ? undefined : {source: 'profile', origin: profile['key-origin']};
+}
+
+/** The origin of the profile's base URL, if it has one. */
+export function originOf(profile: Profile): string | undefined {
+  const baseUrl = profile['base-url'];
+  return baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
+}
+
+/** Reads the key of a profile from where it is; rejects with `key_unavailable` when it cannot be had. */
+export async function readStoredKey(
+  host: Host,
+  profileName: string,
+  profile: Profile,
+): Promise<string | undefined> {
+  if (profile['key-command'] !== undefined) {
+    const {runKeyCommand} = await import('./key-command.ts');
+    return runKeyCommand(host, profile['key-command']);
+  }
+  if (profile['key-store'] !== 'keychain') return profile.key;
+  const {readFromKeychain} = await import('./keychain.ts');
+  const result = await readFromKeychain(host, {profileName, origin: profile['key-origin'] ?? ''});
+  if ('key' in result && result.key !== undefined) return result.key;
+  const login = `media login${profileName === 'default' ? '' : ` --profile ${profileName}`}`;
+  if ('key' in result) {
+    throw new MediaError('key_unavailable', `The keychain has no key for profile ${profileName} any more.`, {
+      hint: `Store it again with ${login}.`,
+    });
+  }
+  throw new MediaError(
+    'key_unavailable',
+    `The key of profile ${profileName} is in the keychain, which could not be used: ${result.failure}.`,
+    {
+      hint: `Unlock the keychain, set MEDIA_API_KEY, or keep the key in a file with ${login} --insecure-storage.`,
+    },
+  );
+}
