@@ -5,7 +5,7 @@ import type {Host} from '../host.ts';
 import {isObject, parseObject} from '../json.ts';
 import type {Secret} from '../secret.ts';
 import {runChild} from './child.ts';
-import type {KeychainRequest} from './keychain-process.ts';
+import type {KeychainRequest} from './keychain-child.ts';
 
 /** Which key: one a profile, for one origin, so that no setting can send it elsewhere. */
 export interface KeychainEntry {
@@ -50,7 +50,7 @@ async function ask(host: Host, request: KeychainRequest): Promise<KeychainResult
   const end = await runChild(host, {
     command: {
       program: host.nodePath(),
-      parameters: [fileURLToPath(new URL('./keychain-process.js', import.meta.url))],
+      parameters: [fileURLToPath(new URL('./keychain-child.js', import.meta.url))],
     },
     input: JSON.stringify(request),
     stderr: 'ignore',

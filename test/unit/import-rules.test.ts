@@ -70,7 +70,7 @@ const owners: Record<string, string[]> = {
   'env-paths': ['settings/paths.ts'],
   ora: ['output/progress.ts'],
   'cli-table3': ['output/table.ts'],
-  '@napi-rs/keyring': ['settings/keychain-process.ts'],
+  '@napi-rs/keyring': ['settings/keychain-child.ts'],
   open: ['commands/upload-after.ts'],
   uqr: ['output/qr.ts'],
   'ci-info': ['output/terminal.ts'],
