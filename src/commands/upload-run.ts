@@ -9,6 +9,7 @@ import type {ExitStatus, Invocation} from './cli.ts';
 import {outcomeWithProfilePage} from './profile-page.ts';
 import type {Session} from './session.ts';
 import type {UploadOptions} from './upload.ts';
+import type {AfterAction} from './upload-after.ts';
 import {Again} from './upload-again.ts';
 import {Audit} from './upload-audit.ts';
 import {type Inputs, openInputs, type TypeDecision} from './upload-inputs.ts';
@@ -20,6 +21,7 @@ export class UploadRun {
   readonly #options: UploadOptions;
   readonly #invocation: Invocation;
   readonly #format: FormatName;
+  readonly #after: readonly AfterAction[];
   readonly #stop = new AbortController();
   readonly #tally = new Tally();
   readonly #audit = new Audit();
@@ -27,10 +29,16 @@ export class UploadRun {
   #signal: EndSignal | undefined;
   #localFailure: MediaError | undefined;
 
-  constructor(options: UploadOptions, invocation: Invocation, format: FormatName) {
+  constructor(
+    options: UploadOptions,
+    invocation: Invocation,
+    format: FormatName,
+    after: readonly AfterAction[],
+  ) {
     this.#options = options;
     this.#invocation = invocation;
     this.#format = format;
+    this.#after = after;
     // Every file in flight listens to it, and there may be many.
     setMaxListeners(0, this.#stop.signal);
   }
@@ -88,6 +96,7 @@ export class UploadRun {
         this.#tally.add(outcome);
         this.#audit.add(outcome);
         this.#again.add(outcome);
+        for (const action of this.#after) action.add(outcome);
         this.#reportFailure(outcome, inputs.several);
         await results.add(outcome);
       }
@@ -103,12 +112,13 @@ export class UploadRun {
 
   async #openResults(several: boolean) {
     const {host, stdout, globals} = this.#invocation;
-    const [{Results}, {mayColor, widthOf}] = await Promise.all([
+    const [{Results}, {mayColor, mayLink, widthOf}] = await Promise.all([
       import('../output/results.ts'),
       import('../output/terminal.ts'),
     ]);
     const color = mayColor(host.stdout, host.env, globals.color);
-    return new Results(stdout, {format: this.#format, several, width: widthOf(host.stdout), color});
+    const links = mayLink(host.stdout, host.env, color);
+    return new Results(stdout, {format: this.#format, several, width: widthOf(host.stdout), color, links});
   }
 
   /** A dry run needs no service. */

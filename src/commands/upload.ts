@@ -1,8 +1,9 @@
 import {Command, Option} from 'commander';
-import {MediaError} from '../errors.ts';
+import {exitStatusOf, MediaError} from '../errors.ts';
 import {type FormatName, formatNames} from '../output/formats.ts';
 import type {TypeRule} from '../sources/content-type.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
+import type {AfterAction} from './upload-after.ts';
 import {collect, parseDuration, parseRate, wholeNumber} from './values.ts';
 
 export interface UploadOptions {
@@ -31,6 +32,10 @@ export interface UploadOptions {
   failFast?: boolean;
   dryRun?: boolean;
   allowEmpty?: boolean;
+  ci?: 'github' | 'auto';
+  open?: boolean;
+  copy?: boolean;
+  qr?: boolean;
 }
 
 /** Declares `media upload`. */
@@ -78,6 +83,15 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     .option('--fail-fast', 'stop at the first failure')
     .option('--dry-run', 'check everything, send nothing')
     .option('--allow-empty', 'no input is no error')
+    .option('--open', 'open the address of what was uploaded in the browser')
+    .option('--copy', "put the address into the terminal's clipboard")
+    .option('--qr', 'show the address as a QR code')
+    .addOption(
+      new Option(
+        '--ci <system>',
+        'annotations, outputs and a summary for a CI system; auto looks which it is',
+      ).choices(['github', 'auto']),
+    )
     .addHelpText(
       'after',
       examples([
@@ -88,6 +102,7 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
         'media upload -r ./assets --shard 2/8 --journal uploads-2.ndjson',
         'media upload photo.png --json | jq -r .id',
         'curl -s https://example.com/cat.png | media upload - --name cat.png',
+        'media upload photo.png --copy --qr',
         'media upload photo.png --base-url embedded',
       ]),
     )
@@ -102,7 +117,33 @@ export async function runUpload(options: UploadOptions, invocation: Invocation):
   const {typeDecision} = await import('./upload-inputs.ts');
   const decideType = await typeDecision(options);
   const {UploadRun} = await import('./upload-run.ts');
-  return new UploadRun(options, invocation, format).execute(decideType);
+  const {afterActions} = await import('./upload-after.ts');
+  const after = await afterActions(options, invocation);
+  try {
+    const status = await new UploadRun(options, invocation, format, after).execute(decideType);
+    return await finish(after, status, invocation);
+  } catch (error) {
+    const {asMediaError} = await import('../output/report.ts');
+    for (const action of after) action.failed(asMediaError(error));
+    await finish(after, 1, invocation);
+    throw error;
+  }
+}
+
+/** Does what comes after; a success that could not be told to the CI system is none. */
+async function finish(
+  after: readonly AfterAction[],
+  status: ExitStatus,
+  {report}: Invocation,
+): Promise<ExitStatus> {
+  let result = status;
+  for (const action of after) {
+    const failure = await action.end();
+    if (failure === undefined) continue;
+    report.failure(failure);
+    if (result === 0) result = exitStatusOf[failure.code];
+  }
+  return result;
 }
 
 function chosenFormat(options: UploadOptions): FormatName {

@@ -15,6 +15,8 @@ export interface ResultOptions {
   several: boolean;
   width: number;
   color: boolean;
+  /** Whether web addresses in tables are links. */
+  links?: boolean;
 }
 
 /** Rows of one table: drawing one takes time that grows faster than its length. */
@@ -72,12 +74,12 @@ export class Results {
   }
 
   async #table(): Promise<string> {
-    const {several, width, color} = this.#options;
+    const {several, width, color, links = false} = this.#options;
     const [only] = this.#rows;
     if (only === undefined) return '';
     const {renderTable} = await import('./table.ts');
     if (several || only.status === 'checked')
-      return renderTable(this.#rows.map(outcomeRow), {headings: outcomeHeadings, width, color});
-    return 'received' in only ? renderTable(recordRows(only.received.record), {width, color}) : '';
+      return renderTable(this.#rows.map(outcomeRow), {headings: outcomeHeadings, width, color, links});
+    return 'received' in only ? renderTable(recordRows(only.received.record), {width, color, links}) : '';
   }
 }

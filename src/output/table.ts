@@ -1,11 +1,14 @@
 import Table from 'cli-table3';
 import {cellsOf, wrap} from './cells.ts';
+import {hyperlink, linkLines} from './links.ts';
 
 export interface TableOptions {
   headings?: string[];
   /** Cells to fit into; infinite for as wide as the content. */
   width: number;
   color: boolean;
+  /** Whether web addresses are links. */
+  links?: boolean;
 }
 
 const narrowestColumn = 6;
@@ -25,11 +28,11 @@ export function renderTable(rows: string[][], options: TableOptions): string {
   if (totalOf(widths) <= width) return draw(rows, headings, widths, options);
   if (headings === undefined) {
     const fitted = shrinkWidest(widths, width);
-    return fitted === undefined ? plainLines(rows, headings, width) : draw(rows, headings, fitted, options);
+    return fitted === undefined ? plainLines(rows, options) : draw(rows, headings, fitted, options);
   }
   const folded = shrinkFirst(widths.slice(0, -1), width);
   return folded === undefined
-    ? plainLines(rows, headings, width)
+    ? plainLines(rows, options)
     : draw(rows.flatMap(foldLast), headings.slice(0, -1), folded, options);
 }
 
@@ -42,7 +45,17 @@ function foldLast(row: string[]): Row[] {
   return last === undefined || last === '' ? [first] : [first, [{content: last, colSpan: first.length}]];
 }
 
-function draw(rows: Row[], headings: string[] | undefined, widths: number[], {color}: TableOptions): string {
+function draw(
+  rows: Row[],
+  headings: string[] | undefined,
+  widths: number[],
+  {color, links}: TableOptions,
+): string {
+  const marks = new LinkMarks();
+  const lines = (text: string, width: number) => {
+    const wrapped = wrap(text, width);
+    return (links ? marks.mark(text, wrapped) : wrapped).join('\n');
+  };
   const table = new Table({
     ...(headings === undefined ? {} : {head: headings}),
     colWidths: widths.map(width => width + padding),
@@ -54,16 +67,47 @@ function draw(rows: Row[], headings: string[] | undefined, widths: number[], {co
     ...rows.map(row =>
       row.map((cell, index) =>
         typeof cell === 'string'
-          ? wrap(cell, widths[index] ?? 0).join('\n')
-          : {...cell, content: wrap(cell.content, whole).join('\n')},
+          ? lines(cell, widths[index] ?? 0)
+          : {...cell, content: lines(cell.content, whole)},
       ),
     ),
   );
-  return `${table.toString()}\n`;
+  return `${marks.resolve(table.toString())}\n`;
+}
+
+/**
+ * Links in a table: cli-table3 does not see that a target takes no room when it has certain characters in it, so it
+ * gets numbers for targets.
+ */
+class LinkMarks {
+  readonly #targets: string[] = [];
+
+  mark(text: string, lines: string[]): string[] {
+    const numbers = new Map<number, number>();
+    return linkLines(text, lines, (part, href, start) => {
+      const number = numbers.get(start) ?? this.#targets.push(href) - 1;
+      numbers.set(start, number);
+      return `\u001b]8;;${number}\u0007${part}\u001b]8;;\u0007`;
+    });
+  }
+
+  resolve(table: string): string {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these sequences are made of them
+    return table.replace(/\u001b\]8;;(\d+)\u0007(.*?)\u001b\]8;;\u0007/g, (_, number, part) =>
+      hyperlink(part, this.#targets[Number(number)] ?? '', `media-${number}`),
+    );
+  }
 }
 
 /** A field a line, named by its heading; rows with headings are set apart by an empty line. */
-function plainLines(rows: string[][], headings: string[] | undefined, width: number): string {
+function plainLines(rows: string[][], {headings, width, links}: TableOptions): string {
+  let count = 0;
+  const lines = (text: string) => {
+    const wrapped = wrap(text, width);
+    if (!links) return wrapped;
+    count += 1;
+    return linkLines(text, wrapped, (part, href, start) => hyperlink(part, href, `media-${count}-${start}`));
+  };
   const fields = (row: string[]): [string, string][] =>
     headings === undefined
       ? [[row[0] ?? '', row[1] ?? '']]
@@ -71,7 +115,7 @@ function plainLines(rows: string[][], headings: string[] | undefined, width: num
   const blocks = rows.map(row =>
     fields(row)
       .filter(([, value]) => value !== '')
-      .flatMap(([name, value]) => wrap(`${name}: ${value}`, width))
+      .flatMap(([name, value]) => lines(`${name}: ${value}`))
       .map(line => `${line}\n`)
       .join(''),
   );

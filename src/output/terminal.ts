@@ -7,6 +7,27 @@ export function mayColor(stream: TerminalOutput, env: Host['env'], option: boole
   return stream.isTTY === true && env['TERM'] !== 'dumb';
 }
 
+/** Terminals that show links, by TERM_PROGRAM and by TERM. */
+const linkingPrograms = ['iTerm.app', 'WezTerm', 'vscode', 'ghostty', 'mintty', 'Tabby', 'rio'];
+const linkingTerminals = /^(xterm-kitty|xterm-ghostty|alacritty.*|foot.*|contour.*|wezterm)$/;
+
+/** Whether text on this stream may hold links (OSC 8): only a terminal known for them; FORCE_HYPERLINK knows better. */
+export function mayLink(stream: TerminalOutput, env: Host['env'], color: boolean): boolean {
+  if (stream.isTTY !== true || !color) return false;
+  const forced = env['FORCE_HYPERLINK'];
+  if (forced !== undefined) return forced !== '0' && forced !== 'false';
+  // A multiplexer passes links on only if both it and the terminal around it know them.
+  if (env['CI'] || env['TMUX'] || /^(screen|tmux|dumb|linux)/.test(env['TERM'] ?? '')) return false;
+  return (
+    linkingPrograms.includes(env['TERM_PROGRAM'] ?? '') ||
+    linkingTerminals.test(env['TERM'] ?? '') ||
+    Boolean(env['WT_SESSION']) ||
+    // VTE 0.50.2 and Konsole 20.12 are the first that have them and have them right.
+    Number(env['VTE_VERSION']) >= 5002 ||
+    Number(env['KONSOLE_VERSION']) >= 201200
+  );
+}
+
 /** Whether this stream is a terminal that an animation can be drawn on. */
 export function mayAnimate(stream: TerminalOutput, env: Host['env']): boolean {
   return stream.isTTY === true && (stream.columns ?? 0) > 0 && env['TERM'] !== 'dumb' && !env['CI'];
