@@ -206,10 +206,13 @@ describe('untrusted text on GitHub', () => {
       });
       const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key'});
       await onGithub(box);
-      const names = hostile.map(name => `${name}.png`);
-      const parameters = ['upload', '--format', format, photo, '--', ...names];
+      // Names from a list are never patterns.
+      const input = hostile.map(name => `${name}.png\0`).join('');
       for (const ci of [[], ['--ci', 'github']]) {
-        const {stdout, stderr} = await box.run([...parameters.slice(0, 3), ...ci, ...parameters.slice(3)]);
+        const {stdout, stderr} = await box.run(
+          ['upload', photo, '--files-from0', '-', '--format', format, ...ci],
+          {stdin: 'pipe', input},
+        );
         expect(commandsIn(stdout)).toEqual([]);
         const commands = commandsIn(stderr);
         expect(commands).toHaveLength(ci.length === 0 ? 0 : 6);
