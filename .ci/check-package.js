@@ -10,7 +10,7 @@ const {stdout} = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scri
 const [{files, unpackedSize}] = JSON.parse(stdout);
 const largestSize = 3 * 1024 * 1024;
 const expected =
-  /^(bin\/media\.js|dist\/.+\.(js|d\.ts)|dist\/THIRD-PARTY-LICENSES\.txt|completions\/.+|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
+  /^(bin\/media\.js|dist\/.+\.(js|d\.ts)|dist\/THIRD-PARTY-LICENSES\.txt|completions\/.+|man\/media\.1|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
 const strangers = files.map(({path}) => path).filter(path => !expected.test(path));
 const missing = [
   'bin/media.js',
@@ -18,6 +18,11 @@ const missing = [
   'dist/index.js',
   'dist/index.d.ts',
   'dist/THIRD-PARTY-LICENSES.txt',
+  'completions/_media',
+  'completions/media.bash',
+  'completions/media.fish',
+  'completions/media.ps1',
+  'man/media.1',
   'LICENSE',
   'README.md',
 ].filter(path => !files.some(file => file.path === path));

@@ -1,6 +1,7 @@
 import {Command} from 'commander';
 import {packageVersion} from '../version.ts';
 import {type Cli, examples} from './cli.ts';
+import {completionCommand} from './completion.ts';
 import {configCommand} from './config.ts';
 import {graphqlCommand} from './graphql.ts';
 import {journalCommand} from './journal.ts';
@@ -61,6 +62,7 @@ export function buildProgram(cli: Cli, written: Written): Command {
     graphqlCommand,
     serveCommand,
     configCommand,
+    completionCommand,
   ];
   for (const command of commands) addInheriting(program, command(cli));
   return program.addHelpCommand('help [command]', 'print help for a command');

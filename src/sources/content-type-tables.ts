@@ -1,5 +1,5 @@
 /** Extensions that mime-types lacks, or names otherwise than the formats' owners and readers do. */
-const extensionTypes = new Map([
+export const extensionTypes = new Map([
   // Camera raw: the names that file(1), exiftool and freedesktop.org share.
   ['cr2', 'image/x-canon-cr2'],
   ['cr3', 'image/x-canon-cr3'],

@@ -1,6 +1,12 @@
 import {extname} from 'node:path';
 import {MediaError} from '../errors.ts';
-import {isAmbiguousExtension, isMediaType, tabledExtensionType, typesAgree} from './content-type-tables.ts';
+import {
+  extensionTypes,
+  isAmbiguousExtension,
+  isMediaType,
+  tabledExtensionType,
+  typesAgree,
+} from './content-type-tables.ts';
 import {type Finding, loadSniffer, sniff} from './sniff.ts';
 import {lfsPointer} from './sniff-text.ts';
 
@@ -154,4 +160,14 @@ function badType(value: string): MediaError {
   return new MediaError('usage', `--content-type takes an image or video type, not "${shown}".`, {
     hint: 'For example --content-type image/png, or --content-type video/mp4.',
   });
+}
+
+/** The extensions (lower case, without a dot) and the media types that stand for images and videos, each sorted. */
+export async function mediaNames(): Promise<{extensions: string[]; types: string[]}> {
+  const {types} = await import('mime-types');
+  const known = [...Object.entries(types), ...extensionTypes].filter(([, type]) => isMediaType(type));
+  return {
+    extensions: [...new Set(known.map(([extension]) => extension))].sort(),
+    types: [...new Set(known.map(([, type]) => type))].sort(),
+  };
 }

@@ -16,6 +16,7 @@ const commands = [
   ['config', 'set'],
   ['config', 'unset'],
   ['config', 'path'],
+  ['completion'],
 ];
 
 describe('help', () => {

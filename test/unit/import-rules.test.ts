@@ -60,7 +60,7 @@ function room(file: string): string {
 
 /** Which package may be imported where: each has one owner, the embedded service has its own. */
 const owners: Record<string, string[]> = {
-  commander: ['commands/', 'main.ts'],
+  commander: ['commands/', 'completion/', 'main.ts'],
   '@clack/prompts': ['commands/prompt.ts'],
   undici: ['http.ts'],
   'proxy-from-env': ['http.ts'],
@@ -95,9 +95,11 @@ const allowed: Record<string, string[]> = {
     'errors.ts',
     'json.ts',
     'http.ts',
+    'package-file.ts',
     'secret.ts',
     'version.ts',
   ],
+  completion: ['commands', 'host.ts', 'output', 'settings', 'sources'],
   settings: ['host.ts', 'errors.ts', 'json.ts', 'secret.ts', 'loopback.ts', 'lock.ts'],
   sources: ['errors.ts', 'host.ts'],
   transfer: ['errors.ts', 'json.ts', 'host.ts', 'http.ts', 'lock.ts', 'service', 'sources'],
@@ -112,7 +114,8 @@ const allowed: Record<string, string[]> = {
   'secret.ts': [],
   'json.ts': [],
   'loopback.ts': [],
-  'version.ts': [],
+  'package-file.ts': [],
+  'version.ts': ['package-file.ts'],
   'index.ts': ['embedded', 'errors.ts', 'host.ts', 'http.ts', 'secret.ts', 'service', 'sources', 'transfer'],
 };
 

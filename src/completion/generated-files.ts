@@ -1,0 +1,37 @@
+import {readFile} from 'node:fs/promises';
+import {buildProgram} from '../commands/program.ts';
+import {systemHost} from '../host.ts';
+import {Stdout} from '../output/stdout.ts';
+import {mediaNames} from '../sources/content-type.ts';
+import {bashCompletion} from './bash.ts';
+import {type CompletionData, describeProgram} from './command-tree.ts';
+import {fishCompletion} from './fish.ts';
+import {manualPage} from './manual-page.ts';
+import {powershellCompletion} from './powershell.ts';
+import {zshCompletion} from './zsh.ts';
+
+const scripts = {
+  'media.bash': bashCompletion,
+  _media: zshCompletion,
+  'media.fish': fishCompletion,
+  'media.ps1': powershellCompletion,
+};
+
+/** Every file that is made of the command tree: its path in the project, and its text. */
+export async function generatedFiles(root: URL): Promise<Map<string, string>> {
+  const data = await completionData();
+  const files = new Map<string, string>();
+  for (const [name, generate] of Object.entries(scripts)) {
+    const template = await readFile(new URL(`src/completion/templates/${name}`, root), 'utf8');
+    files.set(`completions/${name}`, generate(data, template));
+  }
+  const readme = await readFile(new URL('README.md', root), 'utf8');
+  files.set('man/media.1', manualPage(data, readme));
+  return files;
+}
+
+async function completionData(): Promise<CompletionData> {
+  const host = systemHost();
+  const cli = {host, stdout: new Stdout(host.stdout), status: 0, abandon: () => {}};
+  return describeProgram(buildProgram(cli, {out: '', err: ''}), await mediaNames());
+}

@@ -1,0 +1,56 @@
+import type {CommandNode, CompletionData, OptionNode, Values} from './command-tree.ts';
+import {fillIn} from './fill-in.ts';
+import {allCommands, nameOf} from './walk-tree.ts';
+
+/** The completion script for PowerShell: the template with a table of all commands. */
+export function powershellCompletion(
+  {program, globalOptions, mediaExtensions}: CompletionData,
+  template: string,
+): string {
+  return fillIn(template, {
+    GLOBALS: optionTable(globalOptions, '        '),
+    COMMANDS: allCommands(program)
+      .map(command => commandEntry(command, globalOptions))
+      .join('\n'),
+    EXTENSIONS: mediaExtensions.join('|'),
+  });
+}
+
+function commandEntry(command: CommandNode, globalOptions: readonly OptionNode[]): string {
+  const own = command.options.filter(option => !globalOptions.some(({term}) => term === option.term));
+  const children = command.commands.map(
+    child => `                ${quoted(nameOf(child))} = ${quoted(child.description)}\n`,
+  );
+  const fixed = command.arguments.filter(({variadic}) => !variadic).map(({values}) => quoted(kindOf(values)));
+  const rest = command.arguments.find(({variadic}) => variadic);
+  return `        ${quoted(command.path.join(' '))} = @{
+            Commands = [ordered]@{
+${children.join('')}            }
+            Options = @(
+${optionTable(own, '                ')}
+            )
+            Arguments = @(${fixed.join(', ')})
+            Rest = ${quoted(rest === undefined ? 'none' : kindOf(rest.values))}
+        }`;
+}
+
+/** An entry for each name. A list, since the keys of a table of PowerShell's would make one of -f and -F. */
+function optionTable(options: readonly OptionNode[], indent: string): string {
+  return options
+    .flatMap(({names, description, value}) =>
+      names.map(name => {
+        const takes = value === undefined ? '' : kindOf(value.values);
+        return `${indent}@{ Name = ${quoted(name)}; Takes = ${quoted(takes)}; Tip = ${quoted(description)} }`;
+      }),
+    )
+    .join('\n');
+}
+
+function kindOf(values: Values): string {
+  return values.kind === 'words' ? `words ${values.words.join(' ')}` : values.kind;
+}
+
+/** PowerShell takes typographic quotes for quotes as well; doubled, each stands for itself. */
+function quoted(text: string): string {
+  return `'${text.replace(/['\u2018\u2019\u201a\u201b]/g, '$&$&')}'`;
+}

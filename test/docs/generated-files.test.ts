@@ -1,0 +1,59 @@
+import {readdir, readFile} from 'node:fs/promises';
+import {execa} from 'execa';
+import {describe, expect, it} from 'vitest';
+import {generatedFiles} from '../../src/completion/generated-files.ts';
+import {isInstalled} from '../support/shells.ts';
+
+const root = new URL('../../', import.meta.url);
+const generated = await generatedFiles(root);
+
+describe('what is generated from the command tree', () => {
+  it.each([...generated])(
+    '%s is fresh: otherwise run "npm run completions" and commit it',
+    async (path, text) => {
+      const committed = await readFile(new URL(path, root), 'utf8').catch(() => 'no such file');
+      // Not toBe: the difference of two such files is no help.
+      expect(committed === text).toBe(true);
+    },
+  );
+
+  it('nothing else lies beside it', async () => {
+    const lying = await Promise.all(
+      ['completions', 'man'].map(async folder =>
+        (await readdir(new URL(folder, root))).map(name => `${folder}/${name}`),
+      ),
+    );
+    expect(lying.flat().sort()).toEqual([...generated.keys()].sort());
+  });
+});
+
+const canRender = isInstalled('man') && isInstalled('groff');
+
+describe.skipIf(!canRender)(
+  `the manual page${canRender ? '' : ' (skipped: man or groff is not installed here)'}`,
+  () => {
+    it('is rendered without a warning, with all commands and exit statuses', async () => {
+      const page = new URL('man/media.1', root).pathname;
+      const {stdout, stderr} = await execa('man', ['--warnings', '-E', 'UTF-8', '-l', page], {
+        env: {...process.env, MANWIDTH: '80', LC_ALL: 'C.UTF-8', MAN_KEEP_FORMATTING: ''},
+        extendEnv: false,
+      });
+      expect(stderr).toBe('');
+      for (const heading of [
+        'NAME',
+        'SYNOPSIS',
+        'COMMANDS',
+        'GLOBAL OPTIONS',
+        'EXIT STATUS',
+        'ENVIRONMENT',
+        'EXAMPLES',
+      ]) {
+        expect(stdout).toMatch(new RegExp(`^${heading}$`, 'm'));
+      }
+      expect(stdout).toMatch(/^ {3}media upload \[options\] \[input\.\.\.\]$/m);
+      expect(stdout).toMatch(/^ {7}-c, --concurrency <n>\n {14}Files to send at a time \(default: 8\)\.$/m);
+      expect(stdout).toMatch(/^ {7}130, 143, 129\n {14}Ended by SIGINT, SIGTERM, SIGHUP\.$/m);
+      expect(stdout).toContain("media upload -r ./assets --exclude '*.psd' --ndjson > uploads.ndjson");
+    });
+  },
+);

@@ -1,0 +1,105 @@
+import {mkdir, readFile, rm, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {stripVTControlCharacters} from 'node:util';
+import {spawn} from '@lydell/node-pty';
+import {execaSync} from 'execa';
+import {onTestFinished} from 'vitest';
+import {eventually} from '../embedded/support.ts';
+import {program, type Sandbox, sandbox} from './media.ts';
+
+/** Whether the command runs on this machine. */
+export function isInstalled(command: string): boolean {
+  return execaSync(command, ['--version'], {reject: false}).exitCode === 0;
+}
+
+/** What a shell made of a line when Tab was pressed at its end. */
+export interface Completed {
+  /** The line as it stands then. */
+  line: string;
+  /** What the terminal showed since: the line as it was drawn, and the candidates where there are several. */
+  shown: string;
+}
+
+/** A shell on a pseudo-terminal, as somebody sits before it. */
+export interface InteractiveShell {
+  /** Types the line and Tab, and gives it up. */
+  complete(line: string): Promise<Completed>;
+}
+
+/** How a shell is started, and told to write its line to the file $DUMP when Ctrl-G is pressed. */
+const shells = {
+  bash: {
+    parameters: ['--norc', '--noprofile'],
+    setup: `bind 'set completion-query-items 0'; bind 'set page-completions off'; bind 'set show-all-if-ambiguous on'
+      dump() { printf '%s\\n' "$READLINE_LINE" > $DUMP.new; mv $DUMP.new $DUMP; }; bind -x '"\\C-g": dump'`,
+  },
+  zsh: {
+    parameters: ['-f'],
+    setup: `LISTMAX=1000; unsetopt beep
+      dump() { print -r -- "$BUFFER" > $DUMP.new; mv $DUMP.new $DUMP; }; zle -N dump; bindkey '^G' dump`,
+  },
+  fish: {
+    parameters: ['--no-config'],
+    setup: `bind \\cg 'commandline > $DUMP.new; mv $DUMP.new $DUMP'`,
+  },
+};
+
+/** Starts a shell in the sandbox and has it run these commands, for the current test. */
+export async function interactiveShell(
+  name: keyof typeof shells,
+  box: Sandbox,
+  commands: string,
+): Promise<InteractiveShell> {
+  const {parameters, setup} = shells[name];
+  const dump = join(box.directory, '.dump');
+  const child = spawn(name, parameters, {
+    cols: 200,
+    rows: 200,
+    cwd: box.directory,
+    env: {...box.env, TERM: 'xterm', LANG: 'C.UTF-8', DUMP: dump, PS1: '$ '},
+  });
+  let output = '';
+  let ended = false;
+  child.onData(data => {
+    output += data;
+  });
+  child.onExit(() => {
+    ended = true;
+  });
+  onTestFinished(() => {
+    if (!ended) child.kill('SIGKILL');
+  });
+  const startup = join(box.directory, '.startup');
+  await writeFile(startup, `${setup}\n${commands}\necho > $DUMP.new; mv $DUMP.new $DUMP\n`);
+  child.write(` source ${startup}\r`);
+  const dumped = async () => {
+    const text = await eventually(() => readFile(dump, 'utf8').catch(() => undefined));
+    await rm(dump);
+    return text.replace(/\n$/, '');
+  };
+  await dumped();
+  return {
+    async complete(line) {
+      const start = output.length;
+      child.write(`${line}\t\u0007`);
+      const completed = await dumped();
+      child.write('\u0015');
+      return {line: completed, shown: stripVTControlCharacters(output.slice(start))};
+    },
+  };
+}
+
+/** A sandbox with `media` on its PATH and, in its directory, the files that completion has to tell apart. */
+export async function shellSandbox(): Promise<Sandbox> {
+  const box = await sandbox();
+  const bin = join(box.directory, 'bin');
+  await mkdir(bin);
+  await mkdir(join(box.directory, 'my pictures'));
+  await writeFile(join(bin, 'media'), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, {
+    mode: 0o755,
+  });
+  const files = ['my photo.png', 'my clip.MP4', "it's.webp", 'notes.txt', 'my pictures/one two.jpg'];
+  for (const file of files) await writeFile(join(box.directory, file), '');
+  box.env['PATH'] = `${bin}:${box.env['PATH']}`;
+  return box;
+}
