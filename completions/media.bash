@@ -6,7 +6,7 @@ _media_command() {
   commands='' options='' arguments=() rest=none
   case $1 in
     '')
-      commands='login logout whoami upload journal graphql serve config completion help'
+      commands='login logout whoami upload journal graphql serve doctor config completion help'
       options='--version --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose -h --help'
       ;;
     login)
@@ -53,6 +53,9 @@ _media_command() {
     serve)
       options='--port --data-dir --ephemeral -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
       ;;
+    doctor)
+      options='--json -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      ;;
     config)
       commands='list get set unset path help'
       options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
@@ -85,7 +88,7 @@ _media_command() {
       ;;
     help)
       options='--profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
-      arguments=('words login logout whoami upload journal graphql serve config completion help')
+      arguments=('words login logout whoami upload journal graphql serve doctor config completion help')
       ;;
   esac
 }

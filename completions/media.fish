@@ -4,7 +4,7 @@
 function __media_subcommands
     switch $argv[1]
         case ''
-            printf '%s\n' login logout whoami upload journal graphql serve config completion help
+            printf '%s\n' login logout whoami upload journal graphql serve doctor config completion help
         case 'journal'
             printf '%s\n' list check merge resolve help
         case 'config'
@@ -112,6 +112,7 @@ complete -c media -n '__media_at "" 1' -a upload -d 'Upload images and videos an
 complete -c media -n '__media_at "" 1' -a journal -d 'Read, check, merge and mend the journals that media upload --journal writes.'
 complete -c media -n '__media_at "" 1' -a graphql -d 'Send an authenticated GraphQL request and print the response.'
 complete -c media -n '__media_at "" 1' -a serve -d 'Run the embedded service on this machine until a signal ends it.'
+complete -c media -n '__media_at "" 1' -a doctor -d 'Check the settings, the way to the service and the key, and say what to do. Nothing is uploaded.'
 complete -c media -n '__media_at "" 1' -a config -d 'Read and change the settings of a profile: base-url, graphql-url, cacert, idempotency-keys.'
 complete -c media -n '__media_at "" 1' -a completion -d 'Print the completion script of a shell.'
 complete -c media -n '__media_at "" 1' -a help -d 'print help for a command'
@@ -181,6 +182,8 @@ complete -c media -n '__media_is "serve"' -l port -x -d 'the port to listen on, 
 complete -c media -n '__media_is "serve"' -l data-dir -x -a '(__media_directorys)' -d 'where to keep what is uploaded'
 complete -c media -n '__media_is "serve"' -l ephemeral -d 'keep nothing: a temporary directory, removed at the end'
 complete -c media -n '__media_is "serve"' -s h -l help -d 'print help, with examples'
+complete -c media -n '__media_is "doctor"' -l json -d 'print the checks as JSON'
+complete -c media -n '__media_is "doctor"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_at "config" 1' -a list -d 'print all settings of the profile'
 complete -c media -n '__media_at "config" 1' -a get -d 'print one setting; exit status 1 when it is not set'
 complete -c media -n '__media_at "config" 1' -a set -d 'change one setting'
@@ -200,4 +203,4 @@ complete -c media -n '__media_is "config path"' -s h -l help -d 'print help, wit
 complete -c media -n '__media_at "config help" 1' -a 'list get set unset path help'
 complete -c media -n '__media_is "completion"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_at "completion" 1' -a 'bash zsh fish powershell'
-complete -c media -n '__media_at "help" 1' -a 'login logout whoami upload journal graphql serve config completion help'
+complete -c media -n '__media_at "help" 1' -a 'login logout whoami upload journal graphql serve doctor config completion help'

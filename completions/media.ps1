@@ -26,6 +26,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 'journal' = 'Read, check, merge and mend the journals that media upload --journal writes.'
                 'graphql' = 'Send an authenticated GraphQL request and print the response.'
                 'serve' = 'Run the embedded service on this machine until a signal ends it.'
+                'doctor' = 'Check the settings, the way to the service and the key, and say what to do. Nothing is uploaded.'
                 'config' = 'Read and change the settings of a profile: base-url, graphql-url, cacert, idempotency-keys.'
                 'completion' = 'Print the completion script of a shell.'
                 'help' = 'print help for a command'
@@ -209,6 +210,17 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Arguments = @()
             Rest = 'none'
         }
+        'doctor' = @{
+            Commands = [ordered]@{
+            }
+            Options = @(
+                @{ Name = '--json'; Takes = ''; Tip = 'print the checks as JSON' }
+                @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
+                @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
+            )
+            Arguments = @()
+            Rest = 'none'
+        }
         'config' = @{
             Commands = [ordered]@{
                 'list' = 'print all settings of the profile'
@@ -300,7 +312,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
 
             )
-            Arguments = @('words login logout whoami upload journal graphql serve config completion help')
+            Arguments = @('words login logout whoami upload journal graphql serve doctor config completion help')
             Rest = 'none'
         }
     }

@@ -181,8 +181,14 @@ function connector(origin: URL, options: ConnectionOptions): buildConnector.conn
     timeout,
     ...(options.certificateAuthorities === undefined ? {} : {ca: options.certificateAuthorities}),
   });
+  const proxy = proxyFor(origin);
+  return proxy === undefined ? direct : tunnelThrough(proxy, origin, direct, timeout);
+}
+
+/** The proxy that the environment names for this origin; throws `proxy_failed` when it names none that can be used. */
+export function proxyFor(origin: URL): URL | undefined {
   const proxy = isLoopback(origin.hostname) ? '' : getProxyForUrl(origin.href);
-  return proxy === '' ? direct : tunnelThrough(parseProxy(proxy), origin, direct, timeout);
+  return proxy === '' ? undefined : parseProxy(proxy);
 }
 
 function parseProxy(value: string): URL {

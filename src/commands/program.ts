@@ -3,6 +3,7 @@ import {packageVersion} from '../version.ts';
 import {type Cli, examples} from './cli.ts';
 import {completionCommand} from './completion.ts';
 import {configCommand} from './config.ts';
+import {doctorCommand} from './doctor.ts';
 import {graphqlCommand} from './graphql.ts';
 import {journalCommand} from './journal.ts';
 import {loginCommand} from './login.ts';
@@ -61,6 +62,7 @@ export function buildProgram(cli: Cli, written: Written): Command {
     journalCommand,
     graphqlCommand,
     serveCommand,
+    doctorCommand,
     configCommand,
     completionCommand,
   ];

@@ -87,7 +87,8 @@ function othersThan({profileName, profileNames}: Settings): string {
   return others.length === 0 ? '' : ` Other profiles: ${others.join(', ')}.`;
 }
 
-function missing(settings: Settings): MediaError {
+/** Why nothing can be sent with these settings: no base URL, no key, or a key of another origin. */
+export function missing(settings: Settings): MediaError {
   const {profileName, profile} = settings;
   if (settings.keyFailure !== undefined) return settings.keyFailure;
   if (settings.key === undefined && profile['key-command'] !== undefined && !profile['base-url']) {

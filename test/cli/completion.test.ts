@@ -88,7 +88,7 @@ const offers: [line: string, offered: string[], others: string[]][] = [
   ['media --profile ', ['default', 'staging'], ['upload']],
   ['media --profile default config ', ['list', 'get', 'path'], ['upload']],
   ['media upload ', ['my photo.png', 'my clip.MP4', "it's.webp", 'my pictures'], ['notes.txt', '--types']],
-  ['media upload notes.txt my', ['my photo.png', 'my clip.MP4', 'my pictures'], ['notes.txt', "it's"]],
+  ['media upload -q a.png ', ['my photo.png', 'my clip.MP4', 'my pictures'], ['notes.txt', 'login']],
   ['media upload --', ['--types', '--format', '--base-url', '--quiet'], ['--key-stdin', 'photo']],
   ['media upload --format ', ['table', 'ndjson', 'markdown'], ['notes']],
   ['media upload --types=', ['extension', 'content', 'strict'], ['notes']],
@@ -98,7 +98,7 @@ const offers: [line: string, offered: string[], others: string[]][] = [
   ['media upload -- --', [], ['--types']],
   ['media serve --data-dir ', ['my pictures'], ['notes.txt', 'photo']],
   ['media config get ', ['base-url', 'cacert'], ['notes']],
-  ['media journal re', ['resolve'], ['login']],
+  ['media journal ', ['list', 'check', 'merge', 'resolve'], ['login']],
   ['media help ', ['upload', 'config'], ['notes']],
   ['media completion ', ['bash', 'zsh', 'fish', 'powershell'], ['notes']],
 ];

@@ -1,0 +1,276 @@
+import {chmod, mkdir, stat, writeFile} from 'node:fs/promises';
+import {createServer} from 'node:https';
+import {join} from 'node:path';
+import {generate} from 'selfsigned';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import {sandboxFor, testKey} from '../service/program.ts';
+import {deadUrl, listen, portOf} from '../service/support.ts';
+import {connectedSandbox, embeddedService} from '../support/embedded.ts';
+import {type Sandbox, sandbox} from '../support/media.ts';
+import {scriptedServer} from '../support/scripted-server.ts';
+
+interface Check {
+  check: string;
+  status: 'ok' | 'skipped' | 'failed';
+  message?: string;
+  error?: {code: string; message: string; hint?: string};
+}
+
+/** What `media doctor --json` finds; nothing may stand on standard error. */
+async function examine(box: Sandbox, parameters: string[] = []) {
+  const {stdout, stderr, exitCode} = await box.run(['doctor', '--json', ...parameters]);
+  expect(stderr).toBe('');
+  const report: {status: string; checks: Check[]} = JSON.parse(stdout);
+  expect(report.checks.map(({check}) => check)).toEqual([
+    'configuration',
+    'file-modes',
+    'base-url',
+    'proxy',
+    'dns',
+    'connection',
+    'tls',
+    'key',
+  ]);
+  const failed = report.checks.filter(({status}) => status === 'failed');
+  expect(report.status).toBe(failed.length === 0 ? 'ok' : 'failed');
+  const found = (name: string) => report.checks.find(({check}) => check === name) as Check;
+  return {exitCode, stdout, found, failed: failed.map(({check, error}) => ({check, ...error}))};
+}
+
+describe('media doctor, all well', () => {
+  it('a service and a key: a line a check, exit 0, nothing is uploaded', async () => {
+    const {service, key, sandbox} = await connectedSandbox();
+    const {stdout, stderr, exitCode} = await sandbox.run(['doctor']);
+    const {host} = new URL(service.url);
+    expect(stdout).toBe(
+      `ok       configuration  profile default of ${join(sandbox.directory, 'config/config.json')}\n` +
+        'skipped  file modes     there is no settings file\n' +
+        `ok       base URL       ${service.url}/\n` +
+        'ok       proxy          none\n' +
+        'ok       DNS            127.0.0.1 is an address\n' +
+        `ok       connection     ${host} answers (200 to GET / without the key)\n` +
+        'ok       TLS            not used: the base URL is plain http\n' +
+        `ok       key            ********${key.slice(-4)}, accepted\n`,
+    );
+    expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+    expect(stdout).not.toContain(key);
+  });
+
+  it('--base-url embedded: exit 0', async () => {
+    const {exitCode, failed, found} = await examine(await sandbox(), ['--base-url', 'embedded']);
+    expect({exitCode, failed}).toEqual({exitCode: 0, failed: []});
+    expect(found('key')).toEqual({check: 'key', status: 'ok', message: 'made for this run, accepted'});
+    expect(found('dns').status).toBe('skipped');
+  });
+
+  it('a name in place of an address: the addresses that it has', async () => {
+    const {service, key} = await embeddedService();
+    const box = await sandboxFor(service.url.replace('127.0.0.1', 'localhost'), {MEDIA_API_KEY: key});
+    const {found, exitCode} = await examine(box);
+    expect(found('dns').message).toMatch(/^localhost is at .*127\.0\.0\.1/);
+    expect(exitCode).toBe(0);
+  });
+});
+
+describe('the settings', () => {
+  async function configured(text: string, fileMode: number, directoryMode: number) {
+    const {service, key} = await embeddedService();
+    const box = await sandbox();
+    const directory = join(box.directory, 'config');
+    await mkdir(directory);
+    const origin = new URL(service.url).origin;
+    const profile = {'base-url': service.url, key, 'key-origin': origin};
+    await writeFile(join(directory, 'config.json'), text || JSON.stringify({profiles: {default: profile}}));
+    await chmod(join(directory, 'config.json'), fileMode);
+    await chmod(directory, directoryMode);
+    return {box, directory};
+  }
+
+  it('file and directory open to others: failed once, exit 1, and private from then on', async () => {
+    const {box, directory} = await configured('', 0o644, 0o755);
+    const first = await examine(box);
+    expect(first).toMatchObject({exitCode: 1, failed: [{check: 'file-modes', code: 'config_unusable'}]});
+    expect(first.failed[0]?.message).toContain(`${directory} (0755) and ${directory}/config.json (0644)`);
+    expect(first.failed[0]?.hint).toContain('media login');
+    expect((await stat(join(directory, 'config.json'))).mode & 0o777).toBe(0o600);
+    const second = await examine(box);
+    expect(second).toMatchObject({exitCode: 0, failed: []});
+    expect(second.found('file-modes').message).toBe('the settings are readable by you alone');
+  });
+
+  it('a private file in an open directory: told, exit 0', async () => {
+    const {box, directory} = await configured('', 0o600, 0o755);
+    const {found, exitCode} = await examine(box);
+    expect(found('file-modes')).toMatchObject({
+      status: 'ok',
+      message: `the settings are readable by you alone; made private just now: ${directory} (0755)`,
+    });
+    expect(exitCode).toBe(0);
+  });
+
+  it('a damaged file: exit 1, what depends on it is skipped', async () => {
+    const {box} = await configured('{"profiles"', 0o600, 0o700);
+    const {failed, found, exitCode} = await examine(box);
+    expect(failed).toMatchObject([{check: 'configuration', code: 'config_unusable'}]);
+    expect(found('key')).toMatchObject({status: 'skipped', message: 'the settings cannot be used'});
+    expect(exitCode).toBe(1);
+  });
+
+  it('a base URL that is none: exit 1', async () => {
+    const {failed, exitCode} = await examine(await sandboxFor('api.example.com'));
+    expect(failed).toMatchObject([{check: 'configuration', code: 'usage'}]);
+    expect(exitCode).toBe(1);
+  });
+
+  it('no base URL: exit 4', async () => {
+    const {failed, found, exitCode} = await examine(await sandbox({MEDIA_API_KEY: testKey}));
+    expect(failed).toMatchObject([
+      {check: 'base-url', code: 'no_key', hint: expect.stringContaining('--base-url')},
+    ]);
+    expect(found('connection').status).toBe('skipped');
+    expect(exitCode).toBe(4);
+  });
+});
+
+describe('the way to the service', () => {
+  it('a host that does not exist: DNS, exit 6', async () => {
+    const {failed, found, exitCode} = await examine(await sandboxFor('https://media.invalid'));
+    expect(failed).toMatchObject([{check: 'dns', message: expect.stringContaining('media.invalid')}]);
+    expect(['host_not_found', 'dns_unavailable']).toContain(failed[0]?.code);
+    expect(found('key')).toMatchObject({status: 'skipped', message: 'the service was not reached'});
+    expect(exitCode).toBe(6);
+  });
+
+  it('a port where nobody listens: connection, exit 6', async () => {
+    const {failed, found, exitCode} = await examine(await sandboxFor(await deadUrl()));
+    expect(failed).toMatchObject([{check: 'connection', code: 'connection_refused'}]);
+    expect(found('dns').status).toBe('ok');
+    expect(found('tls').status).toBe('skipped');
+    expect(exitCode).toBe(6);
+  });
+
+  it('a server that breaks off: connection, exit 1', async () => {
+    const {url} = await scriptedServer(async connection => {
+      await connection.request();
+      connection.reset();
+    });
+    const {failed, exitCode} = await examine(await sandboxFor(url));
+    expect(failed).toMatchObject([{check: 'connection', code: 'connection_lost'}]);
+    expect(exitCode).toBe(1);
+  });
+
+  it('a certificate of an unknown authority: TLS, exit 1, --cacert is named and helps', async () => {
+    const {private: key, cert} = await generate([{name: 'commonName', value: 'localhost'}], {
+      extensions: [
+        {name: 'basicConstraints', cA: true},
+        {name: 'subjectAltName', altNames: [{type: 7, ip: '127.0.0.1'}]},
+      ],
+    } as Parameters<typeof generate>[1]);
+    const server = createServer({key, cert}, (_request, response) =>
+      response.end('{"data":{"__typename":"Query"}}'),
+    );
+    await listen(server);
+    onTestFinished(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    const box = await sandboxFor(`https://127.0.0.1:${portOf(server)}`);
+    const {failed, found, exitCode} = await examine(box);
+    expect(failed).toMatchObject([
+      {check: 'tls', code: 'tls_failed', hint: expect.stringContaining('--cacert')},
+    ]);
+    expect(found('connection').status).toBe('ok');
+    expect(exitCode).toBe(1);
+    await writeFile(join(box.directory, 'authority.pem'), cert);
+    const trusting = await examine(box, ['--cacert', 'authority.pem']);
+    expect(trusting).toMatchObject({exitCode: 0, failed: []});
+    expect(trusting.found('tls').message).toBe('the certificate is accepted');
+  });
+
+  it.each([
+    [403, 'refused to open a connection'],
+    [407, 'asks for credentials'],
+  ])('a proxy that answers %i: proxy, exit 1, its password is not shown', async (status, sentence) => {
+    const {url} = await scriptedServer(async connection => {
+      await connection.request();
+      connection.answer(status);
+    });
+    const proxy = url.replace('//', '//user:secret@');
+    const box = await sandboxFor('https://media.invalid', {HTTPS_PROXY: proxy});
+    const {failed, found, exitCode, stdout} = await examine(box);
+    expect(failed).toMatchObject([
+      {check: 'proxy', code: 'proxy_failed', message: expect.stringContaining(sentence)},
+    ]);
+    expect(found('dns')).toMatchObject({status: 'ok', message: '127.0.0.1 is an address'});
+    expect(stdout).not.toContain('secret');
+    expect(exitCode).toBe(1);
+  });
+
+  it('a proxy that does not listen: proxy, exit 6', async () => {
+    const box = await sandboxFor('https://media.invalid', {HTTPS_PROXY: await deadUrl()});
+    const {failed, exitCode} = await examine(box);
+    expect(failed).toMatchObject([{check: 'proxy', code: 'connection_refused'}]);
+    expect(exitCode).toBe(6);
+  });
+
+  it('a proxy variable that is no URL: proxy, exit 1', async () => {
+    const box = await sandboxFor('https://media.invalid', {HTTPS_PROXY: 'socks5://127.0.0.1:1080'});
+    const {failed, exitCode} = await examine(box);
+    expect(failed).toMatchObject([{check: 'proxy', code: 'proxy_failed'}]);
+    expect(exitCode).toBe(1);
+  });
+});
+
+describe('the key', () => {
+  it('none: exit 4, the way to the service is checked all the same', async () => {
+    const {service} = await embeddedService();
+    const {failed, found, exitCode} = await examine(await sandbox({MEDIA_BASE_URL: service.url}));
+    expect(failed).toMatchObject([
+      {check: 'key', code: 'no_key', hint: expect.stringContaining('media login')},
+    ]);
+    expect(found('connection').status).toBe('ok');
+    expect(exitCode).toBe(4);
+  });
+
+  it('an unknown one (401): exit 4; in words, what to do on a line of its own', async () => {
+    const {service} = await embeddedService();
+    const box = await sandboxFor(service.url);
+    const {failed, exitCode, stdout} = await examine(box);
+    expect(failed).toMatchObject([{check: 'key', code: 'unauthorized', status: 401}]);
+    expect(exitCode).toBe(4);
+    expect(stdout).not.toContain(testKey);
+    const words = await box.run(['doctor']);
+    expect(words.stdout).toContain(
+      `failed   key            ${new URL(service.url).host} does not know this API key (401).\n` +
+        '                        Copy the key again from the profile page of the service, and run media login.\n',
+    );
+    expect(words.exitCode).toBe(4);
+  });
+
+  it.each([
+    [403, 'forbidden'],
+    [404, 'not_found'],
+  ] as const)('one for uploads alone (%i): exit 4', async (deniedStatus, code) => {
+    const {service} = await embeddedService({deniedStatus});
+    const key = await service.createKey({permissions: ['upload']});
+    const {failed, exitCode} = await examine(await sandboxFor(service.url, {MEDIA_API_KEY: key}));
+    expect(failed).toMatchObject([{check: 'key', code, status: deniedStatus}]);
+    expect(exitCode).toBe(4);
+  });
+
+  it.each([
+    ['a web page', 200, '<html>'],
+    ['a redirect', 302, ''],
+    ['an error', 500, '{"code":1,"message":"broken"}'],
+  ])('%s in place of a GraphQL response: exit 1, the base URL is doubted', async (_name, status, body) => {
+    const {url} = await scriptedServer(async connection => {
+      await connection.request();
+      connection.answer(status, body, {location: 'https://elsewhere.example/'});
+    });
+    const {failed, exitCode} = await examine(await sandboxFor(url));
+    expect(failed).toMatchObject([
+      {check: 'key', code: 'unexpected_answer', hint: expect.stringContaining('base URL')},
+    ]);
+    expect(exitCode).toBe(1);
+  });
+});
