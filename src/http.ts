@@ -3,10 +3,14 @@ import {getProxyForUrl} from 'proxy-from-env';
 import {buildConnector, Client} from 'undici';
 import {MediaError, systemCode} from './errors.ts';
 import type {Clock} from './host.ts';
+import {HttpTrace} from './http-trace.ts';
 import {isLoopback} from './loopback.ts';
 
 /** The longest answer that is read; everything past it is cut off and flagged. */
 export const maxAnswerBytes = 1024 * 1024;
+
+/** Numbers the connections that are traced, so that their lines can be told apart. */
+let tracedConnections = 0;
 
 /** How long an idle connection may be used again: servers commonly close theirs after 5 s. */
 const idleMs = 4_000;
@@ -17,6 +21,8 @@ export interface ConnectionOptions {
   connectTimeoutMs?: number;
   /** Certificate authorities to trust instead of the system's, as PEM text. */
   certificateAuthorities?: string;
+  /** Told of each phase, with its time. */
+  trace?: (message: string) => void;
 }
 
 /** What a request body may know of the connection that it is written to. */
@@ -61,11 +67,16 @@ export interface HttpAnswer {
 export class Connection {
   readonly #client: Client;
   readonly #userAgent: string;
+  readonly #trace: HttpTrace | undefined;
   #connectMs = 0;
   #socket: Socket | undefined;
 
   constructor(origin: URL, options: ConnectionOptions) {
-    const connect = connector(origin, options);
+    if (options.trace !== undefined) {
+      tracedConnections += 1;
+      this.#trace = new HttpTrace(`connection ${tracedConnections}`, options.trace, options.clock);
+    }
+    const connect = connector(origin, options, this.#trace);
     this.#userAgent = options.userAgent;
     this.#client = new Client(origin.origin, {
       allowH2: false,
@@ -100,6 +111,7 @@ export class Connection {
     });
     let answered = false;
     const wire = () => this.#wire(() => answered, settled);
+    this.#trace?.restart();
     try {
       const response = await this.#client.request({
         method: request.method,
@@ -107,16 +119,15 @@ export class Connection {
         headers: {'user-agent': this.#userAgent, 'accept-encoding': 'identity', ...request.headers},
         body:
           typeof request.body === 'function'
-            ? (deferred(request.body, wire) as never)
+            ? (deferred(request.body, wire, this.#trace) as never)
             : (request.body ?? null),
         signal: request.signal ?? null,
       });
       answered = true;
-      return {
-        status: response.statusCode,
-        headers: joinHeaders(response.headers),
-        ...(await readBounded(response.body)),
-      };
+      this.#trace?.phase('first byte', `${response.statusCode} to ${request.method} ${request.path}`);
+      const answer = await readBounded(response.body);
+      this.#trace?.phase('answered', `${answer.body.length} bytes${answer.cut ? ', cut off' : ''}`);
+      return {status: response.statusCode, headers: joinHeaders(response.headers), ...answer};
     } finally {
       settle();
     }
@@ -143,8 +154,18 @@ export class Connection {
   }
 }
 
-async function* deferred(writer: BodyWriter, wire: () => Wire): AsyncGenerator<Uint8Array> {
-  yield* writer(wire());
+async function* deferred(
+  writer: BodyWriter,
+  wire: () => Wire,
+  trace: HttpTrace | undefined,
+): AsyncGenerator<Uint8Array> {
+  if (trace === undefined) return yield* writer(wire());
+  let length = 0;
+  for await (const chunk of writer(wire())) {
+    length += chunk.length;
+    yield chunk;
+  }
+  trace.phase('sent', `${length} bytes`);
 }
 
 async function readBounded(
@@ -174,13 +195,19 @@ function joinHeaders(headers: Record<string, string | string[] | undefined>): Re
   return joined;
 }
 
-function connector(origin: URL, options: ConnectionOptions): buildConnector.connector {
+function connector(
+  origin: URL,
+  options: ConnectionOptions,
+  trace: HttpTrace | undefined,
+): buildConnector.connector {
   const timeout = options.connectTimeoutMs ?? 10_000;
-  const direct = buildConnector({
+  const plain = buildConnector({
     allowH2: false,
     timeout,
+    ...(trace === undefined ? {} : {lookup: trace.lookup}),
     ...(options.certificateAuthorities === undefined ? {} : {ca: options.certificateAuthorities}),
   });
+  const direct = trace?.stepwise(plain) ?? plain;
   const proxy = proxyFor(origin);
   return proxy === undefined ? direct : tunnelThrough(proxy, origin, direct, timeout);
 }

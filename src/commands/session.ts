@@ -50,10 +50,12 @@ export function newClient(
   key: Secret,
   settings: Pick<Settings, 'certificateAuthorities'>,
 ): MediaClient {
-  invocation.report.trace(`service ${address.baseUrl.href}, GraphQL at ${graphqlUrl(address).href}`);
+  const {report} = invocation;
+  report.trace(`service ${address.baseUrl.href}, GraphQL at ${graphqlUrl(address).href}`);
   return new MediaClient(address, key, {
     clock: invocation.host.clock,
     userAgent: `media/${packageVersion()}`,
+    ...(report.level === 'verbose' ? {trace: (message: string) => report.trace(message)} : {}),
     ...(settings.certificateAuthorities === undefined
       ? {}
       : {certificateAuthorities: settings.certificateAuthorities}),

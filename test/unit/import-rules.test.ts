@@ -62,7 +62,7 @@ function room(file: string): string {
 const owners: Record<string, string[]> = {
   commander: ['commands/', 'completion/', 'main.ts'],
   '@clack/prompts': ['commands/prompt.ts'],
-  undici: ['http.ts'],
+  undici: ['http.ts', 'http-trace.ts'],
   'proxy-from-env': ['http.ts'],
   'mime-types': ['sources/content-type.ts'],
   'file-type': ['sources/sniff.ts'],
@@ -107,7 +107,8 @@ const allowed: Record<string, string[]> = {
   output: ['errors.ts', 'host.ts', 'service', 'transfer'],
   embedded: ['host.ts', 'service'],
   'main.ts': ['commands', 'errors.ts', 'host.ts', 'output'],
-  'http.ts': ['errors.ts', 'host.ts', 'loopback.ts'],
+  'http.ts': ['errors.ts', 'host.ts', 'http-trace.ts', 'loopback.ts'],
+  'http-trace.ts': ['host.ts'],
   'lock.ts': ['errors.ts', 'host.ts'],
   'host.ts': [],
   'errors.ts': [],
