@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Installs the real servers that some tests work with, where this machine lets us; without them those tests say that
+# Installs the real servers and shells that some tests work with, where this machine lets us; without them those tests say that
 # they were not run. Never fails.
 set -u
-packages='slurm-wlm slurmctld slurmd slurm-client munge parallel openssh-server openssh-client'
+packages='slurm-wlm slurmctld slurmd slurm-client munge parallel openssh-server openssh-client
+  zsh fish man-db groff-base nginx-light haproxy squid tinyproxy'
 
 missing=
-for program in munged slurmctld slurmd sbatch parallel sshd ssh; do
+for program in munged slurmctld slurmd sbatch parallel sshd ssh zsh fish man nginx haproxy squid tinyproxy; do
   PATH="$PATH:/usr/sbin:/sbin" command -v "$program" >/dev/null || missing="$missing $program"
 done
 [ -z "$missing" ] && exit 0

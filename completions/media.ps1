@@ -358,7 +358,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
 
     function Get-Values([string]$kind, [string]$lead, [string]$text) {
         switch -Regex ($kind) {
-            '^words ' { Get-Words $kind.Substring(6).Split(' ') $lead $text }
+            '^words ' { Get-Words ($kind.Substring(6).Split(' ')) $lead $text }
             '^profile$' { Get-Words @(& media completion --profiles 2>$null) $lead $text }
             '^media$' { Get-Files '\.(3ds|3g2|3gp|3gpp|apng|arw|asf|asx|avci|avcs|avi|avif|avifs|azv|b16|bmp|bpg|btf|btif|cgm|cmx|cr2|cr3|cur|dds|dib|djv|djvu|dng|dpx|drle|dv|dvb|dwg|dxf|emf|exr|f4v|fbs|fh|fh4|fh5|fh7|fhc|fits|fli|flif|flv|fpx|fst|fvt|g3|gif|h261|h263|h264|h265|heic|heics|heif|heifs|hej2|hevc|hif|icns|ico|ief|j2c|j2k|jaii|jais|jfif|jhc|jls|jng|jp2|jpc|jpe|jpeg|jpf|jpg|jpg2|jpgm|jpgv|jph|jpm|jpx|jxl|jxr|jxra|jxrs|jxs|jxsc|jxsi|jxss|ktx|ktx2|m1v|m2t|m2ts|m2v|m4s|m4u|m4v|mdi|mj2|mjp2|mk3d|mks|mkv|mmr|mng|mov|movie|mp4|mp4v|mpe|mpeg|mpg|mpg4|mpo|mts|mxu|nef|npx|nrw|ogm|ogv|orf|pbm|pct|pcx|pef|pgm|pic|png|pnm|ppm|psd|pti|pyv|qoi|qt|raf|ras|rgb|rlc|rw2|sgi|sid|smv|srw|svg|svgz|t38|tap|tfx|tga|tif|tiff|ts|uvg|uvh|uvi|uvm|uvp|uvs|uvu|uvv|uvvg|uvvh|uvvi|uvvm|uvvp|uvvs|uvvu|uvvv|viv|vob|vtf|wbmp|wdp|webm|webp|wm|wmf|wmv|wmx|wvx|xbm|xcf|xif|xpm|xwd)$' $lead $text }
             '^file$' { Get-Files '' $lead $text }

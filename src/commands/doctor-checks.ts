@@ -9,7 +9,7 @@ import {configPath} from '../settings/store.ts';
 import {packageVersion} from '../version.ts';
 import type {Invocation} from './cli.ts';
 import type {CheckName, CheckResult} from './doctor.ts';
-import {missing, openSession, within} from './session.ts';
+import {missing, openSessionFor, within} from './session.ts';
 
 const timeoutMs = 30_000;
 
@@ -164,7 +164,7 @@ class Checkup {
   async #key(settings: Settings): Promise<void> {
     const isEmbedded = settings.baseUrl?.kind === 'embedded';
     if (!isEmbedded && settings.key === undefined) return this.#fail('key', missing(settings));
-    const session = await openSession(this.#invocation);
+    const session = await openSessionFor(settings, this.#invocation);
     const {signal, cancel} = within(this.#invocation, timeoutMs);
     try {
       const verdict = await verifyKey(session.client, signal);

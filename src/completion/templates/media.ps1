@@ -53,7 +53,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
 
     function Get-Values([string]$kind, [string]$lead, [string]$text) {
         switch -Regex ($kind) {
-            '^words ' { Get-Words $kind.Substring(6).Split(' ') $lead $text }
+            '^words ' { Get-Words ($kind.Substring(6).Split(' ')) $lead $text }
             '^profile$' { Get-Words @(& media completion --profiles 2>$null) $lead $text }
             '^media$' { Get-Files '\.(@EXTENSIONS@)$' $lead $text }
             '^file$' { Get-Files '' $lead $text }
