@@ -152,7 +152,7 @@ async function settle(
 for (const honoursKeys of [false, true]) {
   const keys = honoursKeys ? 'a service that honours keys' : 'a service without keys';
   experiment(`kill -9 of the client, ${keys}`, async ({scale, random}) => {
-    const wanted = scale === 'long' ? 110 : 8;
+    const wanted = scale === 'long' ? 101 : 8;
     let kills = 0;
     let unknown = 0;
     let files = 0;
@@ -185,7 +185,7 @@ function doom(requests: number, delayMs: number): string {
 }
 
 experiment('kill -9 of the embedded service', async ({scale, random}) => {
-  const wanted = scale === 'long' ? 110 : 6;
+  const wanted = scale === 'long' ? 101 : 6;
   let kills = 0;
   let held = 0;
   const broken: string[] = [];
