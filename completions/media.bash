@@ -10,7 +10,7 @@ _media_command() {
       options='--version --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose -h --help'
       ;;
     login)
-      options='--key-stdin --no-verify -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='--key-stdin --no-verify --insecure-storage -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
       ;;
     logout)
       options='--all -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
@@ -19,7 +19,7 @@ _media_command() {
       options='--json -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
       ;;
     upload)
-      options='-r --recursive --follow --include --exclude --files-from --files-from0 --shard --content-type --types --name --format --json --ndjson -c --concurrency --limit-rate --retries --stall-timeout --answer-timeout --deadline --on-unknown --journal --fail-fast --dry-run --allow-empty -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='-r --recursive --follow --include --exclude --files-from --files-from0 --shard --content-type --types --name --format --json --ndjson -c --concurrency --limit-rate --retries --stall-timeout --answer-timeout --deadline --on-unknown --journal --fail-fast --dry-run --allow-empty --open --copy --qr --ci -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
       rest=media
       ;;
     journal)
@@ -57,7 +57,7 @@ _media_command() {
       options='--json -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
       ;;
     config)
-      commands='list get set unset path help'
+      commands='list get set unset profiles path help'
       options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
       ;;
     'config list')
@@ -65,22 +65,25 @@ _media_command() {
       ;;
     'config get')
       options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
-      arguments=('words base-url graphql-url cacert idempotency-keys')
+      arguments=('words base-url graphql-url profile-url key-command cacert idempotency-keys')
       ;;
     'config set')
       options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
-      arguments=('words base-url graphql-url cacert idempotency-keys' file)
+      arguments=('words base-url graphql-url profile-url key-command cacert idempotency-keys' file)
       ;;
     'config unset')
       options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
-      arguments=('words base-url graphql-url cacert idempotency-keys')
+      arguments=('words base-url graphql-url profile-url key-command cacert idempotency-keys')
+      ;;
+    'config profiles')
+      options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
       ;;
     'config path')
       options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
       ;;
     'config help')
       options='--profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
-      arguments=('words list get set unset path help')
+      arguments=('words list get set unset profiles path help')
       ;;
     completion)
       options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
@@ -116,6 +119,7 @@ _media_option() {
     'upload --deadline') kind=none ;;
     'upload --on-unknown') kind='words hold retry' ;;
     'upload --journal') kind=file ;;
+    'upload --ci') kind='words github auto' ;;
     'journal merge -o' | 'journal merge --output') kind=file ;;
     'journal resolve --uploaded') kind=none ;;
     'graphql --input') kind=file ;;

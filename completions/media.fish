@@ -8,7 +8,7 @@ function __media_subcommands
         case 'journal'
             printf '%s\n' list check merge resolve help
         case 'config'
-            printf '%s\n' list get set unset path help
+            printf '%s\n' list get set unset profiles path help
     end
 end
 
@@ -17,7 +17,7 @@ function __media_takes_value
     contains -- $argv[2] --profile --base-url --cacert; and return 0
     switch $argv[1]
         case 'upload'
-            contains -- $argv[2] --include --exclude --files-from --files-from0 --shard --content-type --types --name --format -c --concurrency --limit-rate --retries --stall-timeout --answer-timeout --deadline --on-unknown --journal
+            contains -- $argv[2] --include --exclude --files-from --files-from0 --shard --content-type --types --name --format -c --concurrency --limit-rate --retries --stall-timeout --answer-timeout --deadline --on-unknown --journal --ci
         case 'journal merge'
             contains -- $argv[2] -o --output
         case 'journal resolve'
@@ -113,13 +113,14 @@ complete -c media -n '__media_at "" 1' -a journal -d 'Read, check, merge and men
 complete -c media -n '__media_at "" 1' -a graphql -d 'Send an authenticated GraphQL request and print the response.'
 complete -c media -n '__media_at "" 1' -a serve -d 'Run the embedded service on this machine until a signal ends it.'
 complete -c media -n '__media_at "" 1' -a doctor -d 'Check the settings, the way to the service and the key, and say what to do. Nothing is uploaded.'
-complete -c media -n '__media_at "" 1' -a config -d 'Read and change the settings of a profile: base-url, graphql-url, cacert, idempotency-keys.'
+complete -c media -n '__media_at "" 1' -a config -d 'Read and change the settings of a profile: base-url, graphql-url, profile-url, key-command, cacert, idempotency-keys.'
 complete -c media -n '__media_at "" 1' -a completion -d 'Print the completion script of a shell.'
 complete -c media -n '__media_at "" 1' -a help -d 'print help for a command'
 complete -c media -n '__media_is ""' -l version -d 'print the version'
 complete -c media -n '__media_is ""' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "login"' -l key-stdin -d 'read the key from standard input'
 complete -c media -n '__media_is "login"' -l no-verify -d 'store the key without asking the service'
+complete -c media -n '__media_is "login"' -l insecure-storage -d 'keep the key in the settings file instead of the keychain'
 complete -c media -n '__media_is "login"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "logout"' -l all -d 'forget the keys of all profiles'
 complete -c media -n '__media_is "logout"' -s h -l help -d 'print help, with examples'
@@ -149,6 +150,10 @@ complete -c media -n '__media_is "upload"' -l journal -x -a '(__media_files)' -d
 complete -c media -n '__media_is "upload"' -l fail-fast -d 'stop at the first failure'
 complete -c media -n '__media_is "upload"' -l dry-run -d 'check everything, send nothing'
 complete -c media -n '__media_is "upload"' -l allow-empty -d 'no input is no error'
+complete -c media -n '__media_is "upload"' -l open -d 'open the address of what was uploaded in the browser'
+complete -c media -n '__media_is "upload"' -l copy -d 'put the address into the terminal\'s clipboard'
+complete -c media -n '__media_is "upload"' -l qr -d 'show the address as a QR code'
+complete -c media -n '__media_is "upload"' -l ci -x -a 'github auto' -d 'annotations, outputs and a summary for a CI system; auto looks which it is'
 complete -c media -n '__media_is "upload"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_from "upload" 1' -a '(__media_medias)'
 complete -c media -n '__media_at "journal" 1' -a list -d 'print what became of each input: uploaded, failed, unknown or pending'
@@ -188,19 +193,21 @@ complete -c media -n '__media_at "config" 1' -a list -d 'print all settings of t
 complete -c media -n '__media_at "config" 1' -a get -d 'print one setting; exit status 1 when it is not set'
 complete -c media -n '__media_at "config" 1' -a set -d 'change one setting'
 complete -c media -n '__media_at "config" 1' -a unset -d 'remove one setting'
+complete -c media -n '__media_at "config" 1' -a profiles -d 'print the names of all profiles'
 complete -c media -n '__media_at "config" 1' -a path -d 'print where the settings are stored'
 complete -c media -n '__media_at "config" 1' -a help -d 'display help for command'
 complete -c media -n '__media_is "config"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "config list"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "config get"' -s h -l help -d 'print help, with examples'
-complete -c media -n '__media_at "config get" 1' -a 'base-url graphql-url cacert idempotency-keys'
+complete -c media -n '__media_at "config get" 1' -a 'base-url graphql-url profile-url key-command cacert idempotency-keys'
 complete -c media -n '__media_is "config set"' -s h -l help -d 'print help, with examples'
-complete -c media -n '__media_at "config set" 1' -a 'base-url graphql-url cacert idempotency-keys'
+complete -c media -n '__media_at "config set" 1' -a 'base-url graphql-url profile-url key-command cacert idempotency-keys'
 complete -c media -n '__media_at "config set" 2' -a '(__media_files)'
 complete -c media -n '__media_is "config unset"' -s h -l help -d 'print help, with examples'
-complete -c media -n '__media_at "config unset" 1' -a 'base-url graphql-url cacert idempotency-keys'
+complete -c media -n '__media_at "config unset" 1' -a 'base-url graphql-url profile-url key-command cacert idempotency-keys'
+complete -c media -n '__media_is "config profiles"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "config path"' -s h -l help -d 'print help, with examples'
-complete -c media -n '__media_at "config help" 1' -a 'list get set unset path help'
+complete -c media -n '__media_at "config help" 1' -a 'list get set unset profiles path help'
 complete -c media -n '__media_is "completion"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_at "completion" 1' -a 'bash zsh fish powershell'
 complete -c media -n '__media_at "help" 1' -a 'login logout whoami upload journal graphql serve doctor config completion help'

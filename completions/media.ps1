@@ -27,7 +27,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 'graphql' = 'Send an authenticated GraphQL request and print the response.'
                 'serve' = 'Run the embedded service on this machine until a signal ends it.'
                 'doctor' = 'Check the settings, the way to the service and the key, and say what to do. Nothing is uploaded.'
-                'config' = 'Read and change the settings of a profile: base-url, graphql-url, cacert, idempotency-keys.'
+                'config' = 'Read and change the settings of a profile: base-url, graphql-url, profile-url, key-command, cacert, idempotency-keys.'
                 'completion' = 'Print the completion script of a shell.'
                 'help' = 'print help for a command'
             }
@@ -45,6 +45,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
                 @{ Name = '--key-stdin'; Takes = ''; Tip = 'read the key from standard input' }
                 @{ Name = '--no-verify'; Takes = ''; Tip = 'store the key without asking the service' }
+                @{ Name = '--insecure-storage'; Takes = ''; Tip = 'keep the key in the settings file instead of the keychain' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -103,6 +104,10 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--fail-fast'; Takes = ''; Tip = 'stop at the first failure' }
                 @{ Name = '--dry-run'; Takes = ''; Tip = 'check everything, send nothing' }
                 @{ Name = '--allow-empty'; Takes = ''; Tip = 'no input is no error' }
+                @{ Name = '--open'; Takes = ''; Tip = 'open the address of what was uploaded in the browser' }
+                @{ Name = '--copy'; Takes = ''; Tip = 'put the address into the terminal''s clipboard' }
+                @{ Name = '--qr'; Takes = ''; Tip = 'show the address as a QR code' }
+                @{ Name = '--ci'; Takes = 'words github auto'; Tip = 'annotations, outputs and a summary for a CI system; auto looks which it is' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -227,6 +232,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 'get' = 'print one setting; exit status 1 when it is not set'
                 'set' = 'change one setting'
                 'unset' = 'remove one setting'
+                'profiles' = 'print the names of all profiles'
                 'path' = 'print where the settings are stored'
                 'help' = 'display help for command'
             }
@@ -254,7 +260,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            Arguments = @('words base-url graphql-url cacert idempotency-keys')
+            Arguments = @('words base-url graphql-url profile-url key-command cacert idempotency-keys')
             Rest = 'none'
         }
         'config set' = @{
@@ -264,7 +270,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            Arguments = @('words base-url graphql-url cacert idempotency-keys', 'file')
+            Arguments = @('words base-url graphql-url profile-url key-command cacert idempotency-keys', 'file')
             Rest = 'none'
         }
         'config unset' = @{
@@ -274,7 +280,17 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            Arguments = @('words base-url graphql-url cacert idempotency-keys')
+            Arguments = @('words base-url graphql-url profile-url key-command cacert idempotency-keys')
+            Rest = 'none'
+        }
+        'config profiles' = @{
+            Commands = [ordered]@{
+            }
+            Options = @(
+                @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
+                @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
+            )
+            Arguments = @()
             Rest = 'none'
         }
         'config path' = @{
@@ -293,7 +309,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
 
             )
-            Arguments = @('words list get set unset path help')
+            Arguments = @('words list get set unset profiles path help')
             Rest = 'none'
         }
         'completion' = @{

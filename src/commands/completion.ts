@@ -1,12 +1,14 @@
-import {Argument, Command} from 'commander';
+import {Argument, Command, Option} from 'commander';
+import {MediaError} from '../errors.ts';
 import {type Cli, examples} from './cli.ts';
-import {printCompletion, shells} from './completion-run.ts';
+import {printCompletion, printProfiles, shells} from './completion-run.ts';
 
 /** Declares `media completion`. */
 export function completionCommand(cli: Cli, run = printCompletion): Command {
   return new Command('completion')
     .description('Print the completion script of a shell.')
-    .addArgument(new Argument('<shell>', 'the shell to print it for').choices(shells))
+    .addArgument(new Argument('[shell]', 'the shell to print it for').choices(shells))
+    .addOption(new Option('--profiles', 'print what the scripts complete --profile with').hideHelp())
     .addHelpText(
       'after',
       examples([
@@ -16,7 +18,13 @@ export function completionCommand(cli: Cli, run = printCompletion): Command {
         'media completion powershell | Out-String | Invoke-Expression',
       ]),
     )
-    .action(async (shell: (typeof shells)[number]) => {
+    .action(async (shell: (typeof shells)[number] | undefined, {profiles}: {profiles?: boolean}) => {
+      if (profiles) return printProfiles(cli.host, cli.stdout);
+      if (shell === undefined) {
+        throw new MediaError('usage', 'The shell to print the completion script for is missing.', {
+          hint: `Name one of ${shells.join(', ')}, as in media completion bash`,
+        });
+      }
       await run(shell, cli.stdout);
     });
 }
