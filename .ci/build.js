@@ -1,17 +1,63 @@
-// Builds the program into a directory, dist by default: src and the packages that it uses in one bundle, split so that
-// a command loads no more than it needs; the library's types; and the licences of what was bundled.
+// Builds the program into a directory, dist by default: src as one file, each package that it uses as one more, which is
+// loaded when it is needed; the library's types; and the licences of all that was built in.
 import {spawnSync} from 'node:child_process';
 import {existsSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync} from 'node:fs';
-import {dirname, join} from 'node:path';
+import {createRequire} from 'node:module';
+import {dirname, join, relative, resolve} from 'node:path';
+import {PassThrough} from 'node:stream';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [directory = 'dist'] = process.argv.slice(2);
 
+/** Packages that stay packages, since they hold machine code. */
+const external = ['@napi-rs/keyring'];
+/** Packages that every command needs, or that are too small for a file of their own. */
+const packagesWithin = ['commander', 'env-paths', 'proxy-from-env'];
+/** Modules with much behind them that few runs need. Nothing in them may throw or catch a MediaError. */
+const modulesApart = {'src/embedded/service.ts': 'embedded'};
+
+/** What is built into a file of its own: the file's name, and what it is built from. */
+const apart = new Map();
+
+/** Leaves packages and modules that stay apart out of the file that is built, and loads their files instead. */
+const keepApart = {
+  name: 'keep apart',
+  setup({onResolve}) {
+    onResolve({filter: /^[^./]/}, ({path, kind, importer, namespace}) => {
+      if (
+        kind === 'entry-point' ||
+        namespace !== 'file' ||
+        path.startsWith('node:') ||
+        external.includes(path)
+      )
+        return;
+      const [name] = /^(@[^/]+\/)?[^/]+/.exec(path);
+      const isOurs = !importer.includes('node_modules') && !packagesWithin.includes(name);
+      return isOurs || apart.has(fileOf(name)) ? loaded(fileOf(name), name) : undefined;
+    });
+    onResolve({filter: /^\.{1,2}\/.*\.ts$/}, ({path, kind, resolveDir}) => {
+      const module = relative(root, resolve(resolveDir, path)).replaceAll('\\', '/');
+      return kind !== 'entry-point' && module in modulesApart
+        ? loaded(modulesApart[module], module)
+        : undefined;
+    });
+  },
+};
+
+function fileOf(name) {
+  return name.replace('@', '').replace('/', '-');
+}
+
+function loaded(file, from) {
+  apart.set(file, from);
+  return {path: `./${file}.cjs`, external: true};
+}
+
 /**
- * Of undici only what http.ts imports by name. Its index would bring all of it along, and its client brings HTTP/2 and
- * fetch: they cost a start 30 ms and are never reached with `allowH2: false` and bodies that are no FormData.
+ * Of undici only what http.ts imports by name: its index brings all of it along. Its client would bring HTTP/2 and the
+ * bodies of fetch, which are never reached with `allowH2: false` and bodies that are no FormData.
  */
 const partsOfUndici = {
   name: 'parts of undici',
@@ -19,40 +65,59 @@ const partsOfUndici = {
     onResolve({filter: /^undici$/}, () => ({path: 'undici', namespace: 'parts'}));
     onLoad({filter: /^undici$/, namespace: 'parts'}, () => ({
       contents: `
-        import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
         import connect from 'undici/lib/api/api-connect.js';
         import request from 'undici/lib/api/api-request.js';
+        import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
         Object.assign(Dispatcher.prototype, {connect, request});
-        export {default as Client} from 'undici/lib/dispatcher/client.js';
-        export {default as buildConnector} from 'undici/lib/core/connect.js';`,
+        export {default as buildConnector} from 'undici/lib/core/connect.js';
+        export {default as Client} from 'undici/lib/dispatcher/client.js';`,
       resolveDir: root,
     }));
-    const unreached = /(\/client-h2|\/web\/fetch\/body|\/llhttp-wasm)(\.js)?$/;
-    onResolve({filter: unreached}, ({path, importer}) =>
+    onResolve({filter: /(\/client-h2|\/web\/fetch\/body)(\.js)?$/}, ({path, importer}) =>
       importer.includes('/undici/lib/') ? {path, namespace: 'unreached'} : undefined,
     );
     onLoad({filter: /.*/, namespace: 'unreached'}, () => ({contents: 'module.exports = undefined;'}));
   },
 };
 
-const {metafile} = await build({
+const options = {
   absWorkingDir: root,
-  entryPoints: ['src/main.ts', 'src/index.ts'],
   outdir: directory,
   bundle: true,
-  splitting: true,
-  format: 'esm',
   platform: 'node',
   target: 'node20.19',
   minify: true,
   legalComments: 'none',
-  external: ['@napi-rs/keyring'],
-  plugins: [partsOfUndici],
-  // Packages in CommonJS ask for Node's own modules by require().
-  banner: {js: 'const require=process.getBuiltinModule;'},
+  external,
+  plugins: [keepApart, partsOfUndici],
   metafile: true,
   logLevel: 'warning',
-});
+};
+/** CommonJS: Node starts it 10 ms sooner than ES modules, and what is loaded by a call is loaded without a detour. */
+const commonjs = {
+  ...options,
+  format: 'cjs',
+  outExtension: {'.js': '.cjs'},
+  supported: {'dynamic-import': false},
+  define: {'import.meta.url': 'importMetaUrl'},
+  banner: {js: "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;"},
+};
+const main = await build({...commonjs, entryPoints: ['src/main.ts']});
+const library = await build({...options, format: 'esm', entryPoints: ['src/index.ts']});
+const parts = [];
+// Whoever imports the default of a package gets what its file exports.
+const footer = {
+  js: 'if(module.exports.default)module.exports=Object.assign(module.exports.default,module.exports);',
+};
+for (const [file, from] of apart) {
+  parts.push(await build({...commonjs, footer, entryPoints: {[file]: from}}));
+}
+if (parts.some(({metafile}) => metafile.inputs['src/errors.ts'] !== undefined)) {
+  console.error('What stays apart has a MediaError of its own, which nobody else takes for one.');
+  process.exit(1);
+}
+
+await prepareAnswers();
 
 const types = spawnSync(
   process.execPath,
@@ -64,7 +129,17 @@ const types = spawnSync(
 );
 if (types.status !== 0) process.exit(types.status ?? 1);
 keepReachableTypes(join(root, directory));
-writeFileSync(join(root, directory, 'THIRD-PARTY-LICENSES.txt'), licenses(metafile));
+writeFileSync(join(root, directory, 'THIRD-PARTY-LICENSES.txt'), licenses([main, library, ...parts]));
+
+/** Answers that never change, so that bin/media.js can give them without the program. */
+async function prepareAnswers() {
+  const {run, systemHost} = createRequire(import.meta.url)(join(root, directory, 'main.cjs'));
+  for (const answer of ['version', 'help']) {
+    const stdout = new PassThrough();
+    await run([`--${answer}`], {...systemHost(), stdout});
+    writeFileSync(join(root, directory, `${answer}.txt`), stdout.read());
+  }
+}
 
 /** Leaves only the type files that the library's own leads to. */
 function keepReachableTypes(directory) {
@@ -85,9 +160,9 @@ function keepReachableTypes(directory) {
 }
 
 /** Name, version, licence and home of every package in the bundle, each with its licence's text. */
-function licenses({inputs}) {
+function licenses(builds) {
   const packages = new Map();
-  for (const path of Object.keys(inputs)) {
+  for (const path of builds.flatMap(({metafile}) => Object.keys(metafile.inputs))) {
     const [home] = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path) ?? [];
     if (home === undefined) continue;
     const {name, version, license, author, repository} = JSON.parse(

@@ -10,11 +10,14 @@ const {stdout} = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scri
 const [{files, unpackedSize}] = JSON.parse(stdout);
 const largestSize = 3 * 1024 * 1024;
 const expected =
-  /^(bin\/media\.js|dist\/.+\.(js|d\.ts)|dist\/THIRD-PARTY-LICENSES\.txt|completions\/.+|man\/media\.1|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
+  /^(bin\/(media\.js|package\.json)|dist\/.+\.(c?js|d\.ts)|dist\/(THIRD-PARTY-LICENSES|help|version)\.txt|completions\/.+|man\/media\.1|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
 const strangers = files.map(({path}) => path).filter(path => !expected.test(path));
 const missing = [
   'bin/media.js',
-  'dist/main.js',
+  'bin/package.json',
+  'dist/main.cjs',
+  'dist/help.txt',
+  'dist/version.txt',
   'dist/index.js',
   'dist/index.d.ts',
   'dist/THIRD-PARTY-LICENSES.txt',

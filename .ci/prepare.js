@@ -55,4 +55,4 @@ bringUpToDate('node_modules/.prepared', 'node_modules/.bin', packages, 'Installi
 );
 
 const sources = digest(['package-lock.json', 'tsconfig.json', '.ci/build.js', ...filesBelow('src')]);
-bringUpToDate('node_modules/.built', 'dist/main.js', sources, 'Building...', build);
+bringUpToDate('node_modules/.built', 'dist/main.cjs', sources, 'Building...', build);

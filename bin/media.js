@@ -1,15 +1,45 @@
 #!/usr/bin/env node
-import {constants} from 'node:os';
-import {run, systemHost} from '../dist/main.js';
+const {readFileSync} = require('node:fs');
+const {join} = require('node:path');
 
 // Should the program ever run out of things to do without an end, that is a bug and must not look like success.
 process.exitCode = 7;
-const status = await run(process.argv.slice(2), systemHost());
-if (typeof status === 'number') {
-  process.exit(status);
-} else {
+const answer = readyAnswer(process.argv.slice(2).join(' '));
+if (answer === undefined) start();
+else {
+  // Whatever else is wrong with the output, the program tells.
+  process.stdout.on('error', () => {});
+  process.stdout.write(answer, error => (error && error.code !== 'EPIPE' ? start() : process.exit(0)));
+}
+
+/** What is the same every time lies ready, so that a shell that starts need not wait for the program. */
+function readyAnswer(command) {
+  const path = {
+    '--version': 'dist/version.txt',
+    '--help': 'dist/help.txt',
+    'completion bash': 'completions/media.bash',
+    'completion zsh': 'completions/_media',
+    'completion fish': 'completions/media.fish',
+    'completion powershell': 'completions/media.ps1',
+  }[command];
+  // On a terminal, help takes its width.
+  if (path === undefined || (command === '--help' && process.stdout.isTTY)) return undefined;
+  try {
+    return readFileSync(join(__dirname, '..', path), 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+async function start() {
+  // Compiling the HTTP parser once more and better takes longer than a whole small upload, and ending waits for it:
+  // not before it has parsed some hundred answers.
+  require('node:v8').setFlagsFromString('--wasm-tiering-budget=100000000');
+  const {run, systemHost} = require('../dist/main.cjs');
+  const status = await run(process.argv.slice(2), systemHost());
+  if (typeof status === 'number') process.exit(status);
   // The first process of a container cannot be ended by its own signal; this is what a shell would say of it.
-  if (process.pid === 1) process.exit(128 + constants.signals[status]);
+  if (process.pid === 1) process.exit(128 + require('node:os').constants.signals[status]);
   // Ending by the signal itself, so that a shell loop around us stops as well; the timer keeps us alive until it acts.
   process.removeAllListeners(status);
   setTimeout(() => process.exit(1), 5000);

@@ -1,4 +1,3 @@
-import {isCancel, password, text} from '@clack/prompts';
 import {MediaError} from '../errors.ts';
 import type {TerminalOutput} from '../host.ts';
 import {mayColor, withoutColor} from '../output/terminal.ts';
@@ -10,6 +9,7 @@ export async function askText(
   message: string,
   check: (value: string) => void,
 ): Promise<string> {
+  const {text} = await import('@clack/prompts');
   return answered(await text({message, validate: value => complaint(value, check), ...streams(invocation)}));
 }
 
@@ -19,6 +19,7 @@ export async function askSecret(
   message: string,
   check: (value: string) => void,
 ): Promise<string> {
+  const {password} = await import('@clack/prompts');
   return answered(
     await password({message, validate: value => complaint(value, check), ...streams(invocation)}),
   );
@@ -42,7 +43,7 @@ function complaint(value: string | undefined, check: (value: string) => void): s
 }
 
 function answered(answer: string | symbol | undefined): string {
-  if (typeof answer !== 'string' || isCancel(answer))
-    throw new MediaError('interrupted', 'Nothing was stored.');
+  // A symbol says that it was cancelled.
+  if (typeof answer !== 'string') throw new MediaError('interrupted', 'Nothing was stored.');
   return answer;
 }

@@ -34,6 +34,23 @@ export const extensionTypes = new Map([
   ['jfif', 'image/jpeg'],
 ]);
 
+/** What mime-types says of the extensions that nearly all files have: its own table takes a while to load. */
+export const commonTypes = new Map([
+  ['avi', 'video/x-msvideo'],
+  ['avif', 'image/avif'],
+  ['gif', 'image/gif'],
+  ['heic', 'image/heic'],
+  ['jpeg', 'image/jpeg'],
+  ['jpg', 'image/jpeg'],
+  ['mkv', 'video/x-matroska'],
+  ['mov', 'video/quicktime'],
+  ['mp4', 'video/mp4'],
+  ['png', 'image/png'],
+  ['svg', 'image/svg+xml'],
+  ['webm', 'video/webm'],
+  ['webp', 'image/webp'],
+]);
+
 /** Extensions of MPEG transport streams that belong to TypeScript and to Qt's translations far more often. */
 const ambiguousExtensions = new Set(['ts', 'mts', 'm2ts']);
 
@@ -79,9 +96,9 @@ const families = [
   ['image/jxr', 'image/vnd.ms-photo'],
 ];
 
-/** The type that our own table gives an extension (lower case, without its dot), if it has one. */
+/** The type that our own tables give an extension (lower case, without its dot), if they have one. */
 export function tabledExtensionType(extension: string): string | undefined {
-  return extensionTypes.get(extension);
+  return extensionTypes.get(extension) ?? commonTypes.get(extension);
 }
 
 /** Whether an extension (lower case, without its dot) needs the bytes to confirm it. */

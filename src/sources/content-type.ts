@@ -85,10 +85,14 @@ async function readExtension(name: string): Promise<Claim> {
     isAmbiguous: isAmbiguousExtension(extension),
   };
   if (extension === '') return claim;
-  const {default: mimeTypes} = await import('mime-types');
-  const type = tabledExtensionType(extension) ?? (mimeTypes.lookup(extension) || undefined);
+  const type = tabledExtensionType(extension) ?? (await lookUp(extension));
   if (type === undefined) return claim;
   return isMediaType(type) ? {...claim, type} : {...claim, otherType: type};
+}
+
+async function lookUp(extension: string): Promise<string | undefined> {
+  const {default: mimeTypes} = await import('mime-types');
+  return mimeTypes.lookup(extension) || undefined;
 }
 
 // A file's name may hold anything, and a message is printed.

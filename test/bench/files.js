@@ -1,0 +1,57 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import {join} from 'node:path';
+
+const fixtures = new URL('../fixtures/', import.meta.url);
+const film = readFileSync(new URL('clip.mp4', fixtures));
+const picture = readFileSync(new URL('photo.gif', fixtures));
+
+/** A film of that many bytes, noise after its beginning; sparse where it may hold nothing. */
+export function filmOf(path, size, {sparse = false} = {}) {
+  if (existsSync(path)) return path;
+  const file = openSync(path, 'w');
+  writeSync(file, film);
+  if (!sparse) {
+    const noise = Buffer.alloc(2 ** 20, film);
+    for (let position = film.length; position < size; position += noise.length)
+      writeSync(file, noise, 0, noise.length, position);
+  }
+  ftruncateSync(file, size);
+  closeSync(file);
+  return path;
+}
+
+/** A directory of pictures of that many bytes each, a thousand to a directory below it. */
+export function picturesIn(directory, count, size) {
+  if (existsSync(join(directory, 'made'))) return join(directory, 'pictures');
+  const bytes = Buffer.concat([picture, Buffer.alloc(Math.max(0, size - picture.length))]).subarray(0, size);
+  for (let number = 0; number < count; number += 1) {
+    const below = join(directory, 'pictures', String(Math.floor(number / 1000)).padStart(4, '0'));
+    if (number % 1000 === 0) mkdirSync(below, {recursive: true});
+    writeFileSync(join(below, `${String(number % 1000).padStart(4, '0')}.gif`), bytes);
+  }
+  writeFileSync(join(directory, 'made'), '');
+  return join(directory, 'pictures');
+}
+
+/** How long the disk takes to make a short write durable, in milliseconds; the middle of many. */
+export function syncLatency(directory) {
+  const file = openSync(join(directory, 'sync'), 'w');
+  const times = Array.from({length: 200}, () => {
+    const start = process.hrtime.bigint();
+    writeSync(file, 'x'.repeat(200));
+    fsyncSync(file);
+    return Number(process.hrtime.bigint() - start) / 1e6;
+  });
+  closeSync(file);
+  return times.sort((one, other) => one - other)[100];
+}

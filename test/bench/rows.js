@@ -1,0 +1,383 @@
+import {spawn, spawnSync} from 'node:child_process';
+import {mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {createInterface} from 'node:readline';
+import {fileURLToPath} from 'node:url';
+import {filmOf, picturesIn, syncLatency} from './files.js';
+import {inRounds, startSink, timed, timedOnce} from './measure.js';
+import {nodeVersions} from './node-versions.js';
+
+const program = fileURLToPath(new URL('../../bin/media.js', import.meta.url));
+const undiciLoop = fileURLToPath(new URL('undici-loop.js', import.meta.url));
+const gibibyte = 2 ** 30;
+
+const media = (...parameters) => [process.execPath, program, ...parameters];
+const upload = (...parameters) => media('upload', ...parameters);
+
+/** The environment of a program that posts to a sink, with no settings of its user's. */
+function environment(url, directory) {
+  return {MEDIA_BASE_URL: url, MEDIA_API_KEY: 'bench', MEDIA_CONFIG_DIR: join(directory, 'config')};
+}
+
+/** Calls `action` with a sink, and ends the sink afterwards. */
+async function withSink(parameters, action) {
+  const sink = await startSink(...parameters);
+  try {
+    return await action(sink);
+  } finally {
+    sink.stop();
+  }
+}
+
+/** What is measured; each row gives the results of its lines. */
+export const rows = [
+  {name: 'start-up', measure: startUp},
+  {name: 'small upload', measure: directory => withSink([], sink => smallUpload(directory, sink))},
+  {name: '1 GiB', measure: directory => withSink([], sink => largeFile(directory, sink))},
+  {name: 'memory', measure: directory => withSink([], sink => memory(directory, sink))},
+  {name: 'many files', measure: directory => withSink([], sink => manyFiles(directory, sink))},
+  {
+    name: 'slow answers',
+    measure: directory => withSink(['--delay', '50'], sink => slowAnswers(directory, sink)),
+  },
+  {name: 'tree', measure: directory => withSink([], sink => tree(directory, sink))},
+  {name: 'TLS', measure: overTls},
+  {name: 'package', measure: packageSize},
+];
+
+async function startUp() {
+  const commands = [['--version'], ['--help'], ['completion', 'bash']];
+  const known = commands.filter(command => spawnSync(process.execPath, [program, ...command]).status === 0);
+  const {node, ...ours} = await inRounds(21, () => {
+    const [node, ...times] = timedOnce([
+      [process.execPath, '-e', '0'],
+      ...known.map(command => media(...command)),
+    ]);
+    return {node, ...Object.fromEntries(times.map((time, index) => [known[index].join(' '), time]))};
+  });
+  return Object.entries(ours).map(([command, times]) => ({
+    what: `media ${command}`,
+    unit: 'ms',
+    ours: times,
+    against: 'node -e 0',
+    peer: node,
+    atMost: 1.25,
+  }));
+}
+
+async function smallUpload(directory, sink) {
+  const picture = join(picturesIn(join(directory, 'one'), 1, 3000), '0000', '0000.gif');
+  const bounds = {20: 1.7, 26: 3};
+  const results = [];
+  for (const [major, node] of nodeVersions(directory)) {
+    const {ours, peer} = await inRounds(21, () => {
+      const commands = [
+        [node, '-e', '0'],
+        [node, program, 'upload', picture, '--json'],
+      ];
+      const [peer, ours] = timedOnce(commands, {env: environment(sink.url, directory)});
+      return {ours, peer};
+    });
+    results.push({
+      what: `media upload 3kB --json, Node ${major}`,
+      unit: 'ms',
+      ours,
+      against: `node -e 0, Node ${major}`,
+      peer,
+      atMost: bounds[major] ?? 3,
+    });
+  }
+  return results;
+}
+
+async function largeFile(directory, sink) {
+  const film = filmOf(join(directory, '1GiB.mp4'), gibibyte);
+  const address = `${sink.url}/v1/media/upload`;
+  const {ours, streamed, whole, loop} = await inRounds(7, () => ({
+    ours: timed(upload(film, '--json'), {env: environment(sink.url, directory)}),
+    streamed: timed(['curl', '-sS', '-X', 'POST', '-T', film, address]),
+    whole: timed(['curl', '-sS', '--data-binary', `@${film}`, address]),
+    loop: timed([process.execPath, undiciLoop, sink.url, film]),
+  }));
+  const speeds = times => times.map(({wall}) => 1024 / (wall / 1000));
+  const user = times => times.map(time => time.user);
+  return [
+    {
+      what: 'upload of 1 GiB',
+      unit: 'MiB/s',
+      ours: speeds(ours),
+      against: 'curl -T',
+      peer: speeds(streamed),
+      atLeast: 0.8,
+    },
+    {
+      what: 'upload of 1 GiB',
+      unit: 'MiB/s',
+      ours: speeds(ours),
+      against: 'curl --data-binary',
+      peer: speeds(whole),
+      atLeast: 1.4,
+    },
+    {
+      what: 'user CPU of 1 GiB',
+      unit: 'ms',
+      ours: user(ours),
+      against: 'bare undici loop',
+      peer: user(loop),
+      atMost: 1.5,
+    },
+  ];
+}
+
+async function memory(directory, sink) {
+  const small = filmOf(join(directory, '1GiB.mp4'), gibibyte);
+  const large = filmOf(join(directory, '8GiB.mp4'), 8 * gibibyte, {sparse: true});
+  const peak = film => timed(upload(film, '--json'), {env: environment(sink.url, directory)}).peak;
+  const {ours, peer} = await inRounds(3, () => ({ours: peak(large), peer: peak(small)}));
+  return [
+    {what: 'peak memory of 8 GiB', unit: 'MiB', ours, against: 'of 1 GiB', peer, atMost: 1.1},
+    {
+      what: 'peak memory of 8 GiB',
+      unit: 'MiB',
+      ours,
+      against: '110 MiB',
+      ratio: ours.map(value => value / 110),
+      atMost: 1,
+    },
+  ];
+}
+
+async function manyFiles(directory, sink) {
+  const count = 2000;
+  const pictures = picturesIn(join(directory, 'many'), count, 20_000);
+  const names = readdirSync(pictures, {recursive: true})
+    .filter(name => name.endsWith('.gif'))
+    .map(name => join(pictures, name));
+  const address = `${sink.url}/v1/media/upload`;
+  const config = join(directory, 'curl.config');
+  writeFileSync(
+    config,
+    names.map(name => `url="${address}"\nrequest=POST\nupload-file="${name}"\noutput=/dev/null\n`).join(''),
+  );
+  const list = join(directory, 'names');
+  writeFileSync(list, names.join('\n'));
+  const journal = join(directory, 'journal');
+  const env = environment(sink.url, directory);
+  const send = (...parameters) =>
+    timed(upload('-r', pictures, '-c', '16', '--ndjson', ...parameters), {env}).wall;
+  const {ours, parallel, single, journalled} = await inRounds(5, () => {
+    rmSync(journal, {force: true});
+    return {
+      ours: send(),
+      parallel: timed(['curl', '-sS', '--parallel', '--parallel-max', '16', '-K', config]).wall,
+      journalled: send('--journal', journal),
+      single: timed([
+        'xargs',
+        '-a',
+        list,
+        '-P8',
+        '-I{}',
+        'curl',
+        '-sS',
+        '-o',
+        '/dev/null',
+        '-X',
+        'POST',
+        '-T',
+        '{}',
+        address,
+      ]).wall,
+    };
+  });
+  const rates = times => times.map(time => count / (time / 1000));
+  const latency = syncLatency(directory).toFixed(2);
+  return [
+    {
+      what: '2,000 files of 20 kB',
+      unit: 'a second',
+      ours: rates(ours),
+      against: 'curl --parallel',
+      peer: rates(parallel),
+      atLeast: 0.35,
+    },
+    {
+      what: '2,000 files of 20 kB',
+      unit: 'a second',
+      ours: rates(ours),
+      against: 'xargs -P8 curl',
+      peer: rates(single),
+      atLeast: 10,
+    },
+    {
+      what: `the same, --journal (fsync takes ${latency} ms)`,
+      unit: 'ms',
+      ours: journalled,
+      against: 'without',
+      peer: ours,
+      atMost: 1.5,
+    },
+  ];
+}
+
+async function slowAnswers(directory, sink) {
+  const pictures = picturesIn(join(directory, 'some'), 400, 3000);
+  const env = environment(sink.url, directory);
+  const {ours} = await inRounds(5, () => ({
+    ours: timed(upload('-r', pictures, '-c', '16', '--ndjson'), {env}).wall,
+  }));
+  const ideal = (400 / 16) * 50;
+  return [
+    {
+      what: '400 files, answers after 50 ms',
+      unit: 'ms',
+      ours,
+      against: `${ideal} ms`,
+      ratio: ours.map(time => time / ideal),
+      atMost: 1.15,
+    },
+  ];
+}
+
+async function tree(directory, sink) {
+  const small = picturesIn(join(directory, 'tree20'), 20_000, 43);
+  const large = picturesIn(join(directory, 'tree200'), 200_000, 43);
+  const env = environment(sink.url, directory);
+  const results = [];
+  for (const [what, parameters] of [
+    ['dry run', ['--dry-run']],
+    ['upload', []],
+  ]) {
+    const run = pictures => timed(upload('-r', pictures, '-c', '16', '--ndjson', ...parameters), {env});
+    const {ours, peer} = await inRounds(1, () => ({peer: run(small), ours: run(large)}));
+    const walls = (times, files) => times.map(({wall}) => (wall * 1000) / files);
+    results.push({
+      what: `${what} of 200,000 files`,
+      unit: 'µs a file',
+      ours: walls(ours, 200_000),
+      against: 'of 20,000',
+      peer: walls(peer, 20_000),
+      atMost: 1.1,
+    });
+    const peaks = ours.map(({peak}) => peak);
+    results.push({
+      what: `${what} of 200,000 files`,
+      unit: 'MiB',
+      ours: peaks,
+      against: '200 MiB',
+      ratio: peaks.map(peak => peak / 200),
+      atMost: 1,
+    });
+  }
+  const {first} = await inRounds(3, async () => ({
+    first: await timeToFirstLine(upload('-r', large, '-c', '16', '--ndjson'), env),
+  }));
+  results.push({
+    what: 'first upload of 200,000',
+    unit: 'ms',
+    ours: first,
+    against: '1 s',
+    ratio: first.map(time => time / 1000),
+    atMost: 1,
+  });
+  return results;
+}
+
+/** Starts a command and ends it once it has printed a line. */
+async function timeToFirstLine([command, ...parameters], env) {
+  const start = process.hrtime.bigint();
+  const child = spawn(command, parameters, {
+    env: {...process.env, ...env},
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  for await (const _line of createInterface({input: child.stdout})) break;
+  const time = Number(process.hrtime.bigint() - start) / 1e6;
+  const ended = new Promise(resolve => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await ended;
+  return time;
+}
+
+async function overTls(directory) {
+  const certificate = join(directory, 'certificate.pem');
+  const key = join(directory, 'key.pem');
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const made = [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-days',
+    '2',
+    '-keyout',
+    key,
+    '-out',
+    certificate,
+    ...subject,
+  ];
+  if (spawnSync('openssl', made).status !== 0) throw new Error('openssl made no certificate');
+  return withSink(['--tls', certificate, key], async sink => {
+    const film = filmOf(join(directory, '1GiB.mp4'), gibibyte);
+    const address = `${sink.url}/v1/media/upload`;
+    const {ours, peer} = await inRounds(5, () => ({
+      ours: timed(upload(film, '--json', '--cacert', certificate), {env: environment(sink.url, directory)})
+        .wall,
+      peer: timed(['curl', '-sS', '--cacert', certificate, '-X', 'POST', '-T', film, address]).wall,
+    }));
+    const speeds = times => times.map(time => 1024 / (time / 1000));
+    return [
+      {
+        what: '1 GiB over TLS',
+        unit: 'MiB/s',
+        ours: speeds(ours),
+        against: 'curl -T',
+        peer: speeds(peer),
+        atLeast: 0.8,
+      },
+    ];
+  });
+}
+
+async function packageSize(directory) {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const packed = spawnSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', directory], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  const [{filename, unpackedSize, files}] = JSON.parse(packed.stdout);
+  const mebibytes = unpackedSize / 2 ** 20;
+  const results = [
+    {
+      what: `package, ${files.length} files, unpacked`,
+      unit: 'MiB',
+      ours: [mebibytes],
+      against: '3 MiB',
+      ratio: [mebibytes / 3],
+      atMost: 1,
+    },
+  ];
+  for (const peer of ['@mux/cli', 'wrangler', 'vercel']) {
+    const times = await inRounds(1, () => ({
+      ours: installTime(directory, join(directory, filename)),
+      peer: installTime(directory, peer),
+    }));
+    results.push({
+      what: 'install',
+      unit: 's',
+      ours: times.ours,
+      against: `of ${peer}`,
+      peer: times.peer,
+      atMost: 0.1,
+    });
+  }
+  return results;
+}
+
+/** How long installing takes in an empty directory with an empty cache, in seconds. */
+function installTime(directory, name) {
+  const place = mkdtempSync(join(directory, 'install-'));
+  const flags = ['--no-audit', '--no-fund', '--loglevel=error', '--cache', join(place, 'cache')];
+  const {wall} = timed(['npm', 'install', '--prefix', place, ...flags, name]);
+  rmSync(place, {recursive: true});
+  return wall / 1000;
+}
