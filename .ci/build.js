@@ -55,6 +55,14 @@ function loaded(file, from) {
   return {path: `./${file}.cjs`, external: true};
 }
 
+/** What undici uses of two of Node's modules that take a while to load. */
+const replacements = {
+  'node:http': 'exports.maxHeaderSize = 16384; exports.IncomingMessage = class {};',
+  'node:assert': `module.exports = (holds, message) => {
+    if (!holds) throw new Error(message ?? 'an assertion of undici failed');
+  };`,
+};
+
 /**
  * Of undici only what http.ts imports by name: its index brings all of it along. Its client would bring HTTP/2 and the
  * bodies of fetch, which are never reached with `allowH2: false` and bodies that are no FormData.
@@ -73,10 +81,10 @@ const partsOfUndici = {
         export {default as Client} from 'undici/lib/dispatcher/client.js';`,
       resolveDir: root,
     }));
-    onResolve({filter: /(\/client-h2|\/web\/fetch\/body)(\.js)?$/}, ({path, importer}) =>
-      importer.includes('/undici/lib/') ? {path, namespace: 'unreached'} : undefined,
+    onResolve({filter: /(\/client-h2|\/web\/fetch\/body|^node:http|^node:assert)(\.js)?$/}, ({path, importer}) =>
+      importer.includes('/undici/lib/') ? {path, namespace: 'replaced'} : undefined,
     );
-    onLoad({filter: /.*/, namespace: 'unreached'}, () => ({contents: 'module.exports = undefined;'}));
+    onLoad({filter: /.*/, namespace: 'replaced'}, ({path}) => ({contents: replacements[path] ?? ''}));
   },
 };
 

@@ -61,7 +61,8 @@ export interface Host {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic: () => performance.now(),
+  // performance.now() would load a module for it.
+  monotonic: () => Number(process.hrtime.bigint()) / 1e6,
   after(ms, action) {
     const timer = setTimeout(action, Math.min(ms, 2 ** 31 - 1));
     return () => clearTimeout(timer);
