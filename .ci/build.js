@@ -81,8 +81,9 @@ const partsOfUndici = {
         export {default as Client} from 'undici/lib/dispatcher/client.js';`,
       resolveDir: root,
     }));
-    onResolve({filter: /(\/client-h2|\/web\/fetch\/body|^node:http|^node:assert)(\.js)?$/}, ({path, importer}) =>
-      importer.includes('/undici/lib/') ? {path, namespace: 'replaced'} : undefined,
+    onResolve(
+      {filter: /(\/client-h2|\/web\/fetch\/body|^node:http|^node:assert)(\.js)?$/},
+      ({path, importer}) => (importer.includes('/undici/lib/') ? {path, namespace: 'replaced'} : undefined),
     );
     onLoad({filter: /.*/, namespace: 'replaced'}, ({path}) => ({contents: replacements[path] ?? ''}));
   },
@@ -111,7 +112,9 @@ const commonjs = {
   banner: {js: "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;"},
 };
 const main = await build({...commonjs, entryPoints: ['src/main.ts']});
-const library = await build({...options, format: 'esm', entryPoints: ['src/index.ts']});
+// The process that talks to a keychain is a program of its own.
+const modules = {index: 'src/index.ts', 'keychain-child': 'src/settings/keychain-child.ts'};
+const library = await build({...options, format: 'esm', entryPoints: modules});
 const parts = [];
 // Whoever imports the default of a package gets what its file exports.
 const footer = {

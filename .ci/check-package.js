@@ -18,6 +18,7 @@ const missing = [
   'dist/main.cjs',
   'dist/help.txt',
   'dist/version.txt',
+  'dist/keychain-child.js',
   'dist/index.js',
   'dist/index.d.ts',
   'dist/THIRD-PARTY-LICENSES.txt',
