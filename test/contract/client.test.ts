@@ -72,7 +72,7 @@ describe('what media sends keeps to the contract', () => {
     const login = ['login', '--base-url', url, '--key-stdin'];
     const runs = await Promise.all([
       box.run(['whoami']),
-      box.run(login, {stdin: 'pipe', input: key}),
+      box.run(login, {stdin: 'pipe', input: key, env: {...box.env, MEDIA_API_KEY: undefined}}),
       box.run(['graphql', 'query($a: Int){b(c: $a)}', '-F', 'a=1', '--operation-name', 'x']),
     ]);
     expect(runs.map(({exitCode}) => exitCode)).toEqual([0, 0, 0]);

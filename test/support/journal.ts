@@ -1,8 +1,8 @@
 import {createHash} from 'node:crypto';
-import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
-import {dirname, join} from 'node:path';
+import {readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import ts from 'typescript';
+import {build} from 'esbuild';
 import {onTestFinished} from 'vitest';
 import {type Host, systemHost} from '../../src/host.ts';
 import type {Journal, JournalInput} from '../../src/transfer/journal.ts';
@@ -113,26 +113,16 @@ export function lookup(journal: Journal, input: ReturnType<typeof inputOf>) {
 export async function compiledModules(): Promise<string> {
   const source = fileURLToPath(new URL('../../src', import.meta.url));
   const target = await temporaryDirectory();
-  const journal = (await readdir(join(source, 'transfer'))).filter(name => /^(journal|group)/.test(name));
-  const names = [
-    'errors.ts',
-    'host.ts',
-    'json.ts',
-    'lock.ts',
-    ...journal.map(name => join('transfer', name)),
-  ];
   await writeFile(join(target, 'package.json'), '{"type":"module"}');
-  for (const name of names) {
-    const {outputText} = ts.transpileModule(await readFile(join(source, name), 'utf8'), {
-      compilerOptions: {
-        module: ts.ModuleKind.ESNext,
-        target: ts.ScriptTarget.ES2023,
-        rewriteRelativeImportExtensions: true,
-      },
-    });
-    const file = join(target, name.replace(/\.ts$/, '.js'));
-    await mkdir(dirname(file), {recursive: true});
-    await writeFile(file, outputText);
-  }
+  await build({
+    entryPoints: [join(source, 'host.ts'), join(source, 'transfer/journal-open.ts')],
+    outbase: source,
+    outdir: target,
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'error',
+  });
   return target;
 }
