@@ -241,7 +241,7 @@ describe('what the service sent', () => {
     ['+1.png', "'+1.png"],
     ['-1.png', "'-1.png"],
     ['@sum.png', "'@sum.png"],
-    ['\tcell.png', "'\tcell.png"],
+    ['\tcell.png', '"\'\tcell.png"'],
     ['say "cheese", please.png', '"say ""cheese"", please.png"'],
     ['two\nlines.png', '"two\nlines.png"'],
   ])('--format csv, a file called %j', async (name, field) => {
@@ -258,7 +258,7 @@ describe('what the service sent', () => {
       fileUrl: '-2+3',
     });
     const {stdout} = await uploadAnswered(json, ['--format', 'csv']);
-    const fields = `photo.png,"'=HYPERLINK(""http://x"")",'@A,'-2+3,-5,,a\\u001b]8;;x\\u0007b,'-2+3,,,,`;
+    const fields = `photo.png,"'=HYPERLINK(""http://x"")",'@A,'-2+3,-5,,"a\\u001b]8;;x\\u0007b",'-2+3,,,,`;
     expect(stdout).toBe(`${csvHead}\n${fields}\n`);
   });
 
@@ -268,7 +268,7 @@ describe('what the service sent', () => {
       {type: 'IMAGE', fileUrl: 'https://c/a(b) <c>.png'},
       '![a \\[link\\]\\(x\\) \\*b\\* \\`c\\`.png](https://c/a%28b%29%20%3Cc%3E.png)',
     ],
-    ['<img src=x>.png', {type: 'VIDEO', fileUrl: 'https://c/v'}, '[\\<img src=x\\>.png](https://c/v)'],
+    ['<img src=x>.png', {type: 'VIDEO', fileUrl: 'https://c/v'}, '[\\<img src\\=x\\>.png](https://c/v)'],
     ['two\n# lines.png', {fileUrl: 'https://c/v'}, '[two\\\\n\\# lines.png](https://c/v)'],
     ['photo.png', {type: 'IMAGE', fileUrl: 'javascript:alert(1)'}, 'photo.png'],
     ['photo.png', {type: 'IMAGE'}, 'photo.png'],
