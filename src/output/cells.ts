@@ -25,26 +25,30 @@ export function wrap(text: string, cells: number): string[] {
 
 function wrapLine(line: string, cells: number): string[] {
   const lines: string[] = [];
-  let rest = [...line];
-  while (rest.length > 1 && cellsOf(rest.join('')) > cells) {
-    const fitting = Math.max(1, countFitting(rest, cells));
+  const characters = [...line];
+  let start = 0;
+  for (;;) {
+    const fitting = countFitting(characters, cells, start);
+    const rest = characters.length - start;
+    if (fitting >= rest || rest < 2) break;
+    const end = start + Math.max(1, fitting);
     // A space may be the first character that no longer fits: it ends the line, and belongs to neither.
-    const space = rest.lastIndexOf(' ', fitting);
-    const end = space > 0 ? space : fitting;
-    lines.push(rest.slice(0, end).join(''));
-    rest = rest.slice(space > 0 ? end + 1 : end);
+    let space = end;
+    while (space > start && characters[space] !== ' ') space -= 1;
+    lines.push(characters.slice(start, space > start ? space : end).join(''));
+    start = space > start ? space + 1 : end;
   }
-  return [...lines, rest.join('')];
+  return [...lines, characters.slice(start).join('')];
 }
 
-/** How many characters fit into the cells; none is torn from the accents that follow it. */
-function countFitting(characters: string[], cells: number): number {
+/** How many characters from `start` on fit into the cells; none is torn from the accents that follow it. */
+function countFitting(characters: readonly string[], cells: number, start = 0): number {
   let taken = 0;
-  const first = characters.findIndex(character => {
-    taken += cellsOfCharacter(character);
-    return taken > cells;
-  });
-  return first < 0 ? characters.length : first;
+  for (let at = start; at < characters.length; at += 1) {
+    taken += cellsOfCharacter(characters[at] as string);
+    if (taken > cells) return at - start;
+  }
+  return characters.length - start;
 }
 
 /** The text in at most `cells` cells, its middle left out: the ends of names tell files apart. */

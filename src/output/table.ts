@@ -54,7 +54,7 @@ function draw(
   const marks = new LinkMarks();
   const lines = (text: string, width: number) => {
     const wrapped = wrap(text, width);
-    return (links ? marks.mark(text, wrapped) : wrapped).join('\n');
+    return links ? marks.mark(text, wrapped) : wrapped;
   };
   const table = new Table({
     ...(headings === undefined ? {} : {head: headings}),
@@ -62,16 +62,7 @@ function draw(
     // No line between rows, one beneath the headings.
     style: {compact: true, ...(color ? {head: ['bold'], border: ['gray']} : {head: [], border: []})},
   });
-  const whole = totalOf(widths) - frame - 1;
-  table.push(
-    ...rows.map(row =>
-      row.map((cell, index) =>
-        typeof cell === 'string'
-          ? lines(cell, widths[index] ?? 0)
-          : {...cell, content: lines(cell.content, whole)},
-      ),
-    ),
-  );
+  table.push(...rows.flatMap(row => linesOf(row, widths, lines)));
   return `${marks.resolve(table.toString())}\n`;
 }
 
@@ -97,6 +88,21 @@ class LinkMarks {
       hyperlink(part, this.#targets[Number(number)] ?? '', `media-${number}`),
     );
   }
+}
+
+/** A row as one row for each line of its highest cell: the package takes hours over a cell of thousands of lines. */
+function linesOf(row: Row, widths: number[], split: (text: string, cells: number) => string[]): Row[] {
+  const whole = totalOf(widths) - frame - 1;
+  const cells = row.map((cell, index) =>
+    typeof cell === 'string' ? split(cell, widths[index] ?? 0) : split(cell.content, whole),
+  );
+  const height = Math.max(1, ...cells.map(lines => lines.length));
+  return Array.from({length: height}, (_, line) =>
+    row.map((cell, index) => {
+      const content = cells[index]?.[line] ?? '';
+      return typeof cell === 'string' ? content : {...cell, content};
+    }),
+  );
 }
 
 /** A field a line, named by its heading; rows with headings are set apart by an empty line. */
