@@ -70,10 +70,11 @@ export async function updateProfiles(host: Host, change: (profiles: Profiles) =>
   try {
     await mkdir(directory, {recursive: true, mode: privateDirectory});
     await makePrivate(directory, await stat(directory), privateDirectory, host);
+    // Before the lock is taken: others wait for it.
+    const {default: Conf} = await import('conf');
     await withLock(join(directory, `${fileName}.lock`), host, async () => {
       const profiles = await readProfiles(host);
       change(profiles);
-      const {default: Conf} = await import('conf');
       const store = new Conf<{profiles: Profiles}>({
         cwd: directory,
         projectName: 'media',
