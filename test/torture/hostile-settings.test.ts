@@ -152,9 +152,12 @@ experiment('settings: logins at once', async ({scale}) => {
   for (let round = 0; round < rounds; round += 1) {
     const names = [1, 2, 3].map(index => `profile-${round}-${index}`);
     expected.push(...names);
-    await Promise.all(
-      names.map(name => box.run([...login, '--profile', name], {stdin: 'pipe', input: `mk_${name}\n`})),
+    const ended = await Promise.all(
+      names.map(name =>
+        box.run([...login, '--profile', name], {stdin: 'pipe', input: `mk_${name}\n`, timeout: 100_000}),
+      ),
     );
+    for (const {exitCode, stderr} of ended) expect(exitCode, stderr).toBe(0);
   }
   const {profiles} = JSON.parse(await readFile(join(box.directory, 'config', 'config.json'), 'utf8'));
   const lost = expected.filter(name => profiles[name]?.key !== `mk_${name}`);

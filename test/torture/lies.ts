@@ -20,7 +20,12 @@ type Headers = Record<string, string>;
 
 function http(status: number | string, body: string | Buffer = '', headers: Headers = {}): Buffer {
   const bytes = Buffer.from(body);
-  const fields = {'Content-Type': 'application/json', 'Content-Length': String(bytes.length), ...headers};
+  const fields = {
+    'Content-Type': 'application/json',
+    'Content-Length': String(bytes.length),
+    Connection: 'close',
+    ...headers,
+  };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Status\r\n${lines.join('')}\r\n`, 'latin1'), bytes]);
 }
@@ -242,7 +247,10 @@ function strangeRecords(elsewhere: string): Lie[] {
     ['a second answer behind it', Buffer.concat([json(record), json({id: 'm_evil'})])],
     [
       'a reason with escapes',
-      Buffer.from(`HTTP/1.1 200 \u001b[2Jok\r\nContent-Length: 12\r\n\r\n{"id":"m_1"}`, 'latin1'),
+      Buffer.from(
+        `HTTP/1.1 200 \u001b[2Jok\r\nConnection: close\r\nContent-Length: 12\r\n\r\n{"id":"m_1"}`,
+        'latin1',
+      ),
     ],
   ];
   return stored.map(([name, answer]) => ({name: `a record with ${name}`, answer, ends: 'uploaded'}));
