@@ -171,15 +171,16 @@ experiment('hostile names: uploaded, in every output format', async () => {
   };
 });
 
-experiment('hostile names: refused, in words and as JSON', async () => {
+experiment('hostile names: refused, in words and as JSON', async ({scale}) => {
   const {sandbox} = await hostileDirectory(Buffer.from('<!doctype html><p>no image'));
   const broken: string[] = [];
-  for (const format of formatNames) {
+  const formats = scale === 'long' ? formatNames : (['table', 'ndjson'] as const);
+  for (const format of formats) {
     const {stdout, stderr, exitCode} = await sandbox.run(['upload', '-v', '-r', 'in', '--format', format]);
     expect(exitCode).toBe(1);
     broken.push(...complaintsAbout(format, stdout, stderr).map(complaint => `${format}: ${complaint}`));
   }
-  const tried = names.length * formatNames.length;
+  const tried = names.length * formats.length;
   return {tried, held: tried - broken.length, broken};
 });
 
