@@ -48,10 +48,15 @@ for (const name of peerNames) {
       const server = await KeepingServer.start();
       const behind = await FaultProxy.start(server.url, random);
       const peer = await startPeer(name, behind.url);
-      const cells = all.filter(() => random() < (scale === 'long' ? 0.3 : 0.03));
+      const cells = all.filter(() => scale === 'long' || random() < 0.03);
+      cells.sort(() => random() - 0.5);
+      // As many as there is time for.
+      const end = performance.now() + 55_000;
       await tryCell({fault: 'none', size: 900_000, files: 4, side: 'before it', scheme: 'TLS'}, peer);
       // One at a time: the connections of a proxy to its origin are anybody's.
-      await concurrently(cells, 1, cell => tryCell(cell, peer));
+      await concurrently(cells, 1, async cell => {
+        if (performance.now() < end) await tryCell(cell, peer);
+      });
       await behind.close();
       await server.close();
       return tally.findings(`${chosen.length} kinds of fault`);
