@@ -147,6 +147,9 @@ export class FaultProxy {
     for (let left = 3_000; left > 0 && dead.some(link => link.awaitsAnswer); left -= 5) await pause(5);
     if (dead.length > 0) await pause(100);
     for (const link of dead) link.cut('reset');
+    // A side that never ends its own half is not waited for.
+    for (let left = 2_000; left > 0 && this.#links.size > 0; left -= 5) await pause(5);
+    for (const link of this.#links) link.cut('reset');
     await Promise.all([...this.#links].map(link => link.ended));
   }
 

@@ -65,9 +65,13 @@ export class KeepingServer implements Origin {
     return this.stored.filter(each => each.sha256 === sha256).length;
   }
 
+  get isBusy(): boolean {
+    return this.#underWay > 0;
+  }
+
   /** Resolves when no request is under way. */
   async idle(): Promise<void> {
-    while (this.#underWay > 0) await new Promise(resolve => setTimeout(resolve, 2));
+    while (this.isBusy) await new Promise(resolve => setTimeout(resolve, 2));
   }
 
   async close(): Promise<Stored[]> {

@@ -88,7 +88,7 @@ for (const name of peerNames) {
         await before.close();
         // What the proxy has taken whole may still be on its way to the service.
         await behind.quiet();
-        await server.idle();
+        for (let left = 20; left > 0 && server.isBusy; left -= 1) await behind.quiet();
         const comparison = compare(outcomes, bodies, server.stored.splice(0));
         if (fault === 'none' && comparison.uploaded < files)
           comparison.broken.push('not uploaded, without a fault');
