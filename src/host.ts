@@ -96,9 +96,16 @@ const endSignals: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** The Host of a real process. */
 export function systemHost(): Host {
   return {
-    stdin: process.stdin,
-    stdout: process.stdout,
-    stderr: process.stderr,
+    // Node opens each of them at its first use, which is no business of a library that never comes to it.
+    get stdin() {
+      return process.stdin;
+    },
+    get stdout() {
+      return process.stdout;
+    },
+    get stderr() {
+      return process.stderr;
+    },
     env: process.env,
     platform: process.platform,
     clock: systemClock,

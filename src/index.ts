@@ -1,9 +1,19 @@
-/** The library: the engine, the client and the embedded service that the `media` program is made of. */
-export {type EmbeddedService, type ServiceOptions, startService} from './embedded/service.ts';
+/** The library: what the `media` program does, for programs of your own. */
+export type {
+  EmbeddedService,
+  KeyOptions,
+  RequestEntry,
+  ServiceOptions,
+  StoredMedia,
+} from './embedded/service.ts';
 export {type ErrorCode, MediaError} from './errors.ts';
-export {type Clock, systemClock} from './host.ts';
-export {Secret} from './secret.ts';
-export {type GraphqlRequest, MediaClient, type ServiceAddress} from './service/client.ts';
+export type {Clock} from './host.ts';
+export type {HttpAnswer, Wire} from './http.ts';
+export {MediaClient, type MediaClientOptions} from './library/media-client.ts';
+export {bytesSource, type FilesOptions, filesOf} from './library/sources.ts';
+export {startService} from './library/start-service.ts';
+export {type UploadOptions, type UploadResult, uploadAll} from './library/upload-all.ts';
+export type {GraphqlRequest} from './service/client.ts';
 export {
   type ErrorRecord,
   type MediaRecord,
@@ -11,9 +21,8 @@ export {
   publicUrl,
   type ReceivedRecord,
 } from './service/record.ts';
-export {decideContentType, type TypeDecision, type TypeRule} from './sources/content-type.ts';
-export {fileSource} from './sources/file.ts';
+export type {TypeRule} from './sources/content-type.ts';
 export type {OpenSource, Source} from './sources/source.ts';
-export type {Outcome} from './transfer/outcome.ts';
-export {type TransferObserver, type TransferOptions, uploadAll} from './transfer/transfer.ts';
-export type {UploadAnswer, Uploader, UploadRequest} from './transfer/uploader.ts';
+export type {OutcomeFacts} from './transfer/outcome.ts';
+export type {TransferObserver} from './transfer/transfer.ts';
+export type {UploadAnswer, UploadRequest} from './transfer/uploader.ts';

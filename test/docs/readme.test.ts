@@ -16,12 +16,14 @@ describe('every example in the README', () => {
   it('is a block of shell that this test knows how to run, or one that another test runs', () => {
     const languages = [...readme.matchAll(/^```(.+)$/gm)].map(match => match[1]);
     expect(languages.filter(language => language === 'sh')).toHaveLength(blocks.length);
-    // test/machines runs the recipes for several machines, test/docs/ci-snippets.test.ts those for CI systems.
+    // test/machines runs the recipes for several machines, test/docs/ci-snippets.test.ts those for CI systems,
+    // test/packaging the program.
     expect(languages.filter(language => language !== 'sh')).toEqual([
       'bash',
       'bash',
       'yaml',
       'yaml',
+      'js',
       'yaml',
       'yaml',
       'yaml',

@@ -1,0 +1,186 @@
+import {setMaxListeners} from 'node:events';
+import {MediaError} from '../errors.ts';
+import {type Host, systemHost} from '../host.ts';
+import type {MediaRecord} from '../service/record.ts';
+import {decideContentType, parseContentType, type TypeRule} from '../sources/content-type.ts';
+import {fileSource} from '../sources/file.ts';
+import {fromTyped, normalizeName, toText} from '../sources/names.ts';
+import type {Source} from '../sources/source.ts';
+import type {Journal} from '../transfer/journal.ts';
+import type {Outcome, OutcomeFacts} from '../transfer/outcome.ts';
+import {type TransferObserver, type TransferOptions, uploadAll as transferAll} from '../transfer/transfer.ts';
+import type {Uploader} from '../transfer/uploader.ts';
+
+export interface UploadOptions {
+  /** Where to upload to: a MediaClient. It stays open. */
+  client: Uploader & {readonly host: string};
+  /** Files that are sent at a time, from 1 to 1,000; 8 by default. */
+  concurrency?: number;
+  /** Attempts after the first, from 0 to 100; 5 by default. */
+  retries?: number;
+  /** An attempt that sends nothing for so many milliseconds is given up; 60,000 by default. */
+  stallTimeoutMs?: number;
+  /** How many milliseconds the service may take to answer after the last byte; 600,000 by default. */
+  answerTimeoutMs?: number;
+  /** Bytes a second for all files together; unlimited by default. */
+  limitRate?: number;
+  /**
+   * Whether an upload whose outcome is unknown is left so (`hold`, the default) or sent again (`retry`), which may store
+   * it twice unless the service honours Idempotency-Key.
+   */
+  onUnknown?: 'hold' | 'retry';
+  /** What decides the content type, as `--types` does; `extension` by default. */
+  types?: TypeRule;
+  /** Sent for every file, whatever its name and bytes say: `image/...` or `video/...`. */
+  contentType?: string;
+  /** A file that remembers what was sent: the same call goes on where the last one stopped. Made when missing. */
+  journal?: string;
+  /** Checks everything and sends nothing. */
+  dryRun?: boolean;
+  /** Whether the first failure ends the batch. */
+  failFast?: boolean;
+  /** Aborted to end the batch; files that were sent whole are waited for, up to 5 s. */
+  signal?: AbortSignal;
+  /** Told what happens between results. */
+  observer?: Partial<TransferObserver>;
+  /** What relative paths start from; the working directory by default. */
+  cwd?: string;
+}
+
+/** What became of one file. */
+export type UploadResult = OutcomeFacts &
+  (
+    | {
+        /** `skipped`: an earlier call with the same journal has uploaded it. */
+        status: 'uploaded' | 'skipped';
+        record: MediaRecord;
+        /** The record as the service sent it; numbers keep every digit. */
+        json: string;
+      }
+    /** Found fit under `dryRun`; `duplicateOf` names an earlier file of equal content. */
+    | {status: 'checked'; duplicateOf?: string}
+    /** `failed`: it is not stored. `unknown`: it was sent whole, and whether it is stored nobody knows. */
+    | {status: 'failed' | 'unknown'; error: MediaError}
+  );
+
+/**
+ * Uploads files, named by path or given as sources, and yields what became of each as it is known: a file that fails is
+ * a result and not an exception. Throws a MediaError `usage` when an option is mistaken; the iteration rejects when the
+ * journal cannot be used (`journal_in_use`, `journal_unusable`), or with what the inputs themselves reject with. Who
+ * leaves the iteration early ends the batch. Listens to no signal, prints nothing and changes nothing of the process.
+ */
+export function uploadAll(
+  inputs: AsyncIterable<string | Source> | Iterable<string | Source>,
+  options: UploadOptions,
+): AsyncGenerator<UploadResult, void> {
+  const host = systemHost();
+  return run(inputs, options, checkedOptions(options, host), host);
+}
+
+type Checked = Omit<TransferOptions, 'stop' | 'journal'>;
+
+async function* run(
+  inputs: AsyncIterable<string | Source> | Iterable<string | Source>,
+  {signal, cwd, journal: path}: UploadOptions,
+  checked: Checked,
+  host: Host,
+): AsyncGenerator<UploadResult, void> {
+  const stop = new AbortController();
+  // Every file in flight listens to it, and there may be many.
+  setMaxListeners(0, stop.signal);
+  const end = (cause?: unknown) =>
+    stop.abort(new MediaError('interrupted', 'The upload was ended by its caller.', {cause}));
+  const onAbort = () => end(signal?.reason);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort, {once: true});
+  let journal: Journal | undefined;
+  try {
+    journal = path === undefined || checked.dryRun ? undefined : await openJournal(path, host);
+    const outcomes = transferAll(sourcesOf(inputs, cwd ?? host.cwd()), {
+      ...checked,
+      stop: stop.signal,
+      ...(journal !== undefined && {journal}),
+    });
+    for await (const outcome of outcomes) yield* endingWith(end, resultOf(outcome));
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+    await journal?.close();
+  }
+}
+
+/** Yields one value; `end` is called when whoever takes it asks for no more. */
+function* endingWith<T>(end: () => void, value: T): Generator<T> {
+  let goesOn = false;
+  try {
+    yield value;
+    goesOn = true;
+  } finally {
+    if (!goesOn) end();
+  }
+}
+
+async function openJournal(path: string, host: Host): Promise<Journal> {
+  const {openJournal: open} = await import('../transfer/journal-open.ts');
+  return open(path, host);
+}
+
+async function* sourcesOf(
+  inputs: AsyncIterable<string | Source> | Iterable<string | Source>,
+  cwd: string,
+): AsyncGenerator<Source> {
+  for await (const input of inputs) {
+    yield typeof input === 'string'
+      ? {...fileSource(input, cwd), relativePath: toText(normalizeName(fromTyped(input)))}
+      : input;
+  }
+}
+
+function checkedOptions(options: UploadOptions, host: Host): Checked {
+  const {client, onUnknown = 'hold', types = 'extension', limitRate} = options;
+  const contentType = options.contentType === undefined ? undefined : parseContentType(options.contentType);
+  return {
+    uploader: client,
+    host: client.host,
+    clock: host.clock,
+    random: () => host.random(),
+    uuid: () => host.uuid(),
+    contentType: async (source, opened) =>
+      contentType === undefined ? decideContentType(source.typeName, opened, types) : {contentType},
+    concurrency: wholeNumber('concurrency', options.concurrency ?? 8, 1, 1000),
+    retries: wholeNumber('retries', options.retries ?? 5, 0, 100),
+    stallTimeoutMs: positive('stallTimeoutMs', options.stallTimeoutMs ?? 60_000),
+    answerTimeoutMs: positive('answerTimeoutMs', options.answerTimeoutMs ?? 600_000),
+    ...(limitRate !== undefined && {limitRate: positive('limitRate', limitRate)}),
+    onUnknown,
+    dryRun: options.dryRun === true,
+    failFast: options.failFast === true,
+    observer: wholeObserver(options.observer),
+  };
+}
+
+/** By calls, since an observer may be an instance of a class. */
+function wholeObserver(observer: Partial<TransferObserver> = {}): TransferObserver {
+  return {
+    started: (...facts) => observer.started?.(...facts),
+    progress: (...facts) => observer.progress?.(...facts),
+    retrying: (...facts) => observer.retrying?.(...facts),
+    finished: (...facts) => observer.finished?.(...facts),
+    warning: (...facts) => observer.warning?.(...facts),
+  };
+}
+
+function wholeNumber(name: string, value: number, least: number, most: number): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new MediaError('usage', `${name} is a whole number from ${least} to ${most}, not ${value}.`);
+}
+
+function positive(name: string, value: number): number {
+  if (Number.isFinite(value) && value > 0) return value;
+  throw new MediaError('usage', `${name} is a number above 0, not ${value}.`);
+}
+
+function resultOf(outcome: Outcome): UploadResult {
+  if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return outcome;
+  const {received, ...rest} = outcome;
+  return {...rest, record: received.record, json: received.json};
+}

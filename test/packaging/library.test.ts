@@ -1,0 +1,84 @@
+import {copyFile, readFile, symlink, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {execa} from 'execa';
+import {describe, expect, it} from 'vitest';
+import {fixture} from '../support/media.ts';
+import {projectWithPackage} from '../support/packed.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const readme = await readFile(join(root, 'README.md'), 'utf8');
+const example = /^```js\n(.*?)^```$/ms.exec(readme)?.[1] ?? '';
+
+/** Runs a module in a project that has the package and a photo and a video; asserts that it ends well. */
+async function run(module: string, files = ['photo.png', 'clip.mp4']) {
+  const project = await projectWithPackage();
+  await writeFile(join(project, 'example.mjs'), module);
+  for (const file of files) await copyFile(fixture(file), join(project, file));
+  const {stdout, stderr, exitCode} = await execa(process.execPath, ['example.mjs'], {
+    cwd: project,
+    reject: false,
+    input: 'for the program around it',
+    timeout: 25_000,
+  });
+  return {stdout, stderr, exitCode};
+}
+
+describe('the packed library', () => {
+  it("runs the README's example as printed", async () => {
+    const {stdout, stderr, exitCode} = await run(example);
+    expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+    expect(stdout.split('\n').sort()).toEqual([
+      expect.stringMatching(/^clip\.mp4 m_[\w-]+$/),
+      expect.stringMatching(/^photo\.png m_[\w-]+$/),
+    ]);
+  });
+
+  it("runs the README's example with a file that is not there: its sentence, and the others are uploaded", async () => {
+    const {stdout, stderr, exitCode} = await run(example, ['photo.png']);
+    expect({stderr, exitCode}).toEqual({stderr: 'clip.mp4 does not exist.', exitCode: 0});
+    expect(stdout).toMatch(/^photo\.png m_[\w-]+$/);
+  });
+
+  it('has types that strict TypeScript takes the same example with, and its own declarations', {
+    timeout: 60_000,
+  }, async () => {
+    const project = await projectWithPackage();
+    await writeFile(join(project, 'package.json'), '{"type": "module"}');
+    await writeFile(join(project, 'example.ts'), example);
+    await symlink(join(root, 'node_modules/@types'), join(project, 'node_modules/@types'));
+    const flags = ['--strict', '--noEmit', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
+    const {stdout, exitCode} = await execa(
+      process.execPath,
+      [join(root, 'node_modules/typescript/bin/tsc'), ...flags, 'example.ts'],
+      {cwd: project, reject: false},
+    );
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 0});
+  });
+
+  it('leaves the process as it was: signals, environment, globals, directory, exit code, standard input', async () => {
+    const {stdout, stderr, exitCode} = await run(
+      `
+      import {text} from 'node:stream/consumers';
+      const state = () => ({
+        listeners: process.eventNames().map(name => [String(name), process.listenerCount(name)]),
+        env: {...process.env}, exitCode: process.exitCode, directory: process.cwd(), umask: process.umask(),
+        globals: Reflect.ownKeys(globalThis).map(String), flags: process.execArgv, title: process.title,
+      });
+      const before = state();
+      const {MediaClient, filesOf, startService, uploadAll} = await import('media-cli');
+      const service = await startService({dataDirectory: 'data'});
+      const client = new MediaClient({baseUrl: service.url, apiKey: await service.createKey()});
+      const during = [];
+      for await (const {status} of uploadAll(filesOf(['*.png']), {client, journal: 'photos.journal'}))
+        during.push({status, ...state()});
+      await client.close();
+      await service.close();
+      console.log(JSON.stringify({before, during, after: state(), input: await text(process.stdin)}));`,
+    );
+    expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+    const {before, during, after, input} = JSON.parse(stdout);
+    expect(during).toEqual([{status: 'uploaded', ...before}]);
+    expect({after, input}).toEqual({after: before, input: 'for the program around it'});
+  });
+});
