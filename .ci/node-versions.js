@@ -1,0 +1,75 @@
+// Installs the packed package globally with each Node that it supports, under a prefix of its own, and runs the smoke
+// checks on each: `npm run smoke`, or `npm run smoke -- 22 26` for some. The Nodes are npm packages, kept in the user's
+// cache directory for the next time. Ends with a table, and with status 1 when a check failed.
+import {spawnSync} from 'node:child_process';
+import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {homedir, tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {withMachine} from '../test/packaging/machine.js';
+import {checks} from '../test/packaging/smoke.js';
+
+const npm = process.env.npm_execpath;
+if (npm === undefined)
+  throw new Error('Run it by npm run smoke: the npm that runs it is the one that installs.');
+const chosen = process.argv.slice(2);
+const majors = chosen.length > 0 ? chosen : ['20', '22', '24', '26'];
+const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'media-cli', 'node');
+const {version} = JSON.parse(readFileSync('package.json', 'utf8'));
+const scratch = mkdtempSync(join(tmpdir(), 'media-node-versions-'));
+
+try {
+  const [{filename}] = JSON.parse(
+    call(process.execPath, npm, 'pack', '--json', '--ignore-scripts', '--pack-destination', scratch),
+  );
+  const rows = [];
+  for (const major of majors) rows.push(...(await smoke(major, join(scratch, filename))));
+  console.table(rows);
+  const failed = rows.filter(row => row.result !== 'passed').length;
+  console.log(`${rows.length - failed} passed, ${failed} failed`);
+  process.exitCode = failed === 0 ? 0 : 1;
+} finally {
+  rmSync(scratch, {recursive: true, force: true});
+}
+
+async function smoke(major, tarball) {
+  const node = fetchNode(major);
+  const prefix = join(scratch, major);
+  mkdirSync(prefix);
+  call(node, npm, 'install', '--global', '--prefix', prefix, '--no-audit', '--no-fund', tarball);
+  const name = call(node, '--version').trim();
+  const rows = [];
+  for (const [check, action] of Object.entries(checks)) {
+    const start = performance.now();
+    const result = await withMachine({node, prefix, version}, action).then(
+      () => 'passed',
+      error => {
+        console.error(`${name}, ${check}: ${error.stack}`);
+        return 'failed';
+      },
+    );
+    rows.push({node: name, check, result, seconds: ((performance.now() - start) / 1000).toFixed(1)});
+  }
+  return rows;
+}
+
+/** The newest Node of a major version that was there when it was first asked for. */
+function fetchNode(major) {
+  const name = `node-${process.platform}-${process.arch}`;
+  const home = join(cache, major);
+  const node = join(home, 'node_modules', name, 'bin/node');
+  if (existsSync(node)) return node;
+  console.error(`Fetching Node ${major}...`);
+  mkdirSync(home, {recursive: true});
+  writeFileSync(join(home, 'package.json'), '{"private": true}\n');
+  call(process.execPath, npm, 'install', '--prefix', home, '--no-audit', '--no-fund', `${name}@${major}`);
+  return node;
+}
+
+function call(file, ...parameters) {
+  const {status, stdout} = spawnSync(file, parameters, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  if (status !== 0) throw new Error(`${parameters.join(' ')} ended with status ${status}.`);
+  return stdout;
+}

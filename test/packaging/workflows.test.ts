@@ -1,0 +1,123 @@
+import {createHash} from 'node:crypto';
+import {cp, mkdir, readdir, readFile, stat} from 'node:fs/promises';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {execa} from 'execa';
+import {describe, expect, it} from 'vitest';
+import {parse} from 'yaml';
+import {temporaryDirectory} from '../support/media.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const directory = join(root, '.github/workflows');
+const {scripts, version} = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+
+interface Step {
+  name?: string;
+  uses?: string;
+  run?: string;
+  with?: Record<string, unknown>;
+}
+
+interface Workflow {
+  on: {push: {branches?: string[]; tags?: string[]}};
+  permissions: Record<string, string>;
+  jobs: Record<string, {needs?: string; permissions?: Record<string, string>; steps: Step[]}>;
+}
+
+const workflows = new Map<string, Workflow>();
+for (const file of await readdir(directory))
+  workflows.set(file, parse(await readFile(join(directory, file), 'utf8')));
+
+const release = workflows.get('release.yml') as Workflow;
+
+describe('the workflows', () => {
+  it.each([...workflows.keys()])(
+    '%s: may read only, unless a job says more, and runs what is there',
+    async file => {
+      const {permissions, jobs} = workflows.get(file) as Workflow;
+      expect(permissions).toEqual({contents: 'read'});
+      const commands = Object.values(jobs).flatMap(({steps}) =>
+        steps.flatMap(({run = ''}) => run.split('\n')),
+      );
+      const named = commands.flatMap(command => /^npm run (\S+)/.exec(command)?.[1] ?? []);
+      expect(named.filter(name => !(name in scripts))).toEqual([]);
+      for (const command of commands.filter(text => text.startsWith('.ci/')))
+        expect((await stat(join(root, command))).mode & 0o111).toBe(0o111);
+    },
+  );
+});
+
+describe('the release workflow', () => {
+  it('starts by a version tag and publishes last, with provenance, in a job that runs nothing of ours', () => {
+    expect(release.on).toEqual({push: {tags: ['v*']}});
+    const {build, publish} = release.jobs;
+    expect(build?.permissions).toBeUndefined();
+    expect(build?.steps.flatMap(({run}) => run ?? [])).toEqual(
+      expect.arrayContaining(['npm ci', '.ci/run', 'npm run smoke']),
+    );
+    expect(publish?.needs).toBe('build');
+    expect(publish?.permissions).toEqual({contents: 'write', 'id-token': 'write'});
+    expect(publish?.steps.flatMap(({uses, run}) => uses ?? run ?? [])).toEqual([
+      'actions/setup-node@v4',
+      'actions/download-artifact@v4',
+      'sha256sum --check --strict SHA256SUMS',
+      'npm publish --provenance --access public ./media-cli-*.tgz',
+      expect.stringMatching(/^gh release create "\$GITHUB_REF_NAME" .*--verify-tag .*\.\/\*$/),
+    ]);
+  });
+
+  it('checks that the tag names the version', async () => {
+    const check =
+      release.jobs['build']?.steps.find(({name}) => name === 'The tag names the version')?.run ?? '';
+    const statuses = [];
+    for (const tag of [`v${version}`, 'v999.0.0']) {
+      const env = {GITHUB_REF_NAME: tag};
+      statuses.push((await execa('bash', ['-e', '-c', check], {cwd: root, env, reject: false})).exitCode);
+    }
+    expect(statuses).toEqual([0, 1]);
+  });
+
+  it('makes the tarball, an SBOM of all that it is built from, and checksums that hold', {
+    timeout: 60_000,
+  }, async () => {
+    const work = await temporaryDirectory();
+    const files = [
+      'package.json',
+      'package-lock.json',
+      'README.md',
+      'LICENSE',
+      'CHANGELOG.md',
+      'bin',
+      'dist',
+    ];
+    for (const file of files) await cp(join(root, file), join(work, file), {recursive: true});
+    const step =
+      release.jobs['build']?.steps.find(({name}) => name === 'Tarball, SBOM and checksums')?.run ?? '';
+    const env = {GITHUB_SERVER_URL: 'https://github.example', GITHUB_REPOSITORY: 'someone/media'};
+    await execa('bash', ['-e', '-o', 'pipefail', '-c', step], {cwd: work, env});
+    const made = join(work, 'release');
+    const tarball = `media-cli-${version}.tgz`;
+    expect((await readdir(made)).sort()).toEqual(['SHA256SUMS', tarball, 'media-cli.cdx.json'].sort());
+
+    const sums = await readFile(join(made, 'SHA256SUMS'), 'utf8');
+    const digest = createHash('sha256')
+      .update(await readFile(join(made, tarball)))
+      .digest('hex');
+    expect(sums).toContain(`${digest}  ${tarball}\n`);
+    const check = release.jobs['publish']?.steps.find(({run}) => run?.startsWith('sha256sum'))?.run ?? '';
+    await execa('bash', ['-e', '-c', check], {cwd: made});
+
+    const sbom = JSON.parse(await readFile(join(made, 'media-cli.cdx.json'), 'utf8'));
+    const {packages} = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));
+    expect(sbom.bomFormat).toBe('CycloneDX');
+    const built = ['commander', 'undici', 'mime-types'].map(
+      name => `pkg:npm/${name}@${packages[`node_modules/${name}`].version}`,
+    );
+    expect(sbom.components.map(({purl}: {purl: string}) => purl)).toEqual(expect.arrayContaining(built));
+
+    await mkdir(join(work, 'unpacked'));
+    await execa('tar', ['-xzf', join(made, tarball), '-C', join(work, 'unpacked')]);
+    const published = JSON.parse(await readFile(join(work, 'unpacked/package/package.json'), 'utf8'));
+    expect(published.repository).toEqual({type: 'git', url: 'git+https://github.example/someone/media.git'});
+  });
+});
