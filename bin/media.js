@@ -38,8 +38,10 @@ async function start() {
   const {run, systemHost} = require('../dist/main.cjs');
   const status = await run(process.argv.slice(2), systemHost());
   if (typeof status === 'number') process.exit(status);
-  // The first process of a container cannot be ended by its own signal; this is what a shell would say of it.
-  if (process.pid === 1) process.exit(128 + require('node:os').constants.signals[status]);
+  // The first process of a container cannot be ended by its own signal, and Windows has none; this is what a shell would
+  // say of it.
+  if (process.pid === 1 || process.platform === 'win32')
+    process.exit(128 + require('node:os').constants.signals[status]);
   // Ending by the signal itself, so that a shell loop around us stops as well; the timer keeps us alive until it acts.
   process.removeAllListeners(status);
   setTimeout(() => process.exit(1), 5000);

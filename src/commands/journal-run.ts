@@ -1,6 +1,7 @@
 import {posix} from 'node:path';
 import {MediaError} from '../errors.ts';
 import {printableJson} from '../output/escape.ts';
+import {shellQuoted} from '../shell.ts';
 import {journalCodes} from '../transfer/journal-errors.ts';
 import type {Entry} from '../transfer/journal-index.ts';
 import {idIn, type PathKey, pathKey} from '../transfer/journal-lines.ts';
@@ -188,7 +189,7 @@ function pathOf({path, base64}: Options<'resolve'>): string | Uint8Array {
 function notUnknown({file, path}: Options<'resolve'>, entry: Entry | undefined): MediaError {
   return entry === undefined
     ? new MediaError('usage', `${path} is not in the journal ${file}.`, {
-        hint: `See media journal list ${file}; the path is the one relative to the directory that was uploaded.`,
+        hint: `See media journal list ${shellQuoted(file)}; the path is the one relative to the directory that was uploaded.`,
       })
     : new MediaError('usage', `The outcome of ${path} is not unknown: it is ${statusOf[entry.state]}.`, {
         hint: 'Only an upload whose outcome is unknown is to be settled.',

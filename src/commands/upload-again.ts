@@ -1,6 +1,7 @@
 import {mkdtemp, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Host} from '../host.ts';
+import {shellQuoted} from '../shell.ts';
 import type {Outcome} from '../transfer/outcome.ts';
 
 /** Up to so many failed inputs are named in the command itself; more go into a list. */
@@ -27,8 +28,8 @@ export class Again {
     }
     const inputs =
       this.#isTypeable && this.#names.length <= mostNamed
-        ? this.#names.map(name => quoted(name.toString())).join(' ')
-        : `--files-from0 ${quoted(await this.#writeList(host))}`;
+        ? this.#names.map(name => shellQuoted(name.toString())).join(' ')
+        : `--files-from0 ${shellQuoted(await this.#writeList(host))}`;
     return `To upload what failed, and nothing else: media upload ${inputs} (and the options of this run)`;
   }
 
@@ -37,10 +38,4 @@ export class Again {
     await writeFile(path, Buffer.concat(this.#names.flatMap(name => [name, Buffer.of(0)])), {mode: 0o600});
     return path;
   }
-}
-
-/** A name as a POSIX shell reads it; one that looks like an option is kept from being taken for one. */
-function quoted(name: string): string {
-  const path = name.startsWith('-') ? `./${name}` : name;
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

@@ -5,6 +5,7 @@ import {MediaError, systemCode} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {isObject} from '../json.ts';
 import {withLock} from '../lock.ts';
+import {shellQuoted} from '../shell.ts';
 import {configDirectory} from './paths.ts';
 
 /** The settings of a profile that `media config` reads and writes. */
@@ -149,7 +150,7 @@ async function makePrivate(path: string, stats: Stats, mode: number, host: Host)
       `${path} may be read by other users, and that could not be changed: ${systemCode(error) ?? 'unknown reason'}`,
       {
         cause: error,
-        hint: `Run: chmod ${mode.toString(8)} ${path}`,
+        hint: `Run: chmod ${mode.toString(8)} ${shellQuoted(path)}`,
       },
     );
   }

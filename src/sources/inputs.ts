@@ -1,6 +1,7 @@
 import {stat} from 'node:fs/promises';
 import type {Readable} from 'node:stream';
 import {MediaError, systemCode} from '../errors.ts';
+import {shellQuoted} from '../shell.ts';
 import {fileSource} from './file.ts';
 import type {Filters} from './filters.ts';
 import {compileGlob, isPattern} from './globs.ts';
@@ -99,7 +100,7 @@ export class Finder {
     const file = {name, isPlain: false};
     if (kind === 'directory') {
       const refusal = new MediaError('not_a_file', `${names.path} is a directory, not a file.`, {
-        hint: `To upload what is in it: media upload -r ${names.path}`,
+        hint: `To upload what is in it: media upload -r ${shellQuoted(names.path)}`,
       });
       return {mention, file, source: {...failingSource(refusal, names), everyShard: true}};
     }

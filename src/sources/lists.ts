@@ -2,6 +2,7 @@ import {open} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import type {Readable} from 'node:stream';
 import {MediaError, systemCode} from '../errors.ts';
+import {shellQuoted} from '../shell.ts';
 import type {ByteName} from './names.ts';
 
 /** What ends a name: a line feed, or a zero byte. */
@@ -27,7 +28,7 @@ async function openList(file: string, cwd: string): Promise<Readable> {
     throw new MediaError('usage', `The list ${file} could not be read: ${reason}.`, {cause: error});
   }
   throw new MediaError('usage', `The list ${file} is a directory, not a file of names.`, {
-    hint: `To upload what is in it: media upload -r ${file}`,
+    hint: `To upload what is in it: media upload -r ${shellQuoted(file)}`,
   });
 }
 

@@ -1,3 +1,4 @@
+import type {BigIntStats} from 'node:fs';
 import {type FileHandle, mkdtemp, open, rm} from 'node:fs/promises';
 import {basename, join} from 'node:path';
 import type {Readable} from 'node:stream';
@@ -14,7 +15,8 @@ export interface StdinOptions {
 
 /**
  * Standard input as a source. It is written to a temporary file first, since Content-Length has to be known before
- * the first byte is sent. The file loses its name as soon as it is open: not even a kill leaves it behind.
+ * the first byte is sent. The file loses its name as soon as it is open, so that not even a kill leaves it behind; where the
+ * system keeps the name of an open file, as Windows may, it goes when the source is closed.
  */
 export function stdinSource(options: StdinOptions): Source {
   const name = options.name === undefined ? '-' : basename(options.name);
@@ -22,7 +24,7 @@ export function stdinSource(options: StdinOptions): Source {
 }
 
 async function spool(options: StdinOptions, signal: AbortSignal): Promise<OpenSource> {
-  const {handle, path} = await openNameless(options.temporaryDirectory).catch(error => {
+  const {handle, path, remove} = await openNameless(options.temporaryDirectory).catch(error => {
     throw cannotSpool(options, error);
   });
   try {
@@ -31,9 +33,9 @@ async function spool(options: StdinOptions, signal: AbortSignal): Promise<OpenSo
     if (stats.size === 0n) {
       throw new MediaError('empty_file', 'Standard input was empty: there is nothing to upload.');
     }
-    return new OpenFile('Standard input', path, handle, stats);
+    return new SpooledFile('Standard input', path, handle, stats, remove);
   } catch (error) {
-    await handle.close();
+    await handle.close().finally(remove);
     if (error instanceof MediaError) throw error;
     throw signal.aborted ? signal.reason : cannotRead(error);
   }
@@ -55,13 +57,37 @@ async function copy(options: StdinOptions, handle: FileHandle, signal: AbortSign
   }
 }
 
-async function openNameless(directory: string): Promise<{handle: FileHandle; path: string}> {
+/** The spooled input, which leaves nothing behind when it is closed. */
+class SpooledFile extends OpenFile {
+  readonly #remove: () => Promise<void>;
+
+  constructor(
+    name: string,
+    path: string,
+    handle: FileHandle,
+    opened: BigIntStats,
+    remove: () => Promise<void>,
+  ) {
+    super(name, path, handle, opened);
+    this.#remove = remove;
+  }
+
+  override close(): Promise<void> {
+    return super.close().finally(this.#remove);
+  }
+}
+
+/** A new open file, and what takes its name away where the system did not let that happen at once. */
+async function openNameless(
+  directory: string,
+): Promise<{handle: FileHandle; path: string; remove: () => Promise<void>}> {
   const parent = await mkdtemp(join(directory, 'media-stdin-'));
   const path = join(parent, 'spool');
+  const remove = () => rm(parent, {recursive: true, force: true}).catch(() => {});
   try {
-    return {handle: await open(path, 'wx+', 0o600), path};
+    return {handle: await open(path, 'wx+', 0o600), path, remove};
   } finally {
-    await rm(parent, {recursive: true, force: true});
+    await remove();
   }
 }
 

@@ -1,0 +1,140 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {type Command, CommanderError} from 'commander';
+import ts from 'typescript';
+import {describe, expect, it} from 'vitest';
+import {buildProgram} from '../../src/commands/program.ts';
+import {systemHost} from '../../src/host.ts';
+import {Stdout} from '../../src/output/stdout.ts';
+
+const source = fileURLToPath(new URL('../../src', import.meta.url));
+
+const host = systemHost();
+const stdout = new Stdout(host.stdout);
+
+/** The command tree with nothing to do in it, and what it writes. */
+function inertProgram() {
+  const written = {out: '', err: ''};
+  const cli = {host, stdout, status: 0, abandon: () => {}};
+  const program = buildProgram(cli, written);
+  for (const command of commandsBelow(program)) if (command.commands.length === 0) command.action(() => {});
+  return {program, written};
+}
+
+function commandsBelow(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(commandsBelow)];
+}
+
+function fullName(command: Command): string {
+  return command.parent === null ? command.name() : `${fullName(command.parent)} ${command.name()}`;
+}
+
+/** Splits a command line as a shell would, up to a redirection. */
+function wordsOf(line: string): string[] {
+  const words = [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) =>
+    word.replace(/['"]/g, ''),
+  );
+  const end = words.findIndex(word => word === '>' || word === '<');
+  return end < 0 ? words : words.slice(0, end);
+}
+
+/** What commander has against a command line that begins with `media`; undefined when it takes it. */
+async function complaint(line: string): Promise<string | undefined> {
+  const [, ...words] = wordsOf(line);
+  try {
+    await inertProgram().program.parseAsync(words, {from: 'user'});
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.message;
+  }
+}
+
+const everyCommand = commandsBelow(inertProgram().program);
+
+describe('--help', () => {
+  it.each(everyCommand.map(fullName))('%s: examples of it that commander takes', async name => {
+    const {program, written} = inertProgram();
+    commandsBelow(program)
+      .find(command => fullName(command) === name)
+      ?.outputHelp();
+    const [, text = ''] = written.out.split('\nExamples:\n');
+    const lines = text.split('\n').filter(line => line !== '');
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.filter(line => !line.startsWith('  $ '))).toEqual([]);
+    for (const line of lines) {
+      const command = line
+        .slice('  $ '.length)
+        .split(' | ')
+        .find(part => part.startsWith('media '));
+      expect(`${command} `).toContain(`${name} `);
+      expect({line, complaint: await complaint(command ?? '')}).toEqual({line, complaint: undefined});
+    }
+  });
+});
+
+/** Every text in the source but those of imports; X stands for what is put in. */
+const texts = readdirSync(source, {recursive: true, encoding: 'utf8'})
+  .filter(file => file.endsWith('.ts') && !file.startsWith('embedded/'))
+  .flatMap(file => textsOf(file, readFileSync(join(source, file), 'utf8')));
+
+function textsOf(file: string, code: string): {file: string; text: string}[] {
+  const found: {file: string; text: string}[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return;
+    if (ts.isStringLiteralLike(node)) found.push({file, text: node.text});
+    if (ts.isTemplateExpression(node)) {
+      const rest = node.templateSpans.map(({literal}) => `X${literal.text}`);
+      found.push({file, text: `${node.head.text}${rest.join('')}`});
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, code, ts.ScriptTarget.Latest, true));
+  return found;
+}
+
+/** Words that follow `media` in sentences which name no command. */
+const prose = ['command', 'knows', 'service', 'that'];
+
+describe('what messages and hints tell the user to type', () => {
+  it('names commands and subcommands that exist', () => {
+    const names = everyCommand.map(fullName);
+    const wrong = texts.flatMap(({file, text}) =>
+      [...text.matchAll(/\bmedia ([a-z]+)(?: ([a-z]+)\b)?/g)]
+        .filter(([, word = '']) => !prose.includes(word))
+        .filter(([, word, next]) => {
+          const command = everyCommand.find(candidate => fullName(candidate) === `media ${word}`);
+          if (command === undefined) return true;
+          return command.commands.length > 0 && !names.includes(`media ${word} ${next}`);
+        })
+        .map(() => ({file, text})),
+    );
+    expect(wrong).toEqual([]);
+    expect(texts.filter(({text}) => /\bmedia login\b/.test(text)).length).toBeGreaterThan(5);
+  });
+
+  it('names options that exist', () => {
+    const options = new Set(everyCommand.flatMap(command => command.options.map(({long}) => long)));
+    const named = texts.flatMap(({file, text}) =>
+      [...text.matchAll(/(?<![\w-])--[a-z][a-z0-9-]*/g)].map(([option]) => ({file, option})),
+    );
+    expect(named.filter(({option}) => option !== '--help' && !options.has(option))).toEqual([]);
+    expect(named.length).toBeGreaterThan(50);
+  });
+
+  it('ends with whole commands that commander takes', async () => {
+    const commands = texts.flatMap(({text}) =>
+      [...text.matchAll(/(?:: |as in )(media .+?)(?: \(.*\))?$/g)].map(([, command = '']) => command),
+    );
+    expect(commands.length).toBeGreaterThan(8);
+    const judged = await Promise.all(
+      commands.map(async command => ({
+        command,
+        // An address that is yet to be put in stands at the end of a sentence.
+        complaint: await complaint(command.replace(/\.$/, '')),
+      })),
+    );
+    expect(judged.filter(({complaint: found}) => found !== undefined)).toEqual([]);
+  });
+});
