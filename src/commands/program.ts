@@ -5,6 +5,7 @@ import {completionCommand} from './completion.ts';
 import {configCommand} from './config.ts';
 import {doctorCommand} from './doctor.ts';
 import {graphqlCommand} from './graphql.ts';
+import {helpCommand} from './help.ts';
 import {journalCommand} from './journal.ts';
 import {loginCommand} from './login.ts';
 import {logoutCommand} from './logout.ts';
@@ -67,7 +68,8 @@ export function buildProgram(cli: Cli, written: Written): Command {
     completionCommand,
   ];
   for (const command of commands) addInheriting(program, command(cli));
-  return program.addHelpCommand('help [command]', 'print help for a command');
+  addInheriting(program, helpCommand(program));
+  return program.helpCommand(false);
 }
 
 /** addCommand() leaves the output and exit settings behind; subcommands of subcommands need them as well. */

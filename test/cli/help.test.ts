@@ -46,6 +46,14 @@ describe('help', () => {
     expect(help.exitCode).toBe(0);
   });
 
+  it('media help, and media help config set: the same as with --help', async () => {
+    const box = await sandbox();
+    const runs = [['help'], ['--help'], ['help', 'config', 'set'], ['config', 'set', '--help']];
+    const [all, allOption, one, oneOption] = await Promise.all(runs.map(words => box.run(words)));
+    expect([all?.stdout, all?.exitCode]).toEqual([allOption?.stdout, 0]);
+    expect([one?.stdout, one?.exitCode]).toEqual([oneOption?.stdout, 0]);
+  });
+
   it('bare media config: its help on stdout, exit 0', async () => {
     const {stdout, exitCode} = await (await sandbox()).run(['config']);
     expect(stdout).toMatch(/^Usage: media config /);

@@ -6,6 +6,8 @@ describe('a command line that cannot be understood', () => {
     [['uplaod', 'photo.png'], "media: Unknown command 'uplaod'.\n  Did you mean upload?\n"],
     [['upload', 'photo.png', '--jsn'], "media: Unknown option '--jsn'.\n  Did you mean --json?\n"],
     [['whoami', '--profil', 'x'], "media: Unknown option '--profil'.\n  Did you mean --profile?\n"],
+    [['help', 'uplaod'], "media: Unknown command 'uplaod'.\n  Did you mean upload?\n"],
+    [['help', 'journal', 'lst'], "media: Unknown command 'lst'.\n  Did you mean list?\n"],
     [['config', 'lst'], "media: Unknown command 'lst'.\n  Did you mean list?\n"],
     [
       ['logout', 'now'],

@@ -1,0 +1,21 @@
+import {Command} from 'commander';
+import {examples} from './cli.ts';
+
+/** Declares `media help`; unlike commander's own, it does not pass over a command that does not exist. */
+export function helpCommand(program: Command): Command {
+  return new Command('help')
+    .description('print help for a command')
+    .argument('[command...]', 'a command, and one of its own')
+    .addHelpText('after', examples(['media help upload', 'media help journal check']))
+    .action(async (words: string[]) => {
+      let found = program;
+      for (const [index, word] of words.entries()) {
+        const next = found.commands.find(command => command.name() === word);
+        // Commander words the complaint, and what may have been meant.
+        if (next === undefined && found.commands.length > 0)
+          await program.parseAsync(words.slice(0, index + 1), {from: 'user'});
+        found = next ?? found;
+      }
+      found.help();
+    });
+}
