@@ -1,0 +1,41 @@
+import {readdir, readFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {execa} from 'execa';
+import {describe, expect, it} from 'vitest';
+import {temporaryDirectory} from '../support/media.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const pictures = join(root, '.github/pictures');
+
+/** The texts of a picture with their places; of media IDs, which no two runs share, only that they are there. */
+async function textsOf(file: string): Promise<string[]> {
+  const svg = await readFile(file, 'utf8');
+  const texts = [...svg.matchAll(/<text x="(\d+)" y="(\d+)"[^>]*>([^<]*)<\/text>/g)];
+  return texts.map(([, x, y, text = '']) => `${x},${y} ${text.replace(/m_[0-9a-z]{29}/g, 'm_ID')}`);
+}
+
+describe('the pictures in the README', () => {
+  it('show what the program prints; npm run pictures draws them anew', {timeout: 60_000}, async () => {
+    const drawn = await temporaryDirectory();
+    await execa(process.execPath, ['test/docs/pictures.js', drawn], {cwd: root});
+    const names = await readdir(drawn);
+    expect(names.sort()).toEqual(['batch.svg', 'upload.svg']);
+    for (const name of names)
+      expect({name, texts: await textsOf(join(pictures, name))}).toEqual({
+        name,
+        texts: await textsOf(join(drawn, name)),
+      });
+    expect((await textsOf(join(pictures, 'upload.svg'))).join('\n')).toMatch(
+      /\$ media upload photo\.png.*m_ID/s,
+    );
+  });
+
+  it('are all there, and each is described', async () => {
+    const readme = await readFile(join(root, 'README.md'), 'utf8');
+    const shown = [...readme.matchAll(/!\[[^\]]{20,}\]\(\.github\/pictures\/([\w-]+\.svg)\)/g)].map(
+      ([, name]) => name,
+    );
+    expect(shown.sort()).toEqual((await readdir(pictures)).sort());
+  });
+});
