@@ -4,7 +4,6 @@ import {reportFor} from './commands/cli.ts';
 import {buildProgram, type Written} from './commands/program.ts';
 import {exitStatusOf, MediaError} from './errors.ts';
 import type {Host} from './host.ts';
-import {guarded, needsGuard} from './output/ci.ts';
 import {asMediaError} from './output/report.ts';
 import {Stdout} from './output/stdout.ts';
 
@@ -14,8 +13,7 @@ export {systemHost} from './host.ts';
  * Runs one command line and resolves to its exit status, or to the signal that the process is to end by. Never
  * rejects: this is the only place that catches everything.
  */
-export async function run(argv: readonly string[], systemHost: Host): Promise<ExitStatus> {
-  const host = needsGuard(argv, systemHost.env) ? guarded(systemHost) : systemHost;
+export async function run(argv: readonly string[], host: Host): Promise<ExitStatus> {
   const stdout = new Stdout(host.stdout);
   return new Promise(resolve => {
     const cli: Cli = {host, stdout, status: 0, abandon: resolve};

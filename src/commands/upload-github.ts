@@ -1,6 +1,6 @@
 import {appendFile, stat} from 'node:fs/promises';
 import {MediaError, systemCode} from '../errors.ts';
-import {errorAnnotation, outputEntry, withoutCommands, writeCommand} from '../output/ci.ts';
+import {errorAnnotation, outputEntry} from '../output/ci.ts';
 import {markdownText, markdownUrl, printable, printableJson} from '../output/escape.ts';
 import {publicUrl} from '../service/record.ts';
 import type {Outcome} from '../transfer/outcome.ts';
@@ -53,10 +53,10 @@ export class GithubReport implements AfterAction {
     const url = publicUrl(record);
     const target = url === undefined ? undefined : markdownUrl(url);
     const shownId = markdownText(id);
-    // Later steps may well print these.
-    this.#ids.add(position, withoutCommands(id));
-    this.#urls.add(position, withoutCommands(printable(url ?? '')));
-    this.#records.add(position, withoutCommands(printableJson(json)));
+    // Later steps may well print these: what escapes them keeps them from being commands there, too.
+    this.#ids.add(position, id);
+    this.#urls.add(position, printable(url ?? ''));
+    this.#records.add(position, printableJson(json));
     this.#successes.add(position, row(outcome, target === undefined ? shownId : `[${shownId}](${target})`));
   }
 
@@ -77,7 +77,7 @@ export class GithubReport implements AfterAction {
   #annotate(error: MediaError, file?: string): void {
     this.#annotations += 1;
     if (this.#annotations > mostAnnotations) return;
-    writeCommand(this.#invocation.host.stderr, errorAnnotation(error, file));
+    this.#invocation.host.stderr.write(`${errorAnnotation(error, file)}\n`);
   }
 
   /** One output of many lines holds a line each; what GitHub would refuse is left out, and that is said. */

@@ -2,7 +2,7 @@ import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
-import {errorAnnotation, outputEntry, withoutCommands} from '../../src/output/ci.ts';
+import {errorAnnotation, outputEntry} from '../../src/output/ci.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {fixture, type Sandbox, sandbox} from '../support/media.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
@@ -240,15 +240,6 @@ describe('untrusted text on GitHub', () => {
     expect(commandsIn(stderr)[0]).toContain('there, 100%250A');
     expect(commandsIn(stderr)[0]).toContain('#\\u0023[error]');
   });
-
-  it('off GitHub: names and records as they are', async () => {
-    const {url} = await scriptedServer(async connection => {
-      await connection.request();
-      connection.answer(200, record);
-    });
-    const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key'});
-    expect((await box.run(['upload', photo, '--format', 'id'])).stdout).toBe('::set-output name=a::b\n');
-  });
 });
 
 describe('the formats GitHub documents', () => {
@@ -262,18 +253,5 @@ describe('the formats GitHub documents', () => {
   it('an output: name, delimiter, value, delimiter; a delimiter that occurs in the value is refused', () => {
     expect(outputEntry('id', 'a\nb', 'EOF_1')).toBe('id<<EOF_1\na\nb\nEOF_1\n');
     expect(() => outputEntry('id', 'a\nEOF_1\nb', 'EOF_1')).toThrow();
-  });
-
-  it.each([
-    ['::error::x', '\\u003a:error::x'],
-    ['a\n \t::x::', 'a\n \t\\u003a:x::'],
-    [':::x', '\\u003a::x'],
-    ['###[x]', '##\\u0023[x]'],
-    ['##[a]##[b]', '#\\u0023[a]#\\u0023[b]'],
-    ['a::b # #[ ## [', 'a::b # #[ ## ['],
-    ['"##[x]"', '"#\\u0023[x]"'],
-  ])('%j: printed as %j', (text, printed) => {
-    expect(withoutCommands(text)).toBe(printed);
-    expect(commandsIn(withoutCommands(text))).toEqual([]);
   });
 });

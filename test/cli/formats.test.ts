@@ -110,7 +110,14 @@ describe('several files in each format, one failure among them', () => {
     expect(exitCode).toBe(3);
     if (format === 'json')
       expect(JSON.parse(stderr)).toMatchObject({error: {code: 'file_missing', file: 'gone.png'}});
-    else expect(stderr).toBe('media: gone.png does not exist.\n2 uploaded, 0 skipped, 1 failed, 0 unknown\n');
+    else
+      expect(stderr).toBe(
+        [
+          'media: gone.png does not exist.',
+          'To upload what failed, and nothing else: media upload gone.png (and the options of this run)',
+          '2 uploaded, 0 skipped, 1 failed, 0 unknown\n',
+        ].join('\n'),
+      );
   });
 
   it('ndjson: a line each, failures with the contract’s error fields', async () => {

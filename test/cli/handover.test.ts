@@ -1,4 +1,4 @@
-import {readFile, writeFile} from 'node:fs/promises';
+import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {stripVTControlCharacters} from 'node:util';
 import {spawn} from '@lydell/node-pty';
@@ -99,7 +99,7 @@ describe('media upload --copy', () => {
     'a record whose URL is %s: a warning, nothing is copied, drawn or opened',
     async url => {
       const box = await sandboxFor(url);
-      const {env, opened} = await browser(box);
+      const {env, opened} = await desktop(box);
       const {output, exitCode} = await onTerminal(box, ['upload', photo, '--copy', '--qr', '--open'], {env});
       expect(output).toContain('the record has no web address to hand over.');
       expect(output).not.toMatch(clipboard);
@@ -156,13 +156,15 @@ describe('media upload --qr', () => {
   });
 });
 
-/** A browser for the sandbox that notes what it is asked to open. */
-async function browser(box: Sandbox) {
-  const path = join(box.directory, 'browser');
+/** A desktop for the sandbox whose opener notes what it is asked to open. */
+async function desktop(box: Sandbox) {
+  const directory = join(box.directory, 'bin');
   const notes = join(box.directory, 'opened');
-  await writeFile(path, `#!/bin/sh\nprintf '%s\\n' "$#" "$@" >> '${notes}'\n`, {mode: 0o755});
+  await mkdir(directory);
+  const opener = `#!/bin/sh\nprintf '%s\\n' "$#" "$@" >> '${notes}'\n`;
+  await writeFile(join(directory, 'xdg-open'), opener, {mode: 0o755});
   return {
-    env: {BROWSER: path, DISPLAY: ':0'},
+    env: {PATH: `${directory}:${box.env['PATH']}`},
     opened: () => readFile(notes, 'utf8').catch(() => ''),
   };
 }
@@ -170,7 +172,7 @@ async function browser(box: Sandbox) {
 describe.runIf(process.platform === 'linux')('media upload --open', () => {
   it('the address, as one argument, in the browser; also off a terminal', async () => {
     const box = await sandboxFor('https://cdn.example/a b$(touch x);`id`.png');
-    const {env, opened} = await browser(box);
+    const {env, opened} = await desktop(box);
     const {stdout, stderr, exitCode} = await box.run(['upload', photo, '--open', '--format', 'id'], {
       env: {...box.env, ...env},
     });
@@ -181,7 +183,7 @@ describe.runIf(process.platform === 'linux')('media upload --open', () => {
 
   it('12 files: the first 10, and that is said', async () => {
     const box = await sandboxFor(address);
-    const {env, opened} = await browser(box);
+    const {env, opened} = await desktop(box);
     const png = await readFile(photo);
     const names = Array.from({length: 12}, (_, index) => `${index}.png`);
     for (const name of names) await writeFile(join(box.directory, name), png);
