@@ -131,23 +131,15 @@ describe('a journal whose record of a stored file was spoilt', () => {
     return {...run, line: line + 1};
   };
 
-  it('without an ID: journal_unusable with its line, and nothing is sent', async () => {
-    const {stdout, stderr, exitCode, line} = await spoilt('{"size":1}');
+  it.each([
+    ['without an ID', '{"size":1}'],
+    ['nested too deeply', `{"id":"m","x":${'['.repeat(600)}${']'.repeat(600)}}`],
+  ])('%s: journal_unusable with its line, and nothing is sent', async (_name, record) => {
+    const {stdout, stderr, exitCode, line} = await spoilt(record);
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
     expect(JSON.parse(stderr).error).toMatchObject({
       code: 'journal_unusable',
       message: `The journal j is damaged: line ${line} is no line of a journal.`,
-    });
-  });
-
-  it('nested too deeply: that file fails with its line and is not sent again', async () => {
-    const nested = `{"id":"m","x":${'['.repeat(600)}${']'.repeat(600)}}`;
-    const {stdout, stderr, exitCode, line} = await spoilt(nested);
-    expect(exitCode).toBe(3);
-    expect(statuses(stdout)).toEqual({'a/x.png': 'failed', 'a/y.png': 'skipped'});
-    expect(JSON.parse(stderr).error).toMatchObject({
-      code: 'journal_unusable',
-      message: `The journal j is damaged: line ${line} holds a record that is nested too deeply.`,
     });
   });
 });
