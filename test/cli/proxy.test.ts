@@ -1,13 +1,10 @@
-import {writeFile} from 'node:fs/promises';
-import {createServer as createTlsServer} from 'node:https';
 import {connect, createServer, type Socket} from 'node:net';
-import {join} from 'node:path';
-import {generate} from 'selfsigned';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {errorLines, sandboxFor, testKey} from '../service/program.ts';
 import {deadUrl, listen, portOf, urlOf} from '../service/support.ts';
-import {fixture, temporaryDirectory} from '../support/media.ts';
+import {fixture} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
+import {tlsService} from '../support/tls.ts';
 
 const photo = fixture('photo.png');
 
@@ -53,30 +50,6 @@ async function service() {
   return {port: Number(new URL(url).port), url, requests};
 }
 
-async function tlsService(host: string) {
-  const pems = await generate([{name: 'commonName', value: host}], {
-    keySize: 2048,
-    algorithm: 'sha256',
-    extensions: [
-      {name: 'basicConstraints', cA: true},
-      {name: 'subjectAltName', altNames: [{type: 2, value: host}]},
-    ],
-  });
-  const keys: (string | undefined)[] = [];
-  const server = createTlsServer({key: pems.private, cert: pems.cert}, (request, response) => {
-    keys.push(request.headers.authorization);
-    request.resume().on('end', () => response.end(someRecord));
-  });
-  await listen(server);
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const certificate = join(await temporaryDirectory(), 'authority.pem');
-  await writeFile(certificate, pems.cert);
-  return {port: portOf(server), keys, certificate};
-}
-
 async function upload(baseUrl: string, env: Record<string, string>, parameters: string[] = []) {
   const machine = await sandboxFor(baseUrl, env);
   return machine.run(['upload', photo, '--allow-http', '--retries', '0', '--format', 'id', ...parameters]);
@@ -117,26 +90,26 @@ describe('loopback never goes through a proxy', () => {
 
 describe('a host that is not loopback', () => {
   test('https://media.invalid with HTTPS_PROXY: a tunnel, in which the certificate of media.invalid counts', async () => {
-    const {port, keys, certificate} = await tlsService('media.invalid');
+    const {port, authorizations, certificate} = await tlsService([{type: 2, value: 'media.invalid'}]);
     const proxy = await connectProxy(port);
     const result = await upload('https://media.invalid/api', {HTTPS_PROXY: proxy.url}, [
       '--cacert',
       certificate,
     ]);
     expect(result).toMatchObject(stored);
-    expect(keys).toEqual([`Bearer ${testKey}`]);
+    expect(authorizations).toEqual([`Bearer ${testKey}`]);
     expect(proxy.heads).toEqual([expect.stringMatching(/^CONNECT media\.invalid:443 HTTP\/1\.1\r\n/)]);
     expect(proxy.heads[0]).toMatch(/\r\nhost: media\.invalid:443\r\n/i);
     expect(proxy.heads[0]).not.toContain(testKey);
   });
 
   test('https://media.invalid through a proxy, with the certificate of another host: tls_failed, exit 1', async () => {
-    const {port, keys, certificate} = await tlsService('other.invalid');
+    const {port, authorizations, certificate} = await tlsService([{type: 2, value: 'other.invalid'}]);
     const proxy = await connectProxy(port);
     const result = await upload('https://media.invalid', {HTTPS_PROXY: proxy.url}, ['--cacert', certificate]);
     expect(result).toMatchObject({stdout: '', exitCode: 1});
     expect(result.stderr).toContain('The TLS certificate of media.invalid was not accepted');
-    expect(keys).toEqual([]);
+    expect(authorizations).toEqual([]);
   });
 
   test.each(['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'])(

@@ -1,53 +1,12 @@
-import {writeFile} from 'node:fs/promises';
 import {createServer as createHttpServer} from 'node:http';
-import {createServer} from 'node:https';
-import {join} from 'node:path';
-import {generate} from 'selfsigned';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {errorLines, sandboxFor} from '../service/program.ts';
 import {listen, portOf} from '../service/support.ts';
-import {fixture, temporaryDirectory} from '../support/media.ts';
+import {fixture} from '../support/media.ts';
 import {someRecord} from '../support/scripted-server.ts';
+import {tlsService} from '../support/tls.ts';
 
 const photo = fixture('photo.png');
-
-interface Name {
-  type: 2 | 7;
-  value?: string;
-  ip?: string;
-}
-
-const loopback: Name[] = [
-  {type: 2, value: 'localhost'},
-  {type: 7, ip: '127.0.0.1'},
-];
-
-/** A server over TLS whose certificate, its own authority, is for these names; returns where the certificate lies. */
-async function tlsServer(names: Name[], lifetime: {notBeforeDate?: Date; notAfterDate?: Date} = {}) {
-  const attributes = [{name: 'commonName', value: 'media test'}];
-  const pems = await generate(attributes, {
-    keySize: 2048,
-    algorithm: 'sha256',
-    ...lifetime,
-    extensions: [
-      {name: 'basicConstraints', cA: true},
-      {name: 'subjectAltName', altNames: names as never},
-    ],
-  });
-  const uploads: string[] = [];
-  const server = createServer({key: pems.private, cert: pems.cert}, (request, response) => {
-    uploads.push(`${request.method} ${request.url}`);
-    request.resume().on('end', () => response.end(someRecord));
-  });
-  await listen(server);
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const certificate = join(await temporaryDirectory(), 'authority.pem');
-  await writeFile(certificate, pems.cert);
-  return {port: portOf(server), uploads, certificate};
-}
 
 async function upload(url: string, parameters: string[] = []) {
   return (await sandboxFor(url)).run(['upload', photo, '--retries', '0', ...parameters]);
@@ -55,7 +14,7 @@ async function upload(url: string, parameters: string[] = []) {
 
 describe('a certificate', () => {
   test('of an unknown authority: tls_failed, exit 1, no request; --cacert is named', async () => {
-    const {port, uploads} = await tlsServer(loopback);
+    const {port, uploads} = await tlsService();
     const {stdout, stderr, exitCode} = await upload(`https://127.0.0.1:${port}`, [
       '--json',
       '--retries',
@@ -72,7 +31,7 @@ describe('a certificate', () => {
   });
 
   test.each(['127.0.0.1', 'localhost'])('of an authority named by --cacert, for %s: uploaded', async host => {
-    const {port, uploads, certificate} = await tlsServer(loopback);
+    const {port, uploads, certificate} = await tlsService();
     const {stdout, stderr, exitCode} = await upload(`https://${host}:${port}`, [
       '--cacert',
       certificate,
@@ -88,14 +47,14 @@ describe('a certificate', () => {
   });
 
   test('of another authority than --cacert names: tls_failed, no request', async () => {
-    const [{port, uploads}, {certificate}] = await Promise.all([tlsServer(loopback), tlsServer(loopback)]);
+    const [{port, uploads}, {certificate}] = await Promise.all([tlsService(), tlsService()]);
     const {stderr, exitCode} = await upload(`https://127.0.0.1:${port}`, ['--cacert', certificate]);
     expect(stderr).toContain('The TLS certificate of 127.0.0.1');
     expect({exitCode, uploads}).toEqual({exitCode: 1, uploads: []});
   });
 
   test('for another host name: tls_failed, no request, the name is told', async () => {
-    const {port, uploads, certificate} = await tlsServer([{type: 2, value: 'other.example'}]);
+    const {port, uploads, certificate} = await tlsService([{type: 2, value: 'other.example'}]);
     const {stdout, stderr, exitCode} = await upload(`https://localhost:${port}`, [
       '--cacert',
       certificate,
@@ -108,7 +67,7 @@ describe('a certificate', () => {
   });
 
   test('that has expired: tls_failed, no request', async () => {
-    const {port, uploads, certificate} = await tlsServer(loopback, {
+    const {port, uploads, certificate} = await tlsService(undefined, {
       notBeforeDate: new Date('2001-01-01'),
       notAfterDate: new Date('2001-02-01'),
     });
@@ -141,7 +100,7 @@ test('https:// to a server that speaks plain HTTP: tls_failed, exit 1, the port 
 });
 
 test('http:// to a server that speaks TLS: nothing is stored, exit 5 or 1, no hang', async () => {
-  const {port, uploads} = await tlsServer(loopback);
+  const {port, uploads} = await tlsService();
   const {stdout, exitCode} = await upload(`http://127.0.0.1:${port}`);
   expect({stdout, uploads}).toEqual({stdout: '', uploads: []});
   expect([1, 5]).toContain(exitCode);

@@ -1,0 +1,84 @@
+import {writeFile} from 'node:fs/promises';
+import {createServer} from 'node:https';
+import {join} from 'node:path';
+import type {TlsOptions} from 'node:tls';
+import {generate} from 'selfsigned';
+import {onTestFinished} from 'vitest';
+import {listen, portOf} from '../service/support.ts';
+import {temporaryDirectory} from './media.ts';
+import {someRecord} from './scripted-server.ts';
+
+/** What a certificate is for: a host name or an address. */
+export type Name = {type: 2; value: string} | {type: 7; ip: string};
+
+/** The names of this machine that a server on 127.0.0.1 has. */
+export const loopbackNames: Name[] = [
+  {type: 2, value: 'localhost'},
+  {type: 7, ip: '127.0.0.1'},
+];
+
+/** A certificate that is its own authority, and its key, as PEM text. */
+export async function makeCertificate(
+  names: Name[],
+  lifetime: {notBeforeDate?: Date; notAfterDate?: Date} = {},
+): Promise<{certificate: string; key: string}> {
+  const {cert, private: key} = await generate([{name: 'commonName', value: 'media test'}], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    ...lifetime,
+    extensions: [
+      {name: 'basicConstraints', cA: true},
+      {name: 'subjectAltName', altNames: names},
+    ],
+  });
+  return {certificate: cert, key};
+}
+
+/** Writes PEM text to a file of its own for the current test. */
+export async function pemFile(...texts: string[]): Promise<string> {
+  const file = join(await temporaryDirectory(), 'file.pem');
+  await writeFile(file, texts.join(''));
+  return file;
+}
+
+/** A service over TLS for the current test. */
+export interface TlsService {
+  port: number;
+  /** Method and path of each request that it took. */
+  uploads: string[];
+  /** The Authorization field of each. */
+  authorizations: (string | undefined)[];
+  /** The PEM text of its certificate, and a file that holds it. */
+  pem: string;
+  certificate: string;
+}
+
+/** A service that takes every upload, with a certificate of its own for these names. */
+export async function tlsService(
+  names: Name[] = loopbackNames,
+  {notBeforeDate, notAfterDate, ...options}: TlsOptions & {notBeforeDate?: Date; notAfterDate?: Date} = {},
+): Promise<TlsService> {
+  const {certificate, key} = await makeCertificate(names, {
+    ...(notBeforeDate === undefined ? {} : {notBeforeDate}),
+    ...(notAfterDate === undefined ? {} : {notAfterDate}),
+  });
+  const uploads: string[] = [];
+  const authorizations: (string | undefined)[] = [];
+  const server = createServer({...options, key, cert: certificate}, (request, response) => {
+    uploads.push(`${request.method} ${request.url}`);
+    authorizations.push(request.headers.authorization);
+    request.resume().on('end', () => response.end(someRecord));
+  });
+  await listen(server);
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return {
+    port: portOf(server),
+    uploads,
+    authorizations,
+    pem: certificate,
+    certificate: await pemFile(certificate),
+  };
+}
