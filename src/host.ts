@@ -93,6 +93,9 @@ export const systemClock: Clock = {
 
 const endSignals: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
+/** The environment of the process, for what has no Host: a client that a program uses as a library. */
+export const systemEnvironment: Host['env'] = process.env;
+
 /** The Host of a real process. */
 export function systemHost(): Host {
   return {
@@ -106,7 +109,7 @@ export function systemHost(): Host {
     get stderr() {
       return process.stderr;
     },
-    env: process.env,
+    env: systemEnvironment,
     platform: process.platform,
     clock: systemClock,
     cwd: () => process.cwd(),

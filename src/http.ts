@@ -1,10 +1,11 @@
 import type {Socket} from 'node:net';
-import {getProxyForUrl} from 'proxy-from-env';
+import {TLSSocket} from 'node:tls';
 import {buildConnector, Client} from 'undici';
 import {MediaError, systemCode} from './errors.ts';
-import type {Clock} from './host.ts';
+import {type Clock, systemEnvironment} from './host.ts';
 import {HttpTrace} from './http-trace.ts';
 import {isLoopback} from './loopback.ts';
+import {proxyVariableFor} from './proxy-variables.ts';
 
 /** The longest answer that is read; everything past it is cut off and flagged. */
 export const maxAnswerBytes = 1024 * 1024;
@@ -15,14 +16,22 @@ let tracedConnections = 0;
 /** How long an idle connection may be used again: servers commonly close theirs after 5 s. */
 const idleMs = 4_000;
 
+/**
+ * How long one address of a host is tried before the next. Node gives an address up then, and 250 ms unless it is told
+ * otherwise: less than a slow line takes.
+ */
+const addressTimeoutMs = 1_000;
+
 export interface ConnectionOptions {
   clock: Clock;
   userAgent: string;
   connectTimeoutMs?: number;
-  /** Certificate authorities to trust instead of the system's, as PEM text. */
+  /** Certificate authorities to trust instead of Node's, as PEM text. */
   certificateAuthorities?: string;
   /** Told of each phase, with its time. */
   trace?: (message: string) => void;
+  /** What to show a service that asks for a certificate, as PEM text. */
+  clientCertificate?: {certificate: string; key: string};
 }
 
 /** What a request body may know of the connection that it is written to. */
@@ -65,11 +74,14 @@ export interface HttpAnswer {
  * repeats a request, and has no timeout of its own after connecting: whoever sends decides how long to wait.
  */
 export class Connection {
+  readonly #origin: URL;
   readonly #client: Client;
   readonly #userAgent: string;
   readonly #trace: HttpTrace | undefined;
   #connectMs = 0;
   #socket: Socket | undefined;
+  /** What became of a connection that looked open to us and never was to the service. */
+  #refusal: MediaError | undefined;
 
   constructor(origin: URL, options: ConnectionOptions) {
     if (options.trace !== undefined) {
@@ -77,6 +89,7 @@ export class Connection {
       this.#trace = new HttpTrace(`connection ${tracedConnections}`, options.trace, options.clock);
     }
     const connect = connector(origin, options, this.#trace);
+    this.#origin = origin;
     this.#userAgent = options.userAgent;
     this.#client = new Client(origin.origin, {
       allowH2: false,
@@ -93,6 +106,7 @@ export class Connection {
             callback(describeConnectError(error, origin), null);
           } else {
             this.#socket = socket;
+            this.#watchForRefusal(socket);
             callback(null, socket);
           }
         });
@@ -128,9 +142,23 @@ export class Connection {
       const answer = await readBounded(response.body);
       this.#trace?.phase('answered', `${answer.body.length} bytes${answer.cut ? ', cut off' : ''}`);
       return {status: response.statusCode, headers: joinHeaders(response.headers), ...answer};
+    } catch (error) {
+      throw this.#refusal ?? error;
     } finally {
       settle();
     }
+  }
+
+  /**
+   * With TLS 1.3 a service judges our certificate when the connection is open on our side already. Until it has, it can
+   * read nothing that we send, and it cannot ask for one later: its alert always says that no request was taken.
+   */
+  #watchForRefusal(socket: Socket): void {
+    this.#refusal = undefined;
+    if (!(socket instanceof TLSSocket) || socket.getProtocol() !== 'TLSv1.3') return;
+    socket.once('error', error => {
+      if (isCertificateAlert(error)) this.#refusal = describeConnectError(error, this.#origin);
+    });
   }
 
   /** The connection as it is when its first chunk is asked for. */
@@ -201,21 +229,35 @@ function connector(
   trace: HttpTrace | undefined,
 ): buildConnector.connector {
   const timeout = options.connectTimeoutMs ?? 10_000;
-  const plain = buildConnector({
+  const common = {
     allowH2: false,
     timeout,
+    autoSelectFamilyAttemptTimeout: addressTimeoutMs,
     ...(trace === undefined ? {} : {lookup: trace.lookup}),
     ...(options.certificateAuthorities === undefined ? {} : {ca: options.certificateAuthorities}),
+  };
+  const direct = buildConnector({
+    ...common,
+    ...(options.clientCertificate === undefined
+      ? {}
+      : {cert: options.clientCertificate.certificate, key: options.clientCertificate.key}),
   });
-  const direct = trace?.stepwise(plain) ?? plain;
   const proxy = proxyFor(origin);
-  return proxy === undefined ? direct : tunnelThrough(proxy, origin, direct, timeout);
+  const traced = (connect: buildConnector.connector) => trace?.stepwise(connect) ?? connect;
+  return proxy === undefined
+    ? traced(direct)
+    : tunnelThrough(
+        proxy,
+        origin,
+        {toProxy: traced(buildConnector(common)), toService: traced(direct)},
+        timeout,
+      );
 }
 
 /** The proxy that the environment names for this origin; throws `proxy_failed` when it names none that can be used. */
 export function proxyFor(origin: URL): URL | undefined {
-  const proxy = isLoopback(origin.hostname) ? '' : getProxyForUrl(origin.href);
-  return proxy === '' ? undefined : parseProxy(proxy);
+  const proxy = isLoopback(origin.hostname) ? undefined : proxyVariableFor(origin, systemEnvironment);
+  return proxy === undefined ? undefined : parseProxy(proxy);
 }
 
 function parseProxy(value: string): URL {
@@ -232,22 +274,27 @@ function parseProxy(value: string): URL {
 function tunnelThrough(
   proxy: URL,
   origin: URL,
-  direct: buildConnector.connector,
+  {toProxy, toService}: {toProxy: buildConnector.connector; toService: buildConnector.connector},
   timeout: number,
 ): buildConnector.connector {
   const authority = `${origin.hostname}:${origin.port || (origin.protocol === 'https:' ? '443' : '80')}`;
   const headers = {host: authority, ...proxyAuthorization(proxy)};
   return (parameters, callback) => {
-    const client = new Client(proxy.origin, {allowH2: false, connect: direct, headersTimeout: timeout});
+    const client = new Client(proxy.origin, {
+      allowH2: false,
+      headersTimeout: timeout,
+      // Or the proxy would have to show a certificate of the host that the request names.
+      connect: (toward, connected) => toProxy({...toward, servername: undefined as never}, connected),
+    });
     client
       .connect({path: authority, headers})
-      .then(({statusCode, socket}) => {
+      .then(({statusCode, headers: answer, socket}) => {
         if (statusCode < 200 || statusCode > 299) {
           socket.on('error', () => {}).destroy();
-          throw proxyRefusal(statusCode, proxy);
+          throw proxyRefusal(statusCode, [answer['proxy-authenticate'] ?? []].flat(), proxy, origin);
         }
         if (parameters.protocol !== 'https:') callback(null, socket as never);
-        else direct({...parameters, httpSocket: socket as never}, callback);
+        else toService({...parameters, httpSocket: socket as never}, callback);
       })
       .catch((error: unknown) => {
         callback(error instanceof MediaError ? error : describeConnectError(error, proxy, 'proxy'), null);
@@ -270,24 +317,68 @@ function percentDecoded(text: string): string {
   }
 }
 
-function proxyRefusal(status: number, proxy: URL): MediaError {
-  return status === 407
-    ? new MediaError('proxy_failed', `The proxy ${proxy.host} asks for credentials (407).`, {
+function proxyRefusal(status: number, challenges: string[], proxy: URL, origin: URL): MediaError {
+  // tinyproxy says 401 to credentials that it does not accept.
+  if (status !== 407 && status !== 401) {
+    return new MediaError(
+      'proxy_failed',
+      `The proxy ${proxy.host} refused to open a connection (${status}).`,
+      {
         status,
-        hint: 'Put them into the proxy variable: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT.',
-      })
-    : new MediaError('proxy_failed', `The proxy ${proxy.host} refused to open a connection (${status}).`, {
-        status,
-        hint: 'Ask whoever runs the proxy, or name the host in NO_PROXY.',
-      });
+        hint:
+          origin.protocol === 'http:'
+            ? 'Many proxies open connections for https alone. Ask whoever runs it, or name the host in NO_PROXY.'
+            : 'Ask whoever runs the proxy, or name the host in NO_PROXY.',
+      },
+    );
+  }
+  if (challenges.length > 0 && !challenges.some(challenge => /(^|,)\s*basic\b/i.test(challenge))) {
+    return new MediaError('proxy_failed', `The proxy ${proxy.host} takes no Basic credentials (${status}).`, {
+      status,
+      hint: 'Run a local proxy that logs in there, such as cntlm or px, and name that one in HTTPS_PROXY.',
+    });
+  }
+  return new MediaError(
+    'proxy_failed',
+    proxy.username === ''
+      ? `The proxy ${proxy.host} asks for credentials (${status}).`
+      : `The proxy ${proxy.host} does not accept the credentials in the proxy variable (${status}).`,
+    {
+      status,
+      hint:
+        proxy.username === ''
+          ? 'Put them into the proxy variable: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT.'
+          : 'Correct HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT; write @ as %40, : as %3A, / as %2F and % as %25.',
+    },
+  );
 }
 
 const certificateHint =
   'If the service uses a certificate authority of your own, name its certificate with --cacert FILE.';
 
+/** Whether the other side says, in the words of TLS, that it wants or does not take a certificate of ours. */
+function isCertificateAlert(error: unknown): boolean {
+  return /^ERR_SSL_.*ALERT_(.*CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE)/.test(
+    systemCode(error) ?? '',
+  );
+}
+
+/** `certificate required` in `…:tlsv13 alert certificate required:…`. */
+function alertOf(text: string): string {
+  return /alert ([a-z ]+)/.exec(text)?.[1] ?? reason(text);
+}
+
+/** Of several addresses of one host, the failure of one that answered tells more than that of one out of reach. */
+function tellingError(error: unknown): unknown {
+  if (!(error instanceof AggregateError)) return error;
+  const outOfReach = /^(ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL|EAFNOSUPPORT)$/;
+  return error.errors.find(one => !outOfReach.test(systemCode(one) ?? '')) ?? error.errors.at(-1);
+}
+
 /** The MediaError for a failure to connect; `nothing was sent` holds for every one of them. */
-function describeConnectError(error: unknown, url: URL, role: 'service' | 'proxy' = 'service'): MediaError {
-  if (error instanceof MediaError) return error;
+function describeConnectError(failure: unknown, url: URL, role: 'service' | 'proxy' = 'service'): MediaError {
+  if (failure instanceof MediaError) return failure;
+  const error = tellingError(failure);
   const code = systemCode(error) ?? '';
   const host = role === 'proxy' ? `the proxy ${url.host}` : url.host;
   const details = {cause: error};
@@ -320,6 +411,12 @@ function describeConnectError(error: unknown, url: URL, role: 'service' | 'proxy
     return new MediaError('connect_timeout', `Connecting to ${host} took too long.`, {
       ...details,
       hint: 'Check the network connection and any firewall in between.',
+    });
+  }
+  if (isCertificateAlert(error)) {
+    return new MediaError('tls_failed', `The TLS connection was refused by ${host}: ${alertOf(text)}.`, {
+      ...details,
+      hint: 'If it asks for a certificate of yours: media config set client-cert FILE, or MEDIA_CLIENT_CERT.',
     });
   }
   if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_|INVALID_CA|EPROTO)/.test(code)) {

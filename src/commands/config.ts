@@ -48,6 +48,7 @@ export function configCommand(cli: Cli, run = runConfig): Command {
         'media config set profile-url https://app.example.com/profile/edit',
         "media config set key-command 'pass show media/key'",
         'media config set cacert ./company-ca.pem',
+        'media config set client-cert ./me.pem',
         'media config set idempotency-keys honoured',
       ]),
     )
@@ -157,6 +158,8 @@ function settingValue(name: SettingName, value: string, {host, globals}: Invocat
         hint: "Set a command that prints the key, such as 'pass show media/key'.",
       });
     case 'cacert':
+    case 'client-cert':
+    case 'client-key':
       return resolve(host.cwd(), value);
     case 'idempotency-keys':
       if (value === 'honoured' || value === 'ignored') return value;

@@ -135,7 +135,7 @@ async function verify(
   invocation: Invocation,
   baseUrl: URL,
   key: Secret,
-  settings: {graphqlUrl?: URL; certificateAuthorities?: string},
+  settings: Settings,
 ): Promise<KeyVerdict> {
   const [{newClient, within}, {verifyKey}] = await Promise.all([
     import('./session.ts'),

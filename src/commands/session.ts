@@ -48,7 +48,7 @@ export function newClient(
   invocation: Invocation,
   address: ServiceAddress,
   key: Secret,
-  settings: Pick<Settings, 'certificateAuthorities'>,
+  settings: Pick<Settings, 'certificateAuthorities' | 'clientCertificate'>,
 ): MediaClient {
   const {report} = invocation;
   report.trace(`service ${address.baseUrl.href}, GraphQL at ${graphqlUrl(address).href}`);
@@ -59,6 +59,7 @@ export function newClient(
     ...(settings.certificateAuthorities === undefined
       ? {}
       : {certificateAuthorities: settings.certificateAuthorities}),
+    ...(settings.clientCertificate === undefined ? {} : {clientCertificate: settings.clientCertificate}),
   });
 }
 

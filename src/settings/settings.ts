@@ -1,9 +1,8 @@
-import {readFile} from 'node:fs/promises';
-import {resolve} from 'node:path';
-import {MediaError, systemCode} from '../errors.ts';
+import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {isLoopback} from '../loopback.ts';
 import {Secret} from '../secret.ts';
+import {type ClientCertificate, readAuthorities, readClientCertificate} from './certificates.ts';
 import {type Profile, type Profiles, readProfiles} from './store.ts';
 import {keyOf, originOf, readStoredKey, type StoredKeySource} from './stored-key.ts';
 
@@ -33,6 +32,8 @@ export interface Settings {
   graphqlUrl?: URL;
   /** PEM text of the certificate authorities to trust. */
   certificateAuthorities?: string;
+  /** What to show a service that asks for a certificate. */
+  clientCertificate?: ClientCertificate;
   /** Whether the profile says that the service honours Idempotency-Key. */
   idempotencyHonoured: boolean;
   /** A stored key that was not used, since it belongs to another origin. */
@@ -64,13 +65,16 @@ export async function resolveSettings(
   const baseUrl =
     baseUrlText === undefined ? undefined : parseBaseUrl(baseUrlText, options.allowHttp === true);
   const cacert = baseUrl?.kind === 'service' ? (options.cacert ?? profile.cacert) : undefined;
+  const clientCertificate =
+    baseUrl?.kind === 'service' ? await clientCertificateFor(host, profile, baseUrl.url) : undefined;
   const settings: Settings = {
     profileName,
     profile,
     profileNames: Object.keys(profiles),
     idempotencyHonoured: false,
     ...(baseUrl === undefined ? {} : {baseUrl}),
-    ...(cacert === undefined ? {} : {certificateAuthorities: await readCertificates(host, cacert)}),
+    ...(cacert === undefined ? {} : {certificateAuthorities: await readAuthorities(host, cacert)}),
+    ...(clientCertificate === undefined ? {} : {clientCertificate}),
     ...(givenKey === undefined || baseUrl?.kind === 'embedded'
       ? {}
       : {key: {secret: parseKey(givenKey, 'MEDIA_API_KEY'), source: 'environment'}}),
@@ -79,6 +83,21 @@ export async function resolveSettings(
   if (baseUrl?.kind === 'service' && givenKey === undefined)
     await addStoredKey(settings, baseUrl.url, host, readKey);
   return settings;
+}
+
+/** That of the environment, else of the profile, which shows it to no service but its own. */
+async function clientCertificateFor(
+  host: Host,
+  profile: Profile,
+  baseUrl: URL,
+): Promise<ClientCertificate | undefined> {
+  const given = host.env['MEDIA_CLIENT_CERT'];
+  if (given) return readClientCertificate(host, given, host.env['MEDIA_CLIENT_KEY'] || undefined);
+  const {'client-cert': certificate, 'client-key': key} = profile;
+  const origin = originOf(profile) ?? baseUrl.origin;
+  return certificate === undefined || origin !== baseUrl.origin
+    ? undefined
+    : readClientCertificate(host, certificate, key);
 }
 
 /** What the profile says of the service at this base URL: nothing of it holds for another origin. */
@@ -200,25 +219,4 @@ export function parseKey(value: string, what: string): Secret {
     });
   }
   return new Secret(key);
-}
-
-async function readCertificates(host: Host, path: string): Promise<string> {
-  let text: string;
-  try {
-    text = await readFile(resolve(host.cwd(), path), 'utf8');
-  } catch (error) {
-    throw new MediaError(
-      'usage',
-      `The certificate file ${path} could not be read: ${systemCode(error) ?? 'unknown reason'}.`,
-      {
-        cause: error,
-      },
-    );
-  }
-  if (!text.includes('-----BEGIN CERTIFICATE-----')) {
-    throw new MediaError('usage', `${path} holds no certificate in PEM form.`, {
-      hint: 'Convert it with: openssl x509 -inform der -in FILE -out FILE.pem',
-    });
-  }
-  return text;
 }

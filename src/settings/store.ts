@@ -15,6 +15,8 @@ export const settingNames = [
   'profile-url',
   'key-command',
   'cacert',
+  'client-cert',
+  'client-key',
   'idempotency-keys',
 ] as const;
 export type SettingName = (typeof settingNames)[number];

@@ -157,13 +157,32 @@ describe('a host that is not loopback', () => {
     expect(requests[0]?.head.join('\n')).not.toMatch(/proxy-authorization/i);
   });
 
-  test('NO_PROXY names it: no proxy, so it is not found', async () => {
-    const proxy = await connectProxy(1);
-    const {exitCode} = await upload('http://media.invalid', {
-      HTTP_PROXY: proxy.url,
-      NO_PROXY: 'media.invalid',
-    });
-    expect({exitCode, heads: proxy.heads}).toEqual({exitCode: 6, heads: []});
+  test('a proxy named without http://: taken as an http one, for https too', async () => {
+    const {port, certificate} = await tlsService([{type: 2, value: 'media.invalid'}]);
+    const proxy = await connectProxy(port);
+    const result = await upload('https://media.invalid', {HTTPS_PROXY: proxy.host}, [
+      '--cacert',
+      certificate,
+    ]);
+    expect(result).toMatchObject(stored);
+    expect(proxy.heads).toHaveLength(1);
+  });
+
+  test.each(['media.invalid', 'invalid', '.invalid', 'media.invalid:80', 'other.example,*'])(
+    'NO_PROXY=%s names it: no proxy, so it is not found',
+    async noProxy => {
+      const proxy = await connectProxy(1);
+      const {exitCode} = await upload('http://media.invalid', {HTTP_PROXY: proxy.url, NO_PROXY: noProxy});
+      expect({exitCode, heads: proxy.heads}).toEqual({exitCode: 6, heads: []});
+    },
+  );
+
+  test('NO_PROXY names another host and another port: through the proxy', async () => {
+    const {port} = await service();
+    const proxy = await connectProxy(port);
+    const env = {HTTP_PROXY: proxy.url, no_proxy: 'other.invalid, media.invalid:81'};
+    expect(await upload('http://media.invalid', env)).toMatchObject(stored);
+    expect(proxy.heads).toHaveLength(1);
   });
 });
 
@@ -193,6 +212,32 @@ describe('a proxy that does not do it', () => {
       hint: 'Put them into the proxy variable: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT.',
     });
     expect(proxy.heads).toHaveLength(1);
+  });
+
+  test.each(['', '--verbose'])('407 to credentials %s: they are doubted and never printed', async option => {
+    const proxy = await connectProxy(1, answering('HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n'));
+    const url = proxy.url.replace('//', '//me:s3cr%3Atword@');
+    const {stderr, exitCode} = await upload(
+      'http://media.invalid',
+      {HTTP_PROXY: url},
+      option === '' ? [] : [option],
+    );
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      `media: The proxy ${proxy.host} does not accept the credentials in the proxy variable (407).\n` +
+        '  Correct HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT; write @ as %40, : as %3A, / as %2F and % as %25.\n',
+    );
+    expect(stderr).not.toMatch(/s3cr|tword|bWU6czNjcjp0d29yZA/);
+  });
+
+  test('407 without Basic among what it takes: told so', async () => {
+    const head = 'HTTP/1.1 407 No\r\nProxy-Authenticate: Negotiate\r\nProxy-Authenticate: NTLM\r\n';
+    const proxy = await connectProxy(1, answering(`${head}Content-Length: 0\r\n\r\n`));
+    expect(await failed({HTTP_PROXY: proxy.url})).toEqual({
+      exitCode: 1,
+      sentence: `media: The proxy ${proxy.host} takes no Basic credentials (407).`,
+      hint: 'Run a local proxy that logs in there, such as cntlm or px, and name that one in HTTPS_PROXY.',
+    });
   });
 
   test('407 with --json: an error line', async () => {

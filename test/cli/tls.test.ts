@@ -1,10 +1,12 @@
+import {writeFile} from 'node:fs/promises';
 import {createServer as createHttpServer} from 'node:http';
+import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {errorLines, sandboxFor} from '../service/program.ts';
 import {listen, portOf} from '../service/support.ts';
 import {fixture} from '../support/media.ts';
 import {someRecord} from '../support/scripted-server.ts';
-import {tlsService} from '../support/tls.ts';
+import {pemFile, tlsService} from '../support/tls.ts';
 
 const photo = fixture('photo.png');
 
@@ -74,6 +76,64 @@ describe('a certificate', () => {
     const {stderr, exitCode} = await upload(`https://127.0.0.1:${port}`, ['--cacert', certificate]);
     expect(stderr).toContain('was not accepted: certificate has expired.');
     expect({exitCode, uploads}).toEqual({exitCode: 1, uploads: []});
+  });
+});
+
+describe('--cacert', () => {
+  test('of several certificates: each counts, and the text between them does not', async () => {
+    const services = [await tlsService(), await tlsService()];
+    const bundle = await pemFile('Company CA\r\n', ...services.map(({pem}) => `# ours\n${pem}`));
+    for (const {port, uploads} of services) {
+      const {exitCode} = await upload(`https://127.0.0.1:${port}`, ['--cacert', bundle]);
+      expect({exitCode, uploads}).toEqual({exitCode: 0, uploads: ['POST /v1/media/upload']});
+    }
+  });
+
+  test.each([
+    ['that is missing', undefined, /^media: The certificate file ca\.pem could not be read: ENOENT\.\n$/],
+    ['that is a directory', '.', /^media: The certificate file \. could not be read: EISDIR\.\n$/],
+    [
+      'without PEM text',
+      Buffer.from([0x30, 0x82]),
+      /^media: ca\.pem holds no certificate in PEM form\.\n {2}Convert it with: openssl x509 -inform der -in FILE -out FILE\.pem\n$/,
+    ],
+    [
+      'whose certificate is damaged',
+      '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
+      /^media: The certificate in ca\.pem is damaged\.\n/,
+    ],
+  ])('a file %s: exit 2, nothing is sent', async (_, content, message) => {
+    const {port, uploads} = await tlsService();
+    const machine = await sandboxFor(`https://127.0.0.1:${port}`);
+    if (content !== undefined && content !== '.') await writeFile(join(machine.directory, 'ca.pem'), content);
+    const parameters = ['upload', photo, '--cacert', content === '.' ? '.' : 'ca.pem'];
+    const {stdout, stderr, exitCode} = await machine.run(parameters);
+    expect({stdout, exitCode, uploads}).toEqual({stdout: '', exitCode: 2, uploads: []});
+    expect(stderr).toMatch(message);
+  });
+});
+
+describe('NODE_EXTRA_CA_CERTS', () => {
+  const run = async (url: string, file: string, parameters: string[] = []) =>
+    (await sandboxFor(url, {NODE_EXTRA_CA_CERTS: file})).run([
+      'upload',
+      photo,
+      '--retries',
+      '0',
+      ...parameters,
+    ]);
+
+  test('names the authority: uploaded', async () => {
+    const {port, uploads, certificate} = await tlsService();
+    expect(await run(`https://127.0.0.1:${port}`, certificate)).toMatchObject({exitCode: 0, stderr: ''});
+    expect(uploads).toHaveLength(1);
+  });
+
+  test('does not count beside --cacert, which names all that there are', async () => {
+    const [{port, uploads, certificate}, other] = await Promise.all([tlsService(), tlsService()]);
+    const result = await run(`https://127.0.0.1:${port}`, certificate, ['--cacert', other.certificate]);
+    expect(result.stderr).toContain('was not accepted');
+    expect({exitCode: result.exitCode, uploads}).toEqual({exitCode: 1, uploads: []});
   });
 });
 

@@ -1,3 +1,4 @@
+import {randomUUID} from 'node:crypto';
 import {writeFile} from 'node:fs/promises';
 import {createServer} from 'node:https';
 import {join} from 'node:path';
@@ -22,7 +23,7 @@ export async function makeCertificate(
   names: Name[],
   lifetime: {notBeforeDate?: Date; notAfterDate?: Date} = {},
 ): Promise<{certificate: string; key: string}> {
-  const {cert, private: key} = await generate([{name: 'commonName', value: 'media test'}], {
+  const {cert, private: key} = await generate([{name: 'commonName', value: `media test ${randomUUID()}`}], {
     keyType: 'ec',
     algorithm: 'sha256',
     ...lifetime,

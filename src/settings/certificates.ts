@@ -1,0 +1,109 @@
+import {createPrivateKey, type KeyObject, X509Certificate} from 'node:crypto';
+import {readFile} from 'node:fs/promises';
+import {resolve} from 'node:path';
+import {MediaError, systemCode} from '../errors.ts';
+import type {Host} from '../host.ts';
+
+/** What this machine shows a service that asks it for a certificate, as PEM text. */
+export interface ClientCertificate {
+  /** The certificate, and those between it and its authority. */
+  certificate: string;
+  /** Its private key, not encrypted. */
+  key: string;
+}
+
+/** Reads a file of certificate authorities, as PEM text; a usage error for a file that holds none, or a damaged one. */
+export async function readAuthorities(host: Host, path: string): Promise<string> {
+  return parseCertificates(await readPem(host, path), path).text;
+}
+
+/**
+ * Reads a client certificate and its key, by default from the same file; the passphrase of an encrypted key comes from the
+ * environment. Rejects with `usage` for whatever could not be shown to a service.
+ */
+export async function readClientCertificate(
+  host: Host,
+  certificatePath: string,
+  keyPath = certificatePath,
+): Promise<ClientCertificate> {
+  const text = await readPem(host, certificatePath);
+  const certificates = parseCertificates(text, certificatePath);
+  const key = parseKey(
+    keyPath === certificatePath ? text : await readPem(host, keyPath),
+    keyPath,
+    host.env['MEDIA_CLIENT_KEY_PASSPHRASE'] ?? '',
+  );
+  if (!certificates.first.checkPrivateKey(key)) {
+    throw new MediaError(
+      'usage',
+      `The key in ${keyPath} is not that of the first certificate in ${certificatePath}.`,
+      {
+        hint: 'Name the two files that belong together; the certificate itself comes before those of its authorities.',
+      },
+    );
+  }
+  return {certificate: certificates.text, key: key.export({type: 'pkcs8', format: 'pem'}) as string};
+}
+
+async function readPem(host: Host, path: string): Promise<string> {
+  try {
+    return await readFile(resolve(host.cwd(), path), 'utf8');
+  } catch (error) {
+    throw new MediaError(
+      'usage',
+      `The certificate file ${path} could not be read: ${systemCode(error) ?? 'unknown reason'}.`,
+      {cause: error},
+    );
+  }
+}
+
+/**
+ * All certificates of a file, each on lines of its own. Node's TLS passes over those that it cannot read, so that the
+ * service would get the blame.
+ */
+function parseCertificates(text: string, path: string): {text: string; first: X509Certificate} {
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g);
+  if (blocks === null) {
+    throw new MediaError('usage', `${path} holds no certificate in PEM form.`, {
+      hint: 'Convert it with: openssl x509 -inform der -in FILE -out FILE.pem',
+    });
+  }
+  const parsed = blocks.map((block, index) => {
+    try {
+      return new X509Certificate(block);
+    } catch (error) {
+      const which = blocks.length === 1 ? 'The certificate' : `Certificate ${index + 1} of ${blocks.length}`;
+      throw new MediaError('usage', `${which} in ${path} is damaged.`, {
+        hint: 'Copy the file again, whole and as text.',
+        cause: error,
+      });
+    }
+  });
+  return {text: blocks.map(block => `${block}\n`).join(''), first: parsed[0] as X509Certificate};
+}
+
+function parseKey(text: string, path: string, passphrase: string): KeyObject {
+  const [block] = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----.*?-----END \1PRIVATE KEY-----/s.exec(text) ?? [];
+  if (block === undefined) {
+    throw new MediaError('usage', `${path} holds no private key in PEM form.`, {
+      hint: 'Name the file that does: media config set client-key FILE, or MEDIA_CLIENT_KEY.',
+    });
+  }
+  try {
+    return createPrivateKey({key: `${block}\n`, passphrase});
+  } catch (error) {
+    if (!block.includes('ENCRYPTED')) {
+      throw new MediaError('usage', `The private key in ${path} could not be read.`, {
+        hint: 'Check it with: openssl pkey -noout -in FILE',
+        cause: error,
+      });
+    }
+    throw new MediaError(
+      'usage',
+      passphrase === ''
+        ? `The private key in ${path} is encrypted.`
+        : `MEDIA_CLIENT_KEY_PASSPHRASE does not open the private key in ${path}.`,
+      {hint: 'Set MEDIA_CLIENT_KEY_PASSPHRASE to its passphrase.', cause: error},
+    );
+  }
+}
