@@ -133,11 +133,12 @@ class Checkup {
   }
 
   /** One request without the key: whatever is answered, somebody was reached. */
-  async #request(url: URL, {certificateAuthorities}: Settings): Promise<MediaError | undefined> {
+  async #request(url: URL, {certificateAuthorities, clientCertificate}: Settings): Promise<MediaError | undefined> {
     const connection = new Connection(url, {
       clock: this.#invocation.host.clock,
       userAgent: `media/${packageVersion()}`,
       ...(certificateAuthorities === undefined ? {} : {certificateAuthorities}),
+      ...(clientCertificate === undefined ? {} : {clientCertificate}),
     });
     const {signal, cancel} = within(this.#invocation, timeoutMs);
     try {
