@@ -65,15 +65,15 @@ _media_command() {
       ;;
     'config get')
       options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
-      arguments=('words base-url graphql-url profile-url key-command cacert idempotency-keys')
+      arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys')
       ;;
     'config set')
       options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
-      arguments=('words base-url graphql-url profile-url key-command cacert idempotency-keys' file)
+      arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys' file)
       ;;
     'config unset')
       options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
-      arguments=('words base-url graphql-url profile-url key-command cacert idempotency-keys')
+      arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys')
       ;;
     'config profiles')
       options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'

@@ -27,7 +27,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 'graphql' = 'Send an authenticated GraphQL request and print the response.'
                 'serve' = 'Run the embedded service on this machine until a signal ends it.'
                 'doctor' = 'Check the settings, the way to the service and the key, and say what to do. Nothing is uploaded.'
-                'config' = 'Read and change the settings of a profile: base-url, graphql-url, profile-url, key-command, cacert, idempotency-keys.'
+                'config' = 'Read and change the settings of a profile: base-url, graphql-url, profile-url, key-command, cacert, client-cert, client-key, idempotency-keys.'
                 'completion' = 'Print the completion script of a shell.'
                 'help' = 'print help for a command'
             }
@@ -260,7 +260,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            Arguments = @('words base-url graphql-url profile-url key-command cacert idempotency-keys')
+            Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys')
             Rest = 'none'
         }
         'config set' = @{
@@ -270,7 +270,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            Arguments = @('words base-url graphql-url profile-url key-command cacert idempotency-keys', 'file')
+            Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys', 'file')
             Rest = 'none'
         }
         'config unset' = @{
@@ -280,7 +280,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            Arguments = @('words base-url graphql-url profile-url key-command cacert idempotency-keys')
+            Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys')
             Rest = 'none'
         }
         'config profiles' = @{

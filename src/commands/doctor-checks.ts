@@ -133,7 +133,10 @@ class Checkup {
   }
 
   /** One request without the key: whatever is answered, somebody was reached. */
-  async #request(url: URL, {certificateAuthorities, clientCertificate}: Settings): Promise<MediaError | undefined> {
+  async #request(
+    url: URL,
+    {certificateAuthorities, clientCertificate}: Settings,
+  ): Promise<MediaError | undefined> {
     const connection = new Connection(url, {
       clock: this.#invocation.host.clock,
       userAgent: `media/${packageVersion()}`,
