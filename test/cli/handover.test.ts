@@ -1,15 +1,15 @@
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {stripVTControlCharacters} from 'node:util';
-import {spawn} from '@lydell/node-pty';
 import {encode} from 'uqr';
-import {describe, expect, it, onTestFinished} from 'vitest';
+import {describe, expect, it} from 'vitest';
 import {cellsOf} from '../../src/output/cells.ts';
 import {mayLink} from '../../src/output/terminal.ts';
 import {eventually} from '../embedded/support.ts';
 import {connectedSandbox} from '../support/embedded.ts';
-import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
+import {fixture, type Sandbox, sandbox} from '../support/media.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
+import {runOnTerminal} from '../support/terminal.ts';
 
 const photo = fixture('photo.png');
 const clip = fixture('clip.mp4');
@@ -25,38 +25,6 @@ async function sandboxFor(url: string): Promise<Sandbox> {
   return sandbox({MEDIA_BASE_URL: server.url, MEDIA_API_KEY: 'mk_some-key'});
 }
 
-/** Runs `media` on a pseudo-terminal to its end; resolves to what the terminal got. */
-async function onTerminal(
-  box: Sandbox,
-  parameters: string[],
-  {columns = 100, env = {}, shell = 'exec "$@"'} = {} as {
-    columns?: number;
-    env?: Record<string, string>;
-    shell?: string;
-  },
-): Promise<{output: string; exitCode: number}> {
-  const child = spawn('sh', ['-c', shell, 'sh', process.execPath, program, ...parameters], {
-    cols: columns,
-    rows: 50,
-    cwd: box.directory,
-    env: {...box.env, TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env},
-  });
-  let output = '';
-  child.onData(data => {
-    output += data;
-  });
-  let ended = false;
-  onTestFinished(() => {
-    if (!ended) child.kill('SIGKILL');
-  });
-  return new Promise(resolve => {
-    child.onExit(({exitCode}) => {
-      ended = true;
-      resolve({output, exitCode});
-    });
-  });
-}
-
 // biome-ignore lint/suspicious/noControlCharactersInRegex: an escape sequence begins with one
 const clipboard = /\u001b\]52;c;([A-Za-z0-9+/=]*)\u0007/;
 
@@ -64,7 +32,9 @@ describe('media upload --copy', () => {
   it('on a terminal: the address goes to its clipboard, nothing of it to stdout', async () => {
     const box = await sandboxFor(address);
     const shell = 'exec "$@" > stdout.txt';
-    const {output, exitCode} = await onTerminal(box, ['upload', photo, '--copy', '--format', 'id'], {shell});
+    const {output, exitCode} = await runOnTerminal(box, ['upload', photo, '--copy', '--format', 'id'], {
+      shell,
+    });
     expect(Buffer.from(clipboard.exec(output)?.[1] ?? '', 'base64').toString()).toBe(address);
     expect(output).toContain("Sent the address to the terminal's clipboard.");
     expect(await readFile(join(box.directory, 'stdout.txt'), 'utf8')).toBe('m_1\n');
@@ -73,7 +43,7 @@ describe('media upload --copy', () => {
 
   it('two files: both addresses, a line each, in the order of the inputs', async () => {
     const {sandbox: box, service} = await connectedSandbox();
-    const {output} = await onTerminal(box, ['upload', photo, clip, '--copy']);
+    const {output} = await runOnTerminal(box, ['upload', photo, clip, '--copy']);
     const lines = Buffer.from(clipboard.exec(output)?.[1] ?? '', 'base64')
       .toString()
       .split('\n');
@@ -100,7 +70,9 @@ describe('media upload --copy', () => {
     async url => {
       const box = await sandboxFor(url);
       const {env, opened} = await desktop(box);
-      const {output, exitCode} = await onTerminal(box, ['upload', photo, '--copy', '--qr', '--open'], {env});
+      const {output, exitCode} = await runOnTerminal(box, ['upload', photo, '--copy', '--qr', '--open'], {
+        env,
+      });
       expect(output).toContain('the record has no web address to hand over.');
       expect(output).not.toMatch(clipboard);
       expect(output).not.toContain('▀');
@@ -112,7 +84,7 @@ describe('media upload --copy', () => {
   it('a failed upload and --dry-run: nothing to hand over', async () => {
     const box = await sandboxFor(address);
     for (const parameters of [['gone.png'], [photo, '--dry-run']]) {
-      const {output} = await onTerminal(box, ['upload', '--copy', '--qr', ...parameters]);
+      const {output} = await runOnTerminal(box, ['upload', '--copy', '--qr', ...parameters]);
       expect(output).not.toMatch(clipboard);
       expect(output).not.toContain('▀');
     }
@@ -137,7 +109,7 @@ describe('media upload --qr', () => {
   ])('on a terminal, %s: the code of the address, on stderr', async (name, parameters) => {
     const box = await sandboxFor(address);
     const shell = 'exec "$@" > stdout.txt';
-    const {output, exitCode} = await onTerminal(box, ['upload', photo, '--qr', '--json', ...parameters], {
+    const {output, exitCode} = await runOnTerminal(box, ['upload', photo, '--qr', '--json', ...parameters], {
       shell,
     });
     const expected = encode(new URL(address).href, {border: 2}).data;
@@ -150,7 +122,7 @@ describe('media upload --qr', () => {
 
   it('a terminal too narrow for it: a warning with the address', async () => {
     const box = await sandboxFor(address);
-    const {output} = await onTerminal(box, ['upload', photo, '--qr'], {columns: 24});
+    const {output} = await runOnTerminal(box, ['upload', photo, '--qr'], {columns: 24});
     expect(output.replace(/\s+/g, ' ')).toContain('The terminal is too narrow for the QR code of');
     expect(modules(output)).toEqual([]);
   });
@@ -206,8 +178,8 @@ describe('links in tables', () => {
       const box = await sandboxFor(address);
       const shell = 'exec "$@" 2> /dev/null';
       for (const inputs of [[photo], [photo, clip]]) {
-        const {output} = await onTerminal(box, ['upload', ...inputs], {columns, shell, env: known});
-        const plain = await onTerminal(box, ['upload', ...inputs], {columns, shell});
+        const {output} = await runOnTerminal(box, ['upload', ...inputs], {columns, shell, env: known});
+        const plain = await runOnTerminal(box, ['upload', ...inputs], {columns, shell});
         const found = [...output.matchAll(links)];
         expect(new Set(found.map(([, , href]) => href))).toEqual(new Set([address]));
         const texts = new Map<string, string>();
@@ -226,7 +198,7 @@ describe('links in tables', () => {
     const env = {...known, FORCE_HYPERLINK: '1', FORCE_COLOR: '1'};
     expect((await box.run(['upload', photo], {env: {...box.env, ...env}})).stdout).not.toContain('\u001b]8');
     const shell = 'exec "$@" > stdout.txt';
-    await onTerminal(box, ['upload', photo], {env, shell});
+    await runOnTerminal(box, ['upload', photo], {env, shell});
     expect(await readFile(join(box.directory, 'stdout.txt'), 'utf8')).not.toContain('\u001b]8');
   });
 
@@ -236,7 +208,7 @@ describe('links in tables', () => {
       'file:///etc/passwd',
       'https://a.example/\u001b]8;;https://evil.example\u0007',
     ]) {
-      const {output} = await onTerminal(await sandboxFor(url), ['upload', photo], {env: known});
+      const {output} = await runOnTerminal(await sandboxFor(url), ['upload', photo], {env: known});
       expect(output).not.toContain('\u001b]8');
     }
   });

@@ -1,14 +1,14 @@
 import {copyFile, readFile, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {stripVTControlCharacters} from 'node:util';
-import {spawn} from '@lydell/node-pty';
 import {execa} from 'execa';
-import {describe, expect, it, onTestFinished} from 'vitest';
+import {describe, expect, it} from 'vitest';
 import {cellsOf} from '../../src/output/cells.ts';
 import {eventually} from '../embedded/support.ts';
 import {connectedSandbox, embeddedService} from '../support/embedded.ts';
-import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
+import {fixture, type Sandbox, sandbox} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
+import {onTerminal, type TerminalOptions} from '../support/terminal.ts';
 
 const photo = fixture('photo.png');
 
@@ -20,50 +20,6 @@ const showCursor = '\u001b[?25h';
 const hideCursor = '\u001b[?25l';
 /** What the spinner leaves when it stops. */
 const clearLine = '\u001b[1G\u001b[0K';
-
-interface TerminalOptions {
-  columns?: number;
-  env?: Record<string, string>;
-  /** A shell command that gets the program's command line as "$@". */
-  shell?: string;
-}
-
-/** Runs `media` on a pseudo-terminal of its own. */
-function onTerminal(
-  box: Sandbox,
-  parameters: string[],
-  {columns = 80, env = {}, shell = 'exec "$@"'}: TerminalOptions = {},
-) {
-  const child = spawn('sh', ['-c', shell, 'sh', process.execPath, program, ...parameters], {
-    cols: columns,
-    rows: 24,
-    cwd: box.directory,
-    env: {...box.env, TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env},
-  });
-  let output = '';
-  child.onData(data => {
-    output += data;
-  });
-  let ended = false;
-  const end = new Promise<{exitCode: number; signal?: number | undefined}>(resolve => {
-    child.onExit(status => {
-      ended = true;
-      resolve(status);
-    });
-  });
-  onTestFinished(() => {
-    if (!ended) child.kill('SIGKILL');
-  });
-  return {
-    output: () => output,
-    write: (text: string) => child.write(text),
-    /** Resolves once the terminal shows the text. */
-    shows: (text: string | RegExp) =>
-      eventually(() => (typeof text === 'string' ? output.includes(text) : text.test(output))),
-    end,
-    pty: (child as unknown as {ptsName: string}).ptsName,
-  };
-}
 
 /** A server that answers uploads only when told to. */
 async function slowService() {

@@ -8,7 +8,7 @@ import {type Sandbox, sandbox} from '../support/media.ts';
 import {experiment} from './experiment.ts';
 import {notJson, rawControl, runnerCommands} from './hostile-text.ts';
 import {type Lie, lies} from './lies.ts';
-import {runOnTerminal} from './terminal.ts';
+import {runOnPlainTerminal} from './terminal.ts';
 
 const mostMemoryKiB = 150 * 1024;
 
@@ -123,7 +123,7 @@ async function complaintsAboutTerminal(
   exitStatus: number,
   parameters: readonly string[] = patient,
 ): Promise<string[]> {
-  const {output, exitCode} = await runOnTerminal(box, ['upload', ...parameters, ...files]);
+  const {output, exitCode} = await runOnPlainTerminal(box, ['upload', ...parameters, ...files]);
   const found = rawControl.exec(output);
   return [
     ...(exitCode === exitStatus ? [] : [`status ${exitCode} on a terminal, not ${exitStatus}`]),

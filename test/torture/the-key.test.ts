@@ -8,7 +8,7 @@ import {connectedSandbox, embeddedService} from '../support/embedded.ts';
 import {exampleService} from '../support/example-service.ts';
 import {fixture, type Sandbox, sandbox} from '../support/media.ts';
 import {experiment} from './experiment.ts';
-import {runOnTerminal} from './terminal.ts';
+import {runOnPlainTerminal} from './terminal.ts';
 
 const photo = fixture('photo.png');
 
@@ -173,7 +173,7 @@ experiment('the key: a service that repeats it in every way', async ({scale}) =>
         }
         if (scale === 'long' || index % 4 === 0) {
           tried += 1;
-          const {output} = await runOnTerminal(box, ['upload', '-v', '--retries', '0', photo]);
+          const {output} = await runOnPlainTerminal(box, ['upload', '-v', '--retries', '0', photo]);
           if (holdsKey(output, key)) broken.push(`on a terminal, repeated in ${echo}`);
         }
         if (scale === 'long' || index % 4 === 2) {

@@ -1,0 +1,60 @@
+import {spawn} from '@lydell/node-pty';
+import {onTestFinished} from 'vitest';
+import {eventually} from '../embedded/support.ts';
+import {program, type Sandbox} from './media.ts';
+
+export interface TerminalOptions {
+  columns?: number;
+  rows?: number;
+  env?: Record<string, string>;
+  /** A shell command that gets the program's command line as "$@". */
+  shell?: string;
+}
+
+/** Runs `media` on a pseudo-terminal of its own. */
+export function onTerminal(
+  box: Sandbox,
+  parameters: readonly string[],
+  {columns = 80, rows = 24, env = {}, shell = 'exec "$@"'}: TerminalOptions = {},
+) {
+  const child = spawn('sh', ['-c', shell, 'sh', process.execPath, program, ...parameters], {
+    cols: columns,
+    rows,
+    cwd: box.directory,
+    env: {...box.env, TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env},
+  });
+  let output = '';
+  child.onData(data => {
+    output += data;
+  });
+  let ended = false;
+  const end = new Promise<{exitCode: number; signal?: number | undefined}>(resolve => {
+    child.onExit(status => {
+      ended = true;
+      resolve(status);
+    });
+  });
+  onTestFinished(() => {
+    if (!ended) child.kill('SIGKILL');
+  });
+  return {
+    output: () => output,
+    write: (text: string) => child.write(text),
+    /** Resolves once the terminal shows the text. */
+    shows: (text: string | RegExp) =>
+      eventually(() => (typeof text === 'string' ? output.includes(text) : text.test(output))),
+    end,
+    pty: (child as unknown as {ptsName: string}).ptsName,
+  };
+}
+
+/** Runs `media` on a pseudo-terminal to its end; resolves to what the terminal got, and the exit status or minus the signal. */
+export async function runOnTerminal(
+  box: Sandbox,
+  parameters: readonly string[],
+  options: TerminalOptions = {},
+): Promise<{output: string; exitCode: number}> {
+  const terminal = onTerminal(box, parameters, {columns: 100, rows: 50, ...options});
+  const {exitCode, signal} = await terminal.end;
+  return {output: terminal.output(), exitCode: signal ? -signal : exitCode};
+}
