@@ -416,7 +416,7 @@ function describeConnectError(failure: unknown, url: URL, role: 'service' | 'pro
   if (isCertificateAlert(error)) {
     return new MediaError('tls_failed', `The TLS connection was refused by ${host}: ${alertOf(text)}.`, {
       ...details,
-      hint: 'If it asks for a certificate of yours: media config set client-cert FILE, or MEDIA_CLIENT_CERT.',
+      hint: 'If it asks for a certificate of yours, set MEDIA_CLIENT_CERT, or: media config set client-cert FILE',
     });
   }
   if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_|INVALID_CA|EPROTO)/.test(code)) {

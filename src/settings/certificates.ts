@@ -86,7 +86,7 @@ function parseKey(text: string, path: string, passphrase: string): KeyObject {
   const [block] = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----.*?-----END \1PRIVATE KEY-----/s.exec(text) ?? [];
   if (block === undefined) {
     throw new MediaError('usage', `${path} holds no private key in PEM form.`, {
-      hint: 'Name the file that does: media config set client-key FILE, or MEDIA_CLIENT_KEY.',
+      hint: 'Name the file that does with MEDIA_CLIENT_KEY, or: media config set client-key FILE',
     });
   }
   try {

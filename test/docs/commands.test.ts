@@ -66,6 +66,7 @@ describe('--help', () => {
     for (const line of lines) {
       const command = line
         .slice('  $ '.length)
+        .replace(/^source <\((.*)\)$/, '$1')
         .split(' | ')
         .find(part => part.startsWith('media '));
       expect(`${command} `).toContain(`${name} `);

@@ -254,7 +254,7 @@ experiment('hostile names: in annotations, outputs and the summary for GitHub', 
     const told = outputNames(await readFile(output, 'utf8'));
     broken.push(...told.filter(name => /evil|EOF/.test(name)).map(name => `an output: ${name}`));
     const text = await readFile(summary, 'utf8');
-    broken.push(...when(/<script|\]\(javascript:/.test(text), 'a script in the summary'));
+    broken.push(...when(/(?<!\\)<script|\]\(javascript:/.test(text), 'a script in the summary'));
     broken.push(...when(rawControl.test(text + stdout + stderr), 'a raw control character'));
   }
   return {tried: 2 * names.length, held: 2 * names.length - broken.length, broken};

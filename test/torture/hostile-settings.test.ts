@@ -202,10 +202,10 @@ async function readOnlyHome(connected: Record<string, string>): Promise<string[]
   // Root may write anywhere.
   const nobody = process.getuid?.() === 0 ? {uid: 65534, gid: 65534} : {};
   if (process.getuid?.() === 0) await chown(home, 65534, 65534);
-  const run = (parameters: readonly string[]) =>
+  const run = (parameters: readonly string[], env: Record<string, string> = connected) =>
     execa(process.execPath, [program, ...parameters], {
       cwd: home,
-      env: {...connected, HOME: home, TMPDIR: tmpdir()},
+      env: {...env, HOME: home, TMPDIR: tmpdir()},
       extendEnv: false,
       reject: false,
       input: `${key}\n`,
@@ -215,7 +215,8 @@ async function readOnlyHome(connected: Record<string, string>): Promise<string[]
   // Where another user cannot even read this clone, there is nothing to find out.
   if (readable?.exitCode !== 0) return [];
   const uploaded = await run(['upload', '-', '--content-type', 'image/png', '--format', 'id']);
-  const stored = await run(login);
+  const {MEDIA_API_KEY: _overriding, ...others} = connected;
+  const stored = await run(login, others);
   return [
     ...(uploaded.exitCode === 0 ? [] : [`a home that cannot be written: ${uploaded.stderr}`]),
     ...(stored.exitCode === 1 &&
