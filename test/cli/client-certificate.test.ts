@@ -129,7 +129,7 @@ describe('a service that asks for a certificate', () => {
         stdout: '',
         stderr:
           `media: The TLS connection was refused by 127.0.0.1:${service.port}: ${alert}.\n` +
-          '  If it asks for a certificate of yours: media config set client-cert FILE, or MEDIA_CLIENT_CERT.\n',
+          '  If it asks for a certificate of yours, set MEDIA_CLIENT_CERT, or: media config set client-cert FILE\n',
         exitCode: 1,
         uploads: [],
       });

@@ -189,7 +189,7 @@ describe('the way to the service', () => {
 
   it.each([
     [403, 'refused to open a connection'],
-    [407, 'takes no Basic credentials'],
+    [407, 'does not accept the credentials'],
   ])('a proxy that answers %i: proxy, exit 1, its password is not shown', async (status, sentence) => {
     const {url} = await scriptedServer(async connection => {
       await connection.request();
