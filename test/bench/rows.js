@@ -10,6 +10,8 @@ import {nodeVersions} from './node-versions.js';
 const program = fileURLToPath(new URL('../../bin/media.js', import.meta.url));
 const undiciLoop = fileURLToPath(new URL('undici-loop.js', import.meta.url));
 const gibibyte = 2 ** 30;
+/** curl holds a body of --data-binary in memory, and no more than this. */
+const largest = 1000 * 2 ** 20;
 
 const media = (...parameters) => [process.execPath, program, ...parameters];
 const upload = (...parameters) => media('upload', ...parameters);
@@ -33,7 +35,7 @@ async function withSink(parameters, action) {
 export const rows = [
   {name: 'start-up', measure: startUp},
   {name: 'small upload', measure: directory => withSink([], sink => smallUpload(directory, sink))},
-  {name: '1 GiB', measure: directory => withSink([], sink => largeFile(directory, sink))},
+  {name: 'large file', measure: directory => withSink([], sink => largeFile(directory, sink))},
   {name: 'memory', measure: directory => withSink([], sink => memory(directory, sink))},
   {name: 'many files', measure: directory => withSink([], sink => manyFiles(directory, sink))},
   {
@@ -91,7 +93,7 @@ async function smallUpload(directory, sink) {
 }
 
 async function largeFile(directory, sink) {
-  const film = filmOf(join(directory, '1GiB.mp4'), gibibyte);
+  const film = filmOf(join(directory, '1000MiB.mp4'), largest);
   const address = `${sink.url}/v1/media/upload`;
   const {ours, streamed, whole, loop} = await inRounds(7, () => ({
     ours: timed(upload(film, '--json'), {env: environment(sink.url, directory)}),
@@ -99,11 +101,11 @@ async function largeFile(directory, sink) {
     whole: timed(['curl', '-sS', '--data-binary', `@${film}`, address]),
     loop: timed([process.execPath, undiciLoop, sink.url, film]),
   }));
-  const speeds = times => times.map(({wall}) => 1024 / (wall / 1000));
+  const speeds = times => times.map(({wall}) => 1000 / (wall / 1000));
   const user = times => times.map(time => time.user);
   return [
     {
-      what: 'upload of 1 GiB',
+      what: 'upload of 1,000 MiB',
       unit: 'MiB/s',
       ours: speeds(ours),
       against: 'curl -T',
@@ -111,7 +113,7 @@ async function largeFile(directory, sink) {
       atLeast: 0.8,
     },
     {
-      what: 'upload of 1 GiB',
+      what: 'upload of 1,000 MiB',
       unit: 'MiB/s',
       ours: speeds(ours),
       against: 'curl --data-binary',
@@ -119,7 +121,7 @@ async function largeFile(directory, sink) {
       atLeast: 1.4,
     },
     {
-      what: 'user CPU of 1 GiB',
+      what: 'user CPU of 1,000 MiB',
       unit: 'ms',
       ours: user(ours),
       against: 'bare undici loop',
@@ -356,19 +358,16 @@ async function packageSize(directory) {
       atMost: 1,
     },
   ];
-  for (const peer of ['@mux/cli', 'wrangler', 'vercel']) {
-    const times = await inRounds(1, () => ({
-      ours: installTime(directory, join(directory, filename)),
-      peer: installTime(directory, peer),
-    }));
-    results.push({
-      what: 'install',
-      unit: 's',
-      ours: times.ours,
-      against: `of ${peer}`,
-      peer: times.peer,
-      atMost: 0.1,
-    });
+  for (const name of ['@mux/cli', 'wrangler', 'vercel']) {
+    try {
+      const {ours, peer} = await inRounds(1, () => ({
+        ours: installTime(directory, join(directory, filename)),
+        peer: installTime(directory, name),
+      }));
+      results.push({what: 'install', unit: 's', ours, against: `of ${name}`, peer, atMost: 0.1});
+    } catch {
+      console.error(`${name} cannot be installed here: left out`);
+    }
   }
   return results;
 }
