@@ -26,7 +26,7 @@ export interface Standing {
   rate: number;
   /** All that there is, as far as it has been counted. */
   total?: {files: number; bytes: number; isComplete: boolean};
-  /** At the rate of late; absent where that or the total is not known. */
+  /** At the rate of late; absent where that or the total is not known, and in the first second. */
   secondsLeft?: number;
 }
 
@@ -114,7 +114,9 @@ export class Meter {
       done,
       rate: rates.sent,
       ...this.#totalOf(done),
-      ...(left === undefined || rates.done <= 0 ? {} : {secondsLeft: left / rates.done}),
+      ...(left === undefined || rates.done <= 0 || rates.overMs < sampleMs
+        ? {}
+        : {secondsLeft: left / rates.done}),
     };
   }
 
@@ -126,7 +128,7 @@ export class Meter {
   }
 
   /** What was sent and done a second, from the oldest sample of the window until now. */
-  #sample(now: Sample): {sent: number; done: number} {
+  #sample(now: Sample): {sent: number; done: number; overMs: number} {
     const samples = this.#samples;
     while (samples.length > 1 && now.at - (samples[1] as Sample).at >= windowMs) samples.shift();
     const since = samples[0] as Sample;
@@ -135,6 +137,7 @@ export class Meter {
     return {
       sent: Math.max(0, now.sent - since.sent) / seconds,
       done: Math.max(0, now.done - since.done) / seconds,
+      overMs: now.at - since.at,
     };
   }
 }

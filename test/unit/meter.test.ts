@@ -93,6 +93,18 @@ describe('Meter', () => {
     expect(m.standing().total).toEqual({files: 1, bytes: MiB, isComplete: true});
   });
 
+  it('in the first second: no time left is told', () => {
+    const {clock, meter: m} = meter();
+    m.counted(2 * MiB);
+    m.allCounted();
+    m.started(0, 'a', 2 * MiB);
+    m.progress(0, MiB);
+    clock.pass(999);
+    expect(m.standing().secondsLeft).toBeUndefined();
+    clock.pass(1);
+    expect(m.standing().secondsLeft).toBe(1);
+  });
+
   it('nothing sent yet: no time left is told', () => {
     const {clock, meter: m} = meter();
     m.counted(MiB);
