@@ -64,7 +64,7 @@ const replacements = {
 };
 
 /**
- * Of undici only what http.ts imports by name: its index brings all of it along. Its client would bring HTTP/2 and the
+ * Of undici only what src imports by name: its index brings all of it along. Its client would bring HTTP/2 and the
  * bodies of fetch, which are never reached with `allowH2: false` and bodies that are no FormData.
  */
 const partsOfUndici = {
