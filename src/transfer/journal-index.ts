@@ -15,6 +15,8 @@ export interface Entry {
   length: number;
   /** Whether it was released at some time, so that the service may know its key. */
   released: boolean;
+  /** Whether its outcome was unknown when a run sent other content of its path: it may be stored all the same. */
+  inDoubt: boolean;
   /** Whether this run is at work on it. */
   live: boolean;
   /** Whether this run has met its path. */
@@ -63,6 +65,7 @@ export class JournalIndex {
     // A stored record stays true whatever follows it.
     if (known.state !== 'done' || line.event === 'done') {
       known.state = stateAfter(line);
+      if (line.event === 'resolved') known.inDoubt = line.byRun === true;
       known.offset = offset;
       known.length = length;
     }
@@ -85,6 +88,7 @@ export class JournalIndex {
       offset,
       length,
       released: false,
+      inDoubt: false,
       live: false,
       met: false,
       before,

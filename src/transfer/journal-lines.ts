@@ -14,7 +14,8 @@ export type Transition =
   | {event: 'done'; key: string; sha256: string; recordJson: string}
   | {event: 'failed'; key: string; code: string; message: string}
   | {event: 'resolved'; key: string; as: 'uploaded'; sha256: string; recordJson: string}
-  | {event: 'resolved'; key: string; as: 'resend'; sha256: string};
+  /** `byRun`: by a run that sends other content of the path, not by a person. */
+  | {event: 'resolved'; key: string; as: 'resend'; sha256: string; byRun?: true};
 
 const printableAscii = /^[ -~]*$/;
 
@@ -50,7 +51,8 @@ export function formatTransition(transition: Transition, now: number): string {
       return line({...start, error: {code: transition.code, message: transition.message}});
     case 'resolved': {
       const fields = {...start, as: transition.as, sha256: transition.sha256};
-      return transition.as === 'uploaded' ? lineWithRecord(fields, transition.recordJson) : line(fields);
+      if (transition.as === 'uploaded') return lineWithRecord(fields, transition.recordJson);
+      return line(transition.byRun ? {...fields, by: 'run'} : fields);
     }
   }
 }
@@ -69,7 +71,7 @@ export type ParsedLine =
   | {event: 'header'; version: unknown}
   | Extract<Transition, {event: 'intent' | 'commit' | 'failed'}>
   | {event: 'done'; key: string; sha256: string}
-  | {event: 'resolved'; key: string; as: 'uploaded' | 'resend'; sha256: string};
+  | {event: 'resolved'; key: string; as: 'uploaded' | 'resend'; sha256: string; byRun?: true};
 
 /** What a line of a journal tells; undefined when it is none. */
 export function parseLine(text: string): ParsedLine | undefined {
@@ -86,7 +88,9 @@ export function parseLine(text: string): ParsedLine | undefined {
   if (typeof sha256 !== 'string') return undefined;
   if (event === 'commit') return {event, key, sha256};
   const as = value['as'];
-  if (event === 'resolved' && as === 'resend') return {event, key, as, sha256};
+  if (event === 'resolved' && as === 'resend') {
+    return {event, key, as, sha256, ...(value['by'] === 'run' ? {byRun: true} : {})};
+  }
   if (!isRecord(value['record'])) return undefined;
   if (event === 'done') return {event, key, sha256};
   return event === 'resolved' && as === 'uploaded' ? {event, key, as, sha256} : undefined;

@@ -110,14 +110,14 @@ export class Journal {
    */
   async begin(input: JournalInput & {contentType: string}, hash: ContentHash): Promise<JournalEntry> {
     const entries = this.#entriesOf(input);
-    const inDoubt = await this.#sameContent(
-      entries.filter(entry => entry.state === 'unknown'),
+    const doubtful = await this.#sameContent(
+      entries.filter(({state, inDoubt}) => state === 'unknown' || (state === 'pending' && inDoubt)),
       hash,
     );
-    if (inDoubt !== undefined) inDoubt.live = true;
+    if (doubtful !== undefined) doubtful.live = true;
     await this.#resend(entries);
-    const reused = inDoubt ?? (await this.#reusable(entries, input, hash));
-    const isFree = reused !== undefined && (reused === inDoubt || !reused.live);
+    const reused = doubtful ?? (await this.#reusable(entries, input, hash));
+    const isFree = reused !== undefined && (reused === doubtful || !reused.live);
     const key = isFree ? reused.key : this.#host.uuid();
     // At once, so that another input of the same path leaves it alone.
     if (isFree) reused.live = true;
@@ -126,7 +126,7 @@ export class Journal {
     const entry = this.reader.index.get(key) as Entry;
     entry.live = true;
     entry.met = true;
-    return new JournalEntry(entry, inDoubt !== undefined, transition => this.#append(transition));
+    return new JournalEntry(entry, doubtful !== undefined, transition => this.#append(transition));
   }
 
   /** The uploads of a path whose outcome is unknown, the latest first. */
@@ -137,12 +137,12 @@ export class Journal {
   }
 
   /** Records how an upload of unknown outcome was settled. */
-  async settle(entry: Entry, settlement: Settlement): Promise<void> {
+  async settle(entry: Entry, settlement: Settlement, byRun = false): Promise<void> {
     const {key} = entry;
     const sha256 = (await this.reader.hashOf(entry)) ?? '';
     await this.#append(
       settlement === 'resend'
-        ? {event: 'resolved', key, as: 'resend', sha256}
+        ? {event: 'resolved', key, as: 'resend', sha256, ...(byRun ? {byRun: true} : {})}
         : {
             event: 'resolved',
             key,
@@ -168,7 +168,7 @@ export class Journal {
     for (const entry of entries) {
       if (entry.state !== 'unknown' || entry.live) continue;
       entry.live = true;
-      await this.settle(entry, 'resend');
+      await this.settle(entry, 'resend', true);
       entry.live = false;
     }
   }

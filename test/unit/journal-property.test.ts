@@ -18,6 +18,8 @@ interface Upload {
   content: string;
   state: 'pending' | 'unknown' | 'done' | 'failed';
   key: string;
+  /** Unknown when other content of its path was sent: it may be stored all the same. */
+  inDoubt?: boolean;
   id?: string;
 }
 
@@ -87,17 +89,21 @@ class Trial {
   }
 
   async #upload(journal: Journal, input: ReturnType<typeof inputOf>, uploads: Upload[]): Promise<void> {
-    // Sending other content settles what was unknown; sending the same leaves it so.
-    for (const upload of uploads)
-      if (upload.state === 'unknown' && upload.content !== input.content) upload.state = 'pending';
+    // Sending other content sets aside what was unknown, which stays in doubt; sending the same leaves it unknown.
+    for (const upload of uploads) {
+      if (upload.state !== 'unknown' || upload.content === input.content) continue;
+      upload.state = 'pending';
+      upload.inDoubt = true;
+    }
     const hash = sha256(input.content);
     const entry = await journal.begin(input, async () => hash);
     const key = entry.idempotencyKey;
     const known = uploads.find(upload => upload.key === key);
     const upload: Upload = known ?? {content: input.content, key, state: 'pending'};
     if (known === undefined) uploads.push(upload);
-    expect(entry.inDoubt).toBe(upload.state === 'unknown');
-    if (!entry.inDoubt) upload.state = 'pending';
+    const inDoubt = upload.state === 'unknown' || (upload.state === 'pending' && upload.inDoubt === true);
+    expect(entry.inDoubt).toBe(inDoubt);
+    if (!inDoubt) upload.state = 'pending';
     const end = this.#random(4);
     if (end > 0) {
       await entry.commit(hash);
@@ -126,6 +132,7 @@ class Trial {
     unknown.id = `med_${this.#ids++}`;
     await journal.settle(entry, isStored ? {uploaded: unknown.id} : 'resend');
     unknown.state = isStored ? 'done' : 'pending';
+    unknown.inDoubt = false;
     if (!isStored) expect(await journal.lookup(inputOf(path, 'never seen'), noHash)).toBeDefined();
   }
 }

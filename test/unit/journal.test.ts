@@ -258,6 +258,21 @@ describe('the idempotency key', () => {
     expect(lines.map(({event, as}) => as ?? event)).toEqual(['intent', 'commit', 'resend', 'intent']);
   });
 
+  it('an unknown that other content set aside stays in doubt, under its key, whatever becomes of later tries', async () => {
+    const one = await bench();
+    const key = await one.run(journal => upload(journal, inputOf('a.png'), 'commit'));
+    await one.run(journal => upload(journal, inputOf('a.png', 'CONTENT'), 'done'));
+    for (let run = 0; run < 3; run += 1) {
+      await one.run(async journal => {
+        const input = inputOf('a.png');
+        const entry = await journal.begin(input, async () => sha256(input.content));
+        expect([entry.idempotencyKey, entry.inDoubt]).toEqual([key, true]);
+        if (run === 1) await entry.commit(sha256(input.content));
+        entry.end();
+      });
+    }
+  });
+
   it('an unknown that is sent again stays unknown, under one key, until it is done', async () => {
     const one = await bench();
     const keys = new Set<string>();
