@@ -3,8 +3,9 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
+import {isInstalled} from '../support/installed.ts';
 import {sandbox} from '../support/media.ts';
-import {interactiveShell, isInstalled, shellSandbox} from '../support/shells.ts';
+import {interactiveShell, shellSandbox} from '../support/shells.ts';
 
 const completions = fileURLToPath(new URL('../../completions', import.meta.url));
 const files = {bash: 'media.bash', zsh: '_media', fish: 'media.fish', powershell: 'media.ps1'};

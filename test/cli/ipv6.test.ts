@@ -3,9 +3,9 @@ import {createServer, type Server} from 'node:net';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, onTestFinished, type TestContext, test} from 'vitest';
-import {notRun} from '../machines/installed.ts';
 import {sandboxFor} from '../service/program.ts';
 import {portOf} from '../service/support.ts';
+import {notRun} from '../support/installed.ts';
 import {fixture, program, type Sandbox} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 

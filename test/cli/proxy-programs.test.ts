@@ -3,9 +3,9 @@ import {connect} from 'node:net';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, onTestFinished, type TestContext, test} from 'vitest';
-import {freePorts} from '../machines/free-ports.ts';
-import {needPrograms} from '../machines/installed.ts';
 import {sandboxFor, testKey} from '../service/program.ts';
+import {freePorts} from '../support/free-ports.ts';
+import {needPrograms} from '../support/installed.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
 import {type TlsService, tlsService} from '../support/tls.ts';
 

@@ -2,7 +2,7 @@ import {readdir, readFile} from 'node:fs/promises';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {generatedFiles} from '../../src/completion/generated-files.ts';
-import {isInstalled} from '../support/shells.ts';
+import {isInstalled} from '../support/installed.ts';
 
 const root = new URL('../../', import.meta.url);
 const generated = await generatedFiles(root);

@@ -2,8 +2,8 @@ import {once} from 'node:events';
 import {readFile} from 'node:fs/promises';
 import {execa} from 'execa';
 import {expect, it, onTestFinished} from 'vitest';
+import {notRun} from '../support/installed.ts';
 import {program, sandbox} from '../support/media.ts';
-import {notRun} from './installed.ts';
 
 // In a namespace of its own, as in a container: there the kernel keeps the first process from ending by its own signal.
 const container = [

@@ -2,8 +2,8 @@ import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
+import {needPrograms} from '../support/installed.ts';
 import {type Batch, makeBatch, shardCount} from './batch.ts';
-import {needPrograms} from './installed.ts';
 import {recipe} from './recipes.ts';
 import {needLogin, sshPackages, sshPrograms, startMachines} from './ssh-machines.ts';
 

@@ -4,8 +4,8 @@ import {hostname, userInfo} from 'node:os';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {onTestFinished} from 'vitest';
+import {freePorts} from '../support/free-ports.ts';
 import {type Batch, eventually, succeed} from './batch.ts';
-import {freePorts} from './free-ports.ts';
 
 export const slurmPrograms = ['munged', 'slurmctld', 'slurmd', 'sbatch', 'scontrol', 'squeue', 'scancel'];
 export const slurmPackages = 'slurm-wlm slurmctld slurmd slurm-client munge';

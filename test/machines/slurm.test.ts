@@ -1,8 +1,8 @@
 import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {needPrograms} from '../support/installed.ts';
 import {type Batch, makeBatch, shardCount} from './batch.ts';
-import {needPrograms} from './installed.ts';
 import {recipe} from './recipes.ts';
 import {slurmPackages, slurmPrograms, startSlurm} from './slurm-cluster.ts';
 

@@ -3,9 +3,9 @@ import {userInfo} from 'node:os';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {onTestFinished, type TestContext} from 'vitest';
+import {freePorts} from '../support/free-ports.ts';
+import {notRun} from '../support/installed.ts';
 import {type Batch, eventually, succeed} from './batch.ts';
-import {freePorts} from './free-ports.ts';
-import {notRun} from './installed.ts';
 
 export const sshPrograms = ['sshd', 'ssh', 'ssh-keygen', 'parallel'];
 export const sshPackages = 'parallel openssh-server openssh-client';

@@ -2,15 +2,9 @@ import {mkdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {stripVTControlCharacters} from 'node:util';
 import {spawn} from '@lydell/node-pty';
-import {execaSync} from 'execa';
 import {onTestFinished} from 'vitest';
 import {eventually} from '../embedded/support.ts';
 import {program, type Sandbox, sandbox} from './media.ts';
-
-/** Whether the command runs on this machine. */
-export function isInstalled(command: string): boolean {
-  return execaSync(command, ['--version'], {reject: false}).exitCode === 0;
-}
 
 /** What a shell made of a line when Tab was pressed at its end. */
 export interface Completed {

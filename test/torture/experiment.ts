@@ -1,5 +1,6 @@
 import {randomInt} from 'node:crypto';
 import {expect, inject, test} from 'vitest';
+import {seeded} from '../support/seeded.ts';
 
 /** How much is tried: `short` in `npm test`, `long` under `npm run torture`. */
 export type Scale = 'short' | 'long';
@@ -49,15 +50,4 @@ export function experiment(name: string, run: (trial: Trial) => Promise<Findings
     expect(findings.held, `seed ${seed}`).toBe(findings.tried);
     expect(findings.tried).toBeGreaterThan(0);
   });
-}
-
-/** A sequence of numbers in [0, 1) that a seed determines (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -1,4 +1,5 @@
-import {experiment, type Scale, seeded} from './experiment.ts';
+import {seeded} from '../support/seeded.ts';
+import {experiment, type Scale} from './experiment.ts';
 import {FaultProxy} from './fault-proxy.ts';
 import {after, closeAfterAnswer, deceptive, type FaultParameters, faults, inRequest} from './faults.ts';
 import {KeepingServer, type Origin} from './keeping-server.ts';

@@ -1,5 +1,6 @@
 import {inject} from 'vitest';
-import {experiment, seeded} from './experiment.ts';
+import {seeded} from '../support/seeded.ts';
+import {experiment} from './experiment.ts';
 import {type Fault, FaultProxy} from './fault-proxy.ts';
 import {type FaultParameters, faults} from './faults.ts';
 import {KeepingServer} from './keeping-server.ts';

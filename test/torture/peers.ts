@@ -1,10 +1,11 @@
-import {type ChildProcess, spawn, spawnSync} from 'node:child_process';
+import {type ChildProcess, spawn} from 'node:child_process';
 import {chmod, readFile, writeFile} from 'node:fs/promises';
-import {connect, createServer} from 'node:net';
+import {connect} from 'node:net';
 import {join} from 'node:path';
 import {generate} from 'selfsigned';
 import {onTestFinished} from 'vitest';
-import {listen, portOf} from '../service/support.ts';
+import {freePorts} from '../support/free-ports.ts';
+import {isInstalled} from '../support/installed.ts';
 import {temporaryDirectory} from '../support/media.ts';
 import {pause} from './fault-proxy.ts';
 
@@ -57,8 +58,7 @@ export const peerNames = Object.keys(starts);
 /** Why a peer cannot be tried here, or undefined. */
 export function missingPeer(name: string): string | undefined {
   const program = name === 'mitmproxy' ? 'mitmdump' : name;
-  const {error} = spawnSync(program, ['-v', '--version'], {stdio: 'ignore'});
-  return error === undefined ? undefined : `${program} is not installed`;
+  return isInstalled(program) ? undefined : `${program} is not installed`;
 }
 
 /** Starts a peer before an origin, for the current test. */
@@ -75,11 +75,12 @@ export async function startPeer(name: string, origin: string): Promise<Peer> {
     ],
   });
   await writeFile(join(directory, 'peer.pem'), `${pems.private}\n${pems.cert}`);
-  const [plain, tls] = [await freePort(), await freePort()];
+  const [plain, tls] = (await freePorts(2)) as [number, number];
   const places = {DIR: directory, PLAIN: plain, TLS: tls, ORIGIN: Number(new URL(origin).port)};
   const start = starts[name] as (places: Places) => Promise<[string, string[]][]>;
   for (const [program, parameters] of await start(places)) {
-    const child = spawn(program, parameters, {stdio: 'ignore', env: {...process.env, HOME: directory}});
+    const env = {...process.env, HOME: directory, PATH: `${process.env['PATH']}:/usr/sbin:/sbin`};
+    const child = spawn(program, parameters, {stdio: 'ignore', env});
     onTestFinished(() => ended(child));
   }
   await Promise.all([plain, tls].map(listening));
@@ -95,14 +96,6 @@ async function ended(child: ChildProcess): Promise<void> {
   const exit = new Promise(resolve => child.once('exit', resolve));
   child.kill('SIGTERM');
   await exit;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await listen(server);
-  const port = portOf(server);
-  await new Promise(resolve => server.close(resolve));
-  return port;
 }
 
 /** Resolves when somebody listens on the port. */

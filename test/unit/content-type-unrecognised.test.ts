@@ -2,6 +2,7 @@ import {readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
 import {decideContentType, type TypeRule} from '../../src/sources/content-type.ts';
+import {seeded} from '../support/seeded.ts';
 
 function fixture(name: string): Uint8Array {
   return readFileSync(new URL(`../fixtures/${name}`, import.meta.url));
@@ -150,14 +151,3 @@ describe('a real file that is cut or damaged', () => {
     );
   });
 });
-
-/** A small seeded generator (mulberry32) of numbers from 0 to 1. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

@@ -2,17 +2,7 @@ import {appendFile} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
 import type {Journal} from '../../src/transfer/journal.ts';
 import {type Bench, bench, inputOf, lookup, noHash, sha256, withoutSync} from '../support/journal.ts';
-
-/** Random numbers that are the same for the same seed (mulberry32). */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return below => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
-}
+import {seeded} from '../support/seeded.ts';
 
 interface Upload {
   content: string;
@@ -37,7 +27,8 @@ class Trial {
 
   constructor(one: Bench, seed: number) {
     this.#one = one;
-    this.#random = randomFrom(seed);
+    const random = seeded(seed);
+    this.#random = below => Math.floor(random() * below);
   }
 
   async run(): Promise<void> {

@@ -1,21 +1,11 @@
 import {describe, expect, it} from 'vitest';
 import {inShard, ownShare, parseShard, shardOf} from '../../src/sources/shard.ts';
 import type {Source} from '../../src/sources/source.ts';
+import {seeded} from '../support/seeded.ts';
 import {collect} from '../support/trees.ts';
 
 function source(relativePath: string, more: Partial<Source> = {}): Source {
   return {name: relativePath, typeName: relativePath, relativePath, open: () => Promise.reject(), ...more};
-}
-
-/** Numbers in [0, 1) that are the same on every run (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 describe('--shard', () => {
@@ -69,7 +59,7 @@ describe('the shard of a path', () => {
   });
 
   it('is one of its shards, for random paths and counts', () => {
-    const random = randomNumbers(1);
+    const random = seeded(1);
     for (let round = 0; round < 100; round += 1) {
       const count = 1 + Math.floor(random() * 50);
       const paths = new Set(

@@ -15,8 +15,8 @@ export function notRun({skip, task}: TestContext, reason: string): never {
   return skip(reason);
 }
 
-/** Daemons are not on everybody's PATH. */
-function isInstalled(program: string): boolean {
+/** Whether a program is installed; daemons are not on everybody's PATH. */
+export function isInstalled(program: string): boolean {
   const directories = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
   return directories.some(directory => {
     try {
