@@ -68,15 +68,14 @@ for (const [name, body, headers] of [
 }
 
 test('the same key while its first request is still in flight: 409, and afterwards the record', async () => {
-  const {service, key} = await serviceWithKey();
+  const {service, key, dataDirectory} = await serviceWithKey();
   const bytes = png(9, 9);
   const {socket, text} = await rawConnection(service);
   socket.write(uploadHead(service, key, {...idempotent, 'Content-Length': bytes.length}));
   socket.write(bytes.subarray(0, -1));
-  const conflict = await eventually(async () => {
-    const response = await upload(service, key, png(2, 2), idempotent);
-    return response.status === 409 && response;
-  });
+  await eventually(async () => (await namesIn(dataDirectory, 'temporary')).length === 1);
+  const conflict = await upload(service, key, png(2, 2), idempotent);
+  expect(conflict.status).toBe(409);
   expect(await conflict.json()).toEqual({code: 409, message: expect.any(String)});
   socket.write(bytes.subarray(-1));
   const {id} = JSON.parse((await eventually(() => parseAnswer(text()))).body);
