@@ -81,6 +81,17 @@ export class MediaError extends Error {
     if (details.status !== undefined) this.status = details.status;
     if (details.serviceCode !== undefined) this.serviceCode = details.serviceCode;
   }
+
+  /** The same failure with another sentence or hint. */
+  reworded({message = this.message, hint = this.hint}: {message?: string; hint?: string}): MediaError {
+    const {code, status, serviceCode, cause} = this;
+    return new MediaError(code, message, {
+      ...(hint === undefined ? {} : {hint}),
+      ...(status === undefined ? {} : {status}),
+      ...(serviceCode === undefined ? {} : {serviceCode}),
+      cause,
+    });
+  }
 }
 
 /** The code of a system error such as ENOENT or ECONNRESET, if the value is one. */

@@ -2,7 +2,7 @@ import {readFileSync} from 'node:fs';
 import type {Host} from '../host.ts';
 import type {Stdout} from '../output/stdout.ts';
 import {packageFile} from '../package-file.ts';
-import {configDirectory} from '../settings/paths.ts';
+import {readProfiles} from '../settings/store.ts';
 
 const files = {bash: 'media.bash', zsh: '_media', fish: 'media.fish', powershell: 'media.ps1'};
 
@@ -18,11 +18,9 @@ export async function printCompletion(shell: keyof typeof files, stdout: Stdout)
  * Prints the names of the profiles, one a line, for the scripts. Whatever is wrong with the settings is told by the
  * command to come, not here.
  */
-export async function printProfiles(host: Pick<Host, 'env' | 'cwd'>, stdout: Stdout): Promise<void> {
-  try {
-    const {profiles} = JSON.parse(readFileSync(`${configDirectory(host)}/config.json`, 'utf8'));
-    // A shell takes each line for a word: nothing that it could read as anything else.
-    const names = Object.keys(profiles).filter(name => /^\w[\w.-]*$/.test(name));
-    await stdout.write(names.map(name => `${name}\n`).join(''));
-  } catch {}
+export async function printProfiles(host: Host, stdout: Stdout): Promise<void> {
+  const profiles = await readProfiles(host).catch(() => ({}));
+  // A shell takes each line for a word: nothing that it could read as anything else.
+  const names = Object.keys(profiles).filter(name => /^\w[\w.-]*$/.test(name));
+  await stdout.write(names.map(name => `${name}\n`).join(''));
 }

@@ -7,10 +7,9 @@ import {type KeyVerdict, verifyKey} from '../service/identity.ts';
 import {isOpenToOthers, type PathMode, settingsModes} from '../settings/file-modes.ts';
 import {resolveSettings, type Settings} from '../settings/settings.ts';
 import {configPath} from '../settings/store.ts';
-import {packageVersion} from '../version.ts';
 import type {Invocation} from './cli.ts';
 import type {CheckName, CheckResult} from './doctor.ts';
-import {missing, openSessionFor, within} from './session.ts';
+import {connectionOptions, missing, openSessionFor, within} from './session.ts';
 
 const timeoutMs = 30_000;
 
@@ -134,16 +133,8 @@ class Checkup {
   }
 
   /** One request without the key: whatever is answered, somebody was reached. */
-  async #request(
-    url: URL,
-    {certificateAuthorities, clientCertificate}: Settings,
-  ): Promise<MediaError | undefined> {
-    const connection = new Connection(url, {
-      clock: this.#invocation.host.clock,
-      userAgent: `media/${packageVersion()}`,
-      ...(certificateAuthorities === undefined ? {} : {certificateAuthorities}),
-      ...(clientCertificate === undefined ? {} : {clientCertificate}),
-    });
+  async #request(url: URL, settings: Settings): Promise<MediaError | undefined> {
+    const connection = new Connection(url, connectionOptions(this.#invocation, settings));
     const {signal, cancel} = within(this.#invocation, timeoutMs);
     try {
       const {status} = await connection.request({method: 'GET', path: url.pathname, headers: {}, signal});

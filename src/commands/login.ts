@@ -4,7 +4,7 @@ import type {Secret} from '../secret.ts';
 import type {KeyVerdict} from '../service/identity.ts';
 import type {Settings} from '../settings/settings.ts';
 import type {Profile} from '../settings/store.ts';
-import {originOf} from '../settings/stored-key.ts';
+import {originOf, profileOption} from '../settings/stored-key.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
 
 export interface LoginOptions {
@@ -83,9 +83,8 @@ function overridden(): MediaError {
 
 function refuseBesideCommand({profile, profileName}: Settings): void {
   if (profile['key-command'] === undefined) return;
-  const option = profileName === 'default' ? '' : ` --profile ${profileName}`;
   throw new MediaError('usage', `Profile ${profileName} takes its key from its key-command.`, {
-    hint: `To store a key instead, run: media config unset key-command${option}`,
+    hint: `To store a key instead, run: media config unset key-command${profileOption(profileName)}`,
   });
 }
 

@@ -1,4 +1,4 @@
-import {MediaError} from '../errors.ts';
+import type {MediaError} from '../errors.ts';
 import type {Outcome} from '../transfer/outcome.ts';
 import type {Session} from './session.ts';
 
@@ -6,14 +6,8 @@ import type {Session} from './session.ts';
 export function withProfilePage(error: MediaError, session: Pick<Session, 'profileUrl'>): MediaError {
   const {profileUrl} = session;
   if (error.code !== 'unauthorized' || profileUrl === undefined) return error;
-  const {code, message, status, serviceCode} = error;
-  const hint = `${error.hint === undefined ? '' : `${error.hint} `}Your keys are at ${profileUrl}`;
-  return new MediaError(code, message, {
-    hint,
-    cause: error,
-    ...(status === undefined ? {} : {status}),
-    ...(serviceCode === undefined ? {} : {serviceCode}),
-  });
+  const asBefore = error.hint === undefined ? '' : `${error.hint} `;
+  return error.reworded({hint: `${asBefore}Your keys are at ${profileUrl}`});
 }
 
 /** The same for the error of an outcome, if it has one. */

@@ -1,8 +1,10 @@
 import {MediaError} from '../errors.ts';
+import type {ConnectionOptions} from '../http.ts';
 import {Secret} from '../secret.ts';
 import {graphqlUrl, MediaClient, type ServiceAddress} from '../service/client.ts';
 import {dataDirectory} from '../settings/paths.ts';
 import {resolveSettings, type Settings} from '../settings/settings.ts';
+import {profileOption} from '../settings/stored-key.ts';
 import {packageVersion} from '../version.ts';
 import type {Invocation} from './cli.ts';
 
@@ -43,6 +45,19 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
   };
 }
 
+/** How every connection of this run is made. */
+export function connectionOptions(
+  {host}: Invocation,
+  {certificateAuthorities, clientCertificate}: Pick<Settings, 'certificateAuthorities' | 'clientCertificate'>,
+): ConnectionOptions {
+  return {
+    clock: host.clock,
+    userAgent: `media/${packageVersion()}`,
+    ...(certificateAuthorities === undefined ? {} : {certificateAuthorities}),
+    ...(clientCertificate === undefined ? {} : {clientCertificate}),
+  };
+}
+
 /** A client for one address and key. */
 export function newClient(
   invocation: Invocation,
@@ -53,13 +68,8 @@ export function newClient(
   const {report} = invocation;
   report.trace(`service ${address.baseUrl.href}, GraphQL at ${graphqlUrl(address).href}`);
   return new MediaClient(address, key, {
-    clock: invocation.host.clock,
-    userAgent: `media/${packageVersion()}`,
+    ...connectionOptions(invocation, settings),
     ...(report.level === 'verbose' ? {trace: (message: string) => report.trace(message)} : {}),
-    ...(settings.certificateAuthorities === undefined
-      ? {}
-      : {certificateAuthorities: settings.certificateAuthorities}),
-    ...(settings.clientCertificate === undefined ? {} : {clientCertificate: settings.clientCertificate}),
   });
 }
 
@@ -101,7 +111,7 @@ export function missing(settings: Settings): MediaError {
       {hint: 'Name it in the profile: media config set base-url URL'},
     );
   }
-  const hint = `Run media login${profileName === 'default' ? '' : ` --profile ${profileName}`}, or try everything on this machine with --base-url embedded.${othersThan(settings)}`;
+  const hint = `Run media login${profileOption(profileName)}, or try everything on this machine with --base-url embedded.${othersThan(settings)}`;
   if (settings.keyOfOtherOrigin !== undefined) {
     const origin = settings.baseUrl?.kind === 'service' ? settings.baseUrl.url.origin : '';
     return new MediaError(

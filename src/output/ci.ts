@@ -21,11 +21,7 @@ export function errorAnnotation(error: MediaError, file?: string): string {
 }
 
 function escapeData(text: string): string {
-  return text
-    .replaceAll('##[', '#\\u0023[')
-    .replaceAll('%', '%25')
-    .replaceAll('\r', '%0D')
-    .replaceAll('\n', '%0A');
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
 function escapeProperty(text: string): string {

@@ -1,3 +1,4 @@
+import {InOrder} from '../in-order.ts';
 import type {Outcome} from '../transfer/outcome.ts';
 import {
   type FormatName,
@@ -30,9 +31,7 @@ export class Results {
   readonly #stdout: Stdout;
   readonly #options: ResultOptions;
   #rows: Outcome[] = [];
-  /** Outcomes that came before those of earlier inputs. */
-  readonly #early = new Map<number, Outcome>();
-  #next = 0;
+  readonly #order = new InOrder<Outcome>();
   #begun = false;
 
   constructor(stdout: Stdout, options: ResultOptions) {
@@ -42,18 +41,12 @@ export class Results {
 
   async add(outcome: Outcome): Promise<void> {
     if (this.#options.format === 'ndjson') return this.#print(outcome);
-    this.#early.set(outcome.position, outcome);
-    for (let due = this.#early.get(this.#next); due !== undefined; due = this.#early.get(this.#next)) {
-      this.#early.delete(this.#next);
-      this.#next += 1;
-      await this.#print(due);
-    }
+    for (const due of this.#order.take(outcome)) await this.#print(due);
   }
 
   /** Prints what still waits for an input that never came, and the table. */
   async end(): Promise<void> {
-    for (const [, outcome] of [...this.#early].sort(([a], [b]) => a - b)) await this.#print(outcome);
-    this.#early.clear();
+    for (const outcome of this.#order.rest()) await this.#print(outcome);
     await this.#printTable();
   }
 

@@ -18,6 +18,11 @@ export function originOf(profile: Profile): string | undefined {
   return baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
 }
 
+/** What to add to a command so that it is about this profile. */
+export function profileOption(profileName: string): string {
+  return profileName === 'default' ? '' : ` --profile ${profileName}`;
+}
+
 /** Reads the key of a profile from where it is; rejects with `key_unavailable` when it cannot be had. */
 export async function readStoredKey(
   host: Host,
@@ -32,7 +37,7 @@ export async function readStoredKey(
   const {readFromKeychain} = await import('./keychain.ts');
   const result = await readFromKeychain(host, {profileName, origin: profile['key-origin'] ?? ''});
   if ('key' in result && result.key !== undefined) return result.key;
-  const login = `media login${profileName === 'default' ? '' : ` --profile ${profileName}`}`;
+  const login = `media login${profileOption(profileName)}`;
   if ('key' in result) {
     throw new MediaError('key_unavailable', `The keychain has no key for profile ${profileName} any more.`, {
       hint: `Store it again with ${login}.`,

@@ -228,12 +228,8 @@ export class FileTransfer {
 
   #afterTries(error: MediaError): MediaError {
     if (this.#attempts < 2) return error;
-    const {code, message, hint, status, serviceCode, cause} = error;
-    return new MediaError(code, `${message} (Attempt ${this.#attempts} of ${this.#options.retries + 1}.)`, {
-      ...(hint === undefined ? {} : {hint}),
-      ...(status === undefined ? {} : {status}),
-      ...(serviceCode === undefined ? {} : {serviceCode}),
-      cause,
+    return error.reworded({
+      message: `${error.message} (Attempt ${this.#attempts} of ${this.#options.retries + 1}.)`,
     });
   }
 

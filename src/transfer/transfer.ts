@@ -1,5 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {Clock} from '../host.ts';
+import {InOrder} from '../in-order.ts';
 import type {OpenSource, Source} from '../sources/source.ts';
 import {Duplicates} from './duplicates.ts';
 import {type Ending, FileTransfer, nameOf} from './file-transfer.ts';
@@ -116,9 +117,12 @@ class Batch {
 
   /** The outcomes in the order of their positions, with the duplicates among them marked. */
   async *audited(outcomes: AsyncIterable<Outcome>): AsyncGenerator<Outcome> {
-    for await (const outcome of inOrder(outcomes)) {
-      const duplicateOf = this.#parts.duplicates?.originalOf(outcome.position);
-      yield outcome.status === 'checked' && duplicateOf !== undefined ? {...outcome, duplicateOf} : outcome;
+    const order = new InOrder<Outcome>();
+    for await (const next of outcomes) {
+      for (const outcome of order.take(next)) {
+        const duplicateOf = this.#parts.duplicates?.originalOf(outcome.position);
+        yield outcome.status === 'checked' && duplicateOf !== undefined ? {...outcome, duplicateOf} : outcome;
+      }
     }
   }
 
@@ -135,20 +139,6 @@ class Batch {
   #end(): MediaError | undefined {
     const {stop} = this.#options;
     return stop.aborted ? (stop.reason as MediaError) : undefined;
-  }
-}
-
-/** Holds back what comes before its turn; positions count from 0 without a gap. */
-async function* inOrder(outcomes: AsyncIterable<Outcome>): AsyncGenerator<Outcome> {
-  const early = new Map<number, Outcome>();
-  let next = 0;
-  for await (const outcome of outcomes) {
-    early.set(outcome.position, outcome);
-    for (let due = early.get(next); due !== undefined; due = early.get(next)) {
-      early.delete(next);
-      next += 1;
-      yield due;
-    }
   }
 }
 

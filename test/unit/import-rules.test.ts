@@ -103,9 +103,9 @@ const allowed: Record<string, string[]> = {
   completion: ['commands', 'host.ts', 'output', 'settings', 'sources'],
   settings: ['host.ts', 'errors.ts', 'json.ts', 'secret.ts', 'shell.ts', 'loopback.ts', 'lock.ts'],
   sources: ['errors.ts', 'host.ts', 'shell.ts'],
-  transfer: ['errors.ts', 'json.ts', 'host.ts', 'http.ts', 'lock.ts', 'service', 'sources'],
+  transfer: ['errors.ts', 'in-order.ts', 'json.ts', 'host.ts', 'http.ts', 'lock.ts', 'service', 'sources'],
   service: ['errors.ts', 'json.ts', 'host.ts', 'http.ts', 'secret.ts', 'transfer'],
-  output: ['errors.ts', 'host.ts', 'service', 'transfer'],
+  output: ['errors.ts', 'host.ts', 'in-order.ts', 'service', 'transfer'],
   embedded: ['host.ts', 'service'],
   'main.ts': ['commands', 'errors.ts', 'host.ts', 'output'],
   'http.ts': ['errors.ts', 'host.ts', 'http-errors.ts', 'http-proxy.ts', 'http-trace.ts'],
@@ -119,6 +119,7 @@ const allowed: Record<string, string[]> = {
   'secret.ts': [],
   'shell.ts': [],
   'json.ts': [],
+  'in-order.ts': [],
   'loopback.ts': [],
   'package-file.ts': [],
   'version.ts': ['package-file.ts'],
@@ -138,8 +139,8 @@ const allowed: Record<string, string[]> = {
 
 /** Imports between rooms that may bring code along; every other import below a wall is of types only. */
 const codeAllowed: Record<string, string[]> = {
-  transfer: ['errors.ts', 'json.ts', 'lock.ts', 'service/record.ts', 'transfer'],
-  output: ['errors.ts', 'service/record.ts'],
+  transfer: ['errors.ts', 'in-order.ts', 'json.ts', 'lock.ts', 'service/record.ts', 'transfer'],
+  output: ['errors.ts', 'in-order.ts', 'service/record.ts'],
   embedded: ['host.ts'],
   service: ['errors.ts', 'json.ts', 'http.ts', 'service'],
 };

@@ -1,0 +1,24 @@
+/** Puts items in the order of their positions, which count from 0: what comes before its turn waits. */
+export class InOrder<Item extends {readonly position: number}> {
+  readonly #early = new Map<number, Item>();
+  #next = 0;
+
+  /** Takes in an item; the items whose turn has come with it. */
+  take(item: Item): Item[] {
+    this.#early.set(item.position, item);
+    const due: Item[] = [];
+    for (let next = this.#early.get(this.#next); next !== undefined; next = this.#early.get(this.#next)) {
+      this.#early.delete(this.#next);
+      this.#next += 1;
+      due.push(next);
+    }
+    return due;
+  }
+
+  /** What still waits for an item that never came, in order. */
+  rest(): Item[] {
+    const waiting = [...this.#early].sort(([a], [b]) => a - b).map(([, item]) => item);
+    this.#early.clear();
+    return waiting;
+  }
+}
