@@ -8,3 +8,10 @@ export function seeded(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
+
+/** So many of the items, chosen by chance, in their order. */
+export function someOf<Item>(items: readonly Item[], count: number, random: () => number): Item[] {
+  const left = items.map((_, index) => index);
+  while (left.length > count) left.splice(Math.floor(random() * left.length), 1);
+  return left.map(index => items[index] as Item);
+}
