@@ -4,11 +4,9 @@ import {buildConnector, Client} from 'undici';
 import type {MediaError} from './errors.ts';
 import type {Clock} from './host.ts';
 import {describeConnectError, isCertificateAlert} from './http-errors.ts';
+import {Exchange} from './http-exchange.ts';
 import {proxyFor, tunnelThrough} from './http-proxy.ts';
 import {HttpTrace} from './http-trace.ts';
-
-/** The longest answer that is read; everything past it is cut off and flagged. */
-export const maxAnswerBytes = 1024 * 1024;
 
 /** Numbers the connections that are traced, so that their lines can be told apart. */
 let tracedConnections = 0;
@@ -49,12 +47,19 @@ export interface Wire {
 /** A body that is made while it is sent; it is asked for its first chunk only once a socket is connected. */
 export type BodyWriter = (wire: Wire) => AsyncIterable<Uint8Array>;
 
+/** A body that is at hand. */
+export interface WholeBody {
+  bytes: Uint8Array;
+  /** Called once a socket is connected, with nothing between it and the write; what it throws drops the request. */
+  release(): void;
+}
+
 export interface HttpRequest {
   method: 'GET' | 'POST';
   /** Path and query, beginning with a slash. */
   path: string;
   headers: Record<string, string>;
-  body?: string | BodyWriter;
+  body?: string | BodyWriter | WholeBody;
   signal?: AbortSignal;
 }
 
@@ -63,7 +68,7 @@ export interface HttpAnswer {
   /** Names in lower case; repeated fields joined with a comma. */
   headers: Record<string, string>;
   body: Buffer;
-  /** The body was longer than maxAnswerBytes: `body` holds its beginning. */
+  /** The body was longer than 1 MiB: `body` holds its beginning. */
   truncated: boolean;
   /** The connection failed before the body's end: `body` holds what came. */
   cut: boolean;
@@ -119,34 +124,32 @@ export class Connection {
    * sent then), with the signal's reason when aborted, and with whatever broke the connection otherwise.
    */
   async request(request: HttpRequest): Promise<HttpAnswer> {
-    let settle = () => {};
-    const settled = new Promise<void>(resolve => {
-      settle = resolve;
-    });
-    let answered = false;
-    const wire = () => this.#wire(() => answered, settled);
     this.#trace?.restart();
-    try {
-      const response = await this.#client.request({
+    const exchange = new Exchange(request, this.#trace);
+    this.#client.dispatch(
+      {
         method: request.method,
         path: request.path,
         headers: {'user-agent': this.#userAgent, 'accept-encoding': 'identity', ...request.headers},
-        body:
-          typeof request.body === 'function'
-            ? (deferred(request.body, wire, this.#trace) as never)
-            : (request.body ?? null),
-        signal: request.signal ?? null,
-      });
-      answered = true;
-      this.#trace?.phase('first byte', `${response.statusCode} to ${request.method} ${request.path}`);
-      const answer = await readBounded(response.body);
+        body: this.#body(request.body, exchange) as never,
+      },
+      exchange,
+    );
+    try {
+      const answer = await exchange.answer;
       this.#trace?.phase('answered', `${answer.body.length} bytes${answer.cut ? ', cut off' : ''}`);
-      return {status: response.statusCode, headers: joinHeaders(response.headers), ...answer};
+      return answer;
     } catch (error) {
       throw this.#refusal ?? error;
-    } finally {
-      settle();
     }
+  }
+
+  #body(
+    body: HttpRequest['body'],
+    exchange: Exchange,
+  ): string | Uint8Array | AsyncIterable<Uint8Array> | null {
+    if (typeof body === 'function') return deferred(body, () => this.#wire(exchange), this.#trace);
+    return typeof body === 'object' ? body.bytes : (body ?? null);
   }
 
   /**
@@ -162,16 +165,16 @@ export class Connection {
   }
 
   /** The connection as it is when its first chunk is asked for. */
-  #wire(answered: () => boolean, settled: Promise<void>): Wire {
+  #wire(exchange: Exchange): Wire {
     const socket = this.#socket;
     return {
       get open() {
         return socket?.destroyed === false;
       },
       get answered() {
-        return answered();
+        return exchange.answered;
       },
-      settled,
+      settled: exchange.settled,
       connectMs: this.#connectMs,
     };
   }
@@ -194,33 +197,6 @@ async function* deferred(
     yield chunk;
   }
   trace.phase('sent', `${length} bytes`);
-}
-
-async function readBounded(
-  body: AsyncIterable<Buffer>,
-): Promise<Pick<HttpAnswer, 'body' | 'truncated' | 'cut'>> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  let cut = false;
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > maxAnswerBytes) break;
-    }
-  } catch {
-    cut = true;
-  }
-  const truncated = length > maxAnswerBytes;
-  return {body: Buffer.concat(chunks).subarray(0, maxAnswerBytes), truncated, cut};
-}
-
-function joinHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const joined: Record<string, string> = Object.create(null);
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) joined[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
-  }
-  return joined;
 }
 
 function connector(

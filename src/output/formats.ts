@@ -50,21 +50,18 @@ export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Out
 }
 
 function ndjsonLine(outcome: Outcome): string {
-  const fields: [string, string | undefined][] = [
-    ['file', JSON.stringify(outcome.name)],
-    ['fileBase64', outcome.nameBytes && JSON.stringify(outcome.nameBytes.toString('base64'))],
-    // A dry run sends nothing, which scripts know as skipped.
-    ['status', JSON.stringify(outcome.status === 'checked' ? 'skipped' : outcome.status)],
-    ['record', 'received' in outcome ? outcome.received.json : undefined],
-    ['error', 'error' in outcome ? JSON.stringify(errorFields(outcome.error)) : undefined],
-    ['contentType', JSON.stringify(outcome.contentType)],
-    ['size', JSON.stringify(outcome.size)],
-    ['duplicateOf', 'duplicateOf' in outcome ? JSON.stringify(outcome.duplicateOf) : undefined],
-    ['attempts', JSON.stringify(outcome.attempts)],
-    ['elapsedMs', JSON.stringify(outcome.elapsedMs)],
-  ];
-  const present = fields.filter(([, json]) => json !== undefined);
-  return printableJson(`{${present.map(([name, json]) => `"${name}":${json}`).join(',')}}`);
+  // A dry run sends nothing, which scripts know as skipped.
+  const status = outcome.status === 'checked' ? 'skipped' : outcome.status;
+  const base64 = outcome.nameBytes?.toString('base64');
+  let line = `{"file":${JSON.stringify(outcome.name)}`;
+  if (base64 !== undefined) line += `,"fileBase64":"${base64}"`;
+  line += `,"status":"${status}"`;
+  if ('received' in outcome) line += `,"record":${outcome.received.json}`;
+  if ('error' in outcome) line += `,"error":${JSON.stringify(errorFields(outcome.error))}`;
+  if (outcome.contentType !== undefined) line += `,"contentType":${JSON.stringify(outcome.contentType)}`;
+  if (outcome.size !== undefined) line += `,"size":${outcome.size}`;
+  if ('duplicateOf' in outcome) line += `,"duplicateOf":${JSON.stringify(outcome.duplicateOf)}`;
+  return printableJson(`${line},"attempts":${outcome.attempts},"elapsedMs":${outcome.elapsedMs}}`);
 }
 
 function csvLine(file: string, record: MediaRecord): string {

@@ -19,6 +19,7 @@ export interface GraphqlRequest {
 /** The hosted service as a client sees it (service interface, part 4); as many connections as requests at a time. */
 export class MediaClient implements Uploader {
   readonly #address: ServiceAddress;
+  readonly #uploadUrl: URL;
   readonly #key: Secret;
   readonly #options: ConnectionOptions;
   readonly #connections = new Set<Connection>();
@@ -27,16 +28,16 @@ export class MediaClient implements Uploader {
 
   constructor(address: ServiceAddress, key: Secret, options: ConnectionOptions) {
     this.#address = address;
+    this.#uploadUrl = uploadUrl(address.baseUrl);
     this.#key = key;
     this.#options = options;
   }
 
   /** Makes one attempt at POST {base_url}/v1/media/upload (interface, 4.1); never repeats, never redirects. */
   async upload(request: UploadRequest): Promise<UploadAnswer> {
-    const url = uploadUrl(this.#address.baseUrl);
-    const answer = await this.#request(url, {
+    const answer = await this.#request(this.#uploadUrl, {
       method: 'POST',
-      path: url.pathname,
+      path: this.#uploadUrl.pathname,
       headers: {
         authorization: `Bearer ${this.#key.reveal()}`,
         'content-type': request.contentType,

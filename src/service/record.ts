@@ -44,6 +44,8 @@ export interface ReceivedRecord {
 
 const stringOrNumber = /("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)/g;
 const stringOrSpace = /("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g;
+/** In a text without any of these, every number is held. */
+const largeNumber = /\d{16}|\d[eE]/;
 
 /** Why a text is no media record; ends the sentence "the answer was ...". */
 export type RecordProblem = 'not JSON' | 'no JSON object' | 'nested too deeply' | 'without an id';
@@ -56,8 +58,8 @@ export function parseRecord(text: string): ReceivedRecord | {problem: RecordProb
   if (isNestedTooDeeply(text)) return {problem: 'nested too deeply'};
   let value: unknown;
   try {
-    JSON.parse(text);
-    value = JSON.parse(quoteLargeNumbers(text));
+    value = JSON.parse(text);
+    if (largeNumber.test(text)) value = JSON.parse(quoteLargeNumbers(text));
   } catch {
     return {problem: 'not JSON'};
   }
@@ -69,7 +71,7 @@ export function parseRecord(text: string): ReceivedRecord | {problem: RecordProb
 
 /** The JSON text on one line: white space between its tokens is dropped, everything else stays as it is. */
 export function compactJson(text: string): string {
-  return text.replace(stringOrSpace, '$1');
+  return /\s/.test(text) ? text.replace(stringOrSpace, '$1') : text;
 }
 
 function quoteLargeNumbers(text: string): string {

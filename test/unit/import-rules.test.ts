@@ -62,7 +62,7 @@ function room(file: string): string {
 const owners: Record<string, string[]> = {
   commander: ['commands/', 'completion/', 'main.ts'],
   '@clack/prompts': ['commands/prompt.ts'],
-  undici: ['http.ts', 'http-proxy.ts', 'http-trace.ts'],
+  undici: ['http.ts', 'http-exchange.ts', 'http-proxy.ts', 'http-trace.ts'],
   'mime-types': ['sources/content-type.ts'],
   'file-type': ['sources/sniff.ts'],
   conf: ['settings/store.ts'],
@@ -108,7 +108,8 @@ const allowed: Record<string, string[]> = {
   output: ['errors.ts', 'host.ts', 'in-order.ts', 'service', 'transfer'],
   embedded: ['host.ts', 'service'],
   'main.ts': ['commands', 'errors.ts', 'host.ts', 'output'],
-  'http.ts': ['errors.ts', 'host.ts', 'http-errors.ts', 'http-proxy.ts', 'http-trace.ts'],
+  'http.ts': ['errors.ts', 'host.ts', 'http-errors.ts', 'http-exchange.ts', 'http-proxy.ts', 'http-trace.ts'],
+  'http-exchange.ts': ['http.ts', 'http-trace.ts'],
   'http-errors.ts': ['errors.ts'],
   'http-proxy.ts': ['errors.ts', 'host.ts', 'http-errors.ts', 'loopback.ts', 'proxy-variables.ts'],
   'http-trace.ts': ['host.ts'],
