@@ -1,17 +1,19 @@
-import {type BigIntStats, closeSync, constants, fstatSync, open as openFd, read as readFd} from 'node:fs';
+import {type BigIntStats, closeSync, fstatSync, statSync} from 'node:fs';
 import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
-import {promisify} from 'node:util';
 import {MediaError, systemCode} from '../errors.ts';
-import type {OpenSource, Source} from './source.ts';
+import {Disk, smallBytes} from './disk.ts';
+import type {OpenSource, SmallContent, Source} from './source.ts';
 
-// A batch of small files spends its time on these calls. Those that may wait for a disk or a network leave the thread;
-// asking about an open file and closing it do not wait, and a detour through another thread costs ten times as much.
-const open = promisify(openFd);
-const read = promisify(readFd);
+// A batch of small files spends its time on these calls. Asking about a file that is open and closing it do not wait for
+// a disk, so that they are made on this thread.
+const disk = new Disk();
 
-/** A file as a source, bytes where its name is not UTF-8; nothing is touched before it is opened. */
-export function fileSource(name: string | Buffer, cwd: string): Source {
+/**
+ * A file as a source, bytes where its name is not UTF-8; nothing is touched before it is opened. `isRegular`: it has just
+ * been seen to be a regular file.
+ */
+export function fileSource(name: string | Buffer, cwd: string, isRegular = false): Source {
   const path = typeof name === 'string' ? resolve(cwd, name) : resolveBytes(cwd, name);
   const shown = name.toString();
   const measure = () =>
@@ -19,18 +21,18 @@ export function fileSource(name: string | Buffer, cwd: string): Source {
       stats => stats.size,
       () => 0,
     );
-  return {name: shown, typeName: shown, measure, open: () => openFile(shown, path)};
+  return {name: shown, typeName: shown, measure, open: () => openFile(shown, path, isRegular)};
 }
 
 function resolveBytes(cwd: string, name: Buffer): Buffer {
   return name.toString().startsWith('/') ? name : Buffer.concat([Buffer.from(`${resolve(cwd)}/`), name]);
 }
 
-async function openFile(name: string, path: string | Buffer): Promise<OpenSource> {
-  await refuseWhatBlocks(name, path);
+async function openFile(name: string, path: string | Buffer, isRegular: boolean): Promise<OpenSource> {
+  if (!isRegular) await refuseWhatBlocks(name, path);
   let fd: number;
   try {
-    fd = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    fd = await disk.open(path);
   } catch (error) {
     throw describeOpenError(name, error);
   }
@@ -115,14 +117,20 @@ function reason(error: unknown): string {
   return systemCode(error) ?? (error instanceof Error ? error.message : String(error));
 }
 
+/** What is at a path; undefined where nothing can be seen. */
+function statsAt(path: string | Buffer): BigIntStats | undefined {
+  try {
+    return statSync(path, {bigint: true, throwIfNoEntry: false});
+  } catch {
+    return undefined;
+  }
+}
+
 /** An open file descriptor and how it is closed. */
 interface Descriptor {
   readonly fd: number;
   close(): Promise<void> | void;
 }
-
-/** Files up to this size, in bytes, are read once, at first sight, and kept until they are closed. */
-const keptBytes = 64 * 1024;
 
 /** An opened regular file, watched for changes of its content. */
 export class OpenFile implements OpenSource {
@@ -132,6 +140,7 @@ export class OpenFile implements OpenSource {
   readonly #path: string | Buffer;
   readonly #descriptor: Descriptor;
   readonly #opened: BigIntStats;
+  /** Of a small file, which is read once, at first sight. */
   #content: Uint8Array | undefined;
 
   constructor(name: string, path: string | Buffer, descriptor: Descriptor, opened: BigIntStats) {
@@ -145,7 +154,7 @@ export class OpenFile implements OpenSource {
 
   async read(position: number, length: number, into?: Uint8Array): Promise<Uint8Array> {
     const wanted = Math.max(0, Math.min(length, this.size - position));
-    if (into === undefined && this.size <= keptBytes) {
+    if (into === undefined && this.size <= smallBytes) {
       this.#content ??= await this.#readAt(0, Buffer.allocUnsafeSlow(this.size));
       return this.#content.subarray(position, position + wanted);
     }
@@ -158,10 +167,10 @@ export class OpenFile implements OpenSource {
     let filled = 0;
     try {
       while (filled < buffer.length) {
-        const rest = buffer.length - filled;
-        const {bytesRead} = await read(this.#descriptor.fd, buffer, filled, rest, position + filled);
-        if (bytesRead === 0) break;
-        filled += bytesRead;
+        const rest = buffer.subarray(filled);
+        const bytes = await disk.read(this.#descriptor.fd, this.#path, rest, position + filled);
+        if (bytes === 0) break;
+        filled += bytes;
       }
     } catch (error) {
       throw this.#unreadable(error);
@@ -169,9 +178,18 @@ export class OpenFile implements OpenSource {
     return buffer.subarray(0, filled);
   }
 
+  small(): Promise<SmallContent> | undefined {
+    if (this.size > smallBytes) return undefined;
+    return this.read(0, this.size).then(bytes => ({bytes, verify: () => this.#verify()}));
+  }
+
   async verify(): Promise<void> {
+    this.#verify();
+  }
+
+  #verify(): void {
     const then = this.#opened;
-    const there = await stat(this.#path, {bigint: true}).catch(() => undefined);
+    const there = statsAt(this.#path);
     const now = this.#stat();
     if (now.size !== then.size) throw this.#changed(now.size > then.size ? 'it grew' : 'it shrank');
     if (now.mtimeNs !== then.mtimeNs) throw this.#changed('it was rewritten');

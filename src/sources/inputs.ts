@@ -30,6 +30,9 @@ export interface Candidate {
   file?: {name: ByteName; isPlain: boolean};
 }
 
+/** What a name stands for, links followed. */
+type Kind = 'regular' | 'directory' | 'other' | 'missing';
+
 export interface FinderOptions {
   cwd: string;
   recursive: boolean;
@@ -84,16 +87,16 @@ export class Finder {
     return {...source, path: source.name, relativePath: source.name};
   }
 
-  async #kindOf(name: ByteName): Promise<'directory' | 'missing' | 'file'> {
+  async #kindOf(name: ByteName): Promise<Kind> {
     try {
       const stats = await stat(toPath(resolveName(this.#options.cwd, name)));
-      return stats.isDirectory() ? 'directory' : 'file';
+      return stats.isFile() ? 'regular' : stats.isDirectory() ? 'directory' : 'other';
     } catch {
       return 'missing';
     }
   }
 
-  #one(name: ByteName, kind: 'directory' | 'missing' | 'file'): Candidate {
+  #one(name: ByteName, kind: Kind): Candidate {
     const {cwd, recursive} = this.#options;
     const names = namesOf(name, normalizeName(name));
     const mention = {};
@@ -107,7 +110,7 @@ export class Finder {
     // What is missing here may be a directory elsewhere, with files of this shard in it.
     const isAnyones = kind === 'missing' && recursive;
     const source = {
-      ...fileSource(toPath(name), cwd),
+      ...fileSource(toPath(name), cwd, kind === 'regular'),
       ...names,
       ...(isAnyones ? {everyShard: true as const} : {}),
     };
@@ -148,7 +151,7 @@ export class Finder {
   #found(found: Found, name: ByteName, relative: ByteName, mention: Mention): Candidate {
     const names = namesOf(name, relative);
     if (found.kind === 'file') {
-      const source = {...fileSource(toPath(name), this.#options.cwd), ...names};
+      const source = {...fileSource(toPath(name), this.#options.cwd, found.isRegular), ...names};
       return {mention, file: {name, isPlain: !found.isLink}, source};
     }
     const error = unreadableDirectory(names.path, found.error);

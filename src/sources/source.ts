@@ -35,5 +35,15 @@ export interface OpenSource {
   read(position: number, length: number, into?: Uint8Array): Promise<Uint8Array>;
   /** Rejects with `source_changed` when the content is no longer what was opened. */
   verify(): Promise<void>;
+  /** The whole content, where that is small; undefined otherwise. Rejects with `file_unreadable`. */
+  small?(): Promise<SmallContent> | undefined;
   close(): Promise<void>;
+}
+
+/** The content of a small file. */
+export interface SmallContent {
+  /** As many as the source's size; fewer only where it ended before. */
+  bytes: Uint8Array;
+  /** Throws what `verify` rejects with. */
+  verify(): void;
 }

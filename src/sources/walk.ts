@@ -5,7 +5,7 @@ import {type ByteName, joinNames, resolveName, toPath} from './names.ts';
 /** What a walk comes across; the paths are relative to its root, '' for the root itself. */
 export type Found =
   /** Anything but a directory: regular files, links to them, broken links, FIFOs, devices. */
-  | {kind: 'file'; relative: ByteName; isLink: boolean}
+  | {kind: 'file'; relative: ByteName; isLink: boolean; isRegular: boolean}
   | {kind: 'unreadable'; relative: ByteName; error: unknown};
 
 export interface WalkRules {
@@ -19,7 +19,7 @@ export interface WalkRules {
 
 interface Entry {
   name: ByteName;
-  kind: 'file' | 'directory' | 'link';
+  kind: 'regular' | 'directory' | 'link' | 'other';
 }
 
 /** A directory whose names are being gone through. */
@@ -50,8 +50,9 @@ export async function* walk(root: ByteName, cwd: string, rules: WalkRules): Asyn
     const relative = joinNames(level.relative, entry.name);
     if (!mayMatter(entry, relative, rules)) continue;
     const kind = entry.kind === 'link' ? await kindOfTarget(joinNames(absolute, relative)) : entry.kind;
-    if (kind === 'file') {
-      if (rules.takes(relative)) yield {kind: 'file', relative, isLink: entry.kind === 'link'};
+    if (kind !== 'directory') {
+      const isFile = {isLink: entry.kind === 'link', isRegular: kind === 'regular'};
+      if (rules.takes(relative)) yield {kind: 'file', relative, ...isFile};
     } else if (rules.enters(relative) && (entry.kind === 'directory' || rules.follow)) {
       const next = await readLevel(absolute, relative, rules, levels);
       if ('error' in next) yield next;
@@ -65,12 +66,12 @@ function mayMatter(entry: Entry, relative: ByteName, rules: WalkRules): boolean 
   return entry.kind !== 'link' || rules.takes(relative) || (rules.follow && rules.enters(relative));
 }
 
-async function kindOfTarget(link: ByteName): Promise<'file' | 'directory'> {
+async function kindOfTarget(link: ByteName): Promise<'other' | 'directory'> {
   try {
-    return (await stat(toPath(link))).isDirectory() ? 'directory' : 'file';
+    return (await stat(toPath(link))).isDirectory() ? 'directory' : 'other';
   } catch {
     // A link that leads nowhere fails when it is opened, and says so.
-    return 'file';
+    return 'other';
   }
 }
 
@@ -102,8 +103,12 @@ async function readEntries(path: string | Buffer): Promise<Entry[]> {
   const directory = await opendir(path, {encoding: 'buffer' as BufferEncoding, bufferSize: 1024});
   const entries: Entry[] = [];
   for await (const entry of directory as AsyncIterable<unknown> as AsyncIterable<Dirent<Buffer>>) {
-    const kind = entry.isDirectory() ? 'directory' : entry.isSymbolicLink() ? 'link' : 'file';
-    entries.push({name: entry.name.toString('latin1'), kind});
+    entries.push({name: entry.name.toString('latin1'), kind: kindOf(entry)});
   }
   return entries.sort((one, other) => (one.name < other.name ? 1 : -1));
+}
+
+function kindOf(entry: Dirent<Buffer>): Entry['kind'] {
+  if (entry.isFile()) return 'regular';
+  return entry.isDirectory() ? 'directory' : entry.isSymbolicLink() ? 'link' : 'other';
 }

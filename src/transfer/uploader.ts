@@ -1,4 +1,4 @@
-import type {Wire} from '../http.ts';
+import type {BodyWriter, WholeBody} from '../http.ts';
 import type {ErrorRecord, ReceivedRecord} from '../service/record.ts';
 
 export interface UploadRequest {
@@ -7,8 +7,8 @@ export interface UploadRequest {
   contentLength: number;
   /** A UUID, the same for every attempt at one file's content. */
   idempotencyKey: string;
-  /** Called once a socket is connected; sends exactly `contentLength` bytes, or throws to drop the request. */
-  body: (wire: Wire) => AsyncIterable<Uint8Array>;
+  /** Exactly `contentLength` bytes; a writer throws to drop the request. */
+  body: BodyWriter | WholeBody;
   signal: AbortSignal;
 }
 

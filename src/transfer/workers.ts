@@ -1,7 +1,7 @@
 /**
  * Works on the items of a stream, up to `concurrency` at a time, and yields results as they come. An item is asked for
- * only when a worker is free, and a worker is free only when its result has been taken: memory stays bounded on both
- * sides. Rejects, once all work has ended, with what the first failing item or the stream itself rejected with.
+ * only when a worker is free, and when no more results wait to be taken than there are workers: memory stays bounded on
+ * both sides. Rejects, once all work has ended, with what the first failing item or the stream itself rejected with.
  */
 export async function* mapConcurrently<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
@@ -65,15 +65,9 @@ class Workers<Item, Result> {
   }
 
   #ask(): void {
-    const busy = this.#running.size + this.#results.length;
-    if (
-      this.#exhausted ||
-      this.#failure !== undefined ||
-      this.#asking !== undefined ||
-      busy >= this.#concurrency
-    ) {
-      return;
-    }
+    const isOver = this.#exhausted || this.#failure !== undefined;
+    const isFull = Math.max(this.#running.size, this.#results.length) >= this.#concurrency;
+    if (isOver || isFull || this.#asking !== undefined) return;
     this.#asking = this.#take().finally(() => {
       this.#asking = undefined;
       this.#ask();
@@ -101,6 +95,7 @@ class Workers<Item, Result> {
       )
       .finally(() => {
         this.#running.delete(task);
+        this.#ask();
         this.#wake();
       });
     this.#running.add(task);

@@ -70,8 +70,16 @@ const moments = [
 ] as const;
 type Moment = (typeof moments)[number];
 
+interface Moving {
+  path: string;
+  change: () => Promise<void>;
+  moment: Moment;
+  /** Whether it may go the way of small files. */
+  inOnePiece: boolean;
+}
+
 /** The file as a source, with the change made at the moment. */
-function movingSource(path: string, change: () => Promise<void>, moment: Moment): Source {
+function movingSource({path, change, moment, inOnePiece}: Moving): Source {
   const source = fileSource(path, '/');
   let changed: Promise<void> | undefined;
   const once = () => {
@@ -82,7 +90,9 @@ function movingSource(path: string, change: () => Promise<void>, moment: Moment)
     ...source,
     open: async signal => {
       if (moment === 'before it is opened') await once();
-      return watched(await source.open(signal), once, moment);
+      const opened = await source.open(signal);
+      const small = inOnePiece ? () => watchedPiece(opened, once, moment) : undefined;
+      return {...watched(opened, once, moment), ...(small && {small})};
     },
   };
 }
@@ -105,20 +115,40 @@ function watched(opened: OpenSource, change: () => Promise<void>, moment: Moment
   };
 }
 
+/** A small file is read at once; it is checked just before it is sent, which leaves no time for a change in between. */
+async function watchedPiece(opened: OpenSource, change: () => Promise<void>, moment: Moment) {
+  if (moment === 'while it is sent') await change();
+  const content = await opened.small?.();
+  if (content === undefined) throw new Error('the file is not small');
+  if (moment === 'just before release') await change();
+  const verify = () => {
+    content.verify();
+    if (moment === 'once the rest is read') void change();
+  };
+  return {bytes: content.bytes, verify};
+}
+
 interface Trial {
   kind: string;
   change: Change;
   moment: Moment;
   size: number;
+  inOnePiece: boolean;
 }
 
-async function tryOne({kind, change, moment, size}: Trial, directory: string): Promise<string[]> {
+async function tryOne({kind, change, moment, size, inOnePiece}: Trial, directory: string): Promise<string[]> {
   const path = join(directory, crypto.randomUUID());
   const original = uniqueBytes(size);
   await writeFile(path, original);
   const server = await KeepingServer.start();
-  const source = movingSource(path, () => change(path, size), moment);
+  let changed: Promise<void> | undefined;
+  const changeIt = () => {
+    changed = change(path, size);
+    return changed;
+  };
+  const source = movingSource({path, change: changeIt, moment, inOnePiece});
   const [outcome] = await uploadEach([source], clientOf(server.url));
+  await changed;
   const stored = (await server.close()).map(({sha256}) => sha256);
   const found = `${kind} ${moment}, ${size} bytes: ${outcome?.status}${outcome !== undefined && 'error' in outcome ? ` ${outcome.error.code}` : ''}, ${stored.length} records`;
   // What was changed before it was opened is a file like any other, if it is one.
@@ -144,6 +174,14 @@ async function contentOf(path: string): Promise<Buffer | undefined> {
   return (await stat(path)).isFile() ? readFile(path) : undefined;
 }
 
+/** In bytes, and whether the file may go the way of small ones: one with a journal does not. */
+const sizes: readonly [number, boolean][] = [
+  [3_000, true],
+  [3_000, false],
+  [700_000, false],
+  [5_000_000, false],
+];
+
 experiment('sources that move: no record of changed content', async ({scale, random}) => {
   const directory = await temporaryDirectory();
   const trials: Trial[] = [];
@@ -151,8 +189,10 @@ experiment('sources that move: no record of changed content', async ({scale, ran
     for (const [kind, change] of Object.entries({...changes, ...harmless})) {
       for (const moment of moments) {
         if (kind in harmless && moment === 'before it is opened') continue;
-        for (const size of [3_000, 700_000, 5_000_000])
-          trials.push({kind, change, moment, size: Math.floor(size * (0.8 + 0.4 * random()))});
+        for (const [about, inOnePiece] of sizes) {
+          const size = Math.floor(about * (0.8 + 0.4 * random()));
+          trials.push({kind, change, moment, size, inOnePiece});
+        }
       }
     }
   }
