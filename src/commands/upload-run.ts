@@ -84,7 +84,9 @@ export class UploadRun {
       throw error;
     });
     const {observer, status, finish} = await watchUpload(this.#invocation, inputs, this.#tally);
-    const stopTelling = this.#invocation.host.onStatusSignal(() => this.#invocation.report.note(status()));
+    const stopTelling = this.#invocation.host.onStatusSignal(async () =>
+      this.#invocation.report.note(await status()),
+    );
     try {
       const {uploadAll} = await import('../transfer/transfer.ts');
       const options = {

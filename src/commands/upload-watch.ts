@@ -1,3 +1,4 @@
+import type {Clock} from '../host.ts';
 import {printable} from '../output/escape.ts';
 import {filesText, Meter, standingText} from '../output/meter.ts';
 import {mayAnimate, mayColor} from '../output/terminal.ts';
@@ -9,11 +10,20 @@ import type {Tally} from './upload-tally.ts';
 /** How often a run of several inputs says off a terminal where it stands. */
 const plainLineMs = 10_000;
 
+/**
+ * When the inputs begin to be counted, for which each is looked at once more: soon enough to be told, not at once, since
+ * a run may have ended by then.
+ */
+const countAfterMs = {drawn: 500, plain: plainLineMs / 2};
+
+/** How long somebody who asks where the run stands waits for the inputs to be counted. */
+const countingMs = 1_000;
+
 /** What a run is watched by. */
 export interface Watch {
   observer: TransferObserver;
-  /** Where the run stands, in a line. */
-  status(): string;
+  /** Where the run stands, in a line; of several inputs once they are counted, unless that takes long. */
+  status(): Promise<string>;
   /** Ends the watching and clears what it drew. */
   finish(): void;
 }
@@ -31,7 +41,14 @@ export async function watchUpload(invocation: Invocation, inputs: Inputs, tally:
   };
   const shown = await show(invocation, inputs.several, meter, {status, counts: () => tally.summary()});
   const surveyed = new AbortController();
-  if (report.chatty && inputs.several) countAll(inputs, meter, surveyed.signal);
+  let counting: Promise<void> | undefined;
+  const count = () => {
+    counting ??= countAll(inputs, meter, surveyed.signal);
+    return counting;
+  };
+  const mayCount = report.chatty && inputs.several;
+  const countAfter = isDrawn(invocation) ? countAfterMs.drawn : countAfterMs.plain;
+  const stopCounting = mayCount ? host.clock.after(countAfter, count) : () => {};
   return {
     observer: {
       started(position, name, size) {
@@ -46,8 +63,12 @@ export async function watchUpload(invocation: Invocation, inputs: Inputs, tally:
       },
       warning: (name, message) => report.warning(`${name}: ${message}`),
     },
-    status,
+    async status() {
+      if (mayCount) await within(countingMs, count(), host.clock);
+      return status();
+    },
     finish() {
+      stopCounting();
       surveyed.abort();
       shown.stop();
     },
@@ -55,13 +76,25 @@ export async function watchUpload(invocation: Invocation, inputs: Inputs, tally:
 }
 
 /** A failure to count is none of the run's: it meets the same trouble itself, and says so. */
-function countAll(inputs: Inputs, meter: Meter, signal: AbortSignal): void {
-  inputs
-    .survey(bytes => meter.counted(bytes), signal)
-    .then(
-      isComplete => isComplete && meter.allCounted(),
-      () => {},
-    );
+async function countAll(inputs: Inputs, meter: Meter, signal: AbortSignal): Promise<void> {
+  try {
+    if (await inputs.survey(bytes => meter.counted(bytes), signal)) meter.allCounted();
+  } catch {}
+}
+
+/** Resolves with the promise, or after so many milliseconds. */
+function within(ms: number, promise: Promise<void>, clock: Clock): Promise<void> {
+  return new Promise(resolve => {
+    const cancel = clock.after(ms, resolve);
+    promise.then(() => {
+      cancel();
+      resolve();
+    });
+  });
+}
+
+function isDrawn({host, report}: Invocation): boolean {
+  return report.chatty && mayAnimate(host.stderr, host.env);
 }
 
 interface Shown {
@@ -77,7 +110,7 @@ async function show(
   texts: {status: () => string; counts: () => string},
 ): Promise<Shown> {
   const {host, report} = invocation;
-  if (!report.chatty || !mayAnimate(host.stderr, host.env)) {
+  if (!isDrawn(invocation)) {
     const stop = several ? host.clock.every(plainLineMs, () => report.note(texts.status())) : () => {};
     return {start: () => {}, stop};
   }
