@@ -63,9 +63,20 @@ const replacements = {
   };`,
 };
 
+/** Commander would start programs for commands that are none of ours, which is asked of nobody. */
+const commanderWithoutPrograms = {
+  name: 'commander without programs',
+  setup({onResolve, onLoad}) {
+    onResolve({filter: /^node:child_process$/}, ({path, importer}) =>
+      importer.includes('/commander/') ? {path, namespace: 'unused'} : undefined,
+    );
+    onLoad({filter: /.*/, namespace: 'unused'}, () => ({contents: ''}));
+  },
+};
+
 /**
- * Of undici only what src imports by name: its index brings all of it along. Its client would bring HTTP/2 and the
- * bodies of fetch, which are never reached with `allowH2: false` and bodies that are no FormData.
+ * Of undici only what src uses: its index brings all of it along. Its client would bring HTTP/2 and the bodies of
+ * fetch, which are never reached with `allowH2: false` and bodies that are no FormData.
  */
 const partsOfUndici = {
   name: 'parts of undici',
@@ -74,9 +85,8 @@ const partsOfUndici = {
     onLoad({filter: /^undici$/, namespace: 'parts'}, () => ({
       contents: `
         import connect from 'undici/lib/api/api-connect.js';
-        import request from 'undici/lib/api/api-request.js';
         import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
-        Object.assign(Dispatcher.prototype, {connect, request});
+        Object.assign(Dispatcher.prototype, {connect});
         export {default as buildConnector} from 'undici/lib/core/connect.js';
         export {default as Client} from 'undici/lib/dispatcher/client.js';`,
       resolveDir: root,
@@ -98,7 +108,7 @@ const options = {
   minify: true,
   legalComments: 'none',
   external,
-  plugins: [keepApart, partsOfUndici],
+  plugins: [keepApart, partsOfUndici, commanderWithoutPrograms],
   metafile: true,
   logLevel: 'warning',
 };

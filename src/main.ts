@@ -23,7 +23,7 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitStat
 
 async function execute(argv: readonly string[], cli: Cli): Promise<ExitStatus> {
   const written: Written = {out: '', err: ''};
-  const program = buildProgram(cli, written);
+  const program = buildProgram(cli, written, argv);
   try {
     await program.parseAsync(argv, {from: 'user'});
   } catch (error) {

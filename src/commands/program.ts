@@ -19,8 +19,24 @@ export interface Written {
   err: string;
 }
 
-/** The whole command tree; nothing heavy is loaded before a command runs. */
-export function buildProgram(cli: Cli, written: Written): Command {
+const commands: Record<string, (cli: Cli) => Command> = {
+  login: loginCommand,
+  logout: logoutCommand,
+  whoami: whoamiCommand,
+  upload: uploadCommand,
+  journal: journalCommand,
+  graphql: graphqlCommand,
+  serve: serveCommand,
+  doctor: doctorCommand,
+  config: configCommand,
+  completion: completionCommand,
+};
+
+/**
+ * The command tree: the whole, or of it what a command line needs that begins with the name of a command. Nothing heavy
+ * is loaded before a command runs.
+ */
+export function buildProgram(cli: Cli, written: Written, [first = '']: readonly string[] = []): Command {
   const program = new Command('media')
     .description('Upload images and videos: streamed, checked, never silently twice, never silently lost.')
     .usage('<command> [options]')
@@ -55,19 +71,9 @@ export function buildProgram(cli: Cli, written: Written): Command {
         'media upload photo.png --base-url embedded',
       ]),
     );
-  const commands = [
-    loginCommand,
-    logoutCommand,
-    whoamiCommand,
-    uploadCommand,
-    journalCommand,
-    graphqlCommand,
-    serveCommand,
-    doctorCommand,
-    configCommand,
-    completionCommand,
-  ];
-  for (const command of commands) addInheriting(program, command(cli));
+  const named = Object.hasOwn(commands, first) ? commands[first] : undefined;
+  for (const command of named === undefined ? Object.values(commands) : [named])
+    addInheriting(program, command(cli));
   addInheriting(program, helpCommand(program));
   return program.helpCommand(false);
 }

@@ -74,11 +74,14 @@ async function chosenShard(
 
 export type TypeDecision = TransferOptions['contentType'];
 
+/** With so many files and connections open at a time, descriptors are left even where a process may have only 64. */
+const fewAtATime = 16;
+
 /** What decides the content type of each source under these options; a bad --content-type is a usage error. */
 export async function typeDecision(options: UploadOptions): Promise<TypeDecision> {
   const {decideContentType, loadTypeKnowledge, parseContentType} = await import('../sources/content-type.ts');
   if (options.contentType === undefined) {
-    if (options.recursive || options.inputs.length !== 1) await loadTypeKnowledge();
+    if (options.concurrency > fewAtATime) await loadTypeKnowledge();
     return (source, opened) => decideContentType(source.typeName, opened, options.types);
   }
   const contentType = parseContentType(options.contentType);

@@ -72,7 +72,7 @@ interface Claim {
   isAmbiguous: boolean;
 }
 
-/** Loads what nearly every decision needs: once many files are open, no module can be loaded any more. */
+/** Loads what a rare type needs: once very many files are open, no module can be loaded any more. */
 export async function loadTypeKnowledge(): Promise<void> {
   await Promise.all([import('mime-types'), loadSniffer()]);
 }
