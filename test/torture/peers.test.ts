@@ -8,8 +8,8 @@ import {missingPeer, type Peer, peerNames, startPeer} from './peers.ts';
 import {concurrently, Tally} from './tally.ts';
 import {compare, uniqueBytes, uploadBatch} from './verdicts.ts';
 
-/** What a proxy may meet on either side of it. TLS carries bytes only, so nothing here knows of requests. */
-const chosen = [
+/** What a proxy may meet on either side of it: TLS carries bytes only, so that nothing here knows of requests. */
+const onEitherSide = [
   'latency down',
   'reset up',
   'reset down',
@@ -20,6 +20,19 @@ const chosen = [
   'limit-data down',
   'slow close up',
 ];
+
+/** What a service may do to a proxy, which speaks plain HTTP to it. */
+const behindIt = [
+  '401 at 0 %',
+  '413 at 50 %',
+  '500 at 100 %',
+  'answer dropped by FIN',
+  '2,000 interim answers',
+  'two Content-Lengths',
+  'two answers to one request',
+];
+
+const chosen = [...onEitherSide, ...behindIt];
 
 const sizes = [3_000, 900_000, 5_000_000];
 
@@ -34,8 +47,8 @@ interface Cell {
 const all: Cell[] = chosen.flatMap(fault =>
   sizes.flatMap(size =>
     [1, 4].flatMap(files =>
-      (['before it', 'behind it'] as const).flatMap(side =>
-        (['plain', 'TLS'] as const).map(scheme => ({fault, size, files, side, scheme})),
+      (behindIt.includes(fault) ? (['behind it'] as const) : (['before it', 'behind it'] as const)).flatMap(
+        side => (['plain', 'TLS'] as const).map(scheme => ({fault, size, files, side, scheme})),
       ),
     ),
   ),
