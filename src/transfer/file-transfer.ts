@@ -86,8 +86,10 @@ export class FileTransfer {
   async #lookUp(opened: OpenSource): Promise<Outcome | undefined> {
     const {journal, onUnknown, dryRun, stop} = this.#options;
     if (journal === undefined || dryRun) return undefined;
-    const found = await journal.lookup(this.#journalInput(opened), () => contentHash(opened, stop));
-    if (found.status === 'unknown' && onUnknown === 'hold') {
+    const mayResend = onUnknown === 'retry';
+    const hash = () => contentHash(opened, stop);
+    const found = await journal.lookup(this.#journalInput(opened), hash, mayResend);
+    if (found.status === 'unknown' && !mayResend) {
       return {...this.#describe(), status: 'unknown', error: unknownSince(this.#source.name)};
     }
     if (found.status !== 'done') return undefined;

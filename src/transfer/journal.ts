@@ -79,23 +79,25 @@ export class Journal {
   }
 
   /**
-   * Says what became of an input in earlier runs. An unknown outcome blocks its path whatever its content is now; done
-   * is what agrees in path, size and content, where an equal mtime spares the reading.
+   * Says what became of an input in earlier runs. Done is what agrees in path, size and content, where an equal mtime
+   * spares the reading. An unknown outcome blocks its path whatever its content is now; where it may be sent again, what
+   * is done stays done beside it.
    */
-  async lookup(input: JournalInput, hash: ContentHash): Promise<Lookup> {
+  async lookup(input: JournalInput, hash: ContentHash, mayResend = false): Promise<Lookup> {
     const entries = this.#entriesOf(input);
     const unknown = entries.find(entry => entry.state === 'unknown');
-    if (unknown !== undefined) return {status: 'unknown', idempotencyKey: unknown.key};
+    const blocked: Lookup | undefined = unknown && {status: 'unknown', idempotencyKey: unknown.key};
+    if (blocked !== undefined && !mayResend) return blocked;
     // Two roots may have files of the same path, and of the same mtime where a script made them: only the first to come
     // is recognised without being read, and only where no other is known.
     const met = entries.some(entry => entry.met);
     for (const entry of entries) entry.met = true;
     const sameSize = entries.filter(({size}) => size === input.size);
     const sameTime = sameSize.filter(({mtimeNs}) => mtimeNs === input.mtimeNs);
-    const isPlain = !met && sameTime.length === 1 && sameTime[0]?.state === 'done';
+    const isPlain = !met && unknown === undefined && sameTime.length === 1 && sameTime[0]?.state === 'done';
     const done = sameSize.filter(({state}) => state === 'done');
     const entry = isPlain ? sameTime[0] : await this.#sameContent(done, hash);
-    if (entry === undefined) return {status: 'new'};
+    if (entry === undefined) return blocked ?? {status: 'new'};
     const [recordJson, sha256 = ''] = await Promise.all([
       this.reader.recordOf(entry),
       this.reader.hashOf(entry),

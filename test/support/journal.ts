@@ -105,8 +105,8 @@ export async function upload(
   return entry.idempotencyKey;
 }
 
-export function lookup(journal: Journal, input: ReturnType<typeof inputOf>) {
-  return journal.lookup(input, async () => sha256(input.content));
+export function lookup(journal: Journal, input: ReturnType<typeof inputOf>, mayResend = false) {
+  return journal.lookup(input, async () => sha256(input.content), mayResend);
 }
 
 /** The modules that journals need as JavaScript, for processes of their own; resolves to their directory. */

@@ -137,6 +137,21 @@ describe('look-up', () => {
     });
   });
 
+  it('done with one content and unknown with another: done where the unknown may be sent again, else blocked', async () => {
+    const one = await bench();
+    const [first, second] = [inputOf('a.png', 'first'), inputOf('a.png', 'second')];
+    await one.run(journal => upload(journal, first, 'done', 'med_1'));
+    const key = await one.run(journal => upload(journal, second, 'commit'));
+    await one.run(async journal => {
+      expect(await lookup(journal, first)).toEqual({status: 'unknown', idempotencyKey: key});
+      expect(await lookup(journal, first, true)).toMatchObject({
+        status: 'done',
+        recordJson: '{"id":"med_1"}',
+      });
+      expect(await lookup(journal, second, true)).toEqual({status: 'unknown', idempotencyKey: key});
+    });
+  });
+
   it('after a commit, a refusal and a second commit: unknown', async () => {
     const one = await bench();
     await one.run(async journal => {
