@@ -36,8 +36,11 @@ export type AttemptResult =
   | {kind: 'stored'; received: ReceivedRecord}
   | {kind: 'failed'; phase: Phase; failure: Failure};
 
-/** Bodies from this size on wait before their release, so that an error on its way can still arrive. */
-const pauseFromBytes = 4 * 1024 * 1024;
+/** Bodies from this size on wait before their release for an error that may be on its way: as long as a round trip takes. */
+const longPauseBytes = 4 * 1024 * 1024;
+
+/** Smaller ones wait no longer than a near service needs, in milliseconds, and those of one chunk not at all. */
+const shortPauseMs = 5;
 
 /** How long a released upload may still be answered after the run was told to end. */
 const graceMs = 5_000;
@@ -226,9 +229,8 @@ class Attempt {
   /** The last chunk waits here: for errors that are on their way, then for the source to be found unchanged. */
   async #hold(wire: Wire, sha256: string | undefined): Promise<void> {
     const {source, clock, commit} = this.#options;
-    if (source.size >= pauseFromBytes) {
-      await clock.sleep(Math.min(1_000, Math.max(5, 2 * wire.connectMs)), this.#abort.signal);
-    }
+    const pauseMs = pauseBeforeRelease(source.size, wire.connectMs);
+    if (pauseMs > 0) await clock.sleep(pauseMs, this.#abort.signal);
     await source.verify();
     if (sha256 !== undefined) await commit?.(sha256);
     this.#abort.signal.throwIfAborted();
@@ -247,6 +249,11 @@ class Attempt {
     await wire.settled;
     throw new Abandoned();
   }
+}
+
+function pauseBeforeRelease(size: number, connectMs: number): number {
+  if (size <= smallestChunk) return 0;
+  return size < longPauseBytes ? shortPauseMs : Math.min(1_000, Math.max(shortPauseMs, 2 * connectMs));
 }
 
 /** Ends a body that nobody waits for: its request has been answered, or its connection is gone. Never shown. */
