@@ -55,8 +55,12 @@ function loaded(file, from) {
   return {path: `./${file}.cjs`, external: true};
 }
 
-/** What undici uses of two of Node's modules that take a while to load. */
+/**
+ * What undici uses of two of Node's modules that take a while to load; and its tree of the names of header fields, which
+ * takes longer to grow than to do without.
+ */
 const replacements = {
+  './tree': 'exports.tree = {lookup() {}};',
   'node:http': 'exports.maxHeaderSize = 16384; exports.IncomingMessage = class {};',
   'node:assert': `module.exports = (holds, message) => {
     if (!holds) throw new Error(message ?? 'an assertion of undici failed');
@@ -92,10 +96,48 @@ const partsOfUndici = {
       resolveDir: root,
     }));
     onResolve(
-      {filter: /(\/client-h2|\/web\/fetch\/body|^node:http|^node:assert)(\.js)?$/},
+      {filter: /(\/client-h2|\/web\/fetch\/body|^\.\/tree|^node:http|^node:assert)(\.js)?$/},
       ({path, importer}) => (importer.includes('/undici/lib/') ? {path, namespace: 'replaced'} : undefined),
     );
     onLoad({filter: /.*/, namespace: 'replaced'}, ({path}) => ({contents: replacements[path] ?? ''}));
+  },
+};
+
+/**
+ * Modules of Node that take 4 to 16 ms to load, each loaded at the first use of something in it: many commands use nothing
+ * of them. The calls of node:fs/promises are made by those of node:fs, which is there already; only a file handle is the
+ * former's own.
+ */
+const lateModules = ['node:crypto', 'node:tls', 'node:net', 'node:child_process', 'node:fs/promises'];
+
+const loadLate = {
+  name: 'load late',
+  setup({onResolve, onLoad}) {
+    onResolve({filter: /^node:/}, ({path, importer}) =>
+      lateModules.includes(path) && importer.startsWith(join(root, 'src'))
+        ? {path, namespace: 'late'}
+        : undefined,
+    );
+    onLoad({filter: /.*/, namespace: 'late'}, ({path}) => {
+      const names = Object.keys(createRequire(import.meta.url)(path)).filter(name => name !== 'default');
+      const member = path === 'node:fs/promises' ? 'callOf(name)' : `require('${path}')[name]`;
+      return {
+        contents: `
+          for (const name of ${JSON.stringify(names)})
+            Object.defineProperty(exports, name, {enumerable: true, configurable: true, get() {
+              const value = ${member};
+              Object.defineProperty(exports, name, {value});
+              return value;
+            }});
+          function callOf(name) {
+            const fs = require('node:fs');
+            const call = name === 'realpath' ? fs.realpath.native : fs[name];
+            return name === 'open' || typeof call !== 'function'
+              ? require('node:fs/promises')[name]
+              : require('node:util').promisify(call);
+          }`,
+      };
+    });
   },
 };
 
@@ -116,6 +158,7 @@ const options = {
 const commonjs = {
   ...options,
   format: 'cjs',
+  plugins: [...options.plugins, loadLate],
   outExtension: {'.js': '.cjs'},
   supported: {'dynamic-import': false},
   define: {'import.meta.url': 'importMetaUrl'},

@@ -1,5 +1,5 @@
 import type {Socket} from 'node:net';
-import {TLSSocket} from 'node:tls';
+import type {TLSSocket} from 'node:tls';
 import {buildConnector, Client} from 'undici';
 import type {MediaError} from './errors.ts';
 import type {Clock} from './host.ts';
@@ -158,7 +158,7 @@ export class Connection {
    */
   #watchForRefusal(socket: Socket): void {
     this.#refusal = undefined;
-    if (!(socket instanceof TLSSocket) || socket.getProtocol() !== 'TLSv1.3') return;
+    if (!isSecure(socket) || socket.getProtocol() !== 'TLSv1.3') return;
     socket.once('error', error => {
       if (isCertificateAlert(error)) this.#refusal = describeConnectError(error, this.#origin);
     });
@@ -183,6 +183,10 @@ export class Connection {
   async destroy(): Promise<void> {
     await this.#client.destroy();
   }
+}
+
+function isSecure(socket: Socket): socket is TLSSocket {
+  return 'encrypted' in socket;
 }
 
 async function* deferred(

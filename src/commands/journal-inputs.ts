@@ -13,7 +13,7 @@ export type ListedInput =
 /** Goes through the inputs as `media upload -r` does. */
 export async function* listInputs(inputs: readonly string[], host: Host): AsyncGenerator<ListedInput> {
   const {expandInputs} = await import('../sources/expand.ts');
-  const context = {cwd: host.cwd(), stdin: host.stdin, temporaryDirectory: host.temporaryDirectory()};
+  const context = {cwd: host.cwd(), stdin: () => host.stdin, temporaryDirectory: host.temporaryDirectory()};
   for await (const source of expandInputs({inputs, recursive: true}, context)) {
     const path = source.relativePathBytes ?? source.relativePath ?? source.name;
     let opened: OpenSource;

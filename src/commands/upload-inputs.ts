@@ -29,7 +29,12 @@ export async function openInputs(
     import('../sources/shard.ts'),
   ]);
   const shard = await chosenShard(options, host.env);
-  const context = {cwd: host.cwd(), stdin: host.stdin, temporaryDirectory: host.temporaryDirectory(), signal};
+  const context = {
+    cwd: host.cwd(),
+    stdin: () => host.stdin,
+    temporaryDirectory: host.temporaryDirectory(),
+    signal,
+  };
   const allSources = () => ownShare(expandInputs(options, context), shard);
   const iterator = allSources()[Symbol.asyncIterator]();
   const named = options.inputs.length + (options.filesFrom?.length ?? 0) + (options.filesFrom0?.length ?? 0);

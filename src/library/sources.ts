@@ -34,7 +34,7 @@ export async function* filesOf(
   const host = systemHost();
   const context = {
     cwd: cwd ?? host.cwd(),
-    stdin: Readable.from([]),
+    stdin: () => Readable.from([]),
     temporaryDirectory: host.temporaryDirectory(),
   };
   yield* expandInputs({...request, inputs}, context);

@@ -29,7 +29,8 @@ export interface InputRequest {
 
 export interface InputContext {
   cwd: string;
-  stdin: Readable;
+  /** Standard input, which Node opens only when it is asked for. */
+  stdin: () => Readable;
   temporaryDirectory: string;
   /** Ends the wait for a list with its reason. */
   signal?: AbortSignal;

@@ -38,7 +38,7 @@ export interface FinderOptions {
   recursive: boolean;
   follow: boolean;
   filters: Filters;
-  stdin: Readable;
+  stdin: () => Readable;
   temporaryDirectory: string;
   /** The name of what comes on standard input. */
   stdinName?: string;
@@ -80,7 +80,7 @@ export class Finder {
   #stdin(): Source {
     const {stdin, temporaryDirectory, stdinName} = this.#options;
     const source = stdinSource({
-      stdin,
+      stdin: stdin(),
       temporaryDirectory,
       ...(stdinName === undefined ? {} : {name: stdinName}),
     });

@@ -86,7 +86,7 @@ function notAList(label: string, why: string, hint = 'It has to hold one name a 
 
 export interface ListContext {
   cwd: string;
-  stdin: Readable;
+  stdin: () => Readable;
   /** Ends the wait for a list with its reason. */
   signal?: AbortSignal;
 }
@@ -110,7 +110,7 @@ export class Lists {
 
   async open(file: string, separator: Separator): Promise<AsyncGenerator<ByteName>> {
     const {stdin, cwd, signal} = this.#context;
-    const stream = file === '-' ? stdin : await openList(file, cwd);
+    const stream = file === '-' ? stdin() : await openList(file, cwd);
     // Whoever reads it learns of an error; before and after that it must not end the process.
     stream.on('error', () => {});
     this.#streams.push(stream);

@@ -9,7 +9,7 @@ export function expand(
   request: InputRequest,
   stdin: string | Uint8Array = '',
 ): AsyncGenerator<Source> {
-  return expandInputs(request, {cwd, stdin: stdinOf(stdin), temporaryDirectory: cwd});
+  return expandInputs(request, {cwd, stdin: () => stdinOf(stdin), temporaryDirectory: cwd});
 }
 
 /** The sources, each as its name, and its relative path where that is another. */

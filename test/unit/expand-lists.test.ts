@@ -91,7 +91,7 @@ describe('the sources come', () => {
     const stdin = new PassThrough();
     const sources = expandInputs(
       {inputs: [], filesFrom: ['-']},
-      {cwd: root, stdin, temporaryDirectory: root},
+      {cwd: root, stdin: () => stdin, temporaryDirectory: root},
     );
     stdin.write('a.png\n');
     expect((await sources.next()).value?.name).toBe('a.png');

@@ -74,7 +74,7 @@ describe('a list of zero-terminated names', () => {
 
 describe('the lists of a run', () => {
   function listsIn(cwd: string, stdin: Readable = stdinOf(''), signal?: AbortSignal): Lists {
-    return new Lists({cwd, stdin, ...(signal === undefined ? {} : {signal})});
+    return new Lists({cwd, stdin: () => stdin, ...(signal === undefined ? {} : {signal})});
   }
 
   it('are files, named relative to the working directory', async () => {

@@ -8,7 +8,7 @@ import {addFile, makeTree, stdinOf} from '../support/trees.ts';
 const endless = new AbortController().signal;
 
 function sourcesOf(cwd: string, ...inputs: string[]) {
-  const context = {cwd, stdin: stdinOf('never read'), temporaryDirectory: cwd};
+  const context = {cwd, stdin: () => stdinOf('never read'), temporaryDirectory: cwd};
   return expandInputs({inputs, recursive: true}, context);
 }
 

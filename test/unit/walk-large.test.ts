@@ -37,7 +37,7 @@ function number(value: number): string {
 }
 
 function expand(cwd: string, inputs = ['.']) {
-  return expandInputs({inputs, recursive: true}, {cwd, stdin: stdinOf(''), temporaryDirectory: cwd});
+  return expandInputs({inputs, recursive: true}, {cwd, stdin: () => stdinOf(''), temporaryDirectory: cwd});
 }
 
 it('100 directories of 1,000 files come one by one, in order, in little memory', {
