@@ -5,6 +5,15 @@ import type {Readable, Writable} from 'node:stream';
 /** The signals that end a run: SIGINT (130), SIGTERM (143), SIGHUP (129). */
 export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
+/** Tells those who wait or send that it is over, and why; as much of an AbortSignal as they use. */
+export interface StopSignal {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  throwIfAborted(): void;
+  addEventListener(type: 'abort', listener: () => void, options?: {once?: boolean}): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
 /** Time, as the rest of the program sees it. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
@@ -16,7 +25,7 @@ export interface Clock {
   /** Calls `action` every `ms` milliseconds until the returned function is called; never keeps the process alive. */
   every(ms: number, action: () => void): () => void;
   /** Resolves after `ms` milliseconds, or rejects with the signal's reason as soon as it is aborted. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  sleep(ms: number, signal?: StopSignal): Promise<void>;
 }
 
 /** A stream that may be a terminal. */

@@ -14,7 +14,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: HttpRequest;
   readonly #trace: HttpTrace | undefined;
   readonly #chunks: Buffer[] = [];
-  readonly #onAbort = () => this.#controller?.abort(this.#request.signal?.reason);
+  readonly #onAbort = () => this.#controller?.abort(this.#request.signal?.reason as Error);
   #length = 0;
   #head: Pick<HttpAnswer, 'status' | 'headers'> | undefined;
   #controller: Dispatcher.DispatchController | undefined;

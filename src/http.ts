@@ -2,7 +2,7 @@ import type {Socket} from 'node:net';
 import type {TLSSocket} from 'node:tls';
 import {buildConnector, Client} from 'undici';
 import type {MediaError} from './errors.ts';
-import type {Clock} from './host.ts';
+import type {Clock, StopSignal} from './host.ts';
 import {describeConnectError, isCertificateAlert} from './http-errors.ts';
 import {Exchange} from './http-exchange.ts';
 import {proxyFor, tunnelThrough} from './http-proxy.ts';
@@ -60,7 +60,7 @@ export interface HttpRequest {
   path: string;
   headers: Record<string, string>;
   body?: string | BodyWriter | WholeBody;
-  signal?: AbortSignal;
+  signal?: StopSignal;
 }
 
 export interface HttpAnswer {

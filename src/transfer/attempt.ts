@@ -6,6 +6,7 @@ import type {ReceivedRecord} from '../service/record.ts';
 import type {OpenSource} from '../sources/source.ts';
 import type {RateLimit} from './rate-limit.ts';
 import type {Failure, Phase} from './retry.ts';
+import {Stop} from './stop.ts';
 import type {UploadAnswer, Uploader} from './uploader.ts';
 
 export interface AttemptOptions {
@@ -55,7 +56,7 @@ export async function attemptUpload(options: AttemptOptions): Promise<AttemptRes
 
 class Attempt {
   readonly #options: AttemptOptions;
-  readonly #abort = new AbortController();
+  readonly #abort = new Stop();
   #phase: Phase = 'connecting';
   #failure: Failure | undefined;
   #bug: unknown;
@@ -77,7 +78,7 @@ class Attempt {
         contentLength: source.size,
         idempotencyKey,
         body: (await this.#wholeBody()) ?? (wire => this.#body(wire)),
-        signal: this.#abort.signal,
+        signal: this.#abort,
       });
       return this.#judge(answer);
     } catch (error) {
@@ -222,7 +223,7 @@ class Attempt {
     const {rateLimit} = this.#options;
     if (rateLimit === undefined) return;
     this.#setTimer(() => () => {});
-    await rateLimit.take(bytes, this.#abort.signal);
+    await rateLimit.take(bytes, this.#abort);
     this.#watchForStall();
   }
 
@@ -230,10 +231,10 @@ class Attempt {
   async #hold(wire: Wire, sha256: string | undefined): Promise<void> {
     const {source, clock, commit} = this.#options;
     const pauseMs = pauseBeforeRelease(source.size, wire.connectMs);
-    if (pauseMs > 0) await clock.sleep(pauseMs, this.#abort.signal);
+    if (pauseMs > 0) await clock.sleep(pauseMs, this.#abort);
     await source.verify();
     if (sha256 !== undefined) await commit?.(sha256);
-    this.#abort.signal.throwIfAborted();
+    this.#abort.throwIfAborted();
   }
 
   /** From here to the write of the last chunk nothing else can run, so the phase is never ahead of the connection. */

@@ -1,4 +1,4 @@
-import type {Clock} from '../host.ts';
+import type {Clock, StopSignal} from '../host.ts';
 
 /**
  * A rate that all workers share, in bytes a second: a token bucket that holds a tenth of a second. Whoever sends takes
@@ -19,7 +19,7 @@ export class RateLimit {
   }
 
   /** Resolves when so many bytes may be sent; rejects with the signal's reason when that is aborted first. */
-  async take(bytes: number, signal: AbortSignal): Promise<void> {
+  async take(bytes: number, signal: StopSignal): Promise<void> {
     const now = this.#clock.monotonic();
     const start = Math.max(this.#spokenFor, now - burstMs);
     this.#spokenFor = start + (bytes / this.#bytesPerSecond) * 1000;

@@ -1,3 +1,4 @@
+import type {StopSignal} from '../host.ts';
 import type {BodyWriter, WholeBody} from '../http.ts';
 import type {ErrorRecord, ReceivedRecord} from '../service/record.ts';
 
@@ -9,7 +10,7 @@ export interface UploadRequest {
   idempotencyKey: string;
   /** Exactly `contentLength` bytes; a writer throws to drop the request. */
   body: BodyWriter | WholeBody;
-  signal: AbortSignal;
+  signal: StopSignal;
 }
 
 export type UploadAnswer =
