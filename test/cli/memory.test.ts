@@ -2,13 +2,9 @@ import {expect, test} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {sinkServer, writeSparsePng} from '../service/support.ts';
 import {temporaryDirectory} from '../support/media.ts';
+import {memoryIn, tellMemory} from '../support/memory.ts';
 
 const gibibyte = 1024 ** 3;
-
-/** Has the program tell its greatest resident set, in KiB, on standard error as it ends. */
-const tellMemory = `--import=data:text/javascript,${encodeURIComponent(
-  "process.on('exit', () => process._rawDebug('memory', process.resourceUsage().maxRSS))",
-)}`;
 
 test('3 GiB: every byte is sent, in less than 150 MiB of memory', {timeout: 120_000}, async () => {
   const sink = await sinkServer();
@@ -19,7 +15,6 @@ test('3 GiB: every byte is sent, in less than 150 MiB of memory', {timeout: 120_
   });
   expect({stdout, exitCode}).toEqual({stdout: 'm_1\n', exitCode: 0});
   expect(sink.requests.map(({bodyBytes}) => bodyBytes)).toEqual([3 * gibibyte]);
-  const kibibytes = Number(/^memory (\d+)$/m.exec(stderr)?.[1]);
-  expect(kibibytes).toBeGreaterThan(10_000);
-  expect(kibibytes).toBeLessThan(150 * 1024);
+  expect(memoryIn(stderr)).toBeGreaterThan(10 * 2 ** 20);
+  expect(memoryIn(stderr)).toBeLessThan(150 * 2 ** 20);
 });

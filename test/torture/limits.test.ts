@@ -7,6 +7,7 @@ import {inject, onTestFinished} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {sinkServer, writeSparsePng} from '../service/support.ts';
 import {program, type Sandbox, temporaryDirectory} from '../support/media.ts';
+import {memoryIn, tellMemory} from '../support/memory.ts';
 import {someOf} from '../support/seeded.ts';
 import {experiment} from './experiment.ts';
 import {KeepingServer} from './keeping-server.ts';
@@ -192,11 +193,6 @@ experiment(
   windows,
 );
 
-/** Has the program tell its greatest resident set, in KiB, on standard error as it ends. */
-const tellMemory = `--import=data:text/javascript,${encodeURIComponent(
-  "process.on('exit', () => process._rawDebug('memory', process.resourceUsage().maxRSS))",
-)}`;
-
 experiment(
   '5 GiB of a sparse file: every byte is sent, in flat memory',
   async () => {
@@ -207,7 +203,7 @@ experiment(
       const path = await writeSparsePng(await temporaryDirectory(), 'big.png', size);
       const command = ['upload', path, '--format', 'id', '--journal', `${size}.journal`];
       const {stderr, exitCode} = await machine.run(command, {timeout: 200_000});
-      return {exitCode, mebibytes: Math.round(Number(/^memory (\d+)$/m.exec(stderr)?.[1]) / 1024)};
+      return {exitCode, mebibytes: Math.round(memoryIn(stderr) / 2 ** 20)};
     };
     const small = await measure(gibibyte / 16);
     const large = await measure(5 * gibibyte);

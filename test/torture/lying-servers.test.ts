@@ -5,17 +5,13 @@ import {expect, onTestFinished} from 'vitest';
 import {exitStatusOf} from '../../src/errors.ts';
 import {formatNames} from '../../src/output/formats.ts';
 import {type Sandbox, sandbox} from '../support/media.ts';
+import {memoryIn, tellMemory, withoutMemory} from '../support/memory.ts';
 import {experiment} from './experiment.ts';
 import {notJson, rawControl, runnerCommands} from './hostile-text.ts';
 import {type Lie, lies} from './lies.ts';
 import {runOnPlainTerminal} from './terminal.ts';
 
 const mostMemoryKiB = 150 * 1024;
-
-/** Has the program tell its greatest resident set, in KiB, as it ends. */
-const tellMemory = `--import=data:text/javascript,${encodeURIComponent(
-  "process.on('exit', () => process._rawDebug('memory', process.resourceUsage().maxRSS))",
-)}`;
 
 async function listening(onConnection: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
@@ -88,8 +84,8 @@ async function complaintsAboutPipe(
     env: {...box.env, NODE_OPTIONS: tellMemory},
     timeout: 60_000,
   });
-  const memory = Number(/^memory (\d+)$/m.exec(stderr)?.[1] ?? Number.POSITIVE_INFINITY);
-  const errors = stderr.replace(/^memory \d+\n/m, '');
+  const memory = memoryIn(stderr) / 1024;
+  const errors = withoutMemory(stderr);
   const broken: string[] = [];
   if (rawControl.test(stdout + errors)) broken.push('a raw control character in the pipe');
   for (const line of [...notJson(stdout), ...notJson(errors)]) broken.push(`no JSON: ${line.slice(0, 80)}`);

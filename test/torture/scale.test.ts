@@ -8,22 +8,11 @@ import {join} from 'node:path';
 import {expect, onTestFinished} from 'vitest';
 import {shardOf} from '../../src/sources/shard.ts';
 import {fixture, Sandbox} from '../support/media.ts';
+import {memoryIn, tellMemory} from '../support/memory.ts';
 import {experiment} from './experiment.ts';
 
 const mebibyte = 1024 * 1024;
 const perDirectory = 1000;
-
-/** Has the program tell its greatest resident set, in KiB, as it ends. */
-const tellMemory = `--import=data:text/javascript,${encodeURIComponent(
-  "process.on('exit', () => process._rawDebug('memory', process.resourceUsage().maxRSS))",
-)}`;
-
-/** The greatest resident set that a run told, in bytes. */
-function memoryIn(stderr: string): number {
-  const kibibytes = Number(/^memory (\d+)$/m.exec(stderr)?.[1]);
-  expect(kibibytes).toBeGreaterThan(10_000);
-  return kibibytes * 1024;
-}
 
 /** A directory for many files, in memory where the system has such a place. */
 async function roomyDirectory(): Promise<string> {
