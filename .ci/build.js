@@ -56,32 +56,41 @@ function loaded(file, from) {
 }
 
 /**
- * What undici uses of two of Node's modules that take a while to load; and its tree of the names of header fields, which
- * takes longer to grow than to do without.
+ * Modules that packages name and do not need here, by the end of their names, and what stands in for them. Commander would
+ * start programs for commands that are none of ours. Undici's client would bring HTTP/2 and the bodies of fetch, which are
+ * never reached with `allowH2: false` and bodies that are no FormData; two of Node's modules, of which it uses little; and
+ * its tree of the names of header fields, which takes longer to grow than to do without.
  */
 const replacements = {
-  './tree': 'exports.tree = {lookup() {}};',
-  'node:http': 'exports.maxHeaderSize = 16384; exports.IncomingMessage = class {};',
-  'node:assert': `module.exports = (holds, message) => {
-    if (!holds) throw new Error(message ?? 'an assertion of undici failed');
-  };`,
-};
-
-/** Commander would start programs for commands that are none of ours, which is asked of nobody. */
-const commanderWithoutPrograms = {
-  name: 'commander without programs',
-  setup({onResolve, onLoad}) {
-    onResolve({filter: /^node:child_process$/}, ({path, importer}) =>
-      importer.includes('/commander/') ? {path, namespace: 'unused'} : undefined,
-    );
-    onLoad({filter: /.*/, namespace: 'unused'}, () => ({contents: ''}));
+  commander: {'node:child_process': ''},
+  undici: {
+    '/client-h2': '',
+    '/web/fetch/body': '',
+    '/tree': 'exports.tree = {lookup() {}};',
+    'node:http': 'exports.maxHeaderSize = 16384; exports.IncomingMessage = class {};',
+    'node:assert': `module.exports = (holds, message) => {
+      if (!holds) throw new Error(message ?? 'an assertion of undici failed');
+    };`,
   },
 };
 
-/**
- * Of undici only what src uses: its index brings all of it along. Its client would bring HTTP/2 and the bodies of
- * fetch, which are never reached with `allowH2: false` and bodies that are no FormData.
- */
+const withoutUnneeded = {
+  name: 'without what is not needed',
+  setup({onResolve, onLoad}) {
+    for (const [name, modules] of Object.entries(replacements)) {
+      for (const [ending, contents] of Object.entries(modules)) {
+        onResolve({filter: new RegExp(`${ending}(\\.js)?$`)}, ({path, importer}) =>
+          importer.includes(`/node_modules/${name}/lib/`)
+            ? {path, namespace: 'replaced', pluginData: contents}
+            : undefined,
+        );
+      }
+    }
+    onLoad({filter: /.*/, namespace: 'replaced'}, ({pluginData}) => ({contents: pluginData}));
+  },
+};
+
+/** Of undici only what src uses: its index brings all of it along. */
 const partsOfUndici = {
   name: 'parts of undici',
   setup({onResolve, onLoad}) {
@@ -95,11 +104,6 @@ const partsOfUndici = {
         export {default as Client} from 'undici/lib/dispatcher/client.js';`,
       resolveDir: root,
     }));
-    onResolve(
-      {filter: /(\/client-h2|\/web\/fetch\/body|^\.\/tree|^node:http|^node:assert)(\.js)?$/},
-      ({path, importer}) => (importer.includes('/undici/lib/') ? {path, namespace: 'replaced'} : undefined),
-    );
-    onLoad({filter: /.*/, namespace: 'replaced'}, ({path}) => ({contents: replacements[path] ?? ''}));
   },
 };
 
@@ -150,7 +154,7 @@ const options = {
   minify: true,
   legalComments: 'none',
   external,
-  plugins: [keepApart, partsOfUndici, commanderWithoutPrograms],
+  plugins: [keepApart, partsOfUndici, withoutUnneeded],
   metafile: true,
   logLevel: 'warning',
 };

@@ -4,7 +4,7 @@ import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 
 /** Where the settings live: MEDIA_CONFIG_DIR, else the platform's directory for a user's configuration. */
-export function configDirectory(host: Pick<Host, 'env' | 'cwd'>): string {
+export function configDirectory(host: Host): string {
   const chosen = host.env['MEDIA_CONFIG_DIR'];
   return chosen ? resolve(host.cwd(), chosen) : ownDirectory('config');
 }
