@@ -1,6 +1,6 @@
-import {randomUUID} from 'node:crypto';
 import {homedir, hostname, tmpdir} from 'node:os';
 import type {Readable, Writable} from 'node:stream';
+import {uuid} from './uuid.ts';
 
 /** The signals that end a run: SIGINT (130), SIGTERM (143), SIGHUP (129). */
 export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
@@ -130,7 +130,7 @@ export function systemHost(): Host {
     isProcessAlive,
     userId: () => process.getuid?.(),
     random: () => Math.random(),
-    uuid: () => randomUUID(),
+    uuid,
     onEndSignal(listener) {
       for (const signal of endSignals) process.on(signal, listener);
       return () => {

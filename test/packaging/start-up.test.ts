@@ -9,6 +9,7 @@ import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 const unused = [
   'tls',
   'child_process',
+  'crypto',
   'http',
   'http2',
   'internal/fs/promises',
