@@ -32,12 +32,10 @@ function readyAnswer(command) {
 }
 
 async function start() {
-  // Node 20 would compile the HTTP parser once more and better after one answer, which takes longer than a whole small
-  // upload, and ending waits for it: not before it has parsed some hundred answers.
-  if (/^2[01]\./.test(process.versions.node))
-    require('node:v8').setFlagsFromString('--wasm-tiering-budget=100000000');
-  const {run, systemHost} = require('../dist/main.cjs');
+  const {load, keep} = require('./load.js');
+  const {run, systemHost} = load('./main.cjs');
   const status = await run(process.argv.slice(2), systemHost());
+  if (status === 0) keep();
   if (typeof status === 'number') process.exit(status);
   // The first process of a container cannot be ended by its own signal, and Windows has none; this is what a shell would
   // say of it.

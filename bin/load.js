@@ -1,0 +1,110 @@
+const {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} = require('node:fs');
+const {dirname, join} = require('node:path');
+const {Script} = require('node:vm');
+
+// Keeps what V8 compiled of the program beside it, as Python does, so that the next run of the same command need not
+// compile it once more, which is a quarter of a small upload. Node's own cache keeps only what was compiled before the
+// program ran, a third of that. Where the program's directory cannot be written, every run compiles.
+
+const program = join(dirname(__dirname), 'dist');
+const directory = join(program, 'compiled');
+const isOff = process.env.NODE_DISABLE_COMPILE_CACHE === '1';
+/** What a command compiles is of little use to another. */
+const command = /^[a-z]+$/.exec(process.argv[2] ?? '')?.[0] ?? 'media';
+/** A run that took longer has thrown away again what V8 compiled for its beginning. */
+const longestRun = 5;
+const loaded = new Map();
+
+// Node 20 would compile the HTTP parser once more and better after one answer, which takes longer than a whole small
+// upload, and ending waits for it: not before it has parsed some hundred answers.
+const v8 = /^2[01]\./.test(process.versions.node) ? require('node:v8') : undefined;
+const setTieringBudget = bytes => v8?.setFlagsFromString(`--wasm-tiering-budget=${bytes}`);
+setTieringBudget(1e8);
+
+/** V8 takes code only under the flags that it was made under. */
+function underUsualFlags(action) {
+  setTieringBudget(18e5);
+  try {
+    return action();
+  } finally {
+    setTieringBudget(1e8);
+  }
+}
+
+/** Loads a file of dist, and what it loads of dist in turn; returns its exports. */
+function load(name) {
+  const known = loaded.get(name);
+  if (known !== undefined) return known.module.exports;
+  const filename = join(program, name);
+  const source = readFileSync(filename, 'utf8');
+  const path = isOff ? undefined : pathOf(name, source);
+  const cachedData = path === undefined ? undefined : kept(path);
+  const wrapped = `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
+  const script = underUsualFlags(() => new Script(wrapped, {filename, cachedData}));
+  const module = {exports: {}};
+  const isKept = script.cachedDataRejected === false;
+  loaded.set(name, {module, script, path: isKept ? undefined : path});
+  const requireFrom = id => (id.startsWith('./') ? load(id) : require(id));
+  script.runInThisContext().call(module.exports, module.exports, requireFrom, module, filename, program);
+  return module.exports;
+}
+
+/** Where the compiled code of a file is kept: under the hash of its source, which ends it, and for this very Node. */
+function pathOf(name, source) {
+  try {
+    const node = `${process.version}-${process.arch}-${statSync(process.execPath).size}`;
+    return join(directory, `${name}-${source.slice(-17, -1)}-${node}-${command}`);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What was kept, if it is whole: V8 does not look, and runs what it is given. */
+function kept(path) {
+  try {
+    const twice = readFileSync(path);
+    const code = twice.subarray(0, twice.length / 2);
+    return code.equals(twice.subarray(code.length)) ? code : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Keeps what was compiled in this run and is not kept yet. To be called at its end, when it has gone well. */
+function keep() {
+  if (process.uptime() > longestRun) return;
+  for (const {script, path} of loaded.values()) {
+    if (path !== undefined && !write(path, () => underUsualFlags(() => script.createCachedData()))) return;
+  }
+}
+
+function write(path, compile) {
+  const temporary = `${path}.${process.pid}`;
+  let file;
+  try {
+    mkdirSync(directory, {recursive: true, mode: 0o755});
+    file = openSync(temporary, 'wx', 0o644);
+    const code = compile();
+    const twice = Buffer.concat([code, code]);
+    if (writeSync(file, twice) < twice.length) throw new Error('The disk is full.');
+    renameSync(temporary, path);
+    return true;
+  } catch {
+    // A run without it is only slower.
+    if (file !== undefined) unlinkSync(temporary);
+    return false;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+module.exports = {load, keep};

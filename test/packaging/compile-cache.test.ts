@@ -1,0 +1,200 @@
+import {cp, mkdir, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {dirname, join} from 'node:path';
+import {execa} from 'execa';
+import {beforeEach, describe, expect, test} from 'vitest';
+import {fixture, program, temporaryDirectory} from '../support/media.ts';
+
+/** Tells of every file that the program compiles whether it came with kept code, and whether V8 took that. */
+const reporter = `
+const fs = require('node:fs');
+const vm = require('node:vm');
+const {basename} = require('node:path');
+vm.Script = class extends vm.Script {
+  constructor(source, options) {
+    super(source, options);
+    const taken = options.cachedData === undefined ? 'none' : this.cachedDataRejected ? 'rejected' : 'taken';
+    fs.appendFileSync(process.env.COMPILED_REPORT, basename(options.filename) + ' ' + taken + '\\n');
+  }
+};`;
+
+const dryRun = ['upload', '--dry-run', fixture('photo.png')];
+
+let directory: string;
+
+beforeEach(async () => {
+  directory = await temporaryDirectory();
+  const root = dirname(dirname(program));
+  for (const part of ['bin', 'dist', 'package.json']) {
+    await cp(join(root, part), join(directory, part), {
+      recursive: true,
+      filter: source => !source.endsWith('compiled'),
+    });
+  }
+  await writeFile(join(directory, 'reporter.cjs'), reporter);
+});
+
+/** Runs the copied program; `compiled` has a line for each file that it loaded. */
+async function run(parameters: readonly string[], {env = {}, flags = [] as string[], limit = ''} = {}) {
+  const report = join(directory, 'report');
+  await rm(report, {force: true});
+  const command = [
+    process.execPath,
+    ...flags,
+    '--require',
+    join(directory, 'reporter.cjs'),
+    join(directory, 'bin', 'media.js'),
+    ...parameters,
+  ];
+  const {exitCode, stdout, stderr} = await execa('sh', ['-c', `${limit} exec "$@"`, 'sh', ...command], {
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: directory,
+      MEDIA_CONFIG_DIR: join(directory, 'config'),
+      COMPILED_REPORT: report,
+      ...env,
+    },
+    extendEnv: false,
+    reject: false,
+    stdin: 'ignore',
+    timeout: 25_000,
+  });
+  const compiled = (await readFile(report, 'utf8')).trim().split('\n');
+  return {exitCode, stdout, stderr, compiled};
+}
+
+async function kept(): Promise<string[]> {
+  return (await readdir(join(directory, 'dist', 'compiled')).catch(() => [])).sort();
+}
+
+describe('the second run of a command', () => {
+  test('takes what the first compiled and kept, and does the same', async () => {
+    const first = await run(dryRun);
+    expect(first.exitCode, first.stderr).toBe(0);
+    expect(first.compiled).toContain('main.cjs none');
+    expect(first.compiled.filter(line => !line.endsWith(' none'))).toEqual([]);
+    const files = await kept();
+    expect(files).toHaveLength(first.compiled.length);
+    const {mode} = await stat(join(directory, 'dist', 'compiled', files[0] as string));
+    expect(mode & 0o022).toBe(0);
+
+    const second = await run(dryRun);
+    expect(second.compiled).toEqual(first.compiled.map(line => line.replace('none', 'taken')));
+    expect({...second, compiled: []}).toEqual({...first, compiled: []});
+    expect(await kept()).toEqual(files);
+  });
+
+  test('adds the files that only it loads', async () => {
+    await run([...dryRun, '--json']);
+    const before = await kept();
+    const {compiled} = await run(dryRun);
+    const added = compiled.filter(line => line.endsWith(' none'));
+    expect(added).toContain('cli-table3.cjs none');
+    expect(await kept()).toHaveLength(before.length + added.length);
+    expect((await run(dryRun)).compiled.filter(line => !line.endsWith(' taken'))).toEqual([]);
+  });
+});
+
+test('each command keeps its own', async () => {
+  await run(dryRun);
+  const {exitCode, compiled} = await run(['config', 'list']);
+  expect(exitCode).toBe(0);
+  expect(compiled).toContain('main.cjs none');
+  expect((await run(['config', 'list'])).compiled).toContain('main.cjs taken');
+});
+
+test('ten at once all do their work and leave nothing half written', async () => {
+  const runs = await Promise.all(
+    Array.from({length: 10}, () =>
+      execa(process.execPath, [join(directory, 'bin', 'media.js'), ...dryRun], {
+        stdin: 'ignore',
+        timeout: 25_000,
+      }),
+    ),
+  );
+  expect(new Set(runs.map(({stdout}) => stdout)).size).toBe(1);
+  const files = await kept();
+  expect(files.filter(file => !file.endsWith('-upload'))).toEqual([]);
+  const {compiled} = await run(dryRun);
+  expect(compiled.filter(line => !line.endsWith(' taken'))).toEqual([]);
+});
+
+describe('what was kept is left alone when it', () => {
+  const damages: [string, (bytes: Buffer) => Buffer][] = [
+    ['is empty', () => Buffer.alloc(0)],
+    ['was cut', bytes => bytes.subarray(0, 1000)],
+    ['was cut in half', bytes => bytes.subarray(0, bytes.length / 2)],
+    ['has no bytes but zeros', bytes => Buffer.alloc(bytes.length)],
+    ['is something else', () => Buffer.from('not V8')],
+    ...[0.1, 0.3, 0.5, 0.7, 0.9].map((place): [string, (bytes: Buffer) => Buffer] => [
+      `has one bit wrong at ${place} of its length`,
+      bytes => {
+        const position = Math.floor(bytes.length * place);
+        bytes.writeUInt8(bytes.readUInt8(position) ^ 4, position);
+        return bytes;
+      },
+    ]),
+  ];
+
+  test.for(damages)('%s', async ([, damage]) => {
+    const expected = await run(dryRun);
+    for (const file of await kept()) {
+      const path = join(directory, 'dist', 'compiled', file);
+      await writeFile(path, damage(await readFile(path)));
+    }
+    const {compiled, ...result} = await run(dryRun);
+    expect(compiled.filter(line => line.endsWith(' taken'))).toEqual([]);
+    expect({...result, compiled: expected.compiled}).toEqual(expected);
+    // And is made anew.
+    expect((await run(dryRun)).compiled.filter(line => !line.endsWith(' taken'))).toEqual([]);
+  });
+
+  test('was made of other contents of the same length', async () => {
+    await run(dryRun);
+    const main = join(directory, 'dist', 'main.cjs');
+    const source = await readFile(main, 'utf8');
+    expect(source).toMatch(/\n\/\/[0-9a-f]{16}\n$/);
+    await writeFile(main, source.replace(/[0-9a-f]{16}\n$/, '0123456789abcdef\n'));
+    expect((await run(dryRun)).compiled).toContain('main.cjs none');
+  });
+
+  test("was made without a user's own flags of V8", async () => {
+    const expected = await run(dryRun);
+    const files = await kept();
+    const {compiled, ...result} = await run(dryRun, {flags: ['--no-opt']});
+    expect(compiled.filter(line => !line.endsWith(' rejected'))).toEqual([]);
+    expect({...result, compiled: expected.compiled}).toEqual(expected);
+    // Who always has such flags gets code of their own.
+    expect((await run(dryRun, {flags: ['--no-opt']})).compiled).toContain('main.cjs taken');
+    expect(await kept()).toEqual(files);
+  });
+});
+
+describe('nothing is kept, and nothing else is different,', () => {
+  async function expectNothingKept(result: Awaited<ReturnType<typeof run>>) {
+    expect(result.exitCode, result.stderr).toBe(0);
+    expect(result.stderr).toBe('');
+    expect(result.stdout).toContain('photo.png');
+    expect(await kept()).toEqual([]);
+  }
+
+  test('where the directory cannot be made', async () => {
+    await writeFile(join(directory, 'dist', 'compiled'), '');
+    await expectNothingKept(await run(dryRun));
+  });
+
+  test('when the disk has no room for it', async () => {
+    await expectNothingKept(await run(dryRun, {limit: 'ulimit -f 100;'}));
+  });
+
+  test('when it is switched off as in Node', async () => {
+    await expectNothingKept(await run(dryRun, {env: {NODE_DISABLE_COMPILE_CACHE: '1'}}));
+    await mkdir(join(directory, 'dist', 'compiled'), {recursive: true});
+    await expectNothingKept(await run(dryRun, {env: {NODE_DISABLE_COMPILE_CACHE: '1'}}));
+  });
+
+  test('when the command failed', async () => {
+    const {exitCode} = await run(['upload', 'none.png', '--dry-run']);
+    expect(exitCode).not.toBe(0);
+    expect(await kept()).toEqual([]);
+  });
+});
