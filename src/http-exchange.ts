@@ -9,8 +9,6 @@ const maxAnswerBytes = 1024 * 1024;
 export class Exchange implements Dispatcher.DispatchHandler {
   /** The answer, once it has been read to its end, to its limit, or to where it was cut off. */
   readonly answer: Promise<HttpAnswer>;
-  /** Resolves with the answer, or with the failure of the request. */
-  readonly settled: Promise<void>;
   readonly #request: HttpRequest;
   readonly #trace: HttpTrace | undefined;
   readonly #chunks: Buffer[] = [];
@@ -28,11 +26,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.settled = this.answer.then(
+    request.signal?.addEventListener('abort', this.#onAbort);
+  }
+
+  /** Resolves with the answer, or with the failure of the request. */
+  get settled(): Promise<void> {
+    return this.answer.then(
       () => {},
       () => {},
     );
-    request.signal?.addEventListener('abort', this.#onAbort);
   }
 
   /** Whether the head of the answer has arrived. */

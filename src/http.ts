@@ -174,7 +174,9 @@ export class Connection {
       get answered() {
         return exchange.answered;
       },
-      settled: exchange.settled,
+      get settled() {
+        return exchange.settled;
+      },
       connectMs: this.#connectMs,
     };
   }

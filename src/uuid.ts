@@ -1,10 +1,9 @@
 import {randomUUID} from 'node:crypto';
 import {closeSync, fstatSync, openSync, readSync} from 'node:fs';
 
-const uuidSize = 16;
-/** Random bytes read ahead, and where the next UUID begins in them. */
-const pool = Buffer.alloc(256 * uuidSize);
-let next = pool.length;
+/** Random hexadecimal digits read ahead, 32 for a UUID, and where those of the next begin. */
+let pool = '';
+let next = 0;
 
 /**
  * A random UUID (RFC 9562, version 4). Its bytes come from the kernel itself where it has a device for them: node:crypto
@@ -12,11 +11,11 @@ let next = pool.length;
  */
 export function uuid(): string {
   if (next === pool.length && !refill()) return randomUUID();
-  const bytes = pool.subarray(next, next + uuidSize);
-  next += uuidSize;
-  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
-  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  const digits = (start: number, end: number) => pool.slice(next + start, next + end);
+  const variant = '89ab'.charAt(Number.parseInt(digits(16, 17), 16) % 4);
+  const made = `${digits(0, 8)}-${digits(8, 12)}-4${digits(13, 16)}-${variant}${digits(17, 20)}-${digits(20, 32)}`;
+  next += 32;
+  return made;
 }
 
 /** Whether the pool is full again. */
@@ -24,7 +23,9 @@ function refill(): boolean {
   let device: number | undefined;
   try {
     device = openSync('/dev/urandom', 'r');
-    if (!fstatSync(device).isCharacterDevice() || readSync(device, pool) !== pool.length) return false;
+    const bytes = Buffer.alloc(4096);
+    if (!fstatSync(device).isCharacterDevice() || readSync(device, bytes) !== bytes.length) return false;
+    pool = bytes.toString('hex');
     next = 0;
     return true;
   } catch {

@@ -1,3 +1,4 @@
+import type {StopSignal} from '../host.ts';
 import type {Shard} from '../sources/shard.ts';
 import type {Source} from '../sources/source.ts';
 import type {TransferOptions} from '../transfer/transfer.ts';
@@ -22,10 +23,11 @@ export interface Inputs {
 export async function openInputs(
   options: UploadOptions,
   {host}: Invocation,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<Inputs> {
-  const [{expandInputs}, {ownShare}] = await Promise.all([
+  const [{expandInputs}, {Resumed}, {ownShare}] = await Promise.all([
     import('../sources/expand.ts'),
+    import('../sources/iterators.ts'),
     import('../sources/shard.ts'),
   ]);
   const shard = await chosenShard(options, host.env);
@@ -35,7 +37,10 @@ export async function openInputs(
     temporaryDirectory: host.temporaryDirectory(),
     signal,
   };
-  const allSources = () => ownShare(expandInputs(options, context), shard);
+  const allSources = () => {
+    const sources = expandInputs(options, context);
+    return shard === undefined ? sources : ownShare(sources, shard);
+  };
   const iterator = allSources()[Symbol.asyncIterator]();
   const named = options.inputs.length + (options.filesFrom?.length ?? 0) + (options.filesFrom0?.length ?? 0);
   const mayBeOne = named === 1 && options.inputs.length === 1 && !options.recursive;
@@ -43,7 +48,7 @@ export async function openInputs(
   const taken = [await iterator.next()];
   if (mayBeOne && !taken[0]?.done) taken.push(await iterator.next());
   return {
-    sources: resumed(taken, iterator),
+    sources: new Resumed(taken, iterator),
     several: !mayBeOne || taken.at(-1)?.done !== true,
     empty: taken[0]?.done === true,
     async survey(found, until) {
@@ -51,21 +56,6 @@ export async function openInputs(
       return (await isRepeatable(options, context.cwd)) && survey(allSources(), found, until);
     },
   };
-}
-
-async function* resumed(
-  taken: IteratorResult<Source>[],
-  iterator: AsyncIterator<Source>,
-): AsyncGenerator<Source> {
-  try {
-    for (const {done, value} of taken) {
-      if (done) return;
-      yield value;
-    }
-    for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value;
-  } finally {
-    await iterator.return?.();
-  }
 }
 
 async function chosenShard(

@@ -1,9 +1,9 @@
-import {setMaxListeners} from 'node:events';
 import {MediaError} from '../errors.ts';
 import type {EndSignal} from '../host.ts';
 import type {FormatName} from '../output/formats.ts';
 import type {Journal} from '../transfer/journal.ts';
 import type {Outcome} from '../transfer/outcome.ts';
+import {Stop} from '../transfer/stop.ts';
 import type {TransferOptions} from '../transfer/transfer.ts';
 import type {ExitStatus, Invocation} from './cli.ts';
 import {outcomeWithProfilePage} from './profile-page.ts';
@@ -22,7 +22,7 @@ export class UploadRun {
   readonly #invocation: Invocation;
   readonly #format: FormatName;
   readonly #after: readonly AfterAction[];
-  readonly #stop = new AbortController();
+  readonly #stop = new Stop();
   readonly #tally = new Tally();
   readonly #audit = new Audit();
   readonly #again = new Again();
@@ -39,8 +39,6 @@ export class UploadRun {
     this.#invocation = invocation;
     this.#format = format;
     this.#after = after;
-    // Every file in flight listens to it, and there may be many.
-    setMaxListeners(0, this.#stop.signal);
   }
 
   async execute(contentType: TypeDecision): Promise<ExitStatus> {
@@ -75,7 +73,7 @@ export class UploadRun {
   }
 
   async #upload(contentType: TypeDecision): Promise<void> {
-    const inputs = await openInputs(this.#options, this.#invocation, this.#stop.signal);
+    const inputs = await openInputs(this.#options, this.#invocation, this.#stop);
     if (inputs.empty) return;
     const results = await this.#openResults(inputs.several);
     const journal = await this.#openJournal();
@@ -168,7 +166,7 @@ export class UploadRun {
       onUnknown: session?.idempotencyHonoured ? 'retry' : onUnknown,
       dryRun: this.#options.dryRun === true,
       failFast: this.#options.failFast === true,
-      stop: this.#stop.signal,
+      stop: this.#stop,
       observer,
     };
   }

@@ -52,7 +52,7 @@ export async function watchUpload(invocation: Invocation, inputs: Inputs, tally:
   return {
     observer: {
       started(position, name, size) {
-        meter.started(position, printable(name), size);
+        meter.started(position, name, size);
         shown.start();
       },
       progress: (position, sentBytes) => meter.progress(position, sentBytes),

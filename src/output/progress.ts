@@ -1,6 +1,7 @@
 import ora, {type Ora} from 'ora';
 import type {Clock, TerminalOutput} from '../host.ts';
 import {cellsOf, cutMiddle} from './cells.ts';
+import {printable} from './escape.ts';
 import {type FileInFlight, filesText, type Meter, standingBar, standingText} from './meter.ts';
 import type {Drawing} from './report.ts';
 import {formatBytes, formatDuration} from './units.ts';
@@ -117,7 +118,7 @@ export class Progress implements Drawing {
 function fileLine(file: FileInFlight, now: number, room: number): string {
   const text = file.waiting ?? progressText(file.size, file.sent, now - file.start);
   const forName = room - cellsOf(text) - 2;
-  const name = forName < narrowestName ? '' : `${cutMiddle(file.name, forName)}  `;
+  const name = forName < narrowestName ? '' : `${cutMiddle(printable(file.name), forName)}  `;
   return cutMiddle(`${name}${text}`, room);
 }
 

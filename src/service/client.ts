@@ -92,7 +92,8 @@ export class MediaClient implements Uploader {
     const redacted = this.#key.redactIn(body);
     if (redacted !== body) answer.body = Buffer.from(redacted, 'latin1');
     for (const [name, value] of Object.entries(answer.headers)) {
-      answer.headers[name] = this.#key.redactIn(value);
+      const shown = this.#key.redactIn(value);
+      if (shown !== value) answer.headers[name] = shown;
     }
     return answer;
   }
@@ -138,7 +139,9 @@ function interpretUpload(answer: HttpAnswer): UploadAnswer {
     : {kind: 'stored', received};
 }
 
+const decoder = new TextDecoder();
+
 /** The body as text; a byte order mark is no part of it (RFC 8259, section 8.1). */
 function textOf(answer: HttpAnswer): string {
-  return new TextDecoder().decode(answer.body);
+  return decoder.decode(answer.body);
 }

@@ -52,7 +52,7 @@ function decideStrictly(claim: Claim, finding: (Finding & {isMedia: true}) | und
     return {contentType: claim.type};
   throw new MediaError(
     'type_mismatch',
-    `The name and the bytes of ${claim.file} do not agree: ${describe(claim, finding)}.`,
+    `The name and the bytes of ${fileOf(claim)} do not agree: ${describe(claim, finding)}.`,
     {
       hint: `Name the type with --content-type ${claim.type ?? finding?.type ?? 'image/png'}, or leave out --types strict.`,
     },
@@ -61,9 +61,9 @@ function decideStrictly(claim: Claim, finding: (Finding & {isMedia: true}) | und
 
 /** What a file's name claims. */
 interface Claim {
-  /** The file's name as it may be shown. */
-  file: string;
-  /** As it may be shown: without its dot, empty if there is none. */
+  /** The file's name, which may hold anything. */
+  name: string;
+  /** In lower case, without its dot; empty if there is none. It may hold anything, too. */
   extension: string;
   /** The image/* or video/* type of the extension. */
   type?: string;
@@ -77,17 +77,25 @@ export async function loadTypeKnowledge(): Promise<void> {
   await Promise.all([import('mime-types'), loadSniffer()]);
 }
 
-async function readExtension(name: string): Promise<Claim> {
+function readExtension(name: string): Claim | Promise<Claim> {
   const extension = extname(name).slice(1).toLowerCase();
-  const claim = {
-    file: name === '-' ? 'Standard input' : showable(name),
-    extension: shorten(showable(extension)),
-    isAmbiguous: isAmbiguousExtension(extension),
-  };
-  if (extension === '') return claim;
-  const type = tabledExtensionType(extension) ?? (await lookUp(extension));
+  const type = extension === '' ? undefined : tabledExtensionType(extension);
+  if (extension === '' || type !== undefined) return claimOf(name, extension, type);
+  return lookUp(extension).then(found => claimOf(name, extension, found));
+}
+
+function claimOf(name: string, extension: string, type: string | undefined): Claim {
+  const claim = {name, extension, isAmbiguous: isAmbiguousExtension(extension)};
   if (type === undefined) return claim;
   return isMediaType(type) ? {...claim, type} : {...claim, otherType: type};
+}
+
+function fileOf({name}: Claim): string {
+  return name === '-' ? 'Standard input' : showable(name);
+}
+
+function extensionOf({extension}: Claim): string {
+  return shorten(showable(extension));
 }
 
 async function lookUp(extension: string): Promise<string | undefined> {
@@ -109,7 +117,7 @@ function notMedia(claim: Claim, finding: Finding): MediaError {
   const overrule = `--content-type ${claim.type ?? other?.container ?? 'image/png'}`;
   return new MediaError(
     'not_media',
-    `${claim.file} is not recognised as an image or a video: ${describe(claim, finding)}.`,
+    `${fileOf(claim)} is not recognised as an image or a video: ${describe(claim, finding)}.`,
     {
       hint:
         other?.what === lfsPointer
@@ -125,16 +133,16 @@ function describe(claim: Claim, finding: Finding): string {
   return `${describeClaim(claim)}, and the bytes ${bytes === undefined ? 'are of no known kind' : `say ${bytes}`}`;
 }
 
-function describeClaim({extension, type, otherType}: Claim): string {
-  if (extension === '') return 'the name has no extension';
-  const named = type ?? otherType;
+function describeClaim(claim: Claim): string {
+  if (claim.extension === '') return 'the name has no extension';
+  const named = claim.type ?? claim.otherType;
   return named === undefined
-    ? `the extension .${extension} is unknown`
-    : `the extension .${extension} says ${named}`;
+    ? `the extension .${extensionOf(claim)} is unknown`
+    : `the extension .${extensionOf(claim)} says ${named}`;
 }
 
 function describeMismatch(claim: Claim, sent: string, found: string): string {
-  return `The extension .${claim.extension} says ${sent}, but the bytes say ${found}: sent as ${sent} (--types content sends ${found}).`;
+  return `The extension .${extensionOf(claim)} says ${sent}, but the bytes say ${found}: sent as ${sent} (--types content sends ${found}).`;
 }
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";

@@ -1,5 +1,4 @@
 import {constants, openSync, open as openThere, readSync, read as readThere, statfsSync} from 'node:fs';
-import {dirname} from 'node:path';
 import {promisify} from 'node:util';
 import {type Clock, systemClock} from '../host.ts';
 
@@ -18,8 +17,11 @@ export const smallBytes = 64 * 1024;
 /** A call that took longer than this, in milliseconds, has waited for a disk. */
 const quickMs = 2;
 
-/** So many calls are made on other threads after one that has waited. */
-const carefulCalls = 64;
+/**
+ * So many calls are made on other threads after one that has waited: more each time, since a disk waits often and a busy
+ * machine now and then, and fewer again with each call that has not.
+ */
+const carefulCalls = {least: 8, most: 512};
 
 /**
  * Opens and reads files: on this thread while they lie on a disk of this machine that answers at once, and on another
@@ -29,52 +31,63 @@ const carefulCalls = 64;
 export class Disk {
   readonly #clock: Clock;
   readonly #typeOf: (directory: string) => number;
-  /** A directory whose files are at hand. */
+  /** A directory whose files are at hand; '' is the root. */
   #quickDirectory: string | undefined;
+  /** Calls still to be made on other threads, and how many it will be the next time. */
   #carefulCalls = 0;
+  #patience = carefulCalls.least;
 
   constructor(clock: Clock = systemClock, typeOf = fileSystemType) {
     this.#clock = clock;
     this.#typeOf = typeOf;
   }
 
-  /** Opens a file for reading; rejects with the system's error. */
-  async open(path: string | Buffer): Promise<number> {
-    const directory = typeof path === 'string' ? dirname(path) : undefined;
-    if (this.isQuick(directory)) return this.#timed(() => openSync(path, readOnly));
+  /** Opens a file for reading; throws or rejects with the system's error. */
+  open(path: string | Buffer): number | Promise<number> {
+    return this.isQuick(path) ? this.#timed(() => openSync(path, readOnly)) : this.#openElsewhere(path);
+  }
+
+  async #openElsewhere(path: string | Buffer): Promise<number> {
     const fd = await openElsewhere(path, readOnly);
-    this.#learn(directory);
+    this.#learn(path);
     return fd;
   }
 
-  /** Reads into a part of the memory; resolves to the number of bytes, 0 at the end of the file. */
-  async read(fd: number, path: string | Buffer, into: Uint8Array, position: number): Promise<number> {
-    const isSmall = into.length <= smallBytes && typeof path === 'string';
-    if (isSmall && this.isQuick(dirname(path)))
-      return this.#timed(() => readSync(fd, into, 0, into.length, position));
-    return (await readElsewhere(fd, into, 0, into.length, position)).bytesRead;
+  /** Reads into a part of the memory; gives the number of bytes, 0 at the end of the file. */
+  read(fd: number, path: string | Buffer, into: Uint8Array, position: number): number | Promise<number> {
+    return into.length <= smallBytes && this.isQuick(path)
+      ? this.#timed(() => readSync(fd, into, 0, into.length, position))
+      : readElsewhere(fd, into, 0, into.length, position).then(({bytesRead}) => bytesRead);
   }
 
-  /** Whether what is in a directory is opened and read on this thread. */
-  isQuick(directory: string | undefined): boolean {
-    return directory !== undefined && directory === this.#quickDirectory;
+  /** Whether a file is opened and read on this thread, as is all in its directory. */
+  isQuick(path: string | Buffer): boolean {
+    const directory = this.#quickDirectory;
+    return (
+      directory !== undefined &&
+      typeof path === 'string' &&
+      path.lastIndexOf('/') === directory.length &&
+      path.startsWith(directory)
+    );
   }
 
-  #timed<Result>(call: () => Result): Result {
+  #timed(call: () => number): number {
     const start = this.#clock.monotonic();
     const result = call();
     if (this.#clock.monotonic() - start > quickMs) {
       this.#quickDirectory = undefined;
-      this.#carefulCalls = carefulCalls;
-    }
+      this.#carefulCalls = this.#patience;
+      this.#patience = Math.min(carefulCalls.most, 2 * this.#patience);
+    } else this.#patience = Math.max(carefulCalls.least, this.#patience - 1);
     return result;
   }
 
   /** A file of the directory has just been opened, so that asking about it does not hang. */
-  #learn(directory: string | undefined): void {
+  #learn(path: string | Buffer): void {
     this.#carefulCalls -= 1;
-    if (directory === undefined || this.#carefulCalls > 0) return;
-    if (localTypes.has(this.#typeOf(directory))) this.#quickDirectory = directory;
+    if (typeof path !== 'string' || this.#carefulCalls > 0) return;
+    const directory = path.slice(0, path.lastIndexOf('/'));
+    if (localTypes.has(this.#typeOf(directory || '/'))) this.#quickDirectory = directory;
   }
 }
 

@@ -1,8 +1,10 @@
 import type {Readable} from 'node:stream';
 import {MediaError} from '../errors.ts';
+import type {StopSignal} from '../host.ts';
 import {compileFilters} from './filters.ts';
 import {isPattern} from './globs.ts';
 import {type Candidate, Finder} from './inputs.ts';
+import {Resumed} from './iterators.ts';
 import {Lists, type Separator} from './lists.ts';
 import {Seen} from './seen.ts';
 import type {Source} from './source.ts';
@@ -33,7 +35,7 @@ export interface InputContext {
   stdin: () => Readable;
   temporaryDirectory: string;
   /** Ends the wait for a list with its reason. */
-  signal?: AbortSignal;
+  signal?: StopSignal;
 }
 
 /**
@@ -51,7 +53,7 @@ export async function* expandInputs(request: InputRequest, context: InputContext
     const seen = isOne ? undefined : new Seen(context.cwd);
     for (const input of inputs) {
       let isEmpty = true;
-      for await (const {source, file, mention} of input.candidates()) {
+      for await (const {source, file, mention} of await input.candidates()) {
         isEmpty = false;
         if (file === undefined || !(await seen?.isRepeat(file, mention))) yield source;
       }
@@ -111,7 +113,7 @@ async function planInputs(request: InputRequest, context: InputContext, lists: L
   for (const [file, separator] of files) {
     const names = await lists.open(file, separator);
     const nothing = () => nothingMatched(`The list ${file} names no file`, isFiltered);
-    named.push(new Input({open: () => finder.listed(names), mayBeEmpty: true, isOnce: true, nothing}));
+    named.push(new Input({open: async () => finder.listed(names), mayBeEmpty: true, isOnce: true, nothing}));
   }
   return named;
 }
@@ -129,7 +131,7 @@ async function refuseEmpty(inputs: readonly Input[]): Promise<void> {
 }
 
 interface InputOptions {
-  open: () => AsyncGenerator<Candidate>;
+  open: () => Promise<AsyncIterator<Candidate>>;
   mayBeEmpty: boolean;
   /** Whether it can be read only once, as a pipe. */
   isOnce: boolean;
@@ -140,7 +142,7 @@ interface InputOptions {
 class Input {
   readonly nothing: () => MediaError;
   readonly #options: InputOptions;
-  #begun: {first: IteratorResult<Candidate>; rest: AsyncGenerator<Candidate>} | undefined;
+  #begun: Resumed<Candidate> | undefined;
 
   constructor(options: InputOptions) {
     this.#options = options;
@@ -150,19 +152,14 @@ class Input {
   /** Looks as far as the first candidate, and keeps that only of what cannot be read again. */
   async isEmpty(): Promise<boolean> {
     if (!this.#options.mayBeEmpty) return false;
-    const rest = this.#options.open();
+    const rest = await this.#options.open();
     const first = await rest.next();
-    if (this.#options.isOnce) this.#begun = {first, rest};
-    else await rest.return(undefined);
+    if (this.#options.isOnce) this.#begun = new Resumed([first], rest);
+    else await rest.return?.();
     return first.done === true;
   }
 
-  async *candidates(): AsyncGenerator<Candidate> {
-    if (this.#begun === undefined) {
-      yield* this.#options.open();
-    } else if (!this.#begun.first.done) {
-      yield this.#begun.first.value;
-      yield* this.#begun.rest;
-    }
+  async candidates(): Promise<AsyncIterable<Candidate>> {
+    return this.#begun ?? new Resumed([], await this.#options.open());
   }
 }

@@ -15,13 +15,17 @@ const disk = new Disk();
  */
 export function fileSource(name: string | Buffer, cwd: string, isRegular = false): Source {
   const path = typeof name === 'string' ? resolve(cwd, name) : resolveBytes(cwd, name);
-  const shown = name.toString();
+  return sourceAt(name.toString(), path, isRegular);
+}
+
+/** The file at an absolute path, which is shown under a name. */
+export function sourceAt(name: string, path: string | Buffer, isRegular: boolean): Source {
   const measure = () =>
     stat(path).then(
       stats => stats.size,
       () => 0,
     );
-  return {name: shown, typeName: shown, measure, open: () => openFile(shown, path, isRegular)};
+  return {name, typeName: name, measure, open: () => openFile(name, path, isRegular)};
 }
 
 function resolveBytes(cwd: string, name: Buffer): Buffer {
@@ -154,13 +158,16 @@ export class OpenFile implements OpenSource {
 
   async read(position: number, length: number, into?: Uint8Array): Promise<Uint8Array> {
     const wanted = Math.max(0, Math.min(length, this.size - position));
-    if (into === undefined && this.size <= smallBytes) {
-      this.#content ??= await this.#readAt(0, Buffer.allocUnsafeSlow(this.size));
-      return this.#content.subarray(position, position + wanted);
-    }
+    if (into === undefined && this.size <= smallBytes)
+      return (await this.#whole()).subarray(position, position + wanted);
     const buffer =
       into !== undefined && into.length >= wanted ? into.subarray(0, wanted) : Buffer.allocUnsafeSlow(wanted);
     return this.#readAt(position, buffer);
+  }
+
+  async #whole(): Promise<Uint8Array> {
+    this.#content ??= await this.#readAt(0, Buffer.allocUnsafeSlow(this.size));
+    return this.#content;
   }
 
   async #readAt(position: number, buffer: Uint8Array): Promise<Uint8Array> {
@@ -180,7 +187,7 @@ export class OpenFile implements OpenSource {
 
   small(): Promise<SmallContent> | undefined {
     if (this.size > smallBytes) return undefined;
-    return this.read(0, this.size).then(bytes => ({bytes, verify: () => this.#verify()}));
+    return this.#whole().then(bytes => ({bytes, verify: () => this.#verify()}));
   }
 
   async verify(): Promise<void> {
@@ -190,13 +197,12 @@ export class OpenFile implements OpenSource {
   #verify(): void {
     const then = this.#opened;
     const there = statsAt(this.#path);
-    const now = this.#stat();
+    const isThere = there !== undefined && there.dev === then.dev && there.ino === then.ino;
+    const now = isThere ? there : this.#stat();
     if (now.size !== then.size) throw this.#changed(now.size > then.size ? 'it grew' : 'it shrank');
     if (now.mtimeNs !== then.mtimeNs) throw this.#changed('it was rewritten');
     // A path that is gone is no change of content; another file in its place is. Symbolic links are followed.
-    if (there !== undefined && (there.dev !== then.dev || there.ino !== then.ino)) {
-      throw this.#changed('another file took its place');
-    }
+    if (there !== undefined && !isThere) throw this.#changed('another file took its place');
     // Writing moves mtime and ctime; putting mtime back leaves ctime moved. chmod, chown, link and unlink move ctime
     // too but show in the other fields, as a rename shows in the path, and change no content.
     const relabelled =

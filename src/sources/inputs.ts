@@ -2,9 +2,10 @@ import {stat} from 'node:fs/promises';
 import type {Readable} from 'node:stream';
 import {MediaError, systemCode} from '../errors.ts';
 import {shellQuoted} from '../shell.ts';
-import {fileSource} from './file.ts';
+import {fileSource, sourceAt} from './file.ts';
 import type {Filters} from './filters.ts';
 import {compileGlob, isPattern} from './globs.ts';
+import {Mapped} from './iterators.ts';
 import {
   type ByteName,
   fromTyped,
@@ -53,16 +54,13 @@ export class Finder {
   }
 
   /** What an argument stands for: standard input, a file, all in a directory, or what a pattern matches. */
-  async *named(argument: string): AsyncGenerator<Candidate> {
-    if (argument === '-') {
-      yield {source: this.#stdin(), mention: {}};
-      return;
-    }
+  async named(argument: string): Promise<AsyncIterator<Candidate>> {
+    if (argument === '-') return only({source: this.#stdin(), mention: {}});
     const name = fromTyped(argument);
     const kind = await this.#kindOf(name);
-    if (kind === 'missing' && isPattern(argument)) yield* this.#matching(argument);
-    else if (kind === 'directory' && this.#options.recursive) yield* this.#below(name);
-    else yield this.#one(name, kind);
+    if (kind === 'missing' && isPattern(argument)) return this.#matching(argument);
+    if (kind === 'directory' && this.#options.recursive) return this.#below(name);
+    return only(this.#one(name, kind));
   }
 
   /** What the names in a list stand for: as arguments do, but a name in a list is never a pattern and never `-`. */
@@ -118,7 +116,7 @@ export class Finder {
   }
 
   /** All in a directory. */
-  async *#below(directory: ByteName): AsyncGenerator<Candidate> {
+  #below(directory: ByteName): AsyncIterableIterator<Candidate> {
     const {filters, cwd, follow} = this.#options;
     const rules: WalkRules = {
       takes: relative => filters.takes(relative),
@@ -126,9 +124,10 @@ export class Finder {
       follow,
     };
     const mention = {};
-    for await (const found of walk(directory, cwd, rules)) {
-      yield this.#found(found, joinNames(directory, found.relative), found.relative || '.', mention);
-    }
+    const absolute = resolveName(cwd, directory);
+    return new Mapped(walk(directory, cwd, rules), found =>
+      foundBelow(absolute, found, joinNames(directory, found.relative), found.relative || '.', mention),
+    );
   }
 
   async *#matching(pattern: string): AsyncGenerator<Candidate> {
@@ -141,35 +140,51 @@ export class Finder {
       follow,
     };
     const mention = {};
+    const absolute = resolveName(cwd, glob.base);
     for await (const found of walk(glob.base, cwd, rules)) {
       if (found.kind === 'unreadable' && found.relative === '' && isMissing(found.error)) continue;
       const name = typed(found.relative);
-      yield this.#found(found, name, normalizeName(name), mention);
+      yield foundBelow(absolute, found, name, normalizeName(name), mention);
     }
-  }
-
-  #found(found: Found, name: ByteName, relative: ByteName, mention: Mention): Candidate {
-    const names = namesOf(name, relative);
-    if (found.kind === 'file') {
-      const source = {...fileSource(toPath(name), this.#options.cwd, found.isRegular), ...names};
-      return {mention, file: {name, isPlain: !found.isLink}, source};
-    }
-    const error = unreadableDirectory(names.path, found.error);
-    // Nobody here knows what is in it, and in which shards.
-    const source = {...failingSource(error, names), everyShard: true as const};
-    return {mention, file: {name, isPlain: false}, source};
   }
 }
 
-type Names = Pick<Source, 'pathBytes' | 'relativePathBytes'> & {path: string; relativePath: string};
+/** What a walk of the directory at an absolute path has found there, under the name it is shown by. */
+function foundBelow(
+  absolute: ByteName,
+  found: Found,
+  name: ByteName,
+  relative: ByteName,
+  mention: Mention,
+): Candidate {
+  const names = namesOf(name, relative);
+  if (found.kind === 'file') {
+    const path = toPath(joinNames(absolute, found.relative));
+    const source = {...sourceAt(names.path, path, found.isRegular), ...names};
+    return {mention, file: {name, isPlain: !found.isLink}, source};
+  }
+  const error = unreadableDirectory(names.path, found.error);
+  // Nobody here knows what is in it, and in which shards.
+  const source = {...failingSource(error, names), everyShard: true as const};
+  return {mention, file: {name, isPlain: false}, source};
+}
+
+interface Names {
+  path: string;
+  pathBytes?: Buffer;
+  relativePath: string;
+  relativePathBytes?: Buffer;
+}
+
+async function* only(candidate: Candidate): AsyncGenerator<Candidate> {
+  yield candidate;
+}
 
 function namesOf(name: ByteName, relative: ByteName): Names {
-  return {
-    path: toText(name),
-    ...(isText(name) ? {} : {pathBytes: toBytes(name)}),
-    relativePath: toText(relative),
-    ...(isText(relative) ? {} : {relativePathBytes: toBytes(relative)}),
-  };
+  const names: Names = {path: toText(name), relativePath: toText(relative)};
+  if (!isText(name)) names.pathBytes = toBytes(name);
+  if (!isText(relative)) names.relativePathBytes = toBytes(relative);
+  return names;
 }
 
 function failingSource(error: MediaError, names: Names): Source {

@@ -2,6 +2,7 @@ import {open} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import type {Readable} from 'node:stream';
 import {MediaError, systemCode} from '../errors.ts';
+import type {StopSignal} from '../host.ts';
 import {shellQuoted} from '../shell.ts';
 import type {ByteName} from './names.ts';
 
@@ -88,7 +89,7 @@ export interface ListContext {
   cwd: string;
   stdin: () => Readable;
   /** Ends the wait for a list with its reason. */
-  signal?: AbortSignal;
+  signal?: StopSignal;
 }
 
 /** The lists of a run: opened before anything is sent, closed whatever becomes of it. */
@@ -96,7 +97,7 @@ export class Lists {
   readonly #context: ListContext;
   readonly #streams: Readable[] = [];
   readonly #abort = () => {
-    for (const stream of this.#streams) stream.destroy(this.#context.signal?.reason);
+    for (const stream of this.#streams) stream.destroy(this.#context.signal?.reason as Error);
   };
 
   constructor(context: ListContext) {

@@ -59,7 +59,7 @@ export function normalizeName(name: ByteName): ByteName {
 /** A path below a directory as it was named: `.` and a closing slash do not show. */
 export function joinNames(directory: ByteName, relative: ByteName): ByteName {
   if (relative === '') return directory;
-  const trimmed = directory.replace(/\/+$/, '');
+  const trimmed = directory.endsWith('/') ? directory.replace(/\/+$/, '') : directory;
   if (trimmed === '') return directory === '' ? relative : `/${relative}`;
   return trimmed === '.' ? relative : `${trimmed}/${relative}`;
 }

@@ -40,12 +40,9 @@ export function inShard(source: Source, shard: Shard): boolean {
   return shardOf(key, shard.count) === shard.index;
 }
 
-/** The sources that are part of a shard, in their order; without a shard all of them. */
-export async function* ownShare(
-  sources: AsyncIterable<Source>,
-  shard: Shard | undefined,
-): AsyncGenerator<Source> {
-  for await (const source of sources) if (shard === undefined || inShard(source, shard)) yield source;
+/** The sources that are part of a shard, in their order. */
+export async function* ownShare(sources: AsyncIterable<Source>, shard: Shard): AsyncGenerator<Source> {
+  for await (const source of sources) if (inShard(source, shard)) yield source;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;

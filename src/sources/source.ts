@@ -1,3 +1,4 @@
+import type {StopSignal} from '../host.ts';
 /** Something to upload, not opened yet. */
 export interface Source {
   /** What the user called it: shown in messages, `-` for standard input. */
@@ -19,7 +20,7 @@ export interface Source {
   /** Its size in bytes, without opening it; 0 where that cannot be told. */
   measure?(): Promise<number>;
   /** Opens it, or rejects with a MediaError that says why it cannot be uploaded. */
-  open(signal: AbortSignal): Promise<OpenSource>;
+  open(signal: StopSignal): Promise<OpenSource>;
 }
 
 /** An opened source: random access to bytes that must not change until they are stored. */

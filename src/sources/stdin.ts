@@ -3,6 +3,7 @@ import {type FileHandle, mkdtemp, open, rm} from 'node:fs/promises';
 import {basename, join} from 'node:path';
 import type {Readable} from 'node:stream';
 import {MediaError, systemCode} from '../errors.ts';
+import type {StopSignal} from '../host.ts';
 import {OpenFile} from './file.ts';
 import type {OpenSource, Source} from './source.ts';
 
@@ -23,7 +24,7 @@ export function stdinSource(options: StdinOptions): Source {
   return {name, typeName: name, isOnce: true, open: signal => spool(options, signal)};
 }
 
-async function spool(options: StdinOptions, signal: AbortSignal): Promise<OpenSource> {
+async function spool(options: StdinOptions, signal: StopSignal): Promise<OpenSource> {
   const {handle, path, remove} = await openNameless(options.temporaryDirectory).catch(error => {
     throw cannotSpool(options, error);
   });
@@ -41,7 +42,7 @@ async function spool(options: StdinOptions, signal: AbortSignal): Promise<OpenSo
   }
 }
 
-async function copy(options: StdinOptions, handle: FileHandle, signal: AbortSignal): Promise<void> {
+async function copy(options: StdinOptions, handle: FileHandle, signal: StopSignal): Promise<void> {
   const {stdin} = options;
   const giveUp = () => stdin.destroy(signal.reason as Error);
   signal.addEventListener('abort', giveUp, {once: true});

@@ -1,5 +1,6 @@
 import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
+import type {StopSignal} from '../host.ts';
 import type {InputRequest} from './expand.ts';
 import type {Source} from './source.ts';
 
@@ -22,7 +23,7 @@ const measuredAtATime = 256;
 export async function survey(
   sources: AsyncIterable<Source>,
   found: (bytes: number) => void,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<boolean> {
   let measured: Promise<number>[] = [];
   const tell = async () => {

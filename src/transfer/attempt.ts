@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
 import {MediaError} from '../errors.ts';
-import type {Clock} from '../host.ts';
+import type {Clock, StopSignal} from '../host.ts';
 import type {WholeBody, Wire} from '../http.ts';
 import type {ReceivedRecord} from '../service/record.ts';
 import type {OpenSource} from '../sources/source.ts';
@@ -21,7 +21,7 @@ export interface AttemptOptions {
   /** How long the service may take to answer after the last byte, in milliseconds. */
   answerTimeoutMs: number;
   /** Aborted, with a MediaError as its reason, when the run is to end. */
-  stop: AbortSignal;
+  stop: StopSignal;
   /** Shared by all that is sent, where there is a limit. */
   rateLimit?: RateLimit | undefined;
   /**
@@ -50,7 +50,7 @@ const graceMs = 5_000;
  * Makes one attempt at one file: connect, send all but the last chunk, check the source, release, read the answer.
  * Rejects for a bug only; the phase says how far it came, and before `released` the request cannot have taken effect.
  */
-export async function attemptUpload(options: AttemptOptions): Promise<AttemptResult> {
+export function attemptUpload(options: AttemptOptions): Promise<AttemptResult> {
   return new Attempt(options).run();
 }
 

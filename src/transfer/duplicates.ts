@@ -1,3 +1,4 @@
+import type {StopSignal} from '../host.ts';
 import type {OpenSource, Source} from '../sources/source.ts';
 import {contentHash} from './journal-hash.ts';
 
@@ -15,14 +16,14 @@ interface Original {
 
 /** Finds files of equal content; only those that share their size with another are read. */
 export class Duplicates {
-  readonly #stop: AbortSignal;
+  readonly #stop: StopSignal;
   readonly #firstOfSize = new Map<number, First>();
   /** Of the positions that were hashed and not asked about yet. */
   readonly #hashes = new Map<number, string>();
   /** The first file of each content, by its hash. */
   readonly #originals = new Map<string, Original>();
 
-  constructor(stop: AbortSignal) {
+  constructor(stop: StopSignal) {
     this.#stop = stop;
   }
 

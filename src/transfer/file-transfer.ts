@@ -3,7 +3,7 @@ import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/source.ts';
 import {type AttemptResult, attemptUpload} from './attempt.ts';
 import {explain} from './explain.ts';
-import type {JournalInput} from './journal.ts';
+import type {Journal, JournalInput} from './journal.ts';
 import type {JournalEntry} from './journal-entry.ts';
 import {contentHash} from './journal-hash.ts';
 import type {Outcome, OutcomeFacts} from './outcome.ts';
@@ -28,8 +28,7 @@ export class FileTransfer {
   readonly #options: TransferOptions;
   readonly #parts: BatchParts;
   readonly #start: number;
-  readonly #facts: {contentType?: string; size?: number} = {};
-  #attempts = 0;
+  readonly #facts: OutcomeFacts;
   #retries = 0;
   /** An attempt whose outcome is unknown: no later failure makes that certain again. */
   #unknown: MediaError | undefined;
@@ -41,6 +40,7 @@ export class FileTransfer {
     this.#options = options;
     this.#parts = parts;
     this.#start = options.clock.monotonic();
+    this.#facts = {...nameOf(source), position, attempts: 0, elapsedMs: 0};
   }
 
   async run(): Promise<Ending> {
@@ -48,9 +48,12 @@ export class FileTransfer {
     let endTurn = () => {};
     try {
       opened = await this.#open();
-      endTurn = (await this.#options.journal?.turn(this.#journalInput(opened))) ?? endTurn;
-      const known = await this.#lookUp(opened);
-      if (known !== undefined) return {outcome: known, halt: 'never'};
+      const {journal} = this.#options;
+      if (journal !== undefined) {
+        endTurn = await journal.turn(this.#journalInput(opened));
+        const known = await this.#lookUp(journal, opened);
+        if (known !== undefined) return {outcome: known, halt: 'never'};
+      }
       const type = await this.#contentType(opened);
       this.#facts.contentType = type.contentType;
       if (type.warning !== undefined) this.#options.observer.warning(this.#source.name, type.warning);
@@ -83,9 +86,9 @@ export class FileTransfer {
   }
 
   /** What the journal tells of this file, if that settles it. */
-  async #lookUp(opened: OpenSource): Promise<Outcome | undefined> {
-    const {journal, onUnknown, dryRun, stop} = this.#options;
-    if (journal === undefined || dryRun) return undefined;
+  async #lookUp(journal: Journal, opened: OpenSource): Promise<Outcome | undefined> {
+    const {onUnknown, dryRun, stop} = this.#options;
+    if (dryRun) return undefined;
     const mayResend = onUnknown === 'retry';
     const hash = () => contentHash(opened, stop);
     const found = await journal.lookup(this.#journalInput(opened), hash, mayResend);
@@ -144,8 +147,8 @@ export class FileTransfer {
     if (entry?.inDoubt) this.#unknown = unknownSince(this.#source.name);
     const idempotencyKey = entry?.idempotencyKey ?? this.#options.uuid();
     for (;;) {
-      await this.#passGate();
-      this.#attempts += 1;
+      if (!this.#parts.gate.isOpen) await this.#passGate();
+      this.#facts.attempts += 1;
       const result = await attemptUpload({
         source,
         contentType,
@@ -229,21 +232,16 @@ export class FileTransfer {
   }
 
   #afterTries(error: MediaError): MediaError {
-    if (this.#attempts < 2) return error;
+    const {attempts} = this.#facts;
+    if (attempts < 2) return error;
     return error.reworded({
-      message: `${error.message} (Attempt ${this.#attempts} of ${this.#options.retries + 1}.)`,
+      message: `${error.message} (Attempt ${attempts} of ${this.#options.retries + 1}.)`,
     });
   }
 
   #describe(): OutcomeFacts {
-    const elapsedMs = Math.round(this.#options.clock.monotonic() - this.#start);
-    return {
-      ...nameOf(this.#source),
-      position: this.#position,
-      ...this.#facts,
-      attempts: this.#attempts,
-      elapsedMs,
-    };
+    this.#facts.elapsedMs = Math.round(this.#options.clock.monotonic() - this.#start);
+    return this.#facts;
   }
 }
 
@@ -257,6 +255,7 @@ export function nameOf({
   pathBytes,
   isOnce,
 }: Source): Pick<OutcomeFacts, 'name' | 'nameBytes' | 'isOnce'> {
+  if (pathBytes === undefined && isOnce === undefined) return {name};
   return {name, ...(pathBytes && {nameBytes: pathBytes}), ...(isOnce && {isOnce})};
 }
 

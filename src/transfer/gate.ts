@@ -1,4 +1,4 @@
-import type {Clock} from '../host.ts';
+import type {Clock, StopSignal} from '../host.ts';
 
 /** Keeps all workers from asking a service that has asked for time (429 or 503 with Retry-After). */
 export class Gate {
@@ -14,8 +14,12 @@ export class Gate {
     this.#closedUntil = Math.max(this.#closedUntil, this.#clock.monotonic() + ms);
   }
 
+  get isOpen(): boolean {
+    return this.#closedUntil <= this.#clock.monotonic();
+  }
+
   /** Resolves once the gate is open; rejects with the signal's reason when that is aborted first. */
-  async pass(signal: AbortSignal): Promise<void> {
+  async pass(signal: StopSignal): Promise<void> {
     for (;;) {
       const waitMs = this.#closedUntil - this.#clock.monotonic();
       if (waitMs <= 0) return;

@@ -1,6 +1,9 @@
 import type {StopSignal} from '../host.ts';
 
-/** Ends one attempt. An AbortController would do the same, for a twentieth of the CPU time of a small upload. */
+/**
+ * Ends a run or one attempt. An AbortController would do the same, for a twentieth of the CPU time of a small upload, and
+ * warns of many who listen.
+ */
 export class Stop implements StopSignal {
   #aborted = false;
   #reason: unknown;

@@ -1,5 +1,5 @@
 import {MediaError} from '../errors.ts';
-import type {Clock} from '../host.ts';
+import type {Clock, StopSignal} from '../host.ts';
 import {InOrder} from '../in-order.ts';
 import type {OpenSource, Source} from '../sources/source.ts';
 import {Duplicates} from './duplicates.ts';
@@ -48,7 +48,7 @@ export interface TransferOptions {
   /** Whether the first failure ends the batch. */
   failFast: boolean;
   /** Aborted, with a MediaError as its reason, when the run is to end. */
-  stop: AbortSignal;
+  stop: StopSignal;
   observer: TransferObserver;
 }
 
@@ -69,15 +69,18 @@ export interface BatchParts {
  * left come out as failed with `not_tried`. A dry run yields in the order of the sources, so that of equal files the first
  * counts as the original.
  */
-export async function* uploadAll(
+export function uploadAll(
   sources: AsyncIterable<Source> | Iterable<Source>,
   options: TransferOptions,
-): AsyncGenerator<Outcome> {
+): AsyncIterableIterator<Outcome> {
   const batch = new Batch(options);
-  const outcomes = mapConcurrently(batch.numbered(sources), options.concurrency, ([position, source]) =>
-    batch.transfer(position, source),
+  const outcomes = mapConcurrently(
+    sources,
+    options.concurrency,
+    source => batch.transfer(source),
+    () => batch.isInterrupted,
   );
-  yield* options.dryRun ? batch.audited(outcomes) : outcomes;
+  return options.dryRun ? batch.audited(outcomes) : outcomes;
 }
 
 class Batch {
@@ -85,6 +88,8 @@ class Batch {
   readonly #parts: BatchParts;
   #halted: MediaError | undefined;
   #answered = false;
+  /** The position of the source that comes next. */
+  #next = 0;
 
   constructor(options: TransferOptions) {
     const {clock, limitRate, dryRun, stop} = options;
@@ -97,16 +102,13 @@ class Batch {
     };
   }
 
-  async *numbered(sources: AsyncIterable<Source> | Iterable<Source>): AsyncGenerator<[number, Source]> {
-    let position = 0;
-    for await (const source of sources) {
-      if (this.#end()?.code === 'interrupted') return;
-      yield [position, source];
-      position += 1;
-    }
+  get isInterrupted(): boolean {
+    return this.#end()?.code === 'interrupted';
   }
 
-  async transfer(position: number, source: Source): Promise<Outcome> {
+  async transfer(source: Source): Promise<Outcome> {
+    const position = this.#next;
+    this.#next += 1;
     const end = this.#halted ?? this.#end();
     if (end !== undefined) return notTried(position, source, end);
     const ending = await new FileTransfer(position, source, this.#options, this.#parts).run();

@@ -1,29 +1,24 @@
 /**
  * Works on the items of a stream, up to `concurrency` at a time, and yields results as they come. An item is asked for
  * only when a worker is free, and when no more results wait to be taken than there are workers: memory stays bounded on
- * both sides. Rejects, once all work has ended, with what the first failing item or the stream itself rejected with.
+ * both sides. An item that comes when `isOver` is dropped, and none is asked for after it. Rejects, once all work has
+ * ended, with what the first failing item or the stream itself rejected with.
  */
-export async function* mapConcurrently<Item, Result>(
+export function mapConcurrently<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
   concurrency: number,
   work: (item: Item) => Promise<Result>,
-): AsyncGenerator<Result> {
-  const workers = new Workers(items, concurrency, work);
-  try {
-    for (;;) {
-      const result = await workers.next();
-      if (result === undefined) return;
-      yield result.value;
-    }
-  } finally {
-    await workers.end();
-  }
+  isOver: () => boolean = () => false,
+): AsyncIterableIterator<Result> {
+  return new Workers(items, concurrency, work, isOver);
 }
 
-class Workers<Item, Result> {
-  readonly #iterator: AsyncIterator<Item> | Iterator<Item>;
+// Iterators written out, and no more promises than needed: a batch of small files spends its time on what lies between them.
+class Workers<Item, Result> implements AsyncIterableIterator<Result> {
+  readonly #iterator: AsyncIterator<Item>;
   readonly #concurrency: number;
   readonly #work: (item: Item) => Promise<Result>;
+  readonly #isOver: () => boolean;
   readonly #results: Result[] = [];
   readonly #running = new Set<Promise<void>>();
   #asking: Promise<void> | undefined;
@@ -35,20 +30,26 @@ class Workers<Item, Result> {
     items: AsyncIterable<Item> | Iterable<Item>,
     concurrency: number,
     work: (item: Item) => Promise<Result>,
+    isOver: () => boolean,
   ) {
-    this.#iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
+    this.#iterator = (Symbol.asyncIterator in items ? items : later(items))[Symbol.asyncIterator]();
     this.#concurrency = concurrency;
     this.#work = work;
+    this.#isOver = isOver;
   }
 
-  /** The next result, or undefined after the last. */
-  async next(): Promise<{value: Result} | undefined> {
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Result>> {
     for (;;) {
       this.#ask();
-      if (this.#results.length > 0) return {value: this.#results.shift() as Result};
+      if (this.#results.length > 0) return {done: false, value: this.#results.shift() as Result};
       if (this.#running.size === 0 && this.#asking === undefined) {
+        await this.return();
         if (this.#failure !== undefined) throw this.#failure.error;
-        return undefined;
+        return {done: true, value: undefined};
       }
       await new Promise<void>(resolve => {
         this.#wake = resolve;
@@ -57,47 +58,58 @@ class Workers<Item, Result> {
   }
 
   /** Takes no more items and waits for the work under way. */
-  async end(): Promise<void> {
+  async return(): Promise<IteratorResult<Result>> {
     this.#exhausted = true;
     await this.#asking;
     await Promise.all(this.#running);
     await this.#iterator.return?.();
+    return {done: true, value: undefined};
   }
 
   #ask(): void {
-    const isOver = this.#exhausted || this.#failure !== undefined;
+    const hasEnded = this.#exhausted || this.#failure !== undefined;
     const isFull = Math.max(this.#running.size, this.#results.length) >= this.#concurrency;
-    if (isOver || isFull || this.#asking !== undefined) return;
-    this.#asking = this.#take().finally(() => {
-      this.#asking = undefined;
-      this.#ask();
-      this.#wake();
-    });
+    if (hasEnded || isFull || this.#asking !== undefined) return;
+    this.#asking = this.#iterator.next().then(
+      item => {
+        if (item.done || this.#isOver()) this.#exhausted = true;
+        else this.#start(item.value);
+        this.#asked();
+      },
+      error => {
+        this.#failure ??= {error};
+        this.#asked();
+      },
+    );
   }
 
-  async #take(): Promise<void> {
-    try {
-      const item = await this.#iterator.next();
-      if (item.done) this.#exhausted = true;
-      else this.#start(item.value);
-    } catch (error) {
-      this.#failure ??= {error};
-    }
+  #asked(): void {
+    this.#asking = undefined;
+    this.#ask();
+    this.#wake();
   }
 
   #start(item: Item): void {
-    const task = this.#work(item)
-      .then(
-        result => void this.#results.push(result),
-        error => {
-          this.#failure ??= {error};
-        },
-      )
-      .finally(() => {
-        this.#running.delete(task);
-        this.#ask();
-        this.#wake();
-      });
+    const task = this.#work(item).then(
+      result => {
+        this.#results.push(result);
+        this.#worked(task);
+      },
+      error => {
+        this.#failure ??= {error};
+        this.#worked(task);
+      },
+    );
     this.#running.add(task);
   }
+
+  #worked(task: Promise<void>): void {
+    this.#running.delete(task);
+    this.#ask();
+    this.#wake();
+  }
+}
+
+async function* later<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
+  yield* items;
 }

@@ -26,18 +26,18 @@ async function readWhole(disk: Disk, path: string): Promise<string> {
 }
 
 /** A clock on which every look at it finds so many milliseconds gone. */
-function slowClock(ms: number) {
+function slowClock(ms: () => number) {
   let time = 0;
-  return {...systemClock, monotonic: () => (time += ms)};
+  return {...systemClock, monotonic: () => (time += ms())};
 }
 
 describe('a disk', () => {
   it('of this machine: is quick from its first file on', async () => {
     const {directory, path} = await oneFile();
     const disk = new Disk(systemClock, () => ext4);
-    expect(disk.isQuick(directory)).toBe(false);
+    expect(disk.isQuick(path)).toBe(false);
     expect(await readWhole(disk, path)).toBe('content');
-    expect(disk.isQuick(directory)).toBe(true);
+    expect(disk.isQuick(path)).toBe(true);
     expect(await readWhole(disk, path)).toBe('content');
   });
 
@@ -45,7 +45,7 @@ describe('a disk', () => {
     const {directory, path} = await oneFile();
     const disk = new Disk(systemClock, () => nfs);
     for (let turn = 0; turn < 3; turn += 1) expect(await readWhole(disk, path)).toBe('content');
-    expect(disk.isQuick(directory)).toBe(false);
+    expect(disk.isQuick(path)).toBe(false);
   });
 
   it('another directory: is asked about anew', async () => {
@@ -53,32 +53,42 @@ describe('a disk', () => {
     const disk = new Disk(systemClock, directory => (directory === local.directory ? ext4 : nfs));
     await readWhole(disk, local.path);
     await readWhole(disk, remote.path);
-    expect(disk.isQuick(remote.directory)).toBe(false);
+    expect(disk.isQuick(remote.path)).toBe(false);
   });
 
-  it('that was slow once: is not trusted for the next 64 files', async () => {
-    const {directory, path} = await oneFile();
-    const disk = new Disk(slowClock(3), () => ext4);
-    closeSync(await disk.open(path));
-    expect(disk.isQuick(directory)).toBe(true);
-    closeSync(await disk.open(path));
-    for (let turn = 0; turn < 63; turn += 1) {
-      expect(disk.isQuick(directory)).toBe(false);
+  it('that is slow: is not trusted for the next 8 files, then for 16, and so on', async () => {
+    const {path} = await oneFile();
+    let msACall = 3;
+    const disk = new Disk(
+      slowClock(() => msACall),
+      () => ext4,
+    );
+    const opened = async () => {
       closeSync(await disk.open(path));
+      return disk.isQuick(path);
+    };
+    expect(await opened()).toBe(true);
+    for (const times of [8, 16, 32, 64, 128, 256, 512, 512]) {
+      const trusted: boolean[] = [];
+      for (let turn = 0; turn <= times; turn += 1) trusted.push(await opened());
+      expect(trusted.indexOf(true), `of ${times}`).toBe(times);
     }
-    expect(disk.isQuick(directory)).toBe(false);
-    closeSync(await disk.open(path));
-    expect(disk.isQuick(directory)).toBe(true);
+    msACall = 1;
+    for (let turn = 0; turn < 512; turn += 1) expect(await opened()).toBe(true);
+    msACall = 3;
+    const trusted: boolean[] = [];
+    for (let turn = 0; turn <= 8; turn += 1) trusted.push(await opened());
+    expect(trusted.indexOf(true)).toBe(8);
   });
 
   it('what is not there: the same error either way', async () => {
     const {directory, path} = await oneFile();
     const disk = new Disk(systemClock, () => ext4);
     const missing = join(directory, 'b.png');
-    await expect(disk.open(missing)).rejects.toMatchObject({code: 'ENOENT', path: missing});
+    await expect((async () => disk.open(missing))()).rejects.toMatchObject({code: 'ENOENT', path: missing});
     await readWhole(disk, path);
-    expect(disk.isQuick(directory)).toBe(true);
-    await expect(disk.open(missing)).rejects.toMatchObject({code: 'ENOENT', path: missing});
+    expect(disk.isQuick(path)).toBe(true);
+    await expect((async () => disk.open(missing))()).rejects.toMatchObject({code: 'ENOENT', path: missing});
   });
 
   it('a name that is not UTF-8: opened and read as its bytes', async () => {

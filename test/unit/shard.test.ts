@@ -127,10 +127,6 @@ describe('the own share of sources', () => {
     for (let index = 0; index < 100; index += 1) yield source(`f${index}`);
   }
 
-  it('without a shard is all of them', async () => {
-    expect(await collect(ownShare(hundred(), undefined))).toHaveLength(100);
-  });
-
   it('keeps their order, and leaves the rest out', async () => {
     const names = (await collect(ownShare(hundred(), {index: 1, count: 4}))).map(({name}) =>
       Number(name.slice(1)),
