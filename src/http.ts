@@ -191,14 +191,19 @@ function isSecure(socket: Socket): socket is TLSSocket {
   return 'encrypted' in socket;
 }
 
-async function* deferred(
+/** A body whose writer is called when its first chunk is asked for. */
+function deferred(
   writer: BodyWriter,
   wire: () => Wire,
   trace: HttpTrace | undefined,
-): AsyncGenerator<Uint8Array> {
-  if (trace === undefined) return yield* writer(wire());
+): AsyncIterable<Uint8Array> {
+  const chunks = () => (trace === undefined ? writer(wire()) : traced(writer(wire()), trace));
+  return {[Symbol.asyncIterator]: () => chunks()[Symbol.asyncIterator]()};
+}
+
+async function* traced(chunks: AsyncIterable<Uint8Array>, trace: HttpTrace): AsyncGenerator<Uint8Array> {
   let length = 0;
-  for await (const chunk of writer(wire())) {
+  for await (const chunk of chunks) {
     length += chunk.length;
     yield chunk;
   }

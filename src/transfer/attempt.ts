@@ -1,9 +1,9 @@
-import {createHash} from 'node:crypto';
+import {createHash, hash} from 'node:crypto';
 import {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
-import type {WholeBody, Wire} from '../http.ts';
+import type {BodyWriter, WholeBody, Wire} from '../http.ts';
 import type {ReceivedRecord} from '../service/record.ts';
-import type {OpenSource} from '../sources/source.ts';
+import type {OpenSource, SmallContent} from '../sources/source.ts';
 import type {RateLimit} from './rate-limit.ts';
 import type {Failure, Phase} from './retry.ts';
 import {Stop} from './stop.ts';
@@ -77,7 +77,7 @@ class Attempt {
         contentType,
         contentLength: source.size,
         idempotencyKey,
-        body: (await this.#wholeBody()) ?? (wire => this.#body(wire)),
+        body: await this.#body(),
         signal: this.#abort,
       });
       return this.#judge(answer);
@@ -154,38 +154,50 @@ class Attempt {
     );
   }
 
-  /** A small file in one piece: nothing of it is sent before its source is found unchanged. */
-  async #wholeBody(): Promise<WholeBody | undefined> {
-    const {source, commit, rateLimit, onProgress} = this.#options;
-    // What else has to be done before a release takes time.
-    if (commit !== undefined || rateLimit !== undefined) return undefined;
-    const content = await source.small?.();
-    if (content === undefined) return undefined;
+  /** A small file is sent in one piece, others are read while they are sent. */
+  async #body(): Promise<BodyWriter | WholeBody> {
+    const {source, commit, rateLimit} = this.#options;
+    const content = rateLimit === undefined ? await source.small?.() : undefined;
+    if (content === undefined) return wire => this.#noted(this.#send(wire));
     if (content.bytes.length < source.size) return cutShort(source);
-    return {
-      bytes: content.bytes,
-      release: () => {
-        this.#phase = 'held';
-        try {
-          content.verify();
-        } catch (error) {
-          this.#note(error);
-          throw error;
-        }
-        this.#phase = 'released';
-        this.#watchForAnswer();
-        onProgress(source.size);
-      },
-    };
+    return commit === undefined
+      ? {bytes: content.bytes, release: () => this.#releaseAtOnce(content)}
+      : wire => this.#noted(this.#sendWhole(wire, content.bytes));
   }
 
-  async *#body(wire: Wire): AsyncGenerator<Uint8Array> {
+  /** Nothing of a small file is sent before its source is found unchanged. */
+  #releaseAtOnce(content: SmallContent): void {
+    const {source, onProgress} = this.#options;
+    this.#phase = 'held';
     try {
-      yield* this.#send(wire);
+      content.verify();
     } catch (error) {
       this.#note(error);
       throw error;
     }
+    this.#phase = 'released';
+    this.#watchForAnswer();
+    onProgress(source.size);
+  }
+
+  async *#noted(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      yield* chunks;
+    } catch (error) {
+      this.#note(error);
+      throw error;
+    }
+  }
+
+  /** The same where its commit has to be on record first, which takes time. */
+  async *#sendWhole(wire: Wire, bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+    this.#phase = 'held';
+    this.#watchForStall();
+    await this.#hold(wire, hash('sha256', bytes));
+    await this.#yieldToAnswer(wire);
+    this.#release(wire);
+    yield bytes;
+    this.#options.onProgress(bytes.length);
   }
 
   /** Keeps what ended a body: whoever made the request is told only that it ended. */
@@ -198,15 +210,15 @@ class Attempt {
   async *#send(wire: Wire): AsyncGenerator<Uint8Array> {
     const {source, commit, clock, rateLimit, onProgress} = this.#options;
     const pace = new Pace(rateLimit?.chunkBytes);
-    const hash = commit === undefined ? undefined : createHash('sha256');
+    const digest = commit === undefined ? undefined : createHash('sha256');
     this.#phase = 'held';
     this.#watchForStall();
     let sent = 0;
     for await (const chunk of chunksOf(source, pace)) {
       const last = sent + chunk.length === source.size;
       await this.#keepToRate(chunk.length);
-      hash?.update(chunk);
-      if (last) await this.#hold(wire, hash?.digest('hex'));
+      digest?.update(chunk);
+      if (last) await this.#hold(wire, digest?.digest('hex'));
       await this.#yieldToAnswer(wire);
       if (last) this.#release(wire);
       const start = clock.monotonic();

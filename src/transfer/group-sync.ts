@@ -19,8 +19,8 @@ export interface Place {
 }
 
 interface Pending extends AppendOptions {
-  bytes: Uint8Array;
-  resolve: (place: Place) => void;
+  text: string;
+  resolve: () => void;
   reject: (error: unknown) => void;
 }
 
@@ -30,7 +30,9 @@ interface Pending extends AppendOptions {
  */
 export class GroupSync {
   readonly #target: AppendTarget;
+  /** Where the next group is written, and where the next line is to stand. */
   #position: number;
+  #end: number;
   #pending: Pending[] = [];
   #running: Promise<void> | undefined;
   #failure: {error: unknown} | undefined;
@@ -38,14 +40,21 @@ export class GroupSync {
   constructor(target: AppendTarget, position: number) {
     this.#target = target;
     this.#position = position;
+    this.#end = position;
   }
 
-  /** Resolves to where the line stands, or rejects with what kept it from being written or made durable. */
-  append(line: string, options: AppendOptions): Promise<Place> {
-    return new Promise((resolve, reject) => {
-      this.#pending.push({...options, bytes: Buffer.from(line), resolve, reject});
+  /**
+   * Where the line is to stand, and a promise that resolves when it does, or rejects with what kept it from being written
+   * or made durable.
+   */
+  append(line: string, {durable, revocable}: AppendOptions): {place: Place; appended: Promise<void>} {
+    const place = {offset: this.#end, length: Buffer.byteLength(line)};
+    this.#end += place.length;
+    const appended = new Promise<void>((resolve, reject) => {
+      this.#pending.push({text: line, durable, revocable, resolve, reject});
       this.#running ??= this.#run();
     });
+    return {place, appended};
   }
 
   /** Resolves when all lines have been dealt with; what could be written is durable then. */
@@ -69,25 +78,21 @@ export class GroupSync {
   async #write(group: readonly Pending[]): Promise<void> {
     const start = this.#position;
     try {
-      const bytes = Buffer.concat(group.map(line => line.bytes));
+      const bytes = Buffer.from(group.map(({text}) => text).join(''));
       await this.#target.write(bytes, start);
       this.#position += bytes.length;
-      this.#settle(group, start, false);
+      settle(group, false);
       if (!group.some(line => line.durable)) return;
       await this.#target.sync();
-      this.#settle(group, start, true);
+      settle(group, true);
     } catch (error) {
       this.#failure = {error};
       // Best effort: a commit whose caller was told of the failure would read as an upload of unknown outcome.
       if (group.every(line => line.revocable)) await this.#target.truncate(start).catch(() => {});
     }
   }
+}
 
-  #settle(group: readonly Pending[], start: number, durable: boolean): void {
-    let offset = start;
-    for (const line of group) {
-      if (line.durable === durable) line.resolve({offset, length: line.bytes.length});
-      offset += line.bytes.length;
-    }
-  }
+function settle(group: readonly Pending[], durable: boolean): void {
+  for (const line of group) if (line.durable === durable) line.resolve();
 }

@@ -36,34 +36,37 @@ export function pathFields(key: PathKey): {path: string; pathBase64?: string} {
 /** A transition as a line of the journal, with its line break; the record's JSON is embedded as it is. */
 export function formatTransition(transition: Transition, now: number): string {
   const {event, key} = transition;
-  const start = {event, idempotencyKey: key, at: new Date(now).toISOString()};
+  const start = `{"event":"${event}","idempotencyKey":${JSON.stringify(key)},"at":"${new Date(now).toISOString()}"`;
   switch (event) {
     case 'intent': {
       const {path, size, mtimeNs, contentType} = transition;
-      const mtimeMs = Number(mtimeNs / 1_000_000n);
-      return line({...start, ...pathFields(path), size, mtimeMs, mtimeNs: String(mtimeNs), contentType});
+      const pathText = JSON.stringify(pathFields(path)).slice(1, -1);
+      const mtime = `"mtimeMs":${mtimeNs / 1_000_000n},"mtimeNs":"${mtimeNs}"`;
+      return `${start},${pathText},"size":${size},${mtime},"contentType":${JSON.stringify(contentType)}}\n`;
     }
     case 'commit':
-      return line({...start, sha256: transition.sha256});
+      return `${start},${hashField(transition)}}\n`;
     case 'done':
-      return lineWithRecord({...start, sha256: transition.sha256}, transition.recordJson);
-    case 'failed':
-      return line({...start, error: {code: transition.code, message: transition.message}});
+      return `${start},${hashField(transition)},${recordField(transition)}}\n`;
+    case 'failed': {
+      const {code, message} = transition;
+      return `${start},"error":${JSON.stringify({code, message})}}\n`;
+    }
     case 'resolved': {
-      const fields = {...start, as: transition.as, sha256: transition.sha256};
-      if (transition.as === 'uploaded') return lineWithRecord(fields, transition.recordJson);
-      return line(transition.byRun ? {...fields, by: 'run'} : fields);
+      const fields = `${start},"as":"${transition.as}",${hashField(transition)}`;
+      if (transition.as === 'uploaded') return `${fields},${recordField(transition)}}\n`;
+      return `${fields}${transition.byRun ? ',"by":"run"' : ''}}\n`;
     }
   }
 }
 
-function line(fields: object): string {
-  return `${JSON.stringify(fields)}\n`;
+function hashField({sha256}: {sha256: string}): string {
+  return `"sha256":${JSON.stringify(sha256)}`;
 }
 
-function lineWithRecord(fields: object, recordJson: string): string {
+function recordField({recordJson}: {recordJson: string}): string {
   // JSON has line breaks only between its tokens.
-  return `${JSON.stringify(fields).slice(0, -1)},"record":${recordJson.replace(/[\r\n]+/g, ' ')}}\n`;
+  return `"record":${recordJson.replace(/[\r\n]+/g, ' ')}`;
 }
 
 /** A line as it was read: a transition without its record, which memberIn() gives. */

@@ -1,6 +1,6 @@
 import type {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {GroupSync, type Place} from './group-sync.ts';
+import {GroupSync} from './group-sync.ts';
 import {JournalEntry} from './journal-entry.ts';
 import {journalFailed} from './journal-errors.ts';
 import {type JournalHandle, writeAll} from './journal-file.ts';
@@ -124,7 +124,7 @@ export class Journal {
     // At once, so that another input of the same path leaves it alone.
     if (isFree) reused.live = true;
     const {size, mtimeNs, contentType} = input;
-    await this.#append({event: 'intent', key, path: pathKey(input.path), size, mtimeNs, contentType});
+    this.#intend({event: 'intent', key, path: pathKey(input.path), size, mtimeNs, contentType});
     const entry = this.reader.index.get(key) as Entry;
     entry.live = true;
     entry.met = true;
@@ -203,16 +203,30 @@ export class Journal {
     );
   }
 
+  /** Not waited for: no commit is durable before the lines in front of it, and where one fails all after it do. */
+  #intend(transition: Transition & {event: 'intent'}): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    const {place, appended} = this.#log.append(this.#line(transition), ways.intent);
+    appended.catch(error => this.#failed(error));
+    this.reader.index.apply(transition, place.offset, place.length);
+  }
+
   async #append(transition: Transition): Promise<void> {
-    const line = formatTransition(transition, this.#host.clock.now());
-    if (parseLine(line) === undefined) throw new Error(`no line of a journal: ${line}`);
-    let place: Place;
+    const {place, appended} = this.#log.append(this.#line(transition), ways[transition.event]);
     try {
-      place = await this.#log.append(line, ways[transition.event]);
+      await appended;
     } catch (error) {
       throw this.#failed(error);
     }
     this.reader.index.apply(transition, place.offset, place.length);
+  }
+
+  /** A record is the only part of a line that somebody else has written. */
+  #line(transition: Transition): string {
+    const line = formatTransition(transition, this.#host.clock.now());
+    if ('recordJson' in transition && parseLine(line) === undefined)
+      throw new Error(`no line of a journal: ${line}`);
+    return line;
   }
 
   #failed(error: unknown): MediaError {
