@@ -9,6 +9,7 @@ import {contentHash} from './journal-hash.ts';
 import type {Outcome, OutcomeFacts} from './outcome.ts';
 import {backoffMs, type Decision, decide, type Failure, type Phase, parseRetryAfter} from './retry.ts';
 import type {BatchParts, TransferOptions} from './transfer.ts';
+import type {Later} from './workers.ts';
 
 /** Whether an outcome ends the batch; `if-first` only when nothing had been answered before. */
 export type Halt = 'never' | 'if-first' | 'always';
@@ -43,32 +44,39 @@ export class FileTransfer {
     this.#facts = {...nameOf(source), position, attempts: 0, elapsedMs: 0};
   }
 
-  async run(): Promise<Ending> {
+  /** Resolves when nothing more is sent for the file: its end may still have to be put on record. */
+  async run(): Promise<Later<Ending>> {
     let opened: OpenSource | undefined;
     let endTurn = () => {};
+    let result: Promise<Ending>;
     try {
       opened = await this.#open();
       const {journal} = this.#options;
-      if (journal !== undefined) {
-        endTurn = await journal.turn(this.#journalInput(opened));
-        const known = await this.#lookUp(journal, opened);
-        if (known !== undefined) return {outcome: known, halt: 'never'};
-      }
-      const type = await this.#contentType(opened);
-      this.#facts.contentType = type.contentType;
-      if (type.warning !== undefined) this.#options.observer.warning(this.#source.name, type.warning);
-      if (this.#options.dryRun) {
-        await this.#parts.duplicates?.add(this.#position, this.#source, opened);
-        return {outcome: {...this.#describe(), status: 'checked'}, halt: 'never'};
-      }
-      return await this.#upload(opened, type.contentType);
+      if (journal !== undefined) endTurn = await journal.turn(this.#journalInput(opened));
+      ({result} = await this.#transfer(opened));
     } catch (error) {
-      return {outcome: {...this.#describe(), status: 'failed', error: this.#known(error)}, halt: 'never'};
+      result = this.#failed(error);
     } finally {
-      this.#entry?.end();
-      endTurn();
       await opened?.close();
     }
+    return {
+      result: result.finally(() => {
+        this.#entry?.end();
+        endTurn();
+      }),
+    };
+  }
+
+  async #transfer(opened: OpenSource): Promise<Later<Ending>> {
+    const {journal, dryRun, observer} = this.#options;
+    const known = journal === undefined ? undefined : await this.#lookUp(journal, opened);
+    if (known !== undefined) return ended(known);
+    const {contentType, warning} = await this.#contentType(opened);
+    this.#facts.contentType = contentType;
+    if (warning !== undefined) observer.warning(this.#source.name, warning);
+    if (!dryRun) return this.#upload(opened, contentType);
+    await this.#parts.duplicates?.add(this.#position, this.#source, opened);
+    return ended({...this.#describe(), status: 'checked'});
   }
 
   /** A decision may have to load a module, which takes a descriptor. */
@@ -109,6 +117,10 @@ export class FileTransfer {
     return {path: relativePathBytes ?? relativePath ?? name, size, mtimeNs};
   }
 
+  async #failed(error: unknown): Promise<Ending> {
+    return {outcome: {...this.#describe(), status: 'failed', error: this.#known(error)}, halt: 'never'};
+  }
+
   /** Where other files took all descriptors, even a module of our own could not be loaded; anything else is a bug. */
   #known(error: unknown): MediaError {
     if (error instanceof MediaError) return error;
@@ -138,7 +150,7 @@ export class FileTransfer {
     }
   }
 
-  async #upload(source: OpenSource, contentType: string): Promise<Ending> {
+  async #upload(source: OpenSource, contentType: string): Promise<Later<Ending>> {
     const {uploader, clock, stallTimeoutMs, answerTimeoutMs, stop, observer} = this.#options;
     const entry = await this.#options.journal?.begin({...this.#journalInput(source), contentType}, () =>
       contentHash(source, stop),
@@ -164,10 +176,10 @@ export class FileTransfer {
       });
       if (result.kind === 'stored') {
         this.#parts.budget.restore(this.#retries);
-        return this.#stored(result.received);
+        return {result: this.#stored(result.received)};
       }
-      const ended = await this.#afterFailure(result);
-      if (ended !== undefined) return ended;
+      const ending = await this.#afterFailure(result);
+      if (ending !== undefined) return {result: Promise.resolve(ending)};
     }
   }
 
@@ -243,6 +255,10 @@ export class FileTransfer {
     this.#facts.elapsedMs = Math.round(this.#options.clock.monotonic() - this.#start);
     return this.#facts;
   }
+}
+
+function ended(outcome: Outcome): Later<Ending> {
+  return {result: Promise.resolve({outcome, halt: 'never'})};
 }
 
 function retryAfter(failure: Failure): string | undefined {

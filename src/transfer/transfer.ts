@@ -10,7 +10,7 @@ import type {Outcome} from './outcome.ts';
 import {RateLimit} from './rate-limit.ts';
 import {RetryBudget} from './retry.ts';
 import type {Uploader} from './uploader.ts';
-import {mapConcurrently} from './workers.ts';
+import {type Later, mapConcurrently} from './workers.ts';
 
 /** Told what happens between outcomes; `position` is the input's place among the inputs. */
 export interface TransferObserver {
@@ -106,15 +106,14 @@ class Batch {
     return this.#end()?.code === 'interrupted';
   }
 
-  async transfer(source: Source): Promise<Outcome> {
+  async transfer(source: Source): Promise<Later<Outcome>> {
     const position = this.#next;
     this.#next += 1;
     const end = this.#halted ?? this.#end();
-    if (end !== undefined) return notTried(position, source, end);
-    const ending = await new FileTransfer(position, source, this.#options, this.#parts).run();
+    if (end !== undefined) return {result: Promise.resolve(notTried(position, source, end))};
+    const {result} = await new FileTransfer(position, source, this.#options, this.#parts).run();
     this.#options.observer.finished(position);
-    this.#learn(ending);
-    return ending.outcome;
+    return {result: result.then(ending => this.#learned(ending))};
   }
 
   /** The outcomes in the order of their positions, with the duplicates among them marked. */
@@ -128,7 +127,7 @@ class Batch {
     }
   }
 
-  #learn({outcome, halt, journalFailure}: Ending): void {
+  #learned({outcome, halt, journalFailure}: Ending): Outcome {
     this.#halted ??= journalFailure;
     if ('error' in outcome) {
       if (halt === 'always' || (halt === 'if-first' && !this.#answered)) this.#halted ??= outcome.error;
@@ -136,6 +135,7 @@ class Batch {
     }
     this.#answered ||=
       outcome.status === 'uploaded' || ('error' in outcome && outcome.error.status !== undefined);
+    return outcome;
   }
 
   #end(): MediaError | undefined {

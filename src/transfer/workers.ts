@@ -1,3 +1,8 @@
+/** A result that is on its way, and needs no worker any more. */
+export interface Later<Result> {
+  result: Promise<Result>;
+}
+
 /**
  * Works on the items of a stream, up to `concurrency` at a time, and yields results as they come. An item is asked for
  * only when a worker is free, and when no more results wait to be taken than there are workers: memory stays bounded on
@@ -7,7 +12,7 @@
 export function mapConcurrently<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
   concurrency: number,
-  work: (item: Item) => Promise<Result>,
+  work: (item: Item) => Promise<Later<Result>>,
   isOver: () => boolean = () => false,
 ): AsyncIterableIterator<Result> {
   return new Workers(items, concurrency, work, isOver);
@@ -17,9 +22,9 @@ export function mapConcurrently<Item, Result>(
 class Workers<Item, Result> implements AsyncIterableIterator<Result> {
   readonly #iterator: AsyncIterator<Item>;
   readonly #concurrency: number;
-  readonly #work: (item: Item) => Promise<Result>;
+  readonly #work: (item: Item) => Promise<Later<Result>>;
   readonly #isOver: () => boolean;
-  readonly #results: Result[] = [];
+  readonly #results: Later<Result>[] = [];
   readonly #running = new Set<Promise<void>>();
   #asking: Promise<void> | undefined;
   #exhausted = false;
@@ -29,7 +34,7 @@ class Workers<Item, Result> implements AsyncIterableIterator<Result> {
   constructor(
     items: AsyncIterable<Item> | Iterable<Item>,
     concurrency: number,
-    work: (item: Item) => Promise<Result>,
+    work: (item: Item) => Promise<Later<Result>>,
     isOver: () => boolean,
   ) {
     this.#iterator = (Symbol.asyncIterator in items ? items : later(items))[Symbol.asyncIterator]();
@@ -45,7 +50,15 @@ class Workers<Item, Result> implements AsyncIterableIterator<Result> {
   async next(): Promise<IteratorResult<Result>> {
     for (;;) {
       this.#ask();
-      if (this.#results.length > 0) return {done: false, value: this.#results.shift() as Result};
+      const first = this.#results.shift();
+      if (first !== undefined) {
+        try {
+          return {done: false, value: await first.result};
+        } catch (error) {
+          this.#failure ??= {error};
+          continue;
+        }
+      }
       if (this.#running.size === 0 && this.#asking === undefined) {
         await this.return();
         if (this.#failure !== undefined) throw this.#failure.error;
@@ -62,6 +75,7 @@ class Workers<Item, Result> implements AsyncIterableIterator<Result> {
     this.#exhausted = true;
     await this.#asking;
     await Promise.all(this.#running);
+    await Promise.allSettled(this.#results.map(({result}) => result));
     await this.#iterator.return?.();
     return {done: true, value: undefined};
   }
@@ -91,8 +105,10 @@ class Workers<Item, Result> implements AsyncIterableIterator<Result> {
 
   #start(item: Item): void {
     const task = this.#work(item).then(
-      result => {
-        this.#results.push(result);
+      later => {
+        // It may fail before anybody waits for it.
+        later.result.catch(() => {});
+        this.#results.push(later);
         this.#worked(task);
       },
       error => {

@@ -1,5 +1,10 @@
 import {describe, expect, it} from 'vitest';
-import {mapConcurrently} from '../../src/transfer/workers.ts';
+import {type Later, mapConcurrently} from '../../src/transfer/workers.ts';
+
+/** A result that is there when its work ends. */
+function now<T>(value: T): Later<T> {
+  return {result: Promise.resolve(value)};
+}
 
 /** A piece of work that the test ends by hand. */
 function byHand() {
@@ -11,7 +16,7 @@ function byHand() {
       most = Math.max(most, ends.size);
     });
     ends.delete(item);
-    return item;
+    return now(item);
   };
   return {work, ends, most: () => most};
 }
@@ -29,14 +34,14 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 describe('mapConcurrently', () => {
   it('of nothing yields nothing', async () => {
-    expect(await collect(mapConcurrently([], 3, async item => item))).toEqual([]);
+    expect(await collect(mapConcurrently([], 3, async item => now(item)))).toEqual([]);
   });
 
   it('yields every result once, whatever the order of their ends', async () => {
     const items = Array.from({length: 500}, (_, index) => index);
     const work = async (item: number) => {
       for (let turn = 0; turn < (item * 7) % 5; turn++) await Promise.resolve();
-      return item;
+      return now(item);
     };
     const results = await collect(mapConcurrently(items, 8, work));
     expect(results.toSorted((a, b) => a - b)).toEqual(items);
@@ -72,7 +77,7 @@ describe('mapConcurrently', () => {
       });
       yield 2;
     }
-    const results = mapConcurrently(slow(), 2, async item => item);
+    const results = mapConcurrently(slow(), 2, async item => now(item));
     expect((await results.next()).value).toBe(1);
     release();
     expect((await results.next()).value).toBe(2);
@@ -92,7 +97,7 @@ describe('mapConcurrently', () => {
     for await (const _ of mapConcurrently(items(), 3, async item => {
       await Promise.resolve();
       finished += 1;
-      return item;
+      return now(item);
     })) {
       break;
     }
@@ -106,11 +111,57 @@ describe('mapConcurrently', () => {
       if (item === 1) throw new Error('one');
       await Promise.resolve();
       finished.push(item);
-      return item;
+      return now(item);
     };
     await expect(collect(mapConcurrently([0, 1, 2, 3, 4, 5, 6], 3, work))).rejects.toThrow('one');
     expect(finished).toContain(0);
     expect(finished).not.toContain(6);
+  });
+
+  it('a result that is on its way takes up no worker, and no more of them wait than there are workers', async () => {
+    const begun: number[] = [];
+    const ends: (() => void)[] = [];
+    const work = async (item: number) => {
+      begun.push(item);
+      return {result: new Promise<number>(resolve => ends.push(() => resolve(item)))};
+    };
+    const results = collect(mapConcurrently([1, 2, 3, 4, 5, 6], 2, work));
+    // The first is awaited by the reader, two wait behind it, and one more was begun before there were two.
+    await until(() => begun.length === 4);
+    await new Promise(resolve => setImmediate(resolve));
+    expect(begun).toEqual([1, 2, 3, 4]);
+    for (let ended = 0; ended < 6; ended += 1) {
+      await until(() => ends.length > ended);
+      ends[ended]?.();
+    }
+    expect(await results).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('a result that fails on its way: what runs is waited for, then it rejects with that', async () => {
+    const finished: number[] = [];
+    const work = async (item: number) => ({
+      result: (async () => {
+        for (let turn = 0; turn < item; turn++) await new Promise(resolve => setImmediate(resolve));
+        if (item === 1) throw new Error('one');
+        finished.push(item);
+        return item;
+      })(),
+    });
+    await expect(collect(mapConcurrently([0, 1, 2, 3], 3, work))).rejects.toThrow('one');
+    expect(finished).toEqual(expect.arrayContaining([0, 2]));
+  });
+
+  it('a reader that stops early waits for results on their way', async () => {
+    let isFinished = false;
+    const work = async (item: number) => ({
+      result: (async () => {
+        for (let turn = 0; turn < item * 3; turn++) await new Promise(resolve => setImmediate(resolve));
+        isFinished ||= item === 1;
+        return item;
+      })(),
+    });
+    for await (const _ of mapConcurrently([0, 1], 2, work)) break;
+    expect(isFinished).toBe(true);
   });
 
   it('a stream of items that rejects: rejects with that', async () => {
@@ -118,6 +169,6 @@ describe('mapConcurrently', () => {
       yield 1;
       throw new Error('no more');
     }
-    await expect(collect(mapConcurrently(items(), 3, async item => item))).rejects.toThrow('no more');
+    await expect(collect(mapConcurrently(items(), 3, async item => now(item)))).rejects.toThrow('no more');
   });
 });
