@@ -1,22 +1,11 @@
 import {cp, mkdir, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
+import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {beforeEach, describe, expect, test} from 'vitest';
 import {fixture, program, temporaryDirectory} from '../support/media.ts';
 
-/** Tells of every file that the program compiles whether it came with kept code, and whether V8 took that. */
-const reporter = `
-const fs = require('node:fs');
-const vm = require('node:vm');
-const {basename} = require('node:path');
-vm.Script = class extends vm.Script {
-  constructor(source, options) {
-    super(source, options);
-    const taken = options.cachedData === undefined ? 'none' : this.cachedDataRejected ? 'rejected' : 'taken';
-    fs.appendFileSync(process.env.COMPILED_REPORT, basename(options.filename) + ' ' + taken + '\\n');
-  }
-};`;
-
+const reporter = fileURLToPath(new URL('../support/compile-reporter.cjs', import.meta.url));
 const dryRun = ['upload', '--dry-run', fixture('photo.png')];
 
 let directory: string;
@@ -30,7 +19,6 @@ beforeEach(async () => {
       filter: source => !source.endsWith('compiled'),
     });
   }
-  await writeFile(join(directory, 'reporter.cjs'), reporter);
 });
 
 /** Runs the copied program; `compiled` has a line for each file that it loaded. */
@@ -41,7 +29,7 @@ async function run(parameters: readonly string[], {env = {}, flags = [] as strin
     process.execPath,
     ...flags,
     '--require',
-    join(directory, 'reporter.cjs'),
+    reporter,
     join(directory, 'bin', 'media.js'),
     ...parameters,
   ];

@@ -1,9 +1,12 @@
 // What an installed `media` must do, whichever Node runs it. Each check gets a machine of its own with a photo and a
 // video in its directory, and `media(parameters, options)`, which resolves to {stdout, stderr, exitCode, signal}.
 import {deepStrictEqual as equal, match} from 'node:assert/strict';
-import {writeFile} from 'node:fs/promises';
+import {readFile, rm, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+
+const reporter = fileURLToPath(new URL('../support/compile-reporter.cjs', import.meta.url));
 
 /** The checks by name, in the order in which they are run. */
 export const checks = {
@@ -61,6 +64,24 @@ export const checks = {
     equal(second.stdout, first.stdout);
     match(second.stderr, /0 uploaded, 2 skipped/);
     equal((await media(['journal', 'check', 'all.journal', '--', 'photo.png', 'clip.mp4'])).exitCode, 0);
+  },
+
+  async 'compile cache'({media, directory}) {
+    const report = join(directory, 'report');
+    const env = {NODE_OPTIONS: `--require=${reporter}`, COMPILED_REPORT: report};
+    for (const command of [
+      ['config', 'profiles'],
+      ['upload', '--dry-run', 'photo.png'],
+    ]) {
+      const first = await media(command, {env});
+      await rm(report);
+      equal(await media(command, {env}), first);
+      const loaded = (await readFile(report, 'utf8')).trim().split('\n');
+      equal(
+        loaded.filter(line => !line.endsWith(' taken')),
+        [],
+      );
+    }
   },
 
   async 'exit status'({media, directory}) {
