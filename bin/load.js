@@ -1,12 +1,12 @@
 const {
-  closeSync,
+  accessSync,
+  constants,
   mkdirSync,
-  openSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
-  unlinkSync,
-  writeSync,
+  writeFileSync,
 } = require('node:fs');
 const {dirname, join} = require('node:path');
 const {Script} = require('node:vm');
@@ -54,7 +54,13 @@ function load(name) {
   const isKept = script.cachedDataRejected === false;
   loaded.set(name, {module, script, path: isKept ? undefined : path});
   const requireFrom = id => (id.startsWith('./') ? load(id) : require(id));
-  script.runInThisContext().call(module.exports, module.exports, requireFrom, module, filename, program);
+  try {
+    script.runInThisContext().call(module.exports, module.exports, requireFrom, module, filename, program);
+  } catch (error) {
+    // As with require: what failed for want of a descriptor may be asked for again.
+    loaded.delete(name);
+    throw error;
+  }
   return module.exports;
 }
 
@@ -81,29 +87,26 @@ function kept(path) {
 
 /** Keeps what was compiled in this run and is not kept yet. To be called at its end, when it has gone well. */
 function keep() {
-  if (process.uptime() > longestRun) return;
-  for (const {script, path} of loaded.values()) {
-    if (path !== undefined && !write(path, () => underUsualFlags(() => script.createCachedData()))) return;
+  const fresh = [...loaded.values()].filter(({path}) => path !== undefined);
+  if (fresh.length === 0 || process.uptime() > longestRun) return;
+  try {
+    mkdirSync(directory, {recursive: true, mode: 0o755});
+    accessSync(directory, constants.W_OK);
+    for (const {script, path} of fresh) write(path, script);
+  } catch {
+    // The next run compiles again: it is slower, and no worse.
   }
 }
 
-function write(path, compile) {
+function write(path, script) {
+  const code = underUsualFlags(() => script.createCachedData());
   const temporary = `${path}.${process.pid}`;
-  let file;
   try {
-    mkdirSync(directory, {recursive: true, mode: 0o755});
-    file = openSync(temporary, 'wx', 0o644);
-    const code = compile();
-    const twice = Buffer.concat([code, code]);
-    if (writeSync(file, twice) < twice.length) throw new Error('The disk is full.');
+    writeFileSync(temporary, Buffer.concat([code, code]), {flag: 'wx', mode: 0o644});
     renameSync(temporary, path);
-    return true;
-  } catch {
-    // A run without it is only slower.
-    if (file !== undefined) unlinkSync(temporary);
-    return false;
-  } finally {
-    if (file !== undefined) closeSync(file);
+  } catch (error) {
+    rmSync(temporary, {force: true});
+    throw error;
   }
 }
 

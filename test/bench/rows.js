@@ -8,6 +8,7 @@ import {inRounds, startSink, timed, timedOnce} from './measure.js';
 import {nodeVersions} from './node-versions.js';
 
 const program = fileURLToPath(new URL('../../bin/media.js', import.meta.url));
+const compiled = fileURLToPath(new URL('../../dist/compiled', import.meta.url));
 const undiciLoop = fileURLToPath(new URL('undici-loop.js', import.meta.url));
 const gibibyte = 2 ** 30;
 /** curl holds a body of --data-binary in memory, and no more than this. */
@@ -78,22 +79,24 @@ async function smallUpload(directory, sink) {
   const bounds = {20: 1.7, 26: 3};
   const results = [];
   for (const [major, node] of nodeVersions(directory)) {
-    const {ours, peer} = await inRounds(21, () => {
-      const commands = [
-        [node, '-e', '0'],
-        [node, program, 'upload', picture, '--json'],
-      ];
-      const [peer, ours] = timedOnce(commands, {env: environment(sink.url, directory)});
-      return {ours, peer};
+    const {ours, first, peer} = await inRounds(21, () => {
+      // The first run keeps what it compiled, and the second takes it.
+      rmSync(compiled, {recursive: true, force: true});
+      const upload = [node, program, 'upload', picture, '--json'];
+      const commands = [[node, '-e', '0'], upload, upload];
+      const [peer, first, ours] = timedOnce(commands, {env: environment(sink.url, directory)});
+      return {ours, first, peer};
     });
+    const against = `node -e 0, Node ${major}`;
     results.push({
       what: `media upload 3kB --json, Node ${major}`,
       unit: 'ms',
       ours,
-      against: `node -e 0, Node ${major}`,
+      against,
       peer,
       atMost: bounds[major] ?? 3,
     });
+    results.push({what: `the first one, Node ${major}`, unit: 'ms', ours: first, against, peer});
   }
   return results;
 }
