@@ -9,7 +9,6 @@ import {contentHash} from './journal-hash.ts';
 import type {Outcome, OutcomeFacts} from './outcome.ts';
 import {backoffMs, type Decision, decide, type Failure, type Phase, parseRetryAfter} from './retry.ts';
 import type {BatchParts, TransferOptions} from './transfer.ts';
-import type {Later} from './workers.ts';
 
 /** Whether an outcome ends the batch; `if-first` only when nothing had been answered before. */
 export type Halt = 'never' | 'if-first' | 'always';
@@ -18,8 +17,11 @@ export type Halt = 'never' | 'if-first' | 'always';
 export interface Ending {
   outcome: Outcome;
   halt: Halt;
-  /** The journal could not take what became of the file: nothing more may be sent. */
-  journalFailure?: MediaError;
+  /**
+   * Resolves once it is on record that the file is stored, or to what kept the journal from taking that: then nothing
+   * more may be sent.
+   */
+  recorded?: Promise<MediaError | undefined>;
 }
 
 /** One file's way through its attempts. */
@@ -44,39 +46,41 @@ export class FileTransfer {
     this.#facts = {...nameOf(source), position, attempts: 0, elapsedMs: 0};
   }
 
-  /** Resolves when nothing more is sent for the file: its end may still have to be put on record. */
-  async run(): Promise<Later<Ending>> {
+  /** Resolves when nothing more is sent for the file. */
+  async run(): Promise<Ending> {
     let opened: OpenSource | undefined;
     let endTurn = () => {};
-    let result: Promise<Ending>;
+    let recorded: Ending['recorded'];
     try {
       opened = await this.#open();
       const {journal} = this.#options;
       if (journal !== undefined) endTurn = await journal.turn(this.#journalInput(opened));
-      ({result} = await this.#transfer(opened));
+      const ending = await this.#transfer(opened);
+      recorded = ending.recorded;
+      return ending;
     } catch (error) {
-      result = this.#failed(error);
+      return {outcome: {...this.#describe(), status: 'failed', error: this.#known(error)}, halt: 'never'};
     } finally {
-      await opened?.close();
-    }
-    return {
-      result: result.finally(() => {
+      const end = () => {
         this.#entry?.end();
         endTurn();
-      }),
-    };
+      };
+      if (recorded === undefined) end();
+      else recorded.then(end, end);
+      await opened?.close();
+    }
   }
 
-  async #transfer(opened: OpenSource): Promise<Later<Ending>> {
+  async #transfer(opened: OpenSource): Promise<Ending> {
     const {journal, dryRun, observer} = this.#options;
     const known = journal === undefined ? undefined : await this.#lookUp(journal, opened);
-    if (known !== undefined) return ended(known);
+    if (known !== undefined) return {outcome: known, halt: 'never'};
     const {contentType, warning} = await this.#contentType(opened);
     this.#facts.contentType = contentType;
     if (warning !== undefined) observer.warning(this.#source.name, warning);
     if (!dryRun) return this.#upload(opened, contentType);
     await this.#parts.duplicates?.add(this.#position, this.#source, opened);
-    return ended({...this.#describe(), status: 'checked'});
+    return {outcome: {...this.#describe(), status: 'checked'}, halt: 'never'};
   }
 
   /** A decision may have to load a module, which takes a descriptor. */
@@ -117,10 +121,6 @@ export class FileTransfer {
     return {path: relativePathBytes ?? relativePath ?? name, size, mtimeNs};
   }
 
-  async #failed(error: unknown): Promise<Ending> {
-    return {outcome: {...this.#describe(), status: 'failed', error: this.#known(error)}, halt: 'never'};
-  }
-
   /** Where other files took all descriptors, even a module of our own could not be loaded; anything else is a bug. */
   #known(error: unknown): MediaError {
     if (error instanceof MediaError) return error;
@@ -150,7 +150,7 @@ export class FileTransfer {
     }
   }
 
-  async #upload(source: OpenSource, contentType: string): Promise<Later<Ending>> {
+  async #upload(source: OpenSource, contentType: string): Promise<Ending> {
     const {uploader, clock, stallTimeoutMs, answerTimeoutMs, stop, observer} = this.#options;
     const entry = await this.#options.journal?.begin({...this.#journalInput(source), contentType}, () =>
       contentHash(source, stop),
@@ -176,24 +176,25 @@ export class FileTransfer {
       });
       if (result.kind === 'stored') {
         this.#parts.budget.restore(this.#retries);
-        return {result: this.#stored(result.received)};
+        return this.#stored(result.received);
       }
       const ending = await this.#afterFailure(result);
-      if (ending !== undefined) return {result: Promise.resolve(ending)};
+      if (ending !== undefined) return ending;
     }
   }
 
   /** A file that is stored counts as uploaded even when the journal cannot take it, but then nothing more is sent. */
-  async #stored(received: ReceivedRecord): Promise<Ending> {
-    let journalFailure: MediaError | undefined;
-    try {
-      await this.#entry?.done(received.json);
-    } catch (error) {
-      if (!(error instanceof MediaError)) throw error;
-      journalFailure = error;
-    }
+  #stored(received: ReceivedRecord): Ending {
     const outcome: Outcome = {...this.#describe(), status: 'uploaded', received};
-    return {outcome, halt: 'never', ...(journalFailure === undefined ? {} : {journalFailure})};
+    if (this.#entry === undefined) return {outcome, halt: 'never'};
+    const recorded = this.#entry.done(received.json).then(
+      () => undefined,
+      error => {
+        if (error instanceof MediaError) return error;
+        throw error;
+      },
+    );
+    return {outcome, halt: 'never', recorded};
   }
 
   /** The file's end, or undefined when it is to be tried again now. */
@@ -255,10 +256,6 @@ export class FileTransfer {
     this.#facts.elapsedMs = Math.round(this.#options.clock.monotonic() - this.#start);
     return this.#facts;
   }
-}
-
-function ended(outcome: Outcome): Later<Ending> {
-  return {result: Promise.resolve({outcome, halt: 'never'})};
 }
 
 function retryAfter(failure: Failure): string | undefined {

@@ -111,9 +111,16 @@ class Batch {
     this.#next += 1;
     const end = this.#halted ?? this.#end();
     if (end !== undefined) return {result: Promise.resolve(notTried(position, source, end))};
-    const {result} = await new FileTransfer(position, source, this.#options, this.#parts).run();
+    const ending = await new FileTransfer(position, source, this.#options, this.#parts).run();
     this.#options.observer.finished(position);
-    return {result: result.then(ending => this.#learned(ending))};
+    this.#learn(ending);
+    return {result: this.#recorded(ending)};
+  }
+
+  async #recorded({outcome, recorded}: Ending): Promise<Outcome> {
+    const journalFailure = await recorded;
+    this.#halted ??= journalFailure;
+    return outcome;
   }
 
   /** The outcomes in the order of their positions, with the duplicates among them marked. */
@@ -127,15 +134,13 @@ class Batch {
     }
   }
 
-  #learned({outcome, halt, journalFailure}: Ending): Outcome {
-    this.#halted ??= journalFailure;
+  #learn({outcome, halt}: Ending): void {
     if ('error' in outcome) {
       if (halt === 'always' || (halt === 'if-first' && !this.#answered)) this.#halted ??= outcome.error;
       if (this.#options.failFast || outcome.error.code === 'journal_failed') this.#halted ??= outcome.error;
     }
     this.#answered ||=
       outcome.status === 'uploaded' || ('error' in outcome && outcome.error.status !== undefined);
-    return outcome;
   }
 
   #end(): MediaError | undefined {

@@ -52,6 +52,7 @@ class Workers<Item, Result> implements AsyncIterableIterator<Result> {
       this.#ask();
       const first = this.#results.shift();
       if (first !== undefined) {
+        this.#ask();
         try {
           return {done: false, value: await first.result};
         } catch (error) {

@@ -1,7 +1,9 @@
 import {describe, expect, test} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
 import type {Source} from '../../src/sources/source.ts';
+import type {JournalHandle} from '../../src/transfer/journal-file.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
+import {bench} from '../support/journal.ts';
 import {
   type Script,
   type ScriptedConnection,
@@ -200,5 +202,68 @@ describe('a stop', () => {
     const upload = uploadEach(sources('a', 'b'), clientOf(url), {stop: stop.signal});
     (await eventually(() => answering)).answer(200, someRecord);
     expect(codes(await upload)).toEqual(['uploaded']);
+  });
+});
+
+describe('while a disk takes its time to make durable that a file is stored', () => {
+  /** A journal whose syncs wait for `ends`, in turn, once it has been opened. */
+  async function slowJournal(ends: Promise<void>[]) {
+    let isOpen = false;
+    const wrap = (handle: JournalHandle): JournalHandle => ({
+      read: (...parameters) => handle.read(...parameters),
+      write: (...parameters) => handle.write(...parameters),
+      stat: () => handle.stat(),
+      truncate: length => handle.truncate(length),
+      close: () => handle.close(),
+      async datasync() {
+        if (isOpen) await ends.shift();
+        await handle.datasync();
+      },
+    });
+    const journal = await (await bench()).open({wrap});
+    isOpen = true;
+    return journal;
+  }
+
+  test('its worker takes the next file, and nobody is told of the first', async () => {
+    const {url} = await scriptedServer(...statuses(200));
+    let end = () => {};
+    const recorded = new Promise<void>(resolve => {
+      end = resolve;
+    });
+    const journal = await slowJournal([Promise.resolve(), recorded]);
+    const started: string[] = [];
+    const observer = {
+      started: (_: number, name: string) => void started.push(name),
+      progress: () => {},
+      finished: () => {},
+      retrying: () => {},
+      warning: () => {},
+    };
+    let told: Outcome[] | undefined;
+    const outcomes = uploadEach(sources('a', 'b'), clientOf(url), {journal, observer}).then(all => {
+      told = all;
+      return all;
+    });
+    await eventually(() => started.includes('b'));
+    expect(told).toBeUndefined();
+    end();
+    expect(codes(await outcomes)).toEqual(['uploaded', 'uploaded']);
+  });
+
+  test('and it fails: the file counts as uploaded, and no other is sent', async () => {
+    const {url, requests} = await scriptedServer(...statuses(200));
+    const failure = eventually(() => requests.length === 1).then(() => {
+      throw Object.assign(new Error('broken'), {code: 'EIO'});
+    });
+    const journal = await slowJournal([Promise.resolve(), failure]);
+    const outcomes = await uploadEach(sources('a', 'b', 'c', 'd'), clientOf(url), {journal});
+    expect(codes(outcomes)).toEqual([
+      'uploaded',
+      'failed journal_failed',
+      'failed not_tried',
+      'failed not_tried',
+    ]);
+    expect(requests).toHaveLength(1);
   });
 });
