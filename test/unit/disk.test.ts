@@ -33,7 +33,7 @@ function slowClock(ms: () => number) {
 
 describe('a disk', () => {
   it('of this machine: is quick from its first file on', async () => {
-    const {directory, path} = await oneFile();
+    const {path} = await oneFile();
     const disk = new Disk(systemClock, () => ext4);
     expect(disk.isQuick(path)).toBe(false);
     expect(await readWhole(disk, path)).toBe('content');
@@ -42,7 +42,7 @@ describe('a disk', () => {
   });
 
   it('behind a network: never is', async () => {
-    const {directory, path} = await oneFile();
+    const {path} = await oneFile();
     const disk = new Disk(systemClock, () => nfs);
     for (let turn = 0; turn < 3; turn += 1) expect(await readWhole(disk, path)).toBe('content');
     expect(disk.isQuick(path)).toBe(false);
