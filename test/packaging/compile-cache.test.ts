@@ -4,6 +4,7 @@ import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {beforeEach, describe, expect, test} from 'vitest';
 import {fixture, program, temporaryDirectory} from '../support/media.ts';
+import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 const reporter = fileURLToPath(new URL('../support/compile-reporter.cjs', import.meta.url));
 const dryRun = ['upload', '--dry-run', fixture('photo.png')];
@@ -88,6 +89,24 @@ test('each command keeps its own', async () => {
   expect(exitCode).toBe(0);
   expect(compiled).toContain('main.cjs none');
   expect((await run(['config', 'list'])).compiled).toContain('main.cjs taken');
+});
+
+test('nothing of the run is kept: neither its key nor its address', async () => {
+  const {url} = await scriptedServer(async connection => {
+    await connection.request();
+    connection.answer(200, someRecord);
+  });
+  const key = 'mk_never_kept_0123';
+  const {exitCode, stderr} = await run(['upload', fixture('photo.png')], {
+    env: {MEDIA_API_KEY: key, MEDIA_BASE_URL: url},
+  });
+  expect(exitCode, stderr).toBe(0);
+  const files = await kept();
+  expect(files.length).toBeGreaterThan(1);
+  for (const file of files) {
+    const code = await readFile(join(directory, 'dist', 'compiled', file), 'latin1');
+    expect({file, key: code.includes(key), url: code.includes(url)}).toEqual({file, key: false, url: false});
+  }
 });
 
 test('ten at once all do their work and leave nothing half written', async () => {
