@@ -76,7 +76,7 @@ export function describeConnectError(
       'tls_failed',
       plain
         ? `${role === 'proxy' ? 'The proxy ' : ''}${url.host} does not speak TLS on this port.`
-        : `The TLS certificate of ${host} was not accepted: ${reason(text)}.`,
+        : `The TLS certificate of ${host} was not accepted: ${reason(withoutAdvice(text))}.`,
       {...details, hint: plain ? plainHint(role) : certificateHint},
     );
   }
@@ -90,6 +90,11 @@ function plainHint(role: 'service' | 'proxy'): string {
   return role === 'proxy'
     ? 'Write the proxy as http://HOST:PORT in the proxy variable.'
     : 'Check the port; plain http needs http:// and --allow-http.';
+}
+
+/** Newer Nodes advise how to run Node, of which our users need not know. */
+function withoutAdvice(text: string): string {
+  return text.replace(/; .*Node\.js with --.*/s, '');
 }
 
 function reason(text: string): string {
