@@ -17,12 +17,13 @@ const {Script} = require('node:vm');
 
 const program = join(dirname(__dirname), 'dist');
 const directory = join(program, 'compiled');
-const isOff = process.env.NODE_DISABLE_COMPILE_CACHE === '1';
 /** What a command compiles is of little use to another. */
 const command = /^[a-z]+$/.exec(process.argv[2] ?? '')?.[0] ?? 'media';
 /** A run that took longer has thrown away again what V8 compiled for its beginning. */
 const longestRun = 5;
 const loaded = new Map();
+/** What ends the name of all that this run keeps; undefined where it keeps nothing. */
+const ending = process.env.NODE_DISABLE_COMPILE_CACHE === '1' ? undefined : endingOf();
 
 // Node 20 would compile the HTTP parser once more and better after one answer, which takes longer than a whole small
 // upload, and ending waits for it: not before it has parsed some hundred answers.
@@ -46,7 +47,8 @@ function load(name) {
   if (known !== undefined) return known.module.exports;
   const filename = join(program, name);
   const source = readFileSync(filename, 'utf8');
-  const path = isOff ? undefined : pathOf(name, source);
+  // The hash of the source ends it.
+  const path = ending && join(directory, `${name}-${source.slice(-17, -1)}-${ending}`);
   const cachedData = path === undefined ? undefined : kept(path);
   const wrapped = `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
   const script = underUsualFlags(() => new Script(wrapped, {filename, cachedData}));
@@ -64,11 +66,10 @@ function load(name) {
   return module.exports;
 }
 
-/** Where the compiled code of a file is kept: under the hash of its source, which ends it, and for this very Node. */
-function pathOf(name, source) {
+/** Compiled code is for a command, and for this very Node. */
+function endingOf() {
   try {
-    const node = `${process.version}-${process.arch}-${statSync(process.execPath).size}`;
-    return join(directory, `${name}-${source.slice(-17, -1)}-${node}-${command}`);
+    return `${process.version}-${process.arch}-${statSync(process.execPath).size}-${command}`;
   } catch {
     return undefined;
   }

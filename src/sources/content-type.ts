@@ -79,9 +79,10 @@ export async function loadTypeKnowledge(): Promise<void> {
 
 function readExtension(name: string): Claim | Promise<Claim> {
   const extension = extname(name).slice(1).toLowerCase();
-  const type = extension === '' ? undefined : tabledExtensionType(extension);
-  if (extension === '' || type !== undefined) return claimOf(name, extension, type);
-  return lookUp(extension).then(found => claimOf(name, extension, found));
+  const type = tabledExtensionType(extension);
+  return extension === '' || type !== undefined
+    ? claimOf(name, extension, type)
+    : lookUp(extension).then(found => claimOf(name, extension, found));
 }
 
 function claimOf(name: string, extension: string, type: string | undefined): Claim {

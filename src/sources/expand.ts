@@ -131,7 +131,7 @@ async function refuseEmpty(inputs: readonly Input[]): Promise<void> {
 }
 
 interface InputOptions {
-  open: () => Promise<AsyncIterator<Candidate>>;
+  open: () => Promise<AsyncIterableIterator<Candidate>>;
   mayBeEmpty: boolean;
   /** Whether it can be read only once, as a pipe. */
   isOnce: boolean;
@@ -160,6 +160,6 @@ class Input {
   }
 
   async candidates(): Promise<AsyncIterable<Candidate>> {
-    return this.#begun ?? new Resumed([], await this.#options.open());
+    return this.#begun ?? this.#options.open();
   }
 }

@@ -54,7 +54,7 @@ export class Finder {
   }
 
   /** What an argument stands for: standard input, a file, all in a directory, or what a pattern matches. */
-  async named(argument: string): Promise<AsyncIterator<Candidate>> {
+  async named(argument: string): Promise<AsyncIterableIterator<Candidate>> {
     if (argument === '-') return only({source: this.#stdin(), mention: {}});
     const name = fromTyped(argument);
     const kind = await this.#kindOf(name);

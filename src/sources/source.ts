@@ -1,4 +1,5 @@
 import type {StopSignal} from '../host.ts';
+
 /** Something to upload, not opened yet. */
 export interface Source {
   /** What the user called it: shown in messages, `-` for standard input. */

@@ -73,7 +73,7 @@ export class FileTransfer {
 
   async #transfer(opened: OpenSource): Promise<Ending> {
     const {journal, dryRun, observer} = this.#options;
-    const known = journal === undefined ? undefined : await this.#lookUp(journal, opened);
+    const known = journal === undefined || dryRun ? undefined : await this.#lookUp(journal, opened);
     if (known !== undefined) return {outcome: known, halt: 'never'};
     const {contentType, warning} = await this.#contentType(opened);
     this.#facts.contentType = contentType;
@@ -99,8 +99,7 @@ export class FileTransfer {
 
   /** What the journal tells of this file, if that settles it. */
   async #lookUp(journal: Journal, opened: OpenSource): Promise<Outcome | undefined> {
-    const {onUnknown, dryRun, stop} = this.#options;
-    if (dryRun) return undefined;
+    const {onUnknown, stop} = this.#options;
     const mayResend = onUnknown === 'retry';
     const hash = () => contentHash(opened, stop);
     const found = await journal.lookup(this.#journalInput(opened), hash, mayResend);
@@ -159,7 +158,7 @@ export class FileTransfer {
     if (entry?.inDoubt) this.#unknown = unknownSince(this.#source.name);
     const idempotencyKey = entry?.idempotencyKey ?? this.#options.uuid();
     for (;;) {
-      if (!this.#parts.gate.isOpen) await this.#passGate();
+      await this.#passGate();
       this.#facts.attempts += 1;
       const result = await attemptUpload({
         source,
@@ -268,7 +267,6 @@ export function nameOf({
   pathBytes,
   isOnce,
 }: Source): Pick<OutcomeFacts, 'name' | 'nameBytes' | 'isOnce'> {
-  if (pathBytes === undefined && isOnce === undefined) return {name};
   return {name, ...(pathBytes && {nameBytes: pathBytes}), ...(isOnce && {isOnce})};
 }
 

@@ -14,10 +14,6 @@ export class Gate {
     this.#closedUntil = Math.max(this.#closedUntil, this.#clock.monotonic() + ms);
   }
 
-  get isOpen(): boolean {
-    return this.#closedUntil <= this.#clock.monotonic();
-  }
-
   /** Resolves once the gate is open; rejects with the signal's reason when that is aborted first. */
   async pass(signal: StopSignal): Promise<void> {
     for (;;) {

@@ -49,10 +49,9 @@ class Workers<Item, Result> implements AsyncIterableIterator<Result> {
 
   async next(): Promise<IteratorResult<Result>> {
     for (;;) {
-      this.#ask();
       const first = this.#results.shift();
+      this.#ask();
       if (first !== undefined) {
-        this.#ask();
         try {
           return {done: false, value: await first.result};
         } catch (error) {

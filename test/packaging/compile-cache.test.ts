@@ -3,7 +3,7 @@ import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {beforeEach, describe, expect, test} from 'vitest';
-import {fixture, program, temporaryDirectory} from '../support/media.ts';
+import {fixture, program, Sandbox, temporaryDirectory} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 const reporter = fileURLToPath(new URL('../support/compile-reporter.cjs', import.meta.url));
@@ -36,9 +36,7 @@ async function run(parameters: readonly string[], {env = {}, flags = [] as strin
   ];
   const {exitCode, stdout, stderr} = await execa('sh', ['-c', `${limit} exec "$@"`, 'sh', ...command], {
     env: {
-      PATH: process.env['PATH'] ?? '',
-      HOME: directory,
-      MEDIA_CONFIG_DIR: join(directory, 'config'),
+      ...new Sandbox(directory).env,
       COMPILED_REPORT: report,
       ...env,
     },

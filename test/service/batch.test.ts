@@ -3,14 +3,14 @@ import {MediaError} from '../../src/errors.ts';
 import type {Source} from '../../src/sources/source.ts';
 import type {JournalHandle} from '../../src/transfer/journal-file.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
-import {bench} from '../support/journal.ts';
+import {bench, changedHandle} from '../support/journal.ts';
 import {
   type Script,
   type ScriptedConnection,
   scriptedServer,
   someRecord,
 } from '../support/scripted-server.ts';
-import {clientOf, deadUrl, eventually, memorySource, sinkServer, uploadEach} from './support.ts';
+import {clientOf, deadUrl, eventually, memorySource, noObserver, sinkServer, uploadEach} from './support.ts';
 
 const small = Buffer.alloc(1_000, 1);
 
@@ -209,17 +209,13 @@ describe('while a disk takes its time to make durable that a file is stored', ()
   /** A journal whose syncs wait for `ends`, in turn, once it has been opened. */
   async function slowJournal(ends: Promise<void>[]) {
     let isOpen = false;
-    const wrap = (handle: JournalHandle): JournalHandle => ({
-      read: (...parameters) => handle.read(...parameters),
-      write: (...parameters) => handle.write(...parameters),
-      stat: () => handle.stat(),
-      truncate: length => handle.truncate(length),
-      close: () => handle.close(),
-      async datasync() {
-        if (isOpen) await ends.shift();
-        await handle.datasync();
-      },
-    });
+    const wrap = (handle: JournalHandle) =>
+      changedHandle(handle, {
+        async datasync() {
+          if (isOpen) await ends.shift();
+          await handle.datasync();
+        },
+      });
     const journal = await (await bench()).open({wrap});
     isOpen = true;
     return journal;
@@ -233,13 +229,7 @@ describe('while a disk takes its time to make durable that a file is stored', ()
     });
     const journal = await slowJournal([Promise.resolve(), recorded]);
     const started: string[] = [];
-    const observer = {
-      started: (_: number, name: string) => void started.push(name),
-      progress: () => {},
-      finished: () => {},
-      retrying: () => {},
-      warning: () => {},
-    };
+    const observer = {...noObserver, started: (_: number, name: string) => void started.push(name)};
     let told: Outcome[] | undefined;
     const outcomes = uploadEach(sources('a', 'b'), clientOf(url), {journal, observer}).then(all => {
       told = all;

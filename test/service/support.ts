@@ -7,7 +7,7 @@ import {Secret} from '../../src/secret.ts';
 import {MediaClient} from '../../src/service/client.ts';
 import type {OpenSource, Source} from '../../src/sources/source.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
-import {type TransferOptions, uploadAll} from '../../src/transfer/transfer.ts';
+import {type TransferObserver, type TransferOptions, uploadAll} from '../../src/transfer/transfer.ts';
 import type {Uploader} from '../../src/transfer/uploader.ts';
 import {someRecord} from '../support/scripted-server.ts';
 
@@ -187,6 +187,15 @@ export function zeroSource(name: string, size: number, changes: Partial<OpenSour
   return memorySource(name, zeros, {size, read, ...changes});
 }
 
+/** Heeds nothing that it is told. */
+export const noObserver: TransferObserver = {
+  started: () => {},
+  progress: () => {},
+  finished: () => {},
+  retrying: () => {},
+  warning: () => {},
+};
+
 /** Uploads the sources with a client of the real wire and returns what became of each. */
 export async function uploadEach(
   sources: Iterable<Source>,
@@ -209,13 +218,7 @@ export async function uploadEach(
     failFast: false,
     stop: new AbortController().signal,
     concurrency: 1,
-    observer: {
-      started: () => {},
-      progress: () => {},
-      finished: () => {},
-      retrying: () => {},
-      warning: () => {},
-    },
+    observer: noObserver,
     ...options,
   });
   for await (const outcome of all) outcomes.push(outcome);

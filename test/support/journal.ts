@@ -6,6 +6,7 @@ import {build} from 'esbuild';
 import {onTestFinished} from 'vitest';
 import {type Host, systemHost} from '../../src/host.ts';
 import type {Journal, JournalInput} from '../../src/transfer/journal.ts';
+import type {JournalHandle} from '../../src/transfer/journal-file.ts';
 import {type JournalOptions, openJournal} from '../../src/transfer/journal-open.ts';
 import {temporaryDirectory} from './media.ts';
 
@@ -16,6 +17,19 @@ export function sha256(content: string | Uint8Array): string {
 /** A host whose working directory is the given one. */
 export function hostIn(directory: string, changes: Partial<Host> = {}): Host {
   return {...systemHost(), cwd: () => directory, ...changes};
+}
+
+/** The same open file, but for what is changed. */
+export function changedHandle(handle: JournalHandle, changes: Partial<JournalHandle>): JournalHandle {
+  return {
+    read: (...parameters) => handle.read(...parameters),
+    write: (...parameters) => handle.write(...parameters),
+    stat: () => handle.stat(),
+    datasync: () => handle.datasync(),
+    truncate: length => handle.truncate(length),
+    close: () => handle.close(),
+    ...changes,
+  };
 }
 
 /** A journal in a directory of its own. */

@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {Mapped, Resumed} from '../../src/sources/iterators.ts';
+import {collect} from '../support/trees.ts';
 
 /** 0, 1, 2, ... up to `end`, and whether whoever read them has closed them. */
 function numbers(end: number) {
@@ -12,12 +13,6 @@ function numbers(end: number) {
     }
   }
   return {items: count(), state};
-}
-
-async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const collected: T[] = [];
-  for await (const item of items) collected.push(item);
-  return collected;
 }
 
 describe('an iterator that some has been taken of', () => {

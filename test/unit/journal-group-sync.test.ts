@@ -1,7 +1,7 @@
 import {stat} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
 import type {JournalHandle} from '../../src/transfer/journal-file.ts';
-import {bench, inputOf, lookup, noHash, sha256, upload} from '../support/journal.ts';
+import {bench, changedHandle, inputOf, lookup, noHash, sha256, upload} from '../support/journal.ts';
 
 /** A file whose syncs are counted and can be held back, and whose disk can become full. */
 class Disk {
@@ -14,25 +14,22 @@ class Disk {
   /** Resolves when a sync begins. */
   #begun = () => {};
 
-  wrap = (handle: JournalHandle): JournalHandle => ({
-    read: (...parameters) => handle.read(...parameters),
-    stat: () => handle.stat(),
-    truncate: length => handle.truncate(length),
-    close: () => handle.close(),
-    write: async (buffer, offset, length, position) => {
-      if (this.room === 0 && length > 0) throw Object.assign(new Error('full'), {code: 'ENOSPC'});
-      const result = await handle.write(buffer, offset, Math.min(length, this.room), position);
-      this.room -= result.bytesWritten;
-      return result;
-    },
-    datasync: async () => {
-      this.syncs += 1;
-      this.#begun();
-      await this.#gate;
-      if (this.isBroken) throw Object.assign(new Error('broken'), {code: 'EIO'});
-      await handle.datasync();
-    },
-  });
+  wrap = (handle: JournalHandle): JournalHandle =>
+    changedHandle(handle, {
+      write: async (buffer, offset, length, position) => {
+        if (this.room === 0 && length > 0) throw Object.assign(new Error('full'), {code: 'ENOSPC'});
+        const result = await handle.write(buffer, offset, Math.min(length, this.room), position);
+        this.room -= result.bytesWritten;
+        return result;
+      },
+      datasync: async () => {
+        this.syncs += 1;
+        this.#begun();
+        await this.#gate;
+        if (this.isBroken) throw Object.assign(new Error('broken'), {code: 'EIO'});
+        await handle.datasync();
+      },
+    });
 
   /** Holds syncs back; resolves when one has begun. */
   hold(): Promise<void> {

@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {type Later, mapConcurrently} from '../../src/transfer/workers.ts';
+import {collect} from '../support/trees.ts';
 
 /** A result that is there when its work ends. */
 function now<T>(value: T): Later<T> {
@@ -24,12 +25,6 @@ function byHand() {
 async function until(condition: () => boolean): Promise<void> {
   for (let turn = 0; turn < 1000 && !condition(); turn++) await new Promise(resolve => setImmediate(resolve));
   expect(condition()).toBe(true);
-}
-
-async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const collected: T[] = [];
-  for await (const item of items) collected.push(item);
-  return collected;
 }
 
 describe('mapConcurrently', () => {
