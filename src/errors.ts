@@ -94,6 +94,17 @@ export class MediaError extends Error {
   }
 }
 
+/** A refusal of a file whose bytes are no image and no video. */
+export class NotMediaError extends MediaError {
+  /** Whether its name, or what its bytes begin like, calls it an image or a video all the same. */
+  readonly isCalledMedia: boolean;
+
+  constructor(message: string, details: MediaErrorDetails & {isCalledMedia: boolean}) {
+    super('not_media', message, details);
+    this.isCalledMedia = details.isCalledMedia;
+  }
+}
+
 /** The code of a system error such as ENOENT or ECONNRESET, if the value is one. */
 export function systemCode(error: unknown): string | undefined {
   const code = (error as {code?: unknown} | null | undefined)?.code;

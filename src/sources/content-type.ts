@@ -1,5 +1,5 @@
 import {extname} from 'node:path';
-import {MediaError} from '../errors.ts';
+import {MediaError, NotMediaError} from '../errors.ts';
 import {
   extensionTypes,
   isAmbiguousExtension,
@@ -34,17 +34,20 @@ export async function decideContentType(
 ): Promise<TypeDecision> {
   const claim = await readExtension(name);
   const finding = await sniff(bytes);
-  if (finding?.isMedia === false) throw notMedia(claim, finding);
+  if (finding?.isMedia === false || isUncalled(claim, finding)) throw notMedia(claim, finding);
   if (rule === 'strict') return decideStrictly(claim, finding);
   const isConfirmed =
     finding !== undefined && claim.type !== undefined && typesAgree(claim.type, finding.type);
   if (claim.isAmbiguous && !isConfirmed && !(rule === 'content' && finding)) throw notMedia(claim, finding);
-  if (claim.type === undefined || (rule === 'content' && finding)) {
-    if (finding === undefined) throw notMedia(claim, finding);
-    return {contentType: finding.type};
-  }
+  if (finding && (claim.type === undefined || rule === 'content')) return {contentType: finding.type};
+  if (claim.type === undefined) throw notMedia(claim, finding);
   if (finding === undefined || isConfirmed) return {contentType: claim.type};
   return {contentType: claim.type, warning: describeMismatch(claim, claim.type, finding.type)};
+}
+
+/** Whether neither the name nor the bytes call a file an image or a video. */
+function isUncalled({type, isAmbiguous}: Claim, finding: Finding): boolean {
+  return (type === undefined || isAmbiguous) && finding?.isMedia !== true;
 }
 
 function decideStrictly(claim: Claim, finding: (Finding & {isMedia: true}) | undefined): TypeDecision {
@@ -113,13 +116,13 @@ function shorten(text: string): string {
   return text.length > 16 ? `${text.slice(0, 16)}...` : text;
 }
 
-function notMedia(claim: Claim, finding: Finding): MediaError {
+function notMedia(claim: Claim, finding: Finding): NotMediaError {
   const other = finding?.isMedia === false ? finding : undefined;
   const overrule = `--content-type ${claim.type ?? other?.container ?? 'image/png'}`;
-  return new MediaError(
-    'not_media',
+  return new NotMediaError(
     `${fileOf(claim)} is not recognised as an image or a video: ${describe(claim, finding)}.`,
     {
+      isCalledMedia: !isUncalled(claim, finding),
       hint:
         other?.what === lfsPointer
           ? `Run git lfs pull to get the file itself; ${overrule} sends the pointer all the same.`

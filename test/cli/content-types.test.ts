@@ -82,7 +82,7 @@ const cases: {file: string; name?: string; fates: Record<Rule, Fate>}[] = [
     fates: {
       extension: notMedia(/\.ts says video\/mp2t/),
       content: notMedia(/\.ts says video\/mp2t/),
-      strict: mismatch(/\.ts/),
+      strict: notMedia(/\.ts says video\/mp2t/),
     },
   },
   {

@@ -205,7 +205,7 @@ describe('a name that says little', () => {
       const bytes = fixture('unrecognised.png');
       expect(await decide(name, bytes, 'extension')).toBe('not_media');
       expect(await decide(name, bytes, 'content')).toBe('not_media');
-      expect(await decide(name, bytes, 'strict')).toBe('type_mismatch');
+      expect(await decide(name, bytes, 'strict')).toBe('not_media');
       expect((await refusal(name, bytes)).hint).toContain('--content-type');
     },
   );
@@ -252,8 +252,7 @@ describe('an ambiguous extension', () => {
     for (const rule of rules) {
       expect(await decide(name, fixture('.ts/clip.ts'), rule), rule).toBe('video/mp2t');
       expect(await decide(name, fixture('clip.m2ts'), rule), rule).toBe('video/mp2t');
-      const source = await decide(name, fixture('.ts/source.ts'), rule);
-      expect(source, rule).toBe(rule === 'strict' ? 'type_mismatch' : 'not_media');
+      expect(await decide(name, fixture('.ts/source.ts'), rule), rule).toBe('not_media');
     }
     expect(await decide(name, fixture('photo.png'), 'extension')).toBe('not_media');
     expect(await decide(name, fixture('photo.png'), 'content')).toBe('image/png');
@@ -271,6 +270,34 @@ describe('an ambiguous extension', () => {
 
   test('a text of nothing but the sync byte, G, is none', async () => {
     expect(await decide('a.ts', utf8('G'.repeat(5000)), 'extension')).toBe('not_media');
+  });
+});
+
+describe('a refusal says whether anything calls the file an image or a video', () => {
+  test.each([
+    ['page-named.png', 'page.png', true],
+    ['lfs-pointer.png', 'photo.PNG', true],
+    ['audio-only.mp4', 'song.mp4', true],
+    ['audio-only.mp4', 'song.m4a', false],
+    ['page-named.png', 'page.html', false],
+    ['page-named.png', 'page', false],
+    ['zip-named.png', 'a.unknown', false],
+    ['unrecognised.png', 'a.bin', false],
+    ['.ts/source.ts', 'source.ts', false],
+    ['.ts/qt-translation.ts', 'application.ts', false],
+  ])('%s named %s: %j', async (file, name, isCalledMedia) => {
+    for (const rule of rules)
+      expect(await refusal(name, fixture(file), rule), rule).toMatchObject({
+        code: 'not_media',
+        isCalledMedia,
+      });
+  });
+
+  test('a picture under an ambiguous extension is called one by its bytes', async () => {
+    expect(await refusal('a.ts', fixture('photo.png'))).toMatchObject({
+      code: 'not_media',
+      isCalledMedia: true,
+    });
   });
 });
 
