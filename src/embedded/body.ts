@@ -1,6 +1,6 @@
 import type {Exchange} from './exchange.ts';
-import {watchPace} from './pace.ts';
 import {ClientGone, Refusal} from './refusal.ts';
+import {watchPace} from './watch-pace.ts';
 
 /** The whole body as UTF-8 text; rejects with a 413 beyond `limit` bytes, and when the connection ends before the body. */
 export function readBody(exchange: Exchange, limit: number): Promise<string> {

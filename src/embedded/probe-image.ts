@@ -1,6 +1,6 @@
 import type {FileHandle} from 'node:fs/promises';
 import {imageSize} from 'image-size';
-import type {MediaFacts} from './probe.ts';
+import type {MediaFacts} from './media-facts.ts';
 
 const headLength = 128 * 1024;
 

@@ -1,7 +1,7 @@
 import type {FileHandle} from 'node:fs/promises';
 import {CustomSource, Input, Logging, LogLevel, MATROSKA, MP4, MPEG_TS, QTFF, WEBM} from 'mediabunny';
 import type {Clock} from '../host.ts';
-import type {MediaFacts} from './probe.ts';
+import type {MediaFacts} from './media-facts.ts';
 
 const limits = {milliseconds: 10_000, bytes: 64 * 1024 * 1024};
 

@@ -1,16 +1,6 @@
 import {type FileHandle, open} from 'node:fs/promises';
 import type {Clock} from '../host.ts';
-
-/** What the bytes of a medium tell; what they do not tell is absent. */
-export interface MediaFacts {
-  /** Coded size in pixels: as stored in the file, before any EXIF orientation, HEIF or video rotation is applied. */
-  readonly width?: number;
-  readonly height?: number;
-  /** The format of an image, e.g. `png`, `jpg`, `heic`. */
-  readonly imageType?: string;
-  /** Seconds, to the millisecond; of videos. */
-  readonly duration?: number;
-}
+import type {MediaFacts} from './media-facts.ts';
 
 /**
  * Looks at the bytes of an image or a video (by its content type) and says what they tell. It reads at most a few

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import type {Clock} from '../host.ts';
 import type {MediaRecord} from '../service/record.ts';
 import {isMissing, renameDurably, syncDirectory, writeDurably} from './durable.ts';
-import type {MediaFacts} from './probe.ts';
+import type {MediaFacts} from './media-facts.ts';
 import {isRecordId, recordIds} from './record-id.ts';
 
 /** What one record file holds. URLs are left out: they depend on where the service listens. */

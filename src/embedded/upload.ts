@@ -6,10 +6,10 @@ import type {Service} from './context.ts';
 import {type Exchange, isBodyPending} from './exchange.ts';
 import {parseIdempotencyKey} from './idempotency.ts';
 import {authorize, ownerOf} from './keys.ts';
-import {watchPace} from './pace.ts';
 import {probe} from './probe.ts';
 import {ClientGone, Refusal} from './refusal.ts';
 import {mediaRecord, type StoredRecord} from './store.ts';
+import {watchPace} from './watch-pace.ts';
 
 /** A body that arrived whole and lies in a temporary file. */
 interface Received {

@@ -147,7 +147,22 @@ const codeAllowed: Record<string, string[]> = {
   service: ['errors.ts', 'json.ts', 'http.ts', 'service'],
 };
 
+/** Rooms whose files are part of no circle of imports. */
+const withoutCircles = ['completion', 'embedded', 'library', 'output', 'settings'];
+
 const local = imports.filter(({to}) => files.includes(to));
+
+/** A file, and all that it brings along by imports of a kind. */
+function reachableFrom(file: string, follows: (one: Import) => boolean): ReadonlySet<string> {
+  const reachable = new Set<string>();
+  const visit = (at: string) => {
+    if (reachable.has(at)) return;
+    reachable.add(at);
+    for (const one of imports) if (one.from === at && follows(one)) visit(one.to);
+  };
+  visit(file);
+  return reachable;
+}
 
 describe('the import rules', () => {
   it('find the imports they judge', () => {
@@ -182,14 +197,17 @@ describe('the import rules', () => {
     expect(wrong).toEqual([]);
   });
 
+  it.each(withoutCircles)('no file of %s imports itself by way of another, types included', name => {
+    const inRoom = files.filter(file => room(file) === name);
+    expect(inRoom.length).toBeGreaterThan(1);
+    const circular = inRoom.filter(file =>
+      local.some(({from, to}) => from === file && reachableFrom(to, () => true).has(file)),
+    );
+    expect(circular).toEqual([]);
+  });
+
   it('heavy packages are imported only when needed', () => {
-    const reachable = new Set<string>();
-    const visit = (file: string) => {
-      if (reachable.has(file)) return;
-      reachable.add(file);
-      for (const {from, to, typeOnly, eager} of imports) if (from === file && eager && !typeOnly) visit(to);
-    };
-    visit('main.ts');
+    const reachable = reachableFrom('main.ts', ({eager, typeOnly}) => eager && !typeOnly);
     const heavy = [
       'undici',
       'ora',

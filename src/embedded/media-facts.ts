@@ -1,0 +1,10 @@
+/** What the bytes of a medium tell; what they do not tell is absent. */
+export interface MediaFacts {
+  /** Coded size in pixels: as stored in the file, before any EXIF orientation, HEIF or video rotation is applied. */
+  readonly width?: number;
+  readonly height?: number;
+  /** The format of an image, e.g. `png`, `jpg`, `heic`. */
+  readonly imageType?: string;
+  /** Seconds, to the millisecond; of videos. */
+  readonly duration?: number;
+}
