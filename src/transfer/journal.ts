@@ -25,7 +25,7 @@ export type ContentHash = () => Promise<string>;
 export type Lookup =
   | {status: 'new'}
   /** Uploaded before, with the same content; the record's JSON is as the service sent it. */
-  | {status: 'done'; recordJson: string; sha256: string; entry: Entry}
+  | {status: 'done'; recordJson: string; entry: Entry}
   /** Released before without a recorded end. */
   | {status: 'unknown'; idempotencyKey: string};
 
@@ -98,11 +98,7 @@ export class Journal {
     const done = sameSize.filter(({state}) => state === 'done');
     const entry = isPlain ? sameTime[0] : await this.#sameContent(done, hash);
     if (entry === undefined) return blocked ?? {status: 'new'};
-    const [recordJson, sha256 = ''] = await Promise.all([
-      this.reader.recordOf(entry),
-      this.reader.hashOf(entry),
-    ]);
-    return {status: 'done', recordJson, sha256, entry};
+    return {status: 'done', recordJson: await this.reader.recordOf(entry), entry};
   }
 
   /**
