@@ -53,7 +53,7 @@ export const exitStatusOf = {
   internal: 7,
 } as const;
 
-/** A stable name for what went wrong; listed in the README, relied on by scripts. */
+/** A stable name for what went wrong; listed in docs/errors.md, relied on by scripts. */
 export type ErrorCode = keyof typeof exitStatusOf;
 
 export interface MediaErrorDetails {

@@ -25,8 +25,8 @@ export async function generatedFiles(root: URL): Promise<Map<string, string>> {
     const template = await readFile(new URL(`src/completion/templates/${name}`, root), 'utf8');
     files.set(`completions/${name}`, generate(data, template));
   }
-  const readme = await readFile(new URL('README.md', root), 'utf8');
-  files.set('man/media.1', manualPage(data, readme));
+  const errors = await readFile(new URL('docs/errors.md', root), 'utf8');
+  files.set('man/media.1', manualPage(data, errors));
   return files;
 }
 

@@ -5,15 +5,15 @@ import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {parse} from 'yaml';
 import {connectedSandbox} from '../support/embedded.ts';
+import {example} from '../support/examples.ts';
 import {fixture, program, type Sandbox, temporaryDirectory} from '../support/media.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const readme = await readFile(join(root, 'README.md'), 'utf8');
-const section = readme.slice(readme.indexOf('\n## In CI\n'));
-const [github = '', gitlab = '', circleci = ''] = [...section.matchAll(/^```yaml\n(.*?)^```$/gms)].map(
-  match => match[1] ?? '',
-);
-const jenkins = /^```groovy\n(.*?)^```$/ms.exec(section)?.[1] ?? '';
+const page = 'docs/ci.md';
+const github = example(page, 'yaml', '.github/actions/upload');
+const gitlab = example(page, 'yaml', 'before_script');
+const circleci = example(page, 'yaml', 'cimg/node');
+const jenkins = example(page, 'groovy');
 const actionPath = join(root, '.github/actions/upload');
 const actionText = await readFile(join(actionPath, 'action.yml'), 'utf8');
 
@@ -88,7 +88,7 @@ async function statusesIn(box: Sandbox): Promise<string[]> {
     .map(line => `${JSON.parse(line).file} ${JSON.parse(line).status}`);
 }
 
-describe('the GitLab job in the README', () => {
+describe('the GitLab job in docs/ci.md', () => {
   const {upload} = parse(gitlab) as {
     upload: {before_script: string[]; script: string[]; parallel: number; artifacts: {paths: string[]}};
   };
@@ -118,7 +118,7 @@ describe('the GitLab job in the README', () => {
   });
 });
 
-describe('the CircleCI configuration in the README', () => {
+describe('the CircleCI configuration in docs/ci.md', () => {
   const config = parse(circleci) as {
     version: number;
     jobs: Record<
@@ -149,7 +149,7 @@ describe('the CircleCI configuration in the README', () => {
   });
 });
 
-describe('the Jenkinsfile in the README', () => {
+describe('the Jenkinsfile in docs/ci.md', () => {
   it('its sh steps: upload everything', async () => {
     const {sandbox: box, service} = await checkout();
     await runLines(
@@ -185,7 +185,7 @@ describe('the Jenkinsfile in the README', () => {
   );
 });
 
-describe('the GitHub workflow in the README', () => {
+describe('the GitHub workflow in docs/ci.md', () => {
   const {jobs} = parse(github) as {jobs: Record<string, {steps: Step[]}>};
   const steps = jobs['upload']?.steps ?? [];
 

@@ -9,7 +9,7 @@ import {embeddedService} from '../support/embedded.ts';
 import {program, type Sandbox, sandbox} from '../support/media.ts';
 import {type Gate, gateBefore} from './gate.ts';
 
-/** As many parts as the README's recipes make. */
+/** As many parts as the recipes in docs/sharding.md make. */
 export const shardCount = 16;
 
 /** More than what two kernels hold for a connection that nobody reads. */

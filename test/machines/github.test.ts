@@ -3,8 +3,8 @@ import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {parse} from 'yaml';
+import {example} from '../support/examples.ts';
 import {type Batch, makeBatch, shardCount} from './batch.ts';
-import {recipe} from './recipes.ts';
 
 interface Step {
   if?: string;
@@ -21,7 +21,7 @@ interface WorkflowJob {
 }
 
 const workflow: {on: string; jobs: {upload: WorkflowJob; prove: WorkflowJob}} = parse(
-  await recipe('yaml', 'workflow_dispatch'),
+  example('docs/sharding.md', 'yaml', 'workflow_dispatch'),
 );
 const {upload, prove} = workflow.jobs;
 const parts = upload.strategy?.matrix.part ?? [];

@@ -1,8 +1,8 @@
 import {execa} from 'execa';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {parse} from 'yaml';
+import {example} from '../support/examples.ts';
 import {type Batch, makeBatch, shardCount} from './batch.ts';
-import {recipe} from './recipes.ts';
 
 interface Container {
   command: string[];
@@ -30,7 +30,7 @@ interface Job {
   };
 }
 
-const job: Job = parse(await recipe('yaml', 'kind: Job'));
+const job: Job = parse(example('docs/sharding.md', 'yaml', 'kind: Job'));
 const {spec} = job;
 const [container] = spec.template.spec.containers;
 

@@ -2,9 +2,9 @@ import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
+import {example} from '../support/examples.ts';
 import {needPrograms} from '../support/installed.ts';
 import {type Batch, makeBatch, shardCount} from './batch.ts';
-import {recipe} from './recipes.ts';
 import {needLogin, sshPackages, sshPrograms, startMachines} from './ssh-machines.ts';
 
 /** What GNU parallel's log says of each part: where its last try ended, and how. */
@@ -23,7 +23,7 @@ describe('GNU parallel over ssh', {timeout: 300_000}, () => {
     const batch = await makeBatch({closed: true});
     const ssh = await startMachines(batch);
     const part = batch.big.shard;
-    const command = await recipe('bash', 'parallel --sshlogin');
+    const command = example('docs/sharding.md', 'bash', 'parallel --sshlogin');
     const run = () =>
       execa('bash', ['-c', command], {
         ...batch.machine,

@@ -1,13 +1,13 @@
 import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {example} from '../support/examples.ts';
 import {needPrograms} from '../support/installed.ts';
 import {type Batch, makeBatch, shardCount} from './batch.ts';
-import {recipe} from './recipes.ts';
 import {slurmPackages, slurmPrograms, startSlurm} from './slurm-cluster.ts';
 
 async function writeRecipe({directory}: Batch): Promise<void> {
-  await writeFile(join(directory, 'upload.sbatch'), await recipe('bash', '#SBATCH'));
+  await writeFile(join(directory, 'upload.sbatch'), example('docs/sharding.md', 'bash', '#SBATCH'));
 }
 
 /** All parts, each completed, none of them started again but the one named. */

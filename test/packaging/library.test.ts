@@ -1,14 +1,14 @@
-import {copyFile, readFile, symlink, writeFile} from 'node:fs/promises';
+import {copyFile, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
+import {example} from '../support/examples.ts';
 import {fixture} from '../support/media.ts';
 import {projectWithPackage} from '../support/packed.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const readme = await readFile(join(root, 'README.md'), 'utf8');
-const example = /^```js\n(.*?)^```$/ms.exec(readme)?.[1] ?? '';
+const documented = example('docs/library.md', 'js');
 
 /** Runs a module in a project that has the package and a photo and a video; asserts that it ends well. */
 async function run(module: string, files = ['photo.png', 'clip.mp4']) {
@@ -25,8 +25,8 @@ async function run(module: string, files = ['photo.png', 'clip.mp4']) {
 }
 
 describe('the packed library', () => {
-  it("runs the README's example as printed", async () => {
-    const {stdout, stderr, exitCode} = await run(example);
+  it('runs the documented example as printed', async () => {
+    const {stdout, stderr, exitCode} = await run(documented);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
     expect(stdout.split('\n').sort()).toEqual([
       expect.stringMatching(/^clip\.mp4 m_[\w-]+$/),
@@ -34,8 +34,8 @@ describe('the packed library', () => {
     ]);
   });
 
-  it("runs the README's example with a file that is not there: its sentence, and the others are uploaded", async () => {
-    const {stdout, stderr, exitCode} = await run(example, ['photo.png']);
+  it('runs the documented example with a file that is not there: its sentence, and the others are uploaded', async () => {
+    const {stdout, stderr, exitCode} = await run(documented, ['photo.png']);
     expect({stderr, exitCode}).toEqual({stderr: 'clip.mp4 does not exist.', exitCode: 0});
     expect(stdout).toMatch(/^photo\.png m_[\w-]+$/);
   });
@@ -45,7 +45,7 @@ describe('the packed library', () => {
   }, async () => {
     const project = await projectWithPackage();
     await writeFile(join(project, 'package.json'), '{"type": "module"}');
-    await writeFile(join(project, 'example.ts'), example);
+    await writeFile(join(project, 'example.ts'), documented);
     await symlink(join(root, 'node_modules/@types'), join(project, 'node_modules/@types'));
     const flags = ['--strict', '--noEmit', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
     const {stdout, exitCode} = await execa(
