@@ -50,7 +50,7 @@ export function graphqlCommand(cli: Cli, run = runGraphql): Command {
     });
 }
 
-/** Sends the request and prints the response as it came; `errors` in it make the status 1. */
+/** Sends the request and prints the response as it came; errors in it, or another status than success, make the exit status 1. */
 export async function runGraphql(options: GraphqlOptions, invocation: Invocation): Promise<ExitStatus> {
   const request = await readRequest(options, invocation.host);
   const {openSession} = await import('./session.ts');
@@ -146,8 +146,17 @@ async function printAnswer(answer: HttpAnswer, hostName: string, {stdout}: Invoc
   const isResponse = body !== undefined && ('data' in body || 'errors' in body);
   if (!isResponse || answer.cut || answer.truncated) throw await describeAnswer(answer, hostName);
   await stdout.write(`${printableJson(text.trimEnd())}\n`);
-  if ([401, 403, 404].includes(answer.status)) throw await describeAnswer(answer, hostName);
-  return 'errors' in body && body['errors'] !== null ? exitStatusOf.graphql_errors : 0;
+  const hasErrors = holdsErrors(body);
+  const isSuccess = answer.status >= 200 && answer.status < 300;
+  // GraphQL over HTTP: errors may come with any status, and say more than that does; but for those of a refused key.
+  if ([401, 403, 404].includes(answer.status) || (!isSuccess && !hasErrors))
+    throw await describeAnswer(answer, hostName);
+  return hasErrors ? exitStatusOf.graphql_errors : 0;
+}
+
+/** An empty list of errors is none, though GraphQL allows no such list. */
+function holdsErrors({errors = null}: Record<string, unknown>): boolean {
+  return Array.isArray(errors) ? errors.length > 0 : errors !== null;
 }
 
 async function describeAnswer(answer: HttpAnswer, hostName: string): Promise<MediaError> {

@@ -12,6 +12,8 @@ export interface ChildRequest {
   /** Its working directory: never the user's, which anybody may have filled. */
   cwd: string;
   timeoutMs: number;
+  /** Whether its first line is all that is wanted: programs that it leaves running may keep its standard output open. */
+  firstLineOnly?: boolean;
 }
 
 export type ChildEnd =
@@ -23,10 +25,13 @@ export type ChildEnd =
 
 const longestOutput = 64 * 1024;
 
+/** How long a line may take to go on once the program that began it has ended. */
+const lineEndMs = 1000;
+
 /** Runs a program to its end or to the end of its time, whichever comes first; never rejects. */
 export function runChild(
   host: Host,
-  {command, input = '', stderr, cwd, timeoutMs}: ChildRequest,
+  {command, input = '', stderr, cwd, timeoutMs, firstLineOnly = false}: ChildRequest,
 ): Promise<ChildEnd> {
   const options: SpawnOptions = {
     cwd,
@@ -40,14 +45,28 @@ export function runChild(
       : spawn(command.program, command.parameters, options);
   return new Promise(resolve => {
     let stdout = '';
+    let exit: {status: number | null} | undefined;
+    let cancelLineEnd = () => {};
     const end = (result: ChildEnd) => {
       cancel();
+      cancelLineEnd();
       // What it started may live on and hold its end of the pipe; we do not wait for that.
       child.stdout?.destroy();
       child.kill('SIGKILL');
       resolve(result);
     };
     const cancel = host.clock.after(timeoutMs, () => end({kind: 'timeout'}));
+    const endAtFirstLine = () => {
+      if (!firstLineOnly || exit === undefined) return;
+      const ended: ChildEnd = {kind: 'ended', ...exit, stdout};
+      cancelLineEnd();
+      if (exit.status !== 0 || stdout.includes('\n')) end(ended);
+      else if (stdout !== '') cancelLineEnd = host.clock.after(lineEndMs, () => end(ended));
+    };
+    child.on('exit', status => {
+      exit = {status};
+      endAtFirstLine();
+    });
     child.on('error', error => end({kind: 'failed', reason: error.message}));
     child.on('close', status => end({kind: 'ended', status, stdout}));
     child.stdin?.on('error', () => {});
@@ -55,6 +74,7 @@ export function runChild(
     child.stdout?.setEncoding('utf8').on('data', text => {
       stdout += text;
       if (stdout.length > longestOutput) end({kind: 'failed', reason: 'it printed more than a key'});
+      else endAtFirstLine();
     });
   });
 }

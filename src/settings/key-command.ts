@@ -11,7 +11,13 @@ const timeLimitMs = 60_000;
  * input; its standard error is ours. Rejects with `key_unavailable`; what it printed is in no message.
  */
 export async function runKeyCommand(host: Host, command: string, timeoutMs = timeLimitMs): Promise<string> {
-  const end = await runChild(host, {command, stderr: 'inherit', cwd: configDirectory(host), timeoutMs});
+  const end = await runChild(host, {
+    command,
+    stderr: 'inherit',
+    cwd: configDirectory(host),
+    timeoutMs,
+    firstLineOnly: true,
+  });
   if (end.kind === 'timeout') throw unavailable(`did not end within ${timeoutMs / 1000} s`);
   if (end.kind === 'failed') throw unavailable(`could not be used: ${end.reason}`);
   if (end.status !== 0) {

@@ -96,6 +96,34 @@ describe('key-command', () => {
     expect(exitCode).toBe(2);
   });
 
+  it.each([
+    ['a whole line', 'echo "$SAFE"'],
+    ['a line without an end', 'printf %s "$SAFE"'],
+  ])('%s, and a child that keeps standard output open: the line is the key', async (_name, print) => {
+    const {service, key} = await embeddedService();
+    const box = await configured({
+      'base-url': service.url,
+      'key-command': `sleep 1000 2>/dev/null & echo $! > child; ${print}`,
+    });
+    box.env['SAFE'] = key;
+    const upload = await box.run(['upload', photo, '--format', 'id']);
+    process.kill(Number(await readFile(join(box.directory, 'config/child'), 'utf8')));
+    expect(upload).toMatchObject({stderr: '', exitCode: 0});
+    const [stored] = await service.records();
+    expect(upload.stdout).toBe(`${stored?.record.id}\n`);
+  });
+
+  it('a child that prints after the command has ended: its line is the key', async () => {
+    const {service, key} = await embeddedService();
+    const box = await configured({
+      'base-url': service.url,
+      'key-command':
+        '(until test -e go; do sleep 0.1; done; echo "$SAFE") & (sleep 2; touch go) >/dev/null 2>&1 &',
+    });
+    box.env['SAFE'] = key;
+    expect(await box.run(['upload', photo, '--format', 'id'])).toMatchObject({stderr: '', exitCode: 0});
+  });
+
   it('a command that never ends: given up, though what it started lives on', async () => {
     const directory = await temporaryDirectory();
     const host = {...systemHost(), env: {PATH: process.env['PATH'], MEDIA_CONFIG_DIR: directory}};

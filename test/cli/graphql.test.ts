@@ -82,6 +82,25 @@ describe('media graphql against the embedded service', () => {
   });
 });
 
+describe('what a response counts as', () => {
+  it.each([
+    [200, '{"data":{},"errors":[]}', 0, ''],
+    [200, '{"data":{},"errors":null}', 0, ''],
+    [200, '{"data":{},"errors":[{"message":"no"}]}', 1, ''],
+    [200, '{"data":{},"errors":{}}', 1, ''],
+    [400, '{"errors":[{"message":"no"}]}', 1, ''],
+    [502, '{"data":{"a":1}}', 1, 'failed (502)'],
+    [503, '{"data":{"a":1},"errors":[]}', 1, 'is unavailable (503)'],
+    [302, '{"data":{}}', 1, 'redirects to'],
+  ])('%i with %s: printed as it came, exit %i', async (status, body, expected, sentence) => {
+    const {box} = await answering(status, body);
+    const {stdout, stderr, exitCode} = await box.run(['graphql', '{a}']);
+    expect({stdout, exitCode}).toEqual({stdout: `${body}\n`, exitCode: expected});
+    expect(stderr).toContain(sentence);
+    expect(stderr === '').toBe(sentence === '');
+  });
+});
+
 describe('what media graphql sends', () => {
   it('the query alone: to /graphql at the root, with the key', async () => {
     const {box, requests, sent} = await answering(200, '{"data":{}}');
