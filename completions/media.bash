@@ -6,92 +6,92 @@ _media_command() {
   commands='' options='' arguments=() rest=none
   case $1 in
     '')
-      commands='login logout whoami upload journal graphql serve doctor config completion help'
-      options='--version --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose -h --help'
-      ;;
-    login)
-      options='--key-stdin --no-verify --insecure-storage -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
-      ;;
-    logout)
-      options='--all -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
-      ;;
-    whoami)
-      options='--json -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      commands='upload login logout whoami doctor journal graphql serve config completion help'
+      options='--profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http --version -h --help'
       ;;
     upload)
-      options='-r --recursive --follow --include --exclude --files-from --files-from0 --shard --content-type --types --name --format --json --ndjson -c --concurrency --limit-rate --retries --stall-timeout --answer-timeout --deadline --on-unknown --journal --fail-fast --dry-run --allow-empty --open --copy --qr --ci -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='-r --recursive --include --exclude --files-from --files-from0 --follow --name --allow-empty --types --content-type --format --json --ndjson --copy --open --qr --dry-run -c --concurrency --retries --limit-rate --fail-fast --deadline --stall-timeout --answer-timeout --on-unknown --journal --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       rest=media
+      ;;
+    login)
+      options='--key-stdin --no-verify --insecure-storage -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      ;;
+    logout)
+      options='--all -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      ;;
+    whoami)
+      options='--json -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      ;;
+    doctor)
+      options='--json -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
     journal)
       commands='list check merge resolve help'
-      options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
     'journal list')
-      options='--json -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='--json -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       rest=file
       ;;
     'journal check')
-      options='--json -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='--json -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       rest=file
       ;;
     'journal merge')
-      options='-o --output --json -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='-o --output --json -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       rest=file
       ;;
     'journal resolve')
-      options='--uploaded --resend --base64 -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='--uploaded --resend --base64 -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       arguments=(file none)
       ;;
     'journal help')
-      options='--profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='--profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       arguments=('words list check merge resolve help')
       ;;
     graphql)
-      options='--input -f --raw-field -F --field --operation-name -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='--input -f --raw-field -F --field --operation-name -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       arguments=(none)
       ;;
     serve)
-      options='--port --data-dir --ephemeral -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
-      ;;
-    doctor)
-      options='--json -h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='--port --data-dir --ephemeral -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
     config)
       commands='list get set unset profiles path help'
-      options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
     'config list')
-      options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
     'config get')
-      options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys')
       ;;
     'config set')
-      options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys' file)
       ;;
     'config unset')
-      options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys')
       ;;
     'config profiles')
-      options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
     'config path')
-      options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
     'config help')
-      options='--profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='--profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       arguments=('words list get set unset profiles path help')
       ;;
     completion)
-      options='-h --help --profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       arguments=('words bash zsh fish powershell')
       ;;
     help)
-      options='--profile --base-url --allow-http --cacert --no-color -q --quiet -v --verbose'
-      arguments=('words login logout whoami upload journal graphql serve doctor config completion help')
+      options='--profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      arguments=('words upload login logout whoami doctor journal graphql serve config completion help')
       ;;
   esac
 }
@@ -106,19 +106,19 @@ _media_option() {
     'upload --exclude') kind=none ;;
     'upload --files-from') kind=file ;;
     'upload --files-from0') kind=file ;;
-    'upload --shard') kind='words auto' ;;
-    'upload --content-type') kind='words image/aces image/apng image/avci image/avcs image/avif image/bmp image/bpg image/cgm image/dicom-rle image/dpx image/emf image/fits image/flif image/g3fax image/gif image/heic image/heic-sequence image/heif image/heif-sequence image/hej2k image/ief image/jaii image/jais image/jls image/jp2 image/jpeg image/jph image/jphc image/jpm image/jpx image/jxl image/jxr image/jxra image/jxrs image/jxs image/jxsc image/jxsi image/jxss image/ktx image/ktx2 image/mpo image/pjpeg image/png image/prs.btif image/prs.pti image/qoi image/sgi image/svg+xml image/t38 image/tiff image/tiff-fx image/vnd.adobe.photoshop image/vnd.airzip.accelerator.azv image/vnd.dece.graphic image/vnd.djvu image/vnd.dwg image/vnd.dxf image/vnd.fastbidsheet image/vnd.fpx image/vnd.fst image/vnd.fujixerox.edmics-mmr image/vnd.fujixerox.edmics-rlc image/vnd.microsoft.icon image/vnd.ms-dds image/vnd.ms-modi image/vnd.ms-photo image/vnd.net-fpx image/vnd.pco.b16 image/vnd.tencent.tap image/vnd.valve.source.texture image/vnd.wap.wbmp image/vnd.xiff image/vnd.zbrush.pcx image/webp image/wmf image/x-3ds image/x-adobe-dng image/x-canon-cr2 image/x-canon-cr3 image/x-cmu-raster image/x-cmx image/x-cursor image/x-exr image/x-freehand image/x-fujifilm-raf image/x-icns image/x-jng image/x-jp2-codestream image/x-mrsid-image image/x-nikon-nef image/x-nikon-nrw image/x-olympus-orf image/x-panasonic-rw2 image/x-pentax-pef image/x-pict image/x-portable-anymap image/x-portable-bitmap image/x-portable-graymap image/x-portable-pixmap image/x-rgb image/x-samsung-srw image/x-sony-arw image/x-tga image/x-xbitmap image/x-xcf image/x-xpixmap image/x-xwindowdump video/3gpp video/3gpp2 video/dv video/h261 video/h263 video/h264 video/h265 video/iso.segment video/jpeg video/mj2 video/mp2t video/mp4 video/mpeg video/ogg video/quicktime video/vnd.dece.hd video/vnd.dece.mobile video/vnd.dece.pd video/vnd.dece.sd video/vnd.dece.video video/vnd.dvb.file video/vnd.fvt video/vnd.mpegurl video/vnd.ms-playready.media.pyv video/vnd.uvvu.mp4 video/vnd.vivo video/webm video/x-f4v video/x-fli video/x-flv video/x-m4v video/x-matroska video/x-mng video/x-ms-asf video/x-ms-vob video/x-ms-wm video/x-ms-wmv video/x-ms-wmx video/x-ms-wvx video/x-msvideo video/x-sgi-movie video/x-smv' ;;
-    'upload --types') kind='words extension content strict' ;;
     'upload --name') kind=file ;;
+    'upload --types') kind='words extension content strict' ;;
+    'upload --content-type') kind='words image/aces image/apng image/avci image/avcs image/avif image/bmp image/bpg image/cgm image/dicom-rle image/dpx image/emf image/fits image/flif image/g3fax image/gif image/heic image/heic-sequence image/heif image/heif-sequence image/hej2k image/ief image/jaii image/jais image/jls image/jp2 image/jpeg image/jph image/jphc image/jpm image/jpx image/jxl image/jxr image/jxra image/jxrs image/jxs image/jxsc image/jxsi image/jxss image/ktx image/ktx2 image/mpo image/pjpeg image/png image/prs.btif image/prs.pti image/qoi image/sgi image/svg+xml image/t38 image/tiff image/tiff-fx image/vnd.adobe.photoshop image/vnd.airzip.accelerator.azv image/vnd.dece.graphic image/vnd.djvu image/vnd.dwg image/vnd.dxf image/vnd.fastbidsheet image/vnd.fpx image/vnd.fst image/vnd.fujixerox.edmics-mmr image/vnd.fujixerox.edmics-rlc image/vnd.microsoft.icon image/vnd.ms-dds image/vnd.ms-modi image/vnd.ms-photo image/vnd.net-fpx image/vnd.pco.b16 image/vnd.tencent.tap image/vnd.valve.source.texture image/vnd.wap.wbmp image/vnd.xiff image/vnd.zbrush.pcx image/webp image/wmf image/x-3ds image/x-adobe-dng image/x-canon-cr2 image/x-canon-cr3 image/x-cmu-raster image/x-cmx image/x-cursor image/x-exr image/x-freehand image/x-fujifilm-raf image/x-icns image/x-jng image/x-jp2-codestream image/x-mrsid-image image/x-nikon-nef image/x-nikon-nrw image/x-olympus-orf image/x-panasonic-rw2 image/x-pentax-pef image/x-pict image/x-portable-anymap image/x-portable-bitmap image/x-portable-graymap image/x-portable-pixmap image/x-rgb image/x-samsung-srw image/x-sony-arw image/x-tga image/x-xbitmap image/x-xcf image/x-xpixmap image/x-xwindowdump video/3gpp video/3gpp2 video/dv video/h261 video/h263 video/h264 video/h265 video/iso.segment video/jpeg video/mj2 video/mp2t video/mp4 video/mpeg video/ogg video/quicktime video/vnd.dece.hd video/vnd.dece.mobile video/vnd.dece.pd video/vnd.dece.sd video/vnd.dece.video video/vnd.dvb.file video/vnd.fvt video/vnd.mpegurl video/vnd.ms-playready.media.pyv video/vnd.uvvu.mp4 video/vnd.vivo video/webm video/x-f4v video/x-fli video/x-flv video/x-m4v video/x-matroska video/x-mng video/x-ms-asf video/x-ms-vob video/x-ms-wm video/x-ms-wmv video/x-ms-wmx video/x-ms-wvx video/x-msvideo video/x-sgi-movie video/x-smv' ;;
     'upload --format') kind='words table json ndjson csv url id markdown' ;;
     'upload -c' | 'upload --concurrency') kind=none ;;
-    'upload --limit-rate') kind=none ;;
     'upload --retries') kind=none ;;
+    'upload --limit-rate') kind=none ;;
+    'upload --deadline') kind=none ;;
     'upload --stall-timeout') kind=none ;;
     'upload --answer-timeout') kind=none ;;
-    'upload --deadline') kind=none ;;
     'upload --on-unknown') kind='words hold retry' ;;
     'upload --journal') kind=file ;;
+    'upload --shard') kind='words auto' ;;
     'upload --ci') kind='words github auto' ;;
     'journal merge -o' | 'journal merge --output') kind=file ;;
     'journal resolve --uploaded') kind=none ;;

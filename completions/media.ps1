@@ -4,32 +4,32 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
     param($wordToComplete, $commandAst, $cursorPosition)
 
     $globalOptions = @(
-        @{ Name = '--profile'; Takes = 'profile'; Tip = 'use the settings of this profile (MEDIA_PROFILE)' }
-        @{ Name = '--base-url'; Takes = 'words embedded'; Tip = 'the service, or "embedded" for one on this machine (MEDIA_BASE_URL)' }
-        @{ Name = '--allow-http'; Takes = ''; Tip = 'allow plain http to hosts other than this machine' }
-        @{ Name = '--cacert'; Takes = 'file'; Tip = 'trust the certificate authorities in this PEM file' }
-        @{ Name = '--no-color'; Takes = ''; Tip = 'print without colour' }
-        @{ Name = '-q'; Takes = ''; Tip = 'print failures only' }
-        @{ Name = '--quiet'; Takes = ''; Tip = 'print failures only' }
+        @{ Name = '--profile'; Takes = 'profile'; Tip = 'use the settings of this profile (MEDIA_PROFILE; default: default)' }
+        @{ Name = '--base-url'; Takes = 'words embedded'; Tip = 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)' }
+        @{ Name = '-q'; Takes = ''; Tip = 'print only failures' }
+        @{ Name = '--quiet'; Takes = ''; Tip = 'print only failures' }
         @{ Name = '-v'; Takes = ''; Tip = 'print each step' }
         @{ Name = '--verbose'; Takes = ''; Tip = 'print each step' }
+        @{ Name = '--no-color'; Takes = ''; Tip = 'print without colour' }
+        @{ Name = '--cacert'; Takes = 'file'; Tip = 'trust the certificate authorities in this PEM file' }
+        @{ Name = '--allow-http'; Takes = ''; Tip = 'allow http:// for services on other machines' }
     )
     # What each command takes: its subcommands, its options (Takes is empty for those without a value), its arguments,
     # and what every further argument is.
     $commands = @{
         '' = @{
             Commands = [ordered]@{
-                'login' = 'Store the API key of a service, after checking it.'
-                'logout' = 'Forget the API key of a profile.'
-                'whoami' = 'Show the profile, base URL and key in force, and what the service says of them.'
                 'upload' = 'Upload images and videos and print their records.'
-                'journal' = 'Read, check, merge and mend the journals that media upload --journal writes.'
+                'login' = 'Check an API key with the service and store it.'
+                'logout' = 'Delete the stored API key of a profile.'
+                'whoami' = 'Show which profile, service and key are used, and whether the service accepts the key.'
+                'doctor' = 'Check the settings, the connection and the key, and say how to fix what fails. Uploads nothing.'
+                'journal' = 'Read, check, merge and repair the journals that media upload --journal writes.'
                 'graphql' = 'Send an authenticated GraphQL request and print the response.'
-                'serve' = 'Run the embedded service on this machine until a signal ends it.'
-                'doctor' = 'Check the settings, the way to the service and the key, and say what to do. Nothing is uploaded.'
-                'config' = 'Read and change the settings of a profile: base-url, graphql-url, profile-url, key-command, cacert, client-cert, client-key, idempotency-keys.'
-                'completion' = 'Print the completion script of a shell.'
-                'help' = 'print help for a command'
+                'serve' = 'Run the embedded service on this machine until you stop it (Ctrl-C).'
+                'config' = 'Show and change the settings of a profile.'
+                'completion' = 'Print the completion script for a shell.'
+                'help' = 'Print help for a command.'
             }
             Options = @(
                 @{ Name = '--version'; Takes = ''; Tip = 'print the version' }
@@ -39,13 +39,53 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Arguments = @()
             Rest = 'none'
         }
+        'upload' = @{
+            Commands = [ordered]@{
+            }
+            Options = @(
+                @{ Name = '-r'; Takes = ''; Tip = 'upload the contents of directories, with all their subdirectories' }
+                @{ Name = '--recursive'; Takes = ''; Tip = 'upload the contents of directories, with all their subdirectories' }
+                @{ Name = '--include'; Takes = 'none'; Tip = 'upload only matching files (directories, patterns, lists)' }
+                @{ Name = '--exclude'; Takes = 'none'; Tip = 'skip matching files (directories, patterns, lists)' }
+                @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, one per line; - for standard input' }
+                @{ Name = '--files-from0'; Takes = 'file'; Tip = 'the same, each name ended by a zero byte' }
+                @{ Name = '--follow'; Takes = ''; Tip = 'follow links to directories' }
+                @{ Name = '--name'; Takes = 'file'; Tip = 'the file name to use for standard input' }
+                @{ Name = '--allow-empty'; Takes = ''; Tip = 'succeed when nothing matches' }
+                @{ Name = '--types'; Takes = 'words extension content strict'; Tip = 'what decides the content type' }
+                @{ Name = '--content-type'; Takes = 'words image/aces image/apng image/avci image/avcs image/avif image/bmp image/bpg image/cgm image/dicom-rle image/dpx image/emf image/fits image/flif image/g3fax image/gif image/heic image/heic-sequence image/heif image/heif-sequence image/hej2k image/ief image/jaii image/jais image/jls image/jp2 image/jpeg image/jph image/jphc image/jpm image/jpx image/jxl image/jxr image/jxra image/jxrs image/jxs image/jxsc image/jxsi image/jxss image/ktx image/ktx2 image/mpo image/pjpeg image/png image/prs.btif image/prs.pti image/qoi image/sgi image/svg+xml image/t38 image/tiff image/tiff-fx image/vnd.adobe.photoshop image/vnd.airzip.accelerator.azv image/vnd.dece.graphic image/vnd.djvu image/vnd.dwg image/vnd.dxf image/vnd.fastbidsheet image/vnd.fpx image/vnd.fst image/vnd.fujixerox.edmics-mmr image/vnd.fujixerox.edmics-rlc image/vnd.microsoft.icon image/vnd.ms-dds image/vnd.ms-modi image/vnd.ms-photo image/vnd.net-fpx image/vnd.pco.b16 image/vnd.tencent.tap image/vnd.valve.source.texture image/vnd.wap.wbmp image/vnd.xiff image/vnd.zbrush.pcx image/webp image/wmf image/x-3ds image/x-adobe-dng image/x-canon-cr2 image/x-canon-cr3 image/x-cmu-raster image/x-cmx image/x-cursor image/x-exr image/x-freehand image/x-fujifilm-raf image/x-icns image/x-jng image/x-jp2-codestream image/x-mrsid-image image/x-nikon-nef image/x-nikon-nrw image/x-olympus-orf image/x-panasonic-rw2 image/x-pentax-pef image/x-pict image/x-portable-anymap image/x-portable-bitmap image/x-portable-graymap image/x-portable-pixmap image/x-rgb image/x-samsung-srw image/x-sony-arw image/x-tga image/x-xbitmap image/x-xcf image/x-xpixmap image/x-xwindowdump video/3gpp video/3gpp2 video/dv video/h261 video/h263 video/h264 video/h265 video/iso.segment video/jpeg video/mj2 video/mp2t video/mp4 video/mpeg video/ogg video/quicktime video/vnd.dece.hd video/vnd.dece.mobile video/vnd.dece.pd video/vnd.dece.sd video/vnd.dece.video video/vnd.dvb.file video/vnd.fvt video/vnd.mpegurl video/vnd.ms-playready.media.pyv video/vnd.uvvu.mp4 video/vnd.vivo video/webm video/x-f4v video/x-fli video/x-flv video/x-m4v video/x-matroska video/x-mng video/x-ms-asf video/x-ms-vob video/x-ms-wm video/x-ms-wmv video/x-ms-wmx video/x-ms-wvx video/x-msvideo video/x-sgi-movie video/x-smv'; Tip = 'send every file as this type, image/* or video/*' }
+                @{ Name = '--format'; Takes = 'words table json ndjson csv url id markdown'; Tip = 'how to print the records' }
+                @{ Name = '--json'; Takes = ''; Tip = 'print each record as the service returned it, one per line' }
+                @{ Name = '--ndjson'; Takes = ''; Tip = 'print one JSON line per input, including failures' }
+                @{ Name = '--copy'; Takes = ''; Tip = 'copy the URL to the terminal''s clipboard' }
+                @{ Name = '--open'; Takes = ''; Tip = 'open the URL in the browser' }
+                @{ Name = '--qr'; Takes = ''; Tip = 'show the URL as a QR code' }
+                @{ Name = '--dry-run'; Takes = ''; Tip = 'check everything without sending anything' }
+                @{ Name = '-c'; Takes = 'none'; Tip = 'files to upload at the same time' }
+                @{ Name = '--concurrency'; Takes = 'none'; Tip = 'files to upload at the same time' }
+                @{ Name = '--retries'; Takes = 'none'; Tip = 'how often to retry a file' }
+                @{ Name = '--limit-rate'; Takes = 'none'; Tip = 'bytes per second for all files together, such as 500K or 2M' }
+                @{ Name = '--fail-fast'; Takes = ''; Tip = 'stop at the first failure' }
+                @{ Name = '--deadline'; Takes = 'none'; Tip = 'stop the whole run after this time, such as 30s, 10m or 2h' }
+                @{ Name = '--stall-timeout'; Takes = 'none'; Tip = 'retry when no data could be sent for this long' }
+                @{ Name = '--answer-timeout'; Takes = 'none'; Tip = 'how long the service may take to respond to a whole file' }
+                @{ Name = '--on-unknown'; Takes = 'words hold retry'; Tip = 'what to do with a file that may or may not be stored' }
+                @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded, and continue from there in the next run' }
+                @{ Name = '--shard'; Takes = 'words auto'; Tip = 'upload only part k of n of the inputs; auto asks the CI or batch system' }
+                @{ Name = '--ci'; Takes = 'words github auto'; Tip = 'write annotations, outputs and a summary; auto detects the system' }
+                @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
+                @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
+            )
+            Arguments = @()
+            Rest = 'media'
+        }
         'login' = @{
             Commands = [ordered]@{
             }
             Options = @(
                 @{ Name = '--key-stdin'; Takes = ''; Tip = 'read the key from standard input' }
-                @{ Name = '--no-verify'; Takes = ''; Tip = 'store the key without asking the service' }
-                @{ Name = '--insecure-storage'; Takes = ''; Tip = 'keep the key in the settings file instead of the keychain' }
+                @{ Name = '--no-verify'; Takes = ''; Tip = 'store the key without checking it' }
+                @{ Name = '--insecure-storage'; Takes = ''; Tip = 'store the key in the settings file instead of the keychain' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -56,7 +96,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
-                @{ Name = '--all'; Takes = ''; Tip = 'forget the keys of all profiles' }
+                @{ Name = '--all'; Takes = ''; Tip = 'delete the keys of all profiles' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -74,52 +114,23 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Arguments = @()
             Rest = 'none'
         }
-        'upload' = @{
+        'doctor' = @{
             Commands = [ordered]@{
             }
             Options = @(
-                @{ Name = '-r'; Takes = ''; Tip = 'take directories with all that is in them' }
-                @{ Name = '--recursive'; Takes = ''; Tip = 'take directories with all that is in them' }
-                @{ Name = '--follow'; Takes = ''; Tip = 'follow links to directories' }
-                @{ Name = '--include'; Takes = 'none'; Tip = 'of directories, patterns and lists, take only what matches' }
-                @{ Name = '--exclude'; Takes = 'none'; Tip = 'of directories, patterns and lists, leave out what matches' }
-                @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, one a line; - for standard input' }
-                @{ Name = '--files-from0'; Takes = 'file'; Tip = 'the same, each name ended by a zero byte' }
-                @{ Name = '--shard'; Takes = 'words auto'; Tip = 'take only the k-th of n parts of the inputs; auto asks the batch system' }
-                @{ Name = '--content-type'; Takes = 'words image/aces image/apng image/avci image/avcs image/avif image/bmp image/bpg image/cgm image/dicom-rle image/dpx image/emf image/fits image/flif image/g3fax image/gif image/heic image/heic-sequence image/heif image/heif-sequence image/hej2k image/ief image/jaii image/jais image/jls image/jp2 image/jpeg image/jph image/jphc image/jpm image/jpx image/jxl image/jxr image/jxra image/jxrs image/jxs image/jxsc image/jxsi image/jxss image/ktx image/ktx2 image/mpo image/pjpeg image/png image/prs.btif image/prs.pti image/qoi image/sgi image/svg+xml image/t38 image/tiff image/tiff-fx image/vnd.adobe.photoshop image/vnd.airzip.accelerator.azv image/vnd.dece.graphic image/vnd.djvu image/vnd.dwg image/vnd.dxf image/vnd.fastbidsheet image/vnd.fpx image/vnd.fst image/vnd.fujixerox.edmics-mmr image/vnd.fujixerox.edmics-rlc image/vnd.microsoft.icon image/vnd.ms-dds image/vnd.ms-modi image/vnd.ms-photo image/vnd.net-fpx image/vnd.pco.b16 image/vnd.tencent.tap image/vnd.valve.source.texture image/vnd.wap.wbmp image/vnd.xiff image/vnd.zbrush.pcx image/webp image/wmf image/x-3ds image/x-adobe-dng image/x-canon-cr2 image/x-canon-cr3 image/x-cmu-raster image/x-cmx image/x-cursor image/x-exr image/x-freehand image/x-fujifilm-raf image/x-icns image/x-jng image/x-jp2-codestream image/x-mrsid-image image/x-nikon-nef image/x-nikon-nrw image/x-olympus-orf image/x-panasonic-rw2 image/x-pentax-pef image/x-pict image/x-portable-anymap image/x-portable-bitmap image/x-portable-graymap image/x-portable-pixmap image/x-rgb image/x-samsung-srw image/x-sony-arw image/x-tga image/x-xbitmap image/x-xcf image/x-xpixmap image/x-xwindowdump video/3gpp video/3gpp2 video/dv video/h261 video/h263 video/h264 video/h265 video/iso.segment video/jpeg video/mj2 video/mp2t video/mp4 video/mpeg video/ogg video/quicktime video/vnd.dece.hd video/vnd.dece.mobile video/vnd.dece.pd video/vnd.dece.sd video/vnd.dece.video video/vnd.dvb.file video/vnd.fvt video/vnd.mpegurl video/vnd.ms-playready.media.pyv video/vnd.uvvu.mp4 video/vnd.vivo video/webm video/x-f4v video/x-fli video/x-flv video/x-m4v video/x-matroska video/x-mng video/x-ms-asf video/x-ms-vob video/x-ms-wm video/x-ms-wmv video/x-ms-wmx video/x-ms-wvx video/x-msvideo video/x-sgi-movie video/x-smv'; Tip = 'send this type, image/* or video/*, whatever the file says' }
-                @{ Name = '--types'; Takes = 'words extension content strict'; Tip = 'what decides the content type' }
-                @{ Name = '--name'; Takes = 'file'; Tip = 'the name of what comes on standard input' }
-                @{ Name = '--format'; Takes = 'words table json ndjson csv url id markdown'; Tip = 'how to print the records' }
-                @{ Name = '--json'; Takes = ''; Tip = 'print each record as the service returned it, one line each' }
-                @{ Name = '--ndjson'; Takes = ''; Tip = 'print one JSON line an input, failures included' }
-                @{ Name = '-c'; Takes = 'none'; Tip = 'files to send at a time' }
-                @{ Name = '--concurrency'; Takes = 'none'; Tip = 'files to send at a time' }
-                @{ Name = '--limit-rate'; Takes = 'none'; Tip = 'bytes a second for all files together, as in 500K or 2M' }
-                @{ Name = '--retries'; Takes = 'none'; Tip = 'tries after the first' }
-                @{ Name = '--stall-timeout'; Takes = 'none'; Tip = 'give up an attempt that sends nothing for so long' }
-                @{ Name = '--answer-timeout'; Takes = 'none'; Tip = 'how long the service may take to answer' }
-                @{ Name = '--deadline'; Takes = 'none'; Tip = 'end the whole run after this time' }
-                @{ Name = '--on-unknown'; Takes = 'words hold retry'; Tip = 'what to do when nobody knows whether a file was stored' }
-                @{ Name = '--journal'; Takes = 'file'; Tip = 'remember what was sent, and go on from there the next time' }
-                @{ Name = '--fail-fast'; Takes = ''; Tip = 'stop at the first failure' }
-                @{ Name = '--dry-run'; Takes = ''; Tip = 'check everything, send nothing' }
-                @{ Name = '--allow-empty'; Takes = ''; Tip = 'no input is no error' }
-                @{ Name = '--open'; Takes = ''; Tip = 'open the address of what was uploaded in the browser' }
-                @{ Name = '--copy'; Takes = ''; Tip = 'put the address into the terminal''s clipboard' }
-                @{ Name = '--qr'; Takes = ''; Tip = 'show the address as a QR code' }
-                @{ Name = '--ci'; Takes = 'words github auto'; Tip = 'annotations, outputs and a summary for a CI system; auto looks which it is' }
+                @{ Name = '--json'; Takes = ''; Tip = 'print the checks as JSON' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
             Arguments = @()
-            Rest = 'media'
+            Rest = 'none'
         }
         'journal' = @{
             Commands = [ordered]@{
-                'list' = 'print what became of each input: uploaded, failed, unknown or pending'
-                'check' = 'prove that the journals hold each of the inputs after -- exactly once; exit status 1 otherwise'
-                'merge' = 'join journals into one, if they hold each input exactly once; exit status 1 otherwise'
-                'resolve' = 'settle an upload whose outcome is unknown; the path as media journal list prints it'
+                'list' = 'Print the result of each input: uploaded, failed, unknown or pending.'
+                'check' = 'Check that the journals record each input after -- exactly once; otherwise the exit status is 1.'
+                'merge' = 'Merge journals into one if they record each input exactly once; otherwise the exit status is 1.'
+                'resolve' = 'Settle an upload whose result is unknown; give the path as media journal list prints it.'
                 'help' = 'display help for command'
             }
             Options = @(
@@ -133,7 +144,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
-                @{ Name = '--json'; Takes = ''; Tip = 'print one JSON object a line' }
+                @{ Name = '--json'; Takes = ''; Tip = 'print one JSON object per line' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -144,7 +155,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
-                @{ Name = '--json'; Takes = ''; Tip = 'print one JSON object a line' }
+                @{ Name = '--json'; Takes = ''; Tip = 'print one JSON object per line' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -157,7 +168,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
                 @{ Name = '-o'; Takes = 'file'; Tip = 'the journal to write' }
                 @{ Name = '--output'; Takes = 'file'; Tip = 'the journal to write' }
-                @{ Name = '--json'; Takes = ''; Tip = 'print one JSON object a line' }
+                @{ Name = '--json'; Takes = ''; Tip = 'print one JSON object per line' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -168,9 +179,9 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
-                @{ Name = '--uploaded'; Takes = 'none'; Tip = 'it is stored, under this media ID' }
-                @{ Name = '--resend'; Takes = ''; Tip = 'it is not stored, or may be stored again: the next run sends it' }
-                @{ Name = '--base64'; Takes = ''; Tip = 'the path is given as its bytes in Base64' }
+                @{ Name = '--uploaded'; Takes = 'none'; Tip = 'it is stored, with this media ID' }
+                @{ Name = '--resend'; Takes = ''; Tip = 'it is not stored, or may be stored twice: the next run sends it again' }
+                @{ Name = '--base64'; Takes = ''; Tip = 'the path is given in Base64' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -193,9 +204,9 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--input'; Takes = 'file'; Tip = 'read the query from a file, or - for standard input' }
                 @{ Name = '-f'; Takes = 'none'; Tip = 'a variable that is a string' }
                 @{ Name = '--raw-field'; Takes = 'none'; Tip = 'a variable that is a string' }
-                @{ Name = '-F'; Takes = 'none'; Tip = 'a variable: true, false, null, numbers, and @file for a file’’s content' }
-                @{ Name = '--field'; Takes = 'none'; Tip = 'a variable: true, false, null, numbers, and @file for a file’’s content' }
-                @{ Name = '--operation-name'; Takes = 'none'; Tip = 'which operation of the query to run' }
+                @{ Name = '-F'; Takes = 'none'; Tip = 'a variable that is true, false, null, a number, or @FILE for the content of a file' }
+                @{ Name = '--field'; Takes = 'none'; Tip = 'a variable that is true, false, null, a number, or @FILE for the content of a file' }
+                @{ Name = '--operation-name'; Takes = 'none'; Tip = 'the operation to run, if the query holds several' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -206,20 +217,9 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
-                @{ Name = '--port'; Takes = 'none'; Tip = 'the port to listen on, 0 for any' }
-                @{ Name = '--data-dir'; Takes = 'directory'; Tip = 'where to keep what is uploaded' }
-                @{ Name = '--ephemeral'; Takes = ''; Tip = 'keep nothing: a temporary directory, removed at the end' }
-                @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
-                @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
-            )
-            Arguments = @()
-            Rest = 'none'
-        }
-        'doctor' = @{
-            Commands = [ordered]@{
-            }
-            Options = @(
-                @{ Name = '--json'; Takes = ''; Tip = 'print the checks as JSON' }
+                @{ Name = '--port'; Takes = 'none'; Tip = 'the port to listen on; 0 takes any free one' }
+                @{ Name = '--data-dir'; Takes = 'directory'; Tip = 'where to store uploads' }
+                @{ Name = '--ephemeral'; Takes = ''; Tip = 'use a temporary directory and delete it at the end' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -228,12 +228,12 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
         }
         'config' = @{
             Commands = [ordered]@{
-                'list' = 'print all settings of the profile'
-                'get' = 'print one setting; exit status 1 when it is not set'
-                'set' = 'change one setting'
-                'unset' = 'remove one setting'
-                'profiles' = 'print the names of all profiles'
-                'path' = 'print where the settings are stored'
+                'list' = 'Print all settings of the profile.'
+                'get' = 'Print one setting; the exit status is 1 when it is not set.'
+                'set' = 'Change one setting.'
+                'unset' = 'Remove one setting.'
+                'profiles' = 'Print the names of all profiles.'
+                'path' = 'Print where the settings are stored.'
                 'help' = 'display help for command'
             }
             Options = @(
@@ -328,7 +328,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
 
             )
-            Arguments = @('words login logout whoami upload journal graphql serve doctor config completion help')
+            Arguments = @('words upload login logout whoami doctor journal graphql serve config completion help')
             Rest = 'none'
         }
     }

@@ -6,8 +6,8 @@ import {printCompletion, printProfiles, shells} from './completion-run.ts';
 /** Declares `media completion`. */
 export function completionCommand(cli: Cli, run = printCompletion): Command {
   return new Command('completion')
-    .description('Print the completion script of a shell.')
-    .addArgument(new Argument('[shell]', 'the shell to print it for').choices(shells))
+    .description('Print the completion script for a shell.')
+    .addArgument(new Argument('[shell]', 'the shell').choices(shells))
     .addOption(new Option('--profiles', 'print what the scripts complete --profile with').hideHelp())
     .addHelpText(
       'after',

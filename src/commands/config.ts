@@ -6,11 +6,27 @@ import {printable} from '../output/escape.ts';
 import {parseProfileName, parseServiceUrl, profileOf} from '../settings/settings.ts';
 import {configPath, readProfiles, type SettingName, settingNames, updateProfiles} from '../settings/store.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
+import {helpDescription, helpList} from './help-format.ts';
 
 export type ConfigOptions =
   | {action: 'list' | 'path' | 'profiles'}
   | {action: 'get' | 'unset'; name: string}
   | {action: 'set'; name: string; value: string};
+
+/** What each setting is for. */
+export const settingMeanings: Readonly<Record<SettingName, string>> = {
+  'base-url': 'the service, such as https://api.example.com, or embedded',
+  'graphql-url': 'where GraphQL requests go (default: /graphql on the host of base-url)',
+  'profile-url': 'the page where the service shows your keys; shown when a key is refused',
+  'key-command': 'a shell command whose first line is the key, run whenever a key is needed',
+  cacert: 'a PEM file of certificate authorities to trust, as with --cacert',
+  'client-cert': 'a PEM file with the certificate that this machine shows the service',
+  'client-key': 'a PEM file with the private key of client-cert (default: the same file)',
+  'idempotency-keys':
+    'honoured when the service stores an upload that is sent twice only once, else ignored; media login finds out',
+};
+
+const settingsHelp = helpList('Settings:', Object.entries(settingMeanings));
 
 /** Declares `media config` and its subcommands. */
 export function configCommand(cli: Cli, run = runConfig): Command {
@@ -18,7 +34,9 @@ export function configCommand(cli: Cli, run = runConfig): Command {
     cli.status = await run(options, invocationOf(cli, command));
   };
   const config = new Command('config')
-    .description(`Read and change the settings of a profile: ${settingNames.join(', ')}.`)
+    .helpCommand('help [command]', helpDescription)
+    .description('Show and change the settings of a profile.')
+    .addHelpText('after', settingsHelp)
     .addHelpText(
       'after',
       examples([
@@ -29,17 +47,18 @@ export function configCommand(cli: Cli, run = runConfig): Command {
     );
   config
     .command('list')
-    .description('print all settings of the profile')
+    .description('Print all settings of the profile.')
     .addHelpText('after', examples(['media config list', 'media config list --profile staging']))
     .action((_options, command: Command) => act({action: 'list'}, command));
   config
     .command('get <name>')
-    .description('print one setting; exit status 1 when it is not set')
+    .description('Print one setting; the exit status is 1 when it is not set.')
     .addHelpText('after', examples(['media config get base-url']))
     .action((name: string, _options, command: Command) => act({action: 'get', name}, command));
   config
     .command('set <name> <value>')
-    .description('change one setting')
+    .description('Change one setting.')
+    .addHelpText('after', settingsHelp)
     .addHelpText(
       'after',
       examples([
@@ -57,17 +76,17 @@ export function configCommand(cli: Cli, run = runConfig): Command {
     );
   config
     .command('unset <name>')
-    .description('remove one setting')
+    .description('Remove one setting.')
     .addHelpText('after', examples(['media config unset graphql-url']))
     .action((name: string, _options, command: Command) => act({action: 'unset', name}, command));
   config
     .command('profiles')
-    .description('print the names of all profiles')
+    .description('Print the names of all profiles.')
     .addHelpText('after', examples(['media config profiles']))
     .action((_options, command: Command) => act({action: 'profiles'}, command));
   config
     .command('path')
-    .description('print where the settings are stored')
+    .description('Print where the settings are stored.')
     .addHelpText('after', examples(['media config path']))
     .action((_options, command: Command) => act({action: 'path'}, command));
   return config;

@@ -31,7 +31,7 @@ export type CheckResult =
 export function doctorCommand(cli: Cli, run = runDoctor): Command {
   return new Command('doctor')
     .description(
-      'Check the settings, the way to the service and the key, and say what to do. Nothing is uploaded.',
+      'Check the settings, the connection and the key, and say how to fix what fails. Uploads nothing.',
     )
     .option('--json', 'print the checks as JSON')
     .addHelpText(

@@ -15,8 +15,8 @@ import {collect} from './values.ts';
 export interface GraphqlOptions {
   query?: string;
   input?: string;
-  rawField: string[];
-  field: string[];
+  rawField?: string[];
+  field?: string[];
   operationName?: string;
 }
 
@@ -26,14 +26,13 @@ export function graphqlCommand(cli: Cli, run = runGraphql): Command {
     .description('Send an authenticated GraphQL request and print the response.')
     .argument('[query]', 'the query, or - for standard input')
     .option('--input <file>', 'read the query from a file, or - for standard input')
-    .option('-f, --raw-field <name=value>', 'a variable that is a string', collect, [])
+    .option('-f, --raw-field <name=value>', 'a variable that is a string', collect)
     .option(
       '-F, --field <name=value>',
-      'a variable: true, false, null, numbers, and @file for a file’s content',
+      'a variable that is true, false, null, a number, or @FILE for the content of a file',
       collect,
-      [],
     )
-    .option('--operation-name <name>', 'which operation of the query to run')
+    .option('--operation-name <name>', 'the operation to run, if the query holds several')
     .addHelpText(
       'after',
       examples([
@@ -68,8 +67,8 @@ export async function runGraphql(options: GraphqlOptions, invocation: Invocation
 async function readRequest(options: GraphqlOptions, host: Host): Promise<GraphqlRequest> {
   const query = await readQuery(options, host);
   const variables: Record<string, unknown> = {};
-  for (const field of options.rawField) assign(variables, field, value => value);
-  for (const field of options.field) await assignTyped(variables, field, host);
+  for (const field of options.rawField ?? []) assign(variables, field, value => value);
+  for (const field of options.field ?? []) await assignTyped(variables, field, host);
   return {
     query,
     ...(Object.keys(variables).length === 0 ? {} : {variables}),

@@ -1,11 +1,12 @@
 import {Command} from 'commander';
 import {examples} from './cli.ts';
+import {helpDescription} from './help-format.ts';
 
 /** Declares `media help`; unlike commander's own, it does not pass over a command that does not exist. */
 export function helpCommand(program: Command): Command {
   return new Command('help')
-    .description('print help for a command')
-    .argument('[command...]', 'a command, and one of its own')
+    .description(helpDescription)
+    .argument('[command...]', 'a command and its subcommand')
     .addHelpText('after', examples(['media help upload', 'media help journal check']))
     .action(async (words: string[]) => {
       let found = program;

@@ -1,6 +1,7 @@
 import {Command} from 'commander';
 import {MediaError} from '../errors.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
+import {helpDescription} from './help-format.ts';
 
 export type JournalOptions =
   | {action: 'list'; files: readonly string[]; json?: boolean}
@@ -23,7 +24,8 @@ export function journalCommand(cli: Cli, run = runJournal): Command {
     cli.status = await run(options, invocationOf(cli, command));
   };
   const journal = new Command('journal')
-    .description('Read, check, merge and mend the journals that media upload --journal writes.')
+    .helpCommand('help [command]', helpDescription)
+    .description('Read, check, merge and repair the journals that media upload --journal writes.')
     .addHelpText(
       'after',
       examples([
@@ -35,8 +37,8 @@ export function journalCommand(cli: Cli, run = runJournal): Command {
     );
   journal
     .command('list <file...>')
-    .description('print what became of each input: uploaded, failed, unknown or pending')
-    .option('--json', 'print one JSON object a line')
+    .description('Print the result of each input: uploaded, failed, unknown or pending.')
+    .option('--json', 'print one JSON object per line')
     .addHelpText(
       'after',
       examples(['media journal list uploads.ndjson', 'media journal list --json *.ndjson']),
@@ -48,28 +50,30 @@ export function journalCommand(cli: Cli, run = runJournal): Command {
     .command('check <file...>')
     .usage('[options] <file...> -- <input...>')
     .description(
-      'prove that the journals hold each of the inputs after -- exactly once; exit status 1 otherwise',
+      'Check that the journals record each input after -- exactly once; otherwise the exit status is 1.',
     )
-    .option('--json', 'print one JSON object a line')
+    .option('--json', 'print one JSON object per line')
     .addHelpText('after', examples(['media journal check uploads.ndjson -- ./assets']))
     .action((words: string[], {json}: {json?: boolean}, command: Command) =>
       act({action: 'check', ...splitAtDashes(words, command), ...(json && {json})}, command),
     );
   journal
     .command('merge <file...>')
-    .description('join journals into one, if they hold each input exactly once; exit status 1 otherwise')
+    .description(
+      'Merge journals into one if they record each input exactly once; otherwise the exit status is 1.',
+    )
     .requiredOption('-o, --output <file>', 'the journal to write')
-    .option('--json', 'print one JSON object a line')
+    .option('--json', 'print one JSON object per line')
     .addHelpText('after', examples(['media journal merge -o all.ndjson shard-*.ndjson']))
     .action((files: string[], {output, json}: {output: string; json?: boolean}, command: Command) =>
       act({action: 'merge', files, output, ...(json && {json})}, command),
     );
   journal
     .command('resolve <file> <path>')
-    .description('settle an upload whose outcome is unknown; the path as media journal list prints it')
-    .option('--uploaded <id>', 'it is stored, under this media ID')
-    .option('--resend', 'it is not stored, or may be stored again: the next run sends it')
-    .option('--base64', 'the path is given as its bytes in Base64')
+    .description('Settle an upload whose result is unknown; give the path as media journal list prints it.')
+    .option('--uploaded <id>', 'it is stored, with this media ID')
+    .option('--resend', 'it is not stored, or may be stored twice: the next run sends it again')
+    .option('--base64', 'the path is given in Base64')
     .addHelpText(
       'after',
       examples([

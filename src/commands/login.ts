@@ -18,10 +18,10 @@ export interface LoginOptions {
 /** Declares `media login`. */
 export function loginCommand(cli: Cli, run = runLogin): Command {
   return new Command('login')
-    .description('Store the API key of a service, after checking it.')
+    .description('Check an API key with the service and store it.')
     .option('--key-stdin', 'read the key from standard input')
-    .option('--no-verify', 'store the key without asking the service')
-    .option('--insecure-storage', 'keep the key in the settings file instead of the keychain')
+    .option('--no-verify', 'store the key without checking it')
+    .option('--insecure-storage', 'store the key in the settings file instead of the keychain')
     .addHelpText(
       'after',
       examples([

@@ -6,6 +6,7 @@ import {configCommand} from './config.ts';
 import {doctorCommand} from './doctor.ts';
 import {graphqlCommand} from './graphql.ts';
 import {helpCommand} from './help.ts';
+import {globalHeading, helpConfiguration} from './help-format.ts';
 import {journalCommand} from './journal.ts';
 import {loginCommand} from './login.ts';
 import {logoutCommand} from './logout.ts';
@@ -20,14 +21,14 @@ export interface Written {
 }
 
 const commands: Record<string, (cli: Cli) => Command> = {
+  upload: uploadCommand,
   login: loginCommand,
   logout: logoutCommand,
   whoami: whoamiCommand,
-  upload: uploadCommand,
+  doctor: doctorCommand,
   journal: journalCommand,
   graphql: graphqlCommand,
   serve: serveCommand,
-  doctor: doctorCommand,
   config: configCommand,
   completion: completionCommand,
 };
@@ -40,16 +41,17 @@ export function buildProgram(cli: Cli, written: Written, [first = '']: readonly 
   const program = new Command('media')
     .description('Upload images and videos: streamed, checked, never silently twice, never silently lost.')
     .usage('<command> [options]')
+    .optionsGroup(globalHeading)
+    .option('--profile <name>', 'use the settings of this profile (MEDIA_PROFILE; default: default)')
+    .option('--base-url <url>', 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)')
+    .option('-q, --quiet', 'print only failures')
+    .option('-v, --verbose', 'print each step')
+    .option('--no-color', 'print without colour')
+    .option('--cacert <file>', 'trust the certificate authorities in this PEM file')
+    .option('--allow-http', 'allow http:// for services on other machines')
     .version(packageVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'print help, with examples')
-    .option('--profile <name>', 'use the settings of this profile (MEDIA_PROFILE)')
-    .option('--base-url <url>', 'the service, or "embedded" for one on this machine (MEDIA_BASE_URL)')
-    .option('--allow-http', 'allow plain http to hosts other than this machine')
-    .option('--cacert <file>', 'trust the certificate authorities in this PEM file')
-    .option('--no-color', 'print without colour')
-    .option('-q, --quiet', 'print failures only')
-    .option('-v, --verbose', 'print each step')
-    .configureHelp({showGlobalOptions: true})
+    .configureHelp(helpConfiguration)
     .configureOutput({
       writeOut: text => {
         written.out += text;
@@ -66,9 +68,10 @@ export function buildProgram(cli: Cli, written: Written, [first = '']: readonly 
     .addHelpText(
       'after',
       examples([
+        'media upload photo.png --base-url embedded',
         'media login --base-url https://api.example.com',
         'media upload photo.png',
-        'media upload photo.png --base-url embedded',
+        "media upload -r ./photos --exclude '*.psd'",
       ]),
     );
   const named = Object.hasOwn(commands, first) ? commands[first] : undefined;

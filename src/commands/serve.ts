@@ -1,6 +1,6 @@
 import {mkdtemp, rm} from 'node:fs/promises';
 import {join, resolve} from 'node:path';
-import {Command} from 'commander';
+import {Command, Option} from 'commander';
 import type {ServiceOptions} from '../embedded/service.ts';
 import {MediaError} from '../errors.ts';
 import type {EndSignal, Host} from '../host.ts';
@@ -18,10 +18,15 @@ export interface ServeOptions {
 /** Declares `media serve`. */
 export function serveCommand(cli: Cli, run = runServe): Command {
   return new Command('serve')
-    .description('Run the embedded service on this machine until a signal ends it.')
-    .option('--port <n>', 'the port to listen on, 0 for any', wholeNumber(0, 65_535), defaultPort)
-    .option('--data-dir <directory>', 'where to keep what is uploaded')
-    .option('--ephemeral', 'keep nothing: a temporary directory, removed at the end')
+    .description('Run the embedded service on this machine until you stop it (Ctrl-C).')
+    .option('--port <n>', 'the port to listen on; 0 takes any free one', wholeNumber(0, 65_535), defaultPort)
+    .addOption(
+      new Option('--data-dir <directory>', 'where to store uploads').default(
+        undefined,
+        "the user's data directory",
+      ),
+    )
+    .option('--ephemeral', 'use a temporary directory and delete it at the end')
     .addHelpText(
       'after',
       examples(['media serve', 'media serve --port 0 --ephemeral', 'media serve --data-dir ./uploads']),

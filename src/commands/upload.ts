@@ -42,54 +42,68 @@ export interface UploadOptions {
 export function uploadCommand(cli: Cli, run = runUpload): Command {
   return new Command('upload')
     .description('Upload images and videos and print their records.')
-    .argument('[input...]', 'files, directories with -r, patterns, or - for standard input')
-    .option('-r, --recursive', 'take directories with all that is in them')
-    .option('--follow', 'follow links to directories')
-    .option('--include <pattern>', 'of directories, patterns and lists, take only what matches', collect)
-    .option('--exclude <pattern>', 'of directories, patterns and lists, leave out what matches', collect)
-    .option('--files-from <file>', 'read names from a file, one a line; - for standard input', collect)
+    .argument('[input...]', 'files, directories (with -r), patterns, or - for standard input')
+    .optionsGroup('Inputs:')
+    .option('-r, --recursive', 'upload the contents of directories, with all their subdirectories')
+    .option('--include <pattern>', 'upload only matching files (directories, patterns, lists)', collect)
+    .option('--exclude <pattern>', 'skip matching files (directories, patterns, lists)', collect)
+    .option('--files-from <file>', 'read names from a file, one per line; - for standard input', collect)
     .option('--files-from0 <file>', 'the same, each name ended by a zero byte', collect)
-    .option('--shard <k/n>', 'take only the k-th of n parts of the inputs; auto asks the batch system')
-    .option('--content-type <type>', 'send this type, image/* or video/*, whatever the file says')
+    .option('--follow', 'follow links to directories')
+    .option('--name <file>', 'the file name to use for standard input')
+    .option('--allow-empty', 'succeed when nothing matches')
+    .optionsGroup('Content type:')
     .addOption(
       new Option('--types <rule>', 'what decides the content type')
         .choices(['extension', 'content', 'strict'])
         .default('extension'),
     )
-    .option('--name <file>', 'the name of what comes on standard input')
-    .addOption(new Option('--format <format>', 'how to print the records').choices(formatNames))
-    .option('--json', 'print each record as the service returned it, one line each')
-    .option('--ndjson', 'print one JSON line an input, failures included')
-    .option('-c, --concurrency <n>', 'files to send at a time', wholeNumber(1, 1000), 8)
-    .option('--limit-rate <rate>', 'bytes a second for all files together, as in 500K or 2M', parseRate)
-    .option('--retries <n>', 'tries after the first', wholeNumber(0, 100), 5)
+    .option('--content-type <type>', 'send every file as this type, image/* or video/*')
+    .optionsGroup('Output:')
     .addOption(
-      new Option('--stall-timeout <duration>', 'give up an attempt that sends nothing for so long')
+      new Option('--format <format>', 'how to print the records')
+        .choices(formatNames)
+        .default(undefined, 'table'),
+    )
+    .option('--json', 'print each record as the service returned it, one per line')
+    .option('--ndjson', 'print one JSON line per input, including failures')
+    .option('--copy', "copy the URL to the terminal's clipboard")
+    .option('--open', 'open the URL in the browser')
+    .option('--qr', 'show the URL as a QR code')
+    .optionsGroup('Transfer:')
+    .option('--dry-run', 'check everything without sending anything')
+    .option('-c, --concurrency <n>', 'files to upload at the same time', wholeNumber(1, 1000), 8)
+    .option('--retries <n>', 'how often to retry a file', wholeNumber(0, 100), 5)
+    .option('--limit-rate <rate>', 'bytes per second for all files together, such as 500K or 2M', parseRate)
+    .option('--fail-fast', 'stop at the first failure')
+    .addOption(
+      new Option('--deadline <duration>', 'stop the whole run after this time, such as 30s, 10m or 2h')
+        .argParser(parseDuration)
+        .default(undefined, 'none'),
+    )
+    .addOption(
+      new Option('--stall-timeout <duration>', 'retry when no data could be sent for this long')
         .argParser(parseDuration)
         .default(60_000, '1m'),
     )
     .addOption(
-      new Option('--answer-timeout <duration>', 'how long the service may take to answer')
+      new Option('--answer-timeout <duration>', 'how long the service may take to respond to a whole file')
         .argParser(parseDuration)
         .default(600_000, '10m'),
     )
-    .option('--deadline <duration>', 'end the whole run after this time', parseDuration)
     .addOption(
-      new Option('--on-unknown <action>', 'what to do when nobody knows whether a file was stored')
+      new Option('--on-unknown <action>', 'what to do with a file that may or may not be stored')
         .choices(['hold', 'retry'])
         .default('hold'),
     )
-    .option('--journal <file>', 'remember what was sent, and go on from there the next time')
-    .option('--fail-fast', 'stop at the first failure')
-    .option('--dry-run', 'check everything, send nothing')
-    .option('--allow-empty', 'no input is no error')
-    .option('--open', 'open the address of what was uploaded in the browser')
-    .option('--copy', "put the address into the terminal's clipboard")
-    .option('--qr', 'show the address as a QR code')
+    .optionsGroup('Memory:')
+    .option('--journal <file>', 'record what was uploaded, and continue from there in the next run')
+    .optionsGroup('CI:')
+    .option('--shard <k/n>', 'upload only part k of n of the inputs; auto asks the CI or batch system')
     .addOption(
       new Option(
         '--ci <system>',
-        'annotations, outputs and a summary for a CI system; auto looks which it is',
+        'write annotations, outputs and a summary; auto detects the system',
       ).choices(['github', 'auto']),
     )
     .addHelpText(

@@ -12,7 +12,7 @@ export interface WhoamiOptions {
 /** Declares `media whoami`. */
 export function whoamiCommand(cli: Cli, run = runWhoami): Command {
   return new Command('whoami')
-    .description('Show the profile, base URL and key in force, and what the service says of them.')
+    .description('Show which profile, service and key are used, and whether the service accepts the key.')
     .option('--json', 'print the report as JSON')
     .addHelpText(
       'after',

@@ -1,5 +1,6 @@
 import type {EventEmitter} from 'node:events';
 import type {Argument, Command, Help, Option} from 'commander';
+import {headingOf} from '../commands/help-format.ts';
 import {collect} from '../commands/values.ts';
 import {settingNames} from '../settings/store.ts';
 
@@ -28,6 +29,8 @@ export interface OptionNode {
   /** The names and the placeholder, as help shows them. */
   term: string;
   description: string;
+  /** The heading that it stands under in the help; `Options` where it has no group. */
+  group: string;
   /** The description with choices and default. */
   fullDescription: string;
   /** Undefined for a flag. */
@@ -116,6 +119,7 @@ class TreeReader {
       names: [option.short, option.long].filter(name => name !== undefined),
       term: this.#help.optionTerm(option),
       description: option.description,
+      group: headingOf(option).replace(/:$/, ''),
       fullDescription: this.#help.optionDescription(option),
       repeatable: option.parseArg === (collect as Option['parseArg']),
       ...(placeholder === undefined

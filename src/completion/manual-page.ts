@@ -52,7 +52,19 @@ function section(command: CommandNode, globalOptions: readonly OptionNode[]): st
   );
   return `.SS ${roff(command.usage)}
 ${paragraph(command.description)}
-${own.map(option).join('')}${command.examples.length === 0 ? '' : `.P\nExamples:\n.RS 4\n${exampleLines(command.examples)}.RE\n`}`;
+${grouped(own)}${command.examples.length === 0 ? '' : `.P\nExamples:\n.RS 4\n${exampleLines(command.examples)}.RE\n`}`;
+}
+
+/** The options under the headings that they have in the help; without one where they all stand under the same. */
+function grouped(options: readonly OptionNode[]): string {
+  const groups = [...new Set(options.map(({group}) => group))];
+  if (groups.length < 2) return options.map(option).join('');
+  return groups
+    .map(group => {
+      const members = options.filter(candidate => candidate.group === group);
+      return `.P\n.I ${roff(group)}\n${members.map(option).join('')}`;
+    })
+    .join('');
 }
 
 function option({term: names, fullDescription}: OptionNode): string {

@@ -1,5 +1,6 @@
 import {readFile} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
+import {settingNames} from '../../src/settings/store.ts';
 import {fixture, sandbox} from '../support/media.ts';
 
 const commands = [
@@ -18,6 +19,11 @@ const commands = [
   ['config', 'path'],
   ['completion'],
 ];
+
+/** The headings of a help text, without their colons. */
+function headingsIn(text: string): string[] {
+  return [...text.matchAll(/^([A-Z][\w ]*):$/gm)].map(([, heading = '']) => heading);
+}
 
 describe('help', () => {
   it('bare media: help on stdout, exit 0', async () => {
@@ -38,6 +44,62 @@ describe('help', () => {
       expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
     },
   );
+
+  it('bare media: the commands before the options, upload first', async () => {
+    const {stdout} = await (await sandbox()).run([]);
+    expect(headingsIn(stdout)).toEqual(['Commands', 'Global options', 'Examples']);
+    expect(stdout).toContain('\nCommands:\n  upload [input...]  ');
+  });
+
+  it('upload --help: the options in groups, those that every command takes last', async () => {
+    const {stdout} = await (await sandbox()).run(['upload', '--help']);
+    expect(headingsIn(stdout)).toEqual([
+      'Arguments',
+      'Inputs',
+      'Content type',
+      'Output',
+      'Transfer',
+      'Memory',
+      'CI',
+      'Global options',
+      'Examples',
+    ]);
+    const group = (heading: string) => stdout.split(`\n${heading}:\n`)[1]?.split('\n\n')[0];
+    expect(group('Inputs')).toMatch(/^ {2}-r, --recursive /);
+    expect(group('Memory')).toMatch(/^ {2}--journal /);
+    expect(group('Global options')).toMatch(
+      /^ {2}--profile (?:.*\n)* {2}-h, --help +print help, with examples$/,
+    );
+  });
+
+  it('upload --help: the defaults that matter, and the values that may be chosen', async () => {
+    const text = (await (await sandbox()).run(['upload', '--help'])).stdout.replace(/\s+/g, ' ');
+    for (const fact of [
+      'what decides the content type (extension, content, strict; default: extension)',
+      'how to print the records (table, json, ndjson, csv, url, id, markdown; default: table)',
+      'files to upload at the same time (default: 8)',
+      'how often to retry a file (default: 5)',
+      '(default: 10m)',
+    ])
+      expect(text).toContain(fact);
+  });
+
+  it('every command --help: no empty default, no line past 100 columns', async () => {
+    const box = await sandbox();
+    const texts = await Promise.all(
+      commands.map(async words => (await box.run([...words, '--help'])).stdout),
+    );
+    for (const text of texts) {
+      expect(text).not.toContain('[]');
+      expect(text.split('\n').filter(line => line.length > 100 && !line.startsWith('  $ '))).toEqual([]);
+    }
+  });
+
+  it.each([[['config', 'set']], [['config']]])('%j --help: what each setting is for', async words => {
+    const {stdout} = await (await sandbox()).run([...words, '--help']);
+    const list = stdout.split('\nSettings:\n')[1]?.split('\n\n')[0] ?? '';
+    expect([...list.matchAll(/^ {2}([a-z-]+) {2,}\S/gm)].map(([, name]) => name)).toEqual([...settingNames]);
+  });
 
   it('media help upload: the same as media upload --help', async () => {
     const box = await sandbox();

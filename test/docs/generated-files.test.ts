@@ -51,7 +51,9 @@ describe.skipIf(!canRender)(
         expect(stdout).toMatch(new RegExp(`^${heading}$`, 'm'));
       }
       expect(stdout).toMatch(/^ {3}media upload \[options\] \[input\.\.\.\]$/m);
-      expect(stdout).toMatch(/^ {7}-c, --concurrency <n>\n {14}Files to send at a time \(default: 8\)\.$/m);
+      expect(stdout).toMatch(
+        /^ {7}Transfer\n\n(?:.*\n)*? {7}-c, --concurrency <n>\n {14}Files to upload at the same time \(default: 8\)\.$/m,
+      );
       expect(stdout).toMatch(/^ {7}130, 143, 129\n {14}Ended by SIGINT, SIGTERM, SIGHUP\.$/m);
       expect(stdout).toContain("media upload -r ./assets --exclude '*.psd' --ndjson > uploads.ndjson");
     });
