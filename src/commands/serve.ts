@@ -6,7 +6,7 @@ import {MediaError} from '../errors.ts';
 import type {EndSignal, Host} from '../host.ts';
 import {asMediaError} from '../output/report.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
-import {defaultPort, startEmbedded} from './start-embedded.ts';
+import {defaultPort, describeServiceError, startEmbedded} from './start-embedded.ts';
 import {wholeNumber} from './values.ts';
 
 export interface ServeOptions {
@@ -86,7 +86,7 @@ function start(port: number, dataDirectory: string, {host, report}: Invocation) 
     clock: host.clock,
     onRequest: ({method, path, status, bytes, elapsedMs}) =>
       report.note(`${method} ${path} ${status} ${bytes} B ${Math.round(elapsedMs)} ms`),
-    onError: error => report.failure(asMediaError(error)),
+    onError: error => report.failure(asMediaError(describeServiceError(error, options))),
   };
   return startEmbedded(options, {label: keyLabel, persist: true});
 }

@@ -1,5 +1,7 @@
+import type {ServiceOptions} from '../embedded/service.ts';
 import {MediaError} from '../errors.ts';
 import type {ConnectionOptions} from '../http.ts';
+import {asMediaError} from '../output/report.ts';
 import {Secret} from '../secret.ts';
 import {graphqlUrl, MediaClient, type ServiceAddress} from '../service/client.ts';
 import {dataDirectory} from '../settings/paths.ts';
@@ -74,11 +76,12 @@ export function newClient(
 }
 
 async function openEmbedded(invocation: Invocation): Promise<Session> {
-  const {defaultPort, startEmbedded} = await import('./start-embedded.ts');
-  const options = {
+  const {defaultPort, describeServiceError, startEmbedded} = await import('./start-embedded.ts');
+  const options: ServiceOptions = {
     dataDirectory: dataDirectory(),
     publicUrl: `http://127.0.0.1:${defaultPort}`,
     clock: invocation.host.clock,
+    onError: error => invocation.report.failure(asMediaError(describeServiceError(error, options))),
   };
   const {service, key} = await startEmbedded(options, {label: 'embedded', persist: false});
   const client = newClient(invocation, {baseUrl: new URL(service.url)}, new Secret(key), {});

@@ -1,3 +1,4 @@
+import {defined} from '../defined.ts';
 import type {EmbeddedService, ServiceOptions} from '../embedded/service.ts';
 import {MediaError, systemCode} from '../errors.ts';
 
@@ -20,11 +21,12 @@ export async function startEmbedded(
     return {service, key: await service.createKey(keyOptions)};
   } catch (error) {
     await service?.close();
-    throw describeStartError(error, options);
+    throw describeServiceError(error, options);
   }
 }
 
-function describeStartError(error: unknown, {port, dataDirectory}: ServiceOptions): unknown {
+/** What went wrong in the embedded service, as a user can understand it; anything else is a bug, and stays as it is. */
+export function describeServiceError(error: unknown, {port, dataDirectory}: ServiceOptions): unknown {
   const code = systemCode(error);
   if (code === 'EADDRINUSE' || code === 'EACCES') {
     const busy = code === 'EADDRINUSE';
@@ -36,11 +38,11 @@ function describeStartError(error: unknown, {port, dataDirectory}: ServiceOption
       });
     }
   }
-  // The service words what it finds damaged or held as plain errors; anything else without a code is a bug.
+  // The service words what it finds damaged or held; anything else without a code is a bug.
   if (code === undefined) {
-    return error instanceof Error && error.name === 'Error'
-      ? new MediaError('local_failure', error.message, {cause: error})
-      : error;
+    if (!(error instanceof Error) || !['DamagedFile', 'Error'].includes(error.name)) return error;
+    const hint = 'hint' in error && typeof error.hint === 'string' ? error.hint : undefined;
+    return new MediaError('local_failure', error.message, {cause: error, ...defined({hint})});
   }
   return new MediaError(
     'local_failure',

@@ -78,7 +78,7 @@ const Query = new GraphQLObjectType<unknown, Context>({
     media: {
       type: Media,
       args: {id: {type: nonNull(GraphQLID)}},
-      resolve: (_, {id}: {id: string}, {service}) => findMedia(service, id),
+      resolve: (_, {id}: {id: string}, {service}) => told(service, findMedia(service, id)),
     },
     mediaList: {
       type: nonNull(new GraphQLList(nonNull(Media))),
@@ -87,7 +87,8 @@ const Query = new GraphQLObjectType<unknown, Context>({
         first: {type: nonNull(GraphQLInt), defaultValue: 20, description: `At most ${pageLimit}.`},
         after: {type: GraphQLID, description: 'Only media older than the one of this ID.'},
       },
-      resolve: (_, page: {first: number; after?: string | null}, {service}) => listMedia(service, page),
+      resolve: (_, page: {first: number; after?: string | null}, {service}) =>
+        told(service, listMedia(service, page)),
     },
   },
 });
@@ -126,6 +127,16 @@ export async function graphql(exchange: Exchange, service: Service): Promise<voi
     return;
   }
   answer(exchange, status, result, headers ?? {});
+}
+
+/** What a resolver resolves to; the service is told of a failure that the client is not. */
+async function told<T>({observer}: Service, result: Promise<T>): Promise<T> {
+  try {
+    return await result;
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) observer.onError(error);
+    throw error;
+  }
 }
 
 async function findMedia(service: Service, id: string): Promise<MediaRecord | null> {

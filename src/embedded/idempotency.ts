@@ -1,8 +1,10 @@
 import {createHash} from 'node:crypto';
-import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../host.ts';
-import {claimName, isMissing, renameDurably, writeDurably} from './durable.ts';
+import {isString, type Shape} from '../shape.ts';
+import {claimName, renameDurably, writeDurably} from './durable.ts';
+import {KeptFile} from './kept-file.ts';
+import {isRecordId} from './record-id.ts';
 import {Refusal} from './refusal.ts';
 import type {Store, StoredRecord} from './store.ts';
 
@@ -12,6 +14,11 @@ interface Entry {
   /** SHA-256 and content type of the upload that the key came with. */
   readonly fingerprint: string;
 }
+
+const entryShape: Shape<Entry> = {id: isRecordId, fingerprint: isString};
+
+const damageHint =
+  'Restore it from a backup, or move it away: an upload with its Idempotency-Key is then stored once more.';
 
 /** How long a second request waits for the first before it is told of it: a cut connection takes a moment to show. */
 const inFlightPatienceMs = 1_000;
@@ -103,13 +110,8 @@ export class IdempotencyEntries {
     cancel();
   }
 
-  async #read(name: string): Promise<Entry | undefined> {
-    try {
-      return JSON.parse(await readFile(this.#path(name), 'utf8')) as Entry;
-    } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw error;
-    }
+  #read(name: string): Promise<Entry | undefined> {
+    return new KeptFile(this.#path(name), damageHint).read(entryShape);
   }
 
   #path(name: string): string {

@@ -1,8 +1,11 @@
 import {createHash, randomBytes, timingSafeEqual} from 'node:crypto';
-import {open, readFile, rm, stat} from 'node:fs/promises';
+import {open, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
+import {defined} from '../defined.ts';
 import type {Clock} from '../host.ts';
-import {isMissing, renameDurably, writeDurably} from './durable.ts';
+import {isList, isSha256, isString, listOf, oneOf, optional, type Shape} from '../shape.ts';
+import {renameDurably, writeDurably} from './durable.ts';
+import {KeptFile} from './kept-file.ts';
 import {Refusal} from './refusal.ts';
 
 /** What a key may be used for: POST /v1/media/upload, or /graphql. */
@@ -34,6 +37,17 @@ interface KeyFile {
   keys: StoredKey[];
 }
 
+const keyShape: Shape<StoredKey> = {
+  hash: isSha256,
+  label: optional(isString),
+  permissions: listOf(oneOf(...permissions)),
+  createdAt: isString,
+};
+
+const fileShape: Shape<{version: 1; keys: unknown[]}> = {version: oneOf(1), keys: isList};
+
+const damageHint = 'Restore it from a backup, or move it away and use a new key.';
+
 const lockStaleAfterMs = 10_000;
 const lockPatienceMs = 20_000;
 
@@ -56,12 +70,12 @@ export class KeyRing {
   /** Makes a key and returns it, this once. */
   async create(options: KeyOptions = {}): Promise<string> {
     const key = `mk_${randomBytes(24).toString('base64url')}`;
-    const stored: StoredKey = {
+    const stored: StoredKey = defined({
       hash: hashOf(key),
-      ...(options.label === undefined ? {} : {label: options.label}),
+      label: options.label,
       permissions: [...(options.permissions ?? permissions)],
       createdAt: new Date(this.#clock.now()).toISOString(),
-    };
+    });
     if (options.persist === false) this.#processKeys.push(stored);
     else await this.#update(keys => [...keys, stored]);
     return key;
@@ -86,20 +100,9 @@ export class KeyRing {
   }
 
   async #read(): Promise<StoredKey[]> {
-    let text: string;
-    try {
-      text = await readFile(this.#path, 'utf8');
-    } catch (error) {
-      if (isMissing(error)) return [];
-      throw error;
-    }
-    try {
-      return (JSON.parse(text) as KeyFile).keys;
-    } catch (error) {
-      throw new Error(`${this.#path} is damaged: restore it, or remove it and make new keys.`, {
-        cause: error,
-      });
-    }
+    const file = new KeptFile(this.#path, damageHint);
+    const {keys = []} = (await file.read(fileShape)) ?? {};
+    return keys.map((key, index) => file.checked(key, keyShape, `keys[${index}]`));
   }
 
   async #update(change: (keys: StoredKey[]) => StoredKey[]): Promise<void> {

@@ -1,5 +1,6 @@
 import type {FileHandle} from 'node:fs/promises';
 import {CustomSource, Input, Logging, LogLevel, MATROSKA, MP4, MPEG_TS, QTFF, WEBM} from 'mediabunny';
+import {defined} from '../defined.ts';
 import type {Clock} from '../host.ts';
 import type {MediaFacts} from './media-facts.ts';
 
@@ -33,10 +34,7 @@ async function factsOf(input: Input): Promise<MediaFacts> {
   // mediabunny 1.61 reports half the height of interlaced H.264 where only the stream itself tells the size.
   const sizeIsKnown = (await input.getFormat()) !== MPEG_TS && width > 0 && height > 0;
   const duration = await durationOf(input).catch(() => undefined);
-  return {
-    ...(sizeIsKnown ? {width, height} : {}),
-    ...(duration === undefined ? {} : {duration}),
-  };
+  return {...(sizeIsKnown ? {width, height} : {}), ...defined({duration})};
 }
 
 /** From the first picture or sound to the end of the last; transport streams begin at any time. */

@@ -1,15 +1,12 @@
 import {randomBytes} from 'node:crypto';
 import type {Clock} from '../host.ts';
+import {matching} from '../shape.ts';
 
 // Crockford's base 32: in order, url-safe, and one name on file systems that ignore case.
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
-const pattern = /^m_[0-9a-hjkmnp-tv-z]{29}$/;
-
-/** Whether a string is a media ID as this service makes them; such a string is safe as a file name. */
-export function isRecordId(id: string): boolean {
-  return pattern.test(id);
-}
+/** Whether a value is a media ID as this service makes them; such a string is safe as a file name. */
+export const isRecordId = matching(/^m_[0-9a-hjkmnp-tv-z]{29}$/);
 
 /**
  * Makes media IDs whose order is the order of their making: `m_`, milliseconds (10 digits), a counter (3 digits), and

@@ -1,9 +1,12 @@
 import {randomBytes} from 'node:crypto';
-import {mkdir, readdir, readFile, rename, rm, stat, statfs} from 'node:fs/promises';
+import {mkdir, readdir, rename, rm, stat, statfs} from 'node:fs/promises';
 import {join} from 'node:path';
+import {defined} from '../defined.ts';
 import type {Clock} from '../host.ts';
 import type {MediaRecord} from '../service/record.ts';
-import {isMissing, renameDurably, syncDirectory, writeDurably} from './durable.ts';
+import {isSha256, isString, oneOf, optional, type Shape} from '../shape.ts';
+import {renameDurably, syncDirectory, writeDurably} from './durable.ts';
+import {KeptFile} from './kept-file.ts';
 import type {MediaFacts} from './media-facts.ts';
 import {isRecordId, recordIds} from './record-id.ts';
 
@@ -19,6 +22,30 @@ export interface StoredRecord extends MediaFacts {
   /** ISO 8601, UTC. */
   readonly createdAt: string;
 }
+
+const recordShape: Shape<StoredRecord> = {
+  version: oneOf(1),
+  id: isString,
+  type: oneOf('IMAGE', 'VIDEO'),
+  contentType: isString,
+  size: isCount,
+  sha256: isSha256,
+  createdAt: isString,
+  width: optional(isCount),
+  height: optional(isCount),
+  imageType: optional(isString),
+  duration: optional(isPositive),
+};
+
+function isCount(value: unknown): value is number {
+  return isPositive(value) && Number.isSafeInteger(value);
+}
+
+function isPositive(value: unknown): value is number {
+  return Number.isFinite(value) && Number(value) > 0;
+}
+
+const damageHint = 'Restore it from a backup, or move it away: its upload then counts as not stored.';
 
 const staleAfterMs = 24 * 60 * 60 * 1000;
 
@@ -86,15 +113,11 @@ export class Store {
     return blocks === 0 || bavail * bsize >= bytes;
   }
 
-  /** The record of an ID, or undefined when there is none (or the string is no ID). */
+  /** The record of an ID, or undefined when there is none (or the string is no ID); rejects when it is damaged. */
   async find(id: string): Promise<StoredRecord | undefined> {
     if (!isRecordId(id)) return undefined;
-    try {
-      return JSON.parse(await readFile(this.#recordPath(id), 'utf8')) as StoredRecord;
-    } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw error;
-    }
+    const shape: Shape<StoredRecord> = {...recordShape, id: oneOf(id)};
+    return new KeptFile(this.#recordPath(id), damageHint).read(shape);
   }
 
   /** The IDs of all records, oldest first. */
@@ -136,15 +159,15 @@ export class Store {
 /** The media record of the interface (part 2); fields that are not known are absent. */
 export function mediaRecord(stored: StoredRecord, baseUrl: string): MediaRecord {
   const url = `${baseUrl}/files/${stored.id}`;
-  return {
+  return defined({
     id: stored.id,
     type: stored.type,
     urls: [{variant: 'PUBLIC', url}],
-    ...(stored.width === undefined ? {} : {width: stored.width}),
-    ...(stored.height === undefined ? {} : {height: stored.height}),
-    ...(stored.imageType === undefined ? {} : {imageType: stored.imageType}),
+    width: stored.width,
+    height: stored.height,
+    imageType: stored.imageType,
     fileUrl: url,
-    ...(stored.duration === undefined ? {} : {duration: stored.duration}),
+    duration: stored.duration,
     size: stored.size,
-  };
+  });
 }

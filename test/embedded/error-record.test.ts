@@ -165,7 +165,7 @@ test('a damaged record file: 500, the cause is told to the service and not to th
   const response = await fetch(`${service.url}/files/${id}`);
   expect(response.status).toBe(500);
   expect(await response.json()).toEqual({code: 500, message: 'Internal error.'});
-  expect(errors).toEqual([expect.any(SyntaxError)]);
+  expect(errors).toEqual([expect.objectContaining({name: 'DamagedFile'})]);
 });
 
 test('a HEAD that fails: the status without a body', async () => {

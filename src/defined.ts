@@ -1,0 +1,10 @@
+/** An object without the fields that are undefined: what is not given is left out, rather than given as nothing. */
+export function defined<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
+}
+
+type Defined<T> = {
+  [Field in keyof T as undefined extends T[Field] ? never : Field]: T[Field];
+} & {
+  [Field in keyof T as undefined extends T[Field] ? Field : never]?: Exclude<T[Field], undefined>;
+};

@@ -1,0 +1,47 @@
+/** What each field of a kept object has to be; one that is not named may be anything. */
+export type Shape<T> = {readonly [Field in keyof T]-?: (value: unknown) => value is T[Field]};
+
+/** Whether an object has the fields of a shape. */
+export function hasShape<T extends object>(value: object, shape: Shape<T>): value is T {
+  return wrongField(value, shape) === undefined;
+}
+
+/** The first field of a shape that an object lacks or has otherwise. */
+export function wrongField<T extends object>(value: object, shape: Shape<T>): string | undefined {
+  const fields = new Map<string, unknown>(Object.entries(value));
+  for (const field in shape) if (!shape[field](fields.get(field))) return field;
+  return undefined;
+}
+
+export function isString(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+/** Whether a value is one of these. */
+export function oneOf<const Value>(...values: readonly Value[]): (value: unknown) => value is Value {
+  return (value): value is Value => values.some(one => one === value);
+}
+
+export function isList(value: unknown): value is unknown[] {
+  return Array.isArray(value);
+}
+
+/** Whether a value is a list of what `isItem` holds for. */
+export function listOf<Item>(isItem: (value: unknown) => value is Item): (value: unknown) => value is Item[] {
+  return (value): value is Item[] => isList(value) && value.every(isItem);
+}
+
+/** Whether a value is a text of a pattern. */
+export function matching(pattern: RegExp): (value: unknown) => value is string {
+  return (value): value is string => isString(value) && pattern.test(value);
+}
+
+/** The SHA-256 of something, in hex. */
+export const isSha256 = matching(/^[0-9a-f]{64}$/);
+
+/** Whether a value is missing, or is what `isValue` holds for. */
+export function optional<Value>(
+  isValue: (value: unknown) => value is Value,
+): (value: unknown) => value is Value | undefined {
+  return (value): value is Value | undefined => value === undefined || isValue(value);
+}

@@ -1,0 +1,199 @@
+import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {beforeEach, describe, expect, it, onTestFinished} from 'vitest';
+import {eventually} from '../embedded/support.ts';
+import {fixture, type Sandbox, sandbox} from '../support/media.ts';
+
+const photo = fixture('photo.png');
+const aKey = {hash: 'ab'.repeat(32), permissions: ['upload'], createdAt: '2026-01-01T00:00:00.000Z'};
+const keysOf = (...keys: unknown[]) => JSON.stringify({version: 1, keys});
+
+let box: Sandbox;
+
+beforeEach(async () => {
+  box = await sandbox();
+});
+
+describe('keys.json in the data directory of media serve', () => {
+  it.each([
+    ['nothing', '', 'it holds no JSON object'],
+    ['a number', '17', 'it holds no JSON object'],
+    ['null', 'null', 'it holds no JSON object'],
+    ['an array', '[]', 'it holds no JSON object'],
+    ['a text that was cut', keysOf(aKey).slice(0, 60), 'it holds no JSON object'],
+    ['a hundred thousand brackets', '['.repeat(100_000), 'it holds no JSON object'],
+    ['no version', JSON.stringify({keys: []}), 'its field "version" is wrong'],
+    ['another version', JSON.stringify({version: 2, keys: []}), 'its field "version" is wrong'],
+    ['no keys', '{"version":1}', 'its field "keys" is wrong'],
+    ['an object for keys', '{"version":1,"keys":{}}', 'its field "keys" is wrong'],
+    ['a text for a key', keysOf(aKey, 'mk_text'), 'its field "keys[1]" is wrong'],
+    ['a key without a hash', keysOf({...aKey, hash: undefined}), 'its field "keys[0].hash" is wrong'],
+    ['a number for a hash', keysOf(aKey, {...aKey, hash: 7}), 'its field "keys[1].hash" is wrong'],
+    ['a short hash', keysOf({...aKey, hash: 'abc'}), 'its field "keys[0].hash" is wrong'],
+    [
+      'a text for permissions',
+      keysOf({...aKey, permissions: 'upload'}),
+      'its field "keys[0].permissions" is wrong',
+    ],
+    [
+      'an unknown permission',
+      keysOf({...aKey, permissions: ['all']}),
+      'its field "keys[0].permissions" is wrong',
+    ],
+    ['null for a label', keysOf({...aKey, label: null}), 'its field "keys[0].label" is wrong'],
+    ['a number for a time', keysOf({...aKey, createdAt: 0}), 'its field "keys[0].createdAt" is wrong'],
+  ])('%s: a sentence and what to do, exit 1, and the file stays as it is', async (_name, text, how) => {
+    const path = join(box.directory, 'kept', 'keys.json');
+    await mkdir(join(box.directory, 'kept'));
+    await writeFile(path, text);
+    const {stdout, stderr, exitCode} = await box.run(['serve', '--port', '0', '--data-dir', 'kept']);
+    expect(stderr).toBe(
+      `media: ${path} is damaged: ${how}.\n  Restore it from a backup, or move it away and use a new key.\n`,
+    );
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    expect(await readFile(path, 'utf8')).toBe(text);
+    expect(await readdir(join(box.directory, 'kept'))).not.toContain('keys.json.lock');
+  });
+
+  it('a number, and an upload with --base-url embedded: the same sentence, exit 1', async () => {
+    const directory = join(box.directory, 'data/media/embedded');
+    await mkdir(directory, {recursive: true});
+    await writeFile(join(directory, 'keys.json'), '17');
+    const {stdout, stderr, exitCode} = await box.run(['upload', photo, '--base-url', 'embedded', '--json']);
+    expect(JSON.parse(stderr).error).toEqual({
+      code: 'local_failure',
+      message: `${join(directory, 'keys.json')} is damaged: it holds no JSON object.`,
+      hint: 'Restore it from a backup, or move it away and use a new key.',
+    });
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    expect(await readFile(join(directory, 'keys.json'), 'utf8')).toBe('17');
+  });
+});
+
+/** A `media serve` on a directory, and the environment of who uploads to it. */
+async function served() {
+  const child = box.run(['serve', '--port', '0', '--data-dir', 'kept'], {buffer: true});
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', chunk => {
+    stdout += chunk;
+  });
+  child.stderr?.on('data', chunk => {
+    stderr += chunk;
+  });
+  await eventually(() => stdout.split('\n').length > 2);
+  const {MEDIA_BASE_URL = '', MEDIA_API_KEY = ''} = Object.fromEntries(
+    stdout
+      .trim()
+      .split('\n')
+      .map(line => line.split('=')),
+  );
+  const complaints = () => stderr.match(/^media: .*\n {2}.*\n/gm) ?? [];
+  return {
+    url: MEDIA_BASE_URL,
+    key: MEDIA_API_KEY,
+    env: {...box.env, MEDIA_BASE_URL, MEDIA_API_KEY},
+    complaints,
+  };
+}
+
+/** Uploads with an idempotency key; resolves to the status and the ID. */
+async function post({url, key}: {url: string; key: string}): Promise<{status: number; id: string}> {
+  const response = await fetch(`${url}/v1/media/upload`, {
+    method: 'POST',
+    headers: {Authorization: `Bearer ${key}`, 'Content-Type': 'image/png', 'Idempotency-Key': '"one"'},
+    body: await readFile(photo),
+  });
+  const {id} = (await response.json()) as {id: string};
+  return {status: response.status, id};
+}
+
+describe('a record in the data directory of media serve', () => {
+  const good = (id: string) => ({
+    version: 1,
+    id,
+    type: 'IMAGE',
+    contentType: 'image/png',
+    size: 3,
+    sha256: 'ab'.repeat(32),
+    createdAt: '2026-01-01T00:00:00.000Z',
+  });
+
+  it.each<[string, (id: string) => unknown, string]>([
+    ['a number', () => 17, 'it holds no JSON object'],
+    ['an array', () => [], 'it holds no JSON object'],
+    ['another version', id => ({...good(id), version: '1'}), 'its field "version" is wrong'],
+    [
+      'the ID of another',
+      id => good(id.replace(/.$/, last => (last === '0' ? '1' : '0'))),
+      'its field "id" is wrong',
+    ],
+    ['a type that there is not', id => ({...good(id), type: 'AUDIO'}), 'its field "type" is wrong'],
+    ['a text for its size', id => ({...good(id), size: '3'}), 'its field "size" is wrong'],
+    ['a negative size', id => ({...good(id), size: -3}), 'its field "size" is wrong'],
+    ['half a width', id => ({...good(id), width: 0.5}), 'its field "width" is wrong'],
+    ['a text for its duration', id => ({...good(id), duration: '1'}), 'its field "duration" is wrong'],
+    ['no content type', id => ({...good(id), contentType: undefined}), 'its field "contentType" is wrong'],
+  ])('%s: 500, a sentence of the service, and the file stays as it is', async (_name, damaged, how) => {
+    const service = await served();
+    const {id} = await post(service);
+    const path = join(box.directory, 'kept/records', `${id}.json`);
+    const before = await readFile(path, 'utf8');
+    const text = JSON.stringify(damaged(id));
+    await writeFile(path, text);
+
+    const response = await fetch(`${service.url}/files/${id}`);
+    expect({status: response.status, body: await response.json()}).toEqual({
+      status: 500,
+      body: {code: 500, message: 'Internal error.'},
+    });
+    const sentence = `media: ${path} is damaged: ${how}.\n  Restore it from a backup, or move it away: its upload then counts as not stored.\n`;
+    await eventually(() => service.complaints().length === 1);
+    expect(service.complaints()).toEqual([sentence]);
+
+    const list = await box.run(['graphql', '{mediaList{id}}'], {env: service.env});
+    expect({exitCode: list.exitCode, errors: JSON.parse(list.stdout).errors[0].message}).toEqual({
+      exitCode: 1,
+      errors: 'Internal error.',
+    });
+    await eventually(() => service.complaints().length === 2);
+    expect((await post(service)).status).toBe(500);
+    expect(await readFile(path, 'utf8')).toBe(text);
+
+    await writeFile(path, before);
+    expect(await post(service)).toEqual({status: 200, id});
+    expect(await readFile(join(box.directory, 'kept/files', id))).toEqual(await readFile(photo));
+  });
+});
+
+describe('the entry of an idempotency key in the data directory of media serve', () => {
+  it.each([
+    ['a number', '17', 'it holds no JSON object'],
+    ['a text that was cut', '{"id":"m_', 'it holds no JSON object'],
+    ['a path for an ID', '{"id":"../keys","fingerprint":"x"}', 'its field "id" is wrong'],
+    ['no fingerprint', `{"id":"m_${'0'.repeat(29)}"}`, 'its field "fingerprint" is wrong'],
+  ])('%s: 500, a sentence of the service, and nothing is stored twice', async (_name, text, how) => {
+    const service = await served();
+    const {id} = await post(service);
+    const directory = join(box.directory, 'kept/idempotency');
+    const [name = ''] = await readdir(directory);
+    const path = join(directory, name);
+    const before = await readFile(path, 'utf8');
+    await writeFile(path, text);
+
+    expect((await post(service)).status).toBe(500);
+    await eventually(() => service.complaints().length === 1);
+    expect(service.complaints()).toEqual([
+      `media: ${path} is damaged: ${how}.\n  Restore it from a backup, or move it away: an upload with its Idempotency-Key is then stored once more.\n`,
+    ]);
+    expect(await readFile(path, 'utf8')).toBe(text);
+    expect(await readdir(join(box.directory, 'kept/files'))).toEqual([id]);
+    expect(await readdir(join(box.directory, 'kept/temporary'))).toEqual([]);
+
+    await writeFile(path, before);
+    expect(await post(service)).toEqual({status: 200, id});
+  });
+});
