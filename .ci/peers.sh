@@ -1,14 +1,21 @@
 #!/usr/bin/env bash
-# Installs the real servers and shells that some tests work with, where this machine lets us; without them those tests say that
-# they were not run. Never fails.
+# Installs the programs that some tests work with, where this machine lets us; without them those tests say that they were
+# not run. Which programs, and from which packages, test/support/programs.json tells. Never fails.
 set -u
-packages='slurm-wlm slurmctld slurmd slurm-client munge parallel openssh-server openssh-client
-  zsh fish man-db groff-base nginx-light haproxy squid tinyproxy'
+cd "$(dirname "$0")/.."
+# Not in the list: mitmproxy, which only `npm run torture` tries.
+list='Object.entries(require("./test/support/programs.json")).filter(([program, packages]) => packages && program !== "mitmdump")'
+
+# Daemons are not on everybody's PATH.
+case ":$PATH:" in *:/usr/bin:*) PATH="$PATH:/usr/sbin:/sbin" ;; esac
 
 missing=
-for program in munged slurmctld slurmd sbatch parallel sshd ssh zsh fish man nginx haproxy squid tinyproxy; do
-  PATH="$PATH:/usr/sbin:/sbin" command -v "$program" >/dev/null || missing="$missing $program"
-done
+packages=
+while read -r program needed; do
+  command -v "$program" >/dev/null && continue
+  missing="$missing $program"
+  packages="$packages $needed"
+done < <(node -p "$list.map(row => row.join(' ')).join('\n')")
 [ -z "$missing" ] && exit 0
 
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
@@ -22,7 +29,7 @@ export DEBIAN_FRONTEND=noninteractive
 # A daemon that a package would start is none of ours to run.
 if timeout 60 apt-get update -qq >"$log" 2>&1 &&
   RUNLEVEL=1 timeout 240 apt-get install -y -qq --no-install-recommends $packages >"$log" 2>&1; then
-  echo "Installed: $packages"
+  echo "Installed:$packages"
 else
   tail -n 3 "$log"
   echo "Could not be installed:$missing. Tests that need them are not run."

@@ -2,18 +2,20 @@ import {chmod, mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
-import {describe, expect, it} from 'vitest';
-import {isInstalled} from '../support/installed.ts';
+import {beforeEach, describe, expect, it} from 'vitest';
+import {needPrograms, type Program} from '../support/installed.ts';
 import {sandbox} from '../support/media.ts';
 import {interactiveShell, shellSandbox} from '../support/shells.ts';
 
 const completions = fileURLToPath(new URL('../../completions', import.meta.url));
 const files = {bash: 'media.bash', zsh: '_media', fish: 'media.fish', powershell: 'media.ps1'};
 
-/** A describe that says so in its name when it is skipped, since the shell is missing. */
-function describeIn(shell: string, tests: () => void): void {
-  const installed = isInstalled(shell);
-  describe.skipIf(!installed)(installed ? shell : `${shell} (skipped: it is not installed here)`, tests);
+/** Tests that need a shell which not every machine has. */
+function describeIn(shell: Program, tests: () => void): void {
+  describe(shell, () => {
+    beforeEach(context => needPrograms(context, [shell]));
+    tests();
+  });
 }
 
 describe('media completion', () => {
@@ -139,7 +141,7 @@ async function readTwice(shell: 'bash' | 'zsh' | 'fish', first = '') {
 
 const unescaped = (text: string) => text.replaceAll('\\', '');
 
-describeIn('bash', () => {
+describe('bash', () => {
   it('offers what fits, and nothing else', {timeout: 60_000}, async () => {
     const bash = await readTwice('bash');
     for (const [line, offered, others] of offers) {

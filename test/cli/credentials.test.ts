@@ -2,10 +2,11 @@ import {mkdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {createServer, type Socket} from 'node:net';
 import {join} from 'node:path';
 import {execa} from 'execa';
-import {describe, expect, it, onTestFinished} from 'vitest';
+import {beforeEach, describe, expect, it, onTestFinished} from 'vitest';
 import {systemHost} from '../../src/host.ts';
 import {runKeyCommand} from '../../src/settings/key-command.ts';
 import {embeddedService} from '../support/embedded.ts';
+import {needPrograms} from '../support/installed.ts';
 import {fixture, program, Sandbox, sandbox, temporaryDirectory} from '../support/media.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
 
@@ -364,11 +365,9 @@ describe.runIf(process.platform === 'linux')('a machine without a keychain that 
   });
 });
 
-const keyring = await execa('sh', ['-c', 'command -v dbus-run-session gnome-keyring-daemon secret-tool'], {
-  reject: false,
-});
+describe('a real keychain', () => {
+  beforeEach(context => needPrograms(context, ['dbus-run-session', 'gnome-keyring-daemon', 'secret-tool']));
 
-describe.skipIf(keyring.exitCode !== 0)('a real keychain (needs dbus, gnome-keyring and secret-tool)', () => {
   /** Runs a shell script, its `media` the real program, in a session of its own with an unlocked keyring. */
   async function inSession(box: Sandbox, script: string) {
     await mkdir(join(box.directory, 'run'), {mode: 0o700});

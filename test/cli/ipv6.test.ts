@@ -5,7 +5,7 @@ import {execa} from 'execa';
 import {describe, expect, onTestFinished, type TestContext, test} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {portOf} from '../service/support.ts';
-import {notRun} from '../support/installed.ts';
+import {needPrograms, notRun} from '../support/installed.ts';
 import {fixture, program, type Sandbox} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
@@ -42,6 +42,7 @@ async function runWithHosts(
   addresses: string[],
   parameters: string[],
 ) {
+  needPrograms(context, ['unshare', 'mount']);
   const hosts = join(machine.directory, 'hosts');
   await writeFile(hosts, addresses.map(address => `${address} many.test\n`).join(''));
   const enter = [

@@ -12,8 +12,7 @@ import {type TlsService, tlsService} from '../support/tls.ts';
 const photo = fixture('photo.png');
 
 interface ProxyProgram {
-  name: string;
-  packages: string;
+  name: 'squid' | 'tinyproxy';
   password: string;
   /** Writes what it needs into the directory; returns its command. It takes media.test for 127.0.0.1. */
   prepare(directory: string, port: number, login: boolean): Promise<string[]>;
@@ -23,7 +22,6 @@ const user = 'me';
 
 const squid: ProxyProgram = {
   name: 'squid',
-  packages: 'squid',
   password: 'tr:ick@y/100%',
   async prepare(directory, port, login) {
     const [helper, hosts, file] = ['login.sh', 'hosts', 'squid.conf'].map(name => join(directory, name));
@@ -60,7 +58,6 @@ shutdown_lifetime 0 seconds
 
 const tinyproxy: ProxyProgram = {
   name: 'tinyproxy',
-  packages: 'tinyproxy',
   // Its settings take no other characters.
   password: 'tr-ick.y_100',
   async prepare(directory, port, login) {
@@ -88,7 +85,6 @@ async function startDaemon(proxy: ProxyProgram, directory: string, port: number,
   await chmod(directory, 0o777);
   const [program = '', ...parameters] = await proxy.prepare(directory, port, login);
   const daemon = execa(program, parameters, {
-    env: {PATH: `${process.env['PATH']}:/usr/sbin:/sbin`},
     reject: false,
     all: true,
     timeout: 60_000,
@@ -118,11 +114,7 @@ function accepts(port: number): Promise<boolean> {
 
 /** Starts the proxy; returns its host and port. */
 async function start(context: TestContext, proxy: ProxyProgram, login: boolean): Promise<string> {
-  needPrograms(
-    context,
-    [...new Set([proxy.name, 'squid'])],
-    [...new Set([proxy.packages, 'squid'])].join(' '),
-  );
+  needPrograms(context, [...new Set([proxy.name, 'squid'] as const)]);
   const [port = 0] = await freePorts(1);
   await startDaemon(proxy, await temporaryDirectory(), port, login);
   return `127.0.0.1:${port}`;

@@ -6,6 +6,7 @@ import {describe, expect, it} from 'vitest';
 import {parse} from 'yaml';
 import {connectedSandbox} from '../support/embedded.ts';
 import {example} from '../support/examples.ts';
+import {needPrograms} from '../support/installed.ts';
 import {fixture, program, type Sandbox, temporaryDirectory} from '../support/media.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -34,18 +35,6 @@ interface Action {
 }
 
 const action = parse(actionText) as Action;
-
-/** Whether a program answers to its name. */
-async function has(...command: string[]): Promise<boolean> {
-  const [name = '', ...parameters] = command;
-  return (await execa(name, parameters, {reject: false})).exitCode === 0;
-}
-
-const linters = {
-  github: await has('actionlint', '-version'),
-  gitlab: await has('gitlab-ci-local', '--version'),
-  groovy: await has('groovy', '--version'),
-};
 
 /** A checkout with two files in `assets`, `media` on the PATH (and installed in .media), a service and a key for it. */
 async function checkout() {
@@ -109,7 +98,8 @@ describe('the GitLab job in docs/ci.md', () => {
     expect(upload.artifacts.paths).toEqual(['uploads.ndjson']);
   });
 
-  it.skipIf(!linters.gitlab)('gitlab-ci-local takes it (needs gitlab-ci-local)', async () => {
+  it('gitlab-ci-local takes it', async context => {
+    needPrograms(context, ['gitlab-ci-local']);
     const directory = await temporaryDirectory();
     await execa('git', ['init', '--quiet'], {cwd: directory});
     await writeFile(join(directory, '.gitlab-ci.yml'), gitlab);
@@ -171,18 +161,17 @@ describe('the Jenkinsfile in docs/ci.md', () => {
     expect(jenkins).toContain("MEDIA_API_KEY = credentials('media-api-key')");
   });
 
-  it.skipIf(!linters.groovy)(
-    'Groovy parses it (needs groovy; the rules of declarative pipelines only a Jenkins server checks)',
-    {timeout: 60_000},
-    async () => {
-      const file = join(await temporaryDirectory(), 'Jenkinsfile');
-      await writeFile(file, jenkins);
-      const check = 'new GroovyShell().parse(new File(args[0]))';
-      await execa('groovy', ['-e', check, file]);
-      await writeFile(file, jenkins.replace(/\}\s*$/, ''));
-      await expect(execa('groovy', ['-e', check, file])).rejects.toThrow();
-    },
-  );
+  it('Groovy parses it (the rules of declarative pipelines only a Jenkins server checks)', {
+    timeout: 60_000,
+  }, async context => {
+    needPrograms(context, ['groovy']);
+    const file = join(await temporaryDirectory(), 'Jenkinsfile');
+    await writeFile(file, jenkins);
+    const check = 'new GroovyShell().parse(new File(args[0]))';
+    await execa('groovy', ['-e', check, file]);
+    await writeFile(file, jenkins.replace(/\}\s*$/, ''));
+    await expect(execa('groovy', ['-e', check, file])).rejects.toThrow();
+  });
 });
 
 describe('the GitHub workflow in docs/ci.md', () => {
@@ -205,7 +194,8 @@ describe('the GitHub workflow in docs/ci.md', () => {
     expect(steps.filter(step => step.run?.includes('${{'))).toEqual([]);
   });
 
-  it.skipIf(!linters.github)('actionlint takes it (needs actionlint)', async () => {
+  it('actionlint takes it', async context => {
+    needPrograms(context, ['actionlint']);
     const {stdout, exitCode} = await execa('actionlint', ['-'], {
       input: `on: push\n${github}`,
       reject: false,

@@ -2,7 +2,7 @@ import {readdir, readFile} from 'node:fs/promises';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {generatedFiles} from '../../src/completion/generated-files.ts';
-import {isInstalled} from '../support/installed.ts';
+import {needPrograms} from '../support/installed.ts';
 
 const root = new URL('../../', import.meta.url);
 const generated = await generatedFiles(root);
@@ -27,35 +27,31 @@ describe('what is generated from the command tree', () => {
   });
 });
 
-const canRender = isInstalled('man') && isInstalled('groff');
-
-describe.skipIf(!canRender)(
-  `the manual page${canRender ? '' : ' (skipped: man or groff is not installed here)'}`,
-  () => {
-    it('is rendered without a warning, with all commands and exit statuses', async () => {
-      const page = new URL('man/media.1', root).pathname;
-      const {stdout, stderr} = await execa('man', ['--warnings', '-E', 'UTF-8', '-l', page], {
-        env: {...process.env, MANWIDTH: '80', LC_ALL: 'C.UTF-8', MAN_KEEP_FORMATTING: ''},
-        extendEnv: false,
-      });
-      expect(stderr).toBe('');
-      for (const heading of [
-        'NAME',
-        'SYNOPSIS',
-        'COMMANDS',
-        'GLOBAL OPTIONS',
-        'EXIT STATUS',
-        'ENVIRONMENT',
-        'EXAMPLES',
-      ]) {
-        expect(stdout).toMatch(new RegExp(`^${heading}$`, 'm'));
-      }
-      expect(stdout).toMatch(/^ {3}media upload \[options\] \[input\.\.\.\]$/m);
-      expect(stdout).toMatch(
-        /^ {7}Transfer\n\n(?:.*\n)*? {7}-c, --concurrency <n>\n {14}Files to upload at the same time \(default: 8\)\.$/m,
-      );
-      expect(stdout).toMatch(/^ {7}130, 143, 129\n {14}Ended by SIGINT, SIGTERM, SIGHUP\.$/m);
-      expect(stdout).toContain("media upload -r ./assets --exclude '*.psd' --ndjson > uploads.ndjson");
+describe('the manual page', () => {
+  it('is rendered without a warning, with all commands and exit statuses', async context => {
+    needPrograms(context, ['man', 'groff']);
+    const page = new URL('man/media.1', root).pathname;
+    const {stdout, stderr} = await execa('man', ['--warnings', '-E', 'UTF-8', '-l', page], {
+      env: {...process.env, MANWIDTH: '80', LC_ALL: 'C.UTF-8', MAN_KEEP_FORMATTING: ''},
+      extendEnv: false,
     });
-  },
-);
+    expect(stderr).toBe('');
+    for (const heading of [
+      'NAME',
+      'SYNOPSIS',
+      'COMMANDS',
+      'GLOBAL OPTIONS',
+      'EXIT STATUS',
+      'ENVIRONMENT',
+      'EXAMPLES',
+    ]) {
+      expect(stdout).toMatch(new RegExp(`^${heading}$`, 'm'));
+    }
+    expect(stdout).toMatch(/^ {3}media upload \[options\] \[input\.\.\.\]$/m);
+    expect(stdout).toMatch(
+      /^ {7}Transfer\n\n(?:.*\n)*? {7}-c, --concurrency <n>\n {14}Files to upload at the same time \(default: 8\)\.$/m,
+    );
+    expect(stdout).toMatch(/^ {7}130, 143, 129\n {14}Ended by SIGINT, SIGTERM, SIGHUP\.$/m);
+    expect(stdout).toContain("media upload -r ./assets --exclude '*.psd' --ndjson > uploads.ndjson");
+  });
+});

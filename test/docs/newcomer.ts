@@ -5,6 +5,7 @@ import {execa} from 'execa';
 import {expect} from 'vitest';
 import {embeddedService} from '../support/embedded.ts';
 import {exampleService} from '../support/example-service.ts';
+import {whatIsMissing} from '../support/installed.ts';
 import {fixture, program, sandbox} from '../support/media.ts';
 
 /** Where a newcomer types commands: a directory and an environment. */
@@ -24,8 +25,7 @@ export async function newcomersMachine(): Promise<Newcomer> {
   const bin = join(home.directory, 'bin');
   await mkdir(bin);
   await executable(join(bin, 'media'), program);
-  const {exitCode} = await execa('jq', ['--version'], {reject: false});
-  if (exitCode !== 0)
+  if (whatIsMissing(['jq']) !== undefined)
     await executable(join(bin, 'jq'), fileURLToPath(new URL('../support/jq.js', import.meta.url)));
   for (const file of ['photo.png', 'clip.mp4']) await copyFile(fixture(file), join(home.directory, file));
   const authority = join(home.directory, 'authority.pem');

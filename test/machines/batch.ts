@@ -132,7 +132,7 @@ export async function makeBatch({closed = false} = {}): Promise<Batch> {
   const bin = join(machine.directory, 'bin');
   await addProgram(join(bin, 'media'), `exec "${process.execPath}" "${program}" "$@"`);
   Object.assign(machine.env, {
-    PATH: [bin, machine.env['PATH'], '/usr/sbin', '/sbin'].join(delimiter),
+    PATH: [bin, machine.env['PATH']].join(delimiter),
     MEDIA_BASE_URL: gate.url,
     MEDIA_API_KEY: key,
   });

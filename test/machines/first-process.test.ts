@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {readFile} from 'node:fs/promises';
 import {execa} from 'execa';
 import {expect, it, onTestFinished} from 'vitest';
-import {notRun} from '../support/installed.ts';
+import {needPrograms, notRun} from '../support/installed.ts';
 import {program, sandbox} from '../support/media.ts';
 
 // In a namespace of its own, as in a container: there the kernel keeps the first process from ending by its own signal.
@@ -20,6 +20,7 @@ it.for([
 ] as const)(
   '%s to the first process of a container: ends with status %i',
   async ([signal, status], context) => {
+    needPrograms(context, ['unshare']);
     const {failed} = await execa('unshare', [...container, 'true'], {reject: false});
     if (failed) notRun(context, 'a process namespace cannot be made here');
     const {directory: cwd, env} = await sandbox();

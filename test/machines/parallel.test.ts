@@ -5,7 +5,7 @@ import {describe, expect, it} from 'vitest';
 import {example} from '../support/examples.ts';
 import {needPrograms} from '../support/installed.ts';
 import {type Batch, makeBatch, shardCount} from './batch.ts';
-import {needLogin, sshPackages, sshPrograms, startMachines} from './ssh-machines.ts';
+import {needLogin, sshPrograms, startMachines} from './ssh-machines.ts';
 
 /** What GNU parallel's log says of each part: where its last try ended, and how. */
 async function tries(batch: Batch): Promise<{part: number; host: string | undefined; status: number}[]> {
@@ -18,7 +18,7 @@ async function tries(batch: Batch): Promise<{part: number; host: string | undefi
 
 describe('GNU parallel over ssh', {timeout: 300_000}, () => {
   it('one part ended in mid-batch, tried again elsewhere: each input stands and is stored once', async context => {
-    needPrograms(context, sshPrograms, sshPackages);
+    needPrograms(context, sshPrograms);
     needLogin(context);
     const batch = await makeBatch({closed: true});
     const ssh = await startMachines(batch);

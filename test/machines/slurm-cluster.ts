@@ -5,10 +5,20 @@ import {join} from 'node:path';
 import {execa} from 'execa';
 import {onTestFinished} from 'vitest';
 import {freePorts} from '../support/free-ports.ts';
+import type {Program} from '../support/installed.ts';
 import {type Batch, eventually, succeed} from './batch.ts';
 
-export const slurmPrograms = ['munged', 'slurmctld', 'slurmd', 'sbatch', 'scontrol', 'squeue', 'scancel'];
-export const slurmPackages = 'slurm-wlm slurmctld slurmd slurm-client munge';
+export const slurmPrograms: readonly Program[] = [
+  'munged',
+  'munge',
+  'slurmctld',
+  'slurmd',
+  'sbatch',
+  'scontrol',
+  'squeue',
+  'scancel',
+  'sinfo',
+];
 
 /** What Slurm says of one task of an array. */
 export interface Task {

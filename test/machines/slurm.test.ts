@@ -4,7 +4,7 @@ import {describe, expect, it} from 'vitest';
 import {example} from '../support/examples.ts';
 import {needPrograms} from '../support/installed.ts';
 import {type Batch, makeBatch, shardCount} from './batch.ts';
-import {slurmPackages, slurmPrograms, startSlurm} from './slurm-cluster.ts';
+import {slurmPrograms, startSlurm} from './slurm-cluster.ts';
 
 async function writeRecipe({directory}: Batch): Promise<void> {
   await writeFile(join(directory, 'upload.sbatch'), example('docs/sharding.md', 'bash', '#SBATCH'));
@@ -22,7 +22,7 @@ function completed(restarted?: number) {
 
 describe('a Slurm array', {timeout: 300_000}, () => {
   it('one task requeued in mid-batch: each input stands and is stored exactly once', async context => {
-    needPrograms(context, slurmPrograms, slurmPackages);
+    needPrograms(context, slurmPrograms);
     const batch = await makeBatch({closed: true});
     const cluster = await startSlurm(batch);
     const task = batch.big.shard;
@@ -40,7 +40,7 @@ describe('a Slurm array', {timeout: 300_000}, () => {
   });
 
   it('run as two parts of the array: they keep the split', async context => {
-    needPrograms(context, slurmPrograms, slurmPackages);
+    needPrograms(context, slurmPrograms);
     const batch = await makeBatch();
     const cluster = await startSlurm(batch);
     await writeRecipe(batch);
@@ -55,7 +55,7 @@ describe('a Slurm array', {timeout: 300_000}, () => {
   });
 
   it('--shard auto takes each task for its part, and refuses a part of the array', async context => {
-    needPrograms(context, slurmPrograms, slurmPackages);
+    needPrograms(context, slurmPrograms);
     const batch = await makeBatch();
     const cluster = await startSlurm(batch);
     await writeFile(

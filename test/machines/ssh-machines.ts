@@ -4,11 +4,11 @@ import {join} from 'node:path';
 import {execa} from 'execa';
 import {onTestFinished, type TestContext} from 'vitest';
 import {freePorts} from '../support/free-ports.ts';
-import {notRun} from '../support/installed.ts';
+import {notRun, type Program, pathOf} from '../support/installed.ts';
 import {type Batch, eventually, succeed} from './batch.ts';
 
-export const sshPrograms = ['sshd', 'ssh', 'ssh-keygen', 'parallel'];
-export const sshPackages = 'parallel openssh-server openssh-client';
+/** There is another parallel, in moreutils, without sem beside it. */
+export const sshPrograms: readonly Program[] = ['sshd', 'ssh', 'ssh-keygen', 'parallel', 'sem'];
 
 /** Skips the test where nobody can log in to the account that it runs under. */
 export function needLogin(context: TestContext): void {
@@ -75,8 +75,10 @@ LogLevel ERROR
 /** sshd wants to be started by its full name; the directory that it changes to as root may not be there in a container. */
 async function startServer(batch: Batch, configuration: string): Promise<void> {
   if (process.geteuid?.() === 0) await mkdir('/run/sshd', {recursive: true, mode: 0o755});
-  const file = (await succeed(batch, ['sh', '-c', 'command -v sshd'])).trim();
-  const daemon = execa(file, ['-D', '-e', '-f', configuration], {...batch.machine, timeout: 300_000});
+  const daemon = execa(pathOf('sshd') ?? 'sshd', ['-D', '-e', '-f', configuration], {
+    ...batch.machine,
+    timeout: 300_000,
+  });
   onTestFinished(async () => {
     daemon.kill();
     await daemon;

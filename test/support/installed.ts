@@ -1,12 +1,27 @@
-import {accessSync, constants} from 'node:fs';
+import {accessSync, constants, statSync} from 'node:fs';
 import {delimiter, join} from 'node:path';
 import type {TestContext} from 'vitest';
+import packages from './programs.json' with {type: 'json'};
 
-/** Skips the test where one of the programs is not installed. */
-export function needPrograms(context: TestContext, programs: readonly string[], packages: string): void {
-  const missing = programs.filter(program => !isInstalled(program)).join(', ');
-  if (missing === '') return;
-  notRun(context, `not installed: ${missing} (Debian and Ubuntu: apt-get install ${packages})`);
+/** A program that some test needs and that not every machine has; programs.json names Debian's package, or null. */
+export type Program = keyof typeof packages;
+
+/** Skips the test, and says so, where one of the programs is not installed. */
+export function needPrograms(context: TestContext, programs: readonly Program[]): void {
+  const reason = whatIsMissing(programs);
+  if (reason !== undefined) notRun(context, reason);
+}
+
+/** Why tests that need these programs cannot run here, with the command that helps; undefined where all are installed. */
+export function whatIsMissing(
+  programs: readonly Program[],
+  searchPath = process.env['PATH'] ?? '',
+): string | undefined {
+  const missing = programs.filter(program => pathOf(program, searchPath) === undefined);
+  if (missing.length === 0) return undefined;
+  const helpful = new Set(missing.map(program => packages[program]).filter(name => name !== null));
+  const command = helpful.size > 0 ? ` (Debian and Ubuntu: apt-get install ${[...helpful].join(' ')})` : '';
+  return `not installed: ${missing.join(', ')}${command}`;
 }
 
 /** Skips the test, and says so. */
@@ -15,13 +30,13 @@ export function notRun({skip, task}: TestContext, reason: string): never {
   return skip(reason);
 }
 
-/** Whether a program is installed; daemons are not on everybody's PATH. */
-export function isInstalled(program: string): boolean {
-  const directories = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
-  return directories.some(directory => {
+/** The path of a program, as a shell finds it. */
+export function pathOf(program: Program, searchPath = process.env['PATH'] ?? ''): string | undefined {
+  const paths = searchPath.split(delimiter).map(directory => join(directory || '.', program));
+  return paths.find(path => {
     try {
-      accessSync(join(directory, program), constants.X_OK);
-      return true;
+      accessSync(path, constants.X_OK);
+      return statSync(path).isFile();
     } catch {
       return false;
     }

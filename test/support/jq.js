@@ -5,7 +5,10 @@ import jq from 'jq-wasm';
 const parameters = process.argv.slice(2);
 const flags = parameters.filter(parameter => parameter.startsWith('-'));
 const [filter = '.'] = parameters.filter(parameter => !parameter.startsWith('-'));
-const {stdout, stderr, exitCode} = await jq.raw(await text(process.stdin), filter, flags);
-if (stdout) process.stdout.write(`${stdout}\n`);
-if (stderr) process.stderr.write(`${stderr}\n`);
-process.exitCode = exitCode;
+try {
+  const stdout = await jq.raw(await text(process.stdin), filter, flags);
+  if (stdout !== '') process.stdout.write(`${stdout}\n`);
+} catch (error) {
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 5;
+}

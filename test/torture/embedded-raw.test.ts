@@ -1,4 +1,3 @@
-import {spawnSync} from 'node:child_process';
 import {mkdir, readdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished} from 'vitest';
@@ -11,11 +10,11 @@ import {
   rawConnection,
   serviceWithKey,
   startedService,
-  temporaryDirectory,
   upload,
   uploadHead,
 } from '../embedded/support.ts';
 import {experiment} from './experiment.ts';
+import {cannotMount, smallDisk} from './small-disk.ts';
 
 const image = png(2, 2);
 
@@ -448,46 +447,39 @@ experiment('embedded service: heads that crawl, and connections that say nothing
   return {tried: count, held: count - broken.length, broken};
 });
 
-/** A file system of 2 MiB, or undefined where this user may mount none. */
-async function smallDisk(): Promise<string | undefined> {
-  const directory = await temporaryDirectory();
-  const {status} = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=0700', 'tmpfs', directory]);
-  if (status !== 0) return undefined;
-  onTestFinished(() => void spawnSync('umount', ['-l', directory]));
-  return directory;
-}
-
-experiment('embedded service: a full disk', async () => {
-  const disk = await smallDisk();
-  if (disk === undefined)
-    return {tried: 1, held: 1, note: 'skipped: this user may mount no small file system'};
-  const dataDirectory = join(disk, 'data');
-  await mkdir(dataDirectory, {mode: 0o700});
-  const service = await startedService({dataDirectory});
-  const key = await service.createKey();
-  const broken: string[] = [];
-  const tooLarge = await upload(service, key, Buffer.alloc(3 * 1024 * 1024));
-  if (tooLarge.status !== 507) broken.push(`more than the disk: ${tooLarge.status}`);
-  // Each of them finds room at its start, and together they do not.
-  const size = 1_500_000;
-  const pair = await Promise.all([rawConnection(service), rawConnection(service)]);
-  for (const {socket} of pair) socket.write(uploadHead(service, key, {'Content-Length': size}));
-  await eventually(async () => (await namesIn(dataDirectory, 'temporary')).length === 2);
-  for (const {socket} of pair) socket.write(Buffer.alloc(size));
-  const answers = await Promise.all(
-    pair.map(({text}) => eventually(() => /^HTTP\/1\.1 (\d+) /.exec(text())?.[1])),
-  );
-  if (!answers.includes('507')) broken.push(`a disk that fills up: ${answers.join(' ')}`);
-  for (const {socket} of pair) socket.destroy();
-  const stored = answers.filter(status => status === '200').length;
-  expect(await service.records()).toHaveLength(stored);
-  await eventually(async () => (await namesIn(dataDirectory, 'temporary')).length === 0);
-  expect(await namesIn(dataDirectory, 'files')).toHaveLength(stored);
-  // The disk is full to the last byte: not even the record finds room.
-  await writeFile(join(disk, 'ballast'), Buffer.alloc(4 * 1024 * 1024)).catch(() => {});
-  const full = await upload(service, key, image);
-  if (full.status !== 507) broken.push(`no byte left: ${full.status}`);
-  expect(await readdir(join(dataDirectory, 'temporary'))).toEqual([]);
-  expect(await service.records()).toHaveLength(stored);
-  return {tried: 3, held: 3 - broken.length, broken};
-});
+experiment(
+  'embedded service: a full disk',
+  async () => {
+    const disk = await smallDisk(2048);
+    const dataDirectory = join(disk, 'data');
+    await mkdir(dataDirectory, {mode: 0o700});
+    const service = await startedService({dataDirectory});
+    const key = await service.createKey();
+    const broken: string[] = [];
+    const tooLarge = await upload(service, key, Buffer.alloc(3 * 1024 * 1024));
+    if (tooLarge.status !== 507) broken.push(`more than the disk: ${tooLarge.status}`);
+    // Each of them finds room at its start, and together they do not.
+    const size = 1_500_000;
+    const pair = await Promise.all([rawConnection(service), rawConnection(service)]);
+    for (const {socket} of pair) socket.write(uploadHead(service, key, {'Content-Length': size}));
+    await eventually(async () => (await namesIn(dataDirectory, 'temporary')).length === 2);
+    for (const {socket} of pair) socket.write(Buffer.alloc(size));
+    const answers = await Promise.all(
+      pair.map(({text}) => eventually(() => /^HTTP\/1\.1 (\d+) /.exec(text())?.[1])),
+    );
+    if (!answers.includes('507')) broken.push(`a disk that fills up: ${answers.join(' ')}`);
+    for (const {socket} of pair) socket.destroy();
+    const stored = answers.filter(status => status === '200').length;
+    expect(await service.records()).toHaveLength(stored);
+    await eventually(async () => (await namesIn(dataDirectory, 'temporary')).length === 0);
+    expect(await namesIn(dataDirectory, 'files')).toHaveLength(stored);
+    // The disk is full to the last byte: not even the record finds room.
+    await writeFile(join(disk, 'ballast'), Buffer.alloc(4 * 1024 * 1024)).catch(() => {});
+    const full = await upload(service, key, image);
+    if (full.status !== 507) broken.push(`no byte left: ${full.status}`);
+    expect(await readdir(join(dataDirectory, 'temporary'))).toEqual([]);
+    expect(await service.records()).toHaveLength(stored);
+    return {tried: 3, held: 3 - broken.length, broken};
+  },
+  cannotMount(),
+);

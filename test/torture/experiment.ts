@@ -1,5 +1,6 @@
 import {randomInt} from 'node:crypto';
 import {expect, inject, test} from 'vitest';
+import {notRun} from '../support/installed.ts';
 import {seeded} from '../support/seeded.ts';
 
 /** How much is tried: `short` in `npm test`, `long` under `npm run torture`. */
@@ -38,14 +39,11 @@ const minutes = 60_000;
  * this machine lacks something that it needs, `missing` says what, and it is skipped.
  */
 export function experiment(name: string, run: (trial: Trial) => Promise<Findings>, missing?: string): void {
-  if (missing !== undefined) {
-    test.skip(`${name} (skipped: ${missing})`);
-    return;
-  }
-  test(name, {timeout: inject('scale') === 'long' ? 14 * minutes : 2 * minutes}, async ({task}) => {
+  test(name, {timeout: inject('scale') === 'long' ? 14 * minutes : 2 * minutes}, async context => {
+    if (missing !== undefined) notRun(context, missing);
     const seed = inject('seed') || randomInt(1, 2 ** 31);
     const findings = await run({scale: inject('scale'), random: seeded(seed)});
-    task.meta.findings = {...findings, seed};
+    context.task.meta.findings = {...findings, seed};
     expect(findings.broken?.slice(0, 20) ?? [], `seed ${seed}`).toEqual([]);
     expect(findings.held, `seed ${seed}`).toBe(findings.tried);
     expect(findings.tried).toBeGreaterThan(0);

@@ -1,9 +1,8 @@
 import {spawnSync} from 'node:child_process';
-import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
-import {inject, onTestFinished} from 'vitest';
+import {inject} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {sinkServer, writeSparsePng} from '../service/support.ts';
 import {program, type Sandbox, temporaryDirectory} from '../support/media.ts';
@@ -11,6 +10,7 @@ import {memoryIn, tellMemory} from '../support/memory.ts';
 import {someOf} from '../support/seeded.ts';
 import {experiment} from './experiment.ts';
 import {KeepingServer} from './keeping-server.ts';
+import {cannotMount, smallDisk} from './small-disk.ts';
 import {sha256Of, uniqueBytes} from './verdicts.ts';
 
 interface Line {
@@ -116,25 +116,6 @@ experiment(
   },
   windows,
 );
-
-/** A small disk for the current test, with so many bytes left. */
-async function smallDisk(kibibytes: number): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'media-disk-'));
-  spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${kibibytes}k`, 'none', directory]);
-  onTestFinished(async () => {
-    spawnSync('umount', [directory]);
-    await rm(directory, {recursive: true});
-  });
-  return directory;
-}
-
-function cannotMount(): string | undefined {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0)
-    return 'only root on Linux may mount a small disk';
-  // In a namespace of its own, so that nothing is left mounted.
-  const {status} = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']);
-  return status === 0 ? undefined : 'this root may not mount a small disk';
-}
 
 experiment(
   'a full disk under the journal and the spool',

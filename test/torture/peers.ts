@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {generate} from 'selfsigned';
 import {onTestFinished} from 'vitest';
 import {freePorts} from '../support/free-ports.ts';
-import {isInstalled} from '../support/installed.ts';
+import {type Program, whatIsMissing} from '../support/installed.ts';
 import {temporaryDirectory} from '../support/media.ts';
 import {pause} from './fault-proxy.ts';
 
@@ -57,8 +57,8 @@ export const peerNames = Object.keys(starts);
 
 /** Why a peer cannot be tried here, or undefined. */
 export function missingPeer(name: string): string | undefined {
-  const program = name === 'mitmproxy' ? 'mitmdump' : name;
-  return isInstalled(program) ? undefined : `${program} is not installed`;
+  const program = (name === 'mitmproxy' ? 'mitmdump' : name) as Program;
+  return whatIsMissing([program]);
 }
 
 /** Starts a peer before an origin, for the current test. */
@@ -79,7 +79,7 @@ export async function startPeer(name: string, origin: string): Promise<Peer> {
   const places = {DIR: directory, PLAIN: plain, TLS: tls, ORIGIN: Number(new URL(origin).port)};
   const start = starts[name] as (places: Places) => Promise<[string, string[]][]>;
   for (const [program, parameters] of await start(places)) {
-    const env = {...process.env, HOME: directory, PATH: `${process.env['PATH']}:/usr/sbin:/sbin`};
+    const env = {...process.env, HOME: directory};
     const child = spawn(program, parameters, {stdio: 'ignore', env});
     onTestFinished(() => ended(child));
   }

@@ -1,4 +1,5 @@
 import {defineConfig} from 'vitest/config';
+import {withDaemons} from '../support/path.js';
 import {FindingsTable} from './table.js';
 
 export default defineConfig({
@@ -6,6 +7,7 @@ export default defineConfig({
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/torture/**/*.test.ts'],
     hookTimeout: 60_000,
+    env: {PATH: withDaemons(process.env['PATH'])},
     maxWorkers: 2,
     reporters: ['default', new FindingsTable()],
     // SEED repeats a run; 0 draws a seed for each experiment.
