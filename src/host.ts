@@ -54,6 +54,8 @@ export interface Host {
   /** The Node that runs this program. */
   nodePath(): string;
   processId(): number;
+  /** Tells this process from an earlier one of the same id. */
+  processToken(): string;
   /** Whether a process of that id runs on this machine. */
   isProcessAlive(pid: number): boolean;
   /** The numeric user id, or undefined where the platform has none. */
@@ -127,6 +129,7 @@ export function systemHost(): Host {
     hostName: () => hostname(),
     nodePath: () => process.execPath,
     processId: () => process.pid,
+    processToken: () => String(performance.timeOrigin),
     isProcessAlive,
     userId: () => process.getuid?.(),
     random: () => Math.random(),

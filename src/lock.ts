@@ -2,12 +2,22 @@ import {constants} from 'node:fs';
 import {copyFile, link, readFile, rm, writeFile} from 'node:fs/promises';
 import {MediaError, systemCode} from './errors.ts';
 import type {Host} from './host.ts';
+import {parseObject} from './json.ts';
+import {hasShape, isString, optional, type Shape} from './shape.ts';
 
 /** The process that a lock belongs to. */
 export interface Holder {
   pid: number;
   hostName: string;
+  /** Tells it from an earlier process of the same id. */
+  token?: string;
 }
+
+const holderShape: Shape<Holder> = {
+  pid: (value): value is number => Number.isInteger(value),
+  hostName: isString,
+  token: optional(isString),
+};
 
 /** Thrown when a lock stays with another process; `holder` is unknown where the lock could not be read. */
 export class LockHeld extends Error {
@@ -25,9 +35,6 @@ const waitMs = 10_000;
 const noHardLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 const breakerPatienceMs = 2_000;
-
-/** The tokens of this process: a lock with its pid and another token was left by a process that died before it. */
-const ours = new Set<string>();
 
 /**
  * Runs `action` while no other process runs one under the same lock file. A holder that died on this machine is
@@ -52,23 +59,15 @@ export async function withLock<T>(path: string, host: Host, action: () => Promis
  * once; a living one is waited for up to `patienceMs` milliseconds, then rejects with LockHeld.
  */
 export async function acquireLock(path: string, host: Host, patienceMs = 0): Promise<() => Promise<void>> {
-  const token = host.uuid();
-  const candidate = `${path}.${token}`;
-  const holder: Holder = {pid: host.processId(), hostName: host.hostName()};
-  ours.add(token);
+  const candidate = `${path}.${host.uuid()}`;
+  const holder: Holder = {pid: host.processId(), hostName: host.hostName(), token: host.processToken()};
   try {
-    await writeFile(candidate, JSON.stringify({...holder, token}), {mode: 0o600, flag: 'wx'});
+    await writeFile(candidate, JSON.stringify(holder), {mode: 0o600, flag: 'wx'});
     await acquire(candidate, path, host, patienceMs);
-  } catch (error) {
-    ours.delete(token);
-    throw error;
   } finally {
     await rm(candidate, {force: true});
   }
-  return async () => {
-    await rm(path, {force: true});
-    ours.delete(token);
-  };
+  return () => rm(path, {force: true});
 }
 
 /** A hard link appears whole or not at all, so no process ever reads half a lock. */
@@ -133,17 +132,11 @@ async function isDead(path: string, host: Host): Promise<boolean> {
   const holder = await holderOf(path);
   if (holder === undefined || holder.hostName !== host.hostName()) return false;
   // Pids are few in containers: a restarted one finds its own in the lock of the process before it.
-  if (holder.pid === host.processId()) return !ours.has(holder.token ?? '');
+  if (holder.pid === host.processId()) return holder.token !== host.processToken();
   return !host.isProcessAlive(holder.pid);
 }
 
-async function holderOf(path: string): Promise<(Holder & {token?: string}) | undefined> {
-  try {
-    const holder = JSON.parse(await readFile(path, 'utf8')) as Partial<Holder>;
-    return typeof holder.pid === 'number' && typeof holder.hostName === 'string'
-      ? (holder as Holder)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+async function holderOf(path: string): Promise<Holder | undefined> {
+  const holder = parseObject(await readFile(path, 'utf8').catch(() => ''));
+  return holder !== undefined && hasShape(holder, holderShape) ? holder : undefined;
 }

@@ -1,8 +1,9 @@
 import {readFileSync} from 'node:fs';
+import {parseObject} from './json.ts';
 import {packageFile} from './package-file.ts';
 
 /** The version in package.json. */
 export function packageVersion(): string {
   const text = readFileSync(packageFile('package.json'), 'utf8');
-  return (JSON.parse(text) as {version: string}).version;
+  return String(parseObject(text)?.['version']);
 }

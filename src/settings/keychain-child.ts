@@ -1,4 +1,5 @@
 import {text} from 'node:stream/consumers';
+import {systemCode} from '../errors.ts';
 import {systemHost} from '../host.ts';
 
 /** What this process is asked for, as JSON on standard input. */
@@ -29,7 +30,7 @@ async function answer({action, account, key = ''}: KeychainRequest): Promise<Key
     if (action === 'set') entry.setPassword(key);
     return {key: entry.getPassword()};
   } catch (error) {
-    const {code, message} = error as NodeJS.ErrnoException;
-    return {failure: code === 'ERR_MODULE_NOT_FOUND' ? '@napi-rs/keyring is not installed' : message};
+    if (systemCode(error) === 'ERR_MODULE_NOT_FOUND') return {failure: '@napi-rs/keyring is not installed'};
+    return {failure: error instanceof Error ? error.message : String(error)};
   }
 }

@@ -5,6 +5,7 @@ import {MediaError, systemCode} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {isObject} from '../json.ts';
 import {withLock} from '../lock.ts';
+import {hasShape, isString, oneOf, optional, type Shape, wrongField} from '../shape.ts';
 import {shellQuoted} from '../shell.ts';
 import {configDirectory} from './paths.ts';
 
@@ -29,6 +30,20 @@ export type Profile = {[name in SettingName]?: string} & {
   'key-store'?: 'keychain';
   /** Scheme, host and port that the key belongs to. */
   'key-origin'?: string;
+};
+
+const profileShape: Shape<Profile> = {
+  'base-url': optional(isString),
+  'graphql-url': optional(isString),
+  'profile-url': optional(isString),
+  'key-command': optional(isString),
+  cacert: optional(isString),
+  'client-cert': optional(isString),
+  'client-key': optional(isString),
+  'idempotency-keys': optional(isString),
+  key: optional(isString),
+  'key-store': optional(oneOf('keychain')),
+  'key-origin': optional(isString),
 };
 
 export type Profiles = Record<string, Profile>;
@@ -89,10 +104,13 @@ export async function updateProfiles(host: Host, change: (profiles: Profiles) =>
     });
   } catch (error) {
     if (error instanceof MediaError) throw error;
-    throw unusable(`${path} could not be written: ${systemCode(error) ?? (error as Error).message}`, {
-      cause: error,
-      hint: 'Set MEDIA_CONFIG_DIR to a directory that you may write to, or use MEDIA_API_KEY and MEDIA_BASE_URL.',
-    });
+    throw unusable(
+      `${path} could not be written: ${systemCode(error) ?? (error instanceof Error ? error.message : String(error))}`,
+      {
+        cause: error,
+        hint: 'Set MEDIA_CONFIG_DIR to a directory that you may write to, or use MEDIA_API_KEY and MEDIA_BASE_URL.',
+      },
+    );
   }
 }
 
@@ -110,7 +128,10 @@ function parseProfiles(text: string, path: string): Profiles {
     if (!isObject(profile) || !Object.values(profile).every(setting => typeof setting === 'string')) {
       throw damaged(path, `holds a profile "${name}" that is no set of strings`);
     }
-    checked[name] = profile as Profile;
+    if (!hasShape(profile, profileShape)) {
+      throw damaged(path, `holds a profile "${name}" with an unknown "${wrongField(profile, profileShape)}"`);
+    }
+    checked[name] = profile;
   }
   return checked;
 }

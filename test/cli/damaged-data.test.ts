@@ -197,3 +197,35 @@ describe('the entry of an idempotency key in the data directory of media serve',
     expect(await post(service)).toEqual({status: 200, id});
   });
 });
+
+describe('the settings file', () => {
+  const profileOf = (profile: unknown) => JSON.stringify({profiles: {default: profile}});
+
+  it.each([
+    ['a number', '17', 'it holds no profiles'],
+    ['an array', '[]', 'it holds no profiles'],
+    ['a text that was cut', profileOf({'base-url': 'https://a.example'}).slice(0, -4), 'it is no JSON'],
+    ['an array of profiles', '{"profiles":[]}', 'it holds no profiles'],
+    [
+      'a text for a profile',
+      profileOf('https://a.example'),
+      'it holds a profile "default" that is no set of strings',
+    ],
+    ['a number for a key', profileOf({key: 7}), 'it holds a profile "default" that is no set of strings'],
+    [
+      'another place for the key',
+      profileOf({'key-store': 'cloud'}),
+      'it holds a profile "default" with an unknown "key-store"',
+    ],
+  ])('%s: a sentence and what to do, exit 1, and the file stays as it is', async (_name, text, how) => {
+    const path = join(box.directory, 'config', 'config.json');
+    await mkdir(join(box.directory, 'config'), {mode: 0o700});
+    await writeFile(path, text, {mode: 0o600});
+    for (const command of [['whoami'], ['config', 'set', 'base-url', 'https://b.example']]) {
+      const {stdout, stderr, exitCode} = await box.run(command);
+      expect(stderr.split('\n')[0]).toBe(`media: The settings file ${path} is damaged: ${how}.`);
+      expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    }
+    expect(await readFile(path, 'utf8')).toBe(text);
+  });
+});
