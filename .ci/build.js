@@ -1,7 +1,6 @@
 // Builds the program into a directory, dist by default: src as one file, each package that it uses as one more, which is
 // loaded when it is needed; the library's types; and the licences of all that was built in.
 import {spawnSync} from 'node:child_process';
-import {createHash} from 'node:crypto';
 import {existsSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {dirname, join, relative, resolve} from 'node:path';
@@ -186,7 +185,6 @@ if (parts.some(({metafile}) => metafile.inputs['src/errors.ts'] !== undefined)) 
   process.exit(1);
 }
 
-for (const file of ['main', ...apart.keys()]) signWithHash(join(root, directory, `${file}.cjs`));
 await prepareAnswers();
 
 const types = spawnSync(
@@ -200,12 +198,6 @@ const types = spawnSync(
 if (types.status !== 0) process.exit(types.status ?? 1);
 keepReachableTypes(join(root, directory));
 writeFileSync(join(root, directory, 'THIRD-PARTY-LICENSES.txt'), licenses([main, library, ...parts]));
-
-/** Ends a file with a comment of 16 hexadecimal digits that tell its contents, by which bin/load.js knows them. */
-function signWithHash(path) {
-  const text = readFileSync(path, 'utf8');
-  writeFileSync(path, `${text}//${createHash('sha256').update(text).digest('hex').slice(0, 16)}\n`);
-}
 
 /** Answers that never change, so that bin/media.js can give them without the program. */
 async function prepareAnswers() {

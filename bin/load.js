@@ -11,13 +11,17 @@ const {
 const {dirname, join} = require('node:path');
 const {Script} = require('node:vm');
 
-// Keeps what V8 compiled of the program beside it, as Python does, so that the next run of the same command need not
-// compile it once more, which is a quarter of a small upload. Node's own cache keeps only what was compiled before the
-// program ran, a third of that. Where the program's directory cannot be written, every run compiles.
+// V8 would compile the program anew in every run, which is a quarter of a small upload. So the first run of a command that
+// goes well keeps what V8 compiled in dist/compiled, and the next takes it from there, as Python does. A file there holds the
+// source that it was made of, then the code twice. It is taken only where that source is what dist holds now, byte for byte,
+// and both copies agree: V8 itself compares no more than the length of the source, and runs whatever it is given. The file's
+// name says of which Node and which command it is: V8 takes no other V8's code, and one command needs little of another's.
+// Nothing is kept in a package that belongs to another user, who could not remove it (after one run by root, say); where the
+// package cannot be written; and with NODE_DISABLE_COMPILE_CACHE=1. Every run compiles then, and does the same.
+// Node's own cache (module.enableCompileCache) keeps what was compiled before the program ran, which is a third of it.
 
 const program = join(dirname(__dirname), 'dist');
 const directory = join(program, 'compiled');
-/** What a command compiles is of little use to another. */
 const command = /^[a-z]+$/.exec(process.argv[2] ?? '')?.[0] ?? 'media';
 /** A run that took longer has thrown away again what V8 compiled for its beginning. */
 const longestRun = 5;
@@ -46,15 +50,14 @@ function load(name) {
   const known = loaded.get(name);
   if (known !== undefined) return known.module.exports;
   const filename = join(program, name);
-  const source = readFileSync(filename, 'utf8');
-  // The hash of the source ends it.
-  const path = ending && join(directory, `${name}-${source.slice(-17, -1)}-${ending}`);
-  const cachedData = path === undefined ? undefined : kept(path);
+  const source = readFileSync(filename);
+  const path = ending && join(directory, `${name}-${ending}`);
+  const cachedData = path === undefined ? undefined : kept(path, source);
   const wrapped = `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
   const script = underUsualFlags(() => new Script(wrapped, {filename, cachedData}));
   const module = {exports: {}};
   const isKept = script.cachedDataRejected === false;
-  loaded.set(name, {module, script, path: isKept ? undefined : path});
+  loaded.set(name, {module, script, source, path: isKept ? undefined : path});
   const requireFrom = id => (id.startsWith('./') ? load(id) : require(id));
   try {
     script.runInThisContext().call(module.exports, module.exports, requireFrom, module, filename, program);
@@ -75,12 +78,14 @@ function endingOf() {
   }
 }
 
-/** What was kept, if it is whole: V8 does not look, and runs what it is given. */
-function kept(path) {
+/** The code that was kept of this very source, if it is whole. */
+function kept(path, source) {
   try {
-    const twice = readFileSync(path);
+    const bytes = readFileSync(path);
+    const twice = bytes.subarray(source.length);
     const code = twice.subarray(0, twice.length / 2);
-    return code.equals(twice.subarray(code.length)) ? code : undefined;
+    const isWhole = code.equals(twice.subarray(code.length));
+    return isWhole && bytes.subarray(0, source.length).equals(source) ? code : undefined;
   } catch {
     return undefined;
   }
@@ -91,19 +96,21 @@ function keep() {
   const fresh = [...loaded.values()].filter(({path}) => path !== undefined);
   if (fresh.length === 0 || process.uptime() > longestRun) return;
   try {
+    // Windows has no such numbers.
+    if (process.geteuid !== undefined && statSync(program).uid !== process.geteuid()) return;
     mkdirSync(directory, {recursive: true, mode: 0o755});
     accessSync(directory, constants.W_OK);
-    for (const {script, path} of fresh) write(path, script);
+    for (const one of fresh) write(one);
   } catch {
     // The next run compiles again: it is slower, and no worse.
   }
 }
 
-function write(path, script) {
+function write({script, source, path}) {
   const code = underUsualFlags(() => script.createCachedData());
   const temporary = `${path}.${process.pid}`;
   try {
-    writeFileSync(temporary, Buffer.concat([code, code]), {flag: 'wx', mode: 0o644});
+    writeFileSync(temporary, Buffer.concat([source, code, code]), {flag: 'wx', mode: 0o644});
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, {force: true});

@@ -3,6 +3,7 @@ import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {beforeEach, describe, expect, test} from 'vitest';
+import {notRun} from '../support/installed.ts';
 import {fixture, program, Sandbox, temporaryDirectory} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
@@ -153,12 +154,17 @@ describe('what was kept is left alone when it', () => {
     expect((await run(dryRun)).compiled.filter(line => !line.endsWith(' taken'))).toEqual([]);
   });
 
-  test('was made of other contents of the same length', async () => {
+  test('was made of a program that has been changed since, in as many bytes', async () => {
     await run(dryRun);
     const main = join(directory, 'dist', 'main.cjs');
     const source = await readFile(main, 'utf8');
-    expect(source).toMatch(/\n\/\/[0-9a-f]{16}\n$/);
-    await writeFile(main, source.replace(/[0-9a-f]{16}\n$/, '0123456789abcdef\n'));
+    await writeFile(main, source.replaceAll('checked', 'CHECKED'));
+    const changed = await run(dryRun);
+    expect(changed.stdout).toContain('CHECKED');
+    expect(changed.compiled).toContain('main.cjs none');
+    expect((await run(dryRun)).compiled).toContain('main.cjs taken');
+    // As with every change: what is no more than the last line of a file counts too.
+    await writeFile(main, `${source.slice(0, -2)}\n\n`);
     expect((await run(dryRun)).compiled).toContain('main.cjs none');
   });
 
@@ -195,6 +201,20 @@ describe('nothing is kept, and nothing else is different,', () => {
     await expectNothingKept(await run(dryRun, {env: {NODE_DISABLE_COMPILE_CACHE: '1'}}));
     await mkdir(join(directory, 'dist', 'compiled'), {recursive: true});
     await expectNothingKept(await run(dryRun, {env: {NODE_DISABLE_COMPILE_CACHE: '1'}}));
+  });
+
+  test('where the package belongs to somebody else, who could not remove it', async context => {
+    if (process.getuid?.() !== 0) notRun(context, 'only root may give files away');
+    await execa('chown', ['--recursive', '65534:65534', directory]);
+    await expectNothingKept(await run(dryRun));
+    expect(await readdir(join(directory, 'dist'))).not.toContain('compiled');
+    // Nor is it added to what its owner has kept.
+    await execa('chown', ['--recursive', '0:0', directory]);
+    await run(['config', 'list']);
+    const files = await kept();
+    await execa('chown', ['--recursive', '65534:65534', directory]);
+    expect((await run(dryRun)).exitCode).toBe(0);
+    expect(await kept()).toEqual(files);
   });
 
   test('when the command failed', async () => {
