@@ -1,26 +1,30 @@
 import type {Dispatcher} from 'undici';
-import type {HttpAnswer, HttpRequest, WholeBody} from './http.ts';
+import type {Connector} from './http-connector.ts';
+import type {Body, HttpAnswer, HttpRequest} from './http-message.ts';
 import type {HttpTrace} from './http-trace.ts';
+import type {SocketWire} from './http-wire.ts';
 
 /** The longest answer that is read; everything past it is cut off and flagged. */
 const maxAnswerBytes = 1024 * 1024;
 
-/** One request under way: collects its answer. */
+/** One request under way: sends its body and collects its answer. */
 export class Exchange implements Dispatcher.DispatchHandler {
   /** The answer, once it has been read to its end, to its limit, or to where it was cut off. */
   readonly answer: Promise<HttpAnswer>;
   readonly #request: HttpRequest;
+  readonly #connector: Connector;
   readonly #trace: HttpTrace | undefined;
   readonly #chunks: Buffer[] = [];
-  readonly #onAbort = () => this.#controller?.abort(this.#request.signal?.reason as Error);
+  readonly #onAbort = () => this.#abort();
   #length = 0;
   #head: Pick<HttpAnswer, 'status' | 'headers'> | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #resolve: (answer: HttpAnswer) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
-  constructor(request: HttpRequest, trace: HttpTrace | undefined) {
+  constructor(request: HttpRequest, connector: Connector, trace: HttpTrace | undefined) {
     this.#request = request;
+    this.#connector = connector;
     this.#trace = trace;
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -29,33 +33,70 @@ export class Exchange implements Dispatcher.DispatchHandler {
     request.signal?.addEventListener('abort', this.#onAbort);
   }
 
-  /** Resolves with the answer, or with the failure of the request. */
-  get settled(): Promise<void> {
-    return this.answer.then(
-      () => {},
-      () => {},
-    );
+  get #wire(): SocketWire {
+    const {wire} = this.#connector;
+    if (wire === undefined) throw new Error('A body was asked for before its connection was open.');
+    return wire;
   }
 
-  /** Whether the head of the answer has arrived. */
-  get answered(): boolean {
-    return this.#head !== undefined;
+  /** The body as undici takes it. */
+  get body(): Uint8Array | AsyncIterable<Uint8Array> | null {
+    const {body} = this.#request;
+    if (body === undefined) return null;
+    return body.content instanceof Uint8Array ? body.content : this.#sending(body, body.content);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     const {signal, body} = this.#request;
-    if (signal?.aborted) this.#onAbort();
-    else if (typeof body === 'object') this.#release(body, controller);
+    if (signal?.aborted) this.#abort();
+    else if (body?.content instanceof Uint8Array) this.#sendWhole(body, controller);
   }
 
-  #release({release, bytes}: WholeBody, controller: Dispatcher.DispatchController): void {
+  #abort(): void {
+    const reason: unknown = this.#request.signal?.reason;
+    const error = reason instanceof Error ? reason : new Error('The request was aborted.', {cause: reason});
+    if (this.#controller === undefined) this.#connector.abandon(error);
+    else this.#controller.abort(error);
+  }
+
+  #sendWhole(body: Body, controller: Dispatcher.DispatchController): void {
     try {
-      release();
-      this.#trace?.phase('sent', `${bytes.length} bytes`);
+      this.#release(body);
+      this.#trace?.phase('sent', `${body.length} bytes`);
     } catch (error) {
       controller.abort(error as Error);
     }
+  }
+
+  /** Begins when a socket is connected, since undici asks for the first chunk then; each `yield` hands one to the socket. */
+  async *#sending(
+    body: Body,
+    content: Exclude<Body['content'], Uint8Array>,
+  ): AsyncGenerator<Uint8Array, void> {
+    const wire = this.#wire;
+    let length = 0;
+    for await (const chunk of content(wire)) {
+      await this.#endIfAnswered();
+      length += chunk.length;
+      if (length === body.length) this.#release(body);
+      yield chunk;
+      await wire.drained();
+    }
+    this.#trace?.phase('sent', `${length} bytes`);
+  }
+
+  /** Once an answer has begun no further byte is sent; the request ends when the answer has been read. */
+  async #endIfAnswered(): Promise<void> {
+    if (this.#head === undefined) return;
+    await this.answer.catch(() => {});
+    throw new Error('The answer came before the whole body was sent.');
+  }
+
+  /** From here to the write of the last bytes nothing else can run, so what is told here is never ahead of the connection. */
+  #release(body: Body): void {
+    if (!this.#wire.isOpen) throw new Error('The connection ended before the whole body was sent.');
+    body.release?.();
   }
 
   onResponseStart(_controller: unknown, status: number, headers: Headers): void {

@@ -8,7 +8,7 @@ export type {
 } from './embedded/service.ts';
 export {type ErrorCode, MediaError} from './errors.ts';
 export type {Clock} from './host.ts';
-export type {HttpAnswer, Wire} from './http.ts';
+export type {Body, HttpAnswer, Wire} from './http.ts';
 export {MediaClient, type MediaClientOptions} from './library/media-client.ts';
 export {bytesSource, type FilesOptions, filesOf} from './library/sources.ts';
 export {startService} from './library/start-service.ts';
@@ -21,8 +21,8 @@ export {
   publicUrl,
   type ReceivedRecord,
 } from './service/record.ts';
+export type {Refused, Stored, Unreadable, UploadAnswer, Uploader, UploadRequest} from './service/uploader.ts';
 export type {TypeRule} from './sources/content-type.ts';
 export type {OpenSource, Source} from './sources/source.ts';
 export type {OutcomeFacts} from './transfer/outcome.ts';
 export type {TransferObserver} from './transfer/transfer.ts';
-export type {UploadAnswer, UploadRequest} from './transfer/uploader.ts';

@@ -1,8 +1,7 @@
 import {lookup} from 'node:dns/promises';
 import {isIP} from 'node:net';
 import {type ErrorCode, MediaError, systemCode} from '../errors.ts';
-import {Connection} from '../http.ts';
-import {proxyFor} from '../http-proxy.ts';
+import {Connection, proxyFor} from '../http.ts';
 import {type KeyVerdict, verifyKey} from '../service/identity.ts';
 import {isOpenToOthers, type PathMode, settingsModes} from '../settings/file-modes.ts';
 import {resolveSettings, type Settings} from '../settings/settings.ts';

@@ -2,6 +2,7 @@ import {setMaxListeners} from 'node:events';
 import {MediaError} from '../errors.ts';
 import {type Host, systemHost} from '../host.ts';
 import type {MediaRecord} from '../service/record.ts';
+import type {Uploader} from '../service/uploader.ts';
 import {decideContentType, parseContentType, type TypeRule} from '../sources/content-type.ts';
 import {fileSource} from '../sources/file.ts';
 import {fromTyped, normalizeName, toText} from '../sources/names.ts';
@@ -9,7 +10,6 @@ import type {Source} from '../sources/source.ts';
 import type {Journal} from '../transfer/journal.ts';
 import type {Outcome, OutcomeFacts} from '../transfer/outcome.ts';
 import {type TransferObserver, type TransferOptions, uploadAll as transferAll} from '../transfer/transfer.ts';
-import type {Uploader} from '../transfer/uploader.ts';
 
 export interface UploadOptions {
   /** Where to upload to: a MediaClient. It stays open. */

@@ -1,7 +1,7 @@
 import {Connection, type ConnectionOptions, type HttpAnswer, type HttpRequest} from '../http.ts';
 import type {Secret} from '../secret.ts';
-import type {UploadAnswer, Uploader, UploadRequest} from '../transfer/uploader.ts';
 import {parseErrorRecord, parseRecord} from './record.ts';
+import type {UploadAnswer, Uploader, UploadRequest} from './uploader.ts';
 
 export interface ServiceAddress {
   /** The base URL; a path prefix is kept, trailing slashes are ignored. */
@@ -41,7 +41,6 @@ export class MediaClient implements Uploader {
       headers: {
         authorization: `Bearer ${this.#key.reveal()}`,
         'content-type': request.contentType,
-        'content-length': String(request.contentLength),
         'idempotency-key': `"${request.idempotencyKey}"`,
       },
       body: request.body,
@@ -53,17 +52,16 @@ export class MediaClient implements Uploader {
   /** Sends one POST to the GraphQL address (interface, 4.2) and returns whatever came. */
   async graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpAnswer> {
     const url = graphqlUrl(this.#address);
-    const body = JSON.stringify(request);
+    const content = Buffer.from(JSON.stringify(request));
     return this.#request(url, {
       method: 'POST',
       path: `${url.pathname}${url.search}`,
       headers: {
         authorization: `Bearer ${this.#key.reveal()}`,
         'content-type': 'application/json',
-        'content-length': String(Buffer.byteLength(body)),
         accept: 'application/graphql-response+json, application/json;q=0.9',
       },
-      body,
+      body: {length: content.length, content},
       ...(signal === undefined ? {} : {signal}),
     });
   }
@@ -125,7 +123,8 @@ function interpretUpload(answer: HttpAnswer): UploadAnswer {
     return {
       kind: 'refused',
       status,
-      ...(errorRecord === undefined ? {} : {errorRecord}),
+      ...(errorRecord === undefined ? {} : {message: errorRecord.message}),
+      ...(errorRecord?.code === undefined ? {} : {serviceCode: errorRecord.code}),
       ...(headers['retry-after'] === undefined ? {} : {retryAfter: headers['retry-after']}),
       ...(headers['location'] === undefined ? {} : {location: headers['location']}),
     };

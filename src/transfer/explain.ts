@@ -1,4 +1,5 @@
 import {MediaError, type MediaErrorDetails} from '../errors.ts';
+import type {Refused} from '../service/uploader.ts';
 import type {Decision, Failure, Phase} from './retry.ts';
 
 /** The error to show for a failed attempt: its sentence, hint and code. `host` names the service. */
@@ -42,10 +43,8 @@ function describe(failure: Failure, host: string): MediaError {
   }
 }
 
-type Refusal = Extract<Failure, {kind: 'refused'}>;
-
 /** The error for an answer that is no success. */
-export function describeRefusal(refusal: Refusal, host: string): MediaError {
+export function describeRefusal(refusal: Refused, host: string): MediaError {
   const {status} = refusal;
   const said = refusal.message ? `: ${shortened(refusal.message)}` : '';
   const details: MediaErrorDetails = {
@@ -107,7 +106,7 @@ function hintFor(status: number): {hint?: string} {
   return {};
 }
 
-function describeRedirect(refusal: Refusal, host: string, details: MediaErrorDetails): MediaError {
+function describeRedirect(refusal: Refused, host: string, details: MediaErrorDetails): MediaError {
   const {location} = refusal;
   const target =
     location !== undefined && URL.canParse(location, `https://${host}`)

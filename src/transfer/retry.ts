@@ -1,4 +1,5 @@
 import type {MediaError} from '../errors.ts';
+import type {Refused, Unreadable} from '../service/uploader.ts';
 
 /**
  * How far an attempt has come. Until `released`, bytes of the body are withheld, so that by rule 1 of the interface
@@ -16,18 +17,10 @@ export type Failure =
   | {kind: 'stall'; afterMs: number}
   /** Nothing came back for the answer timeout after the last byte. */
   | {kind: 'answer-timeout'; afterMs: number}
-  /** A 2xx whose body is no media record. */
-  | {kind: 'unreadable'; status: number; problem: string}
   /** A 2xx although the last bytes of the body were withheld. */
   | {kind: 'premature'; status: number}
-  | {
-      kind: 'refused';
-      status: number;
-      message?: string;
-      serviceCode?: number;
-      retryAfter?: string;
-      location?: string;
-    }
+  | Unreadable
+  | Refused
   /** The run is to end: a signal or the deadline. */
   | {kind: 'stopped'; error: MediaError};
 

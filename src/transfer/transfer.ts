@@ -1,6 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
 import {InOrder} from '../in-order.ts';
+import type {Uploader} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/source.ts';
 import {Duplicates} from './duplicates.ts';
 import {type Ending, FileTransfer, nameOf} from './file-transfer.ts';
@@ -9,7 +10,6 @@ import type {Journal} from './journal.ts';
 import type {Outcome} from './outcome.ts';
 import {RateLimit} from './rate-limit.ts';
 import {RetryBudget} from './retry.ts';
-import type {Uploader} from './uploader.ts';
 import {type Later, mapConcurrently} from './workers.ts';
 
 /** Told what happens between outcomes; `position` is the input's place among the inputs. */

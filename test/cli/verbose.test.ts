@@ -43,9 +43,10 @@ test('--verbose, https through a proxy with a password: the proxy, then TLS; nei
   });
   await writeFile(join(box.directory, 'authority.pem'), certificate);
   const {stderr, exitCode} = await box.run(['whoami', '-v', '--cacert', 'authority.pem']);
-  expect(phasesOf(stderr).slice(0, 4)).toEqual([
+  expect(phasesOf(stderr).slice(0, 5)).toEqual([
     `connection 1: connect: 127.0.0.1 port ${new URL(proxyUrl).port}`,
     expect.stringMatching(/^connection 1: TLS: TLSv1\.3, TLS_\w+$/),
+    expect.stringMatching(/^connection 1: sent: \d+ bytes$/),
     'connection 1: first byte: 200 to POST /graphql',
     expect.stringMatching(/^connection 1: answered: \d+ bytes$/),
   ]);

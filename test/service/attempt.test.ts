@@ -1,10 +1,11 @@
-import {createServer, type Socket} from 'node:net';
+import {createServer} from 'node:net';
 import {setTimeout as delay} from 'node:timers/promises';
 import {describe, expect, onTestFinished, test, vi} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
 import {type Clock, systemClock} from '../../src/host.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 import {type Script, scriptedServer, someRecord} from '../support/scripted-server.ts';
+import {fullListener, silentServer} from '../support/silent-peers.ts';
 import {
   answerText,
   clientOf,
@@ -259,25 +260,17 @@ describe('a connection', () => {
   });
 
   test('that is never made, since the queue of the listener is full: connect_timeout', async () => {
-    const url = await fullListener();
-    const [outcome] = await uploadEach([memorySource('a.png', small)], clientOf(url, 300), {retries: 1});
+    const {port} = await fullListener();
+    const client = clientOf(`http://127.0.0.1:${port}`, 300);
+    const [outcome] = await uploadEach([memorySource('a.png', small)], client, {retries: 1});
     expect(summary(outcome)).toEqual({status: 'failed', code: 'connect_timeout', attempts: 2});
   });
 });
 
 describe('a proxy', () => {
   test('that says nothing to CONNECT: connect_timeout', async () => {
-    const sockets = new Set<Socket>();
-    const server = createServer(socket => {
-      sockets.add(socket);
-      socket.on('error', () => {});
-    });
-    await listen(server);
-    onTestFinished(() => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    });
-    vi.stubEnv('HTTP_PROXY', urlOf(server));
+    const {port} = await silentServer();
+    vi.stubEnv('HTTP_PROXY', `http://127.0.0.1:${port}`);
     onTestFinished(() => {
       vi.unstubAllEnvs();
     });
@@ -286,32 +279,6 @@ describe('a proxy', () => {
     expect(summary(outcome)).toEqual({status: 'failed', code: 'connect_timeout', attempts: 2});
   });
 });
-
-/** A port whose listener accepts nothing and whose queue is full: a connection to it is neither made nor refused. */
-async function fullListener(): Promise<string> {
-  const {spawn} = await import('node:child_process');
-  const {connect} = await import('node:net');
-  const script = `const server = require('node:net').createServer();
-    server.listen(0, '127.0.0.1', 1, () => {
-      require('node:fs').writeSync(1, String(server.address().port));
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 30000);
-    });`;
-  const child = spawn(process.execPath, ['-e', script], {stdio: ['ignore', 'pipe', 'inherit']});
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  const port = await new Promise<number>(resolve => {
-    child.stdout.once('data', bytes => resolve(Number(String(bytes))));
-  });
-  for (let waiting = 0; waiting < 4; waiting += 1) {
-    const socket = connect(port, '127.0.0.1').on('error', () => {});
-    onTestFinished(() => {
-      socket.destroy();
-    });
-  }
-  await delay(100);
-  return `http://127.0.0.1:${port}`;
-}
 
 describe('a source', () => {
   test('whose read fails half-way: file_unreadable, no other try, the last byte never sent', async () => {

@@ -3,8 +3,8 @@ import {describe, expect, test} from 'vitest';
 import {systemClock} from '../../src/host.ts';
 import {Secret} from '../../src/secret.ts';
 import {MediaClient} from '../../src/service/client.ts';
+import type {UploadRequest} from '../../src/service/uploader.ts';
 import {fileSource} from '../../src/sources/file.ts';
-import type {UploadRequest} from '../../src/transfer/uploader.ts';
 import {embeddedService} from '../support/embedded.ts';
 import {fixture} from '../support/media.ts';
 import {uploadEach} from './support.ts';
@@ -20,11 +20,8 @@ async function client(key?: string) {
 function request(bytes: Buffer, changes: Partial<UploadRequest> = {}): UploadRequest {
   return {
     contentType: 'image/png',
-    contentLength: bytes.length,
     idempotencyKey: crypto.randomUUID(),
-    body: async function* () {
-      yield bytes;
-    },
+    body: {length: bytes.length, content: bytes},
     signal: new AbortController().signal,
     ...changes,
   };
@@ -59,7 +56,7 @@ describe('the client and the embedded service', () => {
   test('a key that the service does not know: 401 with its error record', async () => {
     const {client: uploader, service} = await client('no-such-key');
     const answer = await uploader.upload(request(await readFile(fixture('photo.png'))));
-    expect(answer).toMatchObject({kind: 'refused', status: 401, errorRecord: {message: expect.any(String)}});
+    expect(answer).toMatchObject({kind: 'refused', status: 401, message: expect.any(String)});
     expect(await service.records()).toEqual([]);
     await uploader.close();
   });
@@ -67,7 +64,7 @@ describe('the client and the embedded service', () => {
   test('text/plain: 415 with its error record', async () => {
     const {client: uploader, service} = await client();
     const answer = await uploader.upload(request(Buffer.from('text'), {contentType: 'text/plain'}));
-    expect(answer).toMatchObject({kind: 'refused', status: 415, errorRecord: {message: expect.any(String)}});
+    expect(answer).toMatchObject({kind: 'refused', status: 415, message: expect.any(String)});
     expect(await service.records()).toEqual([]);
     await uploader.close();
   });
@@ -94,10 +91,10 @@ describe('the client and the embedded service', () => {
         yield Buffer.alloc(20);
       },
     ],
-  ])('a body that %s: the request rejects, nothing is stored, the next request works', async (_, body) => {
+  ])('a body that %s: the request rejects, nothing is stored, the next request works', async (_, content) => {
     const {client: uploader, service} = await client();
     const bytes = await readFile(fixture('photo.png'));
-    await expect(uploader.upload(request(Buffer.alloc(30), {body}))).rejects.toThrow();
+    await expect(uploader.upload(request(Buffer.alloc(30), {body: {length: 30, content}}))).rejects.toThrow();
     expect(await service.records()).toEqual([]);
     expect(await uploader.upload(request(bytes))).toMatchObject({kind: 'stored'});
     await uploader.close();

@@ -5,10 +5,10 @@ import {onTestFinished} from 'vitest';
 import {systemClock} from '../../src/host.ts';
 import {Secret} from '../../src/secret.ts';
 import {MediaClient} from '../../src/service/client.ts';
+import type {Uploader} from '../../src/service/uploader.ts';
 import type {OpenSource, Source} from '../../src/sources/source.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 import {type TransferObserver, type TransferOptions, uploadAll} from '../../src/transfer/transfer.ts';
-import type {Uploader} from '../../src/transfer/uploader.ts';
 import {someRecord} from '../support/scripted-server.ts';
 
 export const mebibyte = 1024 * 1024;

@@ -62,7 +62,7 @@ function room(file: string): string {
 const owners: Record<string, string[]> = {
   commander: ['commands/', 'completion/', 'main.ts'],
   '@clack/prompts': ['commands/prompt.ts'],
-  undici: ['http.ts', 'http-exchange.ts', 'http-proxy.ts', 'http-trace.ts'],
+  undici: ['http-connection.ts', 'http-connector.ts', 'http-exchange.ts', 'http-proxy.ts', 'http-trace.ts'],
   'mime-types': ['sources/content-type.ts'],
   'file-type': ['sources/sniff.ts'],
   conf: ['settings/store.ts'],
@@ -95,7 +95,6 @@ const allowed: Record<string, string[]> = {
     'errors.ts',
     'json.ts',
     'http.ts',
-    'http-proxy.ts',
     'package-file.ts',
     'secret.ts',
     'shell.ts',
@@ -115,12 +114,23 @@ const allowed: Record<string, string[]> = {
   ],
   sources: ['errors.ts', 'host.ts', 'shell.ts'],
   transfer: ['errors.ts', 'in-order.ts', 'json.ts', 'host.ts', 'http.ts', 'lock.ts', 'service', 'sources'],
-  service: ['errors.ts', 'json.ts', 'host.ts', 'http.ts', 'secret.ts', 'transfer'],
+  service: ['errors.ts', 'json.ts', 'host.ts', 'http.ts', 'secret.ts'],
   output: ['errors.ts', 'host.ts', 'in-order.ts', 'service', 'transfer'],
   embedded: ['defined.ts', 'host.ts', 'json.ts', 'service', 'shape.ts'],
   'main.ts': ['commands', 'errors.ts', 'host.ts', 'output'],
-  'http.ts': ['errors.ts', 'host.ts', 'http-errors.ts', 'http-exchange.ts', 'http-proxy.ts', 'http-trace.ts'],
-  'http-exchange.ts': ['http.ts', 'http-trace.ts'],
+  'http.ts': ['http-connection.ts', 'http-message.ts', 'http-proxy.ts'],
+  'http-connection.ts': [
+    'errors.ts',
+    'http-connector.ts',
+    'http-errors.ts',
+    'http-exchange.ts',
+    'http-message.ts',
+    'http-trace.ts',
+  ],
+  'http-exchange.ts': ['http-connector.ts', 'http-message.ts', 'http-trace.ts', 'http-wire.ts'],
+  'http-connector.ts': ['host.ts', 'http-errors.ts', 'http-proxy.ts', 'http-trace.ts', 'http-wire.ts'],
+  'http-wire.ts': ['http-message.ts'],
+  'http-message.ts': ['host.ts'],
   'http-errors.ts': ['errors.ts'],
   'http-proxy.ts': ['errors.ts', 'host.ts', 'http-errors.ts', 'loopback.ts', 'proxy-variables.ts'],
   'http-trace.ts': ['host.ts'],
@@ -180,7 +190,7 @@ function reachableFrom(file: string, follows: (one: Import) => boolean): Readonl
 describe('the import rules', () => {
   it('find the imports they judge', () => {
     expect(local.length).toBeGreaterThan(100);
-    expect(imports).toContainEqual({from: 'http.ts', to: 'undici', typeOnly: false, eager: true});
+    expect(imports).toContainEqual({from: 'http-connection.ts', to: 'undici', typeOnly: false, eager: true});
     expect(imports).toContainEqual({from: 'settings/store.ts', to: 'conf', typeOnly: false, eager: false});
   });
 

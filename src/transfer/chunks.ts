@@ -1,0 +1,97 @@
+import {MediaError} from '../errors.ts';
+import type {Wire} from '../http.ts';
+import type {OpenSource} from '../sources/source.ts';
+
+/** What is read at once, in bytes; no chunk is larger. */
+const blockBytes = 256 * 1024;
+
+/** The least that is sent at a time where there is no limit, in bytes. */
+export const smallestChunk = 64 * 1024;
+
+/**
+ * What to send at a time: more while the connection takes it at once, for throughput, and little on a slow one, whose
+ * every chunk is a sign of life that puts off the stall timeout.
+ */
+export class Pace {
+  readonly #isFixed: boolean;
+  chunkBytes: number;
+
+  constructor(fixedBytes: number | undefined) {
+    this.#isFixed = fixedBytes !== undefined;
+    this.chunkBytes = fixedBytes ?? smallestChunk;
+  }
+
+  /** Told how long the last chunk took. */
+  learn(elapsedMs: number): void {
+    if (this.#isFixed) return;
+    if (elapsedMs < 10) this.chunkBytes = Math.min(blockBytes, this.chunkBytes * 2);
+    else if (elapsedMs > 100) this.chunkBytes = smallestChunk;
+  }
+}
+
+/**
+ * The bytes of a source in order, read one block ahead. Whoever takes a chunk is done with it when asking for the next,
+ * so that two blocks of memory serve a file of any size: one is sent while the other is read. Rejects with
+ * `source_changed` when the bytes end before the source's size.
+ */
+export async function* chunksOf(source: OpenSource, pace: Pace, wire: Wire): AsyncGenerator<Uint8Array> {
+  const memory = new Blocks(source.size, wire);
+  let position = 0;
+  let next = source.read(0, blockBytes, memory.next());
+  while (position < source.size) {
+    const block = await next;
+    if (block.length === 0) throw await cutShort(source);
+    position += block.length;
+    if (position < source.size) next = quietly(source.read(position, blockBytes, memory.next()));
+    for (let start = 0; start < block.length; ) {
+      const end = Math.min(block.length, start + pace.chunkBytes);
+      yield block.subarray(start, end);
+      start = end;
+    }
+  }
+}
+
+const blockCount = 2;
+
+/** The memory that blocks are read into, used in turn. */
+class Blocks {
+  readonly #isReused: boolean;
+  readonly #wire: Wire;
+  readonly #blocks: Uint8Array[] = [];
+  #turn = 0;
+
+  constructor(size: number, wire: Wire) {
+    // What fits into one block needs no second one, and no more memory than it has bytes.
+    this.#isReused = size > blockBytes;
+    this.#wire = wire;
+  }
+
+  /** The memory for the next block; undefined where it is to be new. */
+  next(): Uint8Array | undefined {
+    if (!this.#isReused) return undefined;
+    const turn = this.#turn++ % blockCount;
+    // Else wrong bytes would arrive, and nobody would notice.
+    if (turn in this.#blocks && this.#wire.unsentBytes > 0)
+      throw new Error('A chunk was asked for before the last one had been sent.');
+    this.#blocks[turn] ??= Buffer.allocUnsafeSlow(blockBytes);
+    return this.#blocks[turn];
+  }
+}
+
+/** The error for a file that ended before its size: says how it changed, where that can be seen. */
+export async function cutShort(source: OpenSource): Promise<unknown> {
+  return source.verify().then(
+    () =>
+      new MediaError(
+        'source_changed',
+        'The file ended before its size: it changed while it was being uploaded.',
+      ),
+    (error: unknown) => error,
+  );
+}
+
+/** Lets a read that is under way fail without anybody waiting for it yet; whoever awaits it still sees the error. */
+function quietly<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}
