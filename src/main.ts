@@ -47,8 +47,8 @@ function usageError(error: CommanderError, argv: readonly string[], program: Com
     'usage',
     `${sentence.charAt(0).toUpperCase()}${sentence.slice(1).replace(/\.?$/, '.')}`,
     {
+      // Without a cause, which --verbose would print: it quotes the command line.
       hint: suggestion ?? `See ${command === undefined ? 'media' : `media ${command}`} --help.`,
-      cause: error,
     },
   );
 }

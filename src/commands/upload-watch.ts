@@ -60,6 +60,7 @@ export async function watchUpload(invocation: Invocation, inputs: Inputs, tally:
       retrying(position, name, error, waitMs) {
         meter.waiting(position, `next try in ${Math.ceil(waitMs / 1000)} s: ${printable(error.message)}`);
         report.trace(`${name}: ${error.message} Next try in ${Math.round(waitMs)} ms.`);
+        report.causes(error);
       },
       warning: (name, message) => report.warning(`${name}: ${message}`),
     },

@@ -1,5 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {TerminalOutput} from '../host.ts';
+import {causesOf} from './causes.ts';
 import {printable, printableJson} from './escape.ts';
 import {paint} from './terminal.ts';
 
@@ -46,12 +47,19 @@ export class Report {
           JSON.stringify({error: {...(file === undefined ? {} : {file}), ...errorFields(error)}}),
         ),
       );
+      this.causes(error);
       return;
     }
     const which =
       several && file !== undefined && !error.message.includes(file) ? `${printable(file)}: ` : '';
     this.#line(`${paint('red', 'media:', color)} ${which}${printable(error.message)}`);
     if (error.hint !== undefined) this.#line(`  ${printable(error.hint)}`);
+    this.causes(error);
+  }
+
+  /** What led to a failure, shown with --verbose. */
+  causes(error: MediaError): void {
+    if (this.#options.level === 'verbose') for (const line of causesOf(error)) this.#line(printable(line));
   }
 
   warning(message: string): void {

@@ -1,6 +1,6 @@
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {sandboxFor, testKey} from '../service/program.ts';
 import {embeddedService} from '../support/embedded.ts';
 import {exampleService} from '../support/example-service.ts';
@@ -59,4 +59,55 @@ test('without --verbose: nothing of it', async () => {
   const {service, key} = await embeddedService();
   const box = await sandboxFor(service.url, {MEDIA_API_KEY: key});
   expect(await box.run(['upload', photo, '--format', 'id'])).toMatchObject({stderr: '', exitCode: 0});
+});
+
+describe('the cause of a failure', () => {
+  const resetting = () =>
+    scriptedServer(async connection => {
+      await connection.request(1);
+      connection.reset();
+    });
+
+  test('a reset, --verbose: beside the failure and beside each retry', async () => {
+    const {url} = await resetting();
+    const box = await sandboxFor(url);
+    const {stderr} = await box.run(['upload', photo, '--verbose', '--on-unknown', 'retry', '--retries', '1']);
+    expect(stderr).toMatch(
+      /^.*The connection to .* broke\..* Next try in \d+ ms\.\n {2}cause: read ECONNRESET\n/m,
+    );
+    expect(stderr).toMatch(/^media: The connection to .* broke\..*\n {2}.*\n {2}cause: read ECONNRESET\n$/m);
+  });
+
+  test('a reset, --verbose --json: after the line that tells the failure', async () => {
+    const {url} = await resetting();
+    const {stderr} = await (await sandboxFor(url)).run([
+      'upload',
+      photo,
+      '--verbose',
+      '--json',
+      '--retries',
+      '0',
+    ]);
+    expect(stderr).toMatch(/^\{"error":.*\}\n {2}cause: read ECONNRESET\n$/m);
+  });
+
+  test('a reset, without --verbose: nothing of it', async () => {
+    const {url} = await resetting();
+    const {stderr} = await (await sandboxFor(url)).run(['upload', photo, '--retries', '0']);
+    expect(stderr).toContain('broke.');
+    expect(stderr).not.toContain('ECONNRESET');
+  });
+
+  test.each([
+    [['--verbose'], true],
+    [[], false],
+  ])('a bug, with %j: its stack is shown is %j', async (options, isShown) => {
+    const box = await sandboxFor('http://127.0.0.1:9', {NODE_OPTIONS: '--require ./broken.cjs'});
+    const broken = "require('node:fs').fstatSync = () => { throw new TypeError('broken on purpose'); };";
+    await writeFile(join(box.directory, 'broken.cjs'), broken);
+    const {stderr, exitCode} = await box.run(['upload', photo, ...options]);
+    expect(exitCode).toBe(7);
+    expect(stderr).toContain('media: Internal error: TypeError: broken on purpose\n');
+    expect(/^ +at .*broken\.cjs/m.test(stderr)).toBe(isShown);
+  });
 });
