@@ -1,12 +1,13 @@
 // Builds the program into a directory, dist by default: src as one file, each package that it uses as one more, which is
 // loaded when it is needed; the library's types; and the licences of all that was built in.
 import {spawnSync} from 'node:child_process';
-import {existsSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync} from 'node:fs';
+import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {dirname, join, relative, resolve} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
+import {keepReachableTypes} from './reachable-types.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [directory = 'dist'] = process.argv.slice(2);
@@ -206,24 +207,6 @@ async function prepareAnswers() {
     const stdout = new PassThrough();
     await run([`--${answer}`], {...systemHost(), stdout});
     writeFileSync(join(root, directory, `${answer}.txt`), stdout.read());
-  }
-}
-
-/** Leaves only the type files that the library's own leads to. */
-function keepReachableTypes(directory) {
-  const reachable = new Set();
-  const visit = file => {
-    if (reachable.has(file)) return;
-    reachable.add(file);
-    const text = readFileSync(file, 'utf8');
-    for (const [, path] of text.matchAll(/\bfrom '(\.[^']+)\.ts'/g))
-      visit(join(dirname(file), `${path}.d.ts`));
-  };
-  visit(join(directory, 'index.d.ts'));
-  const all = readdirSync(directory, {recursive: true}).map(name => join(directory, name));
-  for (const file of all) if (file.endsWith('.d.ts') && !reachable.has(file)) rmSync(file);
-  for (const path of all.reverse()) {
-    if (existsSync(path) && !/\.\w+$/.test(path) && readdirSync(path).length === 0) rmdirSync(path);
   }
 }
 

@@ -1,5 +1,6 @@
 // Brings a clone to where everything runs: installs what the lock file names and builds dist from src.
-// Does nothing when neither the lock file nor the sources have changed since it last did.
+// Does nothing when neither the lock file nor the sources have changed since it last did. npm calls it as `prepare` too:
+// after it has installed packages, before it packs, and when it installs a clone globally, for which it installs nothing.
 import {spawnSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
@@ -22,9 +23,13 @@ function filesBelow(directory) {
 }
 
 function run(command, ...parameters) {
+  const env = {...process.env};
+  // What npm was told about its own work is not meant for this one.
+  for (const name of ['global', 'location', 'omit', 'include', 'dry_run']) delete env[`npm_config_${name}`];
   // npm's chatter would end up in front of what the caller prints.
   const {status} = spawnSync(command, parameters, {
     cwd: root,
+    env,
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32',
   });
@@ -49,10 +54,24 @@ function build() {
   rmSync(join(root, 'dist.old'), {recursive: true, force: true});
 }
 
+const {npm_lifecycle_event: event, npm_command: command, npm_config_global: isGlobal} = process.env;
+const hasJustInstalled = event === 'prepare' && /^(ci|install)$/.test(command) && isGlobal !== 'true';
+if (hasJustInstalled && !existsSync(join(root, 'node_modules/esbuild'))) {
+  console.error('Not built, since the packages for development are not installed.');
+  process.exit(0);
+}
+
 const packages = digest(['package-lock.json'], process.platform, process.arch, process.version.split('.')[0]);
+if (hasJustInstalled) writeFileSync(join(root, 'node_modules/.prepared'), packages);
 bringUpToDate('node_modules/.prepared', 'node_modules/.bin', packages, 'Installing packages...', () =>
-  run('npm', 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'),
+  run('npm', 'ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'),
 );
 
-const sources = digest(['package-lock.json', 'tsconfig.json', '.ci/build.js', ...filesBelow('src')]);
+const sources = digest([
+  'package-lock.json',
+  'tsconfig.json',
+  '.ci/build.js',
+  '.ci/reachable-types.js',
+  ...filesBelow('src'),
+]);
 bringUpToDate('node_modules/.built', 'dist/main.cjs', sources, 'Building...', build);

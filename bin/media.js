@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-const {readFileSync} = require('node:fs');
+const {existsSync, readFileSync} = require('node:fs');
 const {join} = require('node:path');
 
 // Should the program ever run out of things to do without an end, that is a bug and must not look like success.
@@ -33,7 +33,7 @@ function readyAnswer(command) {
 
 async function start() {
   const {load, keep} = require('./load.js');
-  const {run, systemHost} = load('./main.cjs');
+  const {run, systemHost} = loaded(load);
   const status = await run(process.argv.slice(2), systemHost());
   if (status === 0) keep();
   if (typeof status === 'number') process.exit(status);
@@ -45,4 +45,20 @@ async function start() {
   process.removeAllListeners(status);
   setTimeout(() => process.exit(1), 5000);
   process.kill(process.pid, status);
+}
+
+/** The program, or the end where nobody has built it. */
+function loaded(load) {
+  try {
+    return load('./main.cjs');
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+    const [build, quoted] = [
+      join(__dirname, '..', '.ci', 'prepare.js'),
+      path => `'${path.replaceAll("'", "'\\''")}'`,
+    ];
+    const hint = existsSync(build) ? `Build it: node ${quoted(build)}` : 'Install it again.';
+    process.stderr.write(`media: The program is not built: ${error.path} is missing.\n  ${hint}\n`);
+    process.exit(7);
+  }
 }

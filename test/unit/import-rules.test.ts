@@ -100,7 +100,7 @@ const allowed: Record<string, string[]> = {
     'shell.ts',
     'version.ts',
   ],
-  completion: ['commands', 'errors.ts', 'host.ts', 'output', 'settings', 'sources'],
+  completion: ['commands', 'host.ts', 'output', 'settings', 'sources'],
   settings: [
     'defined.ts',
     'errors.ts',
