@@ -2,8 +2,8 @@ import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
+import type {ContentHash, JournalInput} from '../journal/journal.ts';
 import type {OpenSource, Source} from '../sources/source.ts';
-import type {ContentHash, JournalInput} from '../transfer/journal.ts';
 
 /** An input to be looked for in journals; `hash` works until the next one is asked for. */
 export type ListedInput =
@@ -38,7 +38,7 @@ async function describe(
   opened: OpenSource,
   host: Host,
 ): Promise<ListedInput> {
-  const {contentHash} = await import('../transfer/journal-hash.ts');
+  const {contentHash} = await import('../journal/hash.ts');
   const file = source.pathBytes ?? resolve(host.cwd(), source.path ?? source.name);
   // Standard input has none, so that its content decides.
   const mtimeNs = await stat(file, {bigint: true}).then(

@@ -1,7 +1,7 @@
+import {type PathKey, pathFields} from '../journal/lines.ts';
+import type {Verdict} from '../journal/proof.ts';
 import {printable, printableJson} from '../output/escape.ts';
 import type {Stdout} from '../output/stdout.ts';
-import {type PathKey, pathFields} from '../transfer/journal-lines.ts';
-import type {Verdict} from '../transfer/journal-proof.ts';
 
 /** A path as the fields of JSON output. */
 export function fileFields(path: PathKey): {file: string; fileBase64?: string} {

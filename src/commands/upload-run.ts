@@ -1,7 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {EndSignal} from '../host.ts';
+import type {Journal} from '../journal/journal.ts';
 import type {FormatName} from '../output/formats.ts';
-import type {Journal} from '../transfer/journal.ts';
 import type {Outcome} from '../transfer/outcome.ts';
 import {Stop} from '../transfer/stop.ts';
 import type {TransferOptions} from '../transfer/transfer.ts';
@@ -131,7 +131,7 @@ export class UploadRun {
   async #openJournal(): Promise<Journal | undefined> {
     const {journal, dryRun} = this.#options;
     if (journal === undefined || dryRun) return undefined;
-    const {openJournal} = await import('../transfer/journal-open.ts');
+    const {openJournal} = await import('../journal/open.ts');
     return openJournal(journal, this.#invocation.host);
   }
 

@@ -1,13 +1,13 @@
 import {setMaxListeners} from 'node:events';
 import {MediaError} from '../errors.ts';
 import {type Host, systemHost} from '../host.ts';
+import type {Journal} from '../journal/journal.ts';
 import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
 import {decideContentType, parseContentType, type TypeRule} from '../sources/content-type.ts';
 import {fileSource} from '../sources/file.ts';
 import {fromTyped, normalizeName, toText} from '../sources/names.ts';
 import type {Source} from '../sources/source.ts';
-import type {Journal} from '../transfer/journal.ts';
 import type {Outcome, OutcomeFacts} from '../transfer/outcome.ts';
 import {type TransferObserver, type TransferOptions, uploadAll as transferAll} from '../transfer/transfer.ts';
 
@@ -120,7 +120,7 @@ function* endingWith<T>(end: () => void, value: T): Generator<T> {
 }
 
 async function openJournal(path: string, host: Host): Promise<Journal> {
-  const {openJournal: open} = await import('../transfer/journal-open.ts');
+  const {openJournal: open} = await import('../journal/open.ts');
   return open(path, host);
 }
 

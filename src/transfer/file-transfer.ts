@@ -1,11 +1,11 @@
 import {MediaError, systemCode} from '../errors.ts';
+import type {JournalEntry} from '../journal/entry.ts';
+import {contentHash} from '../journal/hash.ts';
+import type {Journal, JournalInput} from '../journal/journal.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/source.ts';
 import {type AttemptResult, attemptUpload} from './attempt.ts';
 import {explain} from './explain.ts';
-import type {Journal, JournalInput} from './journal.ts';
-import type {JournalEntry} from './journal-entry.ts';
-import {contentHash} from './journal-hash.ts';
 import type {Outcome, OutcomeFacts} from './outcome.ts';
 import {backoffMs, type Decision, decide, type Failure, type Phase, parseRetryAfter} from './retry.ts';
 import type {BatchParts, TransferOptions} from './transfer.ts';

@@ -1,12 +1,12 @@
 import {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
 import {InOrder} from '../in-order.ts';
+import type {Journal} from '../journal/journal.ts';
 import type {Uploader} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/source.ts';
 import {Duplicates} from './duplicates.ts';
 import {type Ending, FileTransfer, nameOf} from './file-transfer.ts';
 import {Gate} from './gate.ts';
-import type {Journal} from './journal.ts';
 import type {Outcome} from './outcome.ts';
 import {RateLimit} from './rate-limit.ts';
 import {RetryBudget} from './retry.ts';

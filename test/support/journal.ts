@@ -5,9 +5,9 @@ import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
 import {onTestFinished} from 'vitest';
 import {type Host, systemHost} from '../../src/host.ts';
-import type {Journal, JournalInput} from '../../src/transfer/journal.ts';
-import type {JournalHandle} from '../../src/transfer/journal-file.ts';
-import {type JournalOptions, openJournal} from '../../src/transfer/journal-open.ts';
+import type {JournalHandle} from '../../src/journal/file.ts';
+import type {Journal, JournalInput} from '../../src/journal/journal.ts';
+import {type JournalOptions, openJournal} from '../../src/journal/open.ts';
 import {temporaryDirectory} from './media.ts';
 
 export function sha256(content: string | Uint8Array): string {
@@ -129,7 +129,7 @@ export async function compiledModules(): Promise<string> {
   const target = await temporaryDirectory();
   await writeFile(join(target, 'package.json'), '{"type":"module"}');
   await build({
-    entryPoints: [join(source, 'host.ts'), join(source, 'transfer/journal-open.ts')],
+    entryPoints: [join(source, 'host.ts'), join(source, 'journal/open.ts')],
     outbase: source,
     outdir: target,
     bundle: true,

@@ -3,7 +3,7 @@ import {createHash} from 'node:crypto';
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {startService} from '../../src/embedded/service.ts';
-import {openJournal} from '../../src/transfer/journal-open.ts';
+import {openJournal} from '../../src/journal/open.ts';
 import {sandboxFor} from '../service/program.ts';
 import {hostIn} from '../support/journal.ts';
 import {program, Sandbox, temporaryDirectory} from '../support/media.ts';

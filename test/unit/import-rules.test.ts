@@ -86,6 +86,7 @@ const allowed: Record<string, string[]> = {
   commands: [
     'settings',
     'sources',
+    'journal',
     'transfer',
     'service',
     'output',
@@ -113,7 +114,8 @@ const allowed: Record<string, string[]> = {
     'shell.ts',
   ],
   sources: ['errors.ts', 'host.ts', 'shell.ts'],
-  transfer: ['errors.ts', 'in-order.ts', 'json.ts', 'host.ts', 'http.ts', 'lock.ts', 'service', 'sources'],
+  journal: ['errors.ts', 'json.ts', 'host.ts', 'lock.ts', 'sources'],
+  transfer: ['errors.ts', 'in-order.ts', 'json.ts', 'host.ts', 'http.ts', 'journal', 'service', 'sources'],
   service: ['errors.ts', 'json.ts', 'host.ts', 'http.ts', 'secret.ts'],
   output: ['errors.ts', 'host.ts', 'in-order.ts', 'service', 'transfer'],
   embedded: ['defined.ts', 'host.ts', 'json.ts', 'service', 'shape.ts'],
@@ -156,15 +158,17 @@ const allowed: Record<string, string[]> = {
     'service',
     'settings',
     'sources',
+    'journal',
     'transfer',
     'version.ts',
   ],
-  'index.ts': ['embedded', 'errors.ts', 'host.ts', 'http.ts', 'library', 'service', 'sources', 'transfer'],
+  'index.ts': ['embedded', 'errors.ts', 'host.ts', 'http.ts', 'journal', 'library', 'service', 'sources', 'transfer'],
 };
 
 /** Imports between rooms that may bring code along; every other import below a wall is of types only. */
 const codeAllowed: Record<string, string[]> = {
-  transfer: ['errors.ts', 'in-order.ts', 'json.ts', 'lock.ts', 'service/record.ts', 'transfer'],
+  journal: ['errors.ts', 'json.ts', 'lock.ts'],
+  transfer: ['errors.ts', 'in-order.ts', 'journal', 'json.ts', 'service/record.ts'],
   output: ['errors.ts', 'in-order.ts', 'service/record.ts'],
   embedded: ['defined.ts', 'host.ts', 'json.ts', 'shape.ts'],
   service: ['errors.ts', 'json.ts', 'http.ts', 'service'],

@@ -2,7 +2,7 @@ import {mkdir, stat, symlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
-import {readJournals} from '../../src/transfer/journal-reader.ts';
+import {readJournals} from '../../src/journal/reader.ts';
 import {bench, inputOf, lookup, noHash, sha256, upload} from '../support/journal.ts';
 
 describe('a new journal', () => {

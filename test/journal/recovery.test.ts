@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {closeAll, readJournals} from '../../src/transfer/journal-reader.ts';
+import {closeAll, readJournals} from '../../src/journal/reader.ts';
 import {type Bench, bench, inputOf, lookup, noHash, upload, withoutSync} from '../support/journal.ts';
 
 const ends = ['done', 'commit', 'failed', 'intent'] as const;

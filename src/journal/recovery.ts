@@ -1,8 +1,8 @@
 import type {MediaError} from '../errors.ts';
-import {journalFailed, unusable} from './journal-errors.ts';
-import type {ReadHandle} from './journal-file.ts';
-import {JournalIndex} from './journal-index.ts';
-import {headerText, type ParsedLine, parseLine} from './journal-lines.ts';
+import {journalFailed, unusable} from './errors.ts';
+import type {ReadHandle} from './file.ts';
+import {JournalIndex} from './index.ts';
+import {headerText, type ParsedLine, parseLine} from './lines.ts';
 
 /** One line of a file, without its line break. */
 export interface RawLine {

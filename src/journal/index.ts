@@ -1,4 +1,4 @@
-import type {ParsedLine, PathKey} from './journal-lines.ts';
+import type {ParsedLine, PathKey} from './lines.ts';
 
 /** `pending`: nothing was released, or it is to be sent again. `unknown`: released, and no end is recorded. */
 export type EntryState = 'pending' | 'unknown' | 'done' | 'failed';

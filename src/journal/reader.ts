@@ -1,10 +1,10 @@
 import {resolve} from 'node:path';
 import type {MediaError} from '../errors.ts';
-import {journalFailed, unusable} from './journal-errors.ts';
-import {openJournalFile, type ReadHandle, readAll, reopening} from './journal-file.ts';
-import type {Entry, JournalIndex} from './journal-index.ts';
-import {memberIn, type ParsedLine, parseLine} from './journal-lines.ts';
-import {damagedLine, rawLines, recover} from './journal-recovery.ts';
+import {journalFailed, unusable} from './errors.ts';
+import {openJournalFile, type ReadHandle, readAll, reopening} from './file.ts';
+import type {Entry, JournalIndex} from './index.ts';
+import {memberIn, type ParsedLine, parseLine} from './lines.ts';
+import {damagedLine, rawLines, recover} from './recovery.ts';
 
 /** A journal that was read: its entries, and what their lines tell beyond them. */
 export class JournalReader {

@@ -1,6 +1,6 @@
 import {stat} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
-import type {JournalHandle} from '../../src/transfer/journal-file.ts';
+import type {JournalHandle} from '../../src/journal/file.ts';
 import {bench, changedHandle, inputOf, lookup, noHash, sha256, upload} from '../support/journal.ts';
 
 /** A file whose syncs are counted and can be held back, and whose disk can become full. */

@@ -3,8 +3,8 @@ import {createWriteStream} from 'node:fs';
 import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 import {describe, expect, it} from 'vitest';
-import {formatTransition, headerText} from '../../src/transfer/journal-lines.ts';
-import {closeAll, readJournals} from '../../src/transfer/journal-reader.ts';
+import {formatTransition, headerText} from '../../src/journal/lines.ts';
+import {closeAll, readJournals} from '../../src/journal/reader.ts';
 import {bench, inputOf, noHash, sha256} from '../support/journal.ts';
 
 const count = 200_000;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
-import type {ReadHandle} from '../../src/transfer/journal-file.ts';
+import type {ReadHandle} from '../../src/journal/file.ts';
 import {
   formatTransition,
   headerText,
@@ -10,8 +10,8 @@ import {
   pathFields,
   pathKey,
   type Transition,
-} from '../../src/transfer/journal-lines.ts';
-import {recover} from '../../src/transfer/journal-recovery.ts';
+} from '../../src/journal/lines.ts';
+import {recover} from '../../src/journal/recovery.ts';
 import {anyText, holdsFor} from '../support/property.ts';
 
 const keys = fc.constantFrom('k1', 'k2', 'k3');

@@ -2,11 +2,11 @@ import {rename, rm, stat} from 'node:fs/promises';
 import {dirname, resolve} from 'node:path';
 import {MediaError, systemCode} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {journalFailed} from './journal-errors.ts';
-import {cannotOpen, createJournalFile, type JournalHandle, syncDirectory, writeAll} from './journal-file.ts';
-import {headerText, type PathKey} from './journal-lines.ts';
-import {lockJournal} from './journal-open.ts';
-import {closeAll, type JournalReader, readJournals} from './journal-reader.ts';
+import {journalFailed} from './errors.ts';
+import {cannotOpen, createJournalFile, type JournalHandle, syncDirectory, writeAll} from './file.ts';
+import {headerText, type PathKey} from './lines.ts';
+import {lockJournal} from './open.ts';
+import {closeAll, type JournalReader, readJournals} from './reader.ts';
 
 /**
  * Writes one journal of those that each path is kept by, in place of what is there once it is durable. `keeperOf` is

@@ -1,7 +1,7 @@
 import {constants, type Stats} from 'node:fs';
 import {lstat, open} from 'node:fs/promises';
 import {MediaError, systemCode} from '../errors.ts';
-import {journalFailed, unusable} from './journal-errors.ts';
+import {journalFailed, unusable} from './errors.ts';
 
 /** What a journal needs of an open file; node's FileHandle is one. */
 export interface JournalHandle {

@@ -1,12 +1,12 @@
 import type {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
+import {JournalEntry} from './entry.ts';
+import {journalFailed} from './errors.ts';
+import {type JournalHandle, writeAll} from './file.ts';
 import {GroupSync} from './group-sync.ts';
-import {JournalEntry} from './journal-entry.ts';
-import {journalFailed} from './journal-errors.ts';
-import {type JournalHandle, writeAll} from './journal-file.ts';
-import type {Entry} from './journal-index.ts';
-import {formatTransition, parseLine, pathKey, type Transition} from './journal-lines.ts';
-import type {JournalReader} from './journal-reader.ts';
+import type {Entry} from './index.ts';
+import {formatTransition, parseLine, pathKey, type Transition} from './lines.ts';
+import type {JournalReader} from './reader.ts';
 import {Turns} from './turns.ts';
 
 /** What tells one input's content from another, as far as it is known without reading it. */

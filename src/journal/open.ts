@@ -1,12 +1,12 @@
 import {dirname, resolve} from 'node:path';
 import type {Host} from '../host.ts';
 import {acquireLock, LockHeld} from '../lock.ts';
+import {inUse, journalFailed} from './errors.ts';
+import {cannotOpen, type JournalHandle, openJournalFile, syncDirectory, writeAll} from './file.ts';
 import {Journal} from './journal.ts';
-import {inUse, journalFailed} from './journal-errors.ts';
-import {cannotOpen, type JournalHandle, openJournalFile, syncDirectory, writeAll} from './journal-file.ts';
-import {headerText} from './journal-lines.ts';
-import {JournalReader} from './journal-reader.ts';
-import {type Recovery, recover} from './journal-recovery.ts';
+import {headerText} from './lines.ts';
+import {JournalReader} from './reader.ts';
+import {type Recovery, recover} from './recovery.ts';
 
 export interface JournalOptions {
   /** Whether a journal that is not there is refused, not made. */

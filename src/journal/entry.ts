@@ -1,5 +1,5 @@
-import type {Entry} from './journal-index.ts';
-import type {Transition} from './journal-lines.ts';
+import type {Entry} from './index.ts';
+import type {Transition} from './lines.ts';
 
 /** One upload of a run, as its journal is told of it. */
 export class JournalEntry {

@@ -8,7 +8,7 @@ import {bench, compiledModules, inputOf, lookup, upload} from '../support/journa
 
 /** Opens the journal of its argument, then commits and finishes uploads until it is killed, telling what is durable. */
 const endlessRun = `
-  const {openJournal} = await import(process.argv[1] + '/transfer/journal-open.js');
+  const {openJournal} = await import(process.argv[1] + '/journal/open.js');
   const {systemHost} = await import(process.argv[1] + '/host.js');
   const {createHash} = await import('node:crypto');
   const {writeSync} = await import('node:fs');
