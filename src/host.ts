@@ -1,3 +1,4 @@
+import {fstatSync} from 'node:fs';
 import {homedir, hostname, tmpdir} from 'node:os';
 import type {Readable, Writable} from 'node:stream';
 import {uuid} from './uuid.ts';
@@ -44,6 +45,8 @@ export interface Host {
   readonly stdin: TerminalInput;
   readonly stdout: TerminalOutput;
   readonly stderr: TerminalOutput;
+  /** Whether standard output is a pipe or a socket: what reads it may write to the terminal of standard error. */
+  isStdoutPiped(): boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
   readonly clock: Clock;
@@ -120,6 +123,7 @@ export function systemHost(): Host {
     get stderr() {
       return process.stderr;
     },
+    isStdoutPiped,
     env: systemEnvironment,
     platform: process.platform,
     clock: systemClock,
@@ -146,6 +150,15 @@ export function systemHost(): Host {
       return () => process.off('SIGUSR2', listener);
     },
   };
+}
+
+function isStdoutPiped(): boolean {
+  try {
+    const stats = fstatSync(1);
+    return stats.isFIFO() || stats.isSocket();
+  } catch {
+    return false;
+  }
 }
 
 function isProcessAlive(pid: number): boolean {

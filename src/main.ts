@@ -16,7 +16,7 @@ export {systemHost} from './host.ts';
 export async function run(argv: readonly string[], host: Host): Promise<ExitStatus> {
   const stdout = new Stdout(host.stdout);
   return new Promise(resolve => {
-    const cli: Cli = {host, stdout, status: 0, abandon: resolve};
+    const cli: Cli = {host, stdout, argv, status: 0, abandon: resolve};
     execute(argv, cli).then(resolve, error => resolve(fail(error, argv, host)));
   });
 }

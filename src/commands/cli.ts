@@ -4,6 +4,7 @@ import {Report} from '../output/report.ts';
 import type {Stdout} from '../output/stdout.ts';
 import {mayColor} from '../output/terminal.ts';
 import type {GlobalOptions} from '../settings/settings.ts';
+import {givenOptions} from './given-options.ts';
 
 /** How a run ends: an exit status, or the signal that it is to end by. */
 export type ExitStatus = number | EndSignal;
@@ -12,6 +13,8 @@ export type ExitStatus = number | EndSignal;
 export interface Cli {
   host: Host;
   stdout: Stdout;
+  /** What was typed after `media`. */
+  argv: readonly string[];
   /** Set by the command that ran. */
   status: ExitStatus;
   /** Ends the run at once, whatever is under way. */
@@ -24,6 +27,10 @@ export interface Invocation {
   stdout: Stdout;
   report: Report;
   globals: GlobalOptions;
+  /** What was typed after `media`. */
+  argv: readonly string[];
+  /** The options among it, but those named in `omitted`: for hints that are to be about the same service and profile. */
+  given: (omitted?: ReadonlySet<string>) => string[];
   abandon: (status: ExitStatus) => void;
 }
 
@@ -39,6 +46,8 @@ export function invocationOf(cli: Cli, command: Command): Invocation {
     stdout: cli.stdout,
     report: reportFor(cli.host, options, structured),
     globals: options,
+    argv: cli.argv,
+    given: omitted => givenOptions(cli.argv, command, omitted),
     abandon: cli.abandon,
   };
 }

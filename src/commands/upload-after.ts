@@ -21,7 +21,7 @@ export async function afterActions(options: UploadOptions, invocation: Invocatio
   const {isGithub} = await import('../output/ci.ts');
   if (options.ci === 'github' || (options.ci === 'auto' && isGithub(invocation.host.env))) {
     const {GithubReport} = await import('./upload-github.ts');
-    actions.push(new GithubReport(invocation));
+    actions.push(new GithubReport(invocation, options.dryRun === true));
   }
   if (options.open || options.copy || options.qr) actions.push(new Handover(options, invocation));
   return actions;

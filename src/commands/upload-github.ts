@@ -20,7 +20,7 @@ const summaryFrame = 1024;
 /** Tells GitHub's runner what became of an upload: annotations, outputs, a step summary (its documented formats). */
 export class GithubReport implements AfterAction {
   readonly #invocation: Invocation;
-  readonly #tally = new Tally();
+  readonly #tally: Tally;
   readonly #ids = new Lines();
   readonly #urls = new Lines();
   readonly #records = new Lines();
@@ -29,8 +29,9 @@ export class GithubReport implements AfterAction {
   #annotations = 0;
   #ending: MediaError | undefined;
 
-  constructor(invocation: Invocation) {
+  constructor(invocation: Invocation, dryRun: boolean) {
     this.#invocation = invocation;
+    this.#tally = new Tally(dryRun);
   }
 
   add(outcome: Outcome): void {

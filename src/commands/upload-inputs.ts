@@ -12,6 +12,8 @@ export interface Inputs {
   several: boolean;
   /** Whether there is no source at all, which --allow-empty allows. */
   empty: boolean;
+  /** Whether that is because `--shard` left none of them to this run. */
+  isEmptyShard: boolean;
   /** Tells the bytes of each source, by going through the inputs once more; false where it could not do so to the end. */
   survey(found: (bytes: number) => void, signal: AbortSignal): Promise<boolean>;
 }
@@ -51,6 +53,7 @@ export async function openInputs(
     sources: new Resumed(taken, iterator),
     several: !mayBeOne || taken.at(-1)?.done !== true,
     empty: taken[0]?.done === true,
+    isEmptyShard: taken[0]?.done === true && shard !== undefined,
     async survey(found, until) {
       const {isRepeatable, survey} = await import('../sources/survey.ts');
       return (await isRepeatable(options, context.cwd)) && survey(allSources(), found, until);

@@ -2,7 +2,6 @@ import {MediaError} from '../errors.ts';
 import type {EndSignal} from '../host.ts';
 import type {Journal} from '../journal/journal.ts';
 import type {FormatName} from '../output/formats.ts';
-import type {Outcome} from '../transfer/outcome.ts';
 import {Stop} from '../transfer/stop.ts';
 import type {TransferOptions} from '../transfer/transfer.ts';
 import type {ExitStatus, Invocation} from './cli.ts';
@@ -10,8 +9,9 @@ import {outcomeWithProfilePage} from './profile-page.ts';
 import type {Session} from './session.ts';
 import type {UploadOptions} from './upload.ts';
 import type {AfterAction} from './upload-after.ts';
-import {Again} from './upload-again.ts';
+import {Again, type TypedCommand} from './upload-again.ts';
 import {Audit} from './upload-audit.ts';
+import {Failures} from './upload-failures.ts';
 import {type Inputs, openInputs, type TypeDecision} from './upload-inputs.ts';
 import {Tally} from './upload-tally.ts';
 import {watchUpload} from './upload-watch.ts';
@@ -23,9 +23,10 @@ export class UploadRun {
   readonly #format: FormatName;
   readonly #after: readonly AfterAction[];
   readonly #stop = new Stop();
-  readonly #tally = new Tally();
+  readonly #tally: Tally;
   readonly #audit = new Audit();
-  readonly #again = new Again();
+  readonly #again: Again;
+  readonly #failures: Failures;
   #signal: EndSignal | undefined;
   #localFailure: MediaError | undefined;
 
@@ -39,6 +40,9 @@ export class UploadRun {
     this.#invocation = invocation;
     this.#format = format;
     this.#after = after;
+    this.#tally = new Tally(options.dryRun);
+    this.#again = new Again(typedCommand(options, invocation));
+    this.#failures = new Failures(invocation, options.failFast === true);
   }
 
   async execute(contentType: TypeDecision): Promise<ExitStatus> {
@@ -57,9 +61,14 @@ export class UploadRun {
 
   #onSignal(signal: EndSignal): void {
     const {abandon, report} = this.#invocation;
-    if (this.#signal !== undefined) abandon(signal);
-    else report.note('Ending: waiting for the answers to files that were sent whole. Again to end at once.');
-    this.#signal ??= signal;
+    if (this.#signal !== undefined) {
+      this.#failures.end();
+      abandon(signal);
+      return;
+    }
+    const again = signal === 'SIGINT' ? 'Press Ctrl-C again' : 'Send the signal again';
+    report.note(`Stopping: waiting for responses to finished uploads. ${again} to quit now.`);
+    this.#signal = signal;
     this.#stop.abort(new MediaError('interrupted', `The run was ended by ${signal}.`));
   }
 
@@ -74,17 +83,19 @@ export class UploadRun {
 
   async #upload(contentType: TypeDecision): Promise<void> {
     const inputs = await openInputs(this.#options, this.#invocation, this.#stop);
-    if (inputs.empty) return;
+    if (inputs.empty) {
+      if (inputs.isEmptyShard)
+        this.#invocation.report.note('This shard holds none of the inputs: nothing to upload.');
+      return;
+    }
     const results = await this.#openResults(inputs.several);
     const journal = await this.#openJournal();
     const session = await this.#openSession().catch(async error => {
       await journal?.close();
       throw error;
     });
-    const {observer, status, finish} = await watchUpload(this.#invocation, inputs, this.#tally);
-    const stopTelling = this.#invocation.host.onStatusSignal(async () =>
-      this.#invocation.report.note(await status()),
-    );
+    const {observer, tell, finish} = await watchUpload(this.#invocation, inputs, this.#tally);
+    const stopTelling = this.#invocation.host.onStatusSignal(tell);
     try {
       const {uploadAll} = await import('../transfer/transfer.ts');
       const options = {
@@ -96,10 +107,13 @@ export class UploadRun {
         this.#tally.add(outcome);
         this.#audit.add(outcome);
         this.#again.add(outcome);
+        this.#failures.add(outcome, inputs.several);
         for (const action of this.#after) action.add(outcome);
-        this.#reportFailure(outcome, inputs.several);
         await results.add(outcome);
       }
+    } catch (error) {
+      this.#failures.end();
+      throw error;
     } finally {
       finish();
       stopTelling();
@@ -118,7 +132,15 @@ export class UploadRun {
     ]);
     const color = mayColor(host.stdout, host.env, globals.color);
     const links = mayLink(host.stdout, host.env, color);
-    return new Results(stdout, {format: this.#format, several, width: widthOf(host.stdout), color, links});
+    return new Results(stdout, {
+      format: this.#format,
+      several,
+      dryRun: this.#options.dryRun === true,
+      width: () => widthOf(host.stdout),
+      isBrief: host.stdout.isTTY !== true && this.#invocation.report.level !== 'verbose',
+      color,
+      links,
+    });
   }
 
   /** A dry run needs no service. */
@@ -171,35 +193,24 @@ export class UploadRun {
     };
   }
 
-  /** In words, the first failures are enough to see what is wrong; JSON lines are for programs, which want all. */
-  #reportFailure(outcome: Outcome, several: boolean): void {
-    const {report} = this.#invocation;
-    if (!('error' in outcome)) return;
-    if (report.level === 'default' && report.chatty && this.#tally.failures > shownFailures) return;
-    report.failure(outcome.error, outcome.name, several);
-  }
-
   async #conclude(session: Session | undefined, {several}: Inputs): Promise<void> {
     const {report} = this.#invocation;
     if (session?.embedded && this.#tally.count('uploaded') > 0) {
       report.note("Stored by the embedded service; the record's URLs answer while media serve runs.");
     }
-    const hidden = this.#tally.failures - shownFailures;
-    if (hidden > 0) report.note(`... and ${hidden} more; --verbose shows all failures.`);
-    if (!several) return;
-    if (this.#options.dryRun) for (const line of this.#audit.lines()) report.note(line);
-    await this.#adviseAgain();
-    report.note(this.#tally.summary());
+    if (several && this.#options.dryRun) for (const line of this.#audit.lines()) report.note(line);
+    this.#failures.end();
+    for (const line of this.#advice(several)) report.note(line);
+    if (several) report.note(this.#tally.summary());
   }
 
-  /** Not where all failed: then the whole command is to be run again. After a signal only a journal knows what is left. */
-  async #adviseAgain(): Promise<void> {
-    const {report, host} = this.#invocation;
+  /** What to do about what did not succeed. After a signal only a journal knows what is left. */
+  #advice(several: boolean): string[] {
     const {journal, dryRun} = this.#options;
-    if (dryRun || !report.chatty || this.#tally.successes === 0) return;
-    if (this.#signal !== undefined && journal === undefined) return;
-    const hint = await this.#again.hint(host, journal);
-    if (hint !== undefined) report.note(hint);
+    if (dryRun || !several) return [];
+    if (this.#signal === undefined) return this.#again.advice(journal);
+    if (journal !== undefined) return this.#again.continuation();
+    return ['A run with --journal FILE can be stopped: the same command then goes on from there.'];
   }
 
   #exitStatus(): ExitStatus {
@@ -211,4 +222,24 @@ export class UploadRun {
   }
 }
 
-const shownFailures = 20;
+/** What says which the inputs are, and how they are named. */
+const inputOptions = new Set([
+  ...['recursive', 'follow', 'all', 'include', 'exclude', 'filesFrom', 'filesFrom0', 'shard', 'name'],
+  'allowEmpty',
+]);
+
+/** How the run was called; what comes through a pipe comes once. */
+function typedCommand(
+  {inputs, filesFrom = [], filesFrom0 = []}: UploadOptions,
+  invocation: Invocation,
+): TypedCommand {
+  const streams = [
+    ...inputs.filter(input => input === '-'),
+    ...[...filesFrom, ...filesFrom0].filter(isStream),
+  ];
+  return {argv: invocation.argv, options: invocation.given(inputOptions), isRepeatable: streams.length === 0};
+}
+
+function isStream(list: string): boolean {
+  return list === '-' || /^\/(dev|proc)\//.test(list);
+}

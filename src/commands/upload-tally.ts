@@ -5,6 +5,11 @@ import {exitStatus} from './exit-status.ts';
 export class Tally {
   readonly #counts = {uploaded: 0, skipped: 0, checked: 0, failed: 0, unknown: 0};
   readonly #kinds = new Map<string, Outcome>();
+  readonly #dryRun: boolean;
+
+  constructor(dryRun = false) {
+    this.#dryRun = dryRun;
+  }
 
   add(outcome: Outcome): void {
     this.#counts[outcome.status] += 1;
@@ -30,10 +35,27 @@ export class Tally {
     return this.#counts.uploaded + this.#counts.skipped + this.#counts.checked;
   }
 
-  /** The closing line, as the contract words it. */
+  /** The closing line, as the contract words it; a dry run can only check or fail. */
   summary(): string {
     const {uploaded, skipped, checked, failed, unknown} = this.#counts;
-    return `${uploaded} uploaded, ${skipped + checked} skipped, ${failed} failed, ${unknown} unknown`;
+    if (this.#dryRun) return `${checked} checked, ${failed} failed`;
+    return `${uploaded} uploaded, ${skipped} skipped, ${failed} failed, ${unknown} unknown`;
+  }
+
+  /** The same for a line that is redrawn: the summary, then only what there is, then only what went wrong. */
+  counts(): string[] {
+    const {failed, unknown} = this.#counts;
+    const told = (status: Outcome['status']) => `${this.#counts[status]} ${status}`;
+    const present = (Object.keys(this.#counts) as Outcome['status'][]).filter(
+      status => this.#counts[status] > 0,
+    );
+    const wrong = failed + unknown === 0 ? [] : [`${failed + unknown} failed`];
+    return [this.summary(), ...(present.length > 0 ? [present.map(told).join(', ')] : []), ...wrong];
+  }
+
+  /** The same for programs. */
+  fields(): Record<string, number> {
+    return {...this.#counts};
   }
 
   exitStatus(): number {

@@ -1,6 +1,5 @@
 import type {Clock} from '../host.ts';
-import {printable} from '../output/escape.ts';
-import {filesText, Meter, standingText} from '../output/meter.ts';
+import {filesText, Meter, standingFields, standingText} from '../output/meter.ts';
 import {mayAnimate, mayColor} from '../output/terminal.ts';
 import type {TransferObserver} from '../transfer/transfer.ts';
 import type {Invocation} from './cli.ts';
@@ -22,31 +21,32 @@ const countingMs = 1_000;
 /** What a run is watched by. */
 export interface Watch {
   observer: TransferObserver;
-  /** Where the run stands, in a line; of several inputs once they are counted, unless that takes long. */
-  status(): Promise<string>;
+  /** Reports where the run stands, in a line; of several inputs once they are counted, unless that takes long. */
+  tell(): Promise<void>;
   /** Ends the watching and clears what it drew. */
   finish(): void;
 }
 
 /**
- * Shows the run on standard error: drawn on a terminal; elsewhere a line every 10 s for several inputs, and nothing for
- * one. Where anything is shown of several inputs, all are counted meanwhile.
+ * Shows the run on standard error: drawn on a terminal; elsewhere a line every 10 s for several inputs or for programs, and
+ * nothing for one. Where anything is shown of several inputs, all are counted meanwhile.
  */
 export async function watchUpload(invocation: Invocation, inputs: Inputs, tally: Tally): Promise<Watch> {
   const {host, report} = invocation;
   const meter = new Meter(host.clock);
-  const status = () => {
+  const tell = () => {
     const standing = meter.standing();
-    return `${tally.summary()}; ${filesText(standing)}, ${standingText(standing)}`;
+    const text = `${tally.summary()}; ${filesText(standing)}, ${standingText(standing)}`;
+    report.progress(text, {...tally.fields(), ...standingFields(standing)});
   };
-  const shown = await show(invocation, inputs.several, meter, {status, counts: () => tally.summary()});
+  const shown = await show(invocation, inputs.several, meter, {tell, counts: () => tally.counts()});
   const surveyed = new AbortController();
   let counting: Promise<void> | undefined;
   const count = () => {
     counting ??= countAll(inputs, meter, surveyed.signal);
     return counting;
   };
-  const mayCount = report.chatty && inputs.several;
+  const mayCount = report.level !== 'quiet' && inputs.several;
   const countAfter = isDrawn(invocation) ? countAfterMs.drawn : countAfterMs.plain;
   const stopCounting = mayCount ? host.clock.after(countAfter, count) : () => {};
   return {
@@ -58,15 +58,15 @@ export async function watchUpload(invocation: Invocation, inputs: Inputs, tally:
       progress: (position, sentBytes) => meter.progress(position, sentBytes),
       finished: position => meter.finished(position),
       retrying(position, name, error, waitMs) {
-        meter.waiting(position, `next try in ${Math.ceil(waitMs / 1000)} s: ${printable(error.message)}`);
+        meter.waiting(position, waitMs, error.message);
         report.trace(`${name}: ${error.message} Next try in ${Math.round(waitMs)} ms.`);
         report.causes(error);
       },
       warning: (name, message) => report.warning(`${name}: ${message}`),
     },
-    async status() {
+    async tell() {
       if (mayCount) await within(countingMs, count(), host.clock);
-      return status();
+      tell();
     },
     finish() {
       stopCounting();
@@ -94,8 +94,14 @@ function within(ms: number, promise: Promise<void>, clock: Clock): Promise<void>
   });
 }
 
+/** What reads standard output through a pipe may write to the same terminal, which drawing would erase. */
 function isDrawn({host, report}: Invocation): boolean {
-  return report.chatty && mayAnimate(host.stderr, host.env);
+  return report.chatty && mayAnimate(host.stderr, host.env) && !host.isStdoutPiped();
+}
+
+/** Programs always get lines, since CI systems end silent jobs; people do for several inputs, or where else one would be drawn. */
+function hasLines({host, report}: Invocation, several: boolean): boolean {
+  return several || report.isJson || mayAnimate(host.stderr, host.env);
 }
 
 interface Shown {
@@ -108,17 +114,17 @@ async function show(
   invocation: Invocation,
   several: boolean,
   meter: Meter,
-  texts: {status: () => string; counts: () => string},
+  telling: {tell: () => void; counts: () => string[]},
 ): Promise<Shown> {
   const {host, report} = invocation;
   if (!isDrawn(invocation)) {
-    const stop = several ? host.clock.every(plainLineMs, () => report.note(texts.status())) : () => {};
+    const stop = hasLines(invocation, several) ? host.clock.every(plainLineMs, telling.tell) : () => {};
     return {start: () => {}, stop};
   }
   const {Progress} = await import('../output/progress.ts');
   const color = mayColor(host.stderr, host.env, invocation.globals.color);
   const {clock, stderr: stream} = host;
-  const progress = new Progress({stream, clock, color, several, meter, counts: texts.counts});
+  const progress = new Progress({stream, clock, color, several, meter, counts: telling.counts});
   report.drawing = progress;
   return {
     start: () => progress.start(),

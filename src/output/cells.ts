@@ -18,7 +18,17 @@ function cellsOfCharacter(character: string): number {
   return wide.test(character) ? 2 : 1;
 }
 
-/** The text on lines of at most `cells` cells, broken at spaces where there are any; line breaks in it stay. */
+const url = /https?:\/\/\S+/g;
+
+/** The web addresses in a text, as they stand there. */
+export function urlsIn(text: string): string[] {
+  return text.match(url) ?? [];
+}
+
+/**
+ * The text on lines of at most `cells` cells, broken at spaces where there are any; line breaks in it stay. A web address
+ * is never broken: a line of its own is as long as it takes.
+ */
 export function wrap(text: string, cells: number): string[] {
   return text.split('\n').flatMap(line => wrapLine(line, cells));
 }
@@ -26,19 +36,43 @@ export function wrap(text: string, cells: number): string[] {
 function wrapLine(line: string, cells: number): string[] {
   const lines: string[] = [];
   const characters = [...line];
+  const urls = rangesOfUrls(line);
   let start = 0;
   for (;;) {
     const fitting = countFitting(characters, cells, start);
     const rest = characters.length - start;
     if (fitting >= rest || rest < 2) break;
-    const end = start + Math.max(1, fitting);
-    // A space may be the first character that no longer fits: it ends the line, and belongs to neither.
-    let space = end;
-    while (space > start && characters[space] !== ' ') space -= 1;
-    lines.push(characters.slice(start, space > start ? space : end).join(''));
-    start = space > start ? space + 1 : end;
+    const end = endOfLine(characters, start, start + Math.max(1, fitting), urls);
+    if (end >= characters.length) break;
+    lines.push(characters.slice(start, end).join(''));
+    // A space that ends a line belongs to neither.
+    start = characters[end] === ' ' ? end + 1 : end;
   }
   return [...lines, characters.slice(start).join('')];
+}
+
+/** Where a line ends that holds the characters up to `most`: before its last space, or beside a URL, never within one. */
+function endOfLine(
+  characters: readonly string[],
+  start: number,
+  most: number,
+  urls: readonly [number, number][],
+): number {
+  let space = most;
+  while (space > start && characters[space] !== ' ') space -= 1;
+  const end = space > start ? space : most;
+  const [from = 0, to = 0] = urls.find(([from, to]) => from < end && end < to) ?? [];
+  if (to === 0) return end;
+  if (from <= start) return to;
+  return characters[from - 1] === ' ' && from - 1 > start ? from - 1 : from;
+}
+
+/** From which character to before which one each URL of a line is. */
+function rangesOfUrls(line: string): [number, number][] {
+  return [...line.matchAll(url)].map(({0: found, index}) => {
+    const from = [...line.slice(0, index)].length;
+    return [from, from + [...found].length];
+  });
 }
 
 /** How many characters from `start` on fit into the cells; none is torn from the accents that follow it. */
@@ -49,6 +83,14 @@ function countFitting(characters: readonly string[], cells: number, start = 0): 
     if (taken > cells) return at - start;
   }
   return characters.length - start;
+}
+
+/** The text in at most `cells` cells, its end left out. */
+export function cutEnd(text: string, cells: number): string {
+  if (cellsOf(text) <= cells) return text;
+  if (cells < 1) return '';
+  const characters = [...text];
+  return `${characters.slice(0, countFitting(characters, cells - 1)).join('')}…`;
 }
 
 /** The text in at most `cells` cells, its middle left out: the ends of names tell files apart. */

@@ -50,12 +50,10 @@ export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Out
 }
 
 function ndjsonLine(outcome: Outcome): string {
-  // A dry run sends nothing, which scripts know as skipped.
-  const status = outcome.status === 'checked' ? 'skipped' : outcome.status;
   const base64 = outcome.nameBytes?.toString('base64');
   let line = `{"file":${JSON.stringify(outcome.name)}`;
   if (base64 !== undefined) line += `,"fileBase64":"${base64}"`;
-  line += `,"status":"${status}"`;
+  line += `,"status":"${outcome.status}"`;
   if ('received' in outcome) line += `,"record":${outcome.received.json}`;
   if ('error' in outcome) line += `,"error":${JSON.stringify(errorFields(outcome.error))}`;
   if (outcome.contentType !== undefined) line += `,"contentType":${JSON.stringify(outcome.contentType)}`;
@@ -118,13 +116,12 @@ function urlsText(urls: unknown): string {
     .join('\n');
 }
 
-/** One row an outcome, for several inputs: file, status, id, pixels, size and address, or what went wrong. */
+export const outcomeHeadings = ['file', 'status', 'id', 'pixels', 'size', 'url or error'];
+
+/** One row an outcome, for several inputs: file, status, id, pixels, size and URL, or the code of what went wrong. */
 export function outcomeRow(outcome: Outcome): string[] {
   const start = [printable(outcome.name), outcome.status];
-  if (!('received' in outcome)) {
-    const text = 'error' in outcome ? outcome.error.message : checkedText(outcome);
-    return [...start, '', '', outcome.size === undefined ? '' : String(outcome.size), printable(text)];
-  }
+  if (!('received' in outcome)) return [...start, '', '', sizeText(outcome), codeOf(outcome)];
   const {record} = outcome.received;
   const {width, height} = record;
   const pixels = width == null || height == null ? '' : `${fieldText(width, '')}x${fieldText(height, '')}`;
@@ -137,9 +134,20 @@ export function outcomeRow(outcome: Outcome): string[] {
   ];
 }
 
-function checkedText({contentType = '', ...outcome}: Outcome): string {
+export const checkHeadings = ['file', 'status', 'type', 'size', 'note'];
+
+/** One row an outcome of a dry run: file, status, content type, size, and what it is a copy of or the code of what is wrong. */
+export function checkRow(outcome: Outcome): string[] {
+  const {name, status, contentType = ''} = outcome;
   const original = 'duplicateOf' in outcome ? outcome.duplicateOf : undefined;
-  return original === undefined ? contentType : `${contentType}, same content as ${original}`;
+  const note = original === undefined ? codeOf(outcome) : `same content as ${printable(original)}`;
+  return [printable(name), status, printable(contentType), sizeText(outcome), note];
 }
 
-export const outcomeHeadings = ['file', 'status', 'id', 'pixels', 'size', 'url or error'];
+function sizeText({size}: Outcome): string {
+  return size === undefined ? '' : String(size);
+}
+
+function codeOf(outcome: Outcome): string {
+  return 'error' in outcome ? outcome.error.code : '';
+}

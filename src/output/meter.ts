@@ -10,8 +10,8 @@ export interface FileInFlight {
   sent: number;
   /** On the clock's monotonic scale. */
   start: number;
-  /** Why and until when it waits, shown instead of how far it is. */
-  waiting?: string;
+  /** Why it waits and, on the clock's monotonic scale, until when: shown instead of how far it is. */
+  waiting?: {until: number; why: string};
 }
 
 /** How far a run is. */
@@ -67,9 +67,9 @@ export class Meter {
     if (file.waiting !== undefined) delete file.waiting;
   }
 
-  waiting(position: number, why: string): void {
+  waiting(position: number, ms: number, why: string): void {
     const file = this.#inFlight.get(position);
-    if (file !== undefined) file.waiting = why;
+    if (file !== undefined) file.waiting = {until: this.#clock.monotonic() + ms, why};
   }
 
   finished(position: number): void {
@@ -144,11 +144,16 @@ export class Meter {
 
 /** A run's bytes, rate and time left: `1.1 GiB of 2.6 GiB, 34.5 MiB/s, 44s left`. */
 export function standingText(standing: Standing): string {
-  const {done, rate, total, secondsLeft} = standing;
-  const size =
+  return standingTexts(standing)[0] as string;
+}
+
+/** The same and shorter ones for narrow terminals, without the time left and without the rate. */
+export function standingTexts({done, rate, total, secondsLeft}: Standing): string[] {
+  const all =
     total === undefined ? '' : ` of ${formatBytes(total.bytes)}${total.isComplete ? '' : ' or more'}`;
+  const size = `${formatBytes(done)}${all}`;
   const left = secondsLeft === undefined ? '' : `, ${formatDuration(secondsLeft)} left`;
-  return `${formatBytes(done)}${size}, ${formatBytes(rate)}/s${left}`;
+  return [`${size}, ${formatBytes(rate)}/s${left}`, `${size}, ${formatBytes(rate)}/s`, size];
 }
 
 /** How many files are done with: `4200 of 10000 files`. */
@@ -157,13 +162,31 @@ export function filesText({files, total}: Standing): string {
   return `${files}${all} ${(total?.files ?? files) === 1 ? 'file' : 'files'}`;
 }
 
+/** How far the run is in percent of its bytes, or undefined while the total is not known. */
+export function standingPercent({done, total}: Standing): number | undefined {
+  if (!total?.isComplete || total.bytes === 0) return undefined;
+  return Math.floor(100 * Math.min(1, done / total.bytes));
+}
+
 /** A bar as wide as asked for, filled as far as the run is; empty while the total is not known. */
-export function standingBar({done, total}: Standing, width: number): string {
+export function standingBar(standing: Standing, width: number): string {
+  const percent = standingPercent(standing);
   const room = width - '[] 100%'.length;
-  if (!total?.isComplete || total.bytes === 0 || room < 5) return '';
-  const share = Math.min(1, done / total.bytes);
-  const filled = Math.floor(share * room);
+  if (percent === undefined || room < 5) return '';
+  const filled = Math.floor((percent * room) / 100);
   const head = filled > 0 && filled < room ? '>' : '';
   const bar = '='.repeat(filled - head.length) + head;
-  return `[${bar.padEnd(room)}] ${String(Math.floor(share * 100)).padStart(3)}%`;
+  return `[${bar.padEnd(room)}] ${String(percent).padStart(3)}%`;
+}
+
+/** The same for programs. */
+export function standingFields({files, done, rate, total, secondsLeft}: Standing): Record<string, number> {
+  return {
+    files,
+    ...(total?.isComplete ? {totalFiles: total.files} : {}),
+    bytes: done,
+    ...(total?.isComplete ? {totalBytes: total.bytes} : {}),
+    bytesPerSecond: Math.round(rate),
+    ...(secondsLeft === undefined ? {} : {secondsLeft: Math.ceil(secondsLeft)}),
+  };
 }

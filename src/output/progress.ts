@@ -1,17 +1,14 @@
 import ora, {type Ora} from 'ora';
 import type {Clock, TerminalOutput} from '../host.ts';
-import {cellsOf, cutMiddle} from './cells.ts';
-import {printable} from './escape.ts';
-import {type FileInFlight, filesText, type Meter, standingBar, standingText} from './meter.ts';
+import {cutEnd} from './cells.ts';
+import type {Meter} from './meter.ts';
+import {batchLines, type Counts, fileLine} from './progress-lines.ts';
 import type {Drawing} from './report.ts';
-import {formatBytes, formatDuration} from './units.ts';
 
-const narrowestName = 8;
 /** Lines for files in flight, at most; the rest are counted. */
 const mostFiles = 8;
 /** Lines of the block that are not for files: the batch's, its counts, how many more, and the cursor's. */
 const otherLines = 4;
-const widestBar = 40;
 /** How often what is drawn is composed anew, however often something happens. */
 const composeMs = 100;
 
@@ -23,7 +20,7 @@ export interface ProgressOptions {
   /** Whether there are lines for the whole batch above those of its files. */
   several: boolean;
   /** What became of the files so far, for those lines. */
-  counts: () => string;
+  counts: () => Counts;
 }
 
 /** What is being sent, how far it is and how fast it goes, drawn on a terminal. */
@@ -65,16 +62,12 @@ export class Progress implements Drawing {
 
   #batchLines(room: number): string[] {
     const {meter, counts} = this.#options;
-    const standing = meter.standing();
-    const text = standingText(standing);
-    const bar = standingBar(standing, Math.min(widestBar, room - cellsOf(text) - 2));
     const files = this.#fileLines(room - 2, this.#linesForFiles());
     const more = meter.filesInFlight - files.length;
     return [
-      cutMiddle(bar === '' ? text : `${bar}  ${text}`, room),
-      cutMiddle(`  ${filesText(standing)}: ${counts()}`, room),
+      ...batchLines(meter.standing(), counts(), room),
       ...files.map(line => `  ${line}`),
-      ...(more > 0 ? [cutMiddle(`  and ${more} more`, room)] : []),
+      ...(more > 0 ? [`  ${cutEnd(`and ${more} more`, room - 2)}`] : []),
     ];
   }
 
@@ -113,20 +106,4 @@ export class Progress implements Drawing {
     if (this.#options.stream.columns) this.#compose();
     else this.#spinner.stop();
   };
-}
-
-function fileLine(file: FileInFlight, now: number, room: number): string {
-  const text = file.waiting ?? progressText(file.size, file.sent, now - file.start);
-  const forName = room - cellsOf(text) - 2;
-  const name = forName < narrowestName ? '' : `${cutMiddle(printable(file.name), forName)}  `;
-  return cutMiddle(`${name}${text}`, room);
-}
-
-/** How far an upload is: percent, bytes, rate, and the time that is left at that rate. */
-export function progressText(size: number, sent: number, elapsedMs: number): string {
-  if (sent >= size) return `${formatBytes(size)} sent, waiting for the answer`;
-  const share = `${Math.floor((100 * sent) / size)}%  ${formatBytes(sent)}/${formatBytes(size)}`;
-  if (sent === 0 || elapsedMs < 500) return share;
-  const rate = sent / (elapsedMs / 1000);
-  return `${share}  ${formatBytes(rate)}/s  ${formatDuration((size - sent) / rate)} left`;
 }

@@ -2,6 +2,7 @@ import {MediaError} from '../errors.ts';
 import type {TerminalOutput} from '../host.ts';
 import {causesOf} from './causes.ts';
 import {printable, printableJson} from './escape.ts';
+import {failureSentence} from './failure-text.ts';
 import {paint} from './terminal.ts';
 
 export interface ReportOptions {
@@ -32,6 +33,10 @@ export class Report {
     return this.#options.level;
   }
 
+  get isJson(): boolean {
+    return this.#options.json;
+  }
+
   /** Whether text other than failures may be shown. */
   get chatty(): boolean {
     const {json, level} = this.#options;
@@ -50,9 +55,8 @@ export class Report {
       this.causes(error);
       return;
     }
-    const which =
-      several && file !== undefined && !error.message.includes(file) ? `${printable(file)}: ` : '';
-    this.#line(`${paint('red', 'media:', color)} ${which}${printable(error.message)}`);
+    const sentence = several && file !== undefined ? failureSentence(error, file) : error.message;
+    this.#line(`${paint('red', 'media:', color)} ${printable(sentence)}`);
     if (error.hint !== undefined) this.#line(`  ${printable(error.hint)}`);
     this.causes(error);
   }
@@ -62,8 +66,23 @@ export class Report {
     if (this.#options.level === 'verbose') for (const line of causesOf(error)) this.#line(printable(line));
   }
 
+  /** Failures of several files for one reason, in words: the sentence for all of them, and some of their names. */
+  failures({hint}: MediaError, sentence: string, names: readonly string[], count: number): void {
+    const {color} = this.#options;
+    const more = count > names.length ? ` and ${count - names.length} more` : '';
+    this.#line(`${paint('red', 'media:', color)} ${printable(sentence)}`);
+    this.#line(`  ${names.map(printable).join(', ')}${more}`);
+    if (hint !== undefined) this.#line(`  ${printable(hint)}`);
+  }
+
+  /** Where the run stands, in words or as a JSON line. */
+  progress(text: string, fields: Record<string, number>): void {
+    if (!this.#options.json) this.note(text);
+    else if (this.level !== 'quiet') this.#line(JSON.stringify({progress: fields}));
+  }
+
   warning(message: string): void {
-    if (this.chatty) this.#line(`${paint('yellow', 'warning:', this.#options.color)} ${printable(message)}`);
+    if (this.chatty) this.#line(`${paint('magenta', 'warning:', this.#options.color)} ${printable(message)}`);
   }
 
   note(message: string): void {

@@ -1,6 +1,8 @@
 import {InOrder} from '../in-order.ts';
 import type {Outcome} from '../transfer/outcome.ts';
 import {
+  checkHeadings,
+  checkRow,
   type FormatName,
   formatHead,
   formatOutcome,
@@ -8,13 +10,20 @@ import {
   outcomeRow,
   recordRows,
 } from './formats.ts';
+import {statusStyle} from './status-style.ts';
 import type {Stdout} from './stdout.ts';
+import {formatBytes} from './units.ts';
 
 export interface ResultOptions {
   format: FormatName;
   /** Whether the command line named several inputs: a row each, instead of one record's fields. */
   several: boolean;
-  width: number;
+  /** Whether nothing is sent: other columns. */
+  dryRun: boolean;
+  /** Cells to fit a table into, asked for when one is printed. */
+  width: () => number;
+  /** Whether a table of many inputs holds failures and totals only. */
+  isBrief: boolean;
   color: boolean;
   /** Whether web addresses in tables are links. */
   links?: boolean;
@@ -22,6 +31,8 @@ export interface ResultOptions {
 
 /** Rows of one table: drawing one takes time that grows faster than its length. */
 const longestTable = 1000;
+/** With more inputs than this a brief table holds failures and totals only. */
+const mostBriefRows = 100;
 
 /**
  * Prints outcomes on standard output in one format: ndjson as they come, the other line formats in the order of the
@@ -31,6 +42,8 @@ export class Results {
   readonly #stdout: Stdout;
   readonly #options: ResultOptions;
   #rows: Outcome[] = [];
+  readonly #totals = new Map<Outcome['status'], {files: number; bytes: number}>();
+  #count = 0;
   readonly #order = new InOrder<Outcome>();
   #begun = false;
 
@@ -48,16 +61,32 @@ export class Results {
   async end(): Promise<void> {
     for (const outcome of this.#order.rest()) await this.#print(outcome);
     await this.#printTable();
+    if (this.#leavesOutSuccesses) await this.#printTotals();
   }
 
   async #print(outcome: Outcome): Promise<void> {
     const {format} = this.#options;
-    if (format === 'table') {
-      this.#rows.push(outcome);
-      return this.#rows.length < longestTable ? undefined : this.#printTable();
-    }
+    if (format === 'table') return this.#addRow(outcome);
     await this.#stdout.write((this.#begun ? '' : formatHead(format)) + formatOutcome(format, outcome));
     this.#begun = true;
+  }
+
+  async #addRow(outcome: Outcome): Promise<void> {
+    this.#count += 1;
+    const total = this.#totals.get(outcome.status) ?? {files: 0, bytes: 0};
+    this.#totals.set(outcome.status, total);
+    total.files += 1;
+    total.bytes += outcome.size ?? 0;
+    if (this.#leavesOutSuccesses) {
+      if (this.#count === mostBriefRows + 1) this.#rows = this.#rows.filter(row => 'error' in row);
+      if (!('error' in outcome)) return;
+    }
+    this.#rows.push(outcome);
+    if (this.#rows.length >= longestTable) await this.#printTable();
+  }
+
+  get #leavesOutSuccesses(): boolean {
+    return this.#options.isBrief && this.#count > mostBriefRows;
   }
 
   async #printTable(): Promise<void> {
@@ -67,12 +96,32 @@ export class Results {
   }
 
   async #table(): Promise<string> {
-    const {several, width, color, links = false} = this.#options;
+    const {several, dryRun, links = false} = this.#options;
     const [only] = this.#rows;
     if (only === undefined) return '';
+    if (dryRun) return this.#render(this.#rows.map(checkRow), checkHeadings);
+    if (several) return this.#render(this.#rows.map(outcomeRow), outcomeHeadings, links);
+    return 'received' in only ? this.#render(recordRows(only.received.record), undefined, links) : '';
+  }
+
+  async #printTotals(): Promise<void> {
+    const rows = [...this.#totals].map(([status, {files, bytes}]) => [
+      status,
+      String(files),
+      formatBytes(bytes),
+    ]);
+    await this.#stdout.write(await this.#render(rows, ['status', 'files', 'size']));
+  }
+
+  async #render(rows: string[][], headings: string[] | undefined, links = false): Promise<string> {
     const {renderTable} = await import('./table.ts');
-    if (several || only.status === 'checked')
-      return renderTable(this.#rows.map(outcomeRow), {headings: outcomeHeadings, width, color, links});
-    return 'received' in only ? renderTable(recordRows(only.received.record), {width, color, links}) : '';
+    const {color} = this.#options;
+    const styles = {status: statusStyle};
+    return renderTable(rows, {
+      ...(headings === undefined ? {} : {headings, styles}),
+      width: this.#options.width(),
+      color,
+      links,
+    });
   }
 }

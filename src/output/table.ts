@@ -1,9 +1,12 @@
 import Table from 'cli-table3';
-import {cellsOf, wrap} from './cells.ts';
+import {cellsOf, urlsIn, wrap} from './cells.ts';
 import {hyperlink, linkLines} from './links.ts';
+import {paint, type Style} from './terminal.ts';
 
 export interface TableOptions {
   headings?: string[];
+  /** The style of a cell by its text, for columns of these headings. */
+  styles?: Record<string, (text: string) => Style | undefined>;
   /** Cells to fit into; infinite for as wide as the content. */
   width: number;
   color: boolean;
@@ -17,23 +20,52 @@ const narrowestFirstColumn = 12;
 const padding = 2;
 /** Those spaces and one border. */
 const frame = padding + 1;
+const indent = '  ';
 
 /**
  * Rows as a table with borders. Where the terminal is too narrow for that, a table with headings shows each row's last
- * cell on a line of its own, then everything as plain lines; a table without headings wraps its cells.
+ * cell on a line of its own, then everything as plain lines; a table without headings wraps its cells. A URL is never
+ * broken: one that fits into no cell stands below its row or after its name, where the terminal may wrap it.
  */
 export function renderTable(rows: string[][], options: TableOptions): string {
   const {headings, width} = options;
   const widths = naturalWidths(headings === undefined ? rows : [headings, ...rows]);
-  if (totalOf(widths) <= width) return draw(rows, headings, widths, options);
+  if (totalOf(widths) <= width) return `${draw(rows, headings, widths, options).join('\n')}\n`;
   if (headings === undefined) {
-    const fitted = shrinkWidest(widths, width);
-    return fitted === undefined ? plainLines(rows, options) : draw(rows, headings, fitted, options);
+    const fitted = shrinkWidest(widths, rows, width);
+    return fitted === undefined
+      ? plainLines(rows, options)
+      : `${draw(rows, headings, fitted, options).join('\n')}\n`;
   }
   const folded = shrinkFirst(widths.slice(0, -1), width);
-  return folded === undefined
-    ? plainLines(rows, options)
-    : draw(rows.flatMap(foldLast), headings.slice(0, -1), folded, options);
+  return folded === undefined ? plainLines(rows, options) : drawFolded(rows, headings, folded, options);
+}
+
+/** Each row's last cell below it: in the box where all of them fit, else without borders. */
+function drawFolded(rows: string[][], headings: string[], widths: number[], options: TableOptions): string {
+  const inside = totalOf(widths) - frame - 1;
+  const fits = rows.every(row => longestUrl(row.at(-1)) <= inside);
+  const firsts = headings.slice(0, -1);
+  if (fits) return `${draw(rows.flatMap(foldLast), firsts, widths, options).join('\n')}\n`;
+  let bottom = '';
+  const lines = rows.flatMap((row, index) => {
+    // Each row is drawn as a table of its own, of which the borders between rows are left out.
+    const drawn = draw([row.slice(0, -1)], index === 0 ? firsts : undefined, widths, options, headings);
+    bottom = drawn.pop() ?? '';
+    return [...drawn.slice(index === 0 ? 0 : 1), ...below(row.at(-1) ?? '', index, options)];
+  });
+  return `${[...lines, bottom].join('\n')}\n`;
+}
+
+/** What did not fit into the box; a URL whole, for the terminal to wrap. */
+function below(text: string, index: number, {width, links}: TableOptions): string[] {
+  if (text === '') return [];
+  const wrapped = wrap(text, width - indent.length);
+  return (links ? linkLines(text, wrapped, linkNumbered(index)) : wrapped).map(line => indent + line);
+}
+
+function linkNumbered(number: number): (part: string, href: string, start: number) => string {
+  return (part, href, start) => hyperlink(part, href, `media-${number}-${start}`);
 }
 
 type Row = (string | {content: string; colSpan: number})[];
@@ -49,11 +81,14 @@ function draw(
   rows: Row[],
   headings: string[] | undefined,
   widths: number[],
-  {color, links}: TableOptions,
-): string {
+  {color, links, styles}: TableOptions,
+  allHeadings = headings,
+): string[] {
   const marks = new LinkMarks();
-  const lines = (text: string, width: number) => {
+  const lines = (text: string, width: number, column: number) => {
     const wrapped = wrap(text, width);
+    const style = styles?.[allHeadings?.[column] ?? '']?.(text);
+    if (style !== undefined) return wrapped.map(line => paint(style, line, color));
     return links ? marks.mark(text, wrapped) : wrapped;
   };
   const table = new Table({
@@ -63,7 +98,7 @@ function draw(
     style: {compact: true, ...(color ? {head: ['bold'], border: ['gray']} : {head: [], border: []})},
   });
   table.push(...rows.flatMap(row => linesOf(row, widths, lines)));
-  return `${marks.resolve(table.toString())}\n`;
+  return marks.resolve(table.toString()).split('\n');
 }
 
 /**
@@ -91,10 +126,14 @@ class LinkMarks {
 }
 
 /** A row as one row for each line of its highest cell: the package takes hours over a cell of thousands of lines. */
-function linesOf(row: Row, widths: number[], split: (text: string, cells: number) => string[]): Row[] {
+function linesOf(
+  row: Row,
+  widths: number[],
+  split: (text: string, cells: number, column: number) => string[],
+): Row[] {
   const whole = totalOf(widths) - frame - 1;
   const cells = row.map((cell, index) =>
-    typeof cell === 'string' ? split(cell, widths[index] ?? 0) : split(cell.content, whole),
+    typeof cell === 'string' ? split(cell, widths[index] ?? 0, index) : split(cell.content, whole, -1),
   );
   const height = Math.max(1, ...cells.map(lines => lines.length));
   return Array.from({length: height}, (_, line) =>
@@ -106,13 +145,13 @@ function linesOf(row: Row, widths: number[], split: (text: string, cells: number
 }
 
 /** A field a line, named by its heading; rows with headings are set apart by an empty line. */
-function plainLines(rows: string[][], {headings, width, links}: TableOptions): string {
+function plainLines(rows: string[][], {headings, styles, color, width, links}: TableOptions): string {
   let count = 0;
   const lines = (text: string) => {
     const wrapped = wrap(text, width);
     if (!links) return wrapped;
     count += 1;
-    return linkLines(text, wrapped, (part, href, start) => hyperlink(part, href, `media-${count}-${start}`));
+    return linkLines(text, wrapped, linkNumbered(count));
   };
   const fields = (row: string[]): [string, string][] =>
     headings === undefined
@@ -121,7 +160,10 @@ function plainLines(rows: string[][], {headings, width, links}: TableOptions): s
   const blocks = rows.map(row =>
     fields(row)
       .filter(([, value]) => value !== '')
-      .flatMap(([name, value]) => lines(`${name}: ${value}`))
+      .flatMap(([name, value]) => {
+        const style = styles?.[name]?.(value);
+        return style === undefined ? lines(`${name}: ${value}`) : `${name}: ${paint(style, value, color)}`;
+      })
       .map(line => `${line}\n`)
       .join(''),
   );
@@ -142,15 +184,26 @@ function totalOf(widths: number[]): number {
   return widths.reduce((sum, width) => sum + width + frame, 1);
 }
 
-/** Takes cells from the widest columns until all fit, or undefined when they cannot. */
-function shrinkWidest(natural: number[], available: number): number[] | undefined {
+/** Takes cells from the widest columns until all fit, or undefined when they cannot without breaking a URL. */
+function shrinkWidest(natural: number[], rows: string[][], available: number): number[] | undefined {
+  // The names of a record's fields stay whole where they leave room for the rest.
+  const narrowest = (column: number) => (column === 0 ? Math.floor(available / 2) : narrowestColumn);
+  const least = natural.map((width, column) =>
+    Math.max(Math.min(width, narrowest(column)), ...rows.map(row => longestUrl(row[column]))),
+  );
   if (natural.length * (narrowestColumn + frame) + 1 > available) return undefined;
   const widths = [...natural];
   for (let excess = totalOf(widths) - available; excess > 0; excess -= 1) {
-    const widest = widths.indexOf(Math.max(...widths));
+    const spare = widths.map((width, column) => (width > (least[column] ?? 0) ? width : 0));
+    const widest = spare.indexOf(Math.max(...spare));
+    if (!spare[widest]) return undefined;
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
   return widths;
+}
+
+function longestUrl(cell = ''): number {
+  return Math.max(0, ...urlsIn(cell).map(cellsOf));
 }
 
 /** Takes from the first column, a name, what the others need, or undefined when too little of it would be left. */

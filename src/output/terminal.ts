@@ -42,11 +42,14 @@ export function widthOf(stream: TerminalOutput): number {
 
 const bold = ['\u001b[1m', '\u001b[22m'] as const;
 const red = ['\u001b[31m', '\u001b[39m'] as const;
-const yellow = ['\u001b[33m', '\u001b[39m'] as const;
-const styles = {bold, red, yellow};
+const green = ['\u001b[32m', '\u001b[39m'] as const;
+/** Where others take yellow, which nobody can read on a light background. */
+const magenta = ['\u001b[35m', '\u001b[39m'] as const;
+const styles = {bold, red, green, magenta};
+export type Style = keyof typeof styles;
 
 /** The text in a style, or as it is when colour is off. */
-export function paint(style: keyof typeof styles, text: string, color: boolean): string {
+export function paint(style: Style, text: string, color: boolean): string {
   return color ? `${styles[style][0]}${text}${styles[style][1]}` : text;
 }
 

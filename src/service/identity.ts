@@ -53,7 +53,8 @@ function judge(answer: HttpAnswer): KeyVerdict {
   return {
     status: 'unclear',
     httpStatus: status,
-    message: record?.message ?? `it answered ${status}, but not as GraphQL does`,
+    // It ends up inside a sentence.
+    message: record?.message.replace(/[.\s]+$/, '') ?? `it answered ${status}, but not as GraphQL does`,
   };
 }
 

@@ -139,8 +139,18 @@ function shortened(message: string): string {
   return text.length > 500 ? `${text.slice(0, 500)}...` : text;
 }
 
+/** A sentence with how many attempts it took. */
+export function withTries(message: string, attempts: number, most: number): string {
+  return `${message} (Attempt ${attempts} of ${most}.)`;
+}
+
+/** The sentence without what withTries added. */
+export function withoutTries(message: string): string {
+  return message.replace(/ \(Attempt \d+ of \d+\.\)$/, '');
+}
+
 function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
+  return /[.!?。！？…]$/.test(text) ? text : `${text}.`;
 }
 
 function seconds(ms: number): string {

@@ -5,7 +5,7 @@ import type {Journal, JournalInput} from '../journal/journal.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/source.ts';
 import {type AttemptResult, attemptUpload} from './attempt.ts';
-import {explain} from './explain.ts';
+import {explain, withTries} from './explain.ts';
 import type {Outcome, OutcomeFacts} from './outcome.ts';
 import {backoffMs, type Decision, decide, type Failure, type Phase, parseRetryAfter} from './retry.ts';
 import type {BatchParts, TransferOptions} from './transfer.ts';
@@ -247,7 +247,7 @@ export class FileTransfer {
     const {attempts} = this.#facts;
     if (attempts < 2) return error;
     return error.reworded({
-      message: `${error.message} (Attempt ${attempts} of ${this.#options.retries + 1}.)`,
+      message: withTries(error.message, attempts, this.#options.retries + 1),
     });
   }
 

@@ -150,6 +150,7 @@ class Batch {
 }
 
 function notTried(position: number, source: Source, why: MediaError): Outcome {
-  const error = new MediaError('not_tried', `${source.name} was not tried: the run had ended (${why.code}).`);
+  const sentence = `${source.name} was not tried: the run had ended (${why.code}).`;
+  const error = new MediaError('not_tried', sentence, {cause: why});
   return {...nameOf(source), position, status: 'failed', error, attempts: 0, elapsedMs: 0};
 }

@@ -1,6 +1,5 @@
 import {copyFile, mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
 import {fixture, program, type Sandbox} from '../support/media.ts';
@@ -191,107 +190,6 @@ describe('media upload -r', () => {
     expect(exitCode).toBe(0);
     expect(lines(stdout)).toHaveLength(6);
     expect(asked).toBe(7);
-  });
-});
-
-it('SIGUSR2: a status line on stderr, and the run goes on', async () => {
-  let asked = 0;
-  const {url} = await scriptedServer(async connection => {
-    await connection.request();
-    asked += 1;
-    if (asked === 2) {
-      client.kill('SIGUSR2');
-      await told;
-    }
-    connection.answer(200, someRecord);
-  });
-  const {sandbox} = await connectedSandbox();
-  await pictures(sandbox, 'assets', 3);
-  const client = sandbox.run(['upload', '-r', 'assets', '-c', '1'], {
-    env: {...sandbox.env, MEDIA_BASE_URL: url},
-  });
-  const told = new Promise<void>(resolve => {
-    client.stderr?.once('data', () => resolve());
-  });
-  const {stderr, exitCode} = await client;
-  expect(exitCode).toBe(0);
-  expect(stderr).toMatch(
-    /^1 uploaded, 0 skipped, 0 failed, 0 unknown; 1 of 3 files, [\d.]+ KiB of 39\.8 KiB, .*\/s(, .* left)?\n3 uploaded/,
-  );
-});
-
-describe('the failures of several inputs', () => {
-  it('refused by the service: each line names its file', async () => {
-    const {url} = await scriptedServer(async connection => {
-      await connection.request();
-      connection.answer(415, '{"code":7,"message":"No."}');
-    });
-    const {sandbox} = await connectedSandbox();
-    await pictures(sandbox, 'assets', 2);
-    const {stderr, exitCode} = await sandbox.run(['upload', '-r', 'assets', '-c', '1'], {
-      env: {...sandbox.env, MEDIA_BASE_URL: url},
-    });
-    expect(exitCode).toBe(1);
-    const told = stderr.split('\n').filter(line => line.startsWith('media:'));
-    expect(told.map(line => line.split(': ')[1])).toEqual(['assets/p000.png', 'assets/p001.png']);
-  });
-
-  it('25 missing files: 20 in words and how many more; all with --verbose, all as JSON lines', async () => {
-    const {sandbox} = await connectedSandbox();
-    const missing = Array.from({length: 25}, (_, index) => `gone${index}.png`);
-    const told = async (...options: string[]) =>
-      (await sandbox.run(['upload', ...missing, ...options])).stderr;
-    expect((await told()).match(/does not exist/g)).toHaveLength(20);
-    expect(await told()).toContain('... and 5 more; --verbose shows all failures.\n');
-    expect((await told('--verbose')).match(/does not exist/g)).toHaveLength(25);
-    expect((await told('--ndjson')).match(/"file_missing"/g)).toHaveLength(25);
-  });
-});
-
-describe('what failed, uploaded again', () => {
-  /** Runs the command that the summary gave, as it was printed. */
-  async function typeHint(sandbox: Sandbox, stderr: string) {
-    const typed = /and nothing else: media (upload .*) \(and the options of this run\)\n/.exec(stderr)?.[1];
-    return execa('sh', ['-c', `exec "$0" "$1" ${typed} --ndjson`, process.execPath, program], {
-      cwd: sandbox.directory,
-      env: sandbox.env,
-      extendEnv: false,
-    });
-  }
-
-  it.each([
-    ['a few', ["it's here.png", '-r.png', 'p.png']],
-    ['many, in a list', Array.from({length: 30}, (_, index) => `late ${index}.png`)],
-    ['a name with a line break, in a list', ['two\nlines.png']],
-  ])('%s: the command that is printed sends them and nothing else', async (_name, late) => {
-    const {service, sandbox} = await connectedSandbox();
-    await copyFile(fixture('photo.png'), join(sandbox.directory, 'there.png'));
-    const {stderr, exitCode} = await sandbox.run(['upload', '--', 'there.png', ...late]);
-    expect(exitCode).toBe(3);
-    for (const name of late) await copyFile(fixture('photo.png'), join(sandbox.directory, name));
-    const {stdout} = await typeHint(sandbox, stderr);
-    expect(lines(stdout).map(({file}) => file.replace(/^\.\//, ''))).toHaveLength(late.length);
-    expect(new Set(lines(stdout).map(({file}) => file.replace(/^\.\//, '')))).toEqual(new Set(late));
-    expect(await service.records()).toHaveLength(1 + late.length);
-  });
-
-  it('with a journal: the same command', async () => {
-    const {sandbox} = await connectedSandbox();
-    await copyFile(fixture('photo.png'), join(sandbox.directory, 'there.png'));
-    const {stderr} = await sandbox.run(['upload', 'there.png', 'gone.png', '--journal', 'j']);
-    expect(stderr).toContain('run the same command again: the journal knows the rest.\n1 uploaded');
-  });
-
-  it.each([
-    ['nothing succeeded', ['gone.png', 'lost.png']],
-    ['what failed stood on standard input', ['there.png', '-']],
-    ['nothing was sent', ['there.png', 'gone.png', '--dry-run']],
-  ])('%s: no such advice', async (_name, parameters) => {
-    const {sandbox} = await connectedSandbox();
-    await copyFile(fixture('photo.png'), join(sandbox.directory, 'there.png'));
-    const {stderr} = await sandbox.run(['upload', ...parameters], {stdin: 'pipe', input: ''});
-    expect(stderr).toContain(' failed, 0 unknown\n');
-    expect(stderr).not.toContain('To upload what failed');
   });
 });
 

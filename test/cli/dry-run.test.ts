@@ -33,11 +33,11 @@ describe('media upload --dry-run', () => {
     const box = await tree();
     const {stdout, stderr, exitCode} = await box.run(['upload', '-r', 'assets', '--dry-run', '--ndjson']);
     expect(audit(stdout)).toEqual([
-      ['assets/a.png', 'skipped', 'image/png', undefined],
-      ['assets/c.png', 'skipped', 'image/png', undefined],
-      ['assets/clip.mp4', 'skipped', 'video/mp4', undefined],
-      ['assets/d.png', 'skipped', 'image/png', undefined],
-      ['assets/more/b.png', 'skipped', 'image/png', 'assets/a.png'],
+      ['assets/a.png', 'checked', 'image/png', undefined],
+      ['assets/c.png', 'checked', 'image/png', undefined],
+      ['assets/clip.mp4', 'checked', 'video/mp4', undefined],
+      ['assets/d.png', 'checked', 'image/png', undefined],
+      ['assets/more/b.png', 'checked', 'image/png', 'assets/a.png'],
       ['assets/page.png', 'failed', undefined, undefined],
     ]);
     expect(stderr).toMatch(/^\{"error":.*"not_media".*\}\n$/);
@@ -56,11 +56,12 @@ describe('media upload --dry-run', () => {
         `  image/png: 4 files, ${kibibytes(4 * (photo ?? 0) + 2)}`,
         `  video/mp4: 1 file, ${kibibytes(clip ?? 0)}`,
         `  the same content as another: 1 file, ${kibibytes(photo ?? 0)}`,
-        '0 uploaded, 5 skipped, 0 failed, 0 unknown',
+        '5 checked, 0 failed',
         '',
       ].join('\n'),
     );
-    expect(stdout).toMatch(/b\.png .* image\/png, same content as assets\/a\.png/);
+    expect(stdout).toMatch(/│ file +│ status +│ type +│ size +│ note +│/);
+    expect(stdout).toMatch(/b\.png +│ checked │ image\/png │ \d+ │ same content as assets\/a\.png │/);
   });
 
   it.each([

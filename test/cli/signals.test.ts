@@ -6,7 +6,8 @@ import {fixture, temporaryDirectory} from '../support/media.ts';
 import {type ScriptedConnection, scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
-const ending = 'Ending: waiting for the answers to files that were sent whole. Again to end at once.\n';
+const stopping = 'Stopping: waiting for responses to finished uploads.';
+const ending = `${stopping} Press Ctrl-C again to quit now.\n`;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Waits until the process has taken every signal and gone back to sleep. */
@@ -64,7 +65,11 @@ describe.each(signals)('%s', signal => {
     upload.kill(signal);
     const {stdout, stderr, signal: endedBy} = await upload;
     // Nothing is said of the outcome, since the wait for the answer was cut short.
-    expect({stdout, stderr, endedBy}).toEqual({stdout: '', stderr: ending, endedBy: signal});
+    expect({stdout, stderr, endedBy}).toEqual({
+      stdout: '',
+      stderr: signal === 'SIGINT' ? ending : `${stopping} Send the signal again to quit now.\n`,
+      endedBy: signal,
+    });
   });
 });
 

@@ -40,7 +40,7 @@ describe('media upload on a terminal', () => {
   it('80 columns: a spinner on stderr alone, gone at the end, the cursor never hidden', async () => {
     const {box, release} = await slowService();
     const terminal = onTerminal(box, ['upload', photo, '--format', 'id'], {shell: 'exec "$@" > stdout.txt'});
-    await terminal.shows('13.3 KiB sent, waiting for the answer');
+    await terminal.shows('13.3 KiB sent, waiting for the response');
     release();
     expect(await terminal.end).toMatchObject({exitCode: 0});
     expect(terminal.output()).toMatch(spinner);
@@ -55,7 +55,7 @@ describe('media upload on a terminal', () => {
   it('Ctrl-C twice while the answer is awaited: ended by SIGINT at once, the cursor still there', async () => {
     const {box} = await slowService();
     const terminal = onTerminal(box, ['upload', photo]);
-    await terminal.shows('waiting for the answer');
+    await terminal.shows('waiting for the response');
     terminal.write('\u0003');
     terminal.write('\u0003');
     expect(await terminal.end).toMatchObject({signal: 2});
@@ -67,7 +67,7 @@ describe('media upload on a terminal', () => {
     const terminal = onTerminal(box, ['upload', 'gone.png', photo, '--format', 'id'], {
       shell: 'exec "$@" > stdout.txt',
     });
-    await terminal.shows('waiting for the answer');
+    await terminal.shows('waiting for the response');
     release();
     expect(await terminal.end).toMatchObject({exitCode: 3});
     expect(terminal.output()).toContain('\u001b[31mmedia:\u001b[39m gone.png does not exist.\r\n');
@@ -83,7 +83,7 @@ describe('media upload on a terminal', () => {
     });
     await terminal.shows(/\d+% {2}[\d.]+ KiB of 397\.9 KiB, /);
     await terminal.shows('0 of 30 files: 0 uploaded, 0 skipped, 0 failed, 0 unknown');
-    await terminal.shows('13.3 KiB sent, waiting for the answer');
+    await terminal.shows('13.3 KiB sent, waiting for the response');
     await terminal.shows('  and 12 more');
     release();
     expect(await terminal.end).toMatchObject({exitCode: 0});
@@ -94,7 +94,7 @@ describe('media upload on a terminal', () => {
       .flatMap(line => line.split(clearLine.slice(0, 4)))
       .map(line => stripVTControlCharacters(line));
     expect(Math.max(...drawn.map(cellsOf))).toBeLessThanOrEqual(80);
-    expect(drawn.join('\n')).toContain('lon…g-long-');
+    expect(drawn.join('\n')).toMatch(/long-\S*…\S*-\d+\.png {2}/);
   });
 
   it.each([
@@ -154,7 +154,7 @@ describe('media upload on a terminal', () => {
   it('a terminal that loses its width while the spinner turns: the spinner stops, little output', async () => {
     const {box, release} = await slowService();
     const terminal = onTerminal(box, ['upload', photo]);
-    await terminal.shows('waiting for the answer');
+    await terminal.shows('waiting for the response');
     await execa('stty', ['-F', terminal.pty, 'cols', '0']);
     await eventually(() => terminal.output().endsWith(clearLine));
     release();
@@ -164,36 +164,91 @@ describe('media upload on a terminal', () => {
   });
 });
 
+describe('a terminal that is resized during a run', () => {
+  it('from 120 to 80 columns: the table fits into 80', async () => {
+    const {box, release} = await slowService();
+    const terminal = onTerminal(box, ['upload', photo, fixture('clip.mp4')], {columns: 120});
+    await terminal.shows('waiting for the response');
+    const before = terminal.output().length;
+    await execa('stty', ['-F', terminal.pty, 'cols', '80']);
+    await eventually(() => terminal.output().length > before);
+    release();
+    expect(await terminal.end).toMatchObject({exitCode: 0});
+    const lines = stripVTControlCharacters(terminal.output()).split('\r\n');
+    const box80 = lines.filter(line => /^[┌├│└]/.test(line.replace(/^.*\r/, '')));
+    expect(box80.length).toBeGreaterThan(4);
+    expect(Math.max(...box80.map(cellsOf))).toBeLessThanOrEqual(80);
+  });
+});
+
+describe('statuses in tables', () => {
+  it.each([100, 20])('%i columns: uploaded green, failed red; without colour neither', async columns => {
+    const {sandbox} = await connectedSandbox();
+    const shell = 'exec "$@" 2> /dev/null';
+    const colored = onTerminal(sandbox, ['upload', photo, 'gone.png'], {columns, shell});
+    await colored.end;
+    expect(colored.output()).toContain('\u001b[32muploaded\u001b[39m');
+    expect(colored.output()).toContain('\u001b[31mfailed\u001b[39m');
+    const plain = onTerminal(sandbox, ['upload', photo, 'gone.png', '--no-color'], {columns, shell});
+    await plain.end;
+    expect(plain.output()).not.toMatch(style);
+  });
+});
+
+describe('a URL that is longer than the terminal', () => {
+  it.each([80, 40])('%i columns: whole in one piece, in the table of several and of one', async columns => {
+    const url = `https://cdn.example/${'a-long-way/'.repeat(20)}photo.png?signature=abc`;
+    const {url: base} = await scriptedServer(async connection => {
+      await connection.request();
+      connection.answer(200, JSON.stringify({id: 'm_1', urls: [{variant: 'PUBLIC', url}], fileUrl: url}));
+    });
+    const box = await sandbox({MEDIA_BASE_URL: base, MEDIA_API_KEY: 'mk_some-key-for-tests'});
+    for (const inputs of [[photo], [photo, fixture('clip.mp4')]]) {
+      const terminal = onTerminal(box, ['upload', ...inputs], {columns, shell: 'exec "$@" 2> /dev/null'});
+      expect(await terminal.end).toMatchObject({exitCode: 0});
+      const shown = stripVTControlCharacters(terminal.output());
+      expect(shown.split(url)).toHaveLength(3);
+      const others = shown.replaceAll(url, '').split('\r\n');
+      expect(Math.max(...others.map(cellsOf))).toBeLessThanOrEqual(columns);
+    }
+  });
+});
+
 describe('tables on narrow terminals', () => {
   const longName = 'a long name of a photo from last summer, 夏の写真 🏖️.png';
 
-  it.each([120, 80, 60, 40, 20])('%i columns: no line is longer, nothing is left out', async columns => {
-    const {sandbox, service} = await connectedSandbox();
-    await copyFile(photo, join(sandbox.directory, longName));
-    const shell = 'exec "$@" 2> /dev/null';
-    const several = onTerminal(sandbox, ['upload', longName, fixture('clip.mp4'), 'gone.png'], {
-      columns,
-      shell,
-    });
-    await several.end;
-    const one = onTerminal(sandbox, ['upload', photo], {columns, shell});
-    await one.end;
-    const records = (await service.records()).map(({record}) => record);
-    for (const output of [several.output(), one.output()]) {
-      const lines = stripVTControlCharacters(output).split('\r\n');
-      expect(Math.max(...lines.map(line => cellsOf(line.replaceAll('\ufe0f', ''))))).toBeLessThanOrEqual(
+  it.each([200, 120, 80, 60, 40, 30, 20])(
+    '%i columns: no line is longer but a URL, nothing is left out',
+    async columns => {
+      const {sandbox, service} = await connectedSandbox();
+      await copyFile(photo, join(sandbox.directory, longName));
+      const shell = 'exec "$@" 2> /dev/null';
+      const several = onTerminal(sandbox, ['upload', longName, fixture('clip.mp4'), 'gone.png'], {
         columns,
-      );
-      expect(output).not.toContain('…');
-    }
-    const flat = (text: string) => stripVTControlCharacters(text).replace(/[│\s]/g, '');
-    for (const {id, fileUrl} of records.slice(0, 2)) {
-      expect(flat(several.output())).toContain(fileUrl);
-      if (columns >= 40) expect(stripVTControlCharacters(several.output())).toContain(id);
-    }
-    expect(flat(several.output())).toContain('gone.pngdoesnotexist.');
-    expect(flat(one.output())).toContain(records[2]?.fileUrl);
-  });
+        shell,
+      });
+      await several.end;
+      const one = onTerminal(sandbox, ['upload', photo], {columns, shell});
+      await one.end;
+      const records = (await service.records()).map(({record}) => record);
+      for (const output of [several.output(), one.output()]) {
+        const lines = stripVTControlCharacters(output)
+          .split('\r\n')
+          .filter(line => !/^ *http:\S+$/.test(line));
+        expect(Math.max(...lines.map(line => cellsOf(line.replaceAll('\ufe0f', ''))))).toBeLessThanOrEqual(
+          columns,
+        );
+        expect(output).not.toContain('…');
+      }
+      const flat = (text: string) => stripVTControlCharacters(text).replace(/[│\s]/g, '');
+      for (const {id, fileUrl} of records.slice(0, 2)) {
+        expect(stripVTControlCharacters(several.output())).toContain(fileUrl);
+        if (columns >= 40) expect(stripVTControlCharacters(several.output())).toContain(id);
+      }
+      expect(flat(several.output())).toContain('file_missing');
+      expect(stripVTControlCharacters(one.output())).toContain(records[2]?.fileUrl);
+    },
+  );
 });
 
 describe('off a terminal', () => {

@@ -16,7 +16,7 @@ const stdout = new Stdout(host.stdout);
 /** The command tree with nothing to do in it, and what it writes. */
 function inertProgram() {
   const written = {out: '', err: ''};
-  const cli = {host, stdout, status: 0, abandon: () => {}};
+  const cli = {host, stdout, argv: [], status: 0, abandon: () => {}};
   const program = buildProgram(cli, written);
   for (const command of commandsBelow(program)) if (command.commands.length === 0) command.action(() => {});
   return {program, written};

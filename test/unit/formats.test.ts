@@ -3,6 +3,7 @@ import {describe, expect, it} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
 import {cellsOf, cutMiddle, wrap} from '../../src/output/cells.ts';
 import {
+  checkRow,
   type FormatName,
   formatHead,
   formatOutcome,
@@ -52,7 +53,7 @@ describe('formatOutcome', () => {
     );
   });
 
-  it('ndjson, what a dry run checked: skipped', () => {
+  it('ndjson, what a dry run checked: checked', () => {
     expect(
       formatOutcome('ndjson', {
         name: 'a',
@@ -62,7 +63,7 @@ describe('formatOutcome', () => {
         attempts: 0,
         elapsedMs: 1,
       }),
-    ).toBe('{"file":"a","status":"skipped","contentType":"image/png","attempts":0,"elapsedMs":1}\n');
+    ).toBe('{"file":"a","status":"checked","contentType":"image/png","attempts":0,"elapsedMs":1}\n');
   });
 
   it('ndjson and json: the record as it came', () => {
@@ -123,7 +124,7 @@ describe('outcomeRow', () => {
   it('a success, a failure, and something checked', () => {
     const json = '{"id":"m","width":2,"height":3,"size":4,"fileUrl":"https://c/1"}';
     expect(outcomeRow(uploaded(json))).toEqual(['photo.png', 'uploaded', 'm', '2x3', '4', 'https://c/1']);
-    expect(outcomeRow(failed)).toEqual(['gone.png', 'failed', '', '', '3', 'No.']);
+    expect(outcomeRow(failed)).toEqual(['gone.png', 'failed', '', '', '3', 'rejected']);
     const checked: Outcome = {
       name: 'a',
       status: 'checked',
@@ -133,7 +134,15 @@ describe('outcomeRow', () => {
       attempts: 0,
       elapsedMs: 0,
     };
-    expect(outcomeRow(checked)).toEqual(['a', 'checked', '', '', '1', 'image/png']);
+    expect(checkRow(checked)).toEqual(['a', 'checked', 'image/png', '1', '']);
+    expect(checkRow({...checked, duplicateOf: 'b'})).toEqual([
+      'a',
+      'checked',
+      'image/png',
+      '1',
+      'same content as b',
+    ]);
+    expect(checkRow(failed)).toEqual(['gone.png', 'failed', 'image/png', '3', 'rejected']);
   });
 });
 
@@ -143,7 +152,14 @@ describe('Results', () => {
   /** What is on stdout after each outcome, added in this order, and after the end. */
   async function printed(format: FormatName, order: number[]): Promise<string[]> {
     const stream = new PassThrough();
-    const options = {format, several: true, width: Number.POSITIVE_INFINITY, color: false};
+    const options = {
+      format,
+      several: true,
+      width: () => Number.POSITIVE_INFINITY,
+      dryRun: false,
+      isBrief: false,
+      color: false,
+    };
     const results = new Results(new Stdout(stream), options);
     const steps: string[] = [];
     // Since Node 26 a read gives one chunk of several.
@@ -231,8 +247,7 @@ describe('renderTable', () => {
         'file: a.png',
         'status: uploaded',
         'url:',
-        'https://c.exampl',
-        'e/1',
+        'https://c.example/1',
         '',
         'file:',
         '夏の写真.png',
@@ -244,24 +259,54 @@ describe('renderTable', () => {
     );
   });
 
-  it('no headings: wrapped where it is too long', () => {
-    expect(
-      renderTable(
-        [
-          ['id', 'm_1'],
-          ['fileUrl', 'https://c.example/1'],
-        ],
-        {width: 24, color: false},
-      ),
-    ).toBe(
+  it('a URL that is wider than the box of all but the last column: whole, below its row', () => {
+    const url = 'https://c.example/a-long-name-of-a-photo';
+    const wide = [
+      ['a.png', 'uploaded', url],
+      ['夏の写真.png', 'failed', 'not_media'],
+    ];
+    expect(renderTable(wide, {headings, width: 30, color: false})).toBe(
       [
-        '┌─────────┬────────────┐',
-        '│ id      │ m_1        │',
-        '│ fileUrl │ https://c. │',
-        '│         │ example/1  │',
-        '└─────────┴────────────┘',
+        '┌──────────────┬──────────┐',
+        '│ file         │ status   │',
+        '├──────────────┼──────────┤',
+        '│ a.png        │ uploaded │',
+        `  ${url}`,
+        '│ 夏の写真.png │ failed   │',
+        '  not_media',
+        '└──────────────┴──────────┘',
         '',
       ].join('\n'),
+    );
+  });
+
+  it.each([30, 16])('a status in its style, %i columns', width => {
+    const styles = {status: (text: string) => (text === 'failed' ? 'red' : undefined)} as const;
+    expect(renderTable(rows, {headings, styles, width, color: true})).toMatch(
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: an escape sequence begins with one
+      /uploaded\s[\s\S]*\u001b\[31mfailed\u001b\[39m/,
+    );
+    expect(renderTable(rows, {headings, styles, width, color: false})).not.toContain('\u001b');
+  });
+
+  it('no headings: wrapped where it is too long; a URL is not, then there is no box', () => {
+    const record = (text: string) => [
+      ['id', 'm_1'],
+      ['imageType', text],
+    ];
+    expect(renderTable(record('a long word for it'), {width: 24, color: false})).toBe(
+      [
+        '┌───────────┬──────────┐',
+        '│ id        │ m_1      │',
+        '│ imageType │ a long   │',
+        '│           │ word for │',
+        '│           │ it       │',
+        '└───────────┴──────────┘',
+        '',
+      ].join('\n'),
+    );
+    expect(renderTable(record('https://c.example/1'), {width: 24, color: false})).toBe(
+      ['id: m_1', 'imageType:', 'https://c.example/1', ''].join('\n'),
     );
   });
 });
@@ -303,6 +348,9 @@ describe('cells', () => {
     ['a\nb', 9, ['a', 'b']],
     [' lead', 3, [' le', 'ad']],
     ['', 5, ['']],
+    ['see https://c.example/1 there', 8, ['see', 'https://c.example/1', 'there']],
+    ['https://c.example/1', 3, ['https://c.example/1']],
+    ['abcdefhttps://c.example/1', 8, ['abcdef', 'https://c.example/1']],
   ])('wrap(%j, %i)', (text, cells, lines) => {
     expect(wrap(text, cells)).toEqual(lines);
   });

@@ -58,8 +58,8 @@ describe('Meter', () => {
     const {meter: m} = meter();
     m.started(0, 'a', 10 * MiB);
     m.progress(0, 9 * MiB);
-    m.waiting(0, 'next try in 1 s');
-    expect([...m.inFlight][0]?.waiting).toBe('next try in 1 s');
+    m.waiting(0, 1000, 'It broke.');
+    expect([...m.inFlight][0]?.waiting).toEqual({until: 1000, why: 'It broke.'});
     m.progress(0, MiB);
     expect([...m.inFlight][0]?.waiting).toBeUndefined();
     expect(m.standing().sent).toBe(MiB);

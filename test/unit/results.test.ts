@@ -16,7 +16,14 @@ describe('Results', () => {
     stream.on('data', chunk => {
       text += chunk;
     });
-    const options = {format: 'table', several: true, width: Number.POSITIVE_INFINITY, color: false} as const;
+    const options = {
+      format: 'table',
+      several: true,
+      width: () => Number.POSITIVE_INFINITY,
+      dryRun: false,
+      isBrief: false,
+      color: false,
+    } as const;
     const results = new Results(new Stdout(stream), options);
     for (let position = 0; position < 1000; position += 1) await results.add(checked(position));
     expect(text).toContain('p999.png');

@@ -1,0 +1,58 @@
+import type {ErrorCode, MediaError} from '../errors.ts';
+
+/** What went wrong with a file on this machine, in sentences that name the file; all others are about the service. */
+const localCodes: ReadonlySet<ErrorCode> = new Set([
+  'file_missing',
+  'file_unreadable',
+  'too_many_open_files',
+  'not_a_file',
+  'empty_file',
+  'not_media',
+  'type_mismatch',
+  'source_changed',
+  'local_failure',
+  'not_tried',
+  'outcome_unknown',
+]);
+
+/** Where an error's sentence names the file, or -1: a name such as `1` may stand in an address or a count as well. */
+function placeOf({code, message}: MediaError, file: string): number {
+  if (file === '' || !localCodes.has(code)) return -1;
+  for (let at = message.indexOf(file); at >= 0; at = message.indexOf(file, at + 1)) {
+    const startsWord = at === 0 || /\s/.test(message.charAt(at - 1));
+    if (startsWord && /^([,.:;]?(\s|$))/.test(message.slice(at + file.length))) return at;
+  }
+  return -1;
+}
+
+/** Whether the error's sentence says which file it is about. */
+function isNamed(error: MediaError, file: string): boolean {
+  return placeOf(error, file) >= 0;
+}
+
+/** The error's sentence for one file, which is named before it unless the sentence does so. */
+export function failureSentence(error: MediaError, file: string): string {
+  return isNamed(error, file) ? error.message : `${file}: ${error.message}`;
+}
+
+/** What may be the same in the failures of several files: the sentence without its file. */
+export function reasonOf(error: MediaError, file: string): string {
+  const {message} = error;
+  const at = placeOf(error, file);
+  if (at < 0) return message;
+  const rest = message.slice(at + file.length);
+  return at === 0 ? rest : `${message.slice(0, at)}the file${rest}`;
+}
+
+/** A reason with its number of files: `12 files do not exist.`, `12 files: The connection broke.` */
+export function groupSentence(count: number, reason: string): string {
+  if (!reason.startsWith(' ')) return `${count} files: ${reason}`;
+  if (/^ (is|was) (a|an|the|no) /.test(reason)) return `${count} files: each${reason}`;
+  const plural = reason
+    .replace(/^ (is|was|does|has) /, (_, verb: keyof typeof plurals) => ` ${plurals[verb]} `)
+    .replace(/ it was /g, ' they were ')
+    .replace(/ it may /g, ' they may ');
+  return `${count} files${plural}`;
+}
+
+const plurals = {is: 'are', was: 'were', does: 'do', has: 'have'};

@@ -1,0 +1,278 @@
+import {copyFile, mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {execa} from 'execa';
+import {describe, expect, it} from 'vitest';
+import {connectedSandbox} from '../support/embedded.ts';
+import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
+import {type ScriptedConnection, scriptedServer, someRecord} from '../support/scripted-server.ts';
+
+const photo = fixture('photo.png');
+const page = fixture('page-named.png');
+
+/** Pictures of different content under these names, in the sandbox. */
+async function pictures(box: Sandbox, names: readonly (string | Buffer)[]): Promise<void> {
+  const png = await readFile(photo);
+  for (const [index, name] of names.entries()) {
+    const path = Buffer.concat([Buffer.from(`${box.directory}/`), Buffer.from(name)]);
+    await writeFile(path, Buffer.concat([png, Buffer.from(String(index))]));
+  }
+}
+
+const numbered = (count: number, prefix = 'p') =>
+  Array.from({length: count}, (_, index) => `${prefix}${String(index).padStart(3, '0')}.png`);
+
+/** A sandbox whose service answers each upload by its number, from 0. */
+async function answering(answer: (connection: ScriptedConnection, count: number) => void) {
+  let count = 0;
+  const {url} = await scriptedServer(async connection => {
+    const {head} = await connection.request();
+    if (head.length === 0) return;
+    answer(connection, count);
+    count += 1;
+  });
+  return {box: await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key-for-tests'}), url};
+}
+
+function busy(connection: ScriptedConnection): void {
+  connection.answer(503, '{"code":1,"message":"Busy."}');
+}
+
+/** The command that the run gave for another try. */
+function commandIn(stderr: string): string {
+  return /To retry .* that may succeed now:\n {2}(.*)\n/.exec(stderr)?.[1] ?? '';
+}
+
+/** Types a command as it was printed; \`media\` is the real program. */
+function type(box: Sandbox, command: string, env = box.env) {
+  const script = `media() { "${process.execPath}" "${program}" "$@"; }\n${command}`;
+  return execa('sh', ['-c', script], {
+    cwd: box.directory,
+    env,
+    extendEnv: false,
+    reject: false,
+    stripFinalNewline: false,
+  });
+}
+
+describe('the failures of several inputs, on stderr', () => {
+  it('two reasons and a single file: once, last, equal ones together, then the summary', async () => {
+    const {sandbox: box, service} = await connectedSandbox();
+    await pictures(box, ['there.png']);
+    const {stderr, exitCode} = await box.run([
+      'upload',
+      ...numbered(12, 'gone'),
+      page,
+      'there.png',
+      '--format',
+      'id',
+      '-c',
+      '1',
+    ]);
+    expect(exitCode).toBe(3);
+    expect(stderr.split('\n')).toEqual([
+      'media: 12 files do not exist.',
+      '  gone000.png, gone001.png, gone002.png and 9 more',
+      expect.stringMatching(/^media: .*page-named\.png is not recognised as an image or a video: /),
+      expect.stringContaining('--content-type'),
+      '1 uploaded, 0 skipped, 13 failed, 0 unknown',
+      '',
+    ]);
+    expect(await service.records()).toHaveLength(1);
+  });
+
+  it('refused by the service with one sentence: together, whatever the attempt', async () => {
+    const {box, url} = await answering(busy);
+    await pictures(box, ['a.png', 'b.png']);
+    const {stderr, exitCode} = await box.run(['upload', 'a.png', 'b.png', '--retries', '1', '-c', '1']);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      `media: 2 files: ${new URL(url).host} is unavailable (503): Busy.\n  a.png, b.png\n`,
+    );
+  });
+
+  it('1 and 2, in the port of the address of the sentence: named all the same', async () => {
+    const {box} = await answering((connection, count) =>
+      connection.answer(415, JSON.stringify({code: 1, message: `No 1 or 2, ${count}.`})),
+    );
+    await copyFile(photo, join(box.directory, '1'));
+    await copyFile(photo, join(box.directory, '2'));
+    const options = ['--content-type', 'image/png', '-c', '1'];
+    const {stderr} = await box.run(['upload', '1', '2', 'gone', ...options]);
+    const lines = stderr.split('\n').filter(line => line.startsWith('media: '));
+    expect(lines).toEqual([
+      expect.stringMatching(/^media: 1: 127\.0\.0\.1:\d+ refused the request \(415\): No 1 or 2, 0\.$/),
+      expect.stringMatching(/^media: 2: 127\.0\.0\.1:\d+ refused the request \(415\): No 1 or 2, 1\.$/),
+      'media: gone does not exist.',
+    ]);
+  });
+
+  it('25 reasons: the first 20, and how many more; all with --verbose and as JSON lines', async () => {
+    const {box} = await answering((connection, count) =>
+      connection.answer(415, JSON.stringify({code: 1, message: `No ${count}.`})),
+    );
+    const names = numbered(25);
+    await pictures(box, names);
+    const told = async (...options: string[]) =>
+      (await box.run(['upload', ...names, '-c', '1', ...options])).stderr;
+    const words = await told();
+    expect(words.match(/^media: /gm)).toHaveLength(20);
+    expect(words).toContain('\n... and 5 more files for other reasons; --verbose shows every failure.\n');
+    expect((await told('--verbose')).match(/^media: /gm)).toHaveLength(25);
+    expect((await told('--ndjson')).match(/"rejected"/g)).toHaveLength(25);
+  });
+
+  it('400 files in CI, half of them refused: no more than 20 lines, failures and totals alone on stdout', async () => {
+    const {box} = await answering((connection, count) =>
+      count % 2 === 0
+        ? connection.answer(200, someRecord)
+        : connection.answer(415, '{"code":1,"message":"No."}'),
+    );
+    await mkdir(join(box.directory, 'assets'));
+    await pictures(box, numbered(400, 'assets/p'));
+    box.env['CI'] = 'true';
+    const {stdout, stderr, exitCode} = await box.run(['upload', '-r', 'assets']);
+    expect(exitCode).toBe(3);
+    expect(stderr.split('\n').length).toBeLessThan(20);
+    expect(stderr).toMatch(/^media: 200 files: .* refused the request \(415\): No\.\n {2}assets\//);
+    expect(stderr).toMatch(/\n200 uploaded, 0 skipped, 200 failed, 0 unknown\n$/);
+    expect(stdout.match(/│ failed +│ +│ +│ \d+ +│ rejected +│/g)).toHaveLength(200);
+    expect(stdout).not.toContain('│ uploaded │ m_1');
+    expect(stdout).toMatch(/│ uploaded │ 200 +│ 2\.6 MiB │\n/);
+    expect(stdout).toMatch(/│ failed +│ 200 +│ 2\.6 MiB │\n/);
+    const verbose = await box.run(['upload', '-r', 'assets', '--verbose']);
+    expect(verbose.stdout).toContain('│ uploaded │ m_1');
+  });
+
+  it.each([['--verbose'], ['--fail-fast'], ['--ndjson']])('%s: each at once', async option => {
+    let release = () => {};
+    const told = new Promise<void>(resolve => {
+      release = resolve;
+    });
+    const {url} = await scriptedServer(async connection => {
+      await connection.request();
+      await told;
+      connection.answer(200, someRecord);
+    });
+    const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key-for-tests'});
+    const run = box.run(['upload', photo, 'gone.png', '-c', '2', option]);
+    let stderr = '';
+    run.stderr?.on('data', chunk => {
+      stderr += chunk;
+      if (stderr.includes('gone.png does not exist.')) release();
+    });
+    expect(await run).toMatchObject({exitCode: 3});
+    expect(stderr.match(/gone\.png does not exist\./g)).toHaveLength(1);
+  });
+
+  it('--quiet: the groups alone', async () => {
+    const {sandbox: box} = await connectedSandbox();
+    const {stderr} = await box.run(['upload', photo, 'gone1.png', 'gone2.png', '--quiet', '--format', 'id']);
+    expect(stderr).toBe('media: 2 files do not exist.\n  gone1.png, gone2.png\n');
+  });
+
+  it('a message of the service that ends in full stops: one', async () => {
+    const {box} = await answering(connection =>
+      connection.answer(415, '{"code":1,"message":"No such type."}'),
+    );
+    const {stderr} = await box.run(['upload', photo]);
+    expect(stderr).toContain(': No such type.\n');
+    const doctor = await answering(connection => connection.answer(500, '{"code":1,"message":"Broken."}'));
+    const checked = await doctor.box.run(['doctor']);
+    const login = await doctor.box.run(['login', '--base-url', doctor.url, '--key-stdin'], {
+      stdin: 'pipe',
+      input: 'mk_some-key-for-tests',
+      env: {...doctor.box.env, MEDIA_API_KEY: ''},
+    });
+    for (const text of [checked.stdout, checked.stderr, login.stderr])
+      expect(text).not.toMatch(/[^.]\.\.(?!\.)/);
+    expect(login.stderr).toContain('Broken.');
+  });
+});
+
+describe('what failed, uploaded again by the command that is printed', () => {
+  it.each([
+    ['a few names', ["it's here.png", '-r.png', '100%.png', '$HOME.png']],
+    ['30 names', numbered(30)],
+    ['a name with a line break', ['two\nlines.png', 'back\\slash "and" \'quotes\' 100%.png']],
+    ['a name that is not UTF-8', [Buffer.from('caf\xe9.png', 'latin1'), 'plain.png']],
+  ])('%s: they are sent and nothing else, with the options of the run', async (_name, names) => {
+    const failing = await answering(busy);
+    const {sandbox: box, service} = await connectedSandbox();
+    await pictures(box, ['there.png', ...names]);
+    const options = ['--profile', 'work', '--retries=0', '-c4', '--content-type', 'image/x-mine; q=1'];
+    const list = Buffer.concat(names.flatMap(name => [Buffer.from(name), Buffer.of(0)]));
+    const first = await box.run(
+      ['--base-url', failing.url, 'upload', 'gone.png', '--files-from0', '-', ...options],
+      {
+        stdin: 'pipe',
+        input: list,
+      },
+    );
+    const command = commandIn(first.stderr);
+    expect(command).toContain(`--base-url ${failing.url}`);
+    expect(command).toContain("--profile work --retries=0 -c4 --content-type 'image/x-mine; q=1'");
+    const again = await type(box, command.replace(failing.url, service.url));
+    expect({exitCode: again.exitCode, stderr: again.stderr}).toMatchObject({exitCode: 0});
+    const records = await service.records();
+    expect(records.map(({contentType}) => contentType)).toEqual(
+      names.map(() => expect.stringContaining('image/x-mine')),
+    );
+    const stored = await Promise.all(
+      records.map(async ({path}) => (await readFile(path)).toString('latin1')),
+    );
+    const expected = await Promise.all(
+      names.map(name =>
+        readFile(Buffer.concat([Buffer.from(`${box.directory}/`), Buffer.from(name)]), 'latin1'),
+      ),
+    );
+    expect(stored.sort()).toEqual(expected.sort());
+    expect((await readdir(box.directory)).filter(name => name.startsWith('media-'))).toEqual([]);
+  });
+
+  it('nothing succeeded: the same command', async () => {
+    const {box, url} = await answering(busy);
+    await mkdir(join(box.directory, 'my assets'));
+    await pictures(box, ['my assets/a.png', 'my assets/b.png']);
+    const typed = ['upload', '-r', 'my assets', '--retries', '0', '--base-url', url];
+    const {stderr} = await box.run(typed);
+    expect(commandIn(stderr)).toBe(`media upload -r 'my assets' --retries 0 --base-url ${url}`);
+  });
+
+  it('with a journal: the same command, which sends what is missing', async () => {
+    const failing = await answering((connection, count) =>
+      count === 0 ? connection.answer(200, someRecord) : busy(connection),
+    );
+    const {sandbox: box, service} = await connectedSandbox();
+    await pictures(box, ['a.png', 'b.png']);
+    const typed = ['upload', 'a.png', 'b.png', '--journal', 'j', '-c', '1', '--retries', '0'];
+    const first = await box.run(typed, {env: {...box.env, MEDIA_BASE_URL: failing.url}});
+    expect(commandIn(first.stderr)).toBe(`media ${typed.join(' ')}`);
+    expect((await type(box, commandIn(first.stderr))).exitCode).toBe(0);
+    expect(await service.records()).toHaveLength(1);
+  });
+
+  it('more than a line holds: said so, and no file is left behind', async () => {
+    const {box} = await answering((connection, count) =>
+      count === 0 ? connection.answer(200, someRecord) : busy(connection),
+    );
+    const names = numbered(60, 'a-long-name-of-a-photo-of-last-summer-');
+    await pictures(box, names);
+    const {stderr} = await box.run(['upload', ...names, '-c', '1', '--retries', '0']);
+    expect(commandIn(stderr)).toBe('');
+    expect(stderr).toContain('59 files may succeed now, too many to name in one command.\n');
+    expect(stderr).toContain('--journal');
+    expect((await readdir(box.directory)).sort()).toEqual(names.sort());
+  });
+
+  it.each([
+    ['missing files and what is no media', ['there.png', 'gone.png', page]],
+    ['what failed stood on standard input', ['there.png', '-']],
+    ['nothing was sent', ['there.png', 'gone.png', '--dry-run']],
+  ])('%s: no command', async (_name, parameters) => {
+    const {sandbox: box} = await connectedSandbox();
+    await pictures(box, ['there.png']);
+    const {stderr} = await box.run(['upload', ...parameters], {stdin: 'pipe', input: ''});
+    expect(stderr).toMatch(/[12] failed(, 0 unknown)?\n$/);
+    expect(stderr).not.toContain('To retry');
+  });
+});
