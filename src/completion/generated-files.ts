@@ -8,6 +8,7 @@ import {type CompletionData, describeProgram} from './command-tree.ts';
 import {fishCompletion} from './fish.ts';
 import {manualPage} from './manual-page.ts';
 import {powershellCompletion} from './powershell.ts';
+import {referencePages, withTables} from './reference-pages.ts';
 import {zshCompletion} from './zsh.ts';
 
 const scripts = {
@@ -17,7 +18,7 @@ const scripts = {
   'media.ps1': powershellCompletion,
 };
 
-/** Every file that is made of the command tree: its path in the project, and its text. */
+/** Every file that is made of the code, wholly or in part: its path in the project, and its text. */
 export async function generatedFiles(root: URL): Promise<Map<string, string>> {
   const data = await completionData();
   const files = new Map<string, string>();
@@ -25,8 +26,9 @@ export async function generatedFiles(root: URL): Promise<Map<string, string>> {
     const template = await readFile(new URL(`src/completion/templates/${name}`, root), 'utf8');
     files.set(`completions/${name}`, generate(data, template));
   }
-  const errors = await readFile(new URL('docs/errors.md', root), 'utf8');
-  files.set('man/media.1', manualPage(data, errors));
+  files.set('man/media.1', manualPage(data));
+  for (const page of referencePages)
+    files.set(page, withTables(page, await readFile(new URL(page, root), 'utf8')));
   return files;
 }
 

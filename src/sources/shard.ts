@@ -48,7 +48,7 @@ export async function* ownShare(sources: AsyncIterable<Source>, shard: Shard): A
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What a job engine says; `total` may have to come from MEDIA_SHARD_COUNT. */
-interface Engine {
+interface JobEngine {
   name: string;
   index: string;
   total?: string;
@@ -58,8 +58,9 @@ interface Engine {
 
 const countVariable = 'MEDIA_SHARD_COUNT';
 
-// Each as its manual has it: GitLab counts from 1 and sets CI_NODE_TOTAL, but not the index, where nothing is parallel.
-const engines: readonly Engine[] = [
+/** The job engines that number their jobs, Slurm aside, each as its manual has it. */
+export const jobEngines: readonly JobEngine[] = [
+  // It sets CI_NODE_TOTAL, but not the index, where nothing is parallel.
   {name: 'GitLab', index: 'CI_NODE_INDEX', total: 'CI_NODE_TOTAL', first: 1},
   {name: 'CircleCI', index: 'CIRCLE_NODE_INDEX', total: 'CIRCLE_NODE_TOTAL', first: 0},
   {name: 'Buildkite', index: 'BUILDKITE_PARALLEL_JOB', total: 'BUILDKITE_PARALLEL_JOB_COUNT', first: 0},
@@ -78,7 +79,7 @@ interface Finding {
  * to agree. A usage error where none is found, or one contradicts itself or another: a wrong guess would lose files.
  */
 export function autoShard(env: Environment): Shard {
-  const findings = [slurmShard(env), ...engines.map(engine => engineShard(engine, env))].filter(
+  const findings = [slurmShard(env), ...jobEngines.map(engine => engineShard(engine, env))].filter(
     finding => finding !== undefined,
   );
   // An engine that runs this job alone splits nothing, whatever another one does within it.
@@ -98,7 +99,7 @@ export function autoShard(env: Environment): Shard {
   return chosen.shard;
 }
 
-function engineShard(engine: Engine, env: Environment): Finding | undefined {
+function engineShard(engine: JobEngine, env: Environment): Finding | undefined {
   const {name, first} = engine;
   const index = readNumber(env, engine.index);
   const total = engine.total === undefined ? undefined : readNumber(env, engine.total);
@@ -161,7 +162,7 @@ function unclear(what: string): MediaError {
 }
 
 function noEngine(): MediaError {
-  const variables = engines.map(({name, index}) => `${index} (${name})`).join(', ');
+  const variables = jobEngines.map(({name, index}) => `${index} (${name})`).join(', ');
   return new MediaError(
     'usage',
     `--shard auto found no job engine: none of SLURM_ARRAY_TASK_ID (Slurm), ${variables} is set.`,

@@ -1,13 +1,16 @@
-import {chmod, copyFile, mkdir, readFile, stat, writeFile} from 'node:fs/promises';
+import {createHash} from 'node:crypto';
+import {copyFile, mkdir, mkdtemp, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
 import {delimiter, join} from 'node:path';
-import {fileURLToPath} from 'node:url';
+import {fileURLToPath, pathToFileURL} from 'node:url';
 import {execa} from 'execa';
-import {describe, expect, it} from 'vitest';
+import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {parse} from 'yaml';
 import {connectedSandbox} from '../support/embedded.ts';
-import {example} from '../support/examples.ts';
+import {example, markdown} from '../support/examples.ts';
 import {needPrograms} from '../support/installed.ts';
-import {fixture, program, type Sandbox, temporaryDirectory} from '../support/media.ts';
+import {fixture, type Sandbox, temporaryDirectory} from '../support/media.ts';
+import {packInto} from '../support/packed.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const page = 'docs/ci.md';
@@ -36,7 +39,20 @@ interface Action {
 
 const action = parse(actionText) as Action;
 
-/** A checkout with two files in `assets`, `media` on the PATH (and installed in .media), a service and a key for it. */
+let released: {directory: string; url: string; sha256: string};
+
+beforeAll(async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'media-release-'));
+  const tarball = join(directory, await packInto(directory));
+  const sha256 = createHash('sha256')
+    .update(await readFile(tarball))
+    .digest('hex');
+  released = {directory, url: pathToFileURL(tarball).href, sha256};
+});
+
+afterAll(() => rm(released.directory, {recursive: true}));
+
+/** A checkout with two files in `assets`, in the environment of a CI system: a service, a key for it, and a release. */
 async function checkout() {
   const connected = await connectedSandbox();
   const {sandbox: box} = connected;
@@ -44,29 +60,43 @@ async function checkout() {
   await copyFile(fixture('photo.png'), join(box.directory, 'assets/a photo.png'));
   await copyFile(fixture('photo.gif'), join(box.directory, 'assets/more/b.gif'));
   await copyFile(fixture('clip.mp4'), join(box.directory, 'clip.mp4'));
-  const bin = join(box.directory, '.media/bin');
-  await mkdir(bin, {recursive: true});
-  await writeFile(join(bin, 'media'), `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`);
-  await chmod(join(bin, 'media'), 0o755);
-  box.env['PATH'] = [bin, join(process.execPath, '..'), box.env['PATH']].join(delimiter);
-  box.env['CI'] = 'true';
+  const global = join(box.directory, '.global');
+  Object.assign(box.env, {
+    PATH: [join(global, 'bin'), join(process.execPath, '..'), box.env['PATH']].join(delimiter),
+    CI: 'true',
+    MEDIA_PACKAGE: released.url,
+    MEDIA_PACKAGE_SHA256: released.sha256,
+    npm_config_prefix: global,
+    npm_config_offline: 'true',
+  });
   return connected;
 }
 
-/** Runs script lines as a CI system does, except those that install: `npm install --global` is tested elsewhere. */
-async function runLines(box: Sandbox, lines: readonly string[], env: Record<string, string> = {}) {
-  const installs = lines.filter(line => line.startsWith('npm install --global'));
-  expect(installs).toHaveLength(1);
-  for (const line of lines.filter(candidate => !installs.includes(candidate))) {
-    const result = await execa('bash', ['-e', '-o', 'pipefail', '-c', line], {
+/** Runs script lines as a CI system does; resolves to the first that failed. */
+async function runLines(
+  box: Sandbox,
+  lines: readonly string[],
+  env: Record<string, string> = {},
+): Promise<string | undefined> {
+  for (const line of lines) {
+    const {failed, all} = await execa('bash', ['-e', '-o', 'pipefail', '-c', line], {
       cwd: box.directory,
       env: {...box.env, ...env},
       extendEnv: false,
       reject: false,
-      timeout: 25_000,
+      timeout: 60_000,
+      all: true,
     });
-    expect({line, ...result}).toMatchObject({line, exitCode: 0});
+    if (failed) return `${line}: ${all}`;
   }
+  return undefined;
+}
+
+/** The lines download the release, compare its checksum before anything of it runs, and fail where it is another. */
+async function expectChecksumIsChecked(lines: readonly string[]): Promise<void> {
+  const {sandbox: box} = await checkout();
+  box.env['MEDIA_PACKAGE_SHA256'] = '0'.repeat(64);
+  expect(await runLines(box, lines)).toMatch(/sha256sum --check: media\.tgz: FAILED/);
 }
 
 async function statusesIn(box: Sandbox): Promise<string[]> {
@@ -82,20 +112,24 @@ describe('the GitLab job in docs/ci.md', () => {
     upload: {before_script: string[]; script: string[]; parallel: number; artifacts: {paths: string[]}};
   };
 
-  it('its script, in each of the parallel jobs: together they upload everything once', async () => {
+  it('its script, in each of the parallel jobs: together they upload everything once', async context => {
+    needPrograms(context, ['curl']);
     const {sandbox: box, service} = await checkout();
+    expect(await runLines(box, upload.before_script)).toBeUndefined();
     const seen: string[] = [];
     for (let index = 1; index <= upload.parallel; index += 1) {
-      await runLines(box, [...upload.before_script, ...upload.script], {
-        GITLAB_CI: 'true',
-        CI_NODE_INDEX: String(index),
-        CI_NODE_TOTAL: String(upload.parallel),
-      });
+      const env = {GITLAB_CI: 'true', CI_NODE_INDEX: String(index), CI_NODE_TOTAL: String(upload.parallel)};
+      expect(await runLines(box, upload.script, env)).toBeUndefined();
       seen.push(...(await statusesIn(box)));
     }
     expect(seen.sort()).toEqual(['assets/a photo.png uploaded', 'assets/more/b.gif uploaded']);
     expect(await service.records()).toHaveLength(2);
     expect(upload.artifacts.paths).toEqual(['uploads.ndjson']);
+  });
+
+  it('a release with another checksum than MEDIA_PACKAGE_SHA256: fails before it is installed', async context => {
+    needPrograms(context, ['curl']);
+    await expectChecksumIsChecked(upload.before_script);
   });
 
   it('gitlab-ci-local takes it', async context => {
@@ -126,13 +160,14 @@ describe('the CircleCI configuration in docs/ci.md', () => {
     }
   });
 
-  it('its run steps: upload everything', async () => {
+  it('its run steps: upload everything', async context => {
+    needPrograms(context, ['curl']);
     const {sandbox: box, service} = await checkout();
     const steps = config.jobs['upload']?.steps ?? [];
-    await runLines(
-      box,
-      steps.flatMap(step => (typeof step === 'object' && step.run !== undefined ? [step.run] : [])),
+    const lines = steps.flatMap(step =>
+      typeof step === 'object' && step.run !== undefined ? [step.run] : [],
     );
+    expect(await runLines(box, lines)).toBeUndefined();
     expect((await statusesIn(box)).length).toBe(2);
     expect(await service.records()).toHaveLength(2);
     expect(steps.at(-1)).toEqual({store_artifacts: {path: 'uploads.ndjson'}});
@@ -140,12 +175,12 @@ describe('the CircleCI configuration in docs/ci.md', () => {
 });
 
 describe('the Jenkinsfile in docs/ci.md', () => {
-  it('its sh steps: upload everything', async () => {
+  const lines = [...jenkins.matchAll(/^ +sh '([^']+)'$/gm)].map(match => match[1] ?? '');
+
+  it('its sh steps: upload everything', async context => {
+    needPrograms(context, ['curl']);
     const {sandbox: box, service} = await checkout();
-    await runLines(
-      box,
-      [...jenkins.matchAll(/^ +sh '([^']+)'$/gm)].map(match => match[1] ?? ''),
-    );
+    expect(await runLines(box, lines)).toBeUndefined();
     expect((await statusesIn(box)).length).toBe(2);
     expect(await service.records()).toHaveLength(2);
   });
@@ -179,7 +214,7 @@ describe('the GitHub workflow in docs/ci.md', () => {
   const steps = jobs['upload']?.steps ?? [];
 
   it('uses the action with inputs and outputs that it has', () => {
-    const use = steps.find(step => step.uses?.includes('/.github/actions/upload@'));
+    const use = steps.find(step => step.uses?.includes('/.github/actions/upload'));
     expect(use?.id).toBe('media');
     const given = Object.keys(use?.with ?? {});
     expect(given.filter(name => action.inputs[name] === undefined)).toEqual([]);
@@ -188,6 +223,25 @@ describe('the GitHub workflow in docs/ci.md', () => {
     const used = [...github.matchAll(/steps\.media\.outputs\.(\w+)/g)].map(match => match[1] ?? '');
     expect(used.length).toBeGreaterThan(0);
     expect(used.filter(name => action.outputs[name] === undefined)).toEqual([]);
+  });
+
+  it('takes the action from the repository and the commit that the reader names, by way of a checkout', () => {
+    const source = steps.find(step => step.with?.['repository'] !== undefined);
+    expect(source?.with).toEqual({
+      repository: `\${{ vars.MEDIA_REPOSITORY }}`,
+      ref: `\${{ vars.MEDIA_REF }}`,
+      path: '.media',
+    });
+    expect(steps.flatMap(({uses}) => uses ?? [])).toEqual([
+      'actions/checkout@v4',
+      'actions/checkout@v4',
+      './.media/.github/actions/upload',
+    ]);
+  });
+
+  it('stands beside tables of all inputs and outputs that the action has', () => {
+    const rows = [...markdown(page).matchAll(/^\| `([a-z-]+)` \|/gm)].map(match => match[1]);
+    expect(rows).toEqual([...Object.keys(action.inputs), ...Object.keys(action.outputs)]);
   });
 
   it('no script of it holds an expression', () => {

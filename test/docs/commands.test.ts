@@ -7,6 +7,7 @@ import {describe, expect, it} from 'vitest';
 import {buildProgram} from '../../src/commands/program.ts';
 import {systemHost} from '../../src/host.ts';
 import {Stdout} from '../../src/output/stdout.ts';
+import {inlineCodeOf, markdown, markdownFiles} from '../support/examples.ts';
 
 const source = fileURLToPath(new URL('../../src', import.meta.url));
 
@@ -137,5 +138,33 @@ describe('what messages and hints tell the user to type', () => {
       })),
     );
     expect(judged.filter(({complaint: found}) => found !== undefined)).toEqual([]);
+  });
+});
+
+describe('what README, docs and the like name in a sentence', () => {
+  const files = markdownFiles().filter(file => !file.startsWith('test/'));
+  const codes = files.flatMap(file => inlineCodeOf(markdown(file)).map(code => ({file, code})));
+
+  it('commands: they exist, and commander takes them with what stands after their names', async () => {
+    const named = codes.filter(({code}) => /^media [a-z]/.test(code));
+    expect(named.length).toBeGreaterThan(15);
+    const judged = await Promise.all(
+      named.map(async ({file, code}) => {
+        const [line = ''] = code.split(/ \\?\|/);
+        const isWhole = everyCommand.some(command => fullName(command) === line);
+        return {file, code, complaint: isWhole ? undefined : await complaint(line)};
+      }),
+    );
+    expect(judged.filter(({complaint: found}) => found !== undefined)).toEqual([]);
+  });
+
+  it('options: they exist', () => {
+    const options = new Set(everyCommand.flatMap(command => command.options.map(({long}) => long)));
+    const foreign = ['--array', '--data-binary', '--parallel', '--retry-all-errors', '--help'];
+    const named = codes.flatMap(({file, code}) =>
+      [...code.matchAll(/(?<![\w-])--[a-z][a-z0-9-]*/g)].map(([option]) => ({file, option})),
+    );
+    expect(named.filter(({option}) => !foreign.includes(option) && !options.has(option))).toEqual([]);
+    expect(named.length).toBeGreaterThan(50);
   });
 });

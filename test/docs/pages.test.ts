@@ -1,7 +1,6 @@
 import {describe, expect, it} from 'vitest';
-import {exitStatusOf} from '../../src/errors.ts';
-import {examplesIn, markdown, markdownFiles} from '../support/examples.ts';
-import {settledMachine, type} from './newcomer.ts';
+import {examplesIn, markdown, markdownFiles, withoutBlocks} from '../support/examples.ts';
+import {settledMachine, typeIn} from './newcomer.ts';
 
 const files = markdownFiles();
 const pages = files.filter(file => file.startsWith('docs/'));
@@ -16,6 +15,8 @@ const runElsewhere: Record<string, readonly string[]> = {
 describe('every example in a Markdown file', () => {
   it.each(files)('%s: a block of shell that is run here, or one that another test runs', file => {
     const isRun = file === 'README.md' || pages.includes(file);
+    // A block by mere indentation has no language.
+    if (isRun) expect(withoutBlocks(markdown(file))).not.toMatch(/^\n {4}\S/m);
     const others = examplesIn(file).filter(({language}) => !(isRun && language === 'sh'));
     expect(others.map(({language}) => language)).toEqual(runElsewhere[file] ?? []);
   });
@@ -25,17 +26,7 @@ describe('every example in a Markdown file', () => {
     {timeout: 120_000},
     async page => {
       const machine = await settledMachine();
-      for (const {language, code} of examplesIn(page)) if (language === 'sh') await type(machine, code);
+      for (const {language, code} of examplesIn(page)) if (language === 'sh') await typeIn(machine, code);
     },
   );
-});
-
-describe('the table of error codes', () => {
-  it('lists every code with its exit status', () => {
-    const rows = [...markdown('docs/errors.md').matchAll(/^\| `([a-z_]+)` \| (\d) \|/gm)].map(match => [
-      match[1],
-      Number(match[2]),
-    ]);
-    expect(Object.fromEntries(rows)).toEqual(exitStatusOf);
-  });
 });

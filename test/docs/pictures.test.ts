@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
+import {markdown, markdownFiles} from '../support/examples.ts';
 import {temporaryDirectory} from '../support/media.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -15,7 +16,7 @@ async function textsOf(file: string): Promise<string[]> {
   return texts.map(([, x, y, text = '']) => `${x},${y} ${text.replace(/m_[0-9a-z]{29}/g, 'm_ID')}`);
 }
 
-describe('the pictures in the README', () => {
+describe('the pictures in README and docs', () => {
   it('show what the program prints; npm run pictures draws them anew', {timeout: 60_000}, async () => {
     const drawn = await temporaryDirectory();
     await execa(process.execPath, ['test/docs/pictures.js', drawn], {cwd: root});
@@ -31,11 +32,13 @@ describe('the pictures in the README', () => {
     );
   });
 
-  it('are all there, and each is described', async () => {
-    const readme = await readFile(join(root, 'README.md'), 'utf8');
-    const shown = [...readme.matchAll(/!\[[^\]]{20,}\]\(\.github\/pictures\/([\w-]+\.svg)\)/g)].map(
-      ([, name]) => name,
-    );
-    expect(shown.sort()).toEqual((await readdir(pictures)).sort());
+  it('are all shown, each with a description, one of them in the README', async () => {
+    const picture = /!\[[^\]]{20,}\]\([./]*\.github\/pictures\/([\w-]+\.svg)\)/g;
+    const shown = markdownFiles().map(file => ({
+      file,
+      names: [...markdown(file).matchAll(picture)].map(([, name]) => name),
+    }));
+    expect(shown.flatMap(({names}) => names).sort()).toEqual((await readdir(pictures)).sort());
+    expect(shown.find(({file}) => file === 'README.md')?.names).toEqual(['upload.svg']);
   });
 });

@@ -1,19 +1,49 @@
+import {createHash} from 'node:crypto';
+import {readFile, writeFile} from 'node:fs/promises';
 import {delimiter, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
-import {examplesIn} from '../support/examples.ts';
-import {sandbox} from '../support/media.ts';
-import {newcomersMachine, type} from './newcomer.ts';
+import {examplesIn, markdown} from '../support/examples.ts';
+import {type Sandbox, sandbox} from '../support/media.ts';
+import {packInto} from '../support/packed.ts';
+import {onTerminal} from '../support/terminal.ts';
+import {newcomersMachine, typeIn} from './newcomer.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const blocks = examplesIn('README.md').map(({code}) => code);
+const login = 'media login --base-url https://api.example.com\n';
 
-describe('every example in the README', () => {
+/** The only block that holds this text. */
+function block(text: string): string {
+  const found = blocks.filter(candidate => candidate.includes(text));
+  expect(found).toHaveLength(1);
+  return found[0] ?? '';
+}
+
+/** Runs a block in a place, with a prefix for what npm installs and no network; resolves to what it printed. */
+async function install(home: Sandbox, code: string, cwd: string): Promise<string> {
+  const env = {
+    ...home.env,
+    npm_config_prefix: home.directory,
+    npm_config_offline: 'true',
+    PATH: `${join(home.directory, 'bin')}${delimiter}${home.env['PATH']}`,
+  };
+  const {stdout} = await execa('bash', ['-e', '-o', 'pipefail', '-c', code], {cwd, env, extendEnv: false});
+  return stdout;
+}
+
+describe('the README', () => {
+  it('can be read in five minutes: at most 160 lines', () => {
+    expect(markdown('README.md').split('\n').length).toBeLessThanOrEqual(160);
+  });
+
   it('begins with the two commands that set everything up: npm run demo, npm test', () => {
     expect(blocks.slice(0, 2)).toEqual(['npm run demo\n', 'npm test\n']);
   });
+});
 
+describe('every example in the README', () => {
   it('runs as printed: npm run demo', {timeout: 120_000}, async () => {
     const {stdout, exitCode} = await execa('npm', ['run', 'demo'], {cwd: root, reject: false});
     expect(exitCode).toBe(0);
@@ -26,27 +56,55 @@ describe('every example in the README', () => {
     expect(records[0]).toMatchObject({width: 640, height: 400, imageType: 'png'});
   });
 
-  it('runs as printed: npm install --global', {timeout: 120_000}, async () => {
+  it('runs as printed: npm install --global from the clone', {timeout: 120_000}, async () => {
+    expect(await install(await sandbox(), block('npm install --global .\n'), root)).toMatch(
+      /^\d+\.\d+\.\d+$/m,
+    );
+  });
+
+  it('runs as printed: npm install --global from a release; not with a tarball of another checksum', {
+    timeout: 120_000,
+  }, async () => {
     const home = await sandbox();
-    const block = blocks.find(text => text.startsWith('npm install --global')) ?? 'false';
-    const env = {
-      ...home.env,
-      npm_config_prefix: home.directory,
-      PATH: `${join(home.directory, 'bin')}${delimiter}${home.env['PATH']}`,
-    };
-    const {stdout, exitCode} = await execa('bash', ['-e', '-c', block], {cwd: root, env, reject: false});
-    expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^\d+\.\d+\.\d+$/m);
+    const tarball = await packInto(home.directory);
+    const sum = createHash('sha256')
+      .update(await readFile(join(home.directory, tarball)))
+      .digest('hex');
+    await writeFile(join(home.directory, 'SHA256SUMS'), `${sum}  ${tarball}\n${sum}  media-cli.cdx.json\n`);
+    const code = block('SHA256SUMS');
+    expect(await install(home, code, home.directory)).toContain(`${tarball}: OK\n`);
+    expect(await install(home, 'media --version', home.directory)).toMatch(/^\d+\.\d+\.\d+$/);
+
+    await writeFile(join(home.directory, 'SHA256SUMS'), `${'0'.repeat(64)}  ${tarball}\n`);
+    await expect(install(home, code, home.directory)).rejects.toThrow(`${tarball}: FAILED`);
   });
 
-  it('runs as printed: all others, one after the other', {timeout: 120_000}, async () => {
+  it('runs as printed: all others, one after the other, the login on a terminal', {
+    timeout: 120_000,
+  }, async () => {
     const machine = await newcomersMachine();
-    for (const block of blocks.filter(text => !text.startsWith('npm '))) await type(machine, block);
+    const others = blocks.filter(code => !/^(npm|sha256sum) /.test(code));
+    expect(others).toContain(login);
+    for (const code of others) {
+      if (code === login) await logIn(machine);
+      else await typeIn(machine, code);
+    }
   });
 
-  it('prints an id: media upload photo.png --base-url embedded --json | jq -r .id', async () => {
-    const command = 'media upload photo.png --base-url embedded --json | jq -r .id';
-    expect(blocks).toContain(`${command}\n`);
-    expect(await type(await newcomersMachine(), command)).toMatch(/^m_[A-Za-z0-9_-]+$/);
+  it('prints an id: media upload photo.png --json | jq -r .id', async () => {
+    const command = 'media upload photo.png --json | jq -r .id';
+    expect(block(`${command}\n`)).toContain(`${command}\n`);
+    const machine = await newcomersMachine();
+    machine.env['MEDIA_BASE_URL'] = 'embedded';
+    expect(await typeIn(machine, command)).toMatch(/^m_[A-Za-z0-9_-]+$/);
   });
 });
+
+/** Types the command, and the key when it is asked for. */
+async function logIn(machine: Sandbox): Promise<void> {
+  const [, ...parameters] = login.trim().split(' ');
+  const terminal = onTerminal(machine, parameters);
+  await terminal.shows('API key');
+  terminal.write(`${machine.env['KEY']}\r`);
+  expect({...(await terminal.end), output: terminal.output()}).toMatchObject({exitCode: 0});
+}

@@ -38,6 +38,16 @@ export function examplesIn(file: string): Example[] {
   }));
 }
 
+/** A Markdown text without its fenced blocks. */
+export function withoutBlocks(text: string): string {
+  return text.replace(/^( *)(```+|~~~+).*\n[\s\S]*?^\1\2$/gm, '');
+}
+
+/** What stands between single backquotes in a Markdown text, outside its fenced blocks. */
+export function inlineCodeOf(text: string): string[] {
+  return [...withoutBlocks(text).matchAll(/`([^`\n]*)`/g)].map(([, code = '']) => code);
+}
+
 /** The code of the only block of this file in this language that holds this text. */
 export function example(file: string, language: string, text = ''): string {
   const found = examplesIn(file).filter(block => block.language === language && block.code.includes(text));

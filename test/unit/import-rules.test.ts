@@ -101,7 +101,7 @@ const allowed: Record<string, string[]> = {
     'shell.ts',
     'version.ts',
   ],
-  completion: ['commands', 'host.ts', 'output', 'settings', 'sources'],
+  completion: ['commands', 'errors.ts', 'host.ts', 'output', 'settings', 'sources'],
   settings: [
     'defined.ts',
     'errors.ts',

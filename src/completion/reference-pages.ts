@@ -1,0 +1,54 @@
+import {
+  batchSystems,
+  environment,
+  errorCodes,
+  exitStatuses,
+  files,
+  formats,
+  type Row,
+  settings,
+  signals,
+} from './reference.ts';
+
+interface Table {
+  headings: readonly string[];
+  rows: readonly Row[];
+}
+
+/** The tables that restate the code, by their page and their name in it. */
+const pages: Record<string, Record<string, Table>> = {
+  'docs/errors.md': {
+    'exit statuses': {headings: ['status', 'meaning'], rows: exitStatuses},
+    'error codes': {headings: ['code', 'exit', 'meaning'], rows: errorCodes},
+  },
+  'docs/output.md': {formats: {headings: ['`--format`', 'prints'], rows: formats}},
+  'docs/settings.md': {
+    settings: {headings: ['setting', 'flag', 'environment', 'meaning'], rows: settings},
+    environment: {headings: ['variable', 'meaning'], rows: environment},
+    files: {headings: ['', 'Linux', 'macOS', 'Windows'], rows: files},
+  },
+  'docs/sharding.md': {
+    'batch systems': {headings: ['batch system', 'variables that are read'], rows: batchSystems},
+  },
+  'docs/platforms.md': {signals: {headings: ['signal', 'effect', 'on Windows'], rows: signals}},
+};
+
+/** The paths of the pages that hold tables of ours. */
+export const referencePages = Object.keys(pages);
+
+/** A page with its tables made anew; throws where it lacks the place for one. */
+export function withTables(path: string, text: string): string {
+  return Object.entries(pages[path] ?? {}).reduce((page, [name, table]) => {
+    const [begin, end] = [`<!-- ${name}: made by npm run completions -->\n`, `<!-- end of ${name} -->`];
+    const [start, stop] = [page.indexOf(begin), page.indexOf(end)];
+    if (start < 0 || stop < start) throw new Error(`${path} has no place for the table of ${name}.`);
+    return `${page.slice(0, start + begin.length)}\n${markdownTable(table)}\n${page.slice(stop)}`;
+  }, text);
+}
+
+function markdownTable({headings, rows}: Table): string {
+  const line = (cells: readonly string[]) =>
+    `|${cells.map(cell => ` ${cell} `.replace('  ', ' ')).join('|')}|\n`;
+  const rule = `|${headings.map(() => '---|').join('')}\n`;
+  return `${line(headings)}${rule}${rows.map(row => line(row)).join('')}`;
+}

@@ -1,0 +1,93 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {execa} from 'execa';
+import {describe, expect, it} from 'vitest';
+import {environment, files, signals} from '../../src/completion/reference.ts';
+import {connectedSandbox} from '../support/embedded.ts';
+import {markdown} from '../support/examples.ts';
+import {fixture, sandbox} from '../support/media.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const sources = ['src', 'bin'].flatMap(directory =>
+  readdirSync(join(root, directory), {recursive: true, encoding: 'utf8'})
+    .filter(file => /\.[tj]s$/.test(file) && !file.startsWith('completion/'))
+    .map(file => readFileSync(join(root, directory, file), 'utf8')),
+);
+
+/** Variables that tell the program where it runs, and that nobody sets for it. */
+const surroundings = [
+  ...['TERM', 'TERM_PROGRAM', 'TMUX', 'WT_SESSION', 'VTE_VERSION', 'KONSOLE_VERSION'],
+  ...['DISPLAY', 'WAYLAND_DISPLAY', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'],
+  ...['GITHUB_ACTIONS', 'GITHUB_OUTPUT', 'GITHUB_STEP_SUMMARY'],
+];
+
+describe('the table of environment variables', () => {
+  const documented = environment.flatMap(([names]) => [...names.matchAll(/[A-Z_]+/g)].map(([name]) => name));
+
+  it('has every variable that the program reads, but those of its surroundings', () => {
+    const read = new Set(
+      sources.flatMap(text =>
+        [...text.matchAll(/\benv(?:\['|\.)([A-Z][A-Z0-9_]+)\b/g)].map(([, name]) => name),
+      ),
+    );
+    expect(read.size).toBeGreaterThan(15);
+    expect([...read].filter(name => ![...documented, ...surroundings].includes(name ?? ''))).toEqual([]);
+  });
+
+  it('has no variable that nothing reads', () => {
+    const byNodeOrItsPackages = ['NODE_EXTRA_CA_CERTS', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME'];
+    const unread = documented
+      .filter(name => !byNodeOrItsPackages.includes(name))
+      .filter(name => !sources.some(text => text.includes(name) || text.includes(`'${name.toLowerCase()}'`)));
+    expect(unread.filter(name => !/_PROXY$/.test(name))).toEqual([]);
+  });
+});
+
+describe('the table of files', () => {
+  it.runIf(process.platform === 'linux')('names the places that the program takes on Linux', async () => {
+    const box = await sandbox();
+    const env = {PATH: box.env['PATH'] ?? '', HOME: box.directory};
+    const [settings, data] = files.map(([, linux = '']) =>
+      linux.replaceAll('`', '').replace('~', box.directory),
+    );
+    expect((await box.run(['config', 'path'], {env})).stdout).toBe(`${settings}\n`);
+    const upload = ['upload', fixture('photo.png'), '--base-url', 'embedded'];
+    expect((await box.run(upload, {env})).exitCode).toBe(0);
+    expect(readdirSync(data ?? '')).not.toEqual([]);
+  });
+});
+
+describe('the table of signals', () => {
+  it('has the signals that the program listens to', () => {
+    const host = readFileSync(join(root, 'src/host.ts'), 'utf8');
+    const listened = new Set([...host.matchAll(/'(SIG[A-Z0-9]+)'/g)].map(([, name]) => name));
+    expect(signals.map(([name]) => name).sort()).toEqual([...listened].sort());
+  });
+});
+
+describe('the table of --ndjson', () => {
+  it('has the fields of what is uploaded, skipped, failed and checked, and no others', async () => {
+    const {sandbox: box} = await connectedSandbox();
+    const odd = join(box.directory, 'odd');
+    const shell = `mkdir odd && cp "$1" photo.png && cp "$1" same.png && cp "$1" "odd/$(printf 'n\\351.png')"`;
+    await execa('bash', ['-c', shell, 'bash', fixture('photo.png')], {cwd: box.directory});
+    const runs = [
+      ['photo.png', 'absent.png', '--journal', 'all.journal'],
+      ['photo.png', 'same.png', '--dry-run'],
+      ['-r', odd],
+    ];
+    const fields = new Set<string>();
+    for (const parameters of runs) {
+      const {stdout} = await box.run(['upload', '--ndjson', ...parameters]);
+      for (const line of stdout.trim().split('\n'))
+        for (const field of Object.keys(JSON.parse(line))) fields.add(field);
+    }
+    const [, table = ''] =
+      /^\| field \| value \|\n\|.*\n((?:\|.*\n)+)/m.exec(markdown('docs/output.md')) ?? [];
+    const rows = [...table.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell = '']) =>
+      [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name),
+    );
+    expect(rows.sort()).toEqual([...fields].sort());
+  });
+});
