@@ -38,14 +38,10 @@ export async function newcomersMachine(): Promise<Sandbox> {
   return box;
 }
 
-/** The same, after `media login`. */
+/** The same, with the service and the key in the environment. */
 export async function settledMachine(): Promise<Sandbox> {
   const box = await newcomersMachine();
-  await box.run(['login', '--base-url', 'https://api.example.com', '--key-stdin'], {
-    stdin: 'pipe',
-    input: box.env['KEY'] ?? '',
-    reject: true,
-  });
+  Object.assign(box.env, {MEDIA_BASE_URL: 'https://api.example.com', MEDIA_API_KEY: box.env['KEY']});
   return box;
 }
 

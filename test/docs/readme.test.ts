@@ -1,12 +1,12 @@
 import {createHash} from 'node:crypto';
-import {readFile, writeFile} from 'node:fs/promises';
-import {delimiter, join} from 'node:path';
+import {copyFile, readFile, writeFile} from 'node:fs/promises';
+import {basename, delimiter, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {examplesIn, markdown} from '../support/examples.ts';
 import {type Sandbox, sandbox} from '../support/media.ts';
-import {packInto} from '../support/packed.ts';
+import {packedPackage} from '../support/packed.ts';
 import {onTerminal} from '../support/terminal.ts';
 import {newcomersMachine, typeIn} from './newcomer.ts';
 
@@ -66,9 +66,11 @@ describe('every example in the README', () => {
     timeout: 120_000,
   }, async () => {
     const home = await sandbox();
-    const tarball = await packInto(home.directory);
+    const packed = await packedPackage();
+    const tarball = basename(packed);
+    await copyFile(packed, join(home.directory, tarball));
     const sum = createHash('sha256')
-      .update(await readFile(join(home.directory, tarball)))
+      .update(await readFile(packed))
       .digest('hex');
     await writeFile(join(home.directory, 'SHA256SUMS'), `${sum}  ${tarball}\n${sum}  media-cli.cdx.json\n`);
     const code = block('SHA256SUMS');
