@@ -10,7 +10,7 @@ _media_command() {
       options='--profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http --version -h --help'
       ;;
     upload)
-      options='-r --recursive --include --exclude --files-from --files-from0 --follow --name --allow-empty --types --content-type --format --json --ndjson --copy --open --qr --dry-run -c --concurrency --retries --limit-rate --fail-fast --deadline --stall-timeout --answer-timeout --on-unknown --journal --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      options='-r --recursive --include --exclude --files-from --files-from0 --follow --all --name --allow-empty --types --content-type --format --json --ndjson --copy --open --qr --dry-run -c --concurrency --retries --limit-rate --fail-fast --deadline --stall-timeout --answer-timeout --on-unknown --journal --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       rest=media
       ;;
     login)
@@ -34,7 +34,7 @@ _media_command() {
       rest=file
       ;;
     'journal check')
-      options='--json -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      options='--all --json -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       rest=file
       ;;
     'journal merge')

@@ -50,6 +50,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, one per line; - for standard input' }
                 @{ Name = '--files-from0'; Takes = 'file'; Tip = 'the same, each name ended by a zero byte' }
                 @{ Name = '--follow'; Takes = ''; Tip = 'follow links to directories' }
+                @{ Name = '--all'; Takes = ''; Tip = 'also upload hidden files, and try files that are not images or videos' }
                 @{ Name = '--name'; Takes = 'file'; Tip = 'the file name to use for standard input' }
                 @{ Name = '--allow-empty'; Takes = ''; Tip = 'succeed when nothing matches' }
                 @{ Name = '--types'; Takes = 'words extension content strict'; Tip = 'what decides the content type' }
@@ -155,6 +156,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
+                @{ Name = '--all'; Takes = ''; Tip = 'check everything in directories, as media upload --all uploads it' }
                 @{ Name = '--json'; Takes = ''; Tip = 'print one JSON object per line' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }

@@ -1,5 +1,3 @@
-import {stat} from 'node:fs/promises';
-import {resolve} from 'node:path';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import type {ContentHash, JournalInput} from '../journal/journal.ts';
@@ -7,43 +5,63 @@ import type {OpenSource, Source} from '../sources/source.ts';
 
 /** An input to be looked for in journals; `hash` works until the next one is asked for. */
 export type ListedInput =
-  | (JournalInput & {hash: ContentHash})
+  | (JournalInput & {hash: ContentHash; isLeftOut: boolean})
   | {path: string | Uint8Array; error: MediaError};
 
-/** Goes through the inputs as `media upload -r` does. */
-export async function* listInputs(inputs: readonly string[], host: Host): AsyncGenerator<ListedInput> {
-  const {expandInputs} = await import('../sources/expand.ts');
+/** What `media journal check` is asked to go through. */
+export interface ListedInputs {
+  inputs: readonly string[];
+  /** Whether directories stand for hidden names, too, and for what is no image and no video. */
+  all?: boolean;
+}
+
+/**
+ * Goes through the inputs as `media upload -r` does. What that leaves out is listed as such, since a journal may know it all
+ * the same; hidden names, and what could not be opened of it, are not.
+ */
+export async function* listInputs(
+  {inputs, all = false}: ListedInputs,
+  host: Host,
+): AsyncGenerator<ListedInput> {
+  const [{expandInputs}, {isLeftOut}] = await Promise.all([
+    import('../sources/expand.ts'),
+    import('../transfer/left-out.ts'),
+  ]);
   const context = {cwd: host.cwd(), stdin: () => host.stdin, temporaryDirectory: host.temporaryDirectory()};
-  for await (const source of expandInputs({inputs, recursive: true}, context)) {
+  for await (const source of expandInputs({inputs, recursive: true, all}, context)) {
+    if (source.found?.isHidden) continue;
     const path = source.relativePathBytes ?? source.relativePath ?? source.name;
     let opened: OpenSource;
     try {
       opened = await source.open(new AbortController().signal);
     } catch (error) {
       if (!(error instanceof MediaError)) throw error;
-      yield {path, error};
+      if (!(await isLeftOut(source, error))) yield {path, error};
       continue;
     }
     try {
-      yield await describe(path, source, opened, host);
+      yield await describe(path, source, opened);
     } finally {
       await opened.close();
     }
   }
 }
 
-async function describe(
-  path: string | Uint8Array,
-  source: Source,
-  opened: OpenSource,
-  host: Host,
-): Promise<ListedInput> {
-  const {contentHash} = await import('../journal/hash.ts');
-  const file = source.pathBytes ?? resolve(host.cwd(), source.path ?? source.name);
-  // Standard input has none, so that its content decides.
-  const mtimeNs = await stat(file, {bigint: true}).then(
-    stats => stats.mtimeNs,
-    () => 0n,
-  );
-  return {path, size: opened.size, mtimeNs, hash: () => contentHash(opened)};
+async function describe(path: string | Uint8Array, source: Source, opened: OpenSource): Promise<ListedInput> {
+  const [{contentHash}, {refuseToTake}, {isLeftOut}] = await Promise.all([
+    import('../journal/hash.ts'),
+    import('../sources/content-type.ts'),
+    import('../transfer/left-out.ts'),
+  ]);
+  return {
+    path,
+    size: opened.size,
+    // Standard input has no time of its own, so that its content decides.
+    mtimeNs: source.isOnce ? 0n : opened.mtimeNs,
+    hash: () => contentHash(opened),
+    isLeftOut: await refuseToTake(source, opened).then(
+      () => false,
+      error => isLeftOut(source, error),
+    ),
+  };
 }

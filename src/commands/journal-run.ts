@@ -1,4 +1,3 @@
-import {posix} from 'node:path';
 import {MediaError} from '../errors.ts';
 import {journalCodes} from '../journal/errors.ts';
 import type {Entry} from '../journal/index.ts';
@@ -9,9 +8,10 @@ import {JournalSet, reasonOf, type Verdict} from '../journal/proof.ts';
 import {closeAll, type JournalReader, readJournals} from '../journal/reader.ts';
 import {printableJson} from '../output/escape.ts';
 import {shellQuoted} from '../shell.ts';
+import {fromText, normalizeName, toText} from '../sources/names.ts';
 import type {ExitStatus, Invocation} from './cli.ts';
 import type {JournalOptions} from './journal.ts';
-import {type ListedInput, listInputs} from './journal-inputs.ts';
+import {type ListedInput, type ListedInputs, listInputs} from './journal-inputs.ts';
 import {type Counts, fileFields, Lines, Tally, textLine} from './journal-output.ts';
 
 type Options<Action> = Extract<JournalOptions, {action: Action}>;
@@ -70,21 +70,29 @@ async function entryJson(reader: JournalReader, entry: Entry): Promise<string> {
   return printableJson(`${JSON.stringify(fields).slice(0, -1)}${record}}\n`);
 }
 
-/** Proves that each input stands exactly once, or names those that do not. */
+/** Proves that each input stands exactly once, or names those that do not. Nobody misses what upload leaves out. */
 export async function checkJournals(
   options: Options<'check'>,
   {host, stdout, report}: Invocation,
-  list: (inputs: readonly string[], host: Invocation['host']) => AsyncIterable<ListedInput> = listInputs,
+  list: (inputs: ListedInputs, host: Invocation['host']) => AsyncIterable<ListedInput> = listInputs,
 ): Promise<ExitStatus> {
   const tally = new Tally(stdout, options.json === true);
   await withJournals(options.files, host.cwd(), async readers => {
     const journals = new JournalSet(readers);
-    for await (const input of list(options.inputs, host)) {
-      await tally.add(await proveListed(journals, input));
+    for await (const input of list(options, host)) {
+      const verdict = await proveListed(journals, input);
+      const isMissed = verdict.status === 'missing' && 'isLeftOut' in input && input.isLeftOut;
+      if (!isMissed) await tally.add(verdict);
     }
   });
+  const counts = await tally.end();
+  if (counts.all === 0) {
+    throw new MediaError('nothing_matched', 'There is no image and no video in the inputs.', {
+      hint: 'Name files to have them checked whatever they are, or check all that is in directories with --all.',
+    });
+  }
   return conclude(
-    await tally.end(),
+    counts,
     report,
     'Upload what is missing with the same journal, settle what is unknown with media journal resolve.',
   );
@@ -183,7 +191,7 @@ export async function resolveUnknown(
 }
 
 function pathOf({path, base64}: Options<'resolve'>): string | Uint8Array {
-  return base64 === true ? Buffer.from(path, 'base64') : posix.normalize(path);
+  return base64 === true ? Buffer.from(path, 'base64') : toText(normalizeName(fromText(path)));
 }
 
 function notUnknown({file, path}: Options<'resolve'>, entry: Entry | undefined): MediaError {

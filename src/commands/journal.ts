@@ -5,7 +5,7 @@ import {helpDescription} from './help-format.ts';
 
 export type JournalOptions =
   | {action: 'list'; files: readonly string[]; json?: boolean}
-  | {action: 'check'; files: readonly string[]; inputs: readonly string[]; json?: boolean}
+  | {action: 'check'; files: readonly string[]; inputs: readonly string[]; all?: boolean; json?: boolean}
   | {action: 'merge'; files: readonly string[]; output: string; json?: boolean}
   | {
       action: 'resolve';
@@ -52,10 +52,14 @@ export function journalCommand(cli: Cli, run = runJournal): Command {
     .description(
       'Check that the journals record each input after -- exactly once; otherwise the exit status is 1.',
     )
+    .option('--all', 'check everything in directories, as media upload --all uploads it')
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', examples(['media journal check uploads.ndjson -- ./assets']))
-    .action((words: string[], {json}: {json?: boolean}, command: Command) =>
-      act({action: 'check', ...splitAtDashes(words, command), ...(json && {json})}, command),
+    .action((words: string[], {all, json}: {all?: boolean; json?: boolean}, command: Command) =>
+      act(
+        {action: 'check', ...splitAtDashes(words, command), ...(all && {all}), ...(json && {json})},
+        command,
+      ),
     );
   journal
     .command('merge <file...>')

@@ -3,7 +3,7 @@ import {MediaError, systemCode} from '../errors.ts';
 import {errorAnnotation, outputEntry} from '../output/ci.ts';
 import {markdownText, markdownUrl, printable, printableJson} from '../output/escape.ts';
 import {publicUrl} from '../service/record.ts';
-import type {Outcome} from '../transfer/outcome.ts';
+import type {LeftOut, Outcome} from '../transfer/outcome.ts';
 import type {Invocation} from './cli.ts';
 import type {AfterAction} from './upload-after.ts';
 import {Tally} from './upload-tally.ts';
@@ -59,6 +59,10 @@ export class GithubReport implements AfterAction {
     this.#urls.add(position, printable(url ?? ''));
     this.#records.add(position, printableJson(json));
     this.#successes.add(position, row(outcome, target === undefined ? shownId : `[${shownId}](${target})`));
+  }
+
+  leftOut(input: LeftOut): void {
+    this.#tally.add(input);
   }
 
   /** The whole run failed. */

@@ -1,4 +1,5 @@
 import type {StopSignal} from '../host.ts';
+import type {InputContext} from '../sources/expand.ts';
 import type {Shard} from '../sources/shard.ts';
 import type {Source} from '../sources/source.ts';
 import type {TransferOptions} from '../transfer/transfer.ts';
@@ -14,6 +15,8 @@ export interface Inputs {
   empty: boolean;
   /** Whether that is because `--shard` left none of them to this run. */
   isEmptyShard: boolean;
+  /** The links to directories that were not followed, as far as the sources were asked for. */
+  unfollowed: ReadonlySet<string>;
   /** Tells the bytes of each source, by going through the inputs once more; false where it could not do so to the end. */
   survey(found: (bytes: number) => void, signal: AbortSignal): Promise<boolean>;
 }
@@ -39,11 +42,12 @@ export async function openInputs(
     temporaryDirectory: host.temporaryDirectory(),
     signal,
   };
-  const allSources = () => {
-    const sources = expandInputs(options, context);
+  const allSources = (told: Partial<InputContext> = {}) => {
+    const sources = expandInputs(options, {...context, ...told});
     return shard === undefined ? sources : ownShare(sources, shard);
   };
-  const iterator = allSources()[Symbol.asyncIterator]();
+  const unfollowed = new Set<string>();
+  const iterator = allSources({unfollowed: name => unfollowed.add(name)})[Symbol.asyncIterator]();
   const named = options.inputs.length + (options.filesFrom?.length ?? 0) + (options.filesFrom0?.length ?? 0);
   const mayBeOne = named === 1 && options.inputs.length === 1 && !options.recursive;
   // Mistakes come out with the first source; a pattern's second one tells that it stands for several.
@@ -54,6 +58,7 @@ export async function openInputs(
     several: !mayBeOne || taken.at(-1)?.done !== true,
     empty: taken[0]?.done === true,
     isEmptyShard: taken[0]?.done === true && shard !== undefined,
+    unfollowed,
     async survey(found, until) {
       const {isRepeatable, survey} = await import('../sources/survey.ts');
       return (await isRepeatable(options, context.cwd)) && survey(allSources(), found, until);
@@ -77,11 +82,8 @@ const fewAtATime = 16;
 
 /** What decides the content type of each source under these options; a bad --content-type is a usage error. */
 export async function typeDecision(options: UploadOptions): Promise<TypeDecision> {
-  const {decideContentType, loadTypeKnowledge, parseContentType} = await import('../sources/content-type.ts');
-  if (options.contentType === undefined) {
-    if (options.concurrency > fewAtATime) await loadTypeKnowledge();
-    return (source, opened) => decideContentType(source.typeName, opened, options.types);
-  }
-  const contentType = parseContentType(options.contentType);
-  return async () => ({contentType});
+  const {decideSourceType, loadTypeKnowledge, parseContentType} = await import('../sources/content-type.ts');
+  if (options.concurrency > fewAtATime) await loadTypeKnowledge();
+  const type = options.contentType === undefined ? {} : {contentType: parseContentType(options.contentType)};
+  return (source, opened) => decideSourceType(source, opened, {types: options.types, ...type});
 }

@@ -2,6 +2,8 @@ import {MediaError} from '../errors.ts';
 import type {EndSignal} from '../host.ts';
 import type {Journal} from '../journal/journal.ts';
 import type {FormatName} from '../output/formats.ts';
+import type {Results} from '../output/results.ts';
+import type {LeftOut, Outcome} from '../transfer/outcome.ts';
 import {Stop} from '../transfer/stop.ts';
 import type {TransferOptions} from '../transfer/transfer.ts';
 import type {ExitStatus, Invocation} from './cli.ts';
@@ -13,6 +15,7 @@ import {Again, type TypedCommand} from './upload-again.ts';
 import {Audit} from './upload-audit.ts';
 import {Failures} from './upload-failures.ts';
 import {type Inputs, openInputs, type TypeDecision} from './upload-inputs.ts';
+import {refuseNothing, unfollowedText} from './upload-left-out.ts';
 import {Tally} from './upload-tally.ts';
 import {watchUpload} from './upload-watch.ts';
 
@@ -103,13 +106,8 @@ export class UploadRun {
         ...(journal === undefined ? {} : {journal}),
       };
       for await (const result of uploadAll(inputs.sources, options)) {
-        const outcome = outcomeWithProfilePage(result, session);
-        this.#tally.add(outcome);
-        this.#audit.add(outcome);
-        this.#again.add(outcome);
-        this.#failures.add(outcome, inputs.several);
-        for (const action of this.#after) action.add(outcome);
-        await results.add(outcome);
+        if (result.status === 'left out') await this.#leaveOut(result, results);
+        else await this.#take(outcomeWithProfilePage(result, session), results, inputs.several);
       }
     } catch (error) {
       this.#failures.end();
@@ -121,7 +119,25 @@ export class UploadRun {
       await this.#closeJournal(journal);
     }
     await results.end();
+    if (inputs.unfollowed.size > 0) this.#invocation.report.note(unfollowedText(inputs.unfollowed));
+    if (this.#signal === undefined) refuseNothing(this.#tally, this.#options);
     await this.#conclude(session, inputs);
+  }
+
+  async #take(outcome: Outcome, results: Results, several: boolean): Promise<void> {
+    this.#tally.add(outcome);
+    this.#audit.add(outcome);
+    this.#again.add(outcome);
+    for (const action of this.#after) action.add(outcome);
+    this.#failures.add(outcome, several);
+    await results.add(outcome);
+  }
+
+  async #leaveOut(input: LeftOut, results: Results): Promise<void> {
+    this.#tally.add(input);
+    for (const action of this.#after) action.leftOut?.(input);
+    this.#invocation.report.trace(`${input.name}: left out, ${input.isHidden ? 'hidden' : 'not media'}.`);
+    await results.add(input);
   }
 
   async #openResults(several: boolean) {

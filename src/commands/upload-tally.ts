@@ -1,4 +1,4 @@
-import type {Outcome} from '../transfer/outcome.ts';
+import type {LeftOut, Outcome} from '../transfer/outcome.ts';
 import {exitStatus} from './exit-status.ts';
 
 /** Counts what became of the inputs; keeps one outcome of each kind, however many there are. */
@@ -6,12 +6,19 @@ export class Tally {
   readonly #counts = {uploaded: 0, skipped: 0, checked: 0, failed: 0, unknown: 0};
   readonly #kinds = new Map<string, Outcome>();
   readonly #dryRun: boolean;
+  #leftOut = 0;
+  #hidden = 0;
 
   constructor(dryRun = false) {
     this.#dryRun = dryRun;
   }
 
-  add(outcome: Outcome): void {
+  add(outcome: Outcome | LeftOut): void {
+    if (outcome.status === 'left out') {
+      this.#leftOut += 1;
+      if (outcome.isHidden) this.#hidden += 1;
+      return;
+    }
     this.#counts[outcome.status] += 1;
     this.#kinds.set(`${outcome.status} ${'error' in outcome ? outcome.error.code : ''}`, outcome);
   }
@@ -23,6 +30,11 @@ export class Tally {
   /** How many inputs are done with. */
   get total(): number {
     return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** How many walks have left out, which are no inputs. */
+  get leftOut(): number {
+    return this.#leftOut;
   }
 
   /** How many failed or ended unknown. */
@@ -38,8 +50,13 @@ export class Tally {
   /** The closing line, as the contract words it; a dry run can only check or fail. */
   summary(): string {
     const {uploaded, skipped, checked, failed, unknown} = this.#counts;
-    if (this.#dryRun) return `${checked} checked, ${failed} failed`;
-    return `${uploaded} uploaded, ${skipped} skipped, ${failed} failed, ${unknown} unknown`;
+    if (this.#dryRun) return `${checked} checked, ${failed} failed${this.#leftOutText()}`;
+    return `${uploaded} uploaded, ${skipped} skipped, ${failed} failed, ${unknown} unknown${this.#leftOutText()}`;
+  }
+
+  #leftOutText(): string {
+    if (this.#leftOut === 0) return '';
+    return `, ${this.#leftOut} left out: not media${this.#hidden === 0 ? '' : ' or hidden'}`;
   }
 
   /** The same for a line that is redrawn: the summary, then only what there is, then only what went wrong. */

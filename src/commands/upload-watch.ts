@@ -56,6 +56,7 @@ export async function watchUpload(invocation: Invocation, inputs: Inputs, tally:
         shown.start();
       },
       progress: (position, sentBytes) => meter.progress(position, sentBytes),
+      recognized: size => meter.recognized(size),
       finished: position => meter.finished(position),
       retrying(position, name, error, waitMs) {
         meter.waiting(position, waitMs, error.message);

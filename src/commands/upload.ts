@@ -16,6 +16,7 @@ export interface UploadOptions {
   ndjson?: boolean;
   recursive?: boolean;
   follow?: boolean;
+  all?: boolean;
   filesFrom?: string[];
   filesFrom0?: string[];
   include?: string[];
@@ -50,6 +51,7 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     .option('--files-from <file>', 'read names from a file, one per line; - for standard input', collect)
     .option('--files-from0 <file>', 'the same, each name ended by a zero byte', collect)
     .option('--follow', 'follow links to directories')
+    .option('--all', 'also upload hidden files, and try files that are not images or videos')
     .option('--name <file>', 'the file name to use for standard input')
     .option('--allow-empty', 'succeed when nothing matches')
     .optionsGroup('Content type:')

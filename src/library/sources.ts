@@ -12,6 +12,8 @@ export interface FilesOptions {
   include?: readonly string[];
   /** Patterns: of directories and patterns, nothing that matches one of these. */
   exclude?: readonly string[];
+  /** Whether directories and patterns stand for hidden names, too, and for what is no image and no video. */
+  all?: boolean;
   /** Whether a directory or pattern without a file in it is fine. */
   allowEmpty?: boolean;
   /** What relative paths start from; the working directory by default. */
@@ -20,7 +22,8 @@ export interface FilesOptions {
 
 /**
  * The files that these paths and patterns stand for, as `media upload` reads them: in the order given, directories
- * depth first, no file twice. Rejects with a MediaError `usage` or `nothing_matched` before the first file. A file
+ * depth first, no file twice. Of directories and patterns, hidden names are left out; what neither name nor bytes call an
+ * image or a video is for `uploadAll` to leave out, which looks at the bytes anyway. Rejects with a MediaError `usage` or `nothing_matched` before the first file. A file
  * that is missing is a source too: it fails when its turn to be uploaded comes.
  */
 export async function* filesOf(
@@ -37,7 +40,8 @@ export async function* filesOf(
     stdin: () => Readable.from([]),
     temporaryDirectory: host.temporaryDirectory(),
   };
-  yield* expandInputs({...request, inputs}, context);
+  for await (const source of expandInputs({...request, inputs}, context))
+    if (!source.found?.isHidden) yield source;
 }
 
 /** Bytes in memory as a source; the name's extension speaks for their type. They must not change until uploaded. */

@@ -4,7 +4,7 @@ import {type Host, systemHost} from '../host.ts';
 import type {Journal} from '../journal/journal.ts';
 import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
-import {decideContentType, parseContentType, type TypeRule} from '../sources/content-type.ts';
+import {decideSourceType, parseContentType, type TypeRule} from '../sources/content-type.ts';
 import {fileSource} from '../sources/file.ts';
 import {fromTyped, normalizeName, toText} from '../sources/names.ts';
 import type {Source} from '../sources/source.ts';
@@ -67,7 +67,8 @@ export type UploadResult = OutcomeFacts &
  * Uploads files, named by path or given as sources, and yields what became of each as it is known: a file that fails is
  * a result and not an exception. Throws a MediaError `usage` when an option is mistaken; the iteration rejects when the
  * journal cannot be used (`journal_in_use`, `journal_unusable`), or with what the inputs themselves reject with. Who
- * leaves the iteration early ends the batch. Listens to no signal, prints nothing and changes nothing of the process.
+ * leaves the iteration early ends the batch. What `filesOf` found in a directory and turns out to be no media has no result.
+ * Listens to no signal, prints nothing and changes nothing of the process.
  */
 export function uploadAll(
   inputs: AsyncIterable<string | Source> | Iterable<string | Source>,
@@ -101,7 +102,8 @@ async function* run(
       stop: stop.signal,
       ...(journal !== undefined && {journal}),
     });
-    for await (const outcome of outcomes) yield* endingWith(end, resultOf(outcome));
+    for await (const outcome of outcomes)
+      if (outcome.status !== 'left out') yield* endingWith(end, resultOf(outcome));
   } finally {
     signal?.removeEventListener('abort', onAbort);
     await journal?.close();
@@ -145,7 +147,7 @@ function checkedOptions(options: UploadOptions, host: Host): Checked {
     random: () => host.random(),
     uuid: () => host.uuid(),
     contentType: async (source, opened) =>
-      contentType === undefined ? decideContentType(source.typeName, opened, types) : {contentType},
+      decideSourceType(source, opened, {types, ...(contentType !== undefined && {contentType})}),
     concurrency: wholeNumber('concurrency', options.concurrency ?? 8, 1, 1000),
     retries: wholeNumber('retries', options.retries ?? 5, 0, 100),
     stallTimeoutMs: positive('stallTimeoutMs', options.stallTimeoutMs ?? 60_000),
@@ -164,6 +166,7 @@ function wholeObserver(observer: Partial<TransferObserver> = {}): TransferObserv
     started: (...facts) => observer.started?.(...facts),
     progress: (...facts) => observer.progress?.(...facts),
     retrying: (...facts) => observer.retrying?.(...facts),
+    recognized: (...facts) => observer.recognized?.(...facts),
     finished: (...facts) => observer.finished?.(...facts),
     warning: (...facts) => observer.warning?.(...facts),
   };

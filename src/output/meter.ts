@@ -50,6 +50,7 @@ export class Meter {
   #sent = 0;
   #done = 0;
   #total: {files: number; bytes: number; isComplete: boolean} | undefined;
+  readonly #uncounted = {files: 0, bytes: 0};
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -87,6 +88,12 @@ export class Meter {
     this.#total.bytes += bytes;
   }
 
+  /** A file has turned out to belong to the run that is not counted otherwise. */
+  recognized(bytes: number): void {
+    this.#uncounted.files += 1;
+    this.#uncounted.bytes += bytes;
+  }
+
   allCounted(): void {
     if (this.#total !== undefined) this.#total.isComplete = true;
   }
@@ -107,13 +114,14 @@ export class Meter {
       done += file.sent;
     }
     const rates = this.#sample({at: this.#clock.monotonic(), sent, done});
-    const left = this.#total?.isComplete ? Math.max(0, this.#total.bytes - done) : undefined;
+    const {total} = this.#totalOf(done);
+    const left = total?.isComplete ? Math.max(0, total.bytes - done) : undefined;
     return {
       files: this.#files,
       sent,
       done,
       rate: rates.sent,
-      ...this.#totalOf(done),
+      ...(total === undefined ? {} : {total}),
       ...(left === undefined || rates.done <= 0 || rates.overMs < sampleMs
         ? {}
         : {secondsLeft: left / rates.done}),
@@ -122,7 +130,11 @@ export class Meter {
 
   /** Counting may lag behind: what is less than is done already is no total. */
   #totalOf(done: number): Pick<Standing, 'total'> {
-    const total = this.#total;
+    const total = this.#total && {
+      files: this.#total.files + this.#uncounted.files,
+      bytes: this.#total.bytes + this.#uncounted.bytes,
+      isComplete: this.#total.isComplete,
+    };
     const isBehind = total !== undefined && (total.files < this.#files || total.bytes < done);
     return total === undefined || (isBehind && !total.isComplete) ? {} : {total};
   }

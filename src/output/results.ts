@@ -1,5 +1,5 @@
 import {InOrder} from '../in-order.ts';
-import type {Outcome} from '../transfer/outcome.ts';
+import type {LeftOut, Outcome} from '../transfer/outcome.ts';
 import {
   checkHeadings,
   checkRow,
@@ -44,7 +44,7 @@ export class Results {
   #rows: Outcome[] = [];
   readonly #totals = new Map<Outcome['status'], {files: number; bytes: number}>();
   #count = 0;
-  readonly #order = new InOrder<Outcome>();
+  readonly #order = new InOrder<Outcome | LeftOut>();
   #begun = false;
 
   constructor(stdout: Stdout, options: ResultOptions) {
@@ -52,7 +52,8 @@ export class Results {
     this.#options = options;
   }
 
-  async add(outcome: Outcome): Promise<void> {
+  /** Takes in an outcome; what was left out only keeps its place. */
+  async add(outcome: Outcome | LeftOut): Promise<void> {
     if (this.#options.format === 'ndjson') return this.#print(outcome);
     for (const due of this.#order.take(outcome)) await this.#print(due);
   }
@@ -64,7 +65,8 @@ export class Results {
     if (this.#leavesOutSuccesses) await this.#printTotals();
   }
 
-  async #print(outcome: Outcome): Promise<void> {
+  async #print(outcome: Outcome | LeftOut): Promise<void> {
+    if (outcome.status === 'left out') return;
     const {format} = this.#options;
     if (format === 'table') return this.#addRow(outcome);
     await this.#stdout.write((this.#begun ? '' : formatHead(format)) + formatOutcome(format, outcome));

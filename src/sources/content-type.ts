@@ -9,6 +9,7 @@ import {
 } from './content-type-tables.ts';
 import {type Finding, loadSniffer, sniff} from './sniff.ts';
 import {lfsPointer} from './sniff-text.ts';
+import type {Source} from './source.ts';
 
 /** The values of `--types`. */
 export type TypeRule = 'extension' | 'content' | 'strict';
@@ -43,6 +44,28 @@ export async function decideContentType(
   if (claim.type === undefined) throw notMedia(claim, finding);
   if (finding === undefined || isConfirmed) return {contentType: claim.type};
   return {contentType: claim.type, warning: describeMismatch(claim, claim.type, finding.type)};
+}
+
+/**
+ * The same of a source, whose type may be given. What a walk found is refused as no media under a given type, too: that
+ * is not about what else lies in the directory.
+ */
+export async function decideSourceType(
+  source: Source,
+  opened: RandomAccess,
+  {types, contentType}: {types: TypeRule; contentType?: string},
+): Promise<TypeDecision> {
+  if (contentType === undefined) return decideContentType(source.typeName, opened, types);
+  await refuseToTake(source, opened);
+  return {contentType};
+}
+
+/** Rejects with a NotMediaError for what a walk found and neither name nor bytes call an image or a video. */
+export async function refuseToTake({typeName, found}: Source, opened: RandomAccess): Promise<void> {
+  if (found === undefined || (await found.isNamedMedia())) return;
+  await decideContentType(typeName, opened, 'content').catch(error => {
+    if (!(error instanceof NotMediaError) || !error.isCalledMedia) throw error;
+  });
 }
 
 /** Whether neither the name nor the bytes call a file an image or a video. */
@@ -86,6 +109,13 @@ function readExtension(name: string): Claim | Promise<Claim> {
   return extension === '' || type !== undefined
     ? claimOf(name, extension, type)
     : lookUp(extension).then(found => claimOf(name, extension, found));
+}
+
+/** Whether a name alone calls a file an image or a video. */
+export function isNamedMedia(name: string): boolean | Promise<boolean> {
+  const claim = readExtension(name);
+  const isMedia = ({type, isAmbiguous}: Claim) => type !== undefined && !isAmbiguous;
+  return claim instanceof Promise ? claim.then(isMedia) : isMedia(claim);
 }
 
 function claimOf(name: string, extension: string, type: string | undefined): Claim {

@@ -1,7 +1,7 @@
 import {type BigIntStats, closeSync, fstatSync, statSync} from 'node:fs';
 import {stat} from 'node:fs/promises';
-import {resolve} from 'node:path';
 import {MediaError, systemCode} from '../errors.ts';
+import {typedPath} from '../typed-path.ts';
 import {Disk, smallBytes} from './disk.ts';
 import type {OpenSource, SmallContent, Source} from './source.ts';
 
@@ -9,16 +9,15 @@ import type {OpenSource, SmallContent, Source} from './source.ts';
 // a disk, so that they are made on this thread.
 const disk = new Disk();
 
-/**
- * A file as a source, bytes where its name is not UTF-8; nothing is touched before it is opened. `isRegular`: it has just
- * been seen to be a regular file.
- */
-export function fileSource(name: string | Buffer, cwd: string, isRegular = false): Source {
-  const path = typeof name === 'string' ? resolve(cwd, name) : resolveBytes(cwd, name);
-  return sourceAt(name.toString(), path, isRegular);
+/** A file by its name as typed in a directory. */
+export function fileSource(name: string, cwd: string): Source {
+  return sourceAt(name, typedPath(cwd, name), false);
 }
 
-/** The file at an absolute path, which is shown under a name. */
+/**
+ * The file at a path as the system takes it, shown under a name; nothing is touched before it is opened. `isRegular`: it has
+ * just been seen to be a regular file.
+ */
 export function sourceAt(name: string, path: string | Buffer, isRegular: boolean): Source {
   const measure = () =>
     stat(path).then(
@@ -26,10 +25,6 @@ export function sourceAt(name: string, path: string | Buffer, isRegular: boolean
       () => 0,
     );
   return {name, typeName: name, measure, open: () => openFile(name, path, isRegular)};
-}
-
-function resolveBytes(cwd: string, name: Buffer): Buffer {
-  return name.toString().startsWith('/') ? name : Buffer.concat([Buffer.from(`${resolve(cwd)}/`), name]);
 }
 
 async function openFile(name: string, path: string | Buffer, isRegular: boolean): Promise<OpenSource> {

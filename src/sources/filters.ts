@@ -6,10 +6,14 @@ export interface Filters {
   takes(file: ByteName): boolean;
   /** Whether a directory may hold files that are wanted; excluded ones are not even read. */
   enters(directory: ByteName): boolean;
+  /** Whether a file may be wanted under one path and not under another, by the directories in it. */
+  readonly dependsOnPath: boolean;
 }
 
 interface Rule {
   matches(path: ByteName): boolean;
+  /** It speaks of more than the last part of a path. */
+  isPath: boolean;
   /** Written with a closing slash: it speaks of directories and all that is in them. */
   ofDirectories: boolean;
 }
@@ -36,17 +40,20 @@ async function compileRule(text: string): Promise<Rule> {
   const isPath = pattern.includes('/') || /^\.?\//.test(typed);
   return {
     matches: path => isMatch(toText(isPath ? path : baseName(path))),
+    isPath,
     ofDirectories: typed.endsWith('/'),
   };
 }
 
 class RuleFilters implements Filters {
+  readonly dependsOnPath: boolean;
   readonly #included: readonly Rule[];
   readonly #excluded: readonly Rule[];
 
   constructor(included: readonly Rule[], excluded: readonly Rule[]) {
     this.#included = included;
     this.#excluded = excluded;
+    this.dependsOnPath = included.some(rule => rule.isPath || rule.ofDirectories);
   }
 
   takes(file: ByteName): boolean {

@@ -1,9 +1,9 @@
-import {type ByteName, baseName, fromText, fromTyped, parentsOf, toText} from './names.ts';
+import {type ByteName, baseName, fromText, fromTyped, isHiddenName, parentsOf, toText} from './names.ts';
 import {compilePattern, type Matcher, spellsDots} from './patterns.ts';
-import type {WalkRules} from './walk.ts';
+import type {WalkRules} from './walk-rules.ts';
 
 /** A pattern as a walk: where it begins, and what it takes there. */
-export interface Glob extends Omit<WalkRules, 'follow'> {
+export interface Glob extends Omit<WalkRules, 'follow' | 'dependsOnPath'> {
   /** The directory that the pattern names before its first glob character, as typed. */
   base: ByteName;
 }
@@ -22,11 +22,14 @@ export async function compileGlob(pattern: string, recursive: boolean): Promise<
   const matches = await compilePattern(segments.join('/'), {dot: false});
   const mayLead = await compileLeading(segments);
   const isWhole = (directory: ByteName) => recursive && matches(toText(directory));
+  const isSpelled = (path: ByteName) => matches(toText(path)) || mayLead(path);
   const inWhole = (relative: ByteName) => recursive && [...parentsOf(relative)].some(isWhole);
   return {
     base,
     takes: file => (!ofDirectories && matches(toText(file))) || inWhole(file),
     enters: directory => mayLead(directory) || isWhole(directory) || inWhole(directory),
+    // What the pattern itself says has its dot spelled out, as for a shell.
+    hides: path => isHiddenName(path) && !isSpelled(path),
   };
 }
 

@@ -2,13 +2,15 @@ import {stat} from 'node:fs/promises';
 import type {Readable} from 'node:stream';
 import {MediaError, systemCode} from '../errors.ts';
 import {shellQuoted} from '../shell.ts';
-import {fileSource, sourceAt} from './file.ts';
+import {isNamedMedia} from './content-type.ts';
+import {sourceAt} from './file.ts';
 import type {Filters} from './filters.ts';
 import {compileGlob, isPattern} from './globs.ts';
 import {Mapped} from './iterators.ts';
 import {
   type ByteName,
   fromTyped,
+  isHiddenName,
   isText,
   joinNames,
   normalizeName,
@@ -18,17 +20,22 @@ import {
   toText,
   withSlashes,
 } from './names.ts';
-import type {Mention} from './seen.ts';
-import type {Source} from './source.ts';
+import type {NamedFile} from './seen.ts';
+import type {FoundInput, Source} from './source.ts';
 import {stdinSource} from './stdin.ts';
-import {type Found, type WalkRules, walk} from './walk.ts';
+import {type Found, walk} from './walk.ts';
+import type {WalkRules} from './walk-rules.ts';
 
 /** Something that an input yields, before it is known whether another input has yielded it too. */
 export interface Candidate {
   source: Source;
-  mention: Mention;
   /** The file that it is; standard input is none. */
-  file?: {name: ByteName; isPlain: boolean};
+  file?: NamedFile;
+}
+
+/** A link to a directory, which is not followed. */
+export interface UnfollowedLink {
+  unfollowed: ByteName;
 }
 
 /** What a name stands for, links followed. */
@@ -38,6 +45,8 @@ export interface FinderOptions {
   cwd: string;
   recursive: boolean;
   follow: boolean;
+  /** Whether walks take hidden names, and what is no media. */
+  all: boolean;
   filters: Filters;
   stdin: () => Readable;
   temporaryDirectory: string;
@@ -54,8 +63,8 @@ export class Finder {
   }
 
   /** What an argument stands for: standard input, a file, all in a directory, or what a pattern matches. */
-  async named(argument: string): Promise<AsyncIterableIterator<Candidate>> {
-    if (argument === '-') return only({source: this.#stdin(), mention: {}});
+  async named(argument: string): Promise<AsyncIterableIterator<Candidate | UnfollowedLink>> {
+    if (argument === '-') return only({source: this.#stdin()});
     const name = fromTyped(argument);
     const kind = await this.#kindOf(name);
     if (kind === 'missing' && isPattern(argument)) return this.#matching(argument);
@@ -64,7 +73,7 @@ export class Finder {
   }
 
   /** What the names in a list stand for: as arguments do, but a name in a list is never a pattern and never `-`. */
-  async *listed(names: AsyncIterable<ByteName>): AsyncGenerator<Candidate> {
+  async *listed(names: AsyncIterable<ByteName>): AsyncGenerator<Candidate | UnfollowedLink> {
     const {filters, recursive} = this.#options;
     for await (const bytes of names) {
       const name = withSlashes(bytes);
@@ -97,76 +106,94 @@ export class Finder {
   #one(name: ByteName, kind: Kind): Candidate {
     const {cwd, recursive} = this.#options;
     const names = namesOf(name, normalizeName(name));
-    const mention = {};
-    const file = {name, isPlain: false};
+    const file: NamedFile = {name, isPlain: false, isNamed: true};
     if (kind === 'directory') {
       const refusal = new MediaError('not_a_file', `${names.path} is a directory, not a file.`, {
         hint: `To upload what is in it: media upload -r ${shellQuoted(names.path)}`,
       });
-      return {mention, file, source: {...failingSource(refusal, names), everyShard: true}};
+      return {file, source: {...failingSource(refusal, names), everyShard: true}};
     }
     // What is missing here may be a directory elsewhere, with files of this shard in it.
     const isAnyones = kind === 'missing' && recursive;
     const source = {
-      ...fileSource(toPath(name), cwd, kind === 'regular'),
+      ...sourceAt(names.path, toPath(resolveName(cwd, name)), kind === 'regular'),
       ...names,
       ...(isAnyones ? {everyShard: true as const} : {}),
     };
-    return {mention, file, source};
+    return {file, source};
   }
 
   /** All in a directory. */
-  #below(directory: ByteName): AsyncIterableIterator<Candidate> {
-    const {filters, cwd, follow} = this.#options;
+  #below(directory: ByteName): AsyncIterableIterator<Candidate | UnfollowedLink> {
+    const {filters, cwd, follow, all} = this.#options;
     const rules: WalkRules = {
       takes: relative => filters.takes(relative),
       enters: relative => filters.enters(relative),
+      hides: relative => !all && isHiddenName(relative),
       follow,
+      dependsOnPath: filters.dependsOnPath,
     };
-    const mention = {};
-    const absolute = resolveName(cwd, directory);
+    const root = {absolute: resolveName(cwd, directory), all};
     return new Mapped(walk(directory, cwd, rules), found =>
-      foundBelow(absolute, found, joinNames(directory, found.relative), found.relative || '.', mention),
+      foundBelow(root, found, joinNames(directory, found.relative), found.relative || '.'),
     );
   }
 
-  async *#matching(pattern: string): AsyncGenerator<Candidate> {
-    const {filters, cwd, follow, recursive} = this.#options;
+  async *#matching(pattern: string): AsyncGenerator<Candidate | UnfollowedLink> {
+    const {filters, cwd, follow, recursive, all} = this.#options;
     const glob = await compileGlob(pattern, recursive);
     const typed = (relative: ByteName) => joinNames(glob.base, relative);
     const rules: WalkRules = {
       takes: relative => glob.takes(relative) && filters.takes(normalizeName(typed(relative))),
       enters: relative => glob.enters(relative) && filters.enters(normalizeName(typed(relative))),
+      hides: relative => !all && glob.hides(relative),
       follow,
+      dependsOnPath: true,
     };
-    const mention = {};
-    const absolute = resolveName(cwd, glob.base);
+    const root = {absolute: resolveName(cwd, glob.base), all};
     for await (const found of walk(glob.base, cwd, rules)) {
       if (found.kind === 'unreadable' && found.relative === '' && isMissing(found.error)) continue;
       const name = typed(found.relative);
-      yield foundBelow(absolute, found, name, normalizeName(name), mention);
+      yield foundBelow(root, found, name, normalizeName(name));
     }
   }
 }
 
-/** What a walk of the directory at an absolute path has found there, under the name it is shown by. */
+/** Where a walk began, and whether it takes what it would leave out otherwise. */
+interface WalkRoot {
+  absolute: ByteName;
+  all: boolean;
+}
+
+/** What a walk has found, under the name it is shown by. */
 function foundBelow(
-  absolute: ByteName,
+  {absolute, all}: WalkRoot,
   found: Found,
   name: ByteName,
   relative: ByteName,
-  mention: Mention,
-): Candidate {
+): Candidate | UnfollowedLink {
+  if (found.kind === 'unfollowed') return {unfollowed: name};
   const names = namesOf(name, relative);
-  if (found.kind === 'file') {
-    const path = toPath(joinNames(absolute, found.relative));
-    const source = {...sourceAt(names.path, path, found.isRegular), ...names};
-    return {mention, file: {name, isPlain: !found.isLink}, source};
+  if (found.kind === 'unreadable') {
+    const error = unreadableDirectory(names.path, found.error);
+    // Nobody here knows what is in it, and in which shards.
+    return {file: {name, isPlain: false}, source: {...failingSource(error, names), everyShard: true}};
   }
-  const error = unreadableDirectory(names.path, found.error);
-  // Nobody here knows what is in it, and in which shards.
-  const source = {...failingSource(error, names), everyShard: true as const};
-  return {mention, file: {name, isPlain: false}, source};
+  const isHidden = found.kind === 'hidden';
+  const path = toPath(joinNames(absolute, found.relative));
+  const source: Source = {...sourceAt(names.path, path, !isHidden && found.isRegular), ...names};
+  if (!all) return {file: fileOf(name, found), source: {...source, found: foundInput(names.path, isHidden)}};
+  return {file: fileOf(name, found), source};
+}
+
+function fileOf(name: ByteName, found: Found & {kind: 'file' | 'hidden'}): NamedFile {
+  if (found.kind === 'hidden') return {name, isPlain: true};
+  const {isLink, target} = found;
+  return {name, isPlain: !isLink, ...(target === undefined ? {} : {target: toText(target)})};
+}
+
+function foundInput(name: string, isHidden: boolean): FoundInput {
+  return {isHidden, isNamedMedia: () => isNamedMedia(name)};
 }
 
 interface Names {

@@ -1,9 +1,9 @@
 import {open} from 'node:fs/promises';
-import {resolve} from 'node:path';
 import type {Readable} from 'node:stream';
 import {MediaError, systemCode} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
 import {shellQuoted} from '../shell.ts';
+import {typedPath} from '../typed-path.ts';
 import type {ByteName} from './names.ts';
 
 /** What ends a name: a line feed, or a zero byte. */
@@ -15,7 +15,7 @@ const longestName = 64 * 1024;
 /** Opens a file that lists names; one that cannot be read is a usage error. */
 async function openList(file: string, cwd: string): Promise<Readable> {
   try {
-    const handle = await open(resolve(cwd, file), 'r');
+    const handle = await open(typedPath(cwd, file), 'r');
     if (!(await handle.stat()).isDirectory()) return handle.createReadStream();
     await handle.close();
   } catch (error) {

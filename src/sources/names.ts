@@ -1,5 +1,6 @@
 import {isUtf8} from 'node:buffer';
-import {posix, resolve, sep} from 'node:path';
+import {sep} from 'node:path';
+import {typedPath} from '../typed-path.ts';
 
 /**
  * A name or path as the file system keeps it, one character (U+0000 to U+00FF) for each of its bytes: no name is lost,
@@ -44,16 +45,20 @@ export function toPath(name: ByteName): string | Buffer {
   return isText(name) ? toText(name) : toBytes(name);
 }
 
-/** A path made absolute and plain, as node:path's resolve() does. */
+/** A path as the system takes it, `..` and all: links may make it lead elsewhere than it seems to. */
 export function resolveName(cwd: string, name: ByteName): ByteName {
-  if (isText(name)) return fromTyped(resolve(cwd, toText(name)));
-  return posix.normalize(name.startsWith('/') ? name : `${fromText(resolve(cwd))}/${name}`);
+  if (sep !== '/' && isText(name)) return fromTyped(typedPath(cwd, toText(name)));
+  return typedPath(fromText(cwd), name);
 }
 
-/** A path without `.`, `//` and what `..` takes back; `.` for the working directory. */
+const isPlain = /^\/?(?!\.?(?:\/|$))[^/]+(?:\/(?!\.?(?:\/|$))[^/]+)*$/;
+
+/** A path without `.` and `//`; `.` for the working directory. `..` stays: what it leads to is for the system to tell. */
 export function normalizeName(name: ByteName): ByteName {
-  const plain = posix.normalize(name);
-  return plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain;
+  if (isPlain.test(name)) return name;
+  const parts = name.split('/').filter(part => part !== '' && part !== '.');
+  const plain = `${name.startsWith('/') ? '/' : ''}${parts.join('/')}`;
+  return plain === '' ? '.' : plain;
 }
 
 /** A path below a directory as it was named: `.` and a closing slash do not show. */
@@ -67,6 +72,11 @@ export function joinNames(directory: ByteName, relative: ByteName): ByteName {
 /** The last part of a path. */
 export function baseName(name: ByteName): ByteName {
   return name.slice(name.lastIndexOf('/') + 1);
+}
+
+/** Whether the last part of a path begins with a dot, which hides it. */
+export function isHiddenName(name: ByteName): boolean {
+  return name.charCodeAt(name.lastIndexOf('/') + 1) === 0x2e;
 }
 
 /** The directories that a relative path leads through, from the top; not the path itself. */

@@ -18,10 +18,20 @@ export interface Source {
   readonly everyShard?: true;
   /** Set of what can be opened only once: standard input. */
   readonly isOnce?: true;
+  /** Set of what a walk came across and nobody named. */
+  readonly found?: FoundInput;
   /** Its size in bytes, without opening it; 0 where that cannot be told. */
   measure?(): Promise<number>;
   /** Opens it, or rejects with a MediaError that says why it cannot be uploaded. */
   open(signal: StopSignal): Promise<OpenSource>;
+}
+
+/** What makes a walk leave something out. */
+export interface FoundInput {
+  /** Whether its name, which begins with a dot, hides it: it is left out. */
+  isHidden: boolean;
+  /** Whether its name calls it an image or a video; otherwise it is left out unless its bytes do. */
+  isNamedMedia(): boolean | Promise<boolean>;
 }
 
 /** An opened source: random access to bytes that must not change until they are stored. */

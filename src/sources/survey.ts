@@ -1,6 +1,6 @@
 import {stat} from 'node:fs/promises';
-import {resolve} from 'node:path';
 import type {StopSignal} from '../host.ts';
+import {typedPath} from '../typed-path.ts';
 import type {InputRequest} from './expand.ts';
 import type {Source} from './source.ts';
 
@@ -10,7 +10,7 @@ export async function isRepeatable(
   cwd: string,
 ): Promise<boolean> {
   for (const list of [...filesFrom, ...filesFrom0]) {
-    const stats = list === '-' ? undefined : await stat(resolve(cwd, list)).catch(() => undefined);
+    const stats = list === '-' ? undefined : await stat(typedPath(cwd, list)).catch(() => undefined);
     if (!stats?.isFile()) return false;
   }
   return true;
@@ -19,7 +19,10 @@ export async function isRepeatable(
 /** One after the other they would queue behind the reads of all that is being sent. */
 const measuredAtATime = 256;
 
-/** Tells the size of each source, in bytes, without opening it; false when it was stopped before the last. */
+/**
+ * Tells the size of each source, in bytes, without opening it; false when it was stopped before the last. What may have to
+ * be left out is passed over.
+ */
 export async function survey(
   sources: AsyncIterable<Source>,
   found: (bytes: number) => void,
@@ -32,6 +35,7 @@ export async function survey(
   };
   for await (const source of sources) {
     if (signal.aborted) return false;
+    if (source.found?.isHidden || (await source.found?.isNamedMedia()) === false) continue;
     measured.push(source.measure?.() ?? Promise.resolve(0));
     if (measured.length >= measuredAtATime) await tell();
   }

@@ -1,21 +1,21 @@
 import type {Dirent} from 'node:fs';
 import {opendir, stat} from 'node:fs/promises';
 import {type ByteName, joinNames, resolveName, toPath} from './names.ts';
+import {Places} from './places.ts';
+import type {WalkRules} from './walk-rules.ts';
 
 /** What a walk comes across; the paths are relative to its root, '' for the root itself. */
 export type Found =
-  /** Anything but a directory: regular files, links to them, broken links, FIFOs, devices. */
-  | {kind: 'file'; relative: ByteName; isLink: boolean; isRegular: boolean}
+  /**
+   * Anything but a directory: regular files, links to them, broken links, FIFOs, devices. `target` is where else the walk
+   * comes across the file that a link leads to.
+   */
+  | {kind: 'file'; relative: ByteName; isLink: boolean; isRegular: boolean; target?: ByteName}
+  /** A hidden file or directory, which is not looked into. */
+  | {kind: 'hidden'; relative: ByteName}
+  /** A link to a directory that is not followed. */
+  | {kind: 'unfollowed'; relative: ByteName}
   | {kind: 'unreadable'; relative: ByteName; error: unknown};
-
-export interface WalkRules {
-  /** Whether a file is wanted. */
-  takes(relative: ByteName): boolean;
-  /** Whether a directory is to be read. */
-  enters(relative: ByteName): boolean;
-  /** Whether links to directories are directories. */
-  follow: boolean;
-}
 
 interface Entry {
   name: ByteName;
@@ -33,68 +33,97 @@ interface Level {
 
 /**
  * Walks a directory depth first, each directory's names in byte order. A directory is read when its turn comes, and
- * only the names of the directories on the way to the current one are kept. Nothing but directories is ever opened.
+ * only the names of the directories on the way to the current one are kept. Nothing but directories is ever opened. With
+ * `follow` each directory is read once, under its own name if the walk leads to it; where the rules depend on the path,
+ * once on every way that leads to it and not through it.
  */
-export async function* walk(root: ByteName, cwd: string, rules: WalkRules): AsyncGenerator<Found> {
-  const absolute = resolveName(cwd, root);
-  const levels: Level[] = [];
-  const first = await readLevel(absolute, '', rules, levels);
-  if ('error' in first) yield first;
-  else levels.push(first);
-  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
-    const entry = level.entries.pop();
-    if (entry === undefined) {
-      levels.pop();
-      continue;
-    }
-    const relative = joinNames(level.relative, entry.name);
-    if (!mayMatter(entry, relative, rules)) continue;
-    const kind = entry.kind === 'link' ? await kindOfTarget(joinNames(absolute, relative)) : entry.kind;
-    if (kind !== 'directory') {
-      const isFile = {isLink: entry.kind === 'link', isRegular: kind === 'regular'};
-      if (rules.takes(relative)) yield {kind: 'file', relative, ...isFile};
-    } else if (rules.enters(relative) && (entry.kind === 'directory' || rules.follow)) {
-      const next = await readLevel(absolute, relative, rules, levels);
-      if ('error' in next) yield next;
-      else levels.push(next);
+export function walk(root: ByteName, cwd: string, rules: WalkRules): AsyncGenerator<Found> {
+  return new Walk(resolveName(cwd, root), rules).found();
+}
+
+class Walk {
+  readonly #root: ByteName;
+  readonly #rules: WalkRules;
+  readonly #places: Places;
+  readonly #levels: Level[] = [];
+  /** The device and inode of each directory that is not to be read again, where links are followed. */
+  readonly #read = new Set<string>();
+
+  constructor(root: ByteName, rules: WalkRules) {
+    this.#root = root;
+    this.#rules = rules;
+    this.#places = new Places(root, rules);
+  }
+
+  async *found(): AsyncGenerator<Found> {
+    yield* await this.#enter('');
+    for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {
+      const entry = level.entries.pop();
+      if (entry === undefined) {
+        this.#leave(level);
+        continue;
+      }
+      const relative = joinNames(level.relative, entry.name);
+      if (!this.#isWanted(entry, relative)) continue;
+      if (this.#rules.hides(relative)) yield {kind: 'hidden', relative};
+      else if (entry.kind === 'directory') yield* await this.#enter(relative);
+      else if (entry.kind === 'link') yield* await this.#link(relative);
+      else yield {kind: 'file', relative, isLink: false, isRegular: entry.kind === 'regular'};
     }
   }
-}
 
-/** Spares a look at the target of a link that is not wanted either way. */
-function mayMatter(entry: Entry, relative: ByteName, rules: WalkRules): boolean {
-  return entry.kind !== 'link' || rules.takes(relative) || (rules.follow && rules.enters(relative));
-}
-
-async function kindOfTarget(link: ByteName): Promise<'other' | 'directory'> {
-  try {
-    return (await stat(toPath(link))).isDirectory() ? 'directory' : 'other';
-  } catch {
-    // A link that leads nowhere fails when it is opened, and says so.
-    return 'other';
+  /** Spares a look at the target of a link that is not wanted either way. */
+  #isWanted({kind}: Entry, relative: ByteName): boolean {
+    const {takes, enters} = this.#rules;
+    return (kind !== 'directory' && takes(relative)) || (/^directory|^link/.test(kind) && enters(relative));
   }
-}
 
-/** Reads a directory's names; none when it is one of those that lead to it, which only a link can bring about. */
-async function readLevel(
-  absolute: ByteName,
-  relative: ByteName,
-  {follow}: WalkRules,
-  above: readonly Level[],
-): Promise<Level | (Found & {kind: 'unreadable'})> {
-  try {
-    const path = toPath(joinNames(absolute, relative));
-    const identity = follow ? await identityOf(path) : '';
-    const isCycle = follow && above.some(level => level.identity === identity);
-    return {relative, identity, entries: isCycle ? [] : await readEntries(path)};
-  } catch (error) {
-    return {kind: 'unreadable', relative, error};
+  async #link(relative: ByteName): Promise<readonly Found[]> {
+    const {takes, enters, follow, dependsOnPath} = this.#rules;
+    const path = joinNames(this.#root, relative);
+    if (await isDirectory(path)) {
+      if (!enters(relative)) return [];
+      if (!follow) return [{kind: 'unfollowed', relative}];
+      const isElsewhere = !dependsOnPath && (await this.#places.ofDirectory(path)) !== undefined;
+      return isElsewhere ? [] : this.#enter(relative);
+    }
+    if (!takes(relative)) return [];
+    const target = await this.#places.ofFile(path);
+    return [{kind: 'file', relative, isLink: true, isRegular: false, ...(target && {target})}];
+  }
+
+  /** Goes on with the names of a directory; what was found instead where it cannot be read. */
+  async #enter(relative: ByteName): Promise<readonly Found[]> {
+    try {
+      const path = toPath(joinNames(this.#root, relative));
+      const identity = this.#rules.follow ? await identityOf(path) : '';
+      if (this.#read.has(identity)) return [];
+      const entries = await readEntries(path);
+      this.#levels.push({relative, identity, entries});
+      if (this.#rules.follow) this.#read.add(identity);
+      return [];
+    } catch (error) {
+      return [{kind: 'unreadable', relative, error}];
+    }
+  }
+
+  #leave({identity}: Level): void {
+    this.#levels.pop();
+    if (this.#rules.dependsOnPath) this.#read.delete(identity);
   }
 }
 
 async function identityOf(path: string | Buffer): Promise<string> {
   const {dev, ino} = await stat(path, {bigint: true});
   return `${dev}:${ino}`;
+}
+
+/** A link that leads nowhere fails when it is opened, and says so. */
+async function isDirectory(link: ByteName): Promise<boolean> {
+  return stat(toPath(link)).then(
+    stats => stats.isDirectory(),
+    () => false,
+  );
 }
 
 async function readEntries(path: string | Buffer): Promise<Entry[]> {

@@ -6,7 +6,8 @@ import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/source.ts';
 import {type AttemptResult, attemptUpload} from './attempt.ts';
 import {explain, withTries} from './explain.ts';
-import type {Outcome, OutcomeFacts} from './outcome.ts';
+import {isLeftOut} from './left-out.ts';
+import type {LeftOut, Outcome, OutcomeFacts} from './outcome.ts';
 import {backoffMs, type Decision, decide, type Failure, type Phase, parseRetryAfter} from './retry.ts';
 import type {BatchParts, TransferOptions} from './transfer.ts';
 
@@ -15,7 +16,7 @@ export type Halt = 'never' | 'if-first' | 'always';
 
 /** How a file's way ended. */
 export interface Ending {
-  outcome: Outcome;
+  outcome: Outcome | LeftOut;
   halt: Halt;
   /**
    * Resolves once it is on record that the file is stored, or to what kept the journal from taking that: then nothing
@@ -33,6 +34,8 @@ export class FileTransfer {
   readonly #start: number;
   readonly #facts: OutcomeFacts;
   #retries = 0;
+  /** Whether only the bytes can tell that the file is not to be left out. */
+  #isForItsBytes = false;
   /** An attempt whose outcome is unknown: no later failure makes that certain again. */
   #unknown: MediaError | undefined;
   #entry: JournalEntry | undefined;
@@ -48,6 +51,7 @@ export class FileTransfer {
 
   /** Resolves when nothing more is sent for the file. */
   async run(): Promise<Ending> {
+    if (this.#source.found?.isHidden) return this.#leftOut();
     let opened: OpenSource | undefined;
     let endTurn = () => {};
     let recorded: Ending['recorded'];
@@ -59,6 +63,7 @@ export class FileTransfer {
       recorded = ending.recorded;
       return ending;
     } catch (error) {
+      if (await isLeftOut(this.#source, error)) return this.#leftOut();
       return {outcome: {...this.#describe(), status: 'failed', error: this.#known(error)}, halt: 'never'};
     } finally {
       const end = () => {
@@ -71,12 +76,20 @@ export class FileTransfer {
     }
   }
 
+  #leftOut(): Ending {
+    return {outcome: leftOut(this.#position, this.#source), halt: 'never'};
+  }
+
   async #transfer(opened: OpenSource): Promise<Ending> {
     const {journal, dryRun, observer} = this.#options;
     const known = journal === undefined || dryRun ? undefined : await this.#lookUp(journal, opened);
-    if (known !== undefined) return {outcome: known, halt: 'never'};
+    if (known !== undefined) {
+      this.#begin(opened);
+      return {outcome: known, halt: 'never'};
+    }
     const {contentType, warning} = await this.#contentType(opened);
     this.#facts.contentType = contentType;
+    this.#begin(opened);
     if (warning !== undefined) observer.warning(this.#source.name, warning);
     if (!dryRun) return this.#upload(opened, contentType);
     await this.#parts.duplicates?.add(this.#position, this.#source, opened);
@@ -134,12 +147,22 @@ export class FileTransfer {
     );
   }
 
+  /** Of a file that its bytes alone call media, since it could as well have been left out before. */
+  #begin({size}: OpenSource): void {
+    if (!this.#isForItsBytes) return;
+    this.#options.observer.recognized(size);
+    this.#options.observer.started(this.#position, this.#source.name, size);
+  }
+
   async #open(): Promise<OpenSource> {
     for (;;) {
       try {
         const opened = await this.#source.open(this.#options.stop);
         this.#facts.size = opened.size;
-        this.#options.observer.started(this.#position, this.#source.name, opened.size);
+        const {found} = this.#source;
+        this.#isForItsBytes = found !== undefined && !(await found.isNamedMedia());
+        if (!this.#isForItsBytes)
+          this.#options.observer.started(this.#position, this.#source.name, opened.size);
         return opened;
       } catch (error) {
         if (!(error instanceof MediaError)) throw error;
@@ -259,6 +282,11 @@ export class FileTransfer {
 
 function retryAfter(failure: Failure): string | undefined {
   return failure.kind === 'refused' ? failure.retryAfter : undefined;
+}
+
+/** What is said of a source that is left out. */
+export function leftOut(position: number, {name, found}: Source): LeftOut {
+  return {status: 'left out', name, position, isHidden: found?.isHidden === true};
 }
 
 /** What an outcome calls its source. */

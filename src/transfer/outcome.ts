@@ -13,6 +13,16 @@ export type Outcome = OutcomeFacts &
     | {status: 'unknown'; error: MediaError}
   );
 
+/** What a walk found and left out, which is no input of anybody's. */
+export interface LeftOut {
+  status: 'left out';
+  /** Its path, as an outcome names it. */
+  name: string;
+  /** Its place among what the inputs stand for, from 0. */
+  position: number;
+  isHidden: boolean;
+}
+
 export interface OutcomeFacts {
   /** What the user called the input. */
   name: string;

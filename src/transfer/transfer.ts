@@ -5,9 +5,10 @@ import type {Journal} from '../journal/journal.ts';
 import type {Uploader} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/source.ts';
 import {Duplicates} from './duplicates.ts';
-import {type Ending, FileTransfer, nameOf} from './file-transfer.ts';
+import {type Ending, FileTransfer, leftOut, nameOf} from './file-transfer.ts';
 import {Gate} from './gate.ts';
-import type {Outcome} from './outcome.ts';
+import {wouldBeLeftOut} from './left-out.ts';
+import type {LeftOut, Outcome} from './outcome.ts';
 import {RateLimit} from './rate-limit.ts';
 import {RetryBudget} from './retry.ts';
 import {type Later, mapConcurrently} from './workers.ts';
@@ -18,6 +19,9 @@ export interface TransferObserver {
   /** How many bytes of the present attempt have been handed to the connection. */
   progress(position: number, sentBytes: number): void;
   retrying(position: number, name: string, error: MediaError, waitMs: number): void;
+  /** A file that a walk found is an image or a video by its bytes alone, so that nobody could count it beforehand. */
+  recognized(size: number): void;
+  /** Not told of what is left out. */
   finished(position: number): void;
   warning(name: string, message: string): void;
 }
@@ -67,12 +71,12 @@ export interface BatchParts {
  * Uploads the sources, up to `concurrency` at a time, and yields what became of each as it is known; never rejects for
  * the failure of one file. After a signal no further source is taken; after any other end of the run those that are
  * left come out as failed with `not_tried`. A dry run yields in the order of the sources, so that of equal files the first
- * counts as the original.
+ * counts as the original. What a walk leaves out is yielded as such.
  */
 export function uploadAll(
   sources: AsyncIterable<Source> | Iterable<Source>,
   options: TransferOptions,
-): AsyncIterableIterator<Outcome> {
+): AsyncIterableIterator<Outcome | LeftOut> {
   const batch = new Batch(options);
   const outcomes = mapConcurrently(
     sources,
@@ -106,26 +110,31 @@ class Batch {
     return this.#end()?.code === 'interrupted';
   }
 
-  async transfer(source: Source): Promise<Later<Outcome>> {
+  async transfer(source: Source): Promise<Later<Outcome | LeftOut>> {
     const position = this.#next;
     this.#next += 1;
     const end = this.#halted ?? this.#end();
-    if (end !== undefined) return {result: Promise.resolve(notTried(position, source, end))};
+    if (end !== undefined) return {result: this.#notTried(position, source, end)};
     const ending = await new FileTransfer(position, source, this.#options, this.#parts).run();
-    this.#options.observer.finished(position);
+    if (ending.outcome.status !== 'left out') this.#options.observer.finished(position);
     this.#learn(ending);
     return {result: this.#recorded(ending)};
   }
 
-  async #recorded({outcome, recorded}: Ending): Promise<Outcome> {
+  async #notTried(position: number, source: Source, why: MediaError): Promise<Outcome | LeftOut> {
+    const isLeftOut = source.found !== undefined && (await wouldBeLeftOut(source, this.#options));
+    return isLeftOut ? leftOut(position, source) : notTried(position, source, why);
+  }
+
+  async #recorded({outcome, recorded}: Ending): Promise<Outcome | LeftOut> {
     const journalFailure = await recorded;
     this.#halted ??= journalFailure;
     return outcome;
   }
 
   /** The outcomes in the order of their positions, with the duplicates among them marked. */
-  async *audited(outcomes: AsyncIterable<Outcome>): AsyncGenerator<Outcome> {
-    const order = new InOrder<Outcome>();
+  async *audited(outcomes: AsyncIterable<Outcome | LeftOut>): AsyncGenerator<Outcome | LeftOut> {
+    const order = new InOrder<Outcome | LeftOut>();
     for await (const next of outcomes) {
       for (const outcome of order.take(next)) {
         const duplicateOf = this.#parts.duplicates?.originalOf(outcome.position);

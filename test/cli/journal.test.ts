@@ -176,22 +176,22 @@ describe('media journal check', () => {
 
   it('names what is missing, doubled and unknown: exit status 1', async () => {
     const one = await bench();
-    const names = ['absent', 'changed', 'doubled', 'failed', 'fine', 'unknown'];
+    const names = ['absent.png', 'changed.png', 'doubled', 'failed.png', 'fine', 'not-media', 'unknown'];
     await files(one, Object.fromEntries(names.map(name => [`in/${name}`, 'content'])));
     await journalOf(one, 'j1', {
       doubled: ['done', 'med_1'],
-      failed: ['failed'],
+      'failed.png': ['failed'],
       fine: ['done', 'med_2'],
       unknown: ['commit'],
     });
     await journalOf(one, 'j2', {doubled: ['done', 'med_3']});
-    await journalOf(one, 'j2', {changed: ['done', 'med_4']}, 'CONTENT');
+    await journalOf(one, 'j2', {'changed.png': ['done', 'med_4']}, 'CONTENT');
     const {stdout, stderr, exitCode} = await media(one, 'check', 'j1', 'j2', '--', 'in');
     expect(stdout.split('\n')).toEqual([
-      'missing   absent  in none of the journals',
-      'missing   changed  stored with other content only',
+      'missing   absent.png  in none of the journals',
+      'missing   changed.png  stored with other content only',
       'doubled   doubled  stored 2 times: med_1, med_3',
-      'missing   failed  the service refused it',
+      'missing   failed.png  the service refused it',
       'unknown   unknown  sent, and no outcome is recorded in j1',
       '',
     ]);
@@ -214,9 +214,10 @@ describe('media journal check', () => {
 
   it('files named directly go by the path as typed, normalised', async () => {
     const one = await bench();
-    await files(one, {'in/a': 'content', '-b': 'content'});
-    await journalOf(one, 'j', {'in/a': ['done', 'med_1'], '-b': ['done', 'med_2']});
-    expect(await media(one, 'check', 'j', '--', './in/../in//a', '-b')).toMatchObject({exitCode: 0});
+    await files(one, {'in/a.png': 'content', '-b': 'content'});
+    await journalOf(one, 'j', {'in/a.png': ['done', 'med_1'], '-b': ['done', 'med_2']});
+    expect(await media(one, 'check', 'j', '--', './in/.//a.png', '-b')).toMatchObject({exitCode: 0});
+    expect(await media(one, 'check', 'j', '--', 'in/../in/a.png')).toMatchObject({exitCode: 1});
     expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({exitCode: 1});
   });
 
@@ -241,17 +242,17 @@ describe('media journal check', () => {
   it('an input that cannot be read is missing', async () => {
     const one = await bench();
     await mkdir(join(one.directory, 'in'));
-    await symlink('nowhere', join(one.directory, 'in/a'));
-    await journalOf(one, 'j', {a: ['done', 'med_1']});
+    await symlink('nowhere', join(one.directory, 'in/a.png'));
+    await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
     expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({
       exitCode: 1,
-      stdout: expect.stringMatching(/^missing {3}a {2}in\/a does not exist\.\n$/),
+      stdout: expect.stringMatching(/^missing {3}a\.png {2}in\/a\.png does not exist\.\n$/),
     });
   });
 
   it('a name that is not UTF-8', async () => {
     const one = await bench();
-    const name = Buffer.from([0x61, 0xff]);
+    const name = Buffer.concat([Buffer.from([0x61, 0xff]), Buffer.from('.png')]);
     await mkdir(join(one.directory, 'in'));
     await writeFile(Buffer.concat([Buffer.from(`${one.directory}/in/`), name]), 'content');
     expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({exitCode: 1});

@@ -163,6 +163,7 @@ describe('retries', () => {
       stop: stop.signal,
       observer: {
         started: () => {},
+        recognized: () => {},
         progress: () => {},
         finished: () => {},
         warning: () => {},

@@ -191,6 +191,7 @@ export function zeroSource(name: string, size: number, changes: Partial<OpenSour
 export const noObserver: TransferObserver = {
   started: () => {},
   progress: () => {},
+  recognized: () => {},
   finished: () => {},
   retrying: () => {},
   warning: () => {},
@@ -221,7 +222,7 @@ export async function uploadEach(
     observer: noObserver,
     ...options,
   });
-  for await (const outcome of all) outcomes.push(outcome);
+  for await (const outcome of all) if (outcome.status !== 'left out') outcomes.push(outcome);
   return outcomes;
 }
 

@@ -12,15 +12,16 @@ export function expand(
   return expandInputs(request, {cwd, stdin: () => stdinOf(stdin), temporaryDirectory: cwd});
 }
 
-/** The sources, each as its name, and its relative path where that is another. */
+/** The sources, each as its name, and its relative path where that is another; what is hidden is marked as such. */
 export async function list(
   cwd: string,
   request: InputRequest,
   stdin: string | Uint8Array = '',
 ): Promise<string[]> {
-  return (await collect(expand(cwd, request, stdin))).map(({name, relativePath}) =>
-    name === relativePath ? name : `${name} as ${relativePath}`,
-  );
+  return (await collect(expand(cwd, request, stdin))).map(({name, relativePath, found}) => {
+    const shown = name === relativePath ? name : `${name} as ${relativePath}`;
+    return found?.isHidden ? `${shown}, hidden` : shown;
+  });
 }
 
 /** The bytes of a source, as text. */

@@ -1,7 +1,8 @@
-import {link, symlink, writeFile} from 'node:fs/promises';
+import {copyFile, link, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {expand, list} from '../support/expanding.ts';
+import {fixture} from '../support/media.ts';
 import {bytePath, collect, makeTree} from '../support/trees.ts';
 
 describe('a file named twice is sent once', () => {
@@ -44,18 +45,38 @@ describe('a file named twice is sent once', () => {
     expect(await list(root, {inputs: ['a.png', 'b.png']})).toEqual(['a.png', 'b.png']);
   });
 
-  it('but in one directory each name stands for itself, whatever else is uploaded', async () => {
-    const root = await makeTree('p/a.png', 'q/b.png');
-    await symlink('a.png', join(root, 'p/link.png'));
-    expect(await list(root, {inputs: ['p'], recursive: true})).toEqual([
-      'p/a.png as a.png',
-      'p/link.png as link.png',
+  it('and once under its own name where links beside it lead to it, whatever else is uploaded', async () => {
+    const root = await makeTree('p/d.png', 'q/b.png');
+    await symlink('d.png', join(root, 'p/a-link.png'));
+    await symlink('../q/b.png', join(root, 'p/far.png'));
+    await symlink('../q/b.png', join(root, 'p/far-too.png'));
+    const inP = ['p/d.png as d.png', 'p/far-too.png as far-too.png'];
+    expect((await list(root, {inputs: ['p'], recursive: true})).sort()).toEqual(inP);
+    expect((await list(root, {inputs: ['p', 'q', 'p'], recursive: true})).sort()).toEqual(inP);
+    expect(await list(root, {inputs: ['p/*']})).toEqual(['p/d.png', 'p/far-too.png']);
+    expect(await list(root, {inputs: ['p'], recursive: true, include: ['a-link.png']})).toEqual([
+      'p/a-link.png as a-link.png',
     ]);
-    expect(await list(root, {inputs: ['p', 'q', 'p'], recursive: true})).toEqual([
-      'p/a.png as a.png',
-      'p/link.png as link.png',
-      'q/b.png as b.png',
+  });
+
+  it('and is tried when it is named, though a walk may have left it out', async () => {
+    const root = await makeTree('p/notes.txt', 'p/.hidden.png');
+    const request = {inputs: ['p', 'p/notes.txt', 'p/.hidden.png', 'p/notes.txt'], recursive: true};
+    const sources = await collect(expand(root, request));
+    expect(sources.map(({name, found}) => [name, found === undefined])).toEqual([
+      ['p/.hidden.png', false],
+      ['p/notes.txt', false],
+      ['p/notes.txt', true],
+      ['p/.hidden.png', true],
     ]);
+  });
+
+  it('by its picture, where a link calls it one and its own name does not', async () => {
+    const root = await makeTree('blobs/1');
+    await symlink('blobs/1', join(root, 'b.png'));
+    expect(await list(root, {inputs: ['.'], recursive: true})).toEqual(['b.png', 'blobs/1']);
+    await copyFile(fixture('photo.png'), join(root, 'blobs/1'));
+    expect(await list(root, {inputs: ['.'], recursive: true})).toEqual(['blobs/1']);
   });
 
   it('and two names whose bytes differ are two files', async () => {

@@ -11,7 +11,7 @@ describe('files', () => {
     const root = await makeTree('a.png', 'sub/b.png');
     const sources = await collect(expand(root, {inputs: ['./sub/../sub//b.png', `${root}/a.png`]}));
     expect(sources.map(({name, path, relativePath}) => ({name, path, relativePath}))).toEqual([
-      {name: './sub/../sub//b.png', path: './sub/../sub//b.png', relativePath: 'sub/b.png'},
+      {name: './sub/../sub//b.png', path: './sub/../sub//b.png', relativePath: 'sub/../sub/b.png'},
       {name: `${root}/a.png`, path: `${root}/a.png`, relativePath: `${root}/a.png`},
     ]);
     expect(await Promise.all(sources.map(contentOf))).toEqual(['sub/b.png', 'a.png']);
@@ -66,7 +66,7 @@ describe('directories', () => {
   it('with -r stand for what is in them, relative to themselves', async () => {
     const root = await makeTree('photos/b/c.png', 'photos/a.png', 'photos/.hidden/d.png', 'e.png');
     expect(await list(root, {inputs: ['photos', 'e.png'], recursive: true})).toEqual([
-      'photos/.hidden/d.png as .hidden/d.png',
+      'photos/.hidden as .hidden, hidden',
       'photos/a.png as a.png',
       'photos/b/c.png as b/c.png',
       'e.png',
@@ -157,10 +157,11 @@ describe('directories', () => {
     await symlink('real', join(root, 'alias'));
     await symlink('..', join(root, 'real/up'));
     await symlink('real/a.png', join(root, 'b.png'));
-    expect(await list(root, {inputs: ['.'], recursive: true})).toEqual(['b.png', 'real/a.png']);
+    expect(await list(root, {inputs: ['.'], recursive: true})).toEqual(['real/a.png']);
+    expect(await list(root, {inputs: ['.'], recursive: true, follow: true})).toEqual(['real/a.png']);
+    await symlink(await makeTree('c.png'), join(root, 'far'));
     expect(await list(root, {inputs: ['.'], recursive: true, follow: true})).toEqual([
-      'alias/a.png',
-      'b.png',
+      'far/c.png',
       'real/a.png',
     ]);
     expect(await list(root, {inputs: ['alias'], recursive: true})).toEqual(['alias/a.png as a.png']);

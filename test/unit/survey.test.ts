@@ -13,9 +13,10 @@ function sourcesOf(cwd: string, ...inputs: string[]) {
 }
 
 describe('survey', () => {
-  it('a tree of 600 files, one that is missing, standard input: each once, what has no size as 0', async () => {
+  it('a tree of 600 pictures, one that is missing, standard input: each once, what has no size as 0, what may be left out not', async () => {
     const root = await makeTree();
-    for (let index = 0; index < 600; index += 1) await addFile(root, `d/${100 + index}`);
+    for (let index = 0; index < 600; index += 1) await addFile(root, `d/${100 + index}.png`);
+    for (const name of ['d/.hidden.png', 'd/notes.txt', 'd/source.ts']) await addFile(root, name);
     const sizes: number[] = [];
     const isComplete = await survey(
       sourcesOf(root, 'd', 'gone.png', '-'),
@@ -25,7 +26,7 @@ describe('survey', () => {
     expect(isComplete).toBe(true);
     expect(sizes).toHaveLength(602);
     // A file holds its name.
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(600 * 'd/100'.length);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(600 * 'd/100.png'.length);
   });
 
   it('stopped: incomplete', async () => {

@@ -4,10 +4,17 @@ import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {toText} from '../../src/sources/names.ts';
-import {type Found, type WalkRules, walk} from '../../src/sources/walk.ts';
+import {type Found, walk} from '../../src/sources/walk.ts';
+import type {WalkRules} from '../../src/sources/walk-rules.ts';
 import {asOrdinaryUser, bytePath, collect, makeTree} from '../support/trees.ts';
 
-const everything: WalkRules = {takes: () => true, enters: () => true, follow: false};
+const everything: WalkRules = {
+  takes: () => true,
+  enters: () => true,
+  hides: () => false,
+  follow: false,
+  dependsOnPath: false,
+};
 const following: WalkRules = {...everything, follow: true};
 
 async function names(root: string, rules = everything): Promise<string[]> {
@@ -16,7 +23,8 @@ async function names(root: string, rules = everything): Promise<string[]> {
 
 function describeFound(found: Found): string {
   const name = toText(found.relative);
-  return found.kind === 'unreadable' ? `${name}: ${(found.error as NodeJS.ErrnoException).code}` : name;
+  if (found.kind === 'file') return name;
+  return `${name}: ${found.kind === 'unreadable' ? (found.error as NodeJS.ErrnoException).code : found.kind}`;
 }
 
 describe('a walk goes through', () => {
@@ -97,7 +105,7 @@ describe('a link to a directory', () => {
     const root = await makeTree('real/a', 'z');
     await symlink('real', join(root, 'alias'));
     await symlink('/', join(root, 'everything'));
-    expect(await names(root)).toEqual(['real/a', 'z']);
+    expect(await names(root)).toEqual(['alias: unfollowed', 'everything: unfollowed', 'real/a', 'z']);
   });
 
   it('is followed on demand, wherever it leads', async () => {
@@ -105,16 +113,48 @@ describe('a link to a directory', () => {
     const root = await makeTree('real/a');
     await symlink('real', join(root, 'alias'));
     await symlink(elsewhere, join(root, 'other'));
-    expect(await names(root, following)).toEqual(['alias/a', 'other/far', 'real/a']);
+    expect(await names(root, following)).toEqual(['other/far', 'real/a']);
   });
 
-  it('is entered only once on a way that leads back to it', async () => {
+  it('is entered once, under its own name where the walk leads to it', async () => {
     const root = await makeTree('a/file', 'b/file');
     await symlink('..', join(root, 'a', 'up'));
     await symlink('.', join(root, 'a', 'self'));
     await symlink('../b', join(root, 'a', 'side'));
     await symlink('../a', join(root, 'b', 'side'));
-    expect(await names(root, following)).toEqual(['a/file', 'a/side/file', 'b/file', 'b/side/file']);
+    expect(await names(root, following)).toEqual(['a/file', 'b/file']);
+  });
+
+  it('is entered only once on a way that leads back to it, where the rules depend on the way', async () => {
+    const root = await makeTree('a/file', 'b/file');
+    await symlink('..', join(root, 'a', 'up'));
+    await symlink('.', join(root, 'a', 'self'));
+    await symlink('../b', join(root, 'a', 'side'));
+    await symlink('../a', join(root, 'b', 'side'));
+    expect(await names(root, {...following, dependsOnPath: true})).toEqual([
+      'a/file',
+      'a/side/file',
+      'b/file',
+      'b/side/file',
+    ]);
+  });
+
+  it('is read once, however many links lead to it', async () => {
+    const far = await makeTree('0/file');
+    for (let level = 1; level <= 11; level += 1) {
+      await mkdir(join(far, `${level}`));
+      for (const name of ['x', 'y']) await symlink(`../${level - 1}`, join(far, `${level}`, name));
+    }
+    const root = await makeTree();
+    await symlink(join(far, '11'), join(root, 'all'));
+    expect(await names(root, following)).toEqual([`all${'/x'.repeat(11)}/file`]);
+  });
+
+  it('is hidden by its name', async () => {
+    const root = await makeTree('real/a', '.b/c');
+    await symlink('real', join(root, '.alias'));
+    const hiding = {...following, hides: (name: string) => name.startsWith('.')};
+    expect(await names(root, hiding)).toEqual(['.alias: hidden', '.b: hidden', 'real/a']);
   });
 
   it('is passed over where the rules do not enter it', async () => {

@@ -1,0 +1,33 @@
+import {type ErrorCode, MediaError, NotMediaError} from '../errors.ts';
+import type {Source} from '../sources/source.ts';
+import type {TransferOptions} from './transfer.ts';
+
+/** What is said of a file before anybody could look at its bytes. */
+const unread: readonly ErrorCode[] = ['empty_file', 'file_unreadable', 'file_missing', 'not_a_file'];
+
+/**
+ * Whether a walk leaves a source out that failed with this error: neither its name nor its bytes call it an image or a
+ * video. What somebody named is never left out.
+ */
+export async function isLeftOut({found}: Source, error: unknown): Promise<boolean> {
+  if (found === undefined || !(error instanceof MediaError)) return false;
+  if (error instanceof NotMediaError) return !error.isCalledMedia;
+  return unread.includes(error.code) && !(await found.isNamedMedia());
+}
+
+/** The same of a source that is not to be sent any more. */
+export async function wouldBeLeftOut(
+  source: Source,
+  {contentType, stop}: Pick<TransferOptions, 'contentType' | 'stop'>,
+): Promise<boolean> {
+  if (source.found === undefined) return false;
+  if (source.found.isHidden) return true;
+  if (await source.found.isNamedMedia()) return false;
+  try {
+    const opened = await source.open(stop);
+    await contentType(source, opened).finally(() => opened.close());
+    return false;
+  } catch (error) {
+    return isLeftOut(source, error);
+  }
+}
