@@ -3,7 +3,9 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
+import {Tally} from '../../src/commands/upload-tally.ts';
 import {environment, files, signals} from '../../src/completion/reference.ts';
+import {standingFields} from '../../src/output/meter.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {markdown} from '../support/examples.ts';
 import {fixture, sandbox} from '../support/media.ts';
@@ -66,6 +68,24 @@ describe('the table of signals', () => {
   });
 });
 
+/** The names in the first column of the table in docs/output.md that has this heading. */
+function fieldsOf(heading: string): string[] {
+  const [, page = ''] = markdown('docs/output.md').split(`| ${heading} | value |\n|---|---|\n`);
+  const [table = ''] = /^(?:\|.*\n)+/.exec(page) ?? [];
+  const cells = [...table.matchAll(/^\| (.*?) \|/gm)].map(([, cell = '']) => cell);
+  return cells.flatMap(cell => [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name)).sort();
+}
+
+describe('the table of progress lines', () => {
+  it('has the fields of a line whose inputs are all counted, and no others', () => {
+    const total = {files: 2, bytes: 2, isComplete: true};
+    const standing = standingFields({files: 1, sent: 1, done: 1, rate: 1, total, secondsLeft: 1});
+    expect(fieldsOf('field of `progress`')).toEqual(
+      Object.keys({...new Tally().fields(), ...standing}).sort(),
+    );
+  });
+});
+
 describe('the table of --ndjson', () => {
   it('has the fields of what is uploaded, skipped, failed and checked, and no others', async () => {
     const {sandbox: box} = await connectedSandbox();
@@ -83,11 +103,6 @@ describe('the table of --ndjson', () => {
       for (const line of stdout.trim().split('\n'))
         for (const field of Object.keys(JSON.parse(line))) fields.add(field);
     }
-    const [, table = ''] =
-      /^\| field \| value \|\n\|.*\n((?:\|.*\n)+)/m.exec(markdown('docs/output.md')) ?? [];
-    const rows = [...table.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell = '']) =>
-      [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name),
-    );
-    expect(rows.sort()).toEqual([...fields].sort());
+    expect(fieldsOf('field')).toEqual([...fields].sort());
   });
 });
