@@ -1,14 +1,18 @@
 import {extname} from 'node:path';
 import {MediaError, NotMediaError} from '../errors.ts';
+import {type Claim, describeMismatch, mismatched, notMedia, showable} from './content-type-sentences.ts';
 import {
   extensionTypes,
-  isAmbiguousExtension,
   isMediaType,
+  isMoreSpecific,
+  isTextType,
+  isWrappedIn,
   tabledExtensionType,
   typesAgree,
 } from './content-type-tables.ts';
-import {type Finding, loadSniffer, sniff} from './sniff.ts';
-import {lfsPointer} from './sniff-text.ts';
+import {ambiguousExtensions, furtherTypes} from './extension-types.ts';
+import {type Finding, loadSniffer, type MediaFinding, sniff} from './sniff.ts';
+import {markup, plainText} from './sniff-plain-text.ts';
 import type {Source} from './source.ts';
 
 /** The values of `--types`. */
@@ -33,17 +37,14 @@ export async function decideContentType(
   bytes: RandomAccess,
   rule: TypeRule,
 ): Promise<TypeDecision> {
-  const claim = await readExtension(name);
-  const finding = await sniff(bytes);
-  if (finding?.isMedia === false || isUncalled(claim, finding)) throw notMedia(claim, finding);
-  if (rule === 'strict') return decideStrictly(claim, finding);
-  const isConfirmed =
-    finding !== undefined && claim.type !== undefined && typesAgree(claim.type, finding.type);
-  if (claim.isAmbiguous && !isConfirmed && !(rule === 'content' && finding)) throw notMedia(claim, finding);
-  if (finding && (claim.type === undefined || rule === 'content')) return {contentType: finding.type};
-  if (claim.type === undefined) throw notMedia(claim, finding);
-  if (finding === undefined || isConfirmed) return {contentType: claim.type};
-  return {contentType: claim.type, warning: describeMismatch(claim, claim.type, finding.type)};
+  const named = await readExtension(name);
+  const finding = within(named, await sniff(bytes));
+  const claim = resolved(named, finding);
+  const trusted = claim.isAmbiguous ? undefined : claim.type;
+  if (finding?.isMedia === false) throw notMedia(claim, finding, trusted !== undefined);
+  if (finding !== undefined) return choose(claim, finding, rule);
+  if (trusted === undefined) throw notMedia(claim, finding, false);
+  return {contentType: trusted};
 }
 
 /**
@@ -68,39 +69,40 @@ export async function refuseToTake({typeName, found}: Source, opened: RandomAcce
   });
 }
 
-/** Whether neither the name nor the bytes call a file an image or a video. */
-function isUncalled({type, isAmbiguous}: Claim, finding: Finding): boolean {
-  return (type === undefined || isAmbiguous) && finding?.isMedia !== true;
-}
-
-function decideStrictly(claim: Claim, finding: (Finding & {isMedia: true}) | undefined): TypeDecision {
-  if (claim.type !== undefined && finding && typesAgree(claim.type, finding.type))
-    return {contentType: claim.type};
-  throw new MediaError(
-    'type_mismatch',
-    `The name and the bytes of ${fileOf(claim)} do not agree: ${describe(claim, finding)}.`,
-    {
-      hint: `Name the type with --content-type ${claim.type ?? finding?.type ?? 'image/png'}, or leave out --types strict.`,
-    },
-  );
-}
-
-/** What a file's name claims. */
-interface Claim {
-  /** The file's name, which may hold anything. */
-  name: string;
-  /** In lower case, without its dot; empty if there is none. It may hold anything, too. */
-  extension: string;
-  /** The image/* or video/* type of the extension. */
-  type?: string;
-  /** The type of an extension that names something else. */
-  otherType?: string;
-  isAmbiguous: boolean;
+/** The type of a file whose bytes are media. */
+function choose(claim: Claim, finding: MediaFinding, rule: TypeRule): TypeDecision {
+  const {type, isAmbiguous} = claim;
+  const agree = type !== undefined && typesAgree(type, finding.type);
+  if (rule === 'strict' && !agree) throw mismatched(claim, finding);
+  if (rule === 'content') {
+    const isMoreTelling = type !== undefined && isMoreSpecific(type, finding.type);
+    return {contentType: isMoreTelling ? type : finding.type};
+  }
+  if (isAmbiguous && !agree) throw notMedia(claim, finding, true);
+  if (type === undefined || agree) return {contentType: type ?? finding.type};
+  return {contentType: type, warning: describeMismatch(claim, type, finding.type)};
 }
 
 /** Loads what a rare type needs: once very many files are open, no module can be loaded any more. */
 export async function loadTypeKnowledge(): Promise<void> {
   await Promise.all([import('mime-types'), loadSniffer()]);
+}
+
+const svg = 'image/svg+xml';
+
+/** What the bytes are in a file with this name, which may be of a format that is text, or wrapped in another. */
+function within({type}: Claim, finding: Finding): Finding {
+  if (finding?.isMedia !== false || type === undefined) return finding;
+  if (isWrappedIn(type, finding.what)) return {isMedia: true, type};
+  // The root of an SVG may lie past what was read of it.
+  const isOwnText = finding.what === plainText ? isTextType(type) : finding.what === markup && type === svg;
+  return isOwnText ? undefined : finding;
+}
+
+/** The claim as the bytes read it, where its extension stands for several types. */
+function resolved(claim: Claim, finding: Finding): Claim {
+  const isFurther = finding?.isMedia === true && furtherTypes.get(claim.extension)?.includes(finding.type);
+  return isFurther ? {...claim, type: finding.type} : claim;
 }
 
 function readExtension(name: string): Claim | Promise<Claim> {
@@ -119,64 +121,14 @@ export function isNamedMedia(name: string): boolean | Promise<boolean> {
 }
 
 function claimOf(name: string, extension: string, type: string | undefined): Claim {
-  const claim = {name, extension, isAmbiguous: isAmbiguousExtension(extension)};
+  const claim = {name, extension, isAmbiguous: ambiguousExtensions.has(extension)};
   if (type === undefined) return claim;
   return isMediaType(type) ? {...claim, type} : {...claim, otherType: type};
-}
-
-function fileOf({name}: Claim): string {
-  return name === '-' ? 'Standard input' : showable(name);
-}
-
-function extensionOf({extension}: Claim): string {
-  return shorten(showable(extension));
 }
 
 async function lookUp(extension: string): Promise<string | undefined> {
   const {default: mimeTypes} = await import('mime-types');
   return mimeTypes.lookup(extension) || undefined;
-}
-
-// A file's name may hold anything, and a message is printed.
-function showable(text: string): string {
-  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
-}
-
-function shorten(text: string): string {
-  return text.length > 16 ? `${text.slice(0, 16)}...` : text;
-}
-
-function notMedia(claim: Claim, finding: Finding): NotMediaError {
-  const other = finding?.isMedia === false ? finding : undefined;
-  const overrule = `--content-type ${claim.type ?? other?.container ?? 'image/png'}`;
-  return new NotMediaError(
-    `${fileOf(claim)} is not recognised as an image or a video: ${describe(claim, finding)}.`,
-    {
-      isCalledMedia: !isUncalled(claim, finding),
-      hint:
-        other?.what === lfsPointer
-          ? `Run git lfs pull to get the file itself; ${overrule} sends the pointer all the same.`
-          : `If it is one all the same, name its type, for example ${overrule}.`,
-    },
-  );
-}
-
-/** Both findings in one clause: what the extension says, and what the bytes say. */
-function describe(claim: Claim, finding: Finding): string {
-  const bytes = finding?.isMedia ? finding.type : finding?.what;
-  return `${describeClaim(claim)}, and the bytes ${bytes === undefined ? 'are of no known kind' : `say ${bytes}`}`;
-}
-
-function describeClaim(claim: Claim): string {
-  if (claim.extension === '') return 'the name has no extension';
-  const named = claim.type ?? claim.otherType;
-  return named === undefined
-    ? `the extension .${extensionOf(claim)} is unknown`
-    : `the extension .${extensionOf(claim)} says ${named}`;
-}
-
-function describeMismatch(claim: Claim, sent: string, found: string): string {
-  return `The extension .${extensionOf(claim)} says ${sent}, but the bytes say ${found}: sent as ${sent} (--types content sends ${found}).`;
 }
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";

@@ -1,3 +1,6 @@
+/** What the file is called in which macOS keeps its notes about another one, on disks of other systems. */
+export const appleDouble = 'an AppleDouble file';
+
 /** Bytes that name a type beyond doubt; what is not here, file-type knows, at the price of loading it. */
 const signatures: readonly (readonly [bytes: string, type: string])[] = [
   ['GIF87a', 'image/gif'],
@@ -7,7 +10,44 @@ const signatures: readonly (readonly [bytes: string, type: string])[] = [
   ['qoif', 'image/qoi'],
   ['DDS ', 'image/vnd.ms-dds'],
   ['\x76\x2f\x31\x01', 'image/x-exr'],
+  ['SIMPLE  =', 'image/fits'],
+  ['SDPX', 'image/dpx'],
+  ['XPDS', 'image/dpx'],
+  ['farbfeld', 'image/x-farbfeld'],
+  ['\xb1\x68\xde\x3a', 'image/x-dcx'],
+  ['\x59\xa6\x6a\x95', 'image/x-sun-raster'],
+  ['\x13\xab\xa1\x5c', 'image/astc'],
+  ['\xabKTX 20\xbb', 'image/ktx2'],
+  ['\x8bJNG\r\n\x1a\n', 'image/x-jng'],
+  ['msid', 'image/x-mrsid-image'],
+  ['id=ImageMagick', 'image/x-miff'],
+  // Raw pictures that are no TIFF.
+  ['II\x1a\0\0\0HEAPCCDR', 'image/x-canon-crw'],
+  ['IIU\0', 'image/x-panasonic-rw2'],
+  ['\0MRM', 'image/x-minolta-mrw'],
+  ['FOVb', 'image/x-sigma-x3f'],
+  ['ARRI\x12\x34\x56\x78', 'image/x-dcraw'],
+  // Films.
+  ['\x8aMNG\r\n\x1a\n', 'video/x-mng'],
+  ['DKIF\0\0\x20\0', 'video/x-ivf'],
+  ['YUV4MPEG2 ', 'video/x-yuv4mpeg'],
+  ['\x12\0\x0a', 'video/av1'],
+  ['NSVf', 'video/x-nsv'],
+  ['NSVs', 'video/x-nsv'],
+  ['SMK2', 'video/vnd.radgamettools.smacker'],
+  ['SMK4', 'video/vnd.radgamettools.smacker'],
+  // What is no media.
+  ['\x0a\x0d\x0d\x0a', 'application/vnd.tcpdump.pcap'],
+  ['bplist00', 'a macOS property list'],
+  ['.ra\xfd', 'an audio file'],
+  ['\x89HDF\r\n\x1a\n', 'scientific data'],
+  ['\xde\x12\x04\x95', 'a message catalogue'],
   ['%PDF-', 'application/pdf'],
+  ['\0\x05\x16\x07', appleDouble],
+  ['\0\x05\x16\0', 'an AppleSingle file'],
+  ['SQLite format 3\0', 'application/x-sqlite3'],
+  ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'application/x-cfb'],
+  ['{\\rtf', 'application/rtf'],
   ['PK\x03\x04', 'application/zip'],
   ['PK\x05\x06', 'application/zip'],
   ['\x1f\x8b\x08', 'application/gzip'],
@@ -17,10 +57,42 @@ const signatures: readonly (readonly [bytes: string, type: string])[] = [
 export function sniffSignature(head: Uint8Array): string | undefined {
   if (matches(head, 0, '\x89PNG\r\n\x1a\n')) return pngType(head);
   if (matches(head, 0, 'RIFF') && matches(head, 8, 'WEBP')) return 'image/webp';
-  if (matches(head, 0, 'RIFF') && matches(head, 8, 'AVI ')) return 'video/x-msvideo';
   const known = signatures.find(([bytes]) => matches(head, 0, bytes));
-  if (known !== undefined) return known[1];
-  return isTransportStream(head) ? 'video/mp2t' : undefined;
+  if (known !== undefined) return known[0].startsWith('PK') && isEip(head) ? captureOne : known[1];
+  return sniffWithin(head);
+}
+
+/** What a package of Capture One is called: a ZIP of one raw picture and its settings. */
+const captureOne = 'a Capture One package';
+
+// The first entry is the picture (APPNOTE.TXT, 4.3.7).
+function isEip(head: Uint8Array): boolean {
+  const length = head.length < 30 ? 0 : viewOf(head).getUint16(26, true);
+  return /^\d+\.(?:iiq|tiff?|cr2|nef|dng)$/i.test(String.fromCharCode(...head.subarray(30, 30 + length)));
+}
+
+/** Types that other bytes than the first name. */
+function sniffWithin(head: Uint8Array): string | undefined {
+  if (isTagged(head)) return 'audio/mpeg';
+  if (matches(head, 4, 'RED1') || matches(head, 4, 'RED2')) return 'video/x-red-r3d';
+  if ((matches(head, 0, 'IIII') && matches(head, 5, 'waR')) || matches(head, 0x19, 'ARECOYK'))
+    return 'image/x-dcraw';
+  if (matches(head, 0, 'BIK') && /[bdfghik]/.test(String.fromCharCode(head[3] ?? 0)))
+    return 'video/vnd.radgamettools.bink';
+  return isFlic(head) ? 'video/x-fli' : undefined;
+}
+
+// Only audio is tagged like that, whatever its codec: the version and the length have bits that are never set.
+function isTagged(head: Uint8Array): boolean {
+  if (!matches(head, 0, 'ID3') || head.length < 10) return false;
+  return (head[3] ?? 255) < 5 && head.subarray(6, 10).every(byte => byte < 0x80);
+}
+
+// Autodesk's animations: FLI, and FLC with its larger screens; both have eight bits a pixel.
+function isFlic(head: Uint8Array): boolean {
+  if (!matches(head, 4, '\x11\xaf') && !matches(head, 4, '\x12\xaf')) return false;
+  const view = viewOf(head);
+  return head.length >= 16 && view.getUint16(8, true) > 0 && view.getUint16(10, true) > 0;
 }
 
 /** Whether the bytes at an offset are these, one character of the string a byte. */
@@ -87,8 +159,10 @@ const confirmations = new Map<string, (head: Uint8Array, size: number) => boolea
   ['application/x-apple-diskimage', () => false],
   ['application/x-arj', () => false],
   ['application/x-compress', () => false],
+  ['application/vnd.rn-realmedia', () => false],
+  ['audio/aiff', head => matches(head, 8, 'AIFF') || matches(head, 8, 'AIFC')],
+  ['video/x-flv', () => false],
   ['application/x-cpio', head => matches(head, 0, '07070')],
-  ['audio/vnd.dolby.dd-raw', () => false],
 ]);
 
 /** Whether a type that file-type reports is more than a coincidence of a few bytes. */

@@ -13,6 +13,7 @@ export function sniffText(head: Uint8Array, isWhole: boolean): string | undefine
   const text = decode(head);
   if (text.startsWith('version https://git-lfs.github.com/spec/v1')) return lfsPointer;
   if (text.startsWith('#EXTM3U')) return 'application/vnd.apple.mpegurl';
+  if (text.startsWith('%!PS')) return 'application/postscript';
   if (/^#! ?\//.test(text)) return 'a script';
   const start = text.search(/\S/);
   if (start === -1) return undefined;
@@ -22,8 +23,9 @@ export function sniffText(head: Uint8Array, isWhole: boolean): string | undefine
   return undefined;
 }
 
-// Every name and mark that is looked for is ASCII: Latin-1 reads them in UTF-8 and all its kin, and cannot fail.
-function decode(head: Uint8Array): string {
+/** The first bytes as text: UTF-16 as it is, all else a character a byte, without a byte order mark. */
+export function decode(head: Uint8Array): string {
+  // Every name and mark that is looked for is ASCII: Latin-1 reads them in UTF-8 and all its kin, and cannot fail.
   const [first, second, third] = head;
   if (first === 0xef && second === 0xbb && third === 0xbf) return latin1(head.subarray(3));
   if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(head);

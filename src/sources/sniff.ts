@@ -1,39 +1,80 @@
+import {holdsAudioFrames} from './audio-frames.ts';
 import type {RandomAccess} from './content-type.ts';
 import {canonicalType, isMediaType} from './content-type-tables.ts';
 import {isAudioStream} from './sniff-audio.ts';
-import {isConfirmed, isCursor, matches, sniffSignature} from './sniff-signatures.ts';
+import {sniffRawVideo} from './sniff-nal.ts';
+import {sniffPicture} from './sniff-pictures.ts';
+import {sniffPlainText} from './sniff-plain-text.ts';
+import {isConfirmed, isCursor, isTransportStream, matches, sniffSignature} from './sniff-signatures.ts';
 import {sniffText} from './sniff-text.ts';
 import type {Tracks} from './tracks.ts';
 import {isobmffTracks, isobmffType} from './tracks-isobmff.ts';
 import {matroskaTracks, matroskaType} from './tracks-matroska.ts';
-import {asfTracks, isAsf, isOgg, oggTracks} from './tracks-streams.ts';
+import {isMxf, mxfTracks} from './tracks-mxf.ts';
+import {
+  asfTracks,
+  aviTracks,
+  flvTracks,
+  isAsf,
+  isAvi,
+  isFlv,
+  isOgg,
+  isRealMedia,
+  isWtv,
+  oggTracks,
+  realMediaTracks,
+  wtvTracks,
+} from './tracks-streams.ts';
+import {transportTracks} from './tracks-transport.ts';
 
 /** What the bytes are: an image or video type, positively something else, or (undefined) nothing that anybody knows. */
-export type Finding = {isMedia: true; type: string} | OtherFinding | undefined;
+export type Finding = MediaFinding | OtherFinding | undefined;
+
+export interface MediaFinding {
+  isMedia: true;
+  type: string;
+}
 
 export interface OtherFinding {
   isMedia: false;
+  /** A media type, or words; of a container of video, what is in it. */
   what: string;
-  /** The type under which its container could be sent all the same. */
+  /** The type that the container has when there is video in it. */
   container?: string;
 }
 
 const headLength = 64 * 1024;
 
 /** Containers that may hold video, of which neither we nor file-type can tell. */
-const undecided = new Set([
-  'application/mxf',
-  'application/ogg',
-  'application/vnd.ms-asf',
-  'application/vnd.rn-realmedia',
-]);
+const undecided = new Set(['application/ogg', 'application/vnd.ms-asf']);
+
+/** Audio that file-type concludes from two bytes. */
+const bareAudio = new Set(['audio/mpeg', 'audio/aac', 'audio/vnd.dolby.dd-raw']);
+
+/** Containers whose first bytes name what is in them: the type with video, how they begin, and what they hold. */
+const containers: readonly (readonly [
+  type: string,
+  begins: (head: Uint8Array) => boolean,
+  tracks: (head: Uint8Array) => Tracks,
+])[] = [
+  ['video/x-ms-asf', isAsf, asfTracks],
+  ['video/x-msvideo', isAvi, aviTracks],
+  ['video/x-flv', isFlv, flvTracks],
+  ['video/vnd.rn-realvideo', isRealMedia, realMediaTracks],
+  ['video/x-ms-wtv', isWtv, wtvTracks],
+  ['video/mp2t', isTransportStream, transportTracks],
+];
 
 /** Says what a file's bytes are: from its first 64 KiB, and for containers from the list of tracks. */
 export async function sniff(bytes: RandomAccess): Promise<Finding> {
   const head = await bytes.read(0, Math.min(headLength, bytes.size));
-  const type = sniffSignature(head) ?? sniffText(head, head.length === bytes.size);
+  const isWhole = head.length === bytes.size;
+  const type = sniffSignature(head) ?? sniffText(head, isWhole) ?? sniffPicture(head);
   if (type !== undefined) return finding(type);
-  return (await sniffContainer(head, bytes)) ?? (await askFileType(head, bytes));
+  const container = await sniffContainer(head, bytes);
+  if (container !== undefined) return container;
+  const rest = sniffRawVideo(head) ?? sniffPlainText(head, isWhole);
+  return rest === undefined ? askFileType(head, bytes) : finding(rest);
 }
 
 function finding(type: string): Finding {
@@ -45,8 +86,10 @@ async function sniffContainer(head: Uint8Array, bytes: RandomAccess): Promise<Fi
     const tracks = oggTracks(head);
     return tracks === undefined ? undefined : trackFinding('video/ogg', tracks);
   }
-  if (isAsf(head)) return trackFinding('video/x-ms-asf', asfTracks(head));
+  const known = containers.find(([, begins]) => begins(head));
+  if (known !== undefined) return trackFinding(known[0], known[2](head));
   const remembered = withHead(head, bytes);
+  if (isMxf(head)) return trackFinding('video/mxf', await mxfTracks(remembered));
   const matroska = matroskaType(head);
   if (matroska !== undefined) return trackFinding(matroska, await matroskaTracks(remembered));
   const isobmff = isobmffType(head, bytes.size);
@@ -72,7 +115,7 @@ function withHead(head: Uint8Array, bytes: RandomAccess): RandomAccess {
 // Where the tracks are not known, the file stays what its first bytes say: it may be cut short, and still a video.
 function trackFinding(type: string, tracks: Tracks): Finding {
   if (tracks === undefined || tracks === 'video') return {isMedia: true, type};
-  return {isMedia: false, what: `${type} with nothing but ${tracks} in it`, container: type};
+  return {isMedia: false, what: tracks, container: type};
 }
 
 /** Loads what sniffing nearly always needs. */
@@ -88,9 +131,13 @@ async function askFileType(head: Uint8Array, bytes: RandomAccess): Promise<Findi
   // XML is for the sniffer of text to tell, which looks at more than the declaration.
   if (reported === 'application/xml' || undecided.has(reported)) return undefined;
   if (!isConfirmed(reported, head, bytes.size)) return undefined;
-  const isBareAudio = (reported === 'audio/mpeg' || reported === 'audio/aac') && !matches(head, 0, 'ID3');
-  if (isBareAudio && !(await isAudioStream(bytes))) return undefined;
+  if (bareAudio.has(reported) && !(await isAudio(bytes))) return undefined;
   return finding(reported === 'image/x-icon' && isCursor(head) ? 'image/x-cursor' : canonicalType(reported));
+}
+
+// mediabunny wants more of it than a sliver has.
+async function isAudio(bytes: RandomAccess): Promise<boolean> {
+  return (await holdsAudioFrames(bytes, 0, bytes.size)) || isAudioStream(bytes);
 }
 
 // file-type wants the directory as well, which may be at the end of a large file.

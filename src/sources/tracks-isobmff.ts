@@ -1,3 +1,4 @@
+import {holdsAudioFrames} from './audio-frames.ts';
 import type {RandomAccess} from './content-type.ts';
 import {matches, viewOf} from './sniff-signatures.ts';
 import {mostTelling, type Tracks} from './tracks.ts';
@@ -55,6 +56,9 @@ export function isobmffType(head: Uint8Array, size: number): string | undefined 
   if (['moov', 'mdat', 'wide', 'free', 'skip', 'pnot'].includes(kind)) {
     return isPlausible(head, size) ? 'video/quicktime' : undefined;
   }
+  // A piece of a film that is streamed: the list of its tracks is in another file (ISO/IEC 14496-12, 8.8 and 8.16).
+  if (['styp', 'moof', 'sidx'].includes(kind))
+    return isPlausible(head, size) ? 'video/iso.segment' : undefined;
   if (kind !== 'ftyp' || head.length < 16 || !/^[\x20-\x7e]{4}$/.test(latin1(head, 8))) return undefined;
   const brand = latin1(head, 8);
   if ((brand === 'mif1' || brand === 'msf1') && hasAvifBrand(head)) return 'image/avif';
@@ -67,7 +71,7 @@ export function isobmffType(head: Uint8Array, size: number): string | undefined 
 export async function isobmffTracks(bytes: RandomAccess): Promise<Tracks> {
   const budget = {boxes: mostBoxes, isSound: true};
   const movie = await findBox(bytes, 'moov', {start: 0, end: bytes.size}, budget);
-  if (movie === undefined) return undefined;
+  if (movie === undefined) return budget.isSound ? tracksOfData(bytes, budget) : undefined;
   const found = new Set<string>();
   for await (const track of boxes(bytes, movie, budget)) {
     if (track.kind !== 'trak') continue;
@@ -80,6 +84,13 @@ export async function isobmffTracks(bytes: RandomAccess): Promise<Tracks> {
   }
   if (!budget.isSound || found.has('unknown')) return undefined;
   return mostTelling(found);
+}
+
+/** What the data itself is, where no list of tracks was written: a recording that was broken off. */
+async function tracksOfData(bytes: RandomAccess, budget: Budget): Promise<Tracks> {
+  const data = await findBox(bytes, 'mdat', {start: 0, end: bytes.size}, budget);
+  if (data === undefined) return undefined;
+  return (await holdsAudioFrames(bytes, data.start, data.end)) ? 'audio' : undefined;
 }
 
 /** How many more boxes may be looked at, and whether all so far made sense. */

@@ -58,7 +58,81 @@ export function asfTracks(head: Uint8Array): Tracks {
   return end <= head.length && holds(header, asfAudio) ? 'audio' : undefined;
 }
 
-function holds(bytes: Uint8Array, sequence: string): boolean {
+/** Whether a file is Adobe's FLV. */
+export function isFlv(head: Uint8Array): boolean {
+  return matches(head, 0, 'FLV\x01') && matches(head, 5, '\0\0\0\x09');
+}
+
+/** What an FLV holds: its tags follow one another, each with its kind, and some writers' headers lie. */
+export function flvTracks(head: Uint8Array): Tracks {
+  const found = new Set<Tracks>();
+  const view = viewOf(head);
+  // A tag is preceded by the length of the one before.
+  let position = head.length < 9 ? head.length : view.getUint32(5) + 4;
+  while (position + 11 <= head.length) {
+    const kind = (head[position] ?? 0) & 31;
+    if (kind === 9) return 'video';
+    if (kind === 8) found.add('audio');
+    else if (kind !== 18) return undefined;
+    position += 11 + (view.getUint32(position) & 0xffffff) + 4;
+  }
+  // Video may begin late: what its header announces has to agree.
+  return ((head[4] ?? 1) & 1) === 0 ? mostTelling(found) : undefined;
+}
+
+/** Whether a file is an AVI. */
+export function isAvi(head: Uint8Array): boolean {
+  return matches(head, 0, 'RIFF') && matches(head, 8, 'AVI ');
+}
+
+/** What an AVI holds: the header of each stream begins with its kind. */
+export function aviTracks(head: Uint8Array): Tracks {
+  const end = aviHeaderEnd(head);
+  if (end === undefined) return undefined;
+  const header = head.subarray(0, end);
+  const found = new Set<Tracks | 'unknown'>();
+  for (let at = 12; at + 12 <= header.length; at += 1) {
+    if (!matches(header, at, 'strh')) continue;
+    if (matches(header, at + 8, 'vids') || matches(header, at + 8, 'iavs')) return 'video';
+    const isKnown = matches(header, at + 8, 'auds') || matches(header, at + 8, 'txts');
+    found.add(isKnown ? (matches(header, at + 8, 'auds') ? 'audio' : 'subtitles') : 'unknown');
+  }
+  return found.has('unknown') ? undefined : mostTelling(found);
+}
+
+function aviHeaderEnd(head: Uint8Array): number | undefined {
+  if (!matches(head, 12, 'LIST') || !matches(head, 20, 'hdrl')) return undefined;
+  const end = 20 + viewOf(head).getUint32(16, true);
+  return end <= head.length ? end : undefined;
+}
+
+/** Whether a file is RealMedia. */
+export function isRealMedia(head: Uint8Array): boolean {
+  return matches(head, 0, '.RMF\0\0\0');
+}
+
+/** What a RealMedia file holds: the properties of each stream name its type. */
+export function realMediaTracks(head: Uint8Array): Tracks {
+  if (holds(head, 'video/x-pn-')) return 'video';
+  return holds(head, 'audio/x-pn-') ? 'audio' : undefined;
+}
+
+const wtvHeader = '\xb7\xd8\x00\x20\x37\x49\xda\x11\xa6\x4e\x00\x07\xe9\x5e\xad\x8d';
+const directShowKind = '\0\0\x10\0\x80\0\0\xaa\0\x38\x9b\x71';
+
+/** Whether a file is a recording of Windows Media Center. */
+export function isWtv(head: Uint8Array): boolean {
+  return matches(head, 0, wtvHeader);
+}
+
+/** What such a recording holds, by the kinds of its streams, which are DirectShow's. */
+export function wtvTracks(head: Uint8Array): Tracks {
+  if (holds(head, `vids${directShowKind}`)) return 'video';
+  return holds(head, `auds${directShowKind}`) ? 'audio' : undefined;
+}
+
+/** Whether the bytes hold a sequence of bytes, one character of the string a byte. */
+export function holds(bytes: Uint8Array, sequence: string): boolean {
   const first = sequence.charCodeAt(0);
   for (let at = bytes.indexOf(first); at !== -1; at = bytes.indexOf(first, at + 1)) {
     if (matches(bytes, at, sequence)) return true;

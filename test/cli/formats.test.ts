@@ -146,7 +146,7 @@ describe('several files in each format, one failure among them', () => {
       status: 'failed',
       error: {
         code: 'not_media',
-        message: expect.stringContaining('text/html'),
+        message: expect.stringContaining('an HTML page'),
         hint: expect.stringContaining('--content-type'),
       },
       size: 112,

@@ -17,7 +17,7 @@ async function typeOf(content: string | Uint8Array): Promise<string> {
   try {
     return (await decideContentType('a.bin', {size: bytes.length, read}, 'extension')).contentType;
   } catch (error) {
-    if (error instanceof MediaError) return error.message.replace(/^.*the bytes (?:say )?|\.$/g, '');
+    if (error instanceof MediaError) return error.message.replace(/^.*the bytes (?:say |are )?|\.$/g, '');
     throw error;
   }
 }
@@ -45,7 +45,7 @@ describe('SVG', () => {
   ])('%s', async (_form, text) => {
     expect(await typeOf(text)).toBe('image/svg+xml');
     expect(await typeOf(utf16(`\ufeff${text.replace('\ufeff', '')}`.slice(0, 30_000), 'le'))).toMatch(
-      /svg|known/,
+      /svg|text with markup/,
     );
   });
 
@@ -74,19 +74,19 @@ describe('SVG', () => {
 
 describe('no SVG', () => {
   test.each([
-    ['HTML that holds one', `<!DOCTYPE html><body>${svg}</body>`, 'text/html'],
+    ['HTML that holds one', `<!DOCTYPE html><body>${svg}</body>`, 'an HTML page'],
     [
       'XHTML that holds one',
       `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml">${svg}</html>`,
-      'text/html',
+      'an HTML page',
     ],
-    ['XML that holds one', `<?xml version="1.0"?><report>${svg}</report>`, 'application/xml'],
-    ['an element of another name', '<svgx></svgx>', 'application/xml'],
-    ['a comment about one', `<!-- ${svg} -->`, 'are of no known kind'],
-    ['a subset that never ends', `<!DOCTYPE svg [ ${svg}`, 'are of no known kind'],
-    ['the word alone', 'svg', 'are of no known kind'],
-    ['an open bracket', '<', 'are of no known kind'],
-    ['UTF-16 with HTML', utf16('\ufeff<html><svg/></html>', 'le'), 'text/html'],
+    ['XML that holds one', `<?xml version="1.0"?><report>${svg}</report>`, 'an XML document'],
+    ['an element of another name', '<svgx></svgx>', 'an XML document'],
+    ['a comment about one', `<!-- ${svg} -->`, 'text with markup'],
+    ['a subset that never ends', `<!DOCTYPE svg [ ${svg}`, 'text with markup'],
+    ['the word alone', 'svg', 'of no known kind'],
+    ['an open bracket', '<', 'of no known kind'],
+    ['UTF-16 with HTML', utf16('\ufeff<html><svg/></html>', 'le'), 'an HTML page'],
   ])('%s', async (_kind, content, found) => {
     expect(await typeOf(content)).toBe(found);
   });
@@ -112,7 +112,9 @@ describe('a text that was made to take long takes no time', () => {
     '<!DOCTYPE a [<!--',
   ])('%j', async piece => {
     const started = performance.now();
-    expect(await typeOf(piece.repeat(Math.ceil(70_000 / piece.length)))).toBe('are of no known kind');
+    expect(await typeOf(piece.repeat(Math.ceil(70_000 / piece.length)))).toMatch(
+      /^(plain text|text with markup)$/,
+    );
     expect(performance.now() - started).toBeLessThan(1000);
   });
 });

@@ -28,25 +28,22 @@ describe('bytes that nobody recognises', () => {
       const bytes = fixture('unrecognised.png');
       expect(await decide(name, bytes, 'extension')).toMatch(/^(image|video)\/[^,]+$/);
       expect(await decide(name, bytes, 'content')).toMatch(/^(image|video)\/[^,]+$/);
-      expect(await decide(name, bytes, 'strict')).toBe('type_mismatch');
+      expect(await decide(name, bytes, 'strict')).toMatch(/^(image|video)\/[^,]+$/);
     },
   );
 
   test.each([
-    [
-      'a program',
-      'MZ is how this text begins, and it is no program of any kind at all, only longer than a header.',
-    ],
-    ['PostScript', '%! is how this text begins'],
-    ['a bitmap', 'BM is how this text begins, and goes on'],
+    ['a program', `MZ${'\x01'.repeat(100)}`],
+    ['PostScript', '%! is how these bytes begin\x01'],
+    ['a bitmap', 'BM is how these bytes begin, and go on\x01'],
     ['a disk image', '\x78\x01 and something compressed'],
     ['an archive', '\x60\xea and so on'],
-    ['MP3', `\xff\xfb${'is how these bytes begin '.repeat(100)}`],
-    ['AAC', `\xff\xf1${'is how these bytes begin '.repeat(100)}`],
-    ['QuickTime', 'the wide world, in a text'],
+    ['MP3', `\xff\xfb${'is how these bytes begin\x01'.repeat(100)}`],
+    ['AAC', `\xff\xf1${'is how these bytes begin\x01'.repeat(100)}`],
+    ['QuickTime', 'the wide world, in bytes\x01'],
     ['a cursor', `\0\0\x02\0\0\0\0\0\0\0\0\0\x40\0\x40\0\x18\0${'\x99'.repeat(100)}`],
-    ['markup', '<hello> there'],
-    ['JSON', '{braces} that are none'],
+    ['markup', '<hello> there\x01'],
+    ['JSON', '{braces} that are none\x01'],
     ['zeros', '\0'.repeat(4096)],
     ['one byte', 'x'],
   ])('what only begins like %s', async (_kind, text) => {

@@ -1,0 +1,65 @@
+import {decode} from './sniff-text.ts';
+
+/** What a text without any mark of its own is called. */
+export const plainText = 'plain text';
+/** Text that begins with a tag of which nobody knows more. */
+export const markup = 'text with markup';
+export const base64Text = 'base64 text';
+export const dataUri = 'a data URI';
+
+/** Fewer bytes are no text that anybody would write: any format may begin like that. */
+const shortestText = 5;
+
+/** What the first bytes are, if they are nothing but text: plain text, base64 or a data URI; undefined otherwise. */
+export function sniffPlainText(head: Uint8Array, isWhole: boolean): string | undefined {
+  if (head.length < shortestText || !isText(head, isWhole)) return undefined;
+  const text = decode(head.subarray(0, 1024)).trim();
+  if (/^data:[\w.+-]+\/[\w.+-]+[;,]/i.test(text)) return dataUri;
+  // Long enough to be no word, and with a character that no word has: base64 has them all mixed.
+  const isBase64 = text.length >= 64 && /^[A-Za-z0-9+/_\-\s]+=*$/.test(text) && isMixed(text);
+  if (isBase64) return base64Text;
+  return text.startsWith('<') ? markup : plainText;
+}
+
+function isMixed(text: string): boolean {
+  const longest = text.split(/\s+/).reduce((most, word) => Math.max(most, word.length), 0);
+  return longest >= 60 && /[a-z]/.test(text) && /[A-Z]/.test(text) && /[0-9]/.test(text);
+}
+
+function isText(head: Uint8Array, isWhole: boolean): boolean {
+  const [first, second] = head;
+  if (first === 0xff && second === 0xfe) return isUtf16(head, 'utf-16le');
+  if (first === 0xfe && second === 0xff) return isUtf16(head, 'utf-16be');
+  let beyondAscii = 0;
+  for (const byte of head) {
+    if (byte >= 0x80) beyondAscii += 1;
+    else if (isControl(byte)) return false;
+  }
+  return beyondAscii === 0 || isUtf8(head, isWhole) || isEightBit(head, beyondAscii);
+}
+
+// Tab, line feed, form feed, carriage return and the escapes of terminals stand in texts.
+function isControl(byte: number): boolean {
+  return byte === 0x7f || (byte < 0x20 && ![0x09, 0x0a, 0x0c, 0x0d, 0x1b].includes(byte));
+}
+
+function isUtf8(head: Uint8Array, isWhole: boolean): boolean {
+  try {
+    new TextDecoder('utf-8', {fatal: true}).decode(head, {stream: !isWhole});
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// A text of the time before Unicode: mostly ASCII, and long enough for that to be no chance.
+function isEightBit(head: Uint8Array, beyondAscii: number): boolean {
+  return head.length >= 64 && beyondAscii * 8 < head.length;
+}
+
+// Behind the mark any two bytes are a character, so most of them have to be of the Latin alphabet.
+function isUtf16(head: Uint8Array, encoding: 'utf-16le' | 'utf-16be'): boolean {
+  const text = new TextDecoder(encoding).decode(head.subarray(0, head.length & ~1));
+  const latin = text.match(/[\t\n\f\r\x20-\x7e\xa0-\xff]/g)?.length ?? 0;
+  return text.length > 0 && latin * 2 > text.length && !text.includes('\0');
+}

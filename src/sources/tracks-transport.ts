@@ -1,0 +1,100 @@
+import {viewOf} from './sniff-signatures.ts';
+import {mostTelling, type Tracks} from './tracks.ts';
+
+/** What the streams of a program are (ISO/IEC 13818-1, table 2-34; ATSC and SMPTE for those from 0x80 on). */
+const streamTypes = new Map<number, 'video' | 'audio' | 'none'>([
+  ...[0x01, 0x02, 0x10, 0x1b, 0x1e, 0x1f, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25].map(each => video(each)),
+  ...[0x31, 0x32, 0x33, 0x34, 0x35, 0x42, 0xd1, 0xd2, 0xd4, 0xea].map(each => video(each)),
+  ...[0x03, 0x04, 0x0f, 0x11, 0x1c, 0x2d, 0x2e, 0x81, 0x82, 0x83, 0x84].map(each => audio(each)),
+  ...[0x85, 0x87, 0x88, 0xc1, 0xc2].map(each => audio(each)),
+  // Sections, data carousels, metadata.
+  ...[0x05, 0x0b, 0x0d, 0x15, 0x86].map(each => [each, 'none'] as const),
+]);
+
+function video(type: number): readonly [number, 'video'] {
+  return [type, 'video'];
+}
+
+function audio(type: number): readonly [number, 'audio'] {
+  return [type, 'audio'];
+}
+
+/** Descriptors that tell what a private stream is: AC-3, E-AC-3, DTS, AAC; subtitles and teletext (ETSI EN 300 468). */
+const descriptors = new Map<number, Tracks>([
+  ...[0x6a, 0x7a, 0x7b, 0x7c, 0x81].map(tag => [tag, 'audio'] as const),
+  ...[0x46, 0x56, 0x59].map(tag => [tag, 'subtitles'] as const),
+]);
+
+/** What an MPEG transport stream holds, by the tables of its programs; undefined unless they tell it of each stream. */
+export function transportTracks(head: Uint8Array): Tracks {
+  const layout = layoutOf(head);
+  if (layout === undefined) return undefined;
+  const programs = new Set<number>();
+  const found = new Set<Tracks | 'none' | 'unknown'>();
+  for (let at = layout.start; at + 188 <= head.length; at += layout.distance) {
+    const section = sectionOf(head.subarray(at, at + 188));
+    if (section === undefined) continue;
+    if (section.pid === 0) for (const pid of programPids(section.bytes)) programs.add(pid);
+    else if (programs.has(section.pid)) for (const kind of streamKinds(section.bytes)) found.add(kind);
+  }
+  if (found.has('video')) return 'video';
+  return found.has('unknown') ? undefined : mostTelling(found);
+}
+
+/** Where the packets begin, and how far apart. */
+function layoutOf(head: Uint8Array): {start: number; distance: number} | undefined {
+  for (const distance of [188, 192, 204]) {
+    for (let start = 0; start < distance; start += 1) {
+      if ([0, 1, 2].every(packet => head[start + packet * distance] === 0x47)) return {start, distance};
+    }
+  }
+  return undefined;
+}
+
+interface Section {
+  pid: number;
+  bytes: Uint8Array;
+}
+
+/** The table that begins in a packet, if one does and ends in it. */
+function sectionOf(packet: Uint8Array): Section | undefined {
+  const view = viewOf(packet);
+  const flags = view.getUint16(1);
+  const isBeginning = (flags & 0x4000) !== 0;
+  const control = packet[3] ?? 0;
+  if (!isBeginning || (control & 0x10) === 0) return undefined;
+  const payload = (control & 0x20) === 0 ? 4 : 5 + (packet[4] ?? 0);
+  const start = payload + 1 + (packet[payload] ?? 0);
+  if (start + 8 > packet.length) return undefined;
+  const length = view.getUint16(start + 1) & 0xfff;
+  if (length < 9 || start + 3 + length > packet.length) return undefined;
+  // Without the checksum at its end.
+  return {pid: flags & 0x1fff, bytes: packet.subarray(start, start + 3 + length - 4)};
+}
+
+function* programPids(table: Uint8Array): Generator<number> {
+  if (table[0] !== 0) return;
+  const view = viewOf(table);
+  for (let at = 8; at + 4 <= table.length; at += 4)
+    if (view.getUint16(at) !== 0) yield view.getUint16(at + 2) & 0x1fff;
+}
+
+function* streamKinds(table: Uint8Array): Generator<Tracks | 'none' | 'unknown'> {
+  if (table[0] !== 2 || table.length < 12) return;
+  const view = viewOf(table);
+  let at = 12 + (view.getUint16(10) & 0xfff);
+  while (at + 5 <= table.length) {
+    const type = table[at] ?? 0;
+    const end = at + 5 + (view.getUint16(at + 3) & 0xfff);
+    yield streamTypes.get(type) ?? described(table.subarray(at + 5, end));
+    at = end;
+  }
+}
+
+function described(list: Uint8Array): Tracks | 'unknown' {
+  for (let at = 0; at + 2 <= list.length; at += 2 + (list[at + 1] ?? 0)) {
+    const kind = descriptors.get(list[at] ?? 0);
+    if (kind !== undefined) return kind;
+  }
+  return 'unknown';
+}
