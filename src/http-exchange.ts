@@ -77,18 +77,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const wire = this.#wire;
     let length = 0;
     for await (const chunk of content(wire)) {
-      await this.#endIfAnswered();
+      if (this.#head !== undefined) await this.#endWithAnswer();
       length += chunk.length;
       if (length === body.length) this.#release(body);
       yield chunk;
-      await wire.drained();
+      if (wire.unsentBytes > 0) await wire.drained();
     }
     this.#trace?.phase('sent', `${length} bytes`);
   }
 
   /** Once an answer has begun no further byte is sent; the request ends when the answer has been read. */
-  async #endIfAnswered(): Promise<void> {
-    if (this.#head === undefined) return;
+  async #endWithAnswer(): Promise<never> {
     await this.answer.catch(() => {});
     throw new Error('The answer came before the whole body was sent.');
   }

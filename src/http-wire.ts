@@ -25,7 +25,6 @@ export class SocketWire implements Wire {
    * as it holds less than its high-water mark.
    */
   async drained(): Promise<void> {
-    if (this.#socket.writableLength === 0) return;
     // What is written last is called back last, also when the socket is destroyed.
     await new Promise<void>(resolve => {
       this.#socket.write('', () => resolve());

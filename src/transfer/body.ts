@@ -85,40 +85,33 @@ class UploadBody implements Body {
   }
 
   async *#chunks(wire: Wire): AsyncGenerator<Uint8Array> {
+    const {source, clock, commit, rateLimit} = this.#options;
+    const pace = new Pace(rateLimit?.chunkBytes);
+    const digest = commit === undefined ? undefined : createHash('sha256');
+    let sent = 0;
+    this.#watcher.sending();
     try {
-      yield* this.#pacedChunks(wire);
+      const chunks = this.#small === undefined ? chunksOf(source, pace, wire) : [this.#small.bytes];
+      for await (const chunk of chunks) {
+        if (rateLimit !== undefined) await this.#keepTo(rateLimit, chunk.length);
+        digest?.update(chunk);
+        if (sent + chunk.length === source.size) await this.#hold(wire, digest?.digest('hex'));
+        const start = clock.monotonic();
+        yield chunk;
+        pace.learn(clock.monotonic() - start);
+        sent += chunk.length;
+        this.#watcher.sent(sent);
+      }
     } catch (error) {
       this.#watcher.failed(error);
       throw error;
     }
   }
 
-  async *#pacedChunks(wire: Wire): AsyncGenerator<Uint8Array> {
-    const {source, clock, commit, rateLimit} = this.#options;
-    const pace = new Pace(rateLimit?.chunkBytes);
-    const digest = commit === undefined ? undefined : createHash('sha256');
-    let sent = 0;
-    this.#watcher.sending();
-    for await (const chunk of this.#small === undefined
-      ? chunksOf(source, pace, wire)
-      : [this.#small.bytes]) {
-      await this.#keepToRate(chunk.length);
-      digest?.update(chunk);
-      if (sent + chunk.length === source.size) await this.#hold(wire, digest?.digest('hex'));
-      const start = clock.monotonic();
-      yield chunk;
-      pace.learn(clock.monotonic() - start);
-      sent += chunk.length;
-      this.#watcher.sent(sent);
-    }
-  }
-
   /** Waiting for our own limit is no stall. */
-  async #keepToRate(bytes: number): Promise<void> {
-    const {rateLimit, signal} = this.#options;
-    if (rateLimit === undefined) return;
+  async #keepTo(rateLimit: RateLimit, bytes: number): Promise<void> {
     this.#watcher.waiting();
-    await rateLimit.take(bytes, signal);
+    await rateLimit.take(bytes, this.#options.signal);
     this.#watcher.sending();
   }
 
