@@ -23,7 +23,12 @@ export interface AttemptOptions extends Pick<BodyOptions, 'rateLimit' | 'commit'
   onProgress: (sentBytes: number) => void;
 }
 
-export type AttemptResult = Stored | {kind: 'failed'; phase: Phase; failure: Failure};
+/** `phase`: how far the attempt had come. */
+export interface FailedAttempt {
+  kind: 'failed';
+  phase: Phase;
+  failure: Failure;
+}
 
 /** How long a released upload may still be answered after the run was told to end. */
 const graceMs = 5_000;
@@ -32,7 +37,7 @@ const graceMs = 5_000;
  * Makes one attempt at one file: connect, send all but the last chunk, check the source, release, read the answer.
  * Rejects for a bug only; the phase says how far it came, and before `released` the request cannot have taken effect.
  */
-export function attemptUpload(options: AttemptOptions): Promise<AttemptResult> {
+export function attemptUpload(options: AttemptOptions): Promise<Stored | FailedAttempt> {
   return new Attempt(options).run();
 }
 
@@ -49,7 +54,7 @@ class Attempt implements BodyWatcher {
     this.#options = options;
   }
 
-  async run(): Promise<AttemptResult> {
+  async run(): Promise<Stored | FailedAttempt> {
     const {stop, uploader, contentType, idempotencyKey} = this.#options;
     const onStop = () => this.#stop();
     stop.addEventListener('abort', onStop, {once: true});
@@ -68,7 +73,7 @@ class Attempt implements BodyWatcher {
     }
   }
 
-  #judge(answer: UploadAnswer): AttemptResult {
+  #judge(answer: UploadAnswer): Stored | FailedAttempt {
     // An answer is still an answer when the run was told to end or the source failed meanwhile, unless it claims success.
     if (answer.kind === 'refused') return this.#failed(answer);
     if (this.#phase !== 'released') {
@@ -81,7 +86,7 @@ class Attempt implements BodyWatcher {
     return answer.kind === 'stored' ? answer : this.#failed(this.#failure ?? answer);
   }
 
-  #failed(failure: Failure): AttemptResult {
+  #failed(failure: Failure): FailedAttempt {
     return {kind: 'failed', phase: this.#phase, failure};
   }
 

@@ -133,6 +133,17 @@ function outcomeUnknown(phase: Phase, failure: Failure, error: MediaError): Medi
   );
 }
 
+/** The error for a file that an earlier run sent whole, without an answer on record. */
+export function unknownSince(name: string): MediaError {
+  return new MediaError(
+    'outcome_unknown',
+    `${name} was sent whole before and no answer was recorded, so it may or may not be stored.`,
+    {
+      hint: 'Look whether the service has it, then settle it with media journal resolve; --on-unknown retry sends it again.',
+    },
+  );
+}
+
 /** The service's words, as far as a sentence can carry them. */
 function shortened(message: string): string {
   const text = message.trim();

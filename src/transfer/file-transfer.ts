@@ -4,26 +4,15 @@ import {contentHash} from '../journal/hash.ts';
 import type {Journal, JournalInput} from '../journal/journal.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/source.ts';
-import {type AttemptResult, attemptUpload} from './attempt.ts';
-import {explain, withTries} from './explain.ts';
+import {attemptUpload, type FailedAttempt} from './attempt.ts';
+import type {BatchParts} from './batch-parts.ts';
+import {explain, unknownSince, withTries} from './explain.ts';
+import type {Reach} from './halt.ts';
 import {isLeftOut} from './left-out.ts';
-import type {LeftOut, Outcome, OutcomeFacts} from './outcome.ts';
+import type {TransferOptions} from './options.ts';
+import {type LeftOut, leftOut, nameOf, type Outcome, type OutcomeFacts} from './outcome.ts';
 import {backoffMs, type Decision, decide, type Failure, type Phase, parseRetryAfter} from './retry.ts';
-import type {BatchParts, TransferOptions} from './transfer.ts';
-
-/** Whether an outcome ends the batch; `if-first` only when nothing had been answered before. */
-export type Halt = 'never' | 'if-first' | 'always';
-
-/** How a file's way ended. */
-export interface Ending {
-  outcome: Outcome | LeftOut;
-  halt: Halt;
-  /**
-   * Resolves once it is on record that the file is stored, or to what kept the journal from taking that: then nothing
-   * more may be sent.
-   */
-  recorded?: Promise<MediaError | undefined>;
-}
+import type {Later} from './workers.ts';
 
 /** One file's way through its attempts. */
 export class FileTransfer {
@@ -49,65 +38,58 @@ export class FileTransfer {
     this.#facts = {...nameOf(source), position, attempts: 0, elapsedMs: 0};
   }
 
-  /** Resolves when nothing more is sent for the file. */
-  async run(): Promise<Ending> {
+  /** Resolves when nothing more is sent for the file; its `result`, once that is on record too. */
+  async run(): Promise<Later<Outcome | LeftOut>> {
     if (this.#source.found?.isHidden) return this.#leftOut();
     let opened: OpenSource | undefined;
     let endTurn = () => {};
-    let recorded: Ending['recorded'];
+    let later: Later<Outcome | LeftOut> | undefined;
     try {
       opened = await this.#open();
       const {journal} = this.#options;
       if (journal !== undefined) endTurn = await journal.turn(this.#journalInput(opened));
-      const ending = await this.#transfer(opened);
-      recorded = ending.recorded;
-      return ending;
+      later = await this.#transfer(opened);
     } catch (error) {
-      if (await isLeftOut(this.#source, error)) return this.#leftOut();
-      return {outcome: {...this.#describe(), status: 'failed', error: this.#known(error)}, halt: 'never'};
+      later = (await isLeftOut(this.#source, error))
+        ? this.#leftOut()
+        : this.#ended({...this.#describe(), status: 'failed', error: this.#known(error)});
     } finally {
       const end = () => {
         this.#entry?.end();
         endTurn();
       };
-      if (recorded === undefined) end();
-      else recorded.then(end, end);
+      if (later === undefined) end();
+      else later.result.then(end, end);
       await opened?.close();
     }
+    return later;
   }
 
-  #leftOut(): Ending {
-    return {outcome: leftOut(this.#position, this.#source), halt: 'never'};
-  }
-
-  async #transfer(opened: OpenSource): Promise<Ending> {
+  async #transfer(opened: OpenSource): Promise<Later<Outcome>> {
     const {journal, dryRun, observer} = this.#options;
     const known = journal === undefined || dryRun ? undefined : await this.#lookUp(journal, opened);
     if (known !== undefined) {
       this.#begin(opened);
-      return {outcome: known, halt: 'never'};
+      return this.#ended(known);
     }
-    const {contentType, warning} = await this.#contentType(opened);
+    const {contentType, warning} = await this.#options.contentType(this.#source, opened);
     this.#facts.contentType = contentType;
     this.#begin(opened);
     if (warning !== undefined) observer.warning(this.#source.name, warning);
     if (!dryRun) return this.#upload(opened, contentType);
     await this.#parts.duplicates?.add(this.#position, this.#source, opened);
-    return {outcome: {...this.#describe(), status: 'checked'}, halt: 'never'};
+    return this.#ended({...this.#describe(), status: 'checked'});
   }
 
-  /** A decision may have to load a module, which takes a descriptor. */
-  async #contentType(opened: OpenSource): Promise<{contentType: string; warning?: string}> {
-    try {
-      return await this.#options.contentType(this.#source, opened);
-    } catch (error) {
-      if (!['EMFILE', 'ENFILE'].includes(systemCode(error) ?? '')) throw error;
-      throw new MediaError(
-        'too_many_open_files',
-        `The type of ${this.#source.name} could not be decided: too many files are open.`,
-        {cause: error, hint: 'Raise the limit with ulimit -n, or lower --concurrency.'},
-      );
-    }
+  #leftOut(): Later<LeftOut> {
+    return {result: Promise.resolve(leftOut(this.#position, this.#source))};
+  }
+
+  /** `reach`: for whom it holds. */
+  #ended(outcome: Outcome, reach: Reach = 'never'): Later<Outcome> {
+    this.#parts.halt.learn(outcome, reach);
+    this.#options.observer.finished(this.#position);
+    return {result: Promise.resolve(outcome)};
   }
 
   /** What the journal tells of this file, if that settles it. */
@@ -133,7 +115,7 @@ export class FileTransfer {
     return {path: relativePathBytes ?? relativePath ?? name, size, mtimeNs};
   }
 
-  /** Where other files took all descriptors, even a module of our own could not be loaded; anything else is a bug. */
+  /** Where other files took all descriptors, not even a module that decides a type can be loaded; anything else is a bug. */
   #known(error: unknown): MediaError {
     if (error instanceof MediaError) return error;
     if (!/^E[MN]FILE$/.test(systemCode(error) ?? '')) throw error;
@@ -172,7 +154,7 @@ export class FileTransfer {
     }
   }
 
-  async #upload(source: OpenSource, contentType: string): Promise<Ending> {
+  async #upload(source: OpenSource, contentType: string): Promise<Later<Outcome>> {
     const {uploader, clock, stallTimeoutMs, answerTimeoutMs, stop, observer} = this.#options;
     const entry = await this.#options.journal?.begin({...this.#journalInput(source), contentType}, () =>
       contentHash(source, stop),
@@ -206,21 +188,19 @@ export class FileTransfer {
   }
 
   /** A file that is stored counts as uploaded even when the journal cannot take it, but then nothing more is sent. */
-  #stored(received: ReceivedRecord): Ending {
+  #stored(received: ReceivedRecord): Later<Outcome> {
     const outcome: Outcome = {...this.#describe(), status: 'uploaded', received};
-    if (this.#entry === undefined) return {outcome, halt: 'never'};
-    const recorded = this.#entry.done(received.json).then(
-      () => undefined,
-      error => {
-        if (error instanceof MediaError) return error;
-        throw error;
-      },
-    );
-    return {outcome, halt: 'never', recorded};
+    const ended = this.#ended(outcome);
+    if (this.#entry === undefined) return ended;
+    const recorded = this.#entry.done(received.json).catch(error => {
+      if (!(error instanceof MediaError)) throw error;
+      this.#parts.halt.because(error);
+    });
+    return {result: recorded.then(() => outcome)};
   }
 
   /** The file's end, or undefined when it is to be tried again now. */
-  async #afterFailure(result: Extract<AttemptResult, {kind: 'failed'}>): Promise<Ending | undefined> {
+  async #afterFailure(result: FailedAttempt): Promise<Later<Outcome> | undefined> {
     const {decision, error} = this.#decide(result.phase, result.failure);
     if (decision.action === 'unknown') this.#unknown ??= error;
     // Each certain failure goes on record at once: a kill while waiting would else leave a commit without an end.
@@ -233,7 +213,7 @@ export class FileTransfer {
       this.#unknown === undefined
         ? {...this.#describe(), status: 'failed', error: this.#afterTries(error)}
         : {...this.#describe(), status: 'unknown', error: this.#afterTries(this.#unknown)};
-    return {outcome, halt};
+    return this.#ended(outcome, halt);
   }
 
   #decide(phase: Phase, failure: Failure): {decision: Decision; error: MediaError} {
@@ -282,28 +262,4 @@ export class FileTransfer {
 
 function retryAfter(failure: Failure): string | undefined {
   return failure.kind === 'refused' ? failure.retryAfter : undefined;
-}
-
-/** What is said of a source that is left out. */
-export function leftOut(position: number, {name, found}: Source): LeftOut {
-  return {status: 'left out', name, position, isHidden: found?.isHidden === true};
-}
-
-/** What an outcome calls its source. */
-export function nameOf({
-  name,
-  pathBytes,
-  isOnce,
-}: Source): Pick<OutcomeFacts, 'name' | 'nameBytes' | 'isOnce'> {
-  return {name, ...(pathBytes && {nameBytes: pathBytes}), ...(isOnce && {isOnce})};
-}
-
-function unknownSince(name: string): MediaError {
-  return new MediaError(
-    'outcome_unknown',
-    `${name} was sent whole before and no answer was recorded, so it may or may not be stored.`,
-    {
-      hint: 'Look whether the service has it, then settle it with media journal resolve; --on-unknown retry sends it again.',
-    },
-  );
 }

@@ -1,6 +1,6 @@
 import {type ErrorCode, MediaError, NotMediaError} from '../errors.ts';
 import type {Source} from '../sources/source.ts';
-import type {TransferOptions} from './transfer.ts';
+import type {TransferOptions} from './options.ts';
 
 /** What is said of a file before anybody could look at its bytes. */
 const unread: readonly ErrorCode[] = ['empty_file', 'file_unreadable', 'file_missing', 'not_a_file'];

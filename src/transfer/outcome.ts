@@ -1,5 +1,6 @@
 import type {MediaError} from '../errors.ts';
 import type {ReceivedRecord} from '../service/record.ts';
+import type {Source} from '../sources/source.ts';
 
 /** What became of one input. */
 export type Outcome = OutcomeFacts &
@@ -38,4 +39,18 @@ export interface OutcomeFacts {
   /** Requests begun. */
   attempts: number;
   elapsedMs: number;
+}
+
+/** What is said of a source that is left out. */
+export function leftOut(position: number, {name, found}: Source): LeftOut {
+  return {status: 'left out', name, position, isHidden: found?.isHidden === true};
+}
+
+/** What an outcome calls its source. */
+export function nameOf({
+  name,
+  pathBytes,
+  isOnce,
+}: Source): Pick<OutcomeFacts, 'name' | 'nameBytes' | 'isOnce'> {
+  return {name, ...(pathBytes && {nameBytes: pathBytes}), ...(isOnce && {isOnce})};
 }

@@ -1,5 +1,6 @@
 import type {MediaError} from '../errors.ts';
 import type {Refused, Unreadable} from '../service/uploader.ts';
+import type {Reach} from './halt.ts';
 
 /**
  * How far an attempt has come. Until `released`, bytes of the body are withheld, so that by rule 1 of the interface
@@ -26,8 +27,8 @@ export type Failure =
 
 export type Decision =
   | {action: 'retry'}
-  /** `halt`: what becomes of the rest of the batch; `if-first`: it halts if this was its first answer. */
-  | {action: 'fail'; halt: 'never' | 'if-first' | 'always'}
+  /** `halt`: whether it ends the batch. */
+  | {action: 'fail'; halt: Reach}
   | {action: 'unknown'};
 
 const retry: Decision = {action: 'retry'};
