@@ -25,36 +25,69 @@ const indent = '  ';
 /**
  * Rows as a table with borders. Where the terminal is too narrow for that, a table with headings shows each row's last
  * cell on a line of its own, then everything as plain lines; a table without headings wraps its cells. A URL is never
- * broken: one that fits into no cell stands below its row or after its name, where the terminal may wrap it.
+ * broken: one that fits into no cell stands below its row, where the terminal may wrap it.
  */
 export function renderTable(rows: string[][], options: TableOptions): string {
   const {headings, width} = options;
   const widths = naturalWidths(headings === undefined ? rows : [headings, ...rows]);
-  if (totalOf(widths) <= width) return `${draw(rows, headings, widths, options).join('\n')}\n`;
-  if (headings === undefined) {
-    const fitted = shrinkWidest(widths, rows, width);
-    return fitted === undefined
-      ? plainLines(rows, options)
-      : `${draw(rows, headings, fitted, options).join('\n')}\n`;
-  }
+  if (totalOf(widths) <= width) return textOf(draw(rows, headings, widths, options));
+  if (headings === undefined) return renderNarrow(rows, widths[0] ?? 0, options);
   const folded = shrinkFirst(widths.slice(0, -1), width);
   return folded === undefined ? plainLines(rows, options) : drawFolded(rows, headings, folded, options);
+}
+
+/** Names and values of which some are too wide: wrapped, but for a URL that would be broken by that. */
+function renderNarrow(rows: string[][], nameWidth: number, options: TableOptions): string {
+  const {width} = options;
+  const room = width - nameWidth - 2 * frame - 1;
+  const isLong = (row: string[]) => longestUrl(row.at(-1)) > room;
+  const boxed = rows.map(row => (isLong(row) ? [...row.slice(0, -1), ''] : row));
+  const fitted = shrinkWidest(naturalWidths(boxed), boxed, width);
+  if (fitted === undefined) return plainLines(rows, options);
+  const belows = rows.map(row => (isLong(row) ? (row.at(-1) ?? '') : ''));
+  return drawWithBelow(boxed, belows, undefined, fitted, options);
 }
 
 /** Each row's last cell below it: in the box where all of them fit, else without borders. */
 function drawFolded(rows: string[][], headings: string[], widths: number[], options: TableOptions): string {
   const inside = totalOf(widths) - frame - 1;
-  const fits = rows.every(row => longestUrl(row.at(-1)) <= inside);
   const firsts = headings.slice(0, -1);
-  if (fits) return `${draw(rows.flatMap(foldLast), firsts, widths, options).join('\n')}\n`;
+  if (rows.every(row => longestUrl(row.at(-1)) <= inside))
+    return textOf(draw(rows.flatMap(foldLast), firsts, widths, options));
+  const boxed = rows.map(row => row.slice(0, -1));
+  const belows = rows.map(row => row.at(-1) ?? '');
+  return drawWithBelow(boxed, belows, firsts, widths, options);
+}
+
+type Row = (string | {content: string; colSpan: number})[];
+
+/** A row as two: its cells but the last, and the last one across all columns. */
+function foldLast(row: string[]): Row[] {
+  const last = row.at(-1);
+  const first = row.slice(0, -1);
+  return last === undefined || last === '' ? [first] : [first, [{content: last, colSpan: first.length}]];
+}
+
+/** A table with a text without borders below each row that has one. */
+function drawWithBelow(
+  rows: string[][],
+  belows: readonly string[],
+  headings: string[] | undefined,
+  widths: number[],
+  options: TableOptions,
+): string {
   let bottom = '';
   const lines = rows.flatMap((row, index) => {
     // Each row is drawn as a table of its own, of which the borders between rows are left out.
-    const drawn = draw([row.slice(0, -1)], index === 0 ? firsts : undefined, widths, options, headings);
+    const drawn = draw([row], index === 0 ? headings : undefined, widths, options, headings);
     bottom = drawn.pop() ?? '';
-    return [...drawn.slice(index === 0 ? 0 : 1), ...below(row.at(-1) ?? '', index, options)];
+    return [...drawn.slice(index === 0 ? 0 : 1), ...below(belows[index] ?? '', index, options)];
   });
-  return `${[...lines, bottom].join('\n')}\n`;
+  return textOf([...lines, bottom]);
+}
+
+function textOf(lines: readonly string[]): string {
+  return `${lines.join('\n')}\n`;
 }
 
 /** What did not fit into the box; a URL whole, for the terminal to wrap. */
@@ -66,15 +99,6 @@ function below(text: string, index: number, {width, links}: TableOptions): strin
 
 function linkNumbered(number: number): (part: string, href: string, start: number) => string {
   return (part, href, start) => hyperlink(part, href, `media-${number}-${start}`);
-}
-
-type Row = (string | {content: string; colSpan: number})[];
-
-/** A row as two: its cells but the last, and the last one across all columns. */
-function foldLast(row: string[]): Row[] {
-  const last = row.at(-1);
-  const first = row.slice(0, -1);
-  return last === undefined || last === '' ? [first] : [first, [{content: last, colSpan: first.length}]];
 }
 
 function draw(

@@ -289,7 +289,7 @@ describe('renderTable', () => {
     expect(renderTable(rows, {headings, styles, width, color: false})).not.toContain('\u001b');
   });
 
-  it('no headings: wrapped where it is too long; a URL is not, then there is no box', () => {
+  it('no headings: wrapped where it is too long; a URL is not, and stands below its row', () => {
     const record = (text: string) => [
       ['id', 'm_1'],
       ['imageType', text],
@@ -306,7 +306,14 @@ describe('renderTable', () => {
       ].join('\n'),
     );
     expect(renderTable(record('https://c.example/1'), {width: 24, color: false})).toBe(
-      ['id: m_1', 'imageType:', 'https://c.example/1', ''].join('\n'),
+      [
+        '┌───────────┬─────┐',
+        '│ id        │ m_1 │',
+        '│ imageType │     │',
+        '  https://c.example/1',
+        '└───────────┴─────┘',
+        '',
+      ].join('\n'),
     );
   });
 });
