@@ -6,6 +6,7 @@ import {type KeyVerdict, verifyKey} from '../service/identity.ts';
 import {isOpenToOthers, type PathMode, settingsModes} from '../settings/file-modes.ts';
 import {resolveSettings, type Settings} from '../settings/settings.ts';
 import {configPath} from '../settings/store.ts';
+import {sentence} from '../transfer/explain.ts';
 import type {Invocation} from './cli.ts';
 import type {CheckName, CheckResult} from './doctor.ts';
 import {connectionOptions, missing, openSessionFor, within} from './session.ts';
@@ -240,9 +241,13 @@ function describeVerdict(verdict: KeyVerdict, hostName: string): MediaError | un
         },
       );
     case 'unclear':
-      return new MediaError('unexpected_answer', `${hostName} could not check the key: ${verdict.message}.`, {
-        ...(verdict.httpStatus === undefined ? {} : {status: verdict.httpStatus}),
-        hint: 'Check the base URL: this may be no such service, or something in front of it that answers instead.',
-      });
+      return new MediaError(
+        'unexpected_answer',
+        sentence(`${hostName} could not check the key: ${verdict.message}`),
+        {
+          ...(verdict.httpStatus === undefined ? {} : {status: verdict.httpStatus}),
+          hint: 'Check the base URL: this may be no such service, or something in front of it that answers instead.',
+        },
+      );
   }
 }

@@ -5,6 +5,7 @@ import type {KeyVerdict} from '../service/identity.ts';
 import type {Settings} from '../settings/settings.ts';
 import type {Profile} from '../settings/store.ts';
 import {originOf, profileOption} from '../settings/stored-key.ts';
+import {sentence} from '../transfer/explain.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
 
 export interface LoginOptions {
@@ -161,7 +162,9 @@ function refuseUnusable(verdict: KeyVerdict, baseUrl: URL, profileUrl?: string):
   if (verdict.status === 'rejected') {
     throw new MediaError(
       'unauthorized',
-      `${baseUrl.host} does not know this API key (401)${verdict.message ? `: ${verdict.message}` : ''}.`,
+      sentence(
+        `${baseUrl.host} does not know this API key (401)${verdict.message ? `: ${verdict.message}` : ''}`,
+      ),
       {
         status: 401,
         hint: `Nothing was stored. Copy the key again from the profile page of the service${profileUrl === undefined ? '.' : `: ${profileUrl}`}`,
@@ -178,7 +181,7 @@ function refuseUnusable(verdict: KeyVerdict, baseUrl: URL, profileUrl?: string):
   if (verdict.status === 'unclear') {
     throw new MediaError(
       'unexpected_answer',
-      `${baseUrl.host} could not check the key: ${verdict.message}.`,
+      sentence(`${baseUrl.host} could not check the key: ${verdict.message}`),
       {
         ...(verdict.httpStatus === undefined ? {} : {status: verdict.httpStatus}),
         hint: storeAnyway,

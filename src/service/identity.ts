@@ -53,8 +53,7 @@ function judge(answer: HttpAnswer): KeyVerdict {
   return {
     status: 'unclear',
     httpStatus: status,
-    // It ends up inside a sentence.
-    message: record?.message.replace(/[.\s]+$/, '') ?? `it answered ${status}, but not as GraphQL does`,
+    message: record?.message ?? `it answered ${status}, but not as GraphQL does`,
   };
 }
 

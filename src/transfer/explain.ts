@@ -160,7 +160,8 @@ export function withoutTries(message: string): string {
   return message.replace(/ \(Attempt \d+ of \d+\.\)$/, '');
 }
 
-function sentence(text: string): string {
+/** The text with a full stop, unless it ends a sentence already: the words of a service may. */
+export function sentence(text: string): string {
   return /[.!?。！？…]$/.test(text) ? text : `${text}.`;
 }
 
