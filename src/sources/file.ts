@@ -1,12 +1,10 @@
-import {type BigIntStats, closeSync, fstatSync, statSync} from 'node:fs';
+import type {BigIntStats} from 'node:fs';
 import {stat} from 'node:fs/promises';
 import {MediaError, systemCode} from '../errors.ts';
 import {typedPath} from '../typed-path.ts';
-import {Disk, smallBytes} from './disk.ts';
+import {Disk, type DiskFile, type FileAtHand, smallBytes} from './disk.ts';
 import type {OpenSource, SmallContent, Source} from './source.ts';
 
-// A batch of small files spends its time on these calls. Asking about a file that is open and closing it do not wait for
-// a disk, so that they are made on this thread.
 const disk = new Disk();
 
 /** A file by its name as typed in a directory. */
@@ -29,16 +27,17 @@ export function sourceAt(name: string, path: string | Buffer, isRegular: boolean
 
 async function openFile(name: string, path: string | Buffer, isRegular: boolean): Promise<OpenSource> {
   if (!isRegular) await refuseWhatBlocks(name, path);
-  let fd: number;
+  let file: DiskFile;
   try {
-    fd = await disk.open(path);
+    file = await disk.open(path);
   } catch (error) {
     throw describeOpenError(name, error);
   }
   try {
-    return new OpenFile(name, path, {fd, close: () => closeSync(fd)}, regularFileStats(name, fd));
+    refuseUnsuitable(name, file.opened);
+    return new OpenFile(name, file);
   } catch (error) {
-    closeSync(fd);
+    await file.close();
     throw error;
   }
 }
@@ -53,13 +52,11 @@ async function refuseWhatBlocks(name: string, path: string | Buffer): Promise<vo
   }
 }
 
-function regularFileStats(name: string, fd: number): BigIntStats {
-  const stats = fstatSync(fd, {bigint: true});
+function refuseUnsuitable(name: string, stats: BigIntStats): void {
   if (!stats.isFile()) throw notAFile(name, stats);
   if (stats.size === 0n) {
     throw new MediaError('empty_file', `${name} is empty: there is nothing to upload.`);
   }
-  return stats;
 }
 
 interface FileKind {
@@ -116,39 +113,20 @@ function reason(error: unknown): string {
   return systemCode(error) ?? (error instanceof Error ? error.message : String(error));
 }
 
-/** What is at a path; undefined where nothing can be seen. */
-function statsAt(path: string | Buffer): BigIntStats | undefined {
-  try {
-    return statSync(path, {bigint: true, throwIfNoEntry: false});
-  } catch {
-    return undefined;
-  }
-}
-
-/** An open file descriptor and how it is closed. */
-interface Descriptor {
-  readonly fd: number;
-  close(): Promise<void> | void;
-}
-
 /** An opened regular file, watched for changes of its content. */
 export class OpenFile implements OpenSource {
   readonly size: number;
   readonly mtimeNs: bigint;
   readonly #name: string;
-  readonly #path: string | Buffer;
-  readonly #descriptor: Descriptor;
-  readonly #opened: BigIntStats;
+  readonly #file: DiskFile;
   /** Of a small file, which is read once, at first sight. */
   #content: Uint8Array | undefined;
 
-  constructor(name: string, path: string | Buffer, descriptor: Descriptor, opened: BigIntStats) {
-    this.size = Number(opened.size);
-    this.mtimeNs = opened.mtimeNs;
+  constructor(name: string, file: DiskFile) {
+    this.size = Number(file.opened.size);
+    this.mtimeNs = file.opened.mtimeNs;
     this.#name = name;
-    this.#path = path;
-    this.#descriptor = descriptor;
-    this.#opened = opened;
+    this.#file = file;
   }
 
   async read(position: number, length: number, into?: Uint8Array): Promise<Uint8Array> {
@@ -170,7 +148,7 @@ export class OpenFile implements OpenSource {
     try {
       while (filled < buffer.length) {
         const rest = buffer.subarray(filled);
-        const bytes = await disk.read(this.#descriptor.fd, this.#path, rest, position + filled);
+        const bytes = await this.#file.read(rest, position + filled);
         if (bytes === 0) break;
         filled += bytes;
       }
@@ -181,23 +159,41 @@ export class OpenFile implements OpenSource {
   }
 
   small(): Promise<SmallContent> | undefined {
-    if (this.size > smallBytes) return undefined;
-    return this.#whole().then(bytes => ({bytes, verify: () => this.#verify()}));
+    const {atHand} = this.#file;
+    if (this.size > smallBytes || atHand === undefined) return undefined;
+    return this.#whole().then(bytes => ({bytes, verify: () => this.#verifyAtHand(atHand)}));
+  }
+
+  #verifyAtHand(file: FileAtHand): void {
+    const there = file.statPath();
+    try {
+      this.#check(there, this.#isOpened(there) ? there : file.stat());
+    } catch (error) {
+      throw this.#unreadable(error);
+    }
   }
 
   async verify(): Promise<void> {
-    this.#verify();
+    const there = await this.#file.statPath();
+    try {
+      this.#check(there, this.#isOpened(there) ? there : await this.#file.stat());
+    } catch (error) {
+      throw this.#unreadable(error);
+    }
   }
 
-  #verify(): void {
-    const then = this.#opened;
-    const there = statsAt(this.#path);
-    const isThere = there !== undefined && there.dev === then.dev && there.ino === then.ino;
-    const now = isThere ? there : this.#stat();
+  #isOpened(there: BigIntStats | undefined): there is BigIntStats {
+    const {dev, ino} = this.#file.opened;
+    return there !== undefined && there.dev === dev && there.ino === ino;
+  }
+
+  /** Throws when the file is not what it was, by what is at its path and what is open. */
+  #check(there: BigIntStats | undefined, now: BigIntStats): void {
+    const then = this.#file.opened;
     if (now.size !== then.size) throw this.#changed(now.size > then.size ? 'it grew' : 'it shrank');
     if (now.mtimeNs !== then.mtimeNs) throw this.#changed('it was rewritten');
     // A path that is gone is no change of content; another file in its place is. Symbolic links are followed.
-    if (there !== undefined && !isThere) throw this.#changed('another file took its place');
+    if (there !== undefined && !this.#isOpened(there)) throw this.#changed('another file took its place');
     // Writing moves mtime and ctime; putting mtime back leaves ctime moved. chmod, chown, link and unlink move ctime
     // too but show in the other fields, as a rename shows in the path, and change no content.
     const relabelled =
@@ -206,15 +202,8 @@ export class OpenFile implements OpenSource {
       throw this.#changed('it was rewritten');
   }
 
-  #stat(): BigIntStats {
-    try {
-      return fstatSync(this.#descriptor.fd, {bigint: true});
-    } catch (error) {
-      throw this.#unreadable(error);
-    }
-  }
-
   #unreadable(error: unknown): MediaError {
+    if (error instanceof MediaError) return error;
     return new MediaError('file_unreadable', `${this.#name} could not be read: ${reason(error)}.`, {
       cause: error,
     });
@@ -227,6 +216,6 @@ export class OpenFile implements OpenSource {
   }
 
   async close(): Promise<void> {
-    await this.#descriptor.close();
+    await this.#file.close();
   }
 }

@@ -1,9 +1,10 @@
 import type {BigIntStats} from 'node:fs';
-import {type FileHandle, mkdtemp, open, rm} from 'node:fs/promises';
+import {type FileHandle, mkdtemp, open, rm, stat} from 'node:fs/promises';
 import {basename, join} from 'node:path';
 import type {Readable} from 'node:stream';
 import {MediaError, systemCode} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
+import type {DiskFile} from './disk.ts';
 import {OpenFile} from './file.ts';
 import type {OpenSource, Source} from './source.ts';
 
@@ -34,7 +35,7 @@ async function spool(options: StdinOptions, signal: StopSignal): Promise<OpenSou
     if (stats.size === 0n) {
       throw new MediaError('empty_file', 'Standard input was empty: there is nothing to upload.');
     }
-    return new SpooledFile('Standard input', path, handle, stats, remove);
+    return new SpooledFile('Standard input', spooled(handle, path, stats), remove);
   } catch (error) {
     await handle.close().finally(remove);
     if (error instanceof MediaError) throw error;
@@ -62,20 +63,25 @@ async function copy(options: StdinOptions, handle: FileHandle, signal: StopSigna
 class SpooledFile extends OpenFile {
   readonly #remove: () => Promise<void>;
 
-  constructor(
-    name: string,
-    path: string,
-    handle: FileHandle,
-    opened: BigIntStats,
-    remove: () => Promise<void>,
-  ) {
-    super(name, path, handle, opened);
+  constructor(name: string, file: DiskFile, remove: () => Promise<void>) {
+    super(name, file);
     this.#remove = remove;
   }
 
   override close(): Promise<void> {
     return super.close().finally(this.#remove);
   }
+}
+
+function spooled(handle: FileHandle, path: string, opened: BigIntStats): DiskFile {
+  return {
+    opened,
+    atHand: undefined,
+    read: async (into, position) => (await handle.read(into, 0, into.length, position)).bytesRead,
+    stat: () => handle.stat({bigint: true}),
+    statPath: () => stat(path, {bigint: true}).catch(() => undefined),
+    close: () => handle.close(),
+  };
 }
 
 /** A new open file, and what takes its name away where the system did not let that happen at once. */
