@@ -80,9 +80,9 @@ function terms(rows: readonly Row[]): string {
   return rows.map(([name, meaning = '']) => term(name, meaning)).join('');
 }
 
-/** What else the setting may come from. */
+/** The meaning, and what else the setting may come from where it does not say so itself. */
 function withOthers(meaning: string, others: readonly string[]): string {
-  const given = others.filter(other => other !== '');
+  const given = others.filter(other => other !== '' && !meaning.includes(plain(other)));
   return given.length === 0 ? meaning : `${meaning} (${given.join(', ')})`;
 }
 
