@@ -50,6 +50,7 @@ export interface Host {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
   readonly clock: Clock;
+  /** What relative paths start from: the working directory by its path, or as `.` where it has none that is exact. */
   cwd(): string;
   homeDirectory(): string;
   temporaryDirectory(): string;
@@ -127,7 +128,7 @@ export function systemHost(): Host {
     env: systemEnvironment,
     platform: process.platform,
     clock: systemClock,
-    cwd: () => process.cwd(),
+    cwd: workingDirectory,
     homeDirectory: () => homedir(),
     temporaryDirectory: () => tmpdir(),
     hostName: () => hostname(),
@@ -158,6 +159,16 @@ function isStdoutPiped(): boolean {
     return stats.isFIFO() || stats.isSocket();
   } catch {
     return false;
+  }
+}
+
+/** The path of a directory that was removed cannot be asked for; what is not UTF-8 in one would name another directory. */
+function workingDirectory(): string {
+  try {
+    const path = process.cwd();
+    return path.includes('\ufffd') ? '.' : path;
+  } catch {
+    return '.';
   }
 }
 

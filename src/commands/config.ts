@@ -1,10 +1,11 @@
-import {resolve} from 'node:path';
+import {isAbsolute} from 'node:path';
 import {Command} from 'commander';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {printable} from '../output/escape.ts';
 import {parseProfileName, parseServiceUrl, profileOf} from '../settings/settings.ts';
 import {configPath, readProfiles, type SettingName, settingNames, updateProfiles} from '../settings/store.ts';
+import {typedPath} from '../typed-path.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
 import {helpDescription, helpList} from './help-format.ts';
 
@@ -179,13 +180,21 @@ function settingValue(name: SettingName, value: string, {host, globals}: Invocat
     case 'cacert':
     case 'client-cert':
     case 'client-key':
-      return resolve(host.cwd(), value);
+      return absolutePath(typedPath(host.cwd(), value));
     case 'idempotency-keys':
       if (value === 'honoured' || value === 'ignored') return value;
       throw new MediaError('usage', `"${value}" is no value of idempotency-keys.`, {
         hint: 'Set honoured when the service answers a repeated Idempotency-Key with the stored record, else ignored.',
       });
   }
+}
+
+/** A stored path holds wherever the program is run later. */
+function absolutePath(path: string): string {
+  if (isAbsolute(path)) return path;
+  throw new MediaError('usage', 'The working directory has no path that could be stored.', {
+    hint: 'Give the absolute path of the file.',
+  });
 }
 
 /** An address for a browser: any query and fragment, but no credentials. */

@@ -1,5 +1,4 @@
 import {readFile} from 'node:fs/promises';
-import {resolve} from 'node:path';
 import {text as readText} from 'node:stream/consumers';
 import {Command} from 'commander';
 import {exitStatusOf, MediaError, systemCode} from '../errors.ts';
@@ -8,6 +7,7 @@ import type {HttpAnswer} from '../http.ts';
 import {parseObject} from '../json.ts';
 import {printableJson} from '../output/escape.ts';
 import type {GraphqlRequest} from '../service/client.ts';
+import {typedPath} from '../typed-path.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
 import {withProfilePage} from './profile-page.ts';
 import {collect} from './values.ts';
@@ -98,7 +98,7 @@ async function readQuery({query, input}: GraphqlOptions, host: Host): Promise<st
 
 async function readInput(path: string, host: Host): Promise<string> {
   try {
-    return await readFile(resolve(host.cwd(), path), 'utf8');
+    return await readFile(typedPath(host.cwd(), path), 'utf8');
   } catch (error) {
     throw new MediaError('usage', `${path} could not be read: ${systemCode(error) ?? 'unknown reason'}.`, {
       cause: error,

@@ -4,6 +4,7 @@ import {type Cli, examples} from './cli.ts';
 import {completionCommand} from './completion.ts';
 import {configCommand} from './config.ts';
 import {doctorCommand} from './doctor.ts';
+import {refuseEmptyValues} from './empty-values.ts';
 import {graphqlCommand} from './graphql.ts';
 import {helpCommand} from './help.ts';
 import {globalHeading, helpConfiguration} from './help-format.ts';
@@ -65,6 +66,7 @@ export function buildProgram(cli: Cli, written: Written, [first = '']: readonly 
       getErrHelpWidth: () => cli.host.stdout.columns || 100,
     })
     .exitOverride()
+    .hook('preAction', (_, command) => refuseEmptyValues(command))
     .addHelpText(
       'after',
       examples([

@@ -1,10 +1,11 @@
 import {mkdtemp, rm} from 'node:fs/promises';
-import {join, resolve} from 'node:path';
+import {join} from 'node:path';
 import {Command, Option} from 'commander';
 import type {ServiceOptions} from '../embedded/service.ts';
 import {MediaError} from '../errors.ts';
 import type {EndSignal, Host} from '../host.ts';
 import {asMediaError} from '../output/report.ts';
+import {typedPath} from '../typed-path.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
 import {defaultPort, describeServiceError, startEmbedded} from './start-embedded.ts';
 import {wholeNumber} from './values.ts';
@@ -73,7 +74,7 @@ function waitForSignal(host: Host): Promise<EndSignal> {
 
 async function dataDirectoryFor(options: ServeOptions, host: Host): Promise<string> {
   if (options.ephemeral) return mkdtemp(join(host.temporaryDirectory(), 'media-serve-'));
-  if (options.dataDir !== undefined) return resolve(host.cwd(), options.dataDir);
+  if (options.dataDir !== undefined) return typedPath(host.cwd(), options.dataDir);
   const {dataDirectory} = await import('../settings/paths.ts');
   return dataDirectory();
 }

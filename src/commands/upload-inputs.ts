@@ -1,3 +1,5 @@
+import {isAbsolute} from 'node:path';
+import {MediaError} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
 import type {InputContext} from '../sources/expand.ts';
 import type {Shard} from '../sources/shard.ts';
@@ -36,6 +38,7 @@ export async function openInputs(
     import('../sources/shard.ts'),
   ]);
   const shard = await chosenShard(options, host.env);
+  await refuseGoneDirectory(options, host.cwd());
   const context = {
     cwd: host.cwd(),
     stdin: () => host.stdin,
@@ -64,6 +67,24 @@ export async function openInputs(
       return (await isRepeatable(options, context.cwd)) && survey(allSources(), found, until);
     },
   };
+}
+
+/** A working directory that was removed could still be read, as an empty one. */
+async function refuseGoneDirectory(
+  {inputs, filesFrom = [], filesFrom0 = []}: UploadOptions,
+  directory: string,
+): Promise<void> {
+  const isNeeded = [...inputs, ...filesFrom, ...filesFrom0].some(
+    input => input !== '-' && !isAbsolute(input),
+  );
+  if (directory !== '.' || !isNeeded) return;
+  const {realpath} = await import('node:fs/promises');
+  await realpath(directory, 'buffer').catch(cause => {
+    throw new MediaError('file_missing', 'The working directory no longer exists.', {
+      hint: 'Change to a directory that exists, as with cd ~, or name files by absolute paths.',
+      cause,
+    });
+  });
 }
 
 async function chosenShard(

@@ -1,7 +1,8 @@
 import {rename, rm, stat} from 'node:fs/promises';
-import {dirname, resolve} from 'node:path';
+import {dirname} from 'node:path';
 import {MediaError, systemCode} from '../errors.ts';
 import type {Host} from '../host.ts';
+import {typedPath} from '../typed-path.ts';
 import {journalFailed} from './errors.ts';
 import {cannotOpen, createJournalFile, type JournalHandle, syncDirectory, writeAll} from './file.ts';
 import {headerText, type PathKey} from './lines.ts';
@@ -18,7 +19,7 @@ export async function writeMerged(
   keeperOf: (path: PathKey) => JournalReader | undefined,
   host: Host,
 ): Promise<void> {
-  const absolute = resolve(host.cwd(), path);
+  const absolute = typedPath(host.cwd(), path);
   await refuseToOverwrite(absolute, path, readers, host);
   const release = await lockJournal(absolute, path, host);
   const temporary = `${absolute}.${host.uuid()}`;

@@ -1,6 +1,7 @@
-import {dirname, resolve} from 'node:path';
+import {dirname} from 'node:path';
 import type {Host} from '../host.ts';
 import {acquireLock, LockHeld} from '../lock.ts';
+import {typedPath} from '../typed-path.ts';
 import {inUse, journalFailed} from './errors.ts';
 import {cannotOpen, type JournalHandle, openJournalFile, syncDirectory, writeAll} from './file.ts';
 import {Journal} from './journal.ts';
@@ -20,7 +21,7 @@ export interface JournalOptions {
  * holds it, and before anything is written when the file is no journal, of an unknown version, or damaged.
  */
 export async function openJournal(path: string, host: Host, options: JournalOptions = {}): Promise<Journal> {
-  const absolute = resolve(host.cwd(), path);
+  const absolute = typedPath(host.cwd(), path);
   const release = await lockJournal(absolute, path, host);
   let handle: JournalHandle | undefined;
   try {

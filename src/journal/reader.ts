@@ -1,5 +1,5 @@
-import {resolve} from 'node:path';
 import type {MediaError} from '../errors.ts';
+import {typedPath} from '../typed-path.ts';
 import {journalFailed, unusable} from './errors.ts';
 import {openJournalFile, type ReadHandle, readAll, reopening} from './file.ts';
 import type {Entry, JournalIndex} from './index.ts';
@@ -99,7 +99,7 @@ export async function readJournals(paths: readonly string[], cwd: string): Promi
 }
 
 async function readOne(path: string, cwd: string, staysOpen: boolean): Promise<JournalReader> {
-  const absolute = resolve(cwd, path);
+  const absolute = typedPath(cwd, path);
   const handle = await openJournalFile(absolute, path, 'read');
   let isKept = false;
   try {

@@ -1,8 +1,8 @@
 import {createPrivateKey, type KeyObject, X509Certificate} from 'node:crypto';
 import {readFile} from 'node:fs/promises';
-import {resolve} from 'node:path';
 import {MediaError, systemCode} from '../errors.ts';
 import type {Host} from '../host.ts';
+import {typedPath} from '../typed-path.ts';
 
 /** What this machine shows a service that asks it for a certificate, as PEM text. */
 export interface ClientCertificate {
@@ -47,7 +47,7 @@ export async function readClientCertificate(
 
 async function readPem(host: Host, path: string): Promise<string> {
   try {
-    return await readFile(resolve(host.cwd(), path), 'utf8');
+    return await readFile(typedPath(host.cwd(), path), 'utf8');
   } catch (error) {
     throw new MediaError(
       'usage',

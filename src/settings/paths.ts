@@ -2,11 +2,12 @@ import {isAbsolute, resolve} from 'node:path';
 import envPaths from 'env-paths';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
+import {typedPath} from '../typed-path.ts';
 
 /** Where the settings live: MEDIA_CONFIG_DIR, else the platform's directory for a user's configuration. */
 export function configDirectory(host: Host): string {
   const chosen = host.env['MEDIA_CONFIG_DIR'];
-  return chosen ? resolve(host.cwd(), chosen) : ownDirectory('config');
+  return chosen ? typedPath(host.cwd(), chosen) : ownDirectory('config');
 }
 
 /** Where the embedded service keeps what it stores: under the platform's directory for a user's data. */

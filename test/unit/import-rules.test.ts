@@ -99,6 +99,7 @@ const allowed: Record<string, string[]> = {
     'package-file.ts',
     'secret.ts',
     'shell.ts',
+    'typed-path.ts',
     'version.ts',
   ],
   completion: ['commands', 'errors.ts', 'host.ts', 'output', 'settings', 'sources'],
@@ -112,9 +113,10 @@ const allowed: Record<string, string[]> = {
     'secret.ts',
     'shape.ts',
     'shell.ts',
+    'typed-path.ts',
   ],
   sources: ['errors.ts', 'host.ts', 'shell.ts', 'typed-path.ts'],
-  journal: ['errors.ts', 'json.ts', 'host.ts', 'lock.ts', 'sources'],
+  journal: ['errors.ts', 'json.ts', 'host.ts', 'lock.ts', 'sources', 'typed-path.ts'],
   transfer: ['errors.ts', 'in-order.ts', 'json.ts', 'host.ts', 'http.ts', 'journal', 'service', 'sources'],
   service: ['errors.ts', 'json.ts', 'host.ts', 'http.ts', 'secret.ts'],
   output: ['errors.ts', 'host.ts', 'in-order.ts', 'service', 'transfer'],
@@ -178,7 +180,7 @@ const allowed: Record<string, string[]> = {
 
 /** Imports between rooms that may bring code along; every other import below a wall is of types only. */
 const codeAllowed: Record<string, string[]> = {
-  journal: ['errors.ts', 'json.ts', 'lock.ts'],
+  journal: ['errors.ts', 'json.ts', 'lock.ts', 'typed-path.ts'],
   transfer: ['errors.ts', 'in-order.ts', 'journal', 'json.ts', 'service/record.ts'],
   output: ['errors.ts', 'in-order.ts', 'service/record.ts'],
   embedded: ['defined.ts', 'host.ts', 'json.ts', 'shape.ts'],
