@@ -6,7 +6,7 @@ import {fileURLToPath} from 'node:url';
 import {describe, expect, onTestFinished, type TestContext, test} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {eventually} from '../service/support.ts';
-import {notRun} from '../support/installed.ts';
+import {needPrograms, notRun} from '../support/installed.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
@@ -16,6 +16,7 @@ const hangingDisk = fileURLToPath(new URL('../support/hanging-disk.py', import.m
 const python = '/usr/bin/python3';
 
 function needFuse(context: TestContext): void {
+  needPrograms(context, ['umount']);
   const hasModule = ['fusepy', 'fuse'].some(
     name => spawnSync(python, ['-c', `import ${name}; ${name}.FUSE`]).status === 0,
   );

@@ -12,6 +12,7 @@ import {fixture, type Sandbox, temporaryDirectory} from '../support/media.ts';
 import {packedPackage} from '../support/packed.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const release = packedPackage();
 const page = 'docs/ci.md';
 const github = example(page, 'yaml', '.github/actions/upload');
 const gitlab = example(page, 'yaml', 'before_script');
@@ -42,7 +43,7 @@ const action = parse(actionText) as Action;
 async function checkout() {
   const connected = await connectedSandbox();
   const {sandbox: box} = connected;
-  const tarball = await packedPackage();
+  const tarball = await release.tarball();
   await mkdir(join(box.directory, 'assets/more'), {recursive: true});
   await copyFile(fixture('photo.png'), join(box.directory, 'assets/a photo.png'));
   await copyFile(fixture('photo.gif'), join(box.directory, 'assets/more/b.gif'));

@@ -12,6 +12,7 @@ import {newcomersMachine, typeIn} from './newcomer.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const blocks = examplesIn('README.md').map(({code}) => code);
+const release = packedPackage();
 const login = 'media login --base-url https://api.example.com\n';
 
 /** The only block that holds this text. */
@@ -66,7 +67,7 @@ describe('every example in the README', () => {
     timeout: 120_000,
   }, async () => {
     const home = await sandbox();
-    const packed = await packedPackage();
+    const packed = await release.tarball();
     const tarball = basename(packed);
     await copyFile(packed, join(home.directory, tarball));
     const sum = createHash('sha256')

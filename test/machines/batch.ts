@@ -180,12 +180,12 @@ export async function addProgram(path: string, script: string): Promise<void> {
   await chmod(path, 0o755);
 }
 
-/** Waits until `condition` comes true, for 90 s at most. */
-export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
+/** Waits until `condition` comes true, for 90 s at most; one that starts a program wants to be asked less often. */
+export async function eventually(condition: () => boolean | Promise<boolean>, pauseMs = 20): Promise<void> {
   for (const end = Date.now() + 90_000; !(await condition()); ) {
     if (Date.now() > end) throw new Error(`never came true: ${condition}`);
     await new Promise(resolve => {
-      setTimeout(resolve, 20);
+      setTimeout(resolve, pauseMs);
     });
   }
 }

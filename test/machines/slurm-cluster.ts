@@ -20,6 +20,9 @@ export const slurmPrograms: readonly Program[] = [
   'sinfo',
 ];
 
+/** Between two looks at the queue. */
+const pauseMs = 200;
+
 /** What Slurm says of one task of an array. */
 export interface Task {
   id: number;
@@ -51,8 +54,11 @@ export class SlurmCluster {
 
   /** Waits until no task of a job is left in the queue; resolves to what became of them, in their order. */
   async finished(job: string): Promise<Task[]> {
-    await eventually(async () => (await this.run('squeue', '--noheader', '--states=all')).includes(job));
-    await eventually(async () => (await this.run('squeue', '--noheader')) === '');
+    await eventually(
+      async () => (await this.run('squeue', '--noheader', '--states=all')).includes(job),
+      pauseMs,
+    );
+    await eventually(async () => (await this.run('squeue', '--noheader')) === '', pauseMs);
     const text = await this.run('scontrol', '--oneliner', 'show', 'job', job);
     const field = (line: string, name: string) => new RegExp(`\\b${name}=(\\S+)`).exec(line)?.[1] ?? '';
     return text
@@ -86,7 +92,7 @@ export class SlurmCluster {
         stdout => stdout.startsWith(text),
         () => false,
       );
-    });
+    }, pauseMs);
   }
 }
 
@@ -123,7 +129,7 @@ export async function startSlurm(batch: Batch): Promise<SlurmCluster> {
   // Undone first, while the daemons are there: no job outlives its cluster.
   onTestFinished(async () => {
     await cluster.run('scancel', '--partition=all');
-    await eventually(async () => (await cluster.run('squeue', '--noheader')) === '');
+    await eventually(async () => (await cluster.run('squeue', '--noheader')) === '', pauseMs);
   });
   await cluster.prints('2 idle', 'sinfo', '--noheader', '--format=%D %t');
   return cluster;

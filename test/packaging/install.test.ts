@@ -1,4 +1,4 @@
-import {cp, symlink} from 'node:fs/promises';
+import {copyFile, cp, mkdir, readdir, symlink} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {execa} from 'execa';
 import {expect, test} from 'vitest';
@@ -22,7 +22,13 @@ async function freshClone(box: Sandbox): Promise<string> {
   ];
   for (const file of [...files, 'README.md', 'LICENSE', 'CHANGELOG.md'])
     await cp(join(root, file), join(clone, file), {recursive: true});
-  await symlink(join(root, 'node_modules'), join(clone, 'node_modules'));
+  const packages = join(clone, 'node_modules');
+  await mkdir(packages);
+  // Each by itself: beside them stands what tells of which sources dist is.
+  for (const name of await readdir(join(root, 'node_modules')))
+    if (!name.startsWith('.') || name === '.bin')
+      await symlink(join(root, 'node_modules', name), join(packages, name));
+  await copyFile(join(root, 'node_modules/.prepared'), join(packages, '.prepared'));
   return clone;
 }
 

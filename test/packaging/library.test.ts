@@ -5,14 +5,15 @@ import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {example} from '../support/examples.ts';
 import {fixture} from '../support/media.ts';
-import {projectWithPackage} from '../support/packed.ts';
+import {packedPackage} from '../support/packed.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const packed = packedPackage();
 const documented = example('docs/library.md', 'js');
 
 /** Runs a module in a project that has the package and a photo and a video; asserts that it ends well. */
 async function run(module: string, files = ['photo.png', 'clip.mp4']) {
-  const project = await projectWithPackage();
+  const project = await packed.project();
   await writeFile(join(project, 'example.mjs'), module);
   for (const file of files) await copyFile(fixture(file), join(project, file));
   const {stdout, stderr, exitCode} = await execa(process.execPath, ['example.mjs'], {
@@ -43,7 +44,7 @@ describe('the packed library', () => {
   it('has types that strict TypeScript takes the same example with, and its own declarations', {
     timeout: 60_000,
   }, async () => {
-    const project = await projectWithPackage();
+    const project = await packed.project();
     await writeFile(join(project, 'package.json'), '{"type": "module"}');
     await writeFile(join(project, 'example.ts'), documented);
     await symlink(join(root, 'node_modules/@types'), join(project, 'node_modules/@types'));

@@ -7,17 +7,29 @@ import {afterAll} from 'vitest';
 import {temporaryDirectory} from './media.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-let made: Promise<{directory: string; tarball: string}> | undefined;
 
-afterAll(async () => {
-  if (made !== undefined) await rm((await made).directory, {recursive: true});
-});
-
-/** The package as it would be published: the path of its tarball, which all tests of a file share. */
-export async function packedPackage(): Promise<string> {
-  made ??= pack();
-  const {directory, tarball} = await made;
-  return join(directory, tarball);
+/** The package as it would be published, packed once for all tests of a file, which calls this at its top. */
+export function packedPackage() {
+  let made: Promise<{directory: string; tarball: string}> | undefined;
+  afterAll(async () => {
+    if (made !== undefined) await rm((await made).directory, {recursive: true});
+  });
+  /** The path of its tarball. */
+  const tarball = async () => {
+    made ??= pack();
+    return (await made).tarball;
+  };
+  return {
+    tarball,
+    /** A directory for the current test whose node_modules holds it; its path. */
+    async project(): Promise<string> {
+      const project = await temporaryDirectory();
+      const home = join(project, 'node_modules/media-cli');
+      await mkdir(home, {recursive: true});
+      await execa('tar', ['-xzf', await tarball(), '-C', home, '--strip-components=1']);
+      return project;
+    },
+  };
 }
 
 async function pack() {
@@ -28,14 +40,5 @@ async function pack() {
     {cwd: root},
   );
   const [{filename}] = JSON.parse(stdout);
-  return {directory, tarball: filename as string};
-}
-
-/** A directory for the current test whose node_modules holds the package as it would be published; its path. */
-export async function projectWithPackage(): Promise<string> {
-  const project = await temporaryDirectory();
-  const home = join(project, 'node_modules/media-cli');
-  await mkdir(home, {recursive: true});
-  await execa('tar', ['-xzf', await packedPackage(), '-C', home, '--strip-components=1']);
-  return project;
+  return {directory, tarball: join(directory, filename)};
 }
