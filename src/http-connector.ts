@@ -36,12 +36,14 @@ export class Connector {
   wire: SocketWire | undefined;
   readonly #origin: URL;
   readonly #clock: Clock;
+  readonly #hasOwnAuthorities: boolean;
   readonly #connect: Connect;
   #opening: Opening | undefined;
 
   constructor(origin: URL, options: ConnectorOptions, trace: HttpTrace | undefined) {
     const {connectTimeoutMs: timeout = 10_000, certificateAuthorities: ca, clientCertificate} = options;
     this.#origin = origin;
+    this.#hasOwnAuthorities = ca !== undefined;
     this.#clock = options.clock;
     const common = {
       allowH2: false,
@@ -73,7 +75,8 @@ export class Connector {
     this.#connect(parameters, (error, socket) => {
       if (this.#opening !== opening) return;
       this.#opening = undefined;
-      if (error) return callback(describeConnectError(error, this.#origin), null);
+      if (error)
+        return callback(describeConnectError(error, this.#origin, 'service', this.#hasOwnAuthorities), null);
       this.wire = new SocketWire(socket, this.#clock.monotonic() - start);
       callback(null, socket);
     });

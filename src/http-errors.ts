@@ -1,8 +1,5 @@
 import {MediaError, systemCode} from './errors.ts';
 
-const certificateHint =
-  'If the service uses a certificate authority of your own, name its certificate with --cacert FILE.';
-
 /** Whether the other side says, in the words of TLS, that it wants or does not take a certificate of ours. */
 export function isCertificateAlert(error: unknown): boolean {
   return /^ERR_SSL_.*ALERT_(.*CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE)/.test(
@@ -22,11 +19,15 @@ function tellingError(error: unknown): unknown {
   return error.errors.find(one => !outOfReach.test(systemCode(one) ?? '')) ?? error.errors.at(-1);
 }
 
-/** The MediaError for a failure to connect; `nothing was sent` holds for every one of them. */
+/**
+ * The MediaError for a failure to connect; `nothing was sent` holds for every one of them. `hasOwnAuthorities` tells that
+ * certificate authorities were named for it.
+ */
 export function describeConnectError(
   failure: unknown,
   url: URL,
   role: 'service' | 'proxy' = 'service',
+  hasOwnAuthorities = false,
 ): MediaError {
   if (failure instanceof MediaError) return failure;
   const error = tellingError(failure);
@@ -67,7 +68,7 @@ export function describeConnectError(
   if (isCertificateAlert(error)) {
     return new MediaError('tls_failed', `The TLS connection was refused by ${host}: ${alertOf(text)}.`, {
       ...details,
-      hint: 'If it asks for a certificate of yours, set MEDIA_CLIENT_CERT, or: media config set client-cert FILE',
+      hint: 'If it wants a certificate of yours, set MEDIA_CLIENT_CERT to its file, or the setting client-cert.',
     });
   }
   if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_|INVALID_CA|EPROTO)/.test(code)) {
@@ -76,8 +77,8 @@ export function describeConnectError(
       'tls_failed',
       plain
         ? `${role === 'proxy' ? 'The proxy ' : ''}${url.host} does not speak TLS on this port.`
-        : `The TLS certificate of ${host} was not accepted: ${reason(withoutAdvice(text))}.`,
-      {...details, hint: plain ? plainHint(role) : certificateHint},
+        : `The TLS certificate of ${host} was not accepted: ${certificateProblem(error, text)}.`,
+      {...details, hint: plain ? plainHint(role) : certificateHint(code, role, hasOwnAuthorities)},
     );
   }
   return new MediaError('connect_failed', `No connection to ${host}: ${reason(text)}.`, {
@@ -90,6 +91,26 @@ function plainHint(role: 'service' | 'proxy'): string {
   return role === 'proxy'
     ? 'Write the proxy as http://HOST:PORT in the proxy variable.'
     : 'Check the port; plain http needs http:// and --allow-http.';
+}
+
+/** What to do about a certificate, by what is wrong with it: another authority helps only where that is what is missing. */
+function certificateHint(code: string, role: 'service' | 'proxy', hasOwnAuthorities: boolean): string {
+  const url = role === 'proxy' ? 'the proxy variable' : 'the base URL';
+  const owner = role === 'proxy' ? 'the proxy' : 'the service';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `Use a name in ${url} that the certificate is for.`;
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
+    return `Check the clock of this machine; if it is right, ${owner} needs a new certificate.`;
+  if (code === 'CERT_REVOKED') return `Ask whoever runs ${owner}: it needs a new certificate.`;
+  return hasOwnAuthorities
+    ? 'The file of certificate authorities that was named does not vouch for it: check that file, or leave it out.'
+    : `If ${owner} uses a certificate authority of your own, name its certificate with --cacert FILE.`;
+}
+
+function certificateProblem(error: unknown, text: string): string {
+  if (systemCode(error) !== 'ERR_TLS_CERT_ALTNAME_INVALID') return reason(withoutAdvice(text));
+  const {cert} = error as {cert?: {subjectaltname?: string}};
+  const names = cert?.subjectaltname?.replace(/\b(DNS|IP Address):/g, '');
+  return names ? `it is for ${names}` : 'it is for another name';
 }
 
 /** Newer Nodes advise how to run Node, of which our users need not know. */

@@ -1,8 +1,9 @@
-import {type Command, CommanderError} from 'commander';
+import {CommanderError} from 'commander';
 import type {Cli, ExitStatus} from './commands/cli.ts';
 import {reportFor} from './commands/cli.ts';
 import {buildProgram, type Written} from './commands/program.ts';
-import {exitStatusOf, MediaError} from './errors.ts';
+import {usageError} from './commands/usage-error.ts';
+import {exitStatusOf} from './errors.ts';
 import type {Host} from './host.ts';
 import {asMediaError} from './output/report.ts';
 import {Stdout} from './output/stdout.ts';
@@ -28,29 +29,12 @@ async function execute(argv: readonly string[], cli: Cli): Promise<ExitStatus> {
     await program.parseAsync(argv, {from: 'user'});
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0 && error.code !== 'commander.help') throw usageError(error, argv, program);
+    if (error.exitCode !== 0 && error.code !== 'commander.help')
+      throw usageError(error, argv, program, cli.host);
     await cli.stdout.write(written.out || written.err);
   }
   if (cli.stdout.failure !== undefined && cli.status === 0) throw cli.stdout.failure;
   return cli.status;
-}
-
-/** Commander's complaint as one sentence and a hint. */
-function usageError(error: CommanderError, argv: readonly string[], program: Command): MediaError {
-  const pattern = /^(?:error: )?(.*?)(?:\n\((Did you mean .*)\))?$/s;
-  // An option that does not exist may carry anything, a key for example.
-  const text = error.message.replace(/^(error: unknown option '--[^'=]*)=.*'/s, "$1'");
-  const [, sentence = '', suggestion] = pattern.exec(text) ?? [];
-  const names = program.commands.map(command => command.name());
-  const command = argv.find(argument => names.includes(argument));
-  return new MediaError(
-    'usage',
-    `${sentence.charAt(0).toUpperCase()}${sentence.slice(1).replace(/\.?$/, '.')}`,
-    {
-      // Without a cause, which --verbose would print: it quotes the command line.
-      hint: suggestion ?? `See ${command === undefined ? 'media' : `media ${command}`} --help.`,
-    },
-  );
 }
 
 function fail(error: unknown, argv: readonly string[], host: Host): ExitStatus {

@@ -3,7 +3,7 @@ import type {EndSignal, Host} from '../host.ts';
 import {Report} from '../output/report.ts';
 import type {Stdout} from '../output/stdout.ts';
 import {mayColor} from '../output/terminal.ts';
-import type {GlobalOptions} from '../settings/settings.ts';
+import type {GlobalOptions} from '../settings/global-options.ts';
 import {givenOptions} from './given-options.ts';
 
 /** How a run ends: an exit status, or the signal that it is to end by. */

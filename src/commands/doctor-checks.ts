@@ -1,15 +1,19 @@
 import {lookup} from 'node:dns/promises';
 import {isIP} from 'node:net';
 import {type ErrorCode, MediaError, systemCode} from '../errors.ts';
+import type {Host} from '../host.ts';
 import {Connection, proxyFor} from '../http.ts';
 import {type KeyVerdict, verifyKey} from '../service/identity.ts';
+import {checkUploadPath} from '../service/upload-path.ts';
 import {isOpenToOthers, type PathMode, settingsModes} from '../settings/file-modes.ts';
 import {resolveSettings, type Settings} from '../settings/settings.ts';
 import {configPath} from '../settings/store.ts';
 import {sentence} from '../transfer/explain.ts';
 import type {Invocation} from './cli.ts';
 import type {CheckName, CheckResult} from './doctor.ts';
-import {connectionOptions, missing, openSessionFor, within} from './session.ts';
+import {missingSettings, refusedKeyHint} from './key-hints.ts';
+import {connectionOptions, openSessionFor, type Session, within} from './session.ts';
+import {adviseOnUploadPath} from './upload-path-advice.ts';
 
 const timeoutMs = 30_000;
 
@@ -37,20 +41,20 @@ class Checkup {
     const settings = await this.#settings();
     await this.#fileModes(modes);
     if (settings === undefined)
-      return this.#skip('the settings cannot be used', 'base-url', ...network, 'key');
+      return this.#skip('the settings cannot be used', 'base-url', ...network, ...ofService);
     const {baseUrl} = settings;
     if (baseUrl === undefined) {
-      this.#fail('base-url', missing(settings));
-      return this.#skip('there is no base URL', ...network, 'key');
+      this.#fail('base-url', missingSettings(settings, host));
+      return this.#skip('there is no base URL', ...network, ...ofService);
     }
     if (baseUrl.kind === 'embedded') {
       this.#ok('base-url', 'embedded: the service runs inside the command');
       this.#skip('not needed for the embedded service', ...network);
-      return this.#key(settings);
+      return this.#service(settings);
     }
     this.#ok('base-url', baseUrl.url.href);
-    if (await this.#isReached(baseUrl.url, settings)) await this.#key(settings);
-    else this.#skip('the service was not reached', 'key');
+    if (await this.#isReached(baseUrl.url, settings)) await this.#service(settings);
+    else this.#skip('the service was not reached', ...ofService);
   }
 
   async #settings(): Promise<Settings | undefined> {
@@ -76,7 +80,7 @@ class Checkup {
       const hint = `Run: chmod go= ${open.map(({path}) => path).join(' ')}`;
       this.#fail('file-modes', new MediaError('config_unusable', `Other users can get at ${names}.`, {hint}));
     } else if (before.every(isOpenToOthers)) {
-      const hint = 'If others use this machine, make a new key for the service, and run media login again.';
+      const hint = 'If others use this machine, replace the key that is stored there by a new one.';
       const sentence = `Other users could get at ${names}, until now.`;
       this.#fail('file-modes', new MediaError('config_unusable', sentence, {hint}));
     } else {
@@ -121,7 +125,9 @@ class Checkup {
       const missingName = systemCode(error) === 'ENOTFOUND';
       return new MediaError(
         missingName ? 'host_not_found' : 'dns_unavailable',
-        missingName ? `No host is called ${name}.` : `The name ${name} could not be looked up just now.`,
+        missingName
+          ? `There is no host called ${name}.`
+          : `The name ${name} could not be looked up just now.`,
         {
           cause: error,
           hint: missingName
@@ -157,20 +163,38 @@ class Checkup {
     }
   }
 
-  async #key(settings: Settings): Promise<void> {
-    const isEmbedded = settings.baseUrl?.kind === 'embedded';
-    if (!isEmbedded && settings.key === undefined) return this.#fail('key', missing(settings));
+  /** What the service says of the key and, with the key, at the upload path. */
+  async #service(settings: Settings): Promise<void> {
+    const {host} = this.#invocation;
+    if (settings.baseUrl?.kind !== 'embedded' && settings.key === undefined) {
+      this.#fail('key', missingSettings(settings, host));
+      return this.#skip('there is no key to ask with', 'upload-path');
+    }
     const session = await openSessionFor(settings, this.#invocation);
-    const {signal, cancel} = within(this.#invocation, timeoutMs);
     try {
-      const verdict = await verifyKey(session.client, signal);
-      const problem = describeVerdict(verdict, session.hostName);
+      const verdict = await this.#judge(signal => verifyKey(session.client, signal));
+      const problem = describeVerdict(verdict, session, host);
       if (problem === undefined)
         this.#ok('key', `${settings.key?.secret.masked() ?? 'made for this run'}, accepted`);
       else this.#fail('key', problem);
+      if (verdict.status === 'rejected') this.#skip('the key is not accepted', 'upload-path');
+      else await this.#uploadPath(session, settings);
+    } finally {
+      await session.close();
+    }
+  }
+
+  async #uploadPath({client, baseUrl}: Session, settings: Settings): Promise<void> {
+    const verdict = await this.#judge(signal => checkUploadPath(client, signal));
+    this.results.push({check: 'upload-path', ...adviseOnUploadPath(verdict, baseUrl, settings)});
+  }
+
+  async #judge<Verdict>(ask: (signal: AbortSignal) => Promise<Verdict>): Promise<Verdict> {
+    const {signal, cancel} = within(this.#invocation, timeoutMs);
+    try {
+      return await ask(signal);
     } finally {
       cancel();
-      await session.close();
     }
   }
 
@@ -186,6 +210,9 @@ class Checkup {
     this.results.push({check, status: 'failed', error});
   }
 }
+
+/** The checks that only the service itself can answer. */
+const ofService = ['key', 'upload-path'] as const;
 
 /** The checks of the way to the service, as a request goes it. */
 const network = ['proxy', 'dns', 'connection', 'tls'] as const;
@@ -220,7 +247,11 @@ function describeStep(check: (typeof network)[number], url: URL, proxy: URL | un
 }
 
 /** What the service's verdict on the key says is wrong, if anything. */
-function describeVerdict(verdict: KeyVerdict, hostName: string): MediaError | undefined {
+function describeVerdict(
+  verdict: KeyVerdict,
+  {hostName, keyFacts}: Session,
+  host: Host,
+): MediaError | undefined {
   switch (verdict.status) {
     case 'accepted':
       return undefined;
@@ -229,7 +260,7 @@ function describeVerdict(verdict: KeyVerdict, hostName: string): MediaError | un
     case 'rejected':
       return new MediaError('unauthorized', `${hostName} does not know this API key (401).`, {
         status: 401,
-        hint: 'Copy the key again from the profile page of the service, and run media login.',
+        ...(keyFacts === undefined ? {} : {hint: refusedKeyHint(keyFacts, host)}),
       });
     case 'denied':
       return new MediaError(
@@ -237,7 +268,7 @@ function describeVerdict(verdict: KeyVerdict, hostName: string): MediaError | un
         `${hostName} answered ${verdict.httpStatus} to the key.`,
         {
           status: verdict.httpStatus,
-          hint: 'The key lacks permission (one for uploads alone may still upload), or the base URL is wrong.',
+          hint: 'The key lacks permission (an upload-only key may still upload: see the upload path), or the base URL is wrong.',
         },
       );
     case 'unclear':
@@ -246,7 +277,7 @@ function describeVerdict(verdict: KeyVerdict, hostName: string): MediaError | un
         sentence(`${hostName} could not check the key: ${verdict.message}`),
         {
           ...(verdict.httpStatus === undefined ? {} : {status: verdict.httpStatus}),
-          hint: 'Check the base URL: this may be no such service, or something in front of it that answers instead.',
+          hint: 'Check the base URL: this may be another service, or a proxy in front of it that answers instead.',
         },
       );
   }

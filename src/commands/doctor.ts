@@ -18,13 +18,14 @@ const checkLabels = {
   connection: 'connection',
   tls: 'TLS',
   key: 'key',
+  'upload-path': 'upload path',
 };
 
 export type CheckName = keyof typeof checkLabels;
 
 /** What one check found. */
 export type CheckResult =
-  | {check: CheckName; status: 'ok' | 'skipped'; message: string}
+  | {check: CheckName; status: 'ok' | 'warning' | 'unverified' | 'skipped'; message: string}
   | {check: CheckName; status: 'failed'; error: MediaError};
 
 /** Declares `media doctor`. */
@@ -63,7 +64,7 @@ function exitStatus(results: readonly CheckResult[]): number {
   );
 }
 
-const columns = {status: 9, label: 15};
+const columns = {status: 12, label: 15};
 
 function reportLine(result: CheckResult): string {
   const head = result.status.padEnd(columns.status) + checkLabels[result.check].padEnd(columns.label);

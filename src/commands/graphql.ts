@@ -9,7 +9,7 @@ import {printableJson} from '../output/escape.ts';
 import type {GraphqlRequest} from '../service/client.ts';
 import {typedPath} from '../typed-path.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
-import {withProfilePage} from './profile-page.ts';
+import {inTermsOfKey} from './key-hints.ts';
 import {collect} from './values.ts';
 
 export interface GraphqlOptions {
@@ -58,7 +58,7 @@ export async function runGraphql(options: GraphqlOptions, invocation: Invocation
     const answer = await send(() => session.client.graphql(request), session.hostName);
     return await printAnswer(answer, session.hostName, invocation);
   } catch (error) {
-    throw error instanceof MediaError ? withProfilePage(error, session) : error;
+    throw error instanceof MediaError ? inTermsOfKey(error, session.keyFacts, invocation.host) : error;
   } finally {
     await session.close();
   }
@@ -109,7 +109,7 @@ async function readInput(path: string, host: Host): Promise<string> {
 function assign(variables: Record<string, unknown>, field: string, read: (value: string) => unknown): void {
   const match = /^([_A-Za-z][_0-9A-Za-z]*)=(.*)$/s.exec(field);
   if (match === null) {
-    throw new MediaError('usage', `"${field}" sets no variable.`, {
+    throw new MediaError('usage', `"${field}" does not set a variable.`, {
       hint: 'Write name=value, as in -f id=m_123.',
     });
   }

@@ -197,7 +197,7 @@ function pathOf({path, base64}: Options<'resolve'>): string | Uint8Array {
 function notUnknown({file, path}: Options<'resolve'>, entry: Entry | undefined): MediaError {
   return entry === undefined
     ? new MediaError('usage', `${path} is not in the journal ${file}.`, {
-        hint: `See media journal list ${shellQuoted(file)}; the path is the one relative to the directory that was uploaded.`,
+        hint: `Give the path relative to the directory that was uploaded, as this prints it: media journal list ${shellQuoted(file)}`,
       })
     : new MediaError('usage', `The outcome of ${path} is not unknown: it is ${statusOf[entry.state]}.`, {
         hint: 'Only an upload whose outcome is unknown is to be settled.',

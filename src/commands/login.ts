@@ -1,12 +1,15 @@
 import {Command} from 'commander';
 import {exitStatusOf, MediaError} from '../errors.ts';
+import type {Host} from '../host.ts';
 import type {Secret} from '../secret.ts';
 import type {KeyVerdict} from '../service/identity.ts';
+import {hintOptions} from '../settings/hint-options.ts';
 import type {Settings} from '../settings/settings.ts';
 import type {Profile} from '../settings/store.ts';
-import {originOf, profileOption} from '../settings/stored-key.ts';
+import {originOf} from '../settings/stored-key.ts';
 import {sentence} from '../transfer/explain.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
+import {clearKeyVariable} from './key-hints.ts';
 
 export interface LoginOptions {
   keyStdin?: boolean;
@@ -41,13 +44,13 @@ const verifyTimeoutMs = 30_000;
 /** Asks for what is missing, checks the key with the service and stores it for the base URL's origin. */
 export async function runLogin(options: LoginOptions, invocation: Invocation): Promise<ExitStatus> {
   const {host, report} = invocation;
-  if (host.env['MEDIA_API_KEY']) throw overridden();
-  if (!options.keyStdin && !isInteractive(invocation)) throw notInteractive();
+  if (host.env['MEDIA_API_KEY']) throw overridden(host);
+  if (!options.keyStdin && !isInteractive(invocation)) throw notInteractive(invocation);
   const {parseKey, resolveSettings} = await import('../settings/settings.ts');
   const settings = await resolveSettings(host, invocation.globals, {readKey: false});
   if (settings.baseUrl?.kind === 'embedded') {
     throw new MediaError('usage', 'The embedded service needs no login.', {
-      hint: 'Upload with: media upload photo.png --base-url embedded',
+      hint: 'Upload with: media upload FILE --base-url embedded',
     });
   }
   refuseBesideCommand(settings);
@@ -58,13 +61,54 @@ export async function runLogin(options: LoginOptions, invocation: Invocation): P
   const verdict = options.verify ? await verify(invocation, baseUrl, key, settings) : undefined;
   if (verdict !== undefined) refuseUnusable(verdict, baseUrl, settings.profileUrl);
   const place = await storeKey(options, invocation, settings, {baseUrl, key, verdict});
-  if (verdict?.status === 'denied') {
+  const {profileName} = settings;
+  if (verdict === undefined) {
+    report.note(`The key for ${baseUrl.origin} is stored unchecked in ${place} (profile ${profileName}).`);
+  } else if (verdict.status === 'denied') {
     report.warning(
       `${baseUrl.host} answered ${verdict.httpStatus} to the check: this may be a key for uploads only, or the base URL may be wrong.`,
     );
-  }
-  report.note(`The key for ${baseUrl.origin} is stored in ${place} (profile ${settings.profileName}).`);
+    report.note(`The key for ${baseUrl.origin} is stored in ${place} (profile ${profileName}).`);
+  } else report.note(`${baseUrl.host} accepted the key. It is stored in ${place} (profile ${profileName}).`);
+  if (verdict !== undefined) await lookAtUploadPath(invocation, settings, {baseUrl, key});
+  adviseNext(verdict, invocation);
   return 0;
+}
+
+/** What to type now; the profile knows the base URL, but another one in the environment would come before it. */
+function adviseNext(verdict: KeyVerdict | undefined, {host, globals, report}: Invocation): void {
+  const {baseUrl, ...others} = globals;
+  const options = hintOptions(host, host.env['MEDIA_BASE_URL'] ? globals : others);
+  report.note(
+    verdict?.status === 'accepted'
+      ? `To see whose key it is: media whoami${options}`
+      : `To check what it may do: media doctor${options}`,
+  );
+  report.note(`To upload a file: media upload FILE${options}`);
+}
+
+/** As `media doctor` does; whatever it finds, the key is stored. */
+async function lookAtUploadPath(
+  invocation: Invocation,
+  settings: Settings,
+  {baseUrl, key}: {baseUrl: URL; key: Secret},
+): Promise<void> {
+  const [{newClient, within}, {checkUploadPath}, {adviseOnUploadPath}] = await Promise.all([
+    import('./session.ts'),
+    import('../service/upload-path.ts'),
+    import('./upload-path-advice.ts'),
+  ]);
+  const client = newClient(invocation, {baseUrl}, key, settings);
+  const {signal, cancel} = within(invocation, verifyTimeoutMs);
+  try {
+    const advice = adviseOnUploadPath(await checkUploadPath(client, signal), baseUrl, settings);
+    if (advice.status === 'warning') invocation.report.warning(`${advice.message}.`);
+    if (advice.status === 'failed')
+      invocation.report.warning(`${advice.error.message} ${advice.error.hint ?? ''}`.trim());
+  } finally {
+    cancel();
+    await client.close();
+  }
 }
 
 function isInteractive({host}: Invocation): boolean {
@@ -72,33 +116,33 @@ function isInteractive({host}: Invocation): boolean {
 }
 
 /** As gh does: the stored key would never be used. */
-function overridden(): MediaError {
+function overridden(host: Host): MediaError {
   return new MediaError(
     'usage',
     'MEDIA_API_KEY is set, and it would be used instead of the key stored here.',
     {
-      hint: 'To store a key, clear it first: unset MEDIA_API_KEY',
+      hint: `To store a key, clear it first: ${clearKeyVariable(host)}`,
     },
   );
 }
 
-function refuseBesideCommand({profile, profileName}: Settings): void {
+function refuseBesideCommand({profile, profileName, profileOption}: Settings): void {
   if (profile['key-command'] === undefined) return;
   throw new MediaError('usage', `Profile ${profileName} takes its key from its key-command.`, {
-    hint: `To store a key instead, run: media config unset key-command${profileOption(profileName)}`,
+    hint: `To store a key instead, run: media config unset key-command${profileOption}`,
   });
 }
 
-function notInteractive(): MediaError {
+function notInteractive({host, globals}: Invocation): MediaError {
   return new MediaError('usage', 'There is no terminal to ask for the key on.', {
-    hint: 'Pipe the key in with --key-stdin, or set MEDIA_API_KEY and do without login.',
+    hint: `Set MEDIA_API_KEY and do without login, or pipe the key in: media login --key-stdin${hintOptions(host, globals)}`,
   });
 }
 
 async function askBaseUrl(invocation: Invocation): Promise<URL> {
   if (!isInteractive(invocation)) {
     throw new MediaError('usage', 'No base URL is set.', {
-      hint: 'Name the service: media login --base-url URL --key-stdin',
+      hint: `Name the service: media login --key-stdin --base-url URL${hintOptions(invocation.host, invocation.globals)}`,
     });
   }
   const [{askText}, {parseServiceUrl}] = await Promise.all([

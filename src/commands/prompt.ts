@@ -37,7 +37,7 @@ function complaint(value: string | undefined, check: (value: string) => void): s
     check(value ?? '');
     return undefined;
   } catch (error) {
-    if (error instanceof MediaError) return error.message;
+    if (error instanceof MediaError) return [error.message, error.hint].filter(Boolean).join(' ');
     throw error;
   }
 }

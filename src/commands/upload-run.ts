@@ -7,7 +7,7 @@ import type {LeftOut, Outcome} from '../transfer/outcome.ts';
 import {Stop} from '../transfer/stop.ts';
 import type {TransferOptions} from '../transfer/transfer.ts';
 import type {ExitStatus, Invocation} from './cli.ts';
-import {outcomeWithProfilePage} from './profile-page.ts';
+import {outcomeInTermsOfKey} from './key-hints.ts';
 import type {Session} from './session.ts';
 import type {UploadOptions} from './upload.ts';
 import type {AfterAction} from './upload-after.ts';
@@ -107,7 +107,12 @@ export class UploadRun {
       };
       for await (const result of uploadAll(inputs.sources, options)) {
         if (result.status === 'left out') await this.#leaveOut(result, results);
-        else await this.#take(outcomeWithProfilePage(result, session), results, inputs.several);
+        else
+          await this.#take(
+            outcomeInTermsOfKey(result, session?.keyFacts, this.#invocation.host),
+            results,
+            inputs.several,
+          );
       }
     } catch (error) {
       this.#failures.end();

@@ -4,6 +4,7 @@ import {printable, printableJson} from '../output/escape.ts';
 import type {Identity, KeyVerdict} from '../service/identity.ts';
 import type {KeySource, Settings} from '../settings/settings.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
+import {keyFacts, missingSettings, refusedKeyHint} from './key-hints.ts';
 
 export interface WhoamiOptions {
   json?: boolean;
@@ -31,6 +32,8 @@ interface WhoamiReport {
   status: KeyVerdict['status'] | 'missing';
   httpStatus?: number;
   message?: string;
+  /** What to do, unless the key is accepted. */
+  hint?: string;
   /** Where keys are changed, when the service does not know this one. */
   profileUrl?: string;
   identity?: Identity;
@@ -45,7 +48,7 @@ export async function runWhoami(options: WhoamiOptions, invocation: Invocation):
   const facts = describeSettings(settings);
   const {report, status} =
     facts.key === null || facts.baseUrl === null
-      ? missing(facts, settings)
+      ? missing(facts, settings, invocation)
       : await ask(facts, settings, invocation);
   await invocation.stdout.write(
     options.json ? `${printableJson(JSON.stringify(report))}\n` : reportText(report),
@@ -71,15 +74,13 @@ function describeSettings(settings: Settings): Facts {
   };
 }
 
-function missing(facts: Facts, settings: Settings): {report: WhoamiReport; status: ExitStatus} {
-  return {report: {...facts, status: 'missing', message: whyMissing(facts, settings)}, status: 4};
-}
-
-function whyMissing({baseUrl}: Facts, {keyFailure, keyOfOtherOrigin}: Settings): string {
-  if (keyFailure !== undefined) return `${keyFailure.message} ${keyFailure.hint ?? ''}`.trim();
-  return keyOfOtherOrigin === undefined
-    ? `no ${baseUrl === null ? 'base URL' : 'key'} is set: run media login, or use --base-url embedded`
-    : `the stored key belongs to ${keyOfOtherOrigin}`;
+function missing(
+  facts: Facts,
+  settings: Settings,
+  {host}: Invocation,
+): {report: WhoamiReport; status: ExitStatus} {
+  const {message, hint} = missingSettings(settings, host);
+  return {report: {...facts, status: 'missing', message, ...(hint === undefined ? {} : {hint})}, status: 4};
 }
 
 async function ask(
@@ -96,9 +97,11 @@ async function ask(
   try {
     const verdict = await verifyKey(session.client, signal);
     const identity = verdict.status === 'accepted' ? await whoOwnsKey(session.client, signal) : undefined;
+    const hint = hintFor(verdict, settings, invocation);
     const report = {
       ...facts,
       ...verdictFields(verdict),
+      ...(hint === undefined ? {} : {hint}),
       ...(verdict.status === 'rejected' && settings.profileUrl !== undefined
         ? {profileUrl: settings.profileUrl}
         : {}),
@@ -109,6 +112,14 @@ async function ask(
     cancel();
     await session.close();
   }
+}
+
+/** Where the keys are has a line of its own in the report. */
+function hintFor(verdict: KeyVerdict, settings: Settings, {host}: Invocation): string | undefined {
+  const {profileUrl, ...facts} = keyFacts(settings);
+  if (verdict.status === 'rejected') return refusedKeyHint(facts, host);
+  if (verdict.status === 'unreachable') return verdict.error.hint;
+  return verdict.status === 'accepted' ? undefined : `To find out why: media doctor${facts.hintOptions}`;
 }
 
 function verdictFields(verdict: KeyVerdict): Pick<WhoamiReport, 'status' | 'httpStatus' | 'message'> {
@@ -160,6 +171,7 @@ function reportText(report: WhoamiReport): string {
     ['key', report.key === null ? 'none' : `${report.key.masked}, ${sourceTexts[report.key.source]}`],
     ['status', report.message === undefined ? status : `${status}: ${report.message}`],
     ['keys', report.profileUrl],
+    ['next', report.hint],
     ['id', identity?.id],
     ['name', identity?.name],
     ['email', identity?.email],

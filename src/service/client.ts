@@ -1,3 +1,4 @@
+import type {StopSignal} from '../host.ts';
 import {Connection, type ConnectionOptions, type HttpAnswer, type HttpRequest} from '../http.ts';
 import type {Secret} from '../secret.ts';
 import {parseErrorRecord, parseRecord} from './record.ts';
@@ -64,6 +65,18 @@ export class MediaClient implements Uploader {
       body: {length: content.length, content},
       ...(signal === undefined ? {} : {signal}),
     });
+  }
+
+  /** Sends the head of an upload of a text, which is to be refused, and no body; undefined when nothing is answered in time. */
+  async postUploadWithoutBody(waitMs: number, signal: StopSignal): Promise<HttpAnswer | undefined> {
+    const {postWithoutBody} = await import('../http-unsent.ts');
+    const headers = {
+      authorization: `Bearer ${this.#key.reveal()}`,
+      'content-type': 'text/plain',
+      'content-length': '1',
+    };
+    const answer = await postWithoutBody({url: this.#uploadUrl, headers, waitMs, signal}, this.#options);
+    return answer === undefined ? undefined : this.#withoutKey(answer);
   }
 
   /** Ends every connection at once. */

@@ -36,9 +36,9 @@ export async function readClientCertificate(
   if (!certificates.first.checkPrivateKey(key)) {
     throw new MediaError(
       'usage',
-      `The key in ${keyPath} is not that of the first certificate in ${certificatePath}.`,
+      `The key in ${keyPath} does not belong to the first certificate in ${certificatePath}.`,
       {
-        hint: 'Name the two files that belong together; the certificate itself comes before those of its authorities.',
+        hint: 'Name two files that belong together; the certificate comes before those of its authorities.',
       },
     );
   }
@@ -64,7 +64,7 @@ async function readPem(host: Host, path: string): Promise<string> {
 function parseCertificates(text: string, path: string): {text: string; first: X509Certificate} {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g);
   if (blocks === null) {
-    throw new MediaError('usage', `${path} holds no certificate in PEM form.`, {
+    throw new MediaError('usage', `${path} holds no certificate in PEM format.`, {
       hint: 'Convert it with: openssl x509 -inform der -in FILE -out FILE.pem',
     });
   }
@@ -85,8 +85,8 @@ function parseCertificates(text: string, path: string): {text: string; first: X5
 function parseKey(text: string, path: string, passphrase: string): KeyObject {
   const [block] = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----.*?-----END \1PRIVATE KEY-----/s.exec(text) ?? [];
   if (block === undefined) {
-    throw new MediaError('usage', `${path} holds no private key in PEM form.`, {
-      hint: 'Name the file that does with MEDIA_CLIENT_KEY, or: media config set client-key FILE',
+    throw new MediaError('usage', `${path} holds no private key in PEM format.`, {
+      hint: 'Name the file that does with MEDIA_CLIENT_KEY, or with the setting client-key.',
     });
   }
   try {

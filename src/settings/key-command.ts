@@ -1,6 +1,8 @@
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {runChild} from './child.ts';
+import type {GlobalOptions} from './global-options.ts';
+import {profileOption} from './hint-options.ts';
 import {configDirectory} from './paths.ts';
 
 /** Time enough to unlock a password manager or to touch a security key. */
@@ -10,7 +12,16 @@ const timeLimitMs = 60_000;
  * The first line that a profile's `key-command` prints. The shell runs it in the settings directory, without standard
  * input; its standard error is ours. Rejects with `key_unavailable`; what it printed is in no message.
  */
-export async function runKeyCommand(host: Host, command: string, timeoutMs = timeLimitMs): Promise<string> {
+export async function runKeyCommand(
+  host: Host,
+  command: string,
+  options: GlobalOptions,
+  timeoutMs = timeLimitMs,
+): Promise<string> {
+  const unavailable = (how: string) =>
+    new MediaError('key_unavailable', `The key-command of the profile ${how}.`, {
+      hint: `Try it in a shell; this prints it: media config get key-command${profileOption(host, options)}`,
+    });
   const end = await runChild(host, {
     command,
     stderr: 'inherit',
@@ -26,10 +37,4 @@ export async function runKeyCommand(host: Host, command: string, timeoutMs = tim
   const [line = ''] = end.stdout.split(/\r?\n/);
   if (line.trim() === '') throw unavailable('printed no key');
   return line;
-}
-
-function unavailable(how: string): MediaError {
-  return new MediaError('key_unavailable', `The key-command of the profile ${how}.`, {
-    hint: 'See what it is with media config get key-command, and try it in a shell.',
-  });
 }

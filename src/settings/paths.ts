@@ -19,7 +19,11 @@ export function dataDirectory(): string {
 function ownDirectory(kind: 'config' | 'data'): string {
   const directory = envPaths('media', {suffix: ''})[kind];
   if (isAbsolute(directory)) return directory;
-  throw new MediaError('config_unusable', `There is no home directory: ${directory} is no absolute path.`, {
-    hint: `Set HOME to an absolute path, or take XDG_${kind.toUpperCase()}_HOME out of the environment.`,
-  });
+  throw new MediaError(
+    'config_unusable',
+    `There is no home directory: ${directory} is not an absolute path.`,
+    {
+      hint: `Set HOME to an absolute path, or take XDG_${kind.toUpperCase()}_HOME out of the environment.`,
+    },
+  );
 }

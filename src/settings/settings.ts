@@ -3,20 +3,10 @@ import type {Host} from '../host.ts';
 import {isLoopback} from '../loopback.ts';
 import {Secret} from '../secret.ts';
 import {type ClientCertificate, readAuthorities, readClientCertificate} from './certificates.ts';
+import type {GlobalOptions} from './global-options.ts';
+import {hintOptions, profileOption} from './hint-options.ts';
 import {type Profile, type Profiles, readProfiles} from './store.ts';
 import {keyOf, originOf, readStoredKey, type StoredKeySource} from './stored-key.ts';
-
-/** The options that every command takes, as the command line gives them. */
-export interface GlobalOptions {
-  profile?: string;
-  baseUrl?: string;
-  allowHttp?: boolean;
-  cacert?: string;
-  /** False after --no-color. */
-  color?: boolean;
-  quiet?: boolean;
-  verbose?: boolean;
-}
 
 export type KeySource = 'environment' | StoredKeySource;
 
@@ -26,7 +16,15 @@ export interface Settings {
   profile: Profile;
   /** All profiles that there are. */
   profileNames: string[];
+  /** Whether a profile was named that does not exist. */
+  isUnknownProfile: boolean;
+  /** What a command in a hint has to carry to be about the same profile and service. */
+  hintOptions: string;
+  /** The same for a command that reads or changes the profile alone. */
+  profileOption: string;
   baseUrl?: BaseUrl;
+  /** Where the base URL was named. */
+  baseUrlSource: 'flag' | 'environment' | 'profile';
   key?: {secret: Secret; source: KeySource};
   /** Where requests to /graphql go, when the profile says. */
   graphqlUrl?: URL;
@@ -71,6 +69,11 @@ export async function resolveSettings(
     profileName,
     profile,
     profileNames: Object.keys(profiles),
+    isUnknownProfile: profileName !== 'default' && !Object.hasOwn(profiles, profileName),
+    baseUrlSource:
+      options.baseUrl !== undefined ? 'flag' : givenBaseUrl !== undefined ? 'environment' : 'profile',
+    hintOptions: hintOptions(host, options),
+    profileOption: profileOption(host, options),
     idempotencyHonoured: false,
     ...(baseUrl === undefined ? {} : {baseUrl}),
     ...(cacert === undefined ? {} : {certificateAuthorities: await readAuthorities(host, cacert)}),
@@ -81,7 +84,7 @@ export async function resolveSettings(
     ...(baseUrl?.kind === 'service' ? serviceSettings(profile, baseUrl.url, options.allowHttp === true) : {}),
   };
   if (baseUrl?.kind === 'service' && givenKey === undefined)
-    await addStoredKey(settings, baseUrl.url, host, readKey);
+    await addStoredKey(settings, baseUrl.url, host, options, readKey);
   return settings;
 }
 
@@ -112,7 +115,13 @@ function serviceSettings(profile: Profile, baseUrl: URL, allowHttp: boolean): Pa
 }
 
 /** Adds the profile's key where it belongs to this base URL, or why there is none. */
-async function addStoredKey(settings: Settings, baseUrl: URL, host: Host, readKey: boolean): Promise<void> {
+async function addStoredKey(
+  settings: Settings,
+  baseUrl: URL,
+  host: Host,
+  options: GlobalOptions,
+  readKey: boolean,
+): Promise<void> {
   const {profile, profileName, graphqlUrl} = settings;
   const stored = keyOf(profile);
   if (stored === undefined) return;
@@ -120,10 +129,10 @@ async function addStoredKey(settings: Settings, baseUrl: URL, host: Host, readKe
     if (stored.origin !== undefined) settings.keyOfOtherOrigin = stored.origin;
     return;
   }
-  if (graphqlUrl !== undefined) refuseOtherOrigin(graphqlUrl, baseUrl);
+  if (graphqlUrl !== undefined) refuseOtherOrigin(graphqlUrl, baseUrl, settings.profileOption);
   if (!readKey) return;
   try {
-    const key = await readStoredKey(host, profileName, profile);
+    const key = await readStoredKey(host, profileName, profile, options);
     if (key !== undefined)
       settings.key = {secret: parseKey(key, keyNames[stored.source]), source: stored.source};
   } catch (error) {
@@ -139,12 +148,12 @@ const keyNames: Record<StoredKeySource, string> = {
 };
 
 /** A stored key goes to its own origin only, whatever graphql-url says. */
-function refuseOtherOrigin(graphqlUrl: URL, baseUrl: URL): void {
+function refuseOtherOrigin(graphqlUrl: URL, baseUrl: URL, profile: string): void {
   if (graphqlUrl.origin === baseUrl.origin) return;
   throw new MediaError(
     'usage',
     `The stored key belongs to ${baseUrl.origin}, and graphql-url is at ${graphqlUrl.origin}.`,
-    {hint: 'Set MEDIA_API_KEY to send a key there, or run: media config unset graphql-url'},
+    {hint: `Set MEDIA_API_KEY to send a key there, or run: media config unset graphql-url${profile}`},
   );
 }
 
@@ -166,7 +175,7 @@ export function profileOf(profiles: Profiles, name: string): Profile {
 /** A profile name, or a usage error: letters, digits, dot, dash and underscore. */
 export function parseProfileName(name: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) && name !== '__proto__') return name;
-  throw new MediaError('usage', `"${name}" is no profile name.`, {
+  throw new MediaError('usage', `"${name}" is not a valid profile name.`, {
     hint: 'Use letters, digits, dots, dashes and underscores, as in --profile staging.',
   });
 }
@@ -181,11 +190,7 @@ export function parseBaseUrl(value: string, allowHttp: boolean): BaseUrl {
 /** An address of the service, or a usage error that names it as `what`. */
 export function parseServiceUrl(value: string, what: string, allowHttp: boolean): URL {
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new MediaError('usage', `"${value}" is no ${what}.`, {
-      hint: `Give a URL such as https://api.example.com${what === 'base URL' ? ', or the word embedded' : ''}.`,
-    });
-  }
+  if (url === undefined || !/^https?:$/.test(url.protocol)) throw notAServiceUrl(value, what);
   if (url.username !== '' || url.password !== '') {
     throw new MediaError(
       'usage',
@@ -206,6 +211,26 @@ export function parseServiceUrl(value: string, what: string, allowHttp: boolean)
     });
   }
   return url;
+}
+
+function notAServiceUrl(value: string, what: string): MediaError {
+  const meant = withScheme(value);
+  const example = `Give a URL such as https://api.example.com${what === 'base URL' ? ', or the word embedded' : ''}.`;
+  return new MediaError('usage', `"${withoutCredentials(value)}" is not a valid ${what}.`, {
+    hint: meant === undefined ? example : `Write it with its scheme: ${meant}`,
+  });
+}
+
+/** What was typed without a scheme, or with a mistyped one, as a URL: https, but on this machine http. */
+function withScheme(value: string): string | undefined {
+  const rest = value.trim().replace(/^[a-z]*:?\/\//i, '');
+  if (!/^(localhost|\[[\da-f:]+\]|[\w-]+(\.[\w-]+)+)(:\d+)?(\/[^?#]*)?$/i.test(rest)) return undefined;
+  const url = URL.canParse(`https://${rest}`) ? new URL(`https://${rest}`) : undefined;
+  return url && `${isLoopback(url.hostname) ? 'http' : 'https'}://${rest}`;
+}
+
+function withoutCredentials(value: string): string {
+  return value.replace(/^([a-z]*:?\/\/)?[^/@]*@/i, '$1');
 }
 
 /** An API key, or a usage error: visible ASCII only, since it is sent in a header (RFC 6750, section 2.1). */

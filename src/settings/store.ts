@@ -64,7 +64,7 @@ export async function readProfiles(host: Host): Promise<Profiles> {
   if (stats === undefined) return {};
   if (stats.isSymbolicLink() || !stats.isFile()) {
     throw unusable(
-      `${path} is ${stats.isSymbolicLink() ? 'a symbolic link' : 'no regular file'}, so it is not trusted with a key`,
+      `${path} is ${stats.isSymbolicLink() ? 'a symbolic link' : 'not a regular file'}, so it is not trusted with a key`,
       {
         hint: 'Put the file itself there, or name another directory with MEDIA_CONFIG_DIR.',
       },
@@ -119,14 +119,14 @@ function parseProfiles(text: string, path: string): Profiles {
   try {
     value = JSON.parse(text);
   } catch {
-    throw damaged(path, 'is no JSON');
+    throw damaged(path, 'is not valid JSON');
   }
   const profiles: unknown = isObject(value) ? (value['profiles'] ?? {}) : undefined;
   if (!isObject(profiles)) throw damaged(path, 'holds no profiles');
   const checked: Profiles = Object.create(null);
   for (const [name, profile] of Object.entries(profiles)) {
     if (!isObject(profile) || !Object.values(profile).every(setting => typeof setting === 'string')) {
-      throw damaged(path, `holds a profile "${name}" that is no set of strings`);
+      throw damaged(path, `holds a profile "${name}" that is not a set of strings`);
     }
     if (!hasShape(profile, profileShape)) {
       throw damaged(path, `holds a profile "${name}" with an unknown "${wrongField(profile, profileShape)}"`);
@@ -138,7 +138,7 @@ function parseProfiles(text: string, path: string): Profiles {
 
 function damaged(path: string, how: string): MediaError {
   return unusable(`The settings file ${path} is damaged: it ${how}`, {
-    hint: `Mend it, or move it away and run media login again. MEDIA_API_KEY and MEDIA_BASE_URL work without it.`,
+    hint: 'Fix it or move it away; MEDIA_API_KEY and MEDIA_BASE_URL work without it.',
   });
 }
 

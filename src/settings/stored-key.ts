@@ -1,5 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
+import type {GlobalOptions} from './global-options.ts';
+import {hintOptions, loginCommandFor} from './hint-options.ts';
 import type {Profile} from './store.ts';
 
 /** Where the key of a profile comes from. */
@@ -18,36 +20,32 @@ export function originOf(profile: Profile): string | undefined {
   return baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
 }
 
-/** What to add to a command so that it is about this profile. */
-export function profileOption(profileName: string): string {
-  return profileName === 'default' ? '' : ` --profile ${profileName}`;
-}
-
 /** Reads the key of a profile from where it is; rejects with `key_unavailable` when it cannot be had. */
 export async function readStoredKey(
   host: Host,
   profileName: string,
   profile: Profile,
+  options: GlobalOptions,
 ): Promise<string | undefined> {
   if (profile['key-command'] !== undefined) {
     const {runKeyCommand} = await import('./key-command.ts');
-    return runKeyCommand(host, profile['key-command']);
+    return runKeyCommand(host, profile['key-command'], options);
   }
   if (profile['key-store'] !== 'keychain') return profile.key;
   const {readFromKeychain} = await import('./keychain.ts');
   const result = await readFromKeychain(host, {profileName, origin: profile['key-origin'] ?? ''});
   if ('key' in result && result.key !== undefined) return result.key;
-  const login = `media login${profileOption(profileName)}`;
+  const login = loginCommandFor(host, hintOptions(host, options));
   if ('key' in result) {
     throw new MediaError('key_unavailable', `The keychain has no key for profile ${profileName} any more.`, {
-      hint: `Store it again with ${login}.`,
+      hint: `Store it again: ${login}`,
     });
   }
   throw new MediaError(
     'key_unavailable',
     `The key of profile ${profileName} is in the keychain, which could not be used: ${result.failure}.`,
     {
-      hint: `Unlock the keychain, set MEDIA_API_KEY, or keep the key in a file with ${login} --insecure-storage.`,
+      hint: `Unlock the keychain, set MEDIA_API_KEY, or store the key in a file: ${login} --insecure-storage`,
     },
   );
 }

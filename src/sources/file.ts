@@ -1,6 +1,8 @@
 import type {BigIntStats} from 'node:fs';
 import {stat} from 'node:fs/promises';
+import {fileURLToPath} from 'node:url';
 import {MediaError, systemCode} from '../errors.ts';
+import {shellQuoted} from '../shell.ts';
 import {typedPath} from '../typed-path.ts';
 import {Disk, type DiskFile, type FileAtHand, smallBytes} from './disk.ts';
 import type {OpenSource, SmallContent, Source} from './source.ts';
@@ -86,7 +88,7 @@ function describeOpenError(name: string, error: unknown): MediaError {
   switch (systemCode(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return new MediaError('file_missing', `${name} does not exist.`, details);
+      return new MediaError('file_missing', `${name} does not exist.`, {...details, ...pathHint(name)});
     case 'EACCES':
     case 'EPERM':
       return new MediaError('file_unreadable', `${name} may not be read: permission denied.`, details);
@@ -106,6 +108,18 @@ function describeOpenError(name: string, error: unknown): MediaError {
       );
     default:
       return new MediaError('file_unreadable', `${name} could not be opened: ${reason(error)}.`, details);
+  }
+}
+
+/** What is dragged onto a terminal may arrive as a URL; where that names a file that exists, its path is told. */
+function pathHint(name: string): {hint?: string} {
+  if (!/^file:\/\//i.test(name)) return {};
+  try {
+    const path = fileURLToPath(name);
+    statSync(path);
+    return {hint: `Name the file by its path instead of its URL: ${shellQuoted(path)}`};
+  } catch {
+    return {};
   }
 }
 

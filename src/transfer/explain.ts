@@ -55,7 +55,7 @@ export function describeRefusal(refusal: Refused, host: string): MediaError {
   if (status === 401) {
     return new MediaError('unauthorized', sentence(`${host} does not know this API key (401)${said}`), {
       ...details,
-      hint: 'Store a valid key with media login, or set MEDIA_API_KEY.',
+      hint: 'Copy the key again from the profile page of the service.',
     });
   }
   if (status === 403 || status === 404) {
@@ -110,13 +110,24 @@ function describeRedirect(refusal: Refused, host: string, details: MediaErrorDet
   const {location} = refusal;
   const target =
     location !== undefined && URL.canParse(location, `https://${host}`)
-      ? new URL(location, `https://${host}`).host
+      ? new URL(location, `https://${host}`)
       : undefined;
   return new MediaError(
     'redirected',
-    `${host} redirects to ${target === undefined ? 'another address' : target} (${refusal.status}); uploads follow no redirect, and the key goes nowhere else.`,
-    {...details, hint: 'If that address is the service, make it the base URL: media login --base-url URL.'},
+    `${host} redirects to ${target === undefined ? 'another address' : target.host} (${refusal.status}); redirects are not followed, and the key is sent nowhere else.`,
+    {
+      ...details,
+      hint:
+        target === undefined
+          ? 'Check the base URL.'
+          : `If that is the service, name it with --base-url ${baseUrlIn(target)}`,
+    },
   );
+}
+
+/** The base URL of a service that is asked at this address. */
+function baseUrlIn({origin, pathname}: URL): string {
+  return `${origin}${/^(.*)\/v1\/media\/upload\/?$/.exec(pathname)?.[1] ?? ''}`;
 }
 
 function outcomeUnknown(phase: Phase, failure: Failure, error: MediaError): MediaError {
@@ -125,7 +136,7 @@ function outcomeUnknown(phase: Phase, failure: Failure, error: MediaError): Medi
     'outcome_unknown',
     `${error.message} ${phase === 'released' ? 'The whole file had been sent, so it may or may not be stored.' : ''}${gateway}`.trim(),
     {
-      hint: 'Look whether the service has the file before you upload it again; --on-unknown retry sends it again unasked.',
+      hint: 'Check whether the service has the file before you upload it again; --on-unknown retry sends it again automatically.',
       cause: error,
       ...(error.status === undefined ? {} : {status: error.status}),
       ...(error.serviceCode === undefined ? {} : {serviceCode: error.serviceCode}),
@@ -139,7 +150,7 @@ export function unknownSince(name: string): MediaError {
     'outcome_unknown',
     `${name} was sent whole before and no answer was recorded, so it may or may not be stored.`,
     {
-      hint: 'Look whether the service has it, then settle it with media journal resolve; --on-unknown retry sends it again.',
+      hint: 'Check whether the service has it. To send it again, add --on-unknown retry; if it is stored: media journal resolve JOURNAL PATH --uploaded ID',
     },
   );
 }

@@ -129,7 +129,7 @@ describe('a service that asks for a certificate', () => {
         stdout: '',
         stderr:
           `media: The TLS connection was refused by 127.0.0.1:${service.port}: ${alert}.\n` +
-          '  If it asks for a certificate of yours, set MEDIA_CLIENT_CERT, or: media config set client-cert FILE\n',
+          '  If it wants a certificate of yours, set MEDIA_CLIENT_CERT to its file, or the setting client-cert.\n',
         exitCode: 1,
         uploads: [],
       });
@@ -146,14 +146,14 @@ describe('a client certificate that could be shown to nobody: exit 2, no connect
       [mine.certificate],
       undefined,
       {},
-      /holds no private key in PEM form\.\n.*client-key FILE/,
+      /holds no private key in PEM format\.\n.*setting client-key\./,
     ],
     [
       'with the key of another',
       [mine.certificate],
       strange.key,
       {},
-      /is not that of the first certificate in/,
+      /does not belong to the first certificate in/,
     ],
     ['with a damaged key', [mine.certificate], damagedKey, {}, /The private key in .* could not be read\./],
     [
@@ -170,7 +170,7 @@ describe('a client certificate that could be shown to nobody: exit 2, no connect
       {MEDIA_CLIENT_KEY_PASSPHRASE: 'no such words'},
       /MEDIA_CLIENT_KEY_PASSPHRASE does not open the private key/,
     ],
-    ['in no PEM file', ['hello'], mine.key, {}, /holds no certificate in PEM form\./],
+    ['in no PEM file', ['hello'], mine.key, {}, /holds no certificate in PEM format\./],
   ] as const)('%s', async (_, certificate, key, more, message) => {
     let connections = 0;
     const server = createTcpServer(socket => {

@@ -37,6 +37,9 @@ function login(box: Sandbox, url: string, parameters: string[] = []) {
   });
 }
 
+/** What the end of a login without a check says to do next. */
+const next = 'To check what it may do: media doctor\nTo upload a file: media upload FILE\n';
+
 const desktopFile = (box: Sandbox) => join(box.directory, '.config/media/config.json');
 
 describe('key-command', () => {
@@ -128,7 +131,7 @@ describe('key-command', () => {
   it('a command that never ends: given up, though what it started lives on', async () => {
     const directory = await temporaryDirectory();
     const host = {...systemHost(), env: {PATH: process.env['PATH'], MEDIA_CONFIG_DIR: directory}};
-    await expect(runKeyCommand(host, 'echo mk_early; sleep 5; echo', 100)).rejects.toMatchObject({
+    await expect(runKeyCommand(host, 'echo mk_early; sleep 5; echo', {}, 100)).rejects.toMatchObject({
       code: 'key_unavailable',
       message: 'The key-command of the profile did not end within 0.1 s.',
     });
@@ -151,7 +154,9 @@ describe('key-command', () => {
   it('a profile without a base URL: it is not told whose key it is, exit 4', async () => {
     const box = await configured({'key-command': 'echo mk_key'});
     const {stderr, exitCode} = await box.run(['upload', photo, '--base-url', 'https://a.example']);
-    expect(stderr).toContain('Nothing tells which service the key-command of profile default is for.');
+    expect(stderr).toContain(
+      'The key-command of profile default is for no service: the profile has no base URL.\n  Set the base URL: media config set base-url https://a.example/\n',
+    );
     expect(exitCode).toBe(4);
   });
 
@@ -205,7 +210,7 @@ describe('a rejected key where the profile has a profile-url', () => {
     const upload = await box.run(['upload', photo, '--ndjson']);
     expect(JSON.parse(upload.stdout).error).toMatchObject({code: 'unauthorized', status: 401});
     expect(JSON.parse(upload.stdout).error.hint).toBe(
-      `Store a valid key with media login, or set MEDIA_API_KEY. Your keys are at ${page}`,
+      `Store a valid key (see ${page}): media login --key-stdin`,
     );
     const words = await Promise.all([
       box.run(['upload', photo]),
@@ -293,8 +298,10 @@ describe('several profiles', () => {
     await login(box, 'https://b.example', ['--profile', 'staging']);
     expect((await box.run(['config', 'profiles'])).stdout).toBe('default\nstaging\n');
     const {stderr, exitCode} = await box.run(['upload', photo, '--profile', 'stagign']);
-    expect(stderr).toContain('profile stagign has no base URL and no API key.');
-    expect(stderr).toContain('Other profiles: default, staging.');
+    expect(stderr).toBe(
+      'media: There is no profile "stagign".\n' +
+        '  Use --profile default or --profile staging, or create it: media login --key-stdin --profile stagign\n',
+    );
     expect(exitCode).toBe(4);
   });
 });
@@ -305,7 +312,7 @@ describe.runIf(process.platform === 'linux')('a machine without a keychain that 
     const {stderr, exitCode} = await login(box, 'https://a.example');
     expect(stderr).toBe(
       'warning: The keychain could not be used (there is no D-Bus session), so the key is kept in a file that only you may read.\n' +
-        `The key for https://a.example is stored in ${desktopFile(box)} (profile default).\n`,
+        `The key for https://a.example is stored unchecked in ${desktopFile(box)} (profile default).\n${next}`,
     );
     expect(exitCode).toBe(0);
     expect(await readFile(desktopFile(box), 'utf8')).toContain(key);
@@ -342,7 +349,7 @@ describe.runIf(process.platform === 'linux')('a machine without a keychain that 
     const {stderr, exitCode} = await box.run(['upload', photo]);
     expect(stderr).toBe(
       'media: The key of profile default is in the keychain, which could not be used: there is no D-Bus session.\n' +
-        '  Unlock the keychain, set MEDIA_API_KEY, or keep the key in a file with media login --insecure-storage.\n',
+        '  Unlock the keychain, set MEDIA_API_KEY, or store the key in a file: media login --key-stdin --insecure-storage\n',
     );
     expect(exitCode).toBe(4);
     const logout = await box.run(['logout']);
@@ -358,8 +365,9 @@ describe.runIf(process.platform === 'linux')('a machine without a keychain that 
     ] as [Sandbox, string[]][]) {
       const {stderr, exitCode} = await login(box, 'https://a.example', parameters);
       expect(stderr).toMatch(
-        /^The key for https:\/\/a\.example is stored in .*config\.json \(profile default\)\.\n$/,
+        /^The key for https:\/\/a\.example is stored unchecked in .*config\.json \(profile default\)\.\n/,
       );
+      expect(stderr.split('\n').slice(1).join('\n')).toBe(next);
       expect(exitCode).toBe(0);
     }
   });
@@ -408,7 +416,9 @@ describe('a real keychain', () => {
       media logout
       echo "stored $(entry), in the file $(grep -c "$KEY" ${config} || true)"`,
     );
-    expect(stderr).toContain(`The key for ${service.url} is stored in the keychain (profile default).`);
+    expect(stderr).toContain(
+      `${new URL(service.url).host} accepted the key. It is stored in the keychain (profile default).`,
+    );
     expect(stderr).not.toContain('could not be used');
     expect(exitCode).toBe(0);
     expect(stdout.match(/^stored .*$/gm)).toEqual([
@@ -431,7 +441,7 @@ describe('a real keychain', () => {
       media upload ${photo}`,
     );
     expect(stderr).toContain('The keychain has no key for profile default any more.');
-    expect(stderr).toContain('Store it again with media login.');
+    expect(stderr).toContain('Store it again: media login --key-stdin\n');
     expect(exitCode).toBe(4);
   });
 });

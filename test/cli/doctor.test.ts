@@ -7,11 +7,11 @@ import {sandboxFor, testKey} from '../service/program.ts';
 import {deadUrl, listen, portOf} from '../service/support.ts';
 import {connectedSandbox, embeddedService} from '../support/embedded.ts';
 import {type Sandbox, sandbox} from '../support/media.ts';
-import {scriptedServer} from '../support/scripted-server.ts';
+import {isUploadLook, type ScriptedConnection, scriptedServer} from '../support/scripted-server.ts';
 
 interface Check {
   check: string;
-  status: 'ok' | 'skipped' | 'failed';
+  status: 'ok' | 'warning' | 'unverified' | 'skipped' | 'failed';
   message?: string;
   error?: {code: string; message: string; hint?: string};
 }
@@ -30,6 +30,7 @@ async function examine(box: Sandbox, parameters: string[] = []) {
     'connection',
     'tls',
     'key',
+    'upload-path',
   ]);
   const failed = report.checks.filter(({status}) => status === 'failed');
   expect(report.status).toBe(failed.length === 0 ? 'ok' : 'failed');
@@ -43,15 +44,17 @@ describe('media doctor, all well', () => {
     const {stdout, stderr, exitCode} = await sandbox.run(['doctor']);
     const {host} = new URL(service.url);
     expect(stdout).toBe(
-      `ok       configuration  profile default of ${join(sandbox.directory, 'config/config.json')}\n` +
-        'skipped  file modes     there is no settings file\n' +
-        `ok       base URL       ${service.url}/\n` +
-        'ok       proxy          none\n' +
-        'ok       DNS            127.0.0.1 is an address\n' +
-        `ok       connection     ${host} answers (200 to GET / without the key)\n` +
-        'ok       TLS            not used: the base URL is plain http\n' +
-        `ok       key            ********${key.slice(-4)}, accepted\n`,
+      `ok          configuration  profile default of ${join(sandbox.directory, 'config/config.json')}\n` +
+        'skipped     file modes     there is no settings file\n' +
+        `ok          base URL       ${service.url}/\n` +
+        'ok          proxy          none\n' +
+        'ok          DNS            127.0.0.1 is an address\n' +
+        `ok          connection     ${host} answers (200 to GET / without the key)\n` +
+        'ok          TLS            not used: the base URL is plain http\n' +
+        `ok          key            ********${key.slice(-4)}, accepted\n` +
+        `ok          upload path    ${service.url}/v1/media/upload takes uploads (415 to what it has to refuse)\n`,
     );
+    expect(await service.records()).toEqual([]);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
     expect(stdout).not.toContain(key);
   });
@@ -91,7 +94,7 @@ describe('the settings', () => {
     const first = await examine(box);
     expect(first).toMatchObject({exitCode: 1, failed: [{check: 'file-modes', code: 'config_unusable'}]});
     expect(first.failed[0]?.message).toContain(`${directory} (0755) and ${directory}/config.json (0644)`);
-    expect(first.failed[0]?.hint).toContain('media login');
+    expect(first.failed[0]?.hint).toContain('replace the key');
     expect((await stat(join(directory, 'config.json'))).mode & 0o777).toBe(0o600);
     const second = await examine(box);
     expect(second).toMatchObject({exitCode: 0, failed: []});
@@ -241,8 +244,9 @@ describe('the key', () => {
     expect(stdout).not.toContain(testKey);
     const words = await box.run(['doctor']);
     expect(words.stdout).toContain(
-      `failed   key            ${new URL(service.url).host} does not know this API key (401).\n` +
-        '                        Copy the key again from the profile page of the service, and run media login.\n',
+      `failed      key            ${new URL(service.url).host} does not know this API key (401).\n` +
+        '                           The key comes from MEDIA_API_KEY. Set it to a valid key, or store one: ' +
+        `unset MEDIA_API_KEY; media login --key-stdin --base-url ${service.url}\n`,
     );
     expect(words.exitCode).toBe(4);
   });
@@ -268,9 +272,147 @@ describe('the key', () => {
       connection.answer(status, body, {location: 'https://elsewhere.example/'});
     });
     const {failed, exitCode} = await examine(await sandboxFor(url));
-    expect(failed).toMatchObject([
-      {check: 'key', code: 'unexpected_answer', hint: expect.stringContaining('base URL')},
-    ]);
+    expect(failed[0]).toMatchObject({
+      check: 'key',
+      code: 'unexpected_answer',
+      hint: expect.stringContaining('base URL'),
+    });
     expect(exitCode).toBe(1);
+  });
+});
+
+/** A service that takes the key, and answers the look at the upload path in this way. */
+async function service(look: (connection: ScriptedConnection) => void, prefix = '') {
+  const {url, requests} = await scriptedServer(async connection => {
+    const request = await connection.request();
+    if (isUploadLook(request)) look(connection);
+    else connection.answer(200, '{"data":{"__typename":"Query"}}');
+  });
+  const looks = () => requests.filter(isUploadLook);
+  return {box: await sandboxFor(`${url}${prefix}`), url, looks};
+}
+
+describe('the upload path', () => {
+  it('is asked by a POST with the key, text/plain and a byte that is never sent', async () => {
+    const {box, looks} = await service(
+      connection => connection.answer(415, '{"code":1,"message":"no"}'),
+      '/v',
+    );
+    const {found, failed, exitCode} = await examine(box);
+    expect({failed, exitCode}).toEqual({failed: [], exitCode: 0});
+    expect(found('upload-path')).toMatchObject({status: 'ok', message: expect.stringContaining('415')});
+    const [request, ...others] = looks();
+    expect(others).toEqual([]);
+    expect(request?.head[0]).toBe('POST /v/v1/media/upload HTTP/1.1');
+    expect(request?.head).toContain(`authorization: Bearer ${testKey}`);
+    expect(request?.body).toEqual(Buffer.alloc(0));
+  });
+
+  it.each([
+    ['https://a.example/elsewhere', 302, ''],
+    ['', 404, '<html>no such page</html>'],
+    ['', 404, '{"error":"no route"}'],
+  ])(
+    '%s %i %s: failed, with what to correct where the base URL was named',
+    async (location, status, body) => {
+      const {box, url} = await service(connection => connection.answer(status, body, {location}), '/prefix');
+      const {failed, exitCode} = await examine(box);
+      expect(failed).toMatchObject([
+        {check: 'upload-path', status, hint: expect.stringMatching(/Correct MEDIA_BASE_URL\.$/)},
+      ]);
+      expect(failed[0]?.message).toContain(`${url}/prefix/v1/media/upload`);
+      expect(exitCode).toBe(status === 404 ? 4 : 1);
+      const byFlag = await examine(box, ['--base-url', `${url}/prefix`]);
+      expect(byFlag.failed[0]?.hint).toMatch(/Correct --base-url\.$/);
+    },
+  );
+
+  it.each([
+    [
+      404,
+      '{"code":5,"message":"no such thing"}',
+      /"no such thing".*permission.* or the base URL may be wrong/,
+    ],
+    [403, '', /permission.* or the base URL may be wrong/],
+    [200, '<html>welcome</html>', /200 to what it has to refuse: the base URL may be wrong/],
+  ])('%i %s: a warning, exit 0', async (status, body, sentence) => {
+    const {box} = await service(connection => connection.answer(status, body));
+    const {found, failed, exitCode} = await examine(box);
+    expect({failed, exitCode}).toEqual({failed: [], exitCode: 0});
+    expect(found('upload-path')).toEqual({
+      check: 'upload-path',
+      status: 'warning',
+      message: expect.stringMatching(sentence),
+    });
+  });
+
+  it.each([
+    ['no answer', () => {}, 'no response within 3 s'],
+    ['a connection that breaks', (connection: ScriptedConnection) => connection.reset(), 'no response'],
+    ['a 503', (connection: ScriptedConnection) => connection.answer(503), '503'],
+  ])('%s: not verified, exit 0', async (_name, look, reason) => {
+    const {box} = await service(look);
+    const {found, failed, exitCode} = await examine(box);
+    expect({failed, exitCode}).toEqual({failed: [], exitCode: 0});
+    expect(found('upload-path')).toMatchObject({status: 'unverified'});
+    expect(found('upload-path').message).toContain('not verified: ');
+    expect(found('upload-path').message).toContain(reason);
+  });
+
+  it('the key in the answer: not shown', async () => {
+    const body = JSON.stringify({code: 1, message: `no ${testKey}`});
+    const {box} = await service(connection => connection.answer(404, body));
+    const {stdout} = await examine(box);
+    expect(stdout).toContain('"status":"warning"');
+    expect(stdout).not.toContain(testKey);
+  });
+
+  it('a stored key and a wrong path in the profile: the command that corrects it', async () => {
+    const {url} = await service(connection => {
+      const isWrong = connection.received.toString().startsWith('POST /prefix/');
+      connection.answer(isWrong ? 404 : 415, isWrong ? 'nothing' : '{"code":1,"message":"no"}');
+    });
+    const box = await sandbox();
+    const login = await box.run(
+      ['login', '--profile', 'work', '--base-url', `${url}/prefix`, '--key-stdin'],
+      {stdin: 'pipe', input: testKey},
+    );
+    expect(login.stderr).toContain(`warning: Nothing takes uploads at ${url}/prefix/v1/media/upload (404).`);
+    expect(login.exitCode).toBe(0);
+    const wrong = await examine(box, ['--profile', 'work']);
+    expect(wrong.failed).toMatchObject([{check: 'upload-path', code: 'not_found', status: 404}]);
+    const command = wrong.failed[0]?.hint?.split(': ').at(-1) ?? '';
+    expect(command).toBe('media config set base-url URL --profile work');
+    const words = command.replace('URL', url).split(' ').slice(1);
+    expect(await box.run(words)).toMatchObject({exitCode: 0});
+    expect(await examine(box, ['--profile', 'work'])).toMatchObject({exitCode: 0, failed: []});
+  });
+
+  it('the embedded service under a prefix, 404 with an error record: doctor and login warn', async () => {
+    const {service: embedded, key} = await embeddedService();
+    const url = `${embedded.url}/prefix`;
+    const {found, exitCode} = await examine(await sandboxFor(url, {MEDIA_API_KEY: key}));
+    expect(found('upload-path').status).toBe('warning');
+    expect(exitCode).toBe(0);
+    const box = await sandbox();
+    const parameters = ['login', '--base-url', url, '--key-stdin'];
+    const login = await box.run(parameters, {stdin: 'pipe', input: key});
+    expect(login.stderr).toContain(`warning: ${url}/v1/media/upload answered 404`);
+    expect(login.exitCode).toBe(0);
+  });
+
+  it('through a proxy: the same', async () => {
+    const {url} = await scriptedServer(async connection => {
+      const {head} = await connection.request();
+      if (head[0]?.startsWith('CONNECT ')) connection.socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      await new Promise(resolve => connection.socket.once('data', resolve));
+      const isLook = connection.received.toString().includes('content-type: text/plain');
+      connection.answer(isLook ? 404 : 200, isLook ? 'nothing' : '{"data":{"__typename":"Query"}}');
+    });
+    const box = await sandboxFor('http://media.invalid', {HTTP_PROXY: url});
+    const {failed} = await examine(box, ['--allow-http']);
+    expect(failed).toMatchObject([
+      {check: 'upload-path', code: 'not_found', message: expect.stringContaining('http://media.invalid/')},
+    ]);
   });
 });

@@ -341,7 +341,7 @@ describe('after the last byte, the outcome is unknown', () => {
         message: `HOST failed (${status}): Not like this. ${sent} A gateway that answers so has often stored nothing.`,
         status,
         serviceCode: 4711,
-        hint: expect.stringContaining('Look whether the service has the file'),
+        hint: expect.stringContaining('Check whether the service has the file'),
       },
     });
     expect(servers.map(({requests}) => requests.length)).toEqual([1, 1]);

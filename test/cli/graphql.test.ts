@@ -179,8 +179,8 @@ describe('what media graphql sends', () => {
     [['  '], 'There is no query to send.'],
     [['{a}', '--input', 'q'], 'The query was given twice'],
     [['--input', 'gone.graphql'], 'gone.graphql could not be read: ENOENT.'],
-    [['{a}', '-f', 'novalue'], '"novalue" sets no variable.'],
-    [['{a}', '-F', '1a=2'], '"1a=2" sets no variable.'],
+    [['{a}', '-f', 'novalue'], '"novalue" does not set a variable.'],
+    [['{a}', '-F', '1a=2'], '"1a=2" does not set a variable.'],
     [['{a}', '-F', 'a=@gone.txt'], 'gone.txt could not be read: ENOENT.'],
   ])('%j: a usage error, nothing sent', async (parameters, sentence) => {
     const {box, requests} = await answering(200, '{"data":{}}');

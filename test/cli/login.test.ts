@@ -45,7 +45,10 @@ describe('media login --key-stdin', () => {
     const box = await sandbox();
     const {stdout, stderr, exitCode} = await login(box, `${service.url}/`, [], `${key}\n`);
     expect(stdout).toBe('');
-    expect(stderr).toBe(`The key for ${service.url} is stored in ${configFile(box)} (profile default).\n`);
+    expect(stderr).toBe(
+      `${new URL(service.url).host} accepted the key. It is stored in ${configFile(box)} (profile default).\n` +
+        'To see whose key it is: media whoami\nTo upload a file: media upload FILE\n',
+    );
     expect(exitCode).toBe(0);
     expect(await profilesOf(box)).toEqual({
       default: {'base-url': service.url, key, 'key-origin': service.url, 'idempotency-keys': 'honoured'},
@@ -121,7 +124,7 @@ describe('media login --key-stdin', () => {
       '--profile',
       name,
     ]);
-    expect(stderr).toContain(`"${name}" is no profile name.`);
+    expect(stderr).toContain(`"${name}" is not a valid profile name.`);
     expect(exitCode).toBe(2);
     expect(await filesOf(box)).toEqual([]);
   });
@@ -146,7 +149,7 @@ describe('a login that stores nothing', () => {
     expect(stdout).toBe('');
     expect(stderr).toBe(
       'media: There is no terminal to ask for the key on.\n' +
-        '  Pipe the key in with --key-stdin, or set MEDIA_API_KEY and do without login.\n',
+        `  Set MEDIA_API_KEY and do without login, or pipe the key in: media login --key-stdin --base-url ${url}\n`,
     );
     expect(exitCode).toBe(2);
     expect(requests).toEqual([]);
@@ -259,7 +262,7 @@ describe('base URLs', () => {
     ['http://media.example', 'The key would go to media.example unencrypted'],
     ['https://user:password@media.example', 'holds a user name or password'],
     ['https://media.example/?a=b', 'has a query or a fragment'],
-    ['media.example', 'is no base URL'],
+    ['media.example', 'is not a valid base URL'],
   ])('%s: a usage error before anything is asked or sent', async (url, sentence) => {
     const box = await sandbox();
     const runs = await Promise.all([
@@ -306,7 +309,7 @@ describe('the key and its origin', () => {
       expect(exitCode).toBe(4);
     }
     const whoami = await box.run(['whoami', '--base-url', second.url]);
-    expect(whoami.stdout).toContain(`the stored key belongs to ${first.url}`);
+    expect(whoami.stdout).toContain(`The stored key belongs to ${first.url}`);
     expect(whoami.exitCode).toBe(4);
     expect(connections).toBe(0);
   });
@@ -451,7 +454,7 @@ describe('the settings file', () => {
     const box = await sandbox();
     await mkdir(configFile(box), {recursive: true});
     const {stderr, exitCode} = await box.run(['whoami']);
-    expect(stderr).toContain('is no regular file');
+    expect(stderr).toContain('is not a regular file');
     expect(exitCode).toBe(1);
   });
 

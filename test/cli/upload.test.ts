@@ -250,13 +250,13 @@ describe('what media upload needs', () => {
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 4});
     expect(stderr).toBe(
       'media: Nothing is configured yet: profile default has no base URL and no API key.\n' +
-        '  Run media login, or try everything on this machine with --base-url embedded.\n',
+        '  Try it on this machine with --base-url embedded, or store a key: media login --key-stdin --base-url URL\n',
     );
   });
 
   it('nothing configured, --profile staging: the login that is named is for that profile', async () => {
     const {stderr, exitCode} = await (await sandbox()).run(['upload', photo, '--profile', 'staging']);
-    expect(stderr).toContain('Run media login --profile staging');
+    expect(stderr).toContain('or create it: media login --key-stdin --profile staging --base-url URL\n');
     expect(exitCode).toBe(4);
   });
 

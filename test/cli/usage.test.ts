@@ -3,22 +3,25 @@ import {sandbox} from '../support/media.ts';
 
 describe('a command line that cannot be understood', () => {
   it.each([
-    [['uplaod', 'photo.png'], "media: Unknown command 'uplaod'.\n  Did you mean upload?\n"],
+    [['uplaod', 'photo.png'], "media: Unknown command 'uplaod'.\n  Did you mean: media upload photo.png\n"],
     [['upload', 'photo.png', '--jsn'], "media: Unknown option '--jsn'.\n  Did you mean --json?\n"],
     [['whoami', '--profil', 'x'], "media: Unknown option '--profil'.\n  Did you mean --profile?\n"],
-    [['help', 'uplaod'], "media: Unknown command 'uplaod'.\n  Did you mean upload?\n"],
-    [['help', 'journal', 'lst'], "media: Unknown command 'lst'.\n  Did you mean list?\n"],
-    [['config', 'lst'], "media: Unknown command 'lst'.\n  Did you mean list?\n"],
+    [['help', 'uplaod'], "media: Unknown command 'uplaod'.\n  Did you mean: media help upload\n"],
+    [['help', 'journal', 'lst'], "media: Unknown command 'lst'.\n  Did you mean: media help journal list\n"],
+    [['config', 'lst'], "media: Unknown command 'lst'.\n  Did you mean: media config list\n"],
     [
       ['logout', 'now'],
-      "media: Too many arguments for 'logout'. Expected 0 arguments but got 1.\n  See media logout --help.\n",
+      "media: Too many arguments for 'logout'. Expected 0 arguments but got 1.\n  For help, run: media logout --help\n",
     ],
     [
       ['upload', '--format'],
-      "media: Option '--format <format>' argument missing.\n  See media upload --help.\n",
+      "media: Option '--format <format>' argument missing.\n  For help, run: media upload --help\n",
     ],
-    [['config', 'get'], "media: Missing required argument 'name'.\n"],
-    [['--frobnicate'], "media: Unknown option '--frobnicate'.\n  See media --help.\n"],
+    [
+      ['config', 'get'],
+      "media: Missing required argument 'name'.\n  For help, run: media config get --help\n",
+    ],
+    [['--frobnicate'], "media: Unknown option '--frobnicate'.\n  For help, run: media --help\n"],
   ])('%j: a sentence and what to do next, exit 2', async (parameters, expected) => {
     const {stdout, stderr, exitCode} = await (await sandbox()).run(parameters);
     expect(stderr.startsWith(expected)).toBe(true);

@@ -75,7 +75,8 @@ describe('media whoami', () => {
     const {stdout, stderr, exitCode} = await box.run(['whoami']);
     expect(stdout).toBe(
       'profile   default\nbase URL  none\nkey       none\n' +
-        'status    missing: no base URL is set: run media login, or use --base-url embedded\n',
+        'status    missing: Nothing is configured yet: profile default has no base URL and no API key.\n' +
+        'next      Try it on this machine with --base-url embedded, or store a key: media login --key-stdin --base-url URL\n',
     );
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 4});
     const json = await box.run(['whoami', '--json']);
@@ -89,7 +90,8 @@ describe('media whoami', () => {
       baseUrl: null,
       key: {masked: '********ests', source: 'environment'},
       status: 'missing',
-      message: expect.stringContaining('no base URL is set'),
+      message: 'There is an API key but no base URL to send it to.',
+      hint: 'Name the service with --base-url URL or MEDIA_BASE_URL.',
     });
     expect(exitCode).toBe(4);
   });

@@ -81,16 +81,25 @@ const texts = readdirSync(source, {recursive: true, encoding: 'utf8'})
   .filter(file => file.endsWith('.ts') && !file.startsWith('embedded/'))
   .flatMap(file => textsOf(file, readFileSync(join(source, file), 'utf8')));
 
-function textsOf(file: string, code: string): {file: string; text: string}[] {
-  const found: {file: string; text: string}[] = [];
-  const visit = (node: ts.Node): void => {
+interface Text {
+  file: string;
+  text: string;
+  /** Whether it is, or is chosen from for, the `hint` of an error. */
+  isHint: boolean;
+}
+
+function textsOf(file: string, code: string): Text[] {
+  const found: Text[] = [];
+  const visit = (node: ts.Node, isHint = false): void => {
     if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return;
-    if (ts.isStringLiteralLike(node)) found.push({file, text: node.text});
+    if (ts.isStringLiteralLike(node)) found.push({file, text: node.text, isHint});
     if (ts.isTemplateExpression(node)) {
       const rest = node.templateSpans.map(({literal}) => `X${literal.text}`);
-      found.push({file, text: `${node.head.text}${rest.join('')}`});
+      found.push({file, text: `${node.head.text}${rest.join('')}`, isHint});
     }
-    ts.forEachChild(node, visit);
+    const begins = ts.isPropertyAssignment(node) && node.name.getText() === 'hint';
+    const goesOn = isHint && (ts.isConditionalExpression(node) || ts.isBinaryExpression(node));
+    ts.forEachChild(node, child => visit(child, begins || goesOn));
   };
   visit(ts.createSourceFile(file, code, ts.ScriptTarget.Latest, true));
   return found;
@@ -126,18 +135,15 @@ describe('what messages and hints tell the user to type', () => {
   });
 
   it('ends with whole commands that commander takes', async () => {
-    const commands = texts.flatMap(({text}) =>
-      [...text.matchAll(/(?:: |as in )(media .+?)(?: \(.*\))?$/g)].map(([, command = '']) => command),
-    );
-    expect(commands.length).toBeGreaterThan(8);
-    const judged = await Promise.all(
-      commands.map(async command => ({
-        command,
-        // An address that is yet to be put in stands at the end of a sentence.
-        complaint: await complaint(command.replace(/\.$/, '')),
-      })),
-    );
-    expect(judged.filter(({complaint: found}) => found !== undefined)).toEqual([]);
+    const commands = texts.flatMap(({text}) => commandsAtEnd(text));
+    expect(commands.length).toBeGreaterThan(20);
+    expect(await complaintsAbout(commands)).toEqual([]);
+  });
+
+  it('names every command at the end of a hint, after a colon: so that it can be pasted', async () => {
+    const hints = texts.filter(({isHint, text}) => isHint && namesCommand(text));
+    expect(hints.length).toBeGreaterThan(10);
+    expect(hints.filter(({text}) => commandsAtEnd(text).length === 0)).toEqual([]);
   });
 });
 
@@ -169,3 +175,22 @@ describe('what README, docs and the like name in a sentence', () => {
     expect(named.length).toBeGreaterThan(50);
   });
 });
+/** Whether a text says to type a command of ours; `media config profiles lists all` and the like say what one does. */
+function namesCommand(text: string): boolean {
+  const names = everyCommand.map(command => command.name()).join('|');
+  return new RegExp(`\\bmedia (${names})\\b(?! lists)`).test(text);
+}
+
+/** The command that a text ends with; a variable part that follows a word at once stands for options. */
+function commandsAtEnd(text: string): string[] {
+  const [, command] = /(?:: |as in )(media (?!X)[^:]+?)(?: \(.*\))?$/.exec(text) ?? [];
+  // An address that is yet to be put in stands at the end of a sentence.
+  return command === undefined ? [] : [command.replace(/(?<=[a-z-])X/g, '').replace(/\.$/, '')];
+}
+
+async function complaintsAbout(commands: readonly string[]) {
+  const judged = await Promise.all(
+    commands.map(async command => ({command, complaint: await complaint(command)})),
+  );
+  return judged.filter(({complaint: found}) => found !== undefined);
+}

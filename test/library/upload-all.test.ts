@@ -215,7 +215,7 @@ describe('bytesSource', () => {
 
 describe('MediaClient', () => {
   it.each([
-    [{baseUrl: 'ftp://x', apiKey: 'key'}, '"ftp://x" is no base URL.'],
+    [{baseUrl: 'ftp://x', apiKey: 'key'}, '"ftp://x" is not a valid base URL.'],
     [
       {baseUrl: 'http://api.example.com', apiKey: 'key'},
       'The key would go to api.example.com unencrypted: the base URL is plain http.',

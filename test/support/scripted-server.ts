@@ -38,12 +38,14 @@ export class ScriptedConnection {
     });
   }
 
-  /** Waits for the head and at least `bodyBytes` of the body (all of it by default), or the connection's end. */
+  /**
+   * Waits for the head and at least `bodyBytes` of the body (all of it by default), or the connection's end. The byte that
+   * a look at the upload path announces is never sent, and not waited for.
+   */
   async request(bodyBytes = Number.POSITIVE_INFINITY): Promise<RawRequest> {
     for (;;) {
       const request = parse(this.#received);
-      if (request !== undefined && request.body.length >= Math.min(bodyBytes, request.contentLength))
-        return request;
+      if (request !== undefined && (isUploadLook(request) || hasBytes(request, bodyBytes))) return request;
       if (this.#ended) return request ?? {head: [], body: Buffer.alloc(0), contentLength: 0};
       await new Promise<void>(resolve => {
         this.#wake = resolve;
@@ -73,6 +75,15 @@ export class ScriptedConnection {
   reset(): void {
     this.socket.resetAndDestroy();
   }
+}
+
+function hasBytes({body, contentLength}: RawRequest, bodyBytes: number): boolean {
+  return body.length >= Math.min(bodyBytes, contentLength);
+}
+
+/** Whether this is the look at the upload path that login and doctor take. */
+export function isUploadLook({head, contentLength}: RawRequest): boolean {
+  return contentLength === 1 && head.includes('content-type: text/plain');
 }
 
 function parse(bytes: Buffer): RawRequest | undefined {

@@ -114,7 +114,9 @@ experiment('settings: the file cut off at every byte', async () => {
   await writeFile(file, whole.subarray(0, whole.length / 2));
   const damaged = await box.run(['whoami']);
   expect(damaged).toMatchObject({exitCode: 1, stdout: ''});
-  expect(damaged.stderr).toMatch(/^media: The settings file .* is damaged: it is no JSON\.\n {2}Mend it, /);
+  expect(damaged.stderr).toMatch(
+    /^media: The settings file .* is damaged: it is not valid JSON\.\n {2}Fix it or /,
+  );
   return {tried: 2 * whole.length, held: 2 * whole.length - broken.length, broken};
 });
 

@@ -2,13 +2,8 @@ import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {type Host, systemHost} from '../../src/host.ts';
-import {
-  type GlobalOptions,
-  parseKey,
-  parseProfileName,
-  parseServiceUrl,
-  resolveSettings,
-} from '../../src/settings/settings.ts';
+import type {GlobalOptions} from '../../src/settings/global-options.ts';
+import {parseKey, parseProfileName, parseServiceUrl, resolveSettings} from '../../src/settings/settings.ts';
 import type {Profiles} from '../../src/settings/store.ts';
 import {temporaryDirectory} from '../support/media.ts';
 
@@ -194,11 +189,11 @@ describe('parseServiceUrl', () => {
     ['https://:password@media.example', 'user name or password'],
     ['https://media.example/?a', 'a query or a fragment'],
     ['https://media.example/#a', 'a query or a fragment'],
-    ['ftp://media.example', 'is no base URL'],
-    ['file:///etc/passwd', 'is no base URL'],
-    ['media.example', 'is no base URL'],
-    ['https://', 'is no base URL'],
-    ['', 'is no base URL'],
+    ['ftp://media.example', 'is not a valid base URL'],
+    ['file:///etc/passwd', 'is not a valid base URL'],
+    ['media.example', 'is not a valid base URL'],
+    ['https://', 'is not a valid base URL'],
+    ['', 'is not a valid base URL'],
   ])('%j: a usage error', (value, sentence) => {
     expect(() => parseServiceUrl(value, 'base URL', false)).toThrow(
       expect.objectContaining({code: 'usage', message: expect.stringContaining(sentence)}),

@@ -1,0 +1,134 @@
+import {MediaError} from '../errors.ts';
+import type {Host} from '../host.ts';
+import {loginCommandFor} from '../settings/hint-options.ts';
+import type {KeySource, Settings} from '../settings/settings.ts';
+import {keyOf} from '../settings/stored-key.ts';
+import type {Outcome} from '../transfer/outcome.ts';
+
+/** What hints about a key are made of: where it came from, and what commands about it have to carry. */
+export interface KeyFacts extends Pick<Settings, 'hintOptions' | 'profileOption' | 'profileUrl'> {
+  keySource?: KeySource;
+  /** Whether the profile has a key for this service, used or not. */
+  hasStoredKey: boolean;
+}
+
+/** The facts of these settings. */
+export function keyFacts(settings: Settings): KeyFacts {
+  const {hintOptions, profileOption, profileUrl, key, profile, baseUrl} = settings;
+  const origin = baseUrl?.kind === 'service' ? baseUrl.url.origin : undefined;
+  return {
+    hintOptions,
+    profileOption,
+    hasStoredKey: origin !== undefined && keyOf(profile)?.origin === origin,
+    ...(profileUrl === undefined ? {} : {profileUrl}),
+    ...(key === undefined ? {} : {keySource: key.source}),
+  };
+}
+
+/** What to do about a key that the service does not know, by where the key came from. */
+export function refusedKeyHint(facts: KeyFacts, host: Host): string {
+  const {keySource, hintOptions, profileOption, profileUrl, hasStoredKey} = facts;
+  const validKey = `a valid key${profileUrl === undefined ? '' : ` (see ${profileUrl})`}`;
+  const login = loginCommandFor(host, hintOptions);
+  switch (keySource) {
+    case 'environment':
+      return `The key comes from MEDIA_API_KEY. Set it to ${validKey}, or ${
+        hasStoredKey
+          ? `use the stored key: ${clearKeyVariable(host)}`
+          : `store one: ${clearKeyVariable(host)}; ${login}`
+      }`;
+    case 'command':
+      return `Let the key-command of the profile print ${validKey}. To see it: media config get key-command${profileOption}`;
+    default:
+      return `Store ${validKey}: ${login}`;
+  }
+}
+
+/** What takes MEDIA_API_KEY out of the environment: in a POSIX shell, or in PowerShell. */
+export function clearKeyVariable({platform}: Host): string {
+  return platform === 'win32' ? 'Remove-Item Env:MEDIA_API_KEY' : 'unset MEDIA_API_KEY';
+}
+
+/** The error of a refused request with a hint that fits where the key came from and which profile is used. */
+export function inTermsOfKey(error: MediaError, facts: KeyFacts | undefined, host: Host): MediaError {
+  if (facts === undefined) return error;
+  if (error.code === 'unauthorized') return error.reworded({hint: refusedKeyHint(facts, host)});
+  if (error.code !== 'forbidden' && error.code !== 'not_found') return error;
+  const asBefore = error.hint === undefined ? '' : `${error.hint} `;
+  return error.reworded({hint: `${asBefore}To find out which: media doctor${facts.hintOptions}`});
+}
+
+/** The same for the error of an outcome, if it has one. */
+export function outcomeInTermsOfKey(outcome: Outcome, facts: KeyFacts | undefined, host: Host): Outcome {
+  return 'error' in outcome ? {...outcome, error: inTermsOfKey(outcome.error, facts, host)} : outcome;
+}
+
+/** Why nothing can be sent with these settings: no such profile, no base URL, no key, or a key of another origin. */
+export function missingSettings(settings: Settings, host: Host): MediaError {
+  const {profileName, profile, hintOptions, baseUrl, key} = settings;
+  // Off a terminal nobody is asked for the base URL.
+  const isAsked = baseUrl !== undefined || host.stderr.isTTY === true;
+  const login = `${loginCommandFor(host, hintOptions)}${isAsked ? '' : ' --base-url URL'}`;
+  if (settings.keyFailure !== undefined) return settings.keyFailure;
+  if (settings.isUnknownProfile) return noSuchProfile(settings, login);
+  if (baseUrl === undefined && key !== undefined)
+    return noKey(
+      'There is an API key but no base URL to send it to.',
+      'Name the service with --base-url URL or MEDIA_BASE_URL.',
+    );
+  if (profile['key-command'] !== undefined) return noKeyFromCommand(settings);
+  if (baseUrl === undefined) {
+    return noKey(
+      `Nothing is configured yet: profile ${profileName} has no base URL and no API key.`,
+      `Try it on this machine with --base-url embedded, or store a key: ${login}`,
+    );
+  }
+  if (settings.keyOfOtherOrigin !== undefined)
+    return noKey(otherOrigin(settings), `Set MEDIA_API_KEY, or replace the stored key: ${login}`);
+  return noKey(
+    `There is no API key for ${originOfBase(settings)}.`,
+    `Set MEDIA_API_KEY, or store a key: ${login}`,
+  );
+}
+
+function noKey(message: string, hint: string): MediaError {
+  return new MediaError('no_key', message, {hint});
+}
+
+function noKeyFromCommand(settings: Settings): MediaError {
+  const {baseUrl, profileName, profileOption} = settings;
+  if (settings.keyOfOtherOrigin !== undefined) {
+    return noKey(
+      otherOrigin(settings),
+      `Set MEDIA_API_KEY, or log in with another profile: media login --profile NAME --base-url ${originOfBase(settings)}`,
+    );
+  }
+  const url = baseUrl?.kind === 'service' ? baseUrl.url.href : 'URL';
+  return noKey(
+    `The key-command of profile ${profileName} is for no service: the profile has no base URL.`,
+    `Set the base URL: media config set base-url ${url}${profileOption}`,
+  );
+}
+
+function otherOrigin(settings: Settings): string {
+  return `The stored key belongs to ${settings.keyOfOtherOrigin} and is not sent to ${originOfBase(settings)}.`;
+}
+
+function originOfBase({baseUrl}: Settings): string {
+  return baseUrl?.kind === 'service' ? baseUrl.url.origin : '';
+}
+
+/** With a key in the environment, login would refuse. */
+function noSuchProfile({profileName, profileNames, key}: Settings, login: string): MediaError {
+  const create = key === undefined ? `create it: ${login}` : 'name the service with --base-url URL.';
+  return noKey(`There is no profile "${profileName}".`, `${existingProfiles(profileNames)}, or ${create}`);
+}
+
+const mostNamed = 10;
+
+/** `Use --profile staging or --profile test`, as the beginning of a sentence. */
+function existingProfiles(names: readonly string[]): string {
+  if (names.length === 0) return 'No profile is stored. Leave --profile out';
+  const shown = names.slice(0, mostNamed).map(name => `--profile ${name}`);
+  return `Use ${shown.join(' or ')}${names.length > shown.length ? ` (media config profiles lists all)` : ''}`;
+}

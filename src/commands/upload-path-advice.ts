@@ -1,0 +1,67 @@
+import {MediaError} from '../errors.ts';
+import {uploadUrl} from '../service/client.ts';
+import type {UploadPathVerdict} from '../service/upload-path.ts';
+import type {Settings} from '../settings/settings.ts';
+
+/** What a look at the upload path says to a person. */
+export type UploadPathAdvice =
+  | {status: 'ok' | 'warning' | 'unverified'; message: string}
+  | {status: 'failed'; error: MediaError};
+
+/** Words the verdict on the upload path of this base URL, with what to do about a wrong one. */
+export function adviseOnUploadPath(
+  verdict: UploadPathVerdict,
+  baseUrl: URL,
+  settings: Pick<Settings, 'baseUrlSource' | 'profileOption'>,
+): UploadPathAdvice {
+  const {href} = uploadUrl(baseUrl);
+  switch (verdict.status) {
+    case 'answers':
+      return {
+        status: 'ok',
+        message: `${href} takes uploads (${verdict.httpStatus} to what it has to refuse)`,
+      };
+    case 'unverified':
+      return {status: 'unverified', message: `not verified: ${verdict.reason}`};
+    case 'doubtful':
+      return {status: 'warning', message: doubt(verdict, href)};
+    case 'wrong':
+      return {
+        status: 'failed',
+        error: new MediaError('not_found', `Nothing takes uploads at ${href} (404).`, {
+          status: 404,
+          hint: correction(settings),
+        }),
+      };
+    case 'redirected':
+      return {
+        status: 'failed',
+        error: new MediaError(
+          'redirected',
+          `${href} redirects${verdict.location === undefined ? '' : ` to ${verdict.location}`} (${verdict.httpStatus}), which uploads do not follow.`,
+          {status: verdict.httpStatus, hint: correction(settings)},
+        ),
+      };
+  }
+}
+
+function doubt(
+  {httpStatus, message}: Extract<UploadPathVerdict, {status: 'doubtful'}>,
+  href: string,
+): string {
+  const said = message === undefined ? '' : `, "${message}"`;
+  if (httpStatus === 403 || httpStatus === 404)
+    return `${href} answered ${httpStatus}${said}: the key may lack the permission to upload, or the base URL may be wrong`;
+  return `${href} answered ${httpStatus}${said} to what it has to refuse: the base URL may be wrong`;
+}
+
+/** How to correct the base URL where it was set. */
+function correction({
+  baseUrlSource,
+  profileOption,
+}: Pick<Settings, 'baseUrlSource' | 'profileOption'>): string {
+  const rule = 'Uploads go to /v1/media/upload below the base URL.';
+  if (baseUrlSource === 'flag') return `${rule} Correct --base-url.`;
+  if (baseUrlSource === 'environment') return `${rule} Correct MEDIA_BASE_URL.`;
+  return `${rule} To correct it: media config set base-url URL${profileOption}`;
+}

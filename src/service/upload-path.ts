@@ -1,0 +1,50 @@
+import {MediaError} from '../errors.ts';
+import type {StopSignal} from '../host.ts';
+import type {HttpAnswer} from '../http.ts';
+import type {MediaClient} from './client.ts';
+import {parseErrorRecord} from './record.ts';
+
+/** What a look at the upload path has shown. */
+export type UploadPathVerdict =
+  /** It refuses what is to be refused. */
+  | {status: 'answers'; httpStatus: number}
+  /** A 404 that is no error record of the service: nothing takes uploads there. */
+  | {status: 'wrong'; httpStatus: 404}
+  /** Redirects are not followed, so uploads will fail. */
+  | {status: 'redirected'; httpStatus: number; location?: string}
+  /** The key may lack permission, or the base URL may be wrong; `message` is what the service says. */
+  | {status: 'doubtful'; httpStatus: number; message?: string}
+  /** No answer that tells anything, and why. */
+  | {status: 'unverified'; reason: string};
+
+const waitMs = 3_000;
+
+/**
+ * Asks the upload path for what it has to refuse (interface, 4.1, rules 1 and 2): a text of one byte, which is never sent.
+ * Nothing can be stored by that.
+ */
+export async function checkUploadPath(client: MediaClient, signal: StopSignal): Promise<UploadPathVerdict> {
+  try {
+    const answer = await client.postUploadWithoutBody(waitMs, signal);
+    return answer === undefined
+      ? {status: 'unverified', reason: `no response within ${waitMs / 1000} s to a request without its body`}
+      : judge(answer);
+  } catch (error) {
+    if (error instanceof MediaError) return {status: 'unverified', reason: error.message.replace(/\.$/, '')};
+    throw error;
+  }
+}
+
+function judge({status, headers, body}: HttpAnswer): UploadPathVerdict {
+  const record = parseErrorRecord(body.toString());
+  const {location} = headers;
+  if (status === 404 && record === undefined) return {status: 'wrong', httpStatus: 404};
+  if (status >= 300 && status < 400)
+    return {status: 'redirected', httpStatus: status, ...(location === undefined ? {} : {location})};
+  if (status === 401) return {status: 'unverified', reason: 'the key is not accepted (401)'};
+  if (status === 429 || status >= 500) return {status: 'unverified', reason: `the response was ${status}`};
+  // A success is as wrong as a 404: nothing was sent that could be stored.
+  if (status < 300 || status === 403 || status === 404 || status === 405)
+    return {status: 'doubtful', httpStatus: status, ...(record && {message: record.message})};
+  return {status: 'answers', httpStatus: status};
+}

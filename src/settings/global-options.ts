@@ -1,0 +1,11 @@
+/** The options that every command takes, as the command line gives them. */
+export interface GlobalOptions {
+  profile?: string;
+  baseUrl?: string;
+  allowHttp?: boolean;
+  cacert?: string;
+  /** False after --no-color. */
+  color?: boolean;
+  quiet?: boolean;
+  verbose?: boolean;
+}
