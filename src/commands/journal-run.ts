@@ -167,7 +167,7 @@ export async function resolveUnknown(
   const {uploaded, resend} = options;
   if ((uploaded === undefined) === (resend !== true) || uploaded === '') {
     throw new MediaError('usage', 'Say either --uploaded with the media ID, or --resend.', {
-      hint: 'Look whether the service has the file: if so, --uploaded ID; if not, --resend.',
+      hint: 'Check whether the service has the file: if so, --uploaded ID; if not, --resend.',
     });
   }
   const path = pathOf(options);

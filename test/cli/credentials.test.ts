@@ -300,7 +300,7 @@ describe('several profiles', () => {
     const {stderr, exitCode} = await box.run(['upload', photo, '--profile', 'stagign']);
     expect(stderr).toBe(
       'media: There is no profile "stagign".\n' +
-        '  Use --profile default or --profile staging, or create it: media login --key-stdin --profile stagign\n',
+        '  Use --profile default or --profile staging, or create it: media login --key-stdin --profile stagign --base-url URL\n',
     );
     expect(exitCode).toBe(4);
   });
@@ -441,7 +441,7 @@ describe('a real keychain', () => {
       media upload ${photo}`,
     );
     expect(stderr).toContain('The keychain has no key for profile default any more.');
-    expect(stderr).toContain('Store it again: media login --key-stdin\n');
+    expect(stderr).toContain('Store it again: media login --key-stdin');
     expect(exitCode).toBe(4);
   });
 });

@@ -189,7 +189,7 @@ describe('a redirect is not followed', () => {
       });
       expect(error.message).toContain(`redirects to ${new URL(target.url).host} (${status})`);
       expect(error.message).not.toContain('secret');
-      expect(error.hint).toContain('media login --base-url');
+      expect(error.hint).toContain(`name it with --base-url ${new URL(target.url).origin}`);
       expect(servers.map(({requests}) => requests.length)).toEqual([1, 1]);
       expect(connections).toBe(0);
     });
