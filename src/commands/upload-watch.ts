@@ -63,7 +63,7 @@ export async function watchUpload(invocation: Invocation, inputs: Inputs, tally:
         report.trace(`${name}: ${error.message} Next try in ${Math.round(waitMs)} ms.`);
         report.causes(error);
       },
-      warning: (name, message) => report.warning(`${name}: ${message}`),
+      warning: (name, message) => report.fileWarning(name, message),
     },
     async tell() {
       if (mayCount) await within(countingMs, count(), host.clock);

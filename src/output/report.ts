@@ -81,6 +81,12 @@ export class Report {
     else if (this.level !== 'quiet') this.#line(JSON.stringify({progress: fields}));
   }
 
+  /** A warning about one file, in every format: in words or as a JSON line. */
+  fileWarning(file: string, message: string): void {
+    if (!this.#options.json) this.warning(`${file}: ${message}`);
+    else if (this.level !== 'quiet') this.#line(printableJson(JSON.stringify({warning: {file, message}})));
+  }
+
   warning(message: string): void {
     if (this.chatty) this.#line(`${paint('magenta', 'warning:', this.#options.color)} ${printable(message)}`);
   }

@@ -75,7 +75,10 @@ export class FileTransfer {
     const {contentType, warning} = await this.#options.contentType(this.#source, opened);
     this.#facts.contentType = contentType;
     this.#begin(opened);
-    if (warning !== undefined) observer.warning(this.#source.name, warning);
+    if (warning !== undefined) {
+      this.#facts.warning = warning;
+      observer.warning(this.#source.name, warning);
+    }
     if (!dryRun) return this.#upload(opened, contentType);
     await this.#parts.duplicates?.add(this.#position, this.#source, opened);
     return this.#ended({...this.#describe(), status: 'checked'});

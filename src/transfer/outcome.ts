@@ -34,6 +34,8 @@ export interface OutcomeFacts {
   /** Its place among the inputs, from 0. */
   position: number;
   contentType?: string;
+  /** That it is sent as another type than its bytes have, in a sentence. */
+  warning?: string;
   /** Bytes. */
   size?: number;
   /** Requests begun. */

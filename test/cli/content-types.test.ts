@@ -293,6 +293,51 @@ describe('one file alone', () => {
   );
 });
 
+describe('the warning that a file is sent as another type than its bytes have', () => {
+  const message = expect.stringMatching(
+    /^The extension \.jpg says image\/jpeg, but the bytes say image\/png: .*--types content/,
+  );
+
+  async function upload(options: string[]) {
+    const {sandbox} = await connectedSandbox();
+    await copyFile(fixture('png-named.jpg'), join(sandbox.directory, 'b.jpg'));
+    const result = await sandbox.run(['upload', 'b.jpg', ...options]);
+    expect(result.exitCode).toBe(0);
+    return result;
+  }
+
+  it.each(['table', 'csv', 'url', 'id', 'markdown'])(
+    '--format %s: a line on standard error',
+    async format => {
+      const {stdout, stderr} = await upload(['--format', format]);
+      expect(stderr).toMatch(/^warning: b\.jpg: The extension \.jpg says image\/jpeg, .*\n$/);
+      expect(stdout).not.toContain('The extension');
+    },
+  );
+
+  it.each(['json', 'ndjson'])('--%s: a JSON line on standard error', async format => {
+    const {stderr} = await upload([`--${format}`]);
+    expect(stderr.endsWith('}}\n')).toBe(true);
+    expect(JSON.parse(stderr)).toEqual({warning: {file: 'b.jpg', message}});
+  });
+
+  it.each([[[]], [['--dry-run']], [['--quiet']]])('--ndjson %j: in the line of the file', async options => {
+    const {stdout} = await upload(['--ndjson', ...options]);
+    expect(JSON.parse(stdout)).toMatchObject({file: 'b.jpg', contentType: 'image/jpeg', warning: message});
+  });
+
+  it.each([[[]], [['--json']], [['--ndjson']]])('--quiet %j: none on standard error', async options => {
+    expect((await upload(['--quiet', ...options])).stderr).toBe('');
+  });
+
+  it('none for a file that is what its name says: no field either', async () => {
+    const {sandbox} = await connectedSandbox();
+    const {stdout, stderr} = await sandbox.run(['upload', '--ndjson', fixture('photo.png')]);
+    expect(JSON.parse(stdout)).not.toHaveProperty('warning');
+    expect(stderr).toBe('');
+  });
+});
+
 interface MediaFile {
   file: string;
   sha256: string;
