@@ -33,7 +33,7 @@ async function openFile(name: string, path: string | Buffer, isRegular: boolean)
   try {
     file = await disk.open(path);
   } catch (error) {
-    throw describeOpenError(name, error);
+    throw await describeOpenError(name, error);
   }
   try {
     refuseUnsuitable(name, file.opened);
@@ -50,7 +50,7 @@ async function refuseWhatBlocks(name: string, path: string | Buffer): Promise<vo
     const stats = await stat(path);
     if (!stats.isFile()) throw notAFile(name, stats);
   } catch (error) {
-    throw describeOpenError(name, error);
+    throw await describeOpenError(name, error);
   }
 }
 
@@ -82,13 +82,16 @@ function notAFile(name: string, stats: FileKind): MediaError {
   });
 }
 
-function describeOpenError(name: string, error: unknown): MediaError {
+async function describeOpenError(name: string, error: unknown): Promise<MediaError> {
   if (error instanceof MediaError) return error;
   const details = {cause: error};
   switch (systemCode(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return new MediaError('file_missing', `${name} does not exist.`, {...details, ...pathHint(name)});
+      return new MediaError('file_missing', `${name} does not exist.`, {
+        ...details,
+        ...(await pathHint(name)),
+      });
     case 'EACCES':
     case 'EPERM':
       return new MediaError('file_unreadable', `${name} may not be read: permission denied.`, details);
@@ -112,11 +115,11 @@ function describeOpenError(name: string, error: unknown): MediaError {
 }
 
 /** What is dragged onto a terminal may arrive as a URL; where that names a file that exists, its path is told. */
-function pathHint(name: string): {hint?: string} {
+async function pathHint(name: string): Promise<{hint?: string}> {
   if (!/^file:\/\//i.test(name)) return {};
   try {
     const path = fileURLToPath(name);
-    statSync(path);
+    await stat(path);
     return {hint: `Name the file by its path instead of its URL: ${shellQuoted(path)}`};
   } catch {
     return {};
