@@ -2,12 +2,13 @@ import {readFile} from 'node:fs/promises';
 import {buildProgram} from '../commands/program.ts';
 import {systemHost} from '../host.ts';
 import {Stdout} from '../output/stdout.ts';
-import {mediaNames} from '../sources/content-type.ts';
+import {mediaExtensions, mediaNames} from '../sources/content-type.ts';
 import {bashCompletion} from './bash.ts';
 import {type CompletionData, describeProgram} from './command-tree.ts';
 import {fishCompletion} from './fish.ts';
 import {manualPage} from './manual-page.ts';
 import {powershellCompletion} from './powershell.ts';
+import {mediaTypes} from './reference.ts';
 import {referencePages, withTables} from './reference-pages.ts';
 import {zshCompletion} from './zsh.ts';
 
@@ -27,8 +28,9 @@ export async function generatedFiles(root: URL): Promise<Map<string, string>> {
     files.set(`completions/${name}`, generate(data, template));
   }
   files.set('man/media.1', manualPage(data));
+  const types = mediaTypes(await mediaExtensions());
   for (const page of referencePages)
-    files.set(page, withTables(page, await readFile(new URL(page, root), 'utf8')));
+    files.set(page, withTables(page, await readFile(new URL(page, root), 'utf8'), types));
   return files;
 }
 

@@ -34,11 +34,13 @@ const pages: Record<string, Record<string, Table>> = {
 };
 
 /** The paths of the pages that hold tables of ours. */
-export const referencePages = Object.keys(pages);
+export const referencePages = [...Object.keys(pages), 'docs/content-types.md'];
 
-/** A page with its tables made anew; throws where it lacks the place for one. */
-export function withTables(path: string, text: string): string {
-  return Object.entries(pages[path] ?? {}).reduce((page, [name, table]) => {
+/** A page with its tables made anew, that of the content types of these rows; throws where it lacks the place for one. */
+export function withTables(path: string, text: string, types: readonly Row[]): string {
+  const headings = ['content type', 'extensions', 'extensions that the content must confirm'];
+  const tables = pages[path] ?? {'content types': {headings, rows: types}};
+  return Object.entries(tables).reduce((page, [name, table]) => {
     const [begin, end] = [`<!-- ${name}: made by npm run completions -->\n`, `<!-- end of ${name} -->`];
     const [start, stop] = [page.indexOf(begin), page.indexOf(end)];
     if (start < 0 || stop < start) throw new Error(`${path} has no place for the table of ${name}.`);

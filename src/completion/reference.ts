@@ -173,6 +173,20 @@ export const batchSystems: readonly Row[] = [
   ),
 ];
 
+/** The content type of each extension, a row per type: those that are trusted, and those that the content must confirm. */
+export function mediaTypes(
+  extensions: readonly {extension: string; type: string; isAmbiguous: boolean}[],
+): readonly Row[] {
+  const types = [...new Set(extensions.map(({type}) => type))].sort();
+  const listed = (type: string, ambiguous: boolean) =>
+    extensions
+      .filter(one => one.type === type && one.isAmbiguous === ambiguous)
+      .map(({extension}) => code(`.${extension}`))
+      .sort()
+      .join(' ');
+  return types.map(type => [code(type), listed(type, false), listed(type, true)]);
+}
+
 function code(text: string | undefined): string {
   return text === undefined ? '' : `\`${text}\``;
 }

@@ -169,3 +169,11 @@ export async function mediaNames(): Promise<{extensions: string[]; types: string
     types: [...new Set(known.map(([, type]) => type))].sort(),
   };
 }
+
+/** The media type of each known extension of images and videos, and whether the bytes have to confirm it. */
+export async function mediaExtensions(): Promise<{extension: string; type: string; isAmbiguous: boolean}[]> {
+  const {types} = await import('mime-types');
+  return [...new Map([...Object.entries(types), ...extensionTypes])]
+    .filter(([, type]) => isMediaType(type))
+    .map(([extension, type]) => ({extension, type, isAmbiguous: ambiguousExtensions.has(extension)}));
+}

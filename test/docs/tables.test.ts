@@ -87,13 +87,13 @@ describe('the table of progress lines', () => {
 });
 
 describe('the table of --ndjson', () => {
-  it('has the fields of what is uploaded, skipped, failed and checked, and no others', async () => {
+  it('has the fields of what is uploaded, misnamed, failed and checked, and no others', async () => {
     const {sandbox: box} = await connectedSandbox();
     const odd = join(box.directory, 'odd');
-    const shell = `mkdir odd && cp "$1" photo.png && cp "$1" same.png && cp "$1" "odd/$(printf 'n\\351.png')"`;
+    const shell = `mkdir odd && cp "$1" photo.png && cp "$1" same.png && cp "$1" named.jpg && cp "$1" "odd/$(printf 'n\\351.png')"`;
     await execa('bash', ['-c', shell, 'bash', fixture('photo.png')], {cwd: box.directory});
     const runs = [
-      ['photo.png', 'absent.png', '--journal', 'all.journal'],
+      ['photo.png', 'absent.png', 'named.jpg', '--journal', 'all.journal'],
       ['photo.png', 'same.png', '--dry-run'],
       ['-r', odd],
     ];
