@@ -48,6 +48,7 @@ async function complaint(line: string): Promise<string | undefined> {
     return undefined;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return undefined;
     return error.message;
   }
 }
