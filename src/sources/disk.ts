@@ -51,7 +51,7 @@ type TypeOf = (path: string | Buffer) => Promise<number>;
 export interface DiskFile {
   /** Of the file when it was opened. */
   readonly opened: BigIntStats;
-  /** The calls of a file that has to wait for nothing at the moment, nor has its path. */
+  /** The calls of a file of this machine whose path leads nowhere else either. */
   readonly atHand: FileAtHand | undefined;
   /** Reads into the memory; gives the number of bytes, 0 at the end of the file. */
   read(into: Uint8Array, position: number): number | Promise<number>;
@@ -81,8 +81,8 @@ export class Disk {
   readonly #isLocal = new Map<bigint, boolean>();
   /** The directory that was looked at last, and whether the way to it is without symbolic links. */
   #directory: {path: string; isReal: Promise<boolean>} | undefined;
-  /** The directory whose files are at hand; '' is the root. */
-  #quickDirectory: string | undefined;
+  /** The directory whose files are at hand, unless they are links; '' is the root. */
+  #localDirectory: string | undefined;
   /** Files still to be opened on other threads, and how many it will be the next time. */
   #careful = 0;
   #caution = carefulOpens.least;
@@ -106,7 +106,11 @@ export class Disk {
 
   /** Whether a file is opened on this thread, as is all in its directory. */
   isQuick(path: string | Buffer): boolean {
-    const directory = this.#quickDirectory;
+    return this.isFast && this.#isBesideLocal(path);
+  }
+
+  #isBesideLocal(path: string | Buffer): boolean {
+    const directory = this.#localDirectory;
     return (
       directory !== undefined &&
       typeof path === 'string' &&
@@ -125,7 +129,6 @@ export class Disk {
     const start = this.#clock.monotonic();
     const result = call();
     if (this.#clock.monotonic() - start > quickMs) {
-      this.#quickDirectory = undefined;
       this.#careful = this.#caution;
       this.#caution = Math.min(carefulOpens.most, 2 * this.#caution);
     } else this.#caution = Math.max(carefulOpens.least, this.#caution - 1);
@@ -139,16 +142,18 @@ export class Disk {
       isLink = true;
       return elsewhere.open(path, readOnly);
     });
+    this.#careful -= 1;
     try {
+      if (!isLink && this.#isBesideLocal(path))
+        return this.#opened(fd, path, fstatSync(fd, {bigint: true}), true);
       const [stats, isPathReal] = await Promise.all([
         elsewhere.fstat(fd, {bigint: true}),
         isLink || typeof path !== 'string' ? false : this.#isReal(directoryOf(path)),
       ]);
       if (!this.#isLocal.has(stats.dev))
         this.#isLocal.set(stats.dev, localTypes.has(await this.#typeOf(path)));
-      this.#careful -= 1;
       const file = this.#opened(fd, path, stats, isPathReal);
-      if (file.atHand !== undefined && typeof path === 'string') this.#quickDirectory = directoryOf(path);
+      if (file.atHand !== undefined && typeof path === 'string') this.#localDirectory = directoryOf(path);
       return file;
     } catch (error) {
       await closeElsewhere(fd);
@@ -199,23 +204,20 @@ class OpenDiskFile implements DiskFile {
       : undefined;
   }
 
-  get #isHere(): boolean {
-    return this.#parts.isLocal && this.#parts.disk.isFast;
-  }
-
+  /** What is asked of an open file of this machine is in its memory: even a slow disk has not to be waited for. */
   get #isPathHere(): boolean {
-    return this.#parts.isPathReal && this.#isHere;
+    return this.#parts.isLocal && this.#parts.isPathReal;
   }
 
   read(into: Uint8Array, position: number): number | Promise<number> {
-    const {disk, fd} = this.#parts;
-    return into.length <= smallBytes && this.#isHere
+    const {disk, fd, isLocal} = this.#parts;
+    return into.length <= smallBytes && isLocal && disk.isFast
       ? disk.timed(() => readSync(fd, into, 0, into.length, position))
       : elsewhere.read(fd, into, 0, into.length, position).then(({bytesRead}) => bytesRead);
   }
 
   stat(): BigIntStats | Promise<BigIntStats> {
-    return this.#isHere ? this.#statHere() : elsewhere.fstat(this.#parts.fd, {bigint: true});
+    return this.#parts.isLocal ? this.#statHere() : elsewhere.fstat(this.#parts.fd, {bigint: true});
   }
 
   statPath(): BigIntStats | undefined | Promise<BigIntStats | undefined> {
@@ -225,8 +227,8 @@ class OpenDiskFile implements DiskFile {
   }
 
   close(): void | Promise<void> {
-    const {fd} = this.#parts;
-    return this.#isHere ? closeSync(fd) : closeElsewhere(fd);
+    const {fd, isLocal} = this.#parts;
+    return isLocal ? closeSync(fd) : closeElsewhere(fd);
   }
 
   #statHere(): BigIntStats {
@@ -234,9 +236,8 @@ class OpenDiskFile implements DiskFile {
   }
 
   #statPathHere(): BigIntStats | undefined {
-    const {disk, path} = this.#parts;
     try {
-      return disk.timed(() => lstatSync(path, {bigint: true, throwIfNoEntry: false}));
+      return lstatSync(this.#parts.path, {bigint: true, throwIfNoEntry: false});
     } catch {
       return undefined;
     }
