@@ -3,10 +3,11 @@ import type {Readable} from 'node:stream';
 import type {TLSSocket} from 'node:tls';
 import {Client} from 'undici';
 import type {MediaError} from './errors.ts';
-import {Connector, type ConnectorOptions} from './http-connector.ts';
+import {Connector} from './http-connector.ts';
 import {describeConnectError, isCertificateAlert} from './http-errors.ts';
 import {Exchange} from './http-exchange.ts';
 import type {HttpAnswer, HttpRequest} from './http-message.ts';
+import type {ConnectionOptions} from './http-options.ts';
 import {HttpTrace} from './http-trace.ts';
 
 /** Numbers the connections that are traced, so that their lines can be told apart. */
@@ -14,12 +15,6 @@ let tracedConnections = 0;
 
 /** How long an idle connection may be used again: servers commonly close theirs after 5 s. */
 const idleMs = 4_000;
-
-export interface ConnectionOptions extends ConnectorOptions {
-  userAgent: string;
-  /** Told of each phase, with its time. */
-  trace?: (message: string) => void;
-}
 
 /**
  * One keep-alive HTTP/1.1 connection to one origin, for one request at a time. Never follows a redirect, never

@@ -2,8 +2,10 @@ import {Socket} from 'node:net';
 import {buildConnector} from 'undici';
 import type {Clock} from './host.ts';
 import {describeConnectError} from './http-errors.ts';
-import {proxyFor, tunnelThrough} from './http-proxy.ts';
+import type {ConnectionOptions} from './http-options.ts';
+import {proxyFor} from './http-proxy.ts';
 import type {HttpTrace} from './http-trace.ts';
+import {tunnelThrough} from './http-tunnel.ts';
 import {SocketWire} from './http-wire.ts';
 
 type Connect = buildConnector.connector;
@@ -13,15 +15,6 @@ type Connect = buildConnector.connector;
  * otherwise: less than a slow line takes.
  */
 const addressTimeoutMs = 1_000;
-
-export interface ConnectorOptions {
-  clock: Clock;
-  connectTimeoutMs?: number;
-  /** Certificate authorities to trust instead of Node's, as PEM text. */
-  certificateAuthorities?: string;
-  /** What to show a service that asks for a certificate, as PEM text. */
-  clientCertificate?: {certificate: string; key: string};
-}
 
 /** A connection that is being opened: TCP, then CONNECT where there is a proxy, then TLS. */
 interface Opening {
@@ -40,7 +33,7 @@ export class Connector {
   readonly #connect: Connect;
   #opening: Opening | undefined;
 
-  constructor(origin: URL, options: ConnectorOptions, trace: HttpTrace | undefined) {
+  constructor(origin: URL, options: ConnectionOptions, trace: HttpTrace | undefined) {
     const {connectTimeoutMs: timeout = 10_000, certificateAuthorities: ca, clientCertificate} = options;
     this.#origin = origin;
     this.#hasOwnAuthorities = ca !== undefined;

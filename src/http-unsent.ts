@@ -1,9 +1,10 @@
 import {type ClientRequest, type IncomingMessage, request as startRequest} from 'node:http';
 import type {Socket} from 'node:net';
 import type {StopSignal} from './host.ts';
-import type {ConnectionOptions} from './http-connection.ts';
+
 import {Connector} from './http-connector.ts';
 import type {HttpAnswer} from './http-message.ts';
+import type {ConnectionOptions} from './http-options.ts';
 
 /** The head of a POST whose body is announced and never sent. */
 export interface UnsentRequest {

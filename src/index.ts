@@ -23,6 +23,7 @@ export {
 } from './service/record.ts';
 export type {Refused, Stored, Unreadable, UploadAnswer, Uploader, UploadRequest} from './service/uploader.ts';
 export type {TypeRule} from './sources/content-type.ts';
+export type {FilePath} from './sources/names.ts';
 export type {OpenSource, Source} from './sources/source.ts';
 export type {OutcomeFacts} from './transfer/outcome.ts';
 export type {TransferObserver} from './transfer/transfer.ts';

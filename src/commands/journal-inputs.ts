@@ -30,7 +30,7 @@ export async function* listInputs(
   const context = {cwd: host.cwd(), stdin: () => host.stdin, temporaryDirectory: host.temporaryDirectory()};
   for await (const source of expandInputs({inputs, recursive: true, all}, context)) {
     if (source.found?.isHidden) continue;
-    const path = source.relativePathBytes ?? source.relativePath ?? source.name;
+    const path = source.relativePath ?? source.name;
     let opened: OpenSource;
     try {
       opened = await source.open(new AbortController().signal);

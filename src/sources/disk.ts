@@ -16,6 +16,7 @@ import {resolve} from 'node:path';
 import {promisify} from 'node:util';
 import {systemCode} from '../errors.ts';
 import {type Clock, systemClock} from '../host.ts';
+import type {FilePath} from './names.ts';
 
 /** The calls on other threads. */
 const elsewhere = {
@@ -45,7 +46,7 @@ const quickMs = 2;
 const carefulOpens = {least: 8, most: 512};
 
 /** The number of the type of the file system that a path leads to; 0 where that cannot be told. */
-type TypeOf = (path: string | Buffer) => Promise<number>;
+type TypeOf = (path: FilePath) => Promise<number>;
 
 /** A file that is open for reading. Each call is made on this thread where it cannot have to wait, else on another. */
 export interface DiskFile {
@@ -93,7 +94,7 @@ export class Disk {
   }
 
   /** Opens a file for reading; throws or rejects with the system's error. */
-  open(path: string | Buffer): DiskFile | Promise<DiskFile> {
+  open(path: FilePath): DiskFile | Promise<DiskFile> {
     if (!this.isQuick(path)) return this.#openElsewhere(path);
     try {
       const fd = this.timed(() => openSync(path, readNoLink));
@@ -105,11 +106,11 @@ export class Disk {
   }
 
   /** Whether a file is opened on this thread, as is all in its directory. */
-  isQuick(path: string | Buffer): boolean {
+  isQuick(path: FilePath): boolean {
     return this.isFast && this.#isBesideLocal(path);
   }
 
-  #isBesideLocal(path: string | Buffer): boolean {
+  #isBesideLocal(path: FilePath): boolean {
     const directory = this.#localDirectory;
     return (
       directory !== undefined &&
@@ -135,7 +136,7 @@ export class Disk {
     return result;
   }
 
-  async #openElsewhere(path: string | Buffer): Promise<DiskFile> {
+  async #openElsewhere(path: FilePath): Promise<DiskFile> {
     let isLink = false;
     const fd = await elsewhere.open(path, readNoLink).catch((error: unknown) => {
       if (!saysLink(error)) throw error;
@@ -161,7 +162,7 @@ export class Disk {
     }
   }
 
-  #opened(fd: number, path: string | Buffer, opened: BigIntStats, isPathReal: boolean): DiskFile {
+  #opened(fd: number, path: FilePath, opened: BigIntStats, isPathReal: boolean): DiskFile {
     const isLocal = this.#isLocal.get(opened.dev) === true;
     return new OpenDiskFile({disk: this, fd, path, opened, isLocal, isPathReal});
   }
@@ -181,7 +182,7 @@ export class Disk {
 interface DiskFileParts {
   disk: Disk;
   fd: number;
-  path: string | Buffer;
+  path: FilePath;
   opened: BigIntStats;
   /** Whether its bytes are kept in this machine. */
   isLocal: boolean;
@@ -258,7 +259,7 @@ function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));
 }
 
-function fileSystemType(path: string | Buffer): Promise<number> {
+function fileSystemType(path: FilePath): Promise<number> {
   return statfs(path).then(
     ({type}) => type,
     () => 0,

@@ -5,6 +5,7 @@ import {MediaError, systemCode} from '../errors.ts';
 import {shellQuoted} from '../shell.ts';
 import {typedPath} from '../typed-path.ts';
 import {Disk, type DiskFile, type FileAtHand, smallBytes} from './disk.ts';
+import type {FilePath} from './names.ts';
 import type {OpenSource, SmallContent, Source} from './source.ts';
 
 const disk = new Disk();
@@ -18,7 +19,7 @@ export function fileSource(name: string, cwd: string): Source {
  * The file at a path as the system takes it, shown under a name; nothing is touched before it is opened. `isRegular`: it has
  * just been seen to be a regular file.
  */
-export function sourceAt(name: string, path: string | Buffer, isRegular: boolean): Source {
+export function sourceAt(name: string, path: FilePath, isRegular: boolean): Source {
   const measure = () =>
     stat(path).then(
       stats => stats.size,
@@ -27,7 +28,7 @@ export function sourceAt(name: string, path: string | Buffer, isRegular: boolean
   return {name, typeName: name, measure, open: () => openFile(name, path, isRegular)};
 }
 
-async function openFile(name: string, path: string | Buffer, isRegular: boolean): Promise<OpenSource> {
+async function openFile(name: string, path: FilePath, isRegular: boolean): Promise<OpenSource> {
   if (!isRegular) await refuseWhatBlocks(name, path);
   let file: DiskFile;
   try {
@@ -45,7 +46,7 @@ async function openFile(name: string, path: string | Buffer, isRegular: boolean)
 }
 
 /** Opening a device or FIFO can have effects of its own, so those are refused by name first, then again once open. */
-async function refuseWhatBlocks(name: string, path: string | Buffer): Promise<void> {
+async function refuseWhatBlocks(name: string, path: FilePath): Promise<void> {
   try {
     const stats = await stat(path);
     if (!stats.isFile()) throw notAFile(name, stats);

@@ -91,7 +91,7 @@ export class Finder {
       temporaryDirectory,
       ...(stdinName === undefined ? {} : {name: stdinName}),
     });
-    return {...source, path: source.name, relativePath: source.name};
+    return {...source, relativePath: source.name};
   }
 
   async #kindOf(name: ByteName): Promise<Kind> {
@@ -108,15 +108,15 @@ export class Finder {
     const names = namesOf(name, normalizeName(name));
     const file: NamedFile = {name, isPlain: false, isNamed: true};
     if (kind === 'directory') {
-      const refusal = new MediaError('not_a_file', `${names.path} is a directory, not a file.`, {
-        hint: `To upload what is in it: media upload -r ${shellQuoted(names.path)}`,
+      const refusal = new MediaError('not_a_file', `${names.name} is a directory, not a file.`, {
+        hint: `To upload what is in it: media upload -r ${shellQuoted(names.name)}`,
       });
       return {file, source: {...failingSource(refusal, names), everyShard: true}};
     }
     // What is missing here may be a directory elsewhere, with files of this shard in it.
     const isAnyones = kind === 'missing' && recursive;
     const source = {
-      ...sourceAt(names.path, toPath(resolveName(cwd, name)), kind === 'regular'),
+      ...sourceAt(names.name, toPath(resolveName(cwd, name)), kind === 'regular'),
       ...names,
       ...(isAnyones ? {everyShard: true as const} : {}),
     };
@@ -175,14 +175,14 @@ function foundBelow(
   if (found.kind === 'unfollowed') return {unfollowed: name};
   const names = namesOf(name, relative);
   if (found.kind === 'unreadable') {
-    const error = unreadableDirectory(names.path, found.error);
+    const error = unreadableDirectory(names.name, found.error);
     // Nobody here knows what is in it, and in which shards.
     return {file: {name, isPlain: false}, source: {...failingSource(error, names), everyShard: true}};
   }
   const isHidden = found.kind === 'hidden';
   const path = toPath(joinNames(absolute, found.relative));
-  const source: Source = {...sourceAt(names.path, path, !isHidden && found.isRegular), ...names};
-  if (!all) return {file: fileOf(name, found), source: {...source, found: foundInput(names.path, isHidden)}};
+  const source: Source = {...sourceAt(names.name, path, !isHidden && found.isRegular), ...names};
+  if (!all) return {file: fileOf(name, found), source: {...source, found: foundInput(names.name, isHidden)}};
   return {file: fileOf(name, found), source};
 }
 
@@ -196,26 +196,20 @@ function foundInput(name: string, isHidden: boolean): FoundInput {
   return {isHidden, isNamedMedia: () => isNamedMedia(name)};
 }
 
-interface Names {
-  path: string;
-  pathBytes?: Buffer;
-  relativePath: string;
-  relativePathBytes?: Buffer;
-}
+type Names = Pick<Source, 'name' | 'typeName' | 'nameBytes' | 'relativePath'>;
 
 async function* only(candidate: Candidate): AsyncGenerator<Candidate> {
   yield candidate;
 }
 
 function namesOf(name: ByteName, relative: ByteName): Names {
-  const names: Names = {path: toText(name), relativePath: toText(relative)};
-  if (!isText(name)) names.pathBytes = toBytes(name);
-  if (!isText(relative)) names.relativePathBytes = toBytes(relative);
-  return names;
+  const text = toText(name);
+  const names = {name: text, typeName: text, relativePath: toPath(relative)};
+  return isText(name) ? names : {...names, nameBytes: toBytes(name)};
 }
 
 function failingSource(error: MediaError, names: Names): Source {
-  return {name: names.path, typeName: names.path, ...names, open: () => Promise.reject(error)};
+  return {...names, open: () => Promise.reject(error)};
 }
 
 function isMissing(error: unknown): boolean {

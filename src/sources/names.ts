@@ -8,6 +8,9 @@ import {typedPath} from '../typed-path.ts';
  */
 export type ByteName = string;
 
+/** A path as node:fs takes it: its text where that is exact, else its bytes. */
+export type FilePath = string | Buffer;
+
 const printableAscii = /^[ -~]*$/;
 
 /** The bytes of a text. */
@@ -40,8 +43,8 @@ export function isText(name: ByteName): boolean {
   return printableAscii.test(name) || isUtf8(toBytes(name));
 }
 
-/** A path as node:fs takes it: its text where that is exact, else its bytes. */
-export function toPath(name: ByteName): string | Buffer {
+/** The same path as node:fs takes it. */
+export function toPath(name: ByteName): FilePath {
   return isText(name) ? toText(name) : toBytes(name);
 }
 

@@ -36,7 +36,8 @@ export function shardOf(relativePath: Uint8Array, count: number): number {
 /** Whether a source is part of a shard. What may stand for files of any shard is part of them all. */
 export function inShard(source: Source, shard: Shard): boolean {
   if (source.everyShard || shard.count === 1) return true;
-  const key = source.relativePathBytes ?? Buffer.from(source.relativePath ?? source.name);
+  const path = source.relativePath ?? source.name;
+  const key = typeof path === 'string' ? Buffer.from(path) : path;
   return shardOf(key, shard.count) === shard.index;
 }
 

@@ -1,19 +1,16 @@
 import type {StopSignal} from '../host.ts';
+import type {FilePath} from './names.ts';
 
 /** Something to upload, not opened yet. */
 export interface Source {
-  /** What the user called it: shown in messages, `-` for standard input. */
+  /** What the user called it, as messages show it: what is not UTF-8 is replaced; `-` for standard input. */
   readonly name: string;
+  /** The name's bytes, where they are not UTF-8. */
+  readonly nameBytes?: Buffer;
   /** The name whose extension speaks for the content type. */
   readonly typeName: string;
-  /** Its path as messages show it: what is not UTF-8 is replaced. */
-  readonly path?: string;
-  /** The path's bytes, where they are not UTF-8. */
-  readonly pathBytes?: Buffer;
   /** Below the directory that was named; otherwise the path as named, normalised. Shards and the journal go by it. */
-  readonly relativePath?: string;
-  /** The relative path's bytes, where they are not UTF-8. */
-  readonly relativePathBytes?: Buffer;
+  readonly relativePath?: FilePath;
   /** Set where this machine cannot tell which files it stands for, so that no shard may leave it out. */
   readonly everyShard?: true;
   /** Set of what can be opened only once: standard input. */

@@ -1,6 +1,6 @@
 import type {Dirent} from 'node:fs';
 import {opendir, stat} from 'node:fs/promises';
-import {type ByteName, joinNames, resolveName, toPath} from './names.ts';
+import {type ByteName, type FilePath, joinNames, resolveName, toPath} from './names.ts';
 import {Places} from './places.ts';
 import type {WalkRules} from './walk-rules.ts';
 
@@ -113,7 +113,7 @@ class Walk {
   }
 }
 
-async function identityOf(path: string | Buffer): Promise<string> {
+async function identityOf(path: FilePath): Promise<string> {
   const {dev, ino} = await stat(path, {bigint: true});
   return `${dev}:${ino}`;
 }
@@ -126,7 +126,7 @@ async function isDirectory(link: ByteName): Promise<boolean> {
   );
 }
 
-async function readEntries(path: string | Buffer): Promise<Entry[]> {
+async function readEntries(path: FilePath): Promise<Entry[]> {
   // In batches and as buffers, turned at once into strings of a byte each: a directory of 200,000 names takes some
   // 20 MB so, and 150 MB by readdir(). The types do not know of 'buffer' here; the documentation of opendir() does.
   const directory = await opendir(path, {encoding: 'buffer' as BufferEncoding, bufferSize: 1024});

@@ -114,8 +114,8 @@ export class FileTransfer {
   }
 
   #journalInput({size, mtimeNs}: OpenSource): JournalInput {
-    const {relativePathBytes, relativePath, name} = this.#source;
-    return {path: relativePathBytes ?? relativePath ?? name, size, mtimeNs};
+    const {relativePath, name} = this.#source;
+    return {path: relativePath ?? name, size, mtimeNs};
   }
 
   /** Where other files took all descriptors, not even a module that decides a type can be loaded; anything else is a bug. */

@@ -51,8 +51,8 @@ export function leftOut(position: number, {name, found}: Source): LeftOut {
 /** What an outcome calls its source. */
 export function nameOf({
   name,
-  pathBytes,
+  nameBytes,
   isOnce,
 }: Source): Pick<OutcomeFacts, 'name' | 'nameBytes' | 'isOnce'> {
-  return {name, ...(pathBytes && {nameBytes: pathBytes}), ...(isOnce && {isOnce})};
+  return {name, ...(nameBytes && {nameBytes}), ...(isOnce && {isOnce})};
 }

@@ -30,7 +30,7 @@ describe.each<[string, () => Promise<SilentPeer>, (peer: SilentPeer) => [string,
   test.each(['SIGINT', 'SIGTERM'] as const)('%s: ends by it', async signal => {
     const peer = await start();
     const upload = (await sandboxFor(...settings(peer))).run(['upload', photo], timely);
-    await peer.reached;
+    await peer.reached();
     upload.kill(signal);
     const {stdout, stderr, signal: endedBy} = await upload;
     expect({stdout, endedBy}).toEqual({stdout: '', endedBy: signal});

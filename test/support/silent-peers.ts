@@ -5,10 +5,10 @@ import {connect, createServer, type Socket} from 'node:net';
 import {onTestFinished} from 'vitest';
 import {listen, portOf} from '../service/support.ts';
 
-/** A machine that does not answer; `reached` resolves once somebody waits for it. */
+/** A machine that does not answer; `reached` resolves once somebody waits for it who did not before. */
 export interface SilentPeer {
   port: number;
-  reached: Promise<unknown>;
+  reached(): Promise<unknown>;
 }
 
 /** Accepts connections and never writes a byte, unless `greet` does for what comes first. */
@@ -24,7 +24,8 @@ export async function silentServer(greet: (socket: Socket) => void = () => {}): 
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  return {port: portOf(server), reached: once(server, 'connection')};
+  const connected = once(server, 'connection');
+  return {port: portOf(server), reached: () => connected};
 }
 
 /** A proxy that opens its tunnel and lets nothing through. */
@@ -56,7 +57,7 @@ export async function fullListener(): Promise<SilentPeer> {
   }
   await until(() => unansweredAt(port) > 0);
   const already = unansweredAt(port);
-  return {port, reached: until(() => unansweredAt(port) > already)};
+  return {port, reached: () => until(() => unansweredAt(port) > already)};
 }
 
 /** How many connections to a port of loopback have been asked for and not been answered. */

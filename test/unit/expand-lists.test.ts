@@ -39,9 +39,9 @@ describe('lists', () => {
       expand(root, {inputs: [], filesFrom0: ['-']}, Buffer.from('./caf\xe9\n.png\0', 'latin1')),
     );
     expect(others).toEqual([]);
-    expect(source?.path).toBe('./caf\ufffd\n.png');
-    expect(source?.pathBytes).toEqual(Buffer.from('./caf\xe9\n.png', 'latin1'));
-    expect(source?.relativePathBytes).toEqual(Buffer.from('caf\xe9\n.png', 'latin1'));
+    expect(source?.name).toBe('./caf\ufffd\n.png');
+    expect(source?.nameBytes).toEqual(Buffer.from('./caf\xe9\n.png', 'latin1'));
+    expect(source?.relativePath).toEqual(Buffer.from('caf\xe9\n.png', 'latin1'));
     expect(await contentOf(source as Source)).toBe('bytes');
   });
 

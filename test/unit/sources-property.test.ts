@@ -189,17 +189,17 @@ describe('shards', () => {
     'any path: part of exactly one of any number of shards',
     [fc.uint8Array({minLength: 1}), counts],
     (bytes, count) => {
-      const relativePathBytes = Buffer.from(bytes);
+      const relativePath = Buffer.from(bytes);
       const source: Source = {
         name: 'x',
         typeName: 'x',
-        relativePathBytes,
+        relativePath,
         open: () => Promise.reject(new Error('never')),
       };
       const own = Array.from({length: count}, (_, index) => ({index: index + 1, count})).filter(shard =>
         inShard(source, shard),
       );
-      expect(own.map(({index}) => index)).toEqual([shardOf(relativePathBytes, count)]);
+      expect(own.map(({index}) => index)).toEqual([shardOf(relativePath, count)]);
     },
   );
 

@@ -55,12 +55,12 @@ it('100 directories of 1,000 files come one by one, in order, in little memory',
   let isOrdered = true;
   for await (const source of sources) {
     if (source.everyShard) {
-      expect(source.path).toBe('000050');
+      expect(source.name).toBe('000050');
       count += 1000;
       continue;
     }
     const expected = `${number(Math.floor(count / 1000))}/${number(count % 1000)}.png`;
-    isOrdered &&= source.relativePath === expected && source.path === expected;
+    isOrdered &&= source.relativePath === expected && source.name === expected;
     if (count % 20_000 === 0) largest = Math.max(largest, usedHeap());
     count += 1;
   }
