@@ -1,7 +1,6 @@
 import {type ClientRequest, type IncomingMessage, request as startRequest} from 'node:http';
 import type {Socket} from 'node:net';
 import type {StopSignal} from './host.ts';
-
 import {Connector} from './http-connector.ts';
 import type {HttpAnswer} from './http-message.ts';
 import type {ConnectionOptions} from './http-options.ts';
