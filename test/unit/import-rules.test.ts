@@ -62,7 +62,7 @@ function room(file: string): string {
 const owners: Record<string, string[]> = {
   commander: ['commands/', 'completion/', 'main.ts'],
   '@clack/prompts': ['commands/prompt.ts'],
-  undici: ['http-connection.ts', 'http-connector.ts', 'http-exchange.ts', 'http-proxy.ts', 'http-trace.ts'],
+  undici: ['http-connection.ts', 'http-connector.ts', 'http-exchange.ts', 'http-tunnel.ts', 'http-trace.ts'],
   'mime-types': ['sources/content-type.ts'],
   'file-type': ['sources/sniff.ts'],
   conf: ['settings/store.ts'],
