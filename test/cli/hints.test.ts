@@ -1,0 +1,165 @@
+import {copyFile, readFile} from 'node:fs/promises';
+import {createServer} from 'node:https';
+import {join} from 'node:path';
+import {pathToFileURL} from 'node:url';
+import {execa} from 'execa';
+import {generate} from 'selfsigned';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import {listen, portOf} from '../service/support.ts';
+import {connectedSandbox, embeddedService} from '../support/embedded.ts';
+import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
+
+const photo = fixture('photo.png');
+const secret = 'mk_a-key-that-nobody-should-see-in-any-output';
+
+/** What a hint ends with, after its last colon. */
+function commandIn(stderr: string): string {
+  return /: ([^:]*(?:https?:[^ ]*)?[^:]*)\n$/.exec(stderr)?.[1] ?? 'false';
+}
+
+/** Pastes a command line into a shell on this machine, which finds `media`. */
+function paste(box: Sandbox, command: string, input = '') {
+  const media = `media() { '${process.execPath}' '${program}' "$@"; }\n`;
+  return execa('bash', ['-c', `${media}${command}`], {
+    cwd: box.directory,
+    env: box.env,
+    extendEnv: false,
+    reject: false,
+    input,
+  });
+}
+
+describe('a command line that was meant as an upload: the hint, pasted, uploads', () => {
+  it.each([
+    [['my photo.png', '--format', 'id'], "To upload: media upload 'my photo.png' --format id"],
+    [['uplaod', 'my photo.png', '--format', 'id'], "Did you mean: media upload 'my photo.png' --format id"],
+    [['-r', '.', '--format', 'id'], 'To upload: media upload -r . --format id'],
+  ])('%j', async (parameters, hint) => {
+    const {service, sandbox: box} = await connectedSandbox();
+    await copyFile(photo, join(box.directory, 'my photo.png'));
+    const {stderr, exitCode} = await box.run(parameters);
+    expect(stderr).toContain(`\n  ${hint}\n`);
+    expect(exitCode).toBe(2);
+    const pasted = await paste(box, commandIn(stderr));
+    const [stored] = await service.records();
+    expect(pasted).toMatchObject({stdout: stored?.record.id, exitCode: 0});
+    expect(await readFile(stored?.path ?? '')).toEqual(await readFile(photo));
+  });
+
+  it('the file URL of a name with a blank: its path, which uploads', async () => {
+    const {service, sandbox: box} = await connectedSandbox();
+    const path = join(box.directory, 'my photo.png');
+    await copyFile(photo, path);
+    const {stderr, exitCode} = await box.run(['upload', pathToFileURL(path).href]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('Name the file by its path instead of its URL: ');
+    expect(await paste(box, `media upload --format id ${commandIn(stderr)}`)).toMatchObject({exitCode: 0});
+    expect(await service.records()).toHaveLength(1);
+  });
+
+  it('the file URL of nothing: no hint', async () => {
+    const {sandbox: box} = await connectedSandbox();
+    const {stderr} = await box.run(['upload', 'file:///nowhere/a%20b.png']);
+    expect(stderr).toBe('media: file:///nowhere/a%20b.png does not exist.\n');
+  });
+});
+
+describe('a key on the command line: refused and never shown', () => {
+  it.each([
+    [['login', '--key', secret]],
+    [['login', `--key=${secret}`]],
+    [['login', `-k${secret}`]],
+    [['login', secret]],
+    [['upload', photo, '--api-key', secret]],
+    [['--token', secret, 'upload', photo]],
+  ])('%j', async parameters => {
+    const box = await sandbox();
+    const {stdout, stderr, exitCode} = await box.run([...parameters, '--verbose']);
+    expect(stderr).toContain('No option or argument takes a key');
+    expect(stderr).not.toContain(secret);
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 2});
+  });
+
+  it('login --key X --base-url URL --profile work: the hint, pasted with the key on stdin, logs in', async () => {
+    const {service, key} = await embeddedService();
+    const box = await sandbox();
+    const given = ['--base-url', service.url, '--profile', 'work'];
+    const {stderr} = await box.run(['login', '--key', key, ...given]);
+    expect(await paste(box, commandIn(stderr), key)).toMatchObject({exitCode: 0});
+    expect(await box.run(['whoami', '--profile', 'work'])).toMatchObject({exitCode: 0});
+  });
+});
+
+describe('a base URL without its scheme', () => {
+  it.each([
+    ['example.com', 'https://example.com'],
+    ['example.com:8443/media', 'https://example.com:8443/media'],
+    ['htps://example.com', 'https://example.com'],
+    ['localhost:8080', 'http://localhost:8080'],
+  ])('%s: %s, which is taken', async (typed, meant) => {
+    const box = await sandbox();
+    const {stderr, exitCode} = await box.run(['whoami', '--base-url', typed]);
+    expect(stderr).toBe(`media: "${typed}" is not a valid base URL.\n  Write it with its scheme: ${meant}\n`);
+    expect(exitCode).toBe(2);
+    expect(await box.run(['config', 'set', 'base-url', meant])).toMatchObject({stderr: '', exitCode: 0});
+  });
+
+  it('with a password before it: not shown', async () => {
+    const {stderr} = await (await sandbox()).run(['whoami', '--base-url', `me:${secret}@example.com`]);
+    expect(stderr).not.toContain(secret);
+  });
+});
+
+describe('a key in MEDIA_API_KEY that is refused', () => {
+  it.each([
+    ['upload', photo],
+    ['graphql', '{__typename}'],
+  ])('%s: the hint, pasted, logs in', async (...words) => {
+    const {service, key} = await embeddedService();
+    const box = await sandbox({MEDIA_API_KEY: secret});
+    const {stderr, exitCode} = await box.run([...words, '--base-url', service.url]);
+    expect(stderr).toContain('The key comes from MEDIA_API_KEY.');
+    expect(stderr).not.toContain(secret);
+    expect(exitCode).toBe(4);
+    const command = commandIn(stderr);
+    expect(command).toBe(`unset MEDIA_API_KEY; media login --key-stdin --base-url ${service.url}`);
+    expect(await paste(box, command, key)).toMatchObject({exitCode: 0});
+  });
+
+  it('and a stored key beside it: clearing the variable is enough', async () => {
+    const {service, key} = await embeddedService();
+    const box = await sandbox();
+    await box.run(['login', '--key-stdin', '--base-url', service.url], {stdin: 'pipe', input: key});
+    box.env['MEDIA_API_KEY'] = secret;
+    const {stderr} = await box.run(['upload', photo]);
+    expect(commandIn(stderr)).toBe('unset MEDIA_API_KEY');
+    expect(await paste(box, `${commandIn(stderr)}; media upload ${photo}`)).toMatchObject({exitCode: 0});
+  });
+});
+
+describe('a certificate that is not accepted', () => {
+  async function secureService(names: {type: 2; value: string}[], box: Sandbox): Promise<string> {
+    const {private: key, cert} = await generate([{name: 'commonName', value: 'other.example'}], {
+      extensions: [{name: 'subjectAltName', altNames: names}],
+    } as Parameters<typeof generate>[1]);
+    const server = createServer({key, cert}, (_request, response) => response.end());
+    await listen(server);
+    onTestFinished(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    box.env['NODE_EXTRA_CA_CERTS'] = join(box.directory, 'authority.pem');
+    await execa('tee', [box.env['NODE_EXTRA_CA_CERTS']], {input: cert, stdout: 'ignore'});
+    return `https://localhost:${portOf(server)}`;
+  }
+
+  it('since it is for another name: that name, and no --cacert', async () => {
+    const box = await sandbox({MEDIA_API_KEY: secret});
+    const url = await secureService([{type: 2, value: 'other.example'}], box);
+    const {stderr, exitCode} = await box.run(['upload', photo, '--base-url', url, '--retries', '0']);
+    expect(stderr).toContain('was not accepted: it is for other.example.\n');
+    expect(stderr).toContain('Use a name in the base URL that the certificate is for.\n');
+    expect(stderr).not.toContain('--cacert');
+    expect(exitCode).toBe(1);
+  });
+});
