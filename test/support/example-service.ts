@@ -27,6 +27,11 @@ export async function exampleService(origin: URL, hostNames: readonly string[]):
         answer.pipe(outgoing);
       },
     );
+    forward.on('error', () => outgoing.destroy());
+    // A request that is broken off, as media doctor's look at the upload path is, breaks off at the service as well.
+    incoming.on('close', () => {
+      if (!incoming.complete) forward.destroy();
+    });
     incoming.pipe(forward);
   });
   const frontPort = await listen(front);
