@@ -156,7 +156,7 @@ experiment('hostile names: uploaded, in every output format', async () => {
   const {service, sandbox} = await hostileDirectory(await readFile(fixture('photo.png')));
   const broken: string[] = [];
   for (const format of formatNames) {
-    const {stdout, stderr, exitCode} = await sandbox.run(['upload', '-r', 'in', '--format', format]);
+    const {stdout, stderr, exitCode} = await sandbox.run(['upload', '-r', '--all', 'in', '--format', format]);
     expect(exitCode, stderr).toBe(0);
     const complaints = [...complaintsAbout(format, stdout, stderr), ...checks[format](stdout)];
     broken.push(...complaints.map(complaint => `${format}: ${complaint}`));
@@ -176,7 +176,15 @@ experiment('hostile names: refused, in words and as JSON', async ({scale}) => {
   const broken: string[] = [];
   const formats = scale === 'long' ? formatNames : (['table', 'ndjson'] as const);
   for (const format of formats) {
-    const {stdout, stderr, exitCode} = await sandbox.run(['upload', '-v', '-r', 'in', '--format', format]);
+    const {stdout, stderr, exitCode} = await sandbox.run([
+      'upload',
+      '-v',
+      '-r',
+      '--all',
+      'in',
+      '--format',
+      format,
+    ]);
     expect(exitCode).toBe(1);
     broken.push(...complaintsAbout(format, stdout, stderr).map(complaint => `${format}: ${complaint}`));
   }
@@ -186,7 +194,7 @@ experiment('hostile names: refused, in words and as JSON', async ({scale}) => {
 
 experiment('hostile names: in a journal, its list, its check and its merge', async () => {
   const {service, sandbox} = await hostileDirectory(await readFile(fixture('photo.png')));
-  const upload = ['upload', '-r', 'in', '--journal', 'a.journal', '--ndjson'];
+  const upload = ['upload', '-r', '--all', 'in', '--journal', 'a.journal', '--ndjson'];
   const broken: string[] = [];
   const first = await sandbox.run(upload);
   const again = await sandbox.run(upload);
@@ -244,7 +252,7 @@ experiment('hostile names: in annotations, outputs and the summary for GitHub', 
     await writeFile(output, '');
     await writeFile(summary, '');
     const env = {...sandbox.env, GITHUB_ACTIONS: 'true', GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary};
-    const {stdout, stderr} = await sandbox.run(['upload', '-r', 'in', '--ci', 'github'], {env});
+    const {stdout, stderr} = await sandbox.run(['upload', '-r', '--all', 'in', '--ci', 'github'], {env});
     const commands = runnerCommands(stdout + stderr);
     const strange = commands.filter(
       line => !/^::(error|warning|notice)( |::)/.test(line) || /##\w*\[/.test(line),
