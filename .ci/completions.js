@@ -7,7 +7,7 @@ import {build} from 'esbuild';
 const root = new URL('../', import.meta.url);
 const bundle = new URL('node_modules/.completions.mjs', root);
 await build({
-  entryPoints: [fileURLToPath(new URL('src/completion/generated-files.ts', root))],
+  entryPoints: [fileURLToPath(new URL('tools/generated-files.ts', root))],
   outfile: fileURLToPath(bundle),
   bundle: true,
   packages: 'external',

@@ -1,7 +1,7 @@
 import {fstatSync} from 'node:fs';
 import {homedir, hostname, tmpdir} from 'node:os';
 import type {Readable, Writable} from 'node:stream';
-import {uuid} from './uuid.ts';
+import {uuid} from './lib/uuid.ts';
 
 /** The signals that end a run: SIGINT (130), SIGTERM (143), SIGHUP (129). */
 export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';

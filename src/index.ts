@@ -8,7 +8,7 @@ export type {
 } from './embedded/service.ts';
 export {type ErrorCode, MediaError} from './errors.ts';
 export type {Clock} from './host.ts';
-export type {Body, HttpAnswer, Wire} from './http.ts';
+export type {Body, HttpAnswer, Wire} from './http/http.ts';
 export {MediaClient, type MediaClientOptions} from './library/media-client.ts';
 export {bytesSource, type FilesOptions, filesOf} from './library/sources.ts';
 export {startService} from './library/start-service.ts';
@@ -22,8 +22,8 @@ export {
   type ReceivedRecord,
 } from './service/record.ts';
 export type {Refused, Stored, Unreadable, UploadAnswer, Uploader, UploadRequest} from './service/uploader.ts';
-export type {TypeRule} from './sources/content-type.ts';
-export type {FilePath} from './sources/names.ts';
-export type {OpenSource, Source} from './sources/source.ts';
+export type {FilePath} from './sources/find/names.ts';
+export type {TypeRule} from './sources/media-type/decide.ts';
+export type {OpenSource, Source} from './sources/open/source.ts';
+export type {TransferObserver} from './transfer/batch.ts';
 export type {OutcomeFacts} from './transfer/outcome.ts';
-export type {TransferObserver} from './transfer/transfer.ts';

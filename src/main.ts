@@ -1,8 +1,8 @@
 import {CommanderError} from 'commander';
-import type {Cli, ExitStatus} from './commands/cli.ts';
-import {reportFor} from './commands/cli.ts';
+import type {Cli, ExitStatus} from './cli/invocation.ts';
+import {reportFor} from './cli/invocation.ts';
+import {usageError} from './cli/usage-error.ts';
 import {buildProgram, type Written} from './commands/program.ts';
-import {usageError} from './commands/usage-error.ts';
 import {exitStatusOf} from './errors.ts';
 import type {Host} from './host.ts';
 import {asMediaError} from './output/report.ts';

@@ -1,5 +1,5 @@
 import {readFileSync} from 'node:fs';
-import {parseObject} from './json.ts';
+import {parseObject} from './lib/json.ts';
 import {packageFile} from './package-file.ts';
 
 /** The version in package.json. */

@@ -1,16 +1,16 @@
 import {readFile} from 'node:fs/promises';
 import {text as readText} from 'node:stream/consumers';
 import {Command} from 'commander';
+import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../cli/invocation.ts';
+import {inTermsOfKey} from '../cli/key-hints.ts';
+import {collect} from '../cli/values.ts';
 import {exitStatusOf, MediaError, systemCode} from '../errors.ts';
 import type {Host} from '../host.ts';
-import type {HttpAnswer} from '../http.ts';
-import {parseObject} from '../json.ts';
+import type {HttpAnswer} from '../http/http.ts';
+import {parseObject} from '../lib/json.ts';
+import {typedPath} from '../lib/typed-path.ts';
 import {printableJson} from '../output/escape.ts';
 import type {GraphqlRequest} from '../service/client.ts';
-import {typedPath} from '../typed-path.ts';
-import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
-import {inTermsOfKey} from './key-hints.ts';
-import {collect} from './values.ts';
 
 export interface GraphqlOptions {
   query?: string;
@@ -52,7 +52,7 @@ export function graphqlCommand(cli: Cli, run = runGraphql): Command {
 /** Sends the request and prints the response as it came; errors in it, or another status than success, make the exit status 1. */
 export async function runGraphql(options: GraphqlOptions, invocation: Invocation): Promise<ExitStatus> {
   const request = await readRequest(options, invocation.host);
-  const {openSession} = await import('./session.ts');
+  const {openSession} = await import('../cli/session.ts');
   const session = await openSession(invocation);
   try {
     const answer = await send(() => session.client.graphql(request), session.hostName);

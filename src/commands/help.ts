@@ -1,6 +1,6 @@
 import {Command} from 'commander';
-import {examples} from './cli.ts';
-import {helpDescription} from './help-format.ts';
+import {helpDescription} from '../cli/help-format.ts';
+import {examples} from '../cli/invocation.ts';
 
 /** Declares `media help`; unlike commander's own, it does not pass over a command that does not exist. */
 export function helpCommand(program: Command): Command {

@@ -1,19 +1,19 @@
 import {Command} from 'commander';
+import {refuseEmptyValues} from '../cli/empty-values.ts';
+import {globalHeading, helpConfiguration} from '../cli/help-format.ts';
+import {type Cli, examples} from '../cli/invocation.ts';
 import {packageVersion} from '../version.ts';
-import {type Cli, examples} from './cli.ts';
-import {completionCommand} from './completion.ts';
-import {configCommand} from './config.ts';
-import {doctorCommand} from './doctor.ts';
-import {refuseEmptyValues} from './empty-values.ts';
+import {configCommand} from './account/config.ts';
+import {loginCommand} from './account/login.ts';
+import {logoutCommand} from './account/logout.ts';
+import {whoamiCommand} from './account/whoami.ts';
+import {completionCommand} from './completion/command.ts';
+import {doctorCommand} from './doctor/command.ts';
 import {graphqlCommand} from './graphql.ts';
 import {helpCommand} from './help.ts';
-import {globalHeading, helpConfiguration} from './help-format.ts';
-import {journalCommand} from './journal.ts';
-import {loginCommand} from './login.ts';
-import {logoutCommand} from './logout.ts';
+import {journalCommand} from './journal/command.ts';
 import {serveCommand} from './serve.ts';
-import {uploadCommand} from './upload.ts';
-import {whoamiCommand} from './whoami.ts';
+import {uploadCommand} from './upload/command.ts';
 
 /** What commander wrote instead of acting: help and the version for standard output, errors for us to word. */
 export interface Written {

@@ -1,14 +1,14 @@
 import {mkdtemp, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {Command, Option} from 'commander';
+import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../cli/invocation.ts';
+import {defaultPort, describeServiceError, startEmbedded} from '../cli/start-embedded.ts';
+import {wholeNumber} from '../cli/values.ts';
 import type {ServiceOptions} from '../embedded/service.ts';
 import {MediaError} from '../errors.ts';
 import type {EndSignal, Host} from '../host.ts';
+import {typedPath} from '../lib/typed-path.ts';
 import {asMediaError} from '../output/report.ts';
-import {typedPath} from '../typed-path.ts';
-import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from './cli.ts';
-import {defaultPort, describeServiceError, startEmbedded} from './start-embedded.ts';
-import {wholeNumber} from './values.ts';
 
 export interface ServeOptions {
   port: number;

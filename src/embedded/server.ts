@@ -1,11 +1,11 @@
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
 import type {Duplex} from 'node:stream';
-import {answerRaw, answerRefusal} from './answer.ts';
-import {connectionOf} from './connection.ts';
-import type {Service} from './context.ts';
-import {checkHost, type Exchange, exchangeOf, isBodyPending} from './exchange.ts';
-import {Refusal, refusalOf, refusalOfMalformed} from './refusal.ts';
-import {routeOf} from './routes.ts';
+import type {Service} from './api/context.ts';
+import {routeOf} from './api/routes.ts';
+import {answerRaw, answerRefusal} from './exchange/answer.ts';
+import {connectionOf} from './exchange/connection.ts';
+import {checkHost, type Exchange, exchangeOf, isBodyPending} from './exchange/exchange.ts';
+import {Refusal, refusalOf, refusalOfMalformed} from './exchange/refusal.ts';
 
 /** An HTTP server over the routes. */
 export interface RoutedServer {

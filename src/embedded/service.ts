@@ -3,15 +3,15 @@ import type {AddressInfo} from 'node:net';
 import {resolve} from 'node:path';
 import {type Clock, systemClock} from '../host.ts';
 import type {MediaRecord} from '../service/record.ts';
-import type {RequestEntry} from './context.ts';
-import {IdempotencyEntries} from './idempotency.ts';
-import {type KeyOptions, KeyRing} from './keys.ts';
-import {defaultPace, type Pace} from './pace.ts';
+import type {RequestEntry} from './api/context.ts';
+import {defaultPace, type Pace} from './exchange/pace.ts';
 import {createRoutedServer, type RoutedServer} from './server.ts';
-import {mediaRecord, Store} from './store.ts';
+import {IdempotencyEntries} from './store/idempotency.ts';
+import {type KeyOptions, KeyRing} from './store/keys.ts';
+import {mediaRecord, Store} from './store/store.ts';
 
-export type {RequestEntry} from './context.ts';
-export type {KeyOptions} from './keys.ts';
+export type {RequestEntry} from './api/context.ts';
+export type {KeyOptions} from './store/keys.ts';
 
 export interface ServiceOptions {
   /** 0, the default, is any free port. */

@@ -1,5 +1,5 @@
 import {type ErrorCode, MediaError, systemCode} from '../errors.ts';
-import type {Holder} from '../lock.ts';
+import type {Holder} from '../lib/lock.ts';
 
 /** The stable codes of what can go wrong with a journal. */
 export const journalCodes = {

@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
 import type {StopSignal} from '../host.ts';
-import type {OpenSource} from '../sources/source.ts';
+import type {OpenSource} from '../sources/open/source.ts';
 
 const blockBytes = 1024 * 1024;
 

@@ -1,5 +1,5 @@
 import {isUtf8} from 'node:buffer';
-import {isObject, parseObject} from '../json.ts';
+import {isObject, parseObject} from '../lib/json.ts';
 
 /** A path as map keys hold it: one character (U+0000 to U+00FF) for each of its bytes. */
 export type PathKey = string;

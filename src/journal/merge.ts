@@ -2,7 +2,7 @@ import {rename, rm, stat} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import {MediaError, systemCode} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {typedPath} from '../typed-path.ts';
+import {typedPath} from '../lib/typed-path.ts';
 import {journalFailed} from './errors.ts';
 import {cannotOpen, createJournalFile, type JournalHandle, syncDirectory, writeAll} from './file.ts';
 import {headerText, type PathKey} from './lines.ts';

@@ -1,7 +1,7 @@
 import {dirname} from 'node:path';
 import type {Host} from '../host.ts';
-import {acquireLock, LockHeld} from '../lock.ts';
-import {typedPath} from '../typed-path.ts';
+import {acquireLock, LockHeld} from '../lib/lock.ts';
+import {typedPath} from '../lib/typed-path.ts';
 import {inUse, journalFailed} from './errors.ts';
 import {cannotOpen, type JournalHandle, openJournalFile, syncDirectory, writeAll} from './file.ts';
 import {Journal} from './journal.ts';

@@ -1,5 +1,5 @@
 import type {MediaError} from '../errors.ts';
-import {typedPath} from '../typed-path.ts';
+import {typedPath} from '../lib/typed-path.ts';
 import {journalFailed, unusable} from './errors.ts';
 import {openJournalFile, type ReadHandle, readAll, reopening} from './file.ts';
 import type {Entry, JournalIndex} from './index.ts';

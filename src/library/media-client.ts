@@ -1,5 +1,5 @@
 import {systemClock} from '../host.ts';
-import type {ConnectionOptions, HttpAnswer} from '../http.ts';
+import type {ConnectionOptions, HttpAnswer} from '../http/http.ts';
 import {type GraphqlRequest, MediaClient as ServiceClient} from '../service/client.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from '../service/uploader.ts';
 import {parseKey, parseServiceUrl} from '../settings/settings.ts';

@@ -1,7 +1,7 @@
 import {Readable} from 'node:stream';
 import {MediaError} from '../errors.ts';
 import {systemHost} from '../host.ts';
-import type {OpenSource, Source} from '../sources/source.ts';
+import type {OpenSource, Source} from '../sources/open/source.ts';
 
 export interface FilesOptions {
   /** Whether directories stand for all that is in them. */
@@ -30,7 +30,7 @@ export async function* filesOf(
   paths: Iterable<string>,
   options: FilesOptions = {},
 ): AsyncGenerator<Source, void> {
-  const {expandInputs} = await import('../sources/expand.ts');
+  const {expandInputs} = await import('../sources/find/expand.ts');
   const {cwd, ...request} = options;
   // Standard input belongs to the program around us.
   const inputs = [...paths].map(path => (path === '-' ? './-' : path));

@@ -4,12 +4,12 @@ import {type Host, systemHost} from '../host.ts';
 import type {Journal} from '../journal/journal.ts';
 import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
-import {decideSourceType, parseContentType, type TypeRule} from '../sources/content-type.ts';
-import {fileSource} from '../sources/file.ts';
-import {fromTyped, normalizeName, toText} from '../sources/names.ts';
-import type {Source} from '../sources/source.ts';
+import {fromTyped, normalizeName, toText} from '../sources/find/names.ts';
+import {decideSourceType, parseContentType, type TypeRule} from '../sources/media-type/decide.ts';
+import {fileSource} from '../sources/open/file.ts';
+import type {Source} from '../sources/open/source.ts';
+import {type TransferObserver, type TransferOptions, uploadAll as transferAll} from '../transfer/batch.ts';
 import type {Outcome, OutcomeFacts} from '../transfer/outcome.ts';
-import {type TransferObserver, type TransferOptions, uploadAll as transferAll} from '../transfer/transfer.ts';
 
 export interface UploadOptions {
   /** Where to upload to: a MediaClient. It stays open. */

@@ -1,4 +1,4 @@
-import {InOrder} from '../in-order.ts';
+import {InOrder} from '../lib/in-order.ts';
 import type {LeftOut, Outcome} from '../transfer/outcome.ts';
 import {
   checkHeadings,

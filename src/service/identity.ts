@@ -1,6 +1,6 @@
 import {MediaError} from '../errors.ts';
-import type {HttpAnswer} from '../http.ts';
-import {parseObject} from '../json.ts';
+import type {HttpAnswer} from '../http/http.ts';
+import {parseObject} from '../lib/json.ts';
 import type {MediaClient} from './client.ts';
 import {parseErrorRecord} from './record.ts';
 

@@ -1,4 +1,4 @@
-import {isNestedTooDeeply, isObject, parseObject} from '../json.ts';
+import {isNestedTooDeeply, isObject, parseObject} from '../lib/json.ts';
 
 /**
  * The shapes that the service answers with (service interface, part 2). Nothing in the interface says which fields

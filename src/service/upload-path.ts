@@ -1,6 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
-import type {HttpAnswer} from '../http.ts';
+import type {HttpAnswer} from '../http/http.ts';
 import type {MediaClient} from './client.ts';
 import {parseErrorRecord} from './record.ts';
 

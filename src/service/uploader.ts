@@ -1,5 +1,5 @@
 import type {StopSignal} from '../host.ts';
-import type {Body} from '../http.ts';
+import type {Body} from '../http/http.ts';
 import type {ReceivedRecord} from './record.ts';
 
 export interface UploadRequest {

@@ -2,7 +2,7 @@ import {createPrivateKey, type KeyObject, X509Certificate} from 'node:crypto';
 import {readFile} from 'node:fs/promises';
 import {MediaError, systemCode} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {typedPath} from '../typed-path.ts';
+import {typedPath} from '../lib/typed-path.ts';
 
 /** What this machine shows a service that asks it for a certificate, as PEM text. */
 export interface ClientCertificate {

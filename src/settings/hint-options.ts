@@ -1,5 +1,5 @@
 import type {Host} from '../host.ts';
-import {shellWord} from '../shell.ts';
+import {shellWord} from '../lib/shell.ts';
 import type {GlobalOptions} from './global-options.ts';
 
 /**

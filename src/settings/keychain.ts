@@ -2,8 +2,8 @@ import {existsSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import type {Host} from '../host.ts';
-import {isObject, parseObject} from '../json.ts';
-import type {Secret} from '../secret.ts';
+import {isObject, parseObject} from '../lib/json.ts';
+import type {Secret} from '../lib/secret.ts';
 import {runChild} from './child.ts';
 import type {KeychainRequest} from './keychain-child.ts';
 

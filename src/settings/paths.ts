@@ -2,7 +2,7 @@ import {isAbsolute, resolve} from 'node:path';
 import envPaths from 'env-paths';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {typedPath} from '../typed-path.ts';
+import {typedPath} from '../lib/typed-path.ts';
 
 /** Where the settings live: MEDIA_CONFIG_DIR, else the platform's directory for a user's configuration. */
 export function configDirectory(host: Host): string {

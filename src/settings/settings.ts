@@ -1,7 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {isLoopback} from '../loopback.ts';
-import {Secret} from '../secret.ts';
+import {isLoopback} from '../lib/loopback.ts';
+import {Secret} from '../lib/secret.ts';
 import {type ClientCertificate, readAuthorities, readClientCertificate} from './certificates.ts';
 import type {GlobalOptions} from './global-options.ts';
 import {hintOptions, profileOption} from './hint-options.ts';

@@ -1,10 +1,10 @@
 import {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
+import {Stop} from '../lib/stop.ts';
 import type {Stored, UploadAnswer, Uploader} from '../service/uploader.ts';
-import type {OpenSource} from '../sources/source.ts';
+import type {OpenSource} from '../sources/open/source.ts';
 import {type BodyOptions, type BodyWatcher, openBody} from './body.ts';
 import type {Failure, Phase} from './retry.ts';
-import {Stop} from './stop.ts';
 
 export interface AttemptOptions extends Pick<BodyOptions, 'rateLimit' | 'commit'> {
   source: OpenSource;

@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import type {Clock, StopSignal} from '../host.ts';
-import type {Body, Wire} from '../http.ts';
-import type {OpenSource, SmallContent} from '../sources/source.ts';
+import type {Body, Wire} from '../http/http.ts';
+import type {OpenSource, SmallContent} from '../sources/open/source.ts';
 import {chunksOf, cutShort, Pace, smallestChunk} from './chunks.ts';
 import type {RateLimit} from './rate-limit.ts';
 

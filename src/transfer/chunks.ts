@@ -1,6 +1,6 @@
 import {MediaError} from '../errors.ts';
-import type {Wire} from '../http.ts';
-import type {OpenSource} from '../sources/source.ts';
+import type {Wire} from '../http/http.ts';
+import type {OpenSource} from '../sources/open/source.ts';
 
 /** What is read at once, in bytes; no chunk is larger. */
 const blockBytes = 256 * 1024;

@@ -1,6 +1,6 @@
 import type {StopSignal} from '../host.ts';
 import {contentHash} from '../journal/hash.ts';
-import type {OpenSource, Source} from '../sources/source.ts';
+import type {OpenSource, Source} from '../sources/open/source.ts';
 
 /** The first file of its size, to be hashed when a second one turns up. */
 interface First {

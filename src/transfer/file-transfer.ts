@@ -3,7 +3,7 @@ import type {JournalEntry} from '../journal/entry.ts';
 import {contentHash} from '../journal/hash.ts';
 import type {Journal, JournalInput} from '../journal/journal.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
-import type {OpenSource, Source} from '../sources/source.ts';
+import type {OpenSource, Source} from '../sources/open/source.ts';
 import {attemptUpload, type FailedAttempt} from './attempt.ts';
 import type {BatchParts} from './batch-parts.ts';
 import {explain, unknownSince, withTries} from './explain.ts';

@@ -1,5 +1,5 @@
 import {type ErrorCode, MediaError, NotMediaError} from '../errors.ts';
-import type {Source} from '../sources/source.ts';
+import type {Source} from '../sources/open/source.ts';
 import type {TransferOptions} from './options.ts';
 
 /** What is said of a file before anybody could look at its bytes. */

@@ -2,7 +2,7 @@ import type {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
 import type {Journal} from '../journal/journal.ts';
 import type {Uploader} from '../service/uploader.ts';
-import type {OpenSource, Source} from '../sources/source.ts';
+import type {OpenSource, Source} from '../sources/open/source.ts';
 
 /** Told what happens between outcomes; `position` is the input's place among the inputs. */
 export interface TransferObserver {

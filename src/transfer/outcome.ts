@@ -1,6 +1,6 @@
 import type {MediaError} from '../errors.ts';
 import type {ReceivedRecord} from '../service/record.ts';
-import type {Source} from '../sources/source.ts';
+import type {Source} from '../sources/open/source.ts';
 
 /** What became of one input. */
 export type Outcome = OutcomeFacts &

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import type {Command} from 'commander';
 import {expect, test} from 'vitest';
-import type {Cli} from '../../src/commands/cli.ts';
+import type {Cli} from '../../src/cli/invocation.ts';
 import {buildProgram} from '../../src/commands/program.ts';
 import {systemHost} from '../../src/host.ts';
 import {run} from '../../src/main.ts';

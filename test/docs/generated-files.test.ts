@@ -1,8 +1,8 @@
 import {readdir, readFile} from 'node:fs/promises';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
-import {generatedFiles} from '../../src/completion/generated-files.ts';
 import {exitStatusOf} from '../../src/errors.ts';
+import {generatedFiles} from '../../tools/generated-files.ts';
 import {needPrograms} from '../support/installed.ts';
 
 const root = new URL('../../', import.meta.url);

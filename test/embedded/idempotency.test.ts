@@ -1,8 +1,8 @@
 import {rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import {parseIdempotencyKey} from '../../src/embedded/idempotency.ts';
 import type {EmbeddedService} from '../../src/embedded/service.ts';
+import {parseIdempotencyKey} from '../../src/embedded/store/idempotency.ts';
 import {
   eventually,
   namesIn,

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {parseContentLength, parseContentType} from '../../src/embedded/upload.ts';
+import {parseContentLength, parseContentType} from '../../src/embedded/api/upload.ts';
 import {
   eventually,
   namesIn,

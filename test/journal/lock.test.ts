@@ -3,7 +3,7 @@ import {access, readdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {withLock} from '../../src/lock.ts';
+import {withLock} from '../../src/lib/lock.ts';
 import {bench, compiledModules, inputOf, lookup, upload} from '../support/journal.ts';
 
 /** Opens the journal of its argument, then commits and finishes uploads until it is killed, telling what is durable. */

@@ -3,7 +3,7 @@ import {delimiter, dirname, join} from 'node:path';
 import {execa, type Options} from 'execa';
 import {expect} from 'vitest';
 import type {EmbeddedService} from '../../src/embedded/service.ts';
-import {shardOf} from '../../src/sources/shard.ts';
+import {shardOf} from '../../src/sources/find/shard.ts';
 import {png, sha256} from '../embedded/support.ts';
 import {embeddedService} from '../support/embedded.ts';
 import {program, type Sandbox, sandbox} from '../support/media.ts';

@@ -1,10 +1,10 @@
 import {readFile} from 'node:fs/promises';
 import {describe, expect, test} from 'vitest';
 import {systemClock} from '../../src/host.ts';
-import {Secret} from '../../src/secret.ts';
+import {Secret} from '../../src/lib/secret.ts';
 import {MediaClient} from '../../src/service/client.ts';
 import type {UploadRequest} from '../../src/service/uploader.ts';
-import {fileSource} from '../../src/sources/file.ts';
+import {fileSource} from '../../src/sources/open/file.ts';
 import {embeddedService} from '../support/embedded.ts';
 import {fixture} from '../support/media.ts';
 import {uploadEach} from './support.ts';

@@ -3,12 +3,12 @@ import {type AddressInfo, createServer, type Server, type Socket} from 'node:net
 import {join} from 'node:path';
 import {onTestFinished} from 'vitest';
 import {systemClock} from '../../src/host.ts';
-import {Secret} from '../../src/secret.ts';
+import {Secret} from '../../src/lib/secret.ts';
 import {MediaClient} from '../../src/service/client.ts';
 import type {Uploader} from '../../src/service/uploader.ts';
-import type {OpenSource, Source} from '../../src/sources/source.ts';
+import type {OpenSource, Source} from '../../src/sources/open/source.ts';
+import {type TransferObserver, type TransferOptions, uploadAll} from '../../src/transfer/batch.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
-import {type TransferObserver, type TransferOptions, uploadAll} from '../../src/transfer/transfer.ts';
 import {someRecord} from '../support/scripted-server.ts';
 
 export const mebibyte = 1024 * 1024;

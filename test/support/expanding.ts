@@ -1,6 +1,6 @@
 import {expect} from 'vitest';
-import {expandInputs, type InputRequest} from '../../src/sources/expand.ts';
-import type {Source} from '../../src/sources/source.ts';
+import {expandInputs, type InputRequest} from '../../src/sources/find/expand.ts';
+import type {Source} from '../../src/sources/open/source.ts';
 import {collect, stdinOf} from './trees.ts';
 
 /** Expands a request in a directory. */

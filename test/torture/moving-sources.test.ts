@@ -13,8 +13,8 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import {join} from 'node:path';
-import {fileSource} from '../../src/sources/file.ts';
-import type {OpenSource, Source} from '../../src/sources/source.ts';
+import {fileSource} from '../../src/sources/open/file.ts';
+import type {OpenSource, Source} from '../../src/sources/open/source.ts';
 import {clientOf, uploadEach} from '../service/support.ts';
 import {temporaryDirectory} from '../support/media.ts';
 import {experiment} from './experiment.ts';

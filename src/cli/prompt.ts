@@ -1,0 +1,49 @@
+import {MediaError} from '../errors.ts';
+import type {TerminalOutput} from '../host.ts';
+import {mayColor, withoutColor} from '../output/terminal.ts';
+import type {Invocation} from './invocation.ts';
+
+/** Asks on the terminal for a line of text; the question goes to standard error. Rejects with `interrupted`. */
+export async function askText(
+  invocation: Invocation,
+  message: string,
+  check: (value: string) => void,
+): Promise<string> {
+  const {text} = await import('@clack/prompts');
+  return answered(await text({message, validate: value => complaint(value, check), ...streams(invocation)}));
+}
+
+/** The same for a secret, which does not show. */
+export async function askSecret(
+  invocation: Invocation,
+  message: string,
+  check: (value: string) => void,
+): Promise<string> {
+  const {password} = await import('@clack/prompts');
+  return answered(
+    await password({message, validate: value => complaint(value, check), ...streams(invocation)}),
+  );
+}
+
+/** The prompts know NO_COLOR, but not --no-color. */
+function streams({host, globals}: Invocation): {input: never; output: never} {
+  const color = mayColor(host.stderr, host.env, globals.color);
+  const output: TerminalOutput = color ? host.stderr : withoutColor(host.stderr);
+  return {input: host.stdin as never, output: output as never};
+}
+
+function complaint(value: string | undefined, check: (value: string) => void): string | undefined {
+  try {
+    check(value ?? '');
+    return undefined;
+  } catch (error) {
+    if (error instanceof MediaError) return [error.message, error.hint].filter(Boolean).join(' ');
+    throw error;
+  }
+}
+
+function answered(answer: string | symbol | undefined): string {
+  // A symbol says that it was cancelled.
+  if (typeof answer !== 'string') throw new MediaError('interrupted', 'Nothing was stored.');
+  return answer;
+}

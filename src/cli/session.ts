@@ -1,0 +1,109 @@
+import type {ServiceOptions} from '../embedded/service.ts';
+import type {ConnectionOptions} from '../http/http.ts';
+import {Secret} from '../lib/secret.ts';
+import {asMediaError} from '../output/report.ts';
+import {graphqlUrl, MediaClient, type ServiceAddress} from '../service/client.ts';
+import {dataDirectory} from '../settings/paths.ts';
+import {resolveSettings, type Settings} from '../settings/settings.ts';
+import {packageVersion} from '../version.ts';
+import type {Invocation} from './invocation.ts';
+import {type KeyFacts, keyFacts, missingSettings} from './key-hints.ts';
+
+/** A client for the service in force. */
+export interface Session {
+  client: MediaClient;
+  baseUrl: URL;
+  /** The service's host and port, for messages. */
+  hostName: string;
+  /** Whether an upload may be sent again after an unknown outcome, since the service honours Idempotency-Key. */
+  idempotencyHonoured: boolean;
+  /** For hints about the key; absent for the embedded service, whose key nobody has. */
+  keyFacts?: KeyFacts;
+  /** Whether the service runs inside this process. */
+  embedded: boolean;
+  /** Ends all connections, and the embedded service. */
+  close(): Promise<void>;
+}
+
+/** Opens the service that the settings name, or rejects with `no_key` when they name none or hold no key. */
+export async function openSession(invocation: Invocation): Promise<Session> {
+  return openSessionFor(await resolveSettings(invocation.host, invocation.globals), invocation);
+}
+
+/** The same for settings that have been resolved before. */
+export async function openSessionFor(settings: Settings, invocation: Invocation): Promise<Session> {
+  if (settings.baseUrl?.kind === 'embedded') return openEmbedded(invocation);
+  if (settings.baseUrl === undefined || settings.key === undefined)
+    throw missingSettings(settings, invocation.host);
+  const address: ServiceAddress = {baseUrl: settings.baseUrl.url};
+  if (settings.graphqlUrl !== undefined) address.graphqlUrl = settings.graphqlUrl;
+  const client = newClient(invocation, address, settings.key.secret, settings);
+  return {
+    client,
+    baseUrl: address.baseUrl,
+    hostName: address.baseUrl.host,
+    idempotencyHonoured: settings.idempotencyHonoured,
+    keyFacts: keyFacts(settings),
+    embedded: false,
+    close: () => client.close(),
+  };
+}
+
+/** How every connection of this run is made. */
+export function connectionOptions(
+  {host}: Invocation,
+  {certificateAuthorities, clientCertificate}: Pick<Settings, 'certificateAuthorities' | 'clientCertificate'>,
+): ConnectionOptions {
+  return {
+    clock: host.clock,
+    userAgent: `media/${packageVersion()}`,
+    ...(certificateAuthorities === undefined ? {} : {certificateAuthorities}),
+    ...(clientCertificate === undefined ? {} : {clientCertificate}),
+  };
+}
+
+/** A client for one address and key. */
+export function newClient(
+  invocation: Invocation,
+  address: ServiceAddress,
+  key: Secret,
+  settings: Pick<Settings, 'certificateAuthorities' | 'clientCertificate'>,
+): MediaClient {
+  const {report} = invocation;
+  report.trace(`service ${address.baseUrl.href}, GraphQL at ${graphqlUrl(address).href}`);
+  return new MediaClient(address, key, {
+    ...connectionOptions(invocation, settings),
+    ...(report.level === 'verbose' ? {trace: (message: string) => report.trace(message)} : {}),
+  });
+}
+
+async function openEmbedded(invocation: Invocation): Promise<Session> {
+  const {defaultPort, describeServiceError, startEmbedded} = await import('./start-embedded.ts');
+  const options: ServiceOptions = {
+    dataDirectory: dataDirectory(),
+    publicUrl: `http://127.0.0.1:${defaultPort}`,
+    clock: invocation.host.clock,
+    onError: error => invocation.report.failure(asMediaError(describeServiceError(error, options))),
+  };
+  const {service, key} = await startEmbedded(options, {label: 'embedded', persist: false});
+  const baseUrl = new URL(service.url);
+  const client = newClient(invocation, {baseUrl}, new Secret(key), {});
+  return {
+    client,
+    baseUrl,
+    hostName: 'the embedded service',
+    idempotencyHonoured: true,
+    embedded: true,
+    async close() {
+      await client.close();
+      await service.close();
+    },
+  };
+}
+
+/** An aborting signal for requests that a person waits for. */
+export function within(invocation: Invocation, ms: number): {signal: AbortSignal; cancel: () => void} {
+  const controller = new AbortController();
+  const cancel = invocation.host.clock.after(ms, () => controller.abort(new Error('timeout')));
+  return {signal: controller.signal, cancel};
+}

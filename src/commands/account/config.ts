@@ -1,0 +1,214 @@
+import {isAbsolute} from 'node:path';
+import {Command} from 'commander';
+import {helpDescription, helpList} from '../../cli/help-format.ts';
+import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {MediaError} from '../../errors.ts';
+import type {Host} from '../../host.ts';
+import {typedPath} from '../../lib/typed-path.ts';
+import {printable} from '../../output/escape.ts';
+import {parseProfileName, parseServiceUrl, profileOf} from '../../settings/settings.ts';
+import {
+  configPath,
+  readProfiles,
+  type SettingName,
+  settingNames,
+  updateProfiles,
+} from '../../settings/store.ts';
+
+export type ConfigOptions =
+  | {action: 'list' | 'path' | 'profiles'}
+  | {action: 'get' | 'unset'; name: string}
+  | {action: 'set'; name: string; value: string};
+
+/** What each setting is for. */
+export const settingMeanings: Readonly<Record<SettingName, string>> = {
+  'base-url': 'the service, such as https://api.example.com, or embedded',
+  'graphql-url': 'where GraphQL requests go (default: /graphql on the host of base-url)',
+  'profile-url': 'the page where the service shows your keys; shown when a key is refused',
+  'key-command': 'a shell command whose first line is the key, run whenever a key is needed',
+  cacert: 'a PEM file of certificate authorities to trust, as with --cacert',
+  'client-cert': 'a PEM file with the certificate that this machine shows the service',
+  'client-key': 'a PEM file with the private key of client-cert (default: the same file)',
+  'idempotency-keys':
+    'honoured when the service stores an upload that is sent twice only once, else ignored; media login finds out',
+};
+
+const settingsHelp = helpList('Settings:', Object.entries(settingMeanings));
+
+/** Declares `media config` and its subcommands. */
+export function configCommand(cli: Cli, run = runConfig): Command {
+  const act = async (options: ConfigOptions, command: Command) => {
+    cli.status = await run(options, invocationOf(cli, command));
+  };
+  const config = new Command('config')
+    .helpCommand('help [command]', helpDescription)
+    .description('Show and change the settings of a profile.')
+    .addHelpText('after', settingsHelp)
+    .addHelpText(
+      'after',
+      examples([
+        'media config list',
+        'media config set base-url https://api.example.com',
+        'media config get base-url --profile staging',
+      ]),
+    );
+  config
+    .command('list')
+    .description('Print all settings of the profile.')
+    .addHelpText('after', examples(['media config list', 'media config list --profile staging']))
+    .action((_options, command: Command) => act({action: 'list'}, command));
+  config
+    .command('get <name>')
+    .description('Print one setting; the exit status is 1 when it is not set.')
+    .addHelpText('after', examples(['media config get base-url']))
+    .action((name: string, _options, command: Command) => act({action: 'get', name}, command));
+  config
+    .command('set <name> <value>')
+    .description('Change one setting.')
+    .addHelpText('after', settingsHelp)
+    .addHelpText(
+      'after',
+      examples([
+        'media config set base-url https://api.example.com',
+        'media config set graphql-url https://api.example.com/internal/graphql',
+        'media config set profile-url https://app.example.com/profile/edit',
+        "media config set key-command 'pass show media/key'",
+        'media config set cacert ./company-ca.pem',
+        'media config set client-cert ./me.pem',
+        'media config set idempotency-keys honoured',
+      ]),
+    )
+    .action((name: string, value: string, _options, command: Command) =>
+      act({action: 'set', name, value}, command),
+    );
+  config
+    .command('unset <name>')
+    .description('Remove one setting.')
+    .addHelpText('after', examples(['media config unset graphql-url']))
+    .action((name: string, _options, command: Command) => act({action: 'unset', name}, command));
+  config
+    .command('profiles')
+    .description('Print the names of all profiles.')
+    .addHelpText('after', examples(['media config profiles']))
+    .action((_options, command: Command) => act({action: 'profiles'}, command));
+  config
+    .command('path')
+    .description('Print where the settings are stored.')
+    .addHelpText('after', examples(['media config path']))
+    .action((_options, command: Command) => act({action: 'path'}, command));
+  return config;
+}
+
+/** Reads or changes the profile's settings; the key is not one of them and never printed. */
+export async function runConfig(options: ConfigOptions, invocation: Invocation): Promise<ExitStatus> {
+  const {host, stdout, globals, report} = invocation;
+  const profileName = parseProfileName(globals.profile ?? (host.env['MEDIA_PROFILE'] || 'default'));
+  switch (options.action) {
+    case 'path':
+      await stdout.write(`${configPath(host)}\n`);
+      return 0;
+    case 'profiles':
+      await stdout.write(
+        Object.keys(await readProfiles(host))
+          .map(name => `${printable(name)}\n`)
+          .join(''),
+      );
+      return 0;
+    case 'list':
+      await stdout.write(await listText(host, profileName));
+      return 0;
+    case 'get':
+      return printSetting(settingName(options.name), profileName, invocation);
+    case 'set': {
+      const name = settingName(options.name);
+      const value = settingValue(name, options.value, invocation);
+      let hasStoredKey = false;
+      await updateProfiles(host, profiles => {
+        const before = profiles[profileName];
+        hasStoredKey = before?.key !== undefined || before?.['key-store'] !== undefined;
+        profiles[profileName] = {...before, [name]: value};
+      });
+      if (name === 'key-command' && hasStoredKey)
+        report.warning('The key that is stored is used no more; media logout forgets it.');
+      return 0;
+    }
+    case 'unset': {
+      const name = settingName(options.name);
+      await updateProfiles(host, profiles => {
+        delete profiles[profileName]?.[name];
+      });
+      return 0;
+    }
+  }
+}
+
+async function listText(host: Host, profileName: string): Promise<string> {
+  const profile = profileOf(await readProfiles(host), profileName);
+  return settingNames
+    .map(name => (profile[name] === undefined ? '' : `${name}=${printable(profile[name])}\n`))
+    .join('');
+}
+
+async function printSetting(
+  name: SettingName,
+  profileName: string,
+  {host, stdout}: Invocation,
+): Promise<ExitStatus> {
+  const value = profileOf(await readProfiles(host), profileName)[name];
+  if (value === undefined) return 1;
+  await stdout.write(`${printable(value)}\n`);
+  return 0;
+}
+
+function settingName(name: string): SettingName {
+  const known = settingNames.find(setting => setting === name);
+  if (known !== undefined) return known;
+  throw new MediaError('usage', `There is no setting "${name}".`, {
+    hint: `The settings are ${settingNames.join(', ')}.`,
+  });
+}
+
+function settingValue(name: SettingName, value: string, {host, globals}: Invocation): string {
+  switch (name) {
+    case 'base-url':
+      return value === 'embedded'
+        ? value
+        : parseServiceUrl(value, 'base URL', globals.allowHttp === true).href.replace(/\/+$/, '');
+    case 'graphql-url':
+      return parseServiceUrl(value, 'GraphQL URL', globals.allowHttp === true).href;
+    case 'profile-url':
+      return parseProfileUrl(value);
+    case 'key-command':
+      if (value.trim() !== '') return value;
+      throw new MediaError('usage', 'The key-command is empty.', {
+        hint: "Set a command that prints the key, such as 'pass show media/key'.",
+      });
+    case 'cacert':
+    case 'client-cert':
+    case 'client-key':
+      return absolutePath(typedPath(host.cwd(), value));
+    case 'idempotency-keys':
+      if (value === 'honoured' || value === 'ignored') return value;
+      throw new MediaError('usage', `"${value}" is no value of idempotency-keys.`, {
+        hint: 'Set honoured when the service answers a repeated Idempotency-Key with the stored record, else ignored.',
+      });
+  }
+}
+
+/** A stored path holds wherever the program is run later. */
+function absolutePath(path: string): string {
+  if (isAbsolute(path)) return path;
+  throw new MediaError('usage', 'The working directory has no path that could be stored.', {
+    hint: 'Give the absolute path of the file.',
+  });
+}
+
+/** An address for a browser: any query and fragment, but no credentials. */
+function parseProfileUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '')
+    return url.href;
+  throw new MediaError('usage', 'That is no address of a page, or it holds a user name or password.', {
+    hint: 'Give the page where the service shows your keys, such as https://app.example.com/profile/edit',
+  });
+}

@@ -1,0 +1,51 @@
+import {Command} from 'commander';
+import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import type {Profile} from '../../settings/store.ts';
+
+export interface LogoutOptions {
+  all?: boolean;
+}
+
+/** Declares `media logout`. */
+export function logoutCommand(cli: Cli, run = runLogout): Command {
+  return new Command('logout')
+    .description('Delete the stored API key of a profile.')
+    .option('--all', 'delete the keys of all profiles')
+    .addHelpText('after', examples(['media logout', 'media logout --profile staging', 'media logout --all']))
+    .action(async (options: LogoutOptions, command: Command) => {
+      cli.status = await run(options, invocationOf(cli, command));
+    });
+}
+
+/** Forgets keys; the other settings stay. Having none to forget is no failure. */
+export async function runLogout(
+  options: LogoutOptions,
+  {host, report, globals}: Invocation,
+): Promise<ExitStatus> {
+  const {readProfiles, updateProfiles} = await import('../../settings/store.ts');
+  const {parseProfileName} = await import('../../settings/settings.ts');
+  const chosen = parseProfileName(globals.profile ?? (host.env['MEDIA_PROFILE'] || 'default'));
+  const stored = await readProfiles(host);
+  const names = (options.all ? Object.keys(stored) : [chosen]).filter(
+    name => Object.hasOwn(stored, name) && hasStoredKey(stored[name] ?? {}),
+  );
+  if (names.length === 0) {
+    report.note(options.all ? 'No profile has a key.' : `Profile ${chosen} has no key.`);
+    return 0;
+  }
+  await updateProfiles(host, profiles => {
+    for (const name of names) {
+      const {key, 'key-store': place, 'key-origin': origin, ...kept} = profiles[name] ?? {};
+      profiles[name] = kept;
+    }
+  });
+  const {forgetKeychainEntry} = await import('../../cli/keychain-entry.ts');
+  for (const name of names) await forgetKeychainEntry(name, stored[name] ?? {}, host, report);
+  report.note(`Forgot the key of ${names.length === 1 ? 'profile' : 'profiles'} ${names.join(', ')}.`);
+  if (host.env['MEDIA_API_KEY']) report.warning('MEDIA_API_KEY is still set in the environment.');
+  return 0;
+}
+
+function hasStoredKey(profile: Profile): boolean {
+  return profile.key !== undefined || profile['key-store'] !== undefined;
+}

@@ -1,0 +1,82 @@
+import {Command} from 'commander';
+import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {exitStatusOf, type MediaError} from '../../errors.ts';
+import {printable, printableJson} from '../../output/escape.ts';
+import {errorFields} from '../../output/report.ts';
+
+export interface DoctorOptions {
+  json?: boolean;
+}
+
+/** What is looked at, in this order, and how a person calls it. */
+const checkLabels = {
+  configuration: 'configuration',
+  'file-modes': 'file modes',
+  'base-url': 'base URL',
+  proxy: 'proxy',
+  dns: 'DNS',
+  connection: 'connection',
+  tls: 'TLS',
+  key: 'key',
+  'upload-path': 'upload path',
+};
+
+export type CheckName = keyof typeof checkLabels;
+
+/** What one check found. */
+export type CheckResult =
+  | {check: CheckName; status: 'ok' | 'warning' | 'unverified' | 'skipped'; message: string}
+  | {check: CheckName; status: 'failed'; error: MediaError};
+
+/** Declares `media doctor`. */
+export function doctorCommand(cli: Cli, run = runDoctor): Command {
+  return new Command('doctor')
+    .description(
+      'Check the settings, the connection and the key, and say how to fix what fails. Uploads nothing.',
+    )
+    .option('--json', 'print the checks as JSON')
+    .addHelpText(
+      'after',
+      examples([
+        'media doctor',
+        'media doctor --profile staging',
+        'media doctor --json | jq -r \'.checks[] | select(.status == "failed") | .error.code\'',
+      ]),
+    )
+    .action(async (options: DoctorOptions, command: Command) => {
+      cli.status = await run(options, invocationOf(cli, command));
+    });
+}
+
+/** Makes all checks that can be made and prints a line each; 0 all well, 4 the key, 6 unreachable, 1 anything else. */
+export async function runDoctor(options: DoctorOptions, invocation: Invocation): Promise<ExitStatus> {
+  const {examine} = await import('./checks.ts');
+  const results = await examine(invocation);
+  await invocation.stdout.write(options.json ? reportJson(results) : results.map(reportLine).join(''));
+  return exitStatus(results);
+}
+
+function exitStatus(results: readonly CheckResult[]): number {
+  const statuses = results.map(result => (result.status === 'failed' ? exitStatusOf[result.error.code] : 0));
+  return (
+    [7, 4, 6].find(status => statuses.includes(status as never)) ??
+    (statuses.some(status => status !== 0) ? 1 : 0)
+  );
+}
+
+const columns = {status: 12, label: 15};
+
+function reportLine(result: CheckResult): string {
+  const head = result.status.padEnd(columns.status) + checkLabels[result.check].padEnd(columns.label);
+  if (result.status !== 'failed') return `${head}${printable(result.message)}\n`;
+  const {message, hint} = result.error;
+  return `${head}${printable(message)}\n${hint === undefined ? '' : `${' '.repeat(head.length)}${printable(hint)}\n`}`;
+}
+
+function reportJson(results: readonly CheckResult[]): string {
+  const status = results.some(result => result.status === 'failed') ? 'failed' : 'ok';
+  const checks = results.map(result =>
+    result.status === 'failed' ? {...result, error: errorFields(result.error)} : result,
+  );
+  return `${printableJson(JSON.stringify({status, checks}))}\n`;
+}

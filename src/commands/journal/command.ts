@@ -1,0 +1,128 @@
+import {Command} from 'commander';
+import {helpDescription} from '../../cli/help-format.ts';
+import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {MediaError} from '../../errors.ts';
+
+export type JournalOptions =
+  | {action: 'list'; files: readonly string[]; json?: boolean}
+  | {action: 'check'; files: readonly string[]; inputs: readonly string[]; all?: boolean; json?: boolean}
+  | {action: 'merge'; files: readonly string[]; output: string; json?: boolean}
+  | {
+      action: 'resolve';
+      file: string;
+      path: string;
+      /** Whether `path` is Base64 of the path's bytes. */
+      base64?: boolean;
+      /** The media ID that the service gave it. */
+      uploaded?: string;
+      resend?: boolean;
+    };
+
+/** Declares `media journal` and its subcommands. */
+export function journalCommand(cli: Cli, run = runJournal): Command {
+  const act = async (options: JournalOptions, command: Command) => {
+    cli.status = await run(options, invocationOf(cli, command));
+  };
+  const journal = new Command('journal')
+    .helpCommand('help [command]', helpDescription)
+    .description('Read, check, merge and repair the journals that media upload --journal writes.')
+    .addHelpText(
+      'after',
+      examples([
+        'media journal list uploads.ndjson',
+        'media journal check uploads.ndjson -- ./assets',
+        'media journal merge -o all.ndjson shard-*.ndjson',
+        'media journal resolve uploads.ndjson photos/cat.png --resend',
+      ]),
+    );
+  journal
+    .command('list <file...>')
+    .description('Print the result of each input: uploaded, failed, unknown or pending.')
+    .option('--json', 'print one JSON object per line')
+    .addHelpText(
+      'after',
+      examples(['media journal list uploads.ndjson', 'media journal list --json *.ndjson']),
+    )
+    .action((files: string[], {json}: {json?: boolean}, command: Command) =>
+      act({action: 'list', files, ...(json && {json})}, command),
+    );
+  journal
+    .command('check <file...>')
+    .usage('[options] <file...> -- <input...>')
+    .description(
+      'Check that the journals record each input after -- exactly once; otherwise the exit status is 1.',
+    )
+    .option('--all', 'check everything in directories, as media upload --all uploads it')
+    .option('--json', 'print one JSON object per line')
+    .addHelpText('after', examples(['media journal check uploads.ndjson -- ./assets']))
+    .action((words: string[], {all, json}: {all?: boolean; json?: boolean}, command: Command) =>
+      act(
+        {action: 'check', ...splitAtDashes(words, command), ...(all && {all}), ...(json && {json})},
+        command,
+      ),
+    );
+  journal
+    .command('merge <file...>')
+    .description(
+      'Merge journals into one if they record each input exactly once; otherwise the exit status is 1.',
+    )
+    .requiredOption('-o, --output <file>', 'the journal to write')
+    .option('--json', 'print one JSON object per line')
+    .addHelpText('after', examples(['media journal merge -o all.ndjson shard-*.ndjson']))
+    .action((files: string[], {output, json}: {output: string; json?: boolean}, command: Command) =>
+      act({action: 'merge', files, output, ...(json && {json})}, command),
+    );
+  journal
+    .command('resolve <file> <path>')
+    .description('Settle an upload whose result is unknown; give the path as media journal list prints it.')
+    .option('--uploaded <id>', 'it is stored, with this media ID')
+    .option('--resend', 'it is not stored, or may be stored twice: the next run sends it again')
+    .option('--base64', 'the path is given in Base64')
+    .addHelpText(
+      'after',
+      examples([
+        'media journal resolve uploads.ndjson photos/cat.png --uploaded med_123',
+        'media journal resolve uploads.ndjson photos/cat.png --resend',
+      ]),
+    )
+    .action((file: string, path: string, options: ResolveFlags, command: Command) =>
+      act({action: 'resolve', file, path, ...options}, command),
+    );
+  return journal;
+}
+
+interface ResolveFlags {
+  uploaded?: string;
+  resend?: boolean;
+  base64?: boolean;
+}
+
+/** Reads, checks, merges or mends journals; the exit status is 1 when what was to be proven is not so. */
+export async function runJournal(options: JournalOptions, invocation: Invocation): Promise<ExitStatus> {
+  const {checkJournals, listJournals, mergeJournals, resolveUnknown} = await import('./run.ts');
+  switch (options.action) {
+    case 'list':
+      return listJournals(options, invocation);
+    case 'check':
+      return checkJournals(options, invocation);
+    case 'merge':
+      return mergeJournals(options, invocation);
+    case 'resolve':
+      return resolveUnknown(options, invocation);
+  }
+}
+
+/** Commander hands over the words on both sides of `--` as one list; the command line itself tells where it stood. */
+function splitAtDashes(words: readonly string[], command: Command): {files: string[]; inputs: string[]} {
+  let root = command;
+  while (root.parent !== null) root = root.parent;
+  const {rawArgs} = root as unknown as {rawArgs: readonly string[]};
+  const dashes = rawArgs.indexOf('--');
+  const inputCount = dashes === -1 ? 0 : rawArgs.length - dashes - 1;
+  const files = words.slice(0, words.length - inputCount);
+  const inputs = words.slice(words.length - inputCount);
+  if (files.length > 0 && inputs.length > 0) return {files, inputs};
+  throw new MediaError('usage', `${files.length === 0 ? 'No journal' : 'No input'} was named.`, {
+    hint: 'Name the journals, then -- and the inputs: media journal check uploads.ndjson -- ./assets',
+  });
+}

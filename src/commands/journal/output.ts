@@ -1,0 +1,72 @@
+import {type PathKey, pathFields} from '../../journal/lines.ts';
+import type {Verdict} from '../../journal/proof.ts';
+import {printable, printableJson} from '../../output/escape.ts';
+import type {Stdout} from '../../output/stdout.ts';
+
+/** A path as the fields of JSON output. */
+export function fileFields(path: PathKey): {file: string; fileBase64?: string} {
+  const {path: file, pathBase64} = pathFields(path);
+  return {file, ...(pathBase64 === undefined ? {} : {fileBase64: pathBase64})};
+}
+
+/** A line of text output. */
+export function textLine(status: string, path: PathKey, rest: string): string {
+  return `${status.padEnd(8)}  ${printable(pathFields(path).path)}  ${printable(rest)}\n`;
+}
+
+/** Lines of output, written some thousand at a time. */
+export class Lines {
+  readonly #stdout: Stdout;
+  #text = '';
+
+  constructor(stdout: Stdout) {
+    this.#stdout = stdout;
+  }
+
+  async add(line: string): Promise<void> {
+    this.#text += line;
+    if (this.#text.length > 64 * 1024) await this.end();
+  }
+
+  async end(): Promise<void> {
+    const text = this.#text;
+    this.#text = '';
+    await this.#stdout.write(text);
+  }
+}
+
+/** How many verdicts there were, and how many found an input exactly once. */
+export interface Counts {
+  all: number;
+  once: number;
+}
+
+/** Counts verdicts and prints those that are not as they should be. */
+export class Tally {
+  readonly #lines: Lines;
+  readonly #json: boolean;
+  readonly #counts: Counts = {all: 0, once: 0};
+
+  constructor(stdout: Stdout, json: boolean) {
+    this.#lines = new Lines(stdout);
+    this.#json = json;
+  }
+
+  async add({status, path, reason, ids}: Verdict): Promise<void> {
+    this.#counts.all += 1;
+    if (status === 'once') {
+      this.#counts.once += 1;
+      return;
+    }
+    await this.#lines.add(
+      this.#json
+        ? printableJson(`${JSON.stringify({...fileFields(path), status, reason, ids})}\n`)
+        : textLine(status, path, ids.length === 0 ? reason : `${reason}: ${ids.join(', ')}`),
+    );
+  }
+
+  async end(): Promise<Counts> {
+    await this.#lines.end();
+    return this.#counts;
+  }
+}

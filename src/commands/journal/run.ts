@@ -1,0 +1,214 @@
+import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
+import {MediaError} from '../../errors.ts';
+import {journalCodes} from '../../journal/errors.ts';
+import type {Entry} from '../../journal/index.ts';
+import {idIn, type PathKey, pathKey} from '../../journal/lines.ts';
+import {writeMerged} from '../../journal/merge.ts';
+import {openJournal} from '../../journal/open.ts';
+import {JournalSet, reasonOf, type Verdict} from '../../journal/proof.ts';
+import {closeAll, type JournalReader, readJournals} from '../../journal/reader.ts';
+import {shellQuoted} from '../../lib/shell.ts';
+import {printableJson} from '../../output/escape.ts';
+import {fromText, normalizeName, toText} from '../../sources/find/names.ts';
+import type {JournalOptions} from './command.ts';
+import {type ListedInput, type ListedInputs, listInputs} from './inputs.ts';
+import {type Counts, fileFields, Lines, Tally, textLine} from './output.ts';
+
+type Options<Action> = Extract<JournalOptions, {action: Action}>;
+
+/** Prints what became of each input, a line each, in the order in which they were begun. */
+export async function listJournals(
+  options: Options<'list'>,
+  {host, stdout}: Invocation,
+): Promise<ExitStatus> {
+  const lines = new Lines(stdout);
+  await withJournals(options.files, host.cwd(), async readers => {
+    for (const reader of readers) {
+      for (const path of reader.index.paths()) {
+        for (const entry of shownEntries(reader, path)) {
+          await lines.add(options.json ? await entryJson(reader, entry) : await entryText(reader, entry));
+        }
+      }
+    }
+  });
+  await lines.end();
+  return 0;
+}
+
+/** Each stored content, whatever has no outcome, and the rest only while nothing came after it. */
+function shownEntries({index}: JournalReader, path: PathKey): Entry[] {
+  const last = index.lastOf(path);
+  return [...index.entriesOf(path)]
+    .filter(entry => entry === last || entry.state === 'done' || entry.state === 'unknown')
+    .reverse();
+}
+
+const statusOf = {done: 'uploaded', failed: 'failed', unknown: 'unknown', pending: 'pending'} as const;
+
+async function entryText(reader: JournalReader, entry: Entry): Promise<string> {
+  const id = entry.state === 'done' ? idIn(await reader.recordOf(entry)) : await reasonOf(reader, entry);
+  return textLine(statusOf[entry.state], entry.path, id);
+}
+
+async function entryJson(reader: JournalReader, entry: Entry): Promise<string> {
+  const {size, key, state} = entry;
+  const error =
+    state === 'failed'
+      ? await reader.failureOf(entry)
+      : state === 'unknown'
+        ? {code: 'outcome_unknown', message: await reasonOf(reader, entry)}
+        : undefined;
+  const record = state === 'done' ? `,"record":${await reader.recordOf(entry)}` : '';
+  const fields = {
+    ...fileFields(entry.path),
+    status: statusOf[state],
+    error,
+    size,
+    idempotencyKey: key,
+    journal: reader.shown,
+  };
+  return printableJson(`${JSON.stringify(fields).slice(0, -1)}${record}}\n`);
+}
+
+/** Proves that each input stands exactly once, or names those that do not. Nobody misses what upload leaves out. */
+export async function checkJournals(
+  options: Options<'check'>,
+  {host, stdout, report}: Invocation,
+  list: (inputs: ListedInputs, host: Invocation['host']) => AsyncIterable<ListedInput> = listInputs,
+): Promise<ExitStatus> {
+  const tally = new Tally(stdout, options.json === true);
+  await withJournals(options.files, host.cwd(), async readers => {
+    const journals = new JournalSet(readers);
+    for await (const input of list(options, host)) {
+      const verdict = await proveListed(journals, input);
+      const isMissed = verdict.status === 'missing' && 'isLeftOut' in input && input.isLeftOut;
+      if (!isMissed) await tally.add(verdict);
+    }
+  });
+  const counts = await tally.end();
+  if (counts.all === 0) {
+    throw new MediaError('nothing_matched', 'There is no image and no video in the inputs.', {
+      hint: 'Name files to have them checked whatever they are, or check all that is in directories with --all.',
+    });
+  }
+  return conclude(
+    counts,
+    report,
+    'Upload what is missing with the same journal, settle what is unknown with media journal resolve.',
+  );
+}
+
+async function proveListed(journals: JournalSet, input: ListedInput): Promise<Verdict> {
+  const unreadable = (error: MediaError): Verdict => ({
+    status: 'missing',
+    path: pathKey(input.path),
+    reason: error.message,
+    ids: [],
+  });
+  if ('error' in input) return unreadable(input.error);
+  try {
+    return await journals.prove(input, () =>
+      input.hash().catch(error => Promise.reject(new Unreadable(error))),
+    );
+  } catch (error) {
+    if (error instanceof Unreadable && error.cause instanceof MediaError) return unreadable(error.cause);
+    throw error;
+  }
+}
+
+/** Tells a file that cannot be read from a journal that cannot be. */
+class Unreadable extends Error {
+  constructor(cause: unknown) {
+    super('unreadable', {cause});
+  }
+}
+
+/** Joins journals into one if all of their inputs stand exactly once, else names those that do not. */
+export async function mergeJournals(
+  options: Options<'merge'>,
+  {host, stdout, report}: Invocation,
+): Promise<ExitStatus> {
+  const tally = new Tally(stdout, options.json === true);
+  const counts = await withJournals(options.files, host.cwd(), async readers => {
+    const keepers = new Map<PathKey, JournalReader>();
+    for await (const verdict of new JournalSet(readers).proveAll()) {
+      await tally.add(verdict);
+      if (verdict.keeper !== undefined) keepers.set(verdict.path, verdict.keeper);
+    }
+    const counted = await tally.end();
+    if (counted.all === counted.once)
+      await writeMerged(options.output, readers, path => keepers.get(path), host);
+    return counted;
+  });
+  return conclude(counts, report, `${options.output} was not written.`);
+}
+
+function conclude({all, once}: Counts, report: Invocation['report'], hint: string): ExitStatus {
+  const inputs = all === 1 ? '1 input' : `${all} inputs`;
+  if (all === once) {
+    report.note(`${inputs}, each exactly once.`);
+    return 0;
+  }
+  report.failure(
+    new MediaError(
+      journalCodes.unproven,
+      `Of ${inputs}, ${once} ${once === 1 ? 'stands' : 'stand'} exactly once.`,
+      {hint},
+    ),
+  );
+  return 1;
+}
+
+/** Records what a person found out about an upload of unknown outcome. */
+export async function resolveUnknown(
+  options: Options<'resolve'>,
+  {host, report}: Invocation,
+): Promise<ExitStatus> {
+  const {uploaded, resend} = options;
+  if ((uploaded === undefined) === (resend !== true) || uploaded === '') {
+    throw new MediaError('usage', 'Say either --uploaded with the media ID, or --resend.', {
+      hint: 'Check whether the service has the file: if so, --uploaded ID; if not, --resend.',
+    });
+  }
+  const path = pathOf(options);
+  const journal = await openJournal(options.file, host, {mustExist: true});
+  try {
+    const [entry, ...others] = journal.unknownsOf(path);
+    if (entry === undefined) throw notUnknown(options, journal.reader.index.lastOf(pathKey(path)));
+    await journal.settle(entry, uploaded === undefined ? 'resend' : {uploaded});
+    if (others.length > 0) {
+      report.warning(
+        `${options.path} has ${others.length} more of unknown outcome; run this again to settle it.`,
+      );
+    }
+  } finally {
+    await journal.close();
+  }
+  report.note(
+    `${options.path}: ${uploaded === undefined ? 'the next run sends it again' : `recorded as uploaded, ${uploaded}`}.`,
+  );
+  return 0;
+}
+
+function pathOf({path, base64}: Options<'resolve'>): string | Uint8Array {
+  return base64 === true ? Buffer.from(path, 'base64') : toText(normalizeName(fromText(path)));
+}
+
+function notUnknown({file, path}: Options<'resolve'>, entry: Entry | undefined): MediaError {
+  return entry === undefined
+    ? new MediaError('usage', `${path} is not in the journal ${file}.`, {
+        hint: `Give the path relative to the directory that was uploaded, as this prints it: media journal list ${shellQuoted(file)}`,
+      })
+    : new MediaError('usage', `The outcome of ${path} is not unknown: it is ${statusOf[entry.state]}.`, {
+        hint: 'Only an upload whose outcome is unknown is to be settled.',
+      });
+}
+
+async function withJournals<T>(
+  files: readonly string[],
+  cwd: string,
+  use: (readers: readonly JournalReader[]) => Promise<T>,
+): Promise<T> {
+  const readers = await readJournals(files, cwd);
+  return use(readers).finally(() => closeAll(readers));
+}

@@ -1,0 +1,177 @@
+import {Command, Option} from 'commander';
+import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {collect, parseDuration, parseRate, wholeNumber} from '../../cli/values.ts';
+import {exitStatusOf, MediaError} from '../../errors.ts';
+import {type FormatName, formatNames} from '../../output/formats.ts';
+import type {TypeRule} from '../../sources/media-type/decide.ts';
+import type {AfterAction} from './handover.ts';
+
+export interface UploadOptions {
+  inputs: string[];
+  contentType?: string;
+  types: TypeRule;
+  name?: string;
+  format?: FormatName;
+  json?: boolean;
+  ndjson?: boolean;
+  recursive?: boolean;
+  follow?: boolean;
+  all?: boolean;
+  filesFrom?: string[];
+  filesFrom0?: string[];
+  include?: string[];
+  exclude?: string[];
+  shard?: string;
+  concurrency: number;
+  retries: number;
+  stallTimeout: number;
+  answerTimeout: number;
+  deadline?: number;
+  limitRate?: number;
+  onUnknown: 'hold' | 'retry';
+  journal?: string;
+  failFast?: boolean;
+  dryRun?: boolean;
+  allowEmpty?: boolean;
+  ci?: 'github' | 'auto';
+  open?: boolean;
+  copy?: boolean;
+  qr?: boolean;
+}
+
+/** Declares `media upload`. */
+export function uploadCommand(cli: Cli, run = runUpload): Command {
+  return new Command('upload')
+    .description('Upload images and videos and print their records.')
+    .argument('[input...]', 'files, directories (with -r), patterns, or - for standard input')
+    .optionsGroup('Inputs:')
+    .option('-r, --recursive', 'upload the contents of directories, with all their subdirectories')
+    .option('--include <pattern>', 'upload only matching files (directories, patterns, lists)', collect)
+    .option('--exclude <pattern>', 'skip matching files (directories, patterns, lists)', collect)
+    .option('--files-from <file>', 'read names from a file, one per line; - for standard input', collect)
+    .option('--files-from0 <file>', 'the same, each name ended by a zero byte', collect)
+    .option('--follow', 'follow links to directories')
+    .option('--all', 'also upload hidden files, and try files that are not images or videos')
+    .option('--name <file>', 'the file name to use for standard input')
+    .option('--allow-empty', 'succeed when nothing matches')
+    .optionsGroup('Content type:')
+    .addOption(
+      new Option('--types <rule>', 'what decides the content type')
+        .choices(['extension', 'content', 'strict'])
+        .default('extension'),
+    )
+    .option('--content-type <type>', 'send every file as this type, image/* or video/*')
+    .optionsGroup('Output:')
+    .addOption(
+      new Option('--format <format>', 'how to print the records')
+        .choices(formatNames)
+        .default(undefined, 'table'),
+    )
+    .option('--json', 'print each record as the service returned it, one per line')
+    .option('--ndjson', 'print one JSON line per input, including failures')
+    .option('--copy', "copy the URL to the terminal's clipboard")
+    .option('--open', 'open the URL in the browser')
+    .option('--qr', 'show the URL as a QR code')
+    .optionsGroup('Transfer:')
+    .option('--dry-run', 'check everything without sending anything')
+    .option('-c, --concurrency <n>', 'files to upload at the same time', wholeNumber(1, 1000), 8)
+    .option('--retries <n>', 'how often to retry a file', wholeNumber(0, 100), 5)
+    .option('--limit-rate <rate>', 'bytes per second for all files together, such as 500K or 2M', parseRate)
+    .option('--fail-fast', 'stop at the first failure')
+    .addOption(
+      new Option('--deadline <duration>', 'stop the whole run after this time, such as 30s, 10m or 2h')
+        .argParser(parseDuration)
+        .default(undefined, 'none'),
+    )
+    .addOption(
+      new Option('--stall-timeout <duration>', 'retry when no data could be sent for this long')
+        .argParser(parseDuration)
+        .default(60_000, '1m'),
+    )
+    .addOption(
+      new Option('--answer-timeout <duration>', 'how long the service may take to respond to a whole file')
+        .argParser(parseDuration)
+        .default(600_000, '10m'),
+    )
+    .addOption(
+      new Option('--on-unknown <action>', 'what to do with a file that may or may not be stored')
+        .choices(['hold', 'retry'])
+        .default('hold'),
+    )
+    .optionsGroup('Memory:')
+    .option('--journal <file>', 'record what was uploaded, and continue from there in the next run')
+    .optionsGroup('CI:')
+    .option('--shard <k/n>', 'upload only part k of n of the inputs; auto asks the CI or batch system')
+    .addOption(
+      new Option(
+        '--ci <system>',
+        'write annotations, outputs and a summary; auto detects the system',
+      ).choices(['github', 'auto']),
+    )
+    .addHelpText(
+      'after',
+      examples([
+        'media upload photo.png',
+        'media upload *.jpg --format url',
+        "media upload -r ./assets --exclude '*.psd' --ndjson > uploads.ndjson",
+        'media upload -r ./assets --journal uploads.ndjson',
+        'media upload -r ./assets --shard 2/8 --journal uploads-2.ndjson',
+        'media upload photo.png --json | jq -r .id',
+        'curl -s https://example.com/cat.png | media upload - --name cat.png',
+        'media upload photo.png --copy --qr',
+        'media upload photo.png --base-url embedded',
+      ]),
+    )
+    .action(async (inputs: string[], options: Omit<UploadOptions, 'inputs'>, command: Command) => {
+      cli.status = await run({...options, inputs}, invocationOf(cli, command));
+    });
+}
+
+/** Uploads the inputs, prints what became of them, and returns the exit status. */
+export async function runUpload(options: UploadOptions, invocation: Invocation): Promise<ExitStatus> {
+  const format = chosenFormat(options);
+  const {typeDecision} = await import('./inputs.ts');
+  const decideType = await typeDecision(options);
+  const {UploadRun} = await import('./run.ts');
+  const {afterActions} = await import('./handover.ts');
+  const after = await afterActions(options, invocation);
+  try {
+    const status = await new UploadRun(options, invocation, format, after).execute(decideType);
+    return await finish(after, status, invocation);
+  } catch (error) {
+    const {asMediaError} = await import('../../output/report.ts');
+    for (const action of after) action.failed(asMediaError(error));
+    await finish(after, 1, invocation);
+    throw error;
+  }
+}
+
+/** Does what comes after; a success that could not be told to the CI system is none. */
+async function finish(
+  after: readonly AfterAction[],
+  status: ExitStatus,
+  {report}: Invocation,
+): Promise<ExitStatus> {
+  let result = status;
+  for (const action of after) {
+    const failure = await action.end();
+    if (failure === undefined) continue;
+    report.failure(failure);
+    if (result === 0) result = exitStatusOf[failure.code];
+  }
+  return result;
+}
+
+function chosenFormat(options: UploadOptions): FormatName {
+  const chosen = new Set<FormatName>();
+  if (options.json) chosen.add('json');
+  if (options.ndjson) chosen.add('ndjson');
+  if (options.format !== undefined) chosen.add(options.format);
+  const [format, ...others] = chosen;
+  if (others.length > 0) {
+    throw new MediaError('usage', `Two output formats at once: ${[...chosen].join(' and ')}.`, {
+      hint: 'Choose one of them.',
+    });
+  }
+  return format ?? 'table';
+}

@@ -1,0 +1,68 @@
+import type {Invocation} from '../../cli/invocation.ts';
+import type {MediaError} from '../../errors.ts';
+import {groupSentence, reasonOf} from '../../output/failure-text.ts';
+import {withoutTries} from '../../transfer/explain.ts';
+import type {Outcome} from '../../transfer/outcome.ts';
+
+/** Reasons that are kept and shown; of the others the files are counted. */
+const mostGroups = 20;
+/** Files that are named for one reason. */
+const mostNames = 3;
+
+/** The failures for one reason. */
+interface Group {
+  count: number;
+  names: string[];
+  reason: string;
+  /** Of the first file. */
+  error: MediaError;
+}
+
+/**
+ * The failures of a run on standard error: in words at its end, those with one reason together, so that 400,000 of them take
+ * no more memory and screen than 20; each at once where that is asked for, and as JSON.
+ */
+export class Failures {
+  readonly #report: Invocation['report'];
+  readonly #atOnce: boolean;
+  readonly #groups = new Map<string, Group>();
+  /** Files whose reasons came after the first twenty. */
+  #others = 0;
+
+  constructor({report}: Invocation, failFast: boolean) {
+    this.#report = report;
+    this.#atOnce = failFast || report.isJson || report.level === 'verbose';
+  }
+
+  add(outcome: Outcome, several: boolean): void {
+    if (!('error' in outcome)) return;
+    const {error, name} = outcome;
+    if (this.#atOnce || !several) this.#report.failure(error, name, several);
+    else this.#keep(error, name);
+  }
+
+  #keep(error: MediaError, name: string): void {
+    const reason = reasonOf(error.reworded({message: withoutTries(error.message)}), name);
+    const key = JSON.stringify([error.code, reason, error.hint]);
+    const group = this.#groups.get(key);
+    if (group !== undefined) {
+      group.count += 1;
+      if (group.names.length < mostNames) group.names.push(name);
+    } else if (this.#groups.size < mostGroups)
+      this.#groups.set(key, {count: 1, names: [name], reason, error});
+    else this.#others += 1;
+  }
+
+  /** Reports what was kept, once. */
+  end(): void {
+    for (const {count, names, reason, error} of this.#groups.values()) {
+      if (count === 1) this.#report.failure(error, names[0], true);
+      else this.#report.failures(error, groupSentence(count, reason), names, count);
+    }
+    this.#groups.clear();
+    if (this.#others === 0) return;
+    const files = this.#others === 1 ? '1 more file' : `${this.#others} more files`;
+    this.#report.note(`... and ${files} for other reasons; --verbose shows every failure.`);
+    this.#others = 0;
+  }
+}

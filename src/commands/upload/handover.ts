@@ -1,0 +1,116 @@
+import type {Invocation} from '../../cli/invocation.ts';
+import type {MediaError} from '../../errors.ts';
+import {webAddress} from '../../output/links.ts';
+import {mayColor, widthOf} from '../../output/terminal.ts';
+import {publicUrl} from '../../service/record.ts';
+import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
+import type {UploadOptions} from './command.ts';
+
+/** Something that is done with the answers of an upload, besides printing them. */
+export interface AfterAction {
+  add(outcome: Outcome): void;
+  /** A walk has left something out. */
+  leftOut?(input: LeftOut): void;
+  /** The run ended early, with this error. */
+  failed(error: MediaError): void;
+  /** Does it; resolves to what went wrong, where that makes the run a failure. */
+  end(): Promise<MediaError | undefined>;
+}
+
+/** What the options ask to be done with the answers: for the CI system, for the browser, the clipboard, the camera. */
+export async function afterActions(options: UploadOptions, invocation: Invocation): Promise<AfterAction[]> {
+  const actions: AfterAction[] = [];
+  const {isGithub} = await import('../../output/ci.ts');
+  if (options.ci === 'github' || (options.ci === 'auto' && isGithub(invocation.host.env))) {
+    const {GithubReport} = await import('./github.ts');
+    actions.push(new GithubReport(invocation, options.dryRun === true));
+  }
+  if (options.open || options.copy || options.qr) actions.push(new Handover(options, invocation));
+  return actions;
+}
+
+/** More windows or codes than this would be of no use to anybody. */
+const mostShown = 10;
+/** What xterm takes at most, before base64. */
+const longestCopy = 74_994;
+
+/** Hands the addresses over to the browser, the terminal's clipboard or a camera. */
+class Handover implements AfterAction {
+  readonly #options: UploadOptions;
+  readonly #invocation: Invocation;
+  readonly #addresses: [number, string][] = [];
+
+  constructor(options: UploadOptions, invocation: Invocation) {
+    this.#options = options;
+    this.#invocation = invocation;
+  }
+
+  add(outcome: Outcome): void {
+    if (!('received' in outcome)) return;
+    const address = webAddress(publicUrl(outcome.received.record));
+    if (address !== undefined) this.#addresses.push([outcome.position, address]);
+    else this.#invocation.report.warning(`${outcome.name}: the record has no web address to hand over.`);
+  }
+
+  failed(): void {}
+
+  async end(): Promise<undefined> {
+    const addresses = this.#addresses.sort(([a], [b]) => a - b).map(([, address]) => address);
+    if (addresses.length === 0) return;
+    const {open, copy, qr} = this.#options;
+    const shown = addresses.slice(0, mostShown);
+    if (qr) await this.#showCodes(shown);
+    if (copy) this.#copy(addresses);
+    if (open) await this.#open(shown);
+    if ((qr || open) && shown.length < addresses.length)
+      this.#invocation.report.warning(
+        `Only the first ${mostShown} of ${addresses.length} addresses were shown.`,
+      );
+  }
+
+  async #showCodes(addresses: readonly string[]): Promise<void> {
+    const {host, report, globals} = this.#invocation;
+    if (!this.#isTerminal('--qr')) return;
+    const {qrCode} = await import('../../output/qr.ts');
+    const size = {width: widthOf(host.stderr), color: mayColor(host.stderr, host.env, globals.color)};
+    for (const address of addresses) {
+      const code = qrCode(address, size);
+      if (code === undefined) report.warning(`The terminal is too narrow for the QR code of ${address}`);
+      else host.stderr.write(`${code}${address}\n`);
+    }
+  }
+
+  #copy(addresses: readonly string[]): void {
+    const {host, report} = this.#invocation;
+    if (!this.#isTerminal('--copy')) return;
+    const text = addresses.join('\n');
+    if (text.length > longestCopy) {
+      report.warning('The addresses are more than a terminal takes for its clipboard; nothing was copied.');
+      return;
+    }
+    // OSC 52: the terminal decides whether programs may set its clipboard, and does not tell.
+    host.stderr.write(`\u001b]52;c;${Buffer.from(text).toString('base64')}\u0007`);
+    const what = addresses.length === 1 ? 'the address' : `${addresses.length} addresses`;
+    report.note(`Sent ${what} to the terminal's clipboard.`);
+  }
+
+  #isTerminal(option: string): boolean {
+    const {host, report} = this.#invocation;
+    if (host.stderr.isTTY === true && host.env['TERM'] !== 'dumb') return true;
+    report.warning(`${option} needs a terminal on standard error.`);
+    return false;
+  }
+
+  async #open(addresses: readonly string[]): Promise<void> {
+    const {default: open} = await import('open');
+    for (const address of addresses) {
+      try {
+        await open(address);
+      } catch (error) {
+        this.#invocation.report.warning(
+          `No browser could be started for ${address}: ${(error as Error).message}`,
+        );
+      }
+    }
+  }
+}

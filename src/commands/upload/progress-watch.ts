@@ -1,0 +1,137 @@
+import type {Invocation} from '../../cli/invocation.ts';
+import type {Clock} from '../../host.ts';
+import {filesText, Meter, standingFields, standingText} from '../../output/meter.ts';
+import {mayAnimate, mayColor} from '../../output/terminal.ts';
+import type {TransferObserver} from '../../transfer/batch.ts';
+import type {Inputs} from './inputs.ts';
+import type {Tally} from './tally.ts';
+
+/** How often a run of several inputs says off a terminal where it stands. */
+const plainLineMs = 10_000;
+
+/**
+ * When the inputs begin to be counted, for which each is looked at once more: soon enough to be told, not at once, since
+ * a run may have ended by then.
+ */
+const countAfterMs = {drawn: 500, plain: plainLineMs / 2};
+
+/** How long somebody who asks where the run stands waits for the inputs to be counted. */
+const countingMs = 1_000;
+
+/** What a run is watched by. */
+export interface Watch {
+  observer: TransferObserver;
+  /** Reports where the run stands, in a line; of several inputs once they are counted, unless that takes long. */
+  tell(): Promise<void>;
+  /** Ends the watching and clears what it drew. */
+  finish(): void;
+}
+
+/**
+ * Shows the run on standard error: drawn on a terminal; elsewhere a line every 10 s for several inputs or for programs, and
+ * nothing for one. Where anything is shown of several inputs, all are counted meanwhile.
+ */
+export async function watchUpload(invocation: Invocation, inputs: Inputs, tally: Tally): Promise<Watch> {
+  const {host, report} = invocation;
+  const meter = new Meter(host.clock);
+  const tell = () => {
+    const standing = meter.standing();
+    const text = `${tally.summary()}; ${filesText(standing)}, ${standingText(standing)}`;
+    report.progress(text, {...tally.fields(), ...standingFields(standing)});
+  };
+  const shown = await show(invocation, inputs.several, meter, {tell, counts: () => tally.counts()});
+  const surveyed = new AbortController();
+  let counting: Promise<void> | undefined;
+  const count = () => {
+    counting ??= countAll(inputs, meter, surveyed.signal);
+    return counting;
+  };
+  const mayCount = report.level !== 'quiet' && inputs.several;
+  const countAfter = isDrawn(invocation) ? countAfterMs.drawn : countAfterMs.plain;
+  const stopCounting = mayCount ? host.clock.after(countAfter, count) : () => {};
+  return {
+    observer: {
+      started(position, name, size) {
+        meter.started(position, name, size);
+        shown.start();
+      },
+      progress: (position, sentBytes) => meter.progress(position, sentBytes),
+      recognized: size => meter.recognized(size),
+      finished: position => meter.finished(position),
+      retrying(position, name, error, waitMs) {
+        meter.waiting(position, waitMs, error.message);
+        report.trace(`${name}: ${error.message} Next try in ${Math.round(waitMs)} ms.`);
+        report.causes(error);
+      },
+      warning: (name, message) => report.fileWarning(name, message),
+    },
+    async tell() {
+      if (mayCount) await within(countingMs, count(), host.clock);
+      tell();
+    },
+    finish() {
+      stopCounting();
+      surveyed.abort();
+      shown.stop();
+    },
+  };
+}
+
+/** A failure to count is none of the run's: it meets the same trouble itself, and says so. */
+async function countAll(inputs: Inputs, meter: Meter, signal: AbortSignal): Promise<void> {
+  try {
+    if (await inputs.survey(bytes => meter.counted(bytes), signal)) meter.allCounted();
+  } catch {}
+}
+
+/** Resolves with the promise, or after so many milliseconds. */
+function within(ms: number, promise: Promise<void>, clock: Clock): Promise<void> {
+  return new Promise(resolve => {
+    const cancel = clock.after(ms, resolve);
+    promise.then(() => {
+      cancel();
+      resolve();
+    });
+  });
+}
+
+/** What reads standard output through a pipe may write to the same terminal, which drawing would erase. */
+function isDrawn({host, report}: Invocation): boolean {
+  return report.chatty && mayAnimate(host.stderr, host.env) && !host.isStdoutPiped();
+}
+
+/** Programs always get lines, since CI systems end silent jobs; people do for several inputs, or where else one would be drawn. */
+function hasLines({host, report}: Invocation, several: boolean): boolean {
+  return several || report.isJson || mayAnimate(host.stderr, host.env);
+}
+
+interface Shown {
+  /** At the first file. */
+  start(): void;
+  stop(): void;
+}
+
+async function show(
+  invocation: Invocation,
+  several: boolean,
+  meter: Meter,
+  telling: {tell: () => void; counts: () => string[]},
+): Promise<Shown> {
+  const {host, report} = invocation;
+  if (!isDrawn(invocation)) {
+    const stop = hasLines(invocation, several) ? host.clock.every(plainLineMs, telling.tell) : () => {};
+    return {start: () => {}, stop};
+  }
+  const {Progress} = await import('../../output/progress.ts');
+  const color = mayColor(host.stderr, host.env, invocation.globals.color);
+  const {clock, stderr: stream} = host;
+  const progress = new Progress({stream, clock, color, several, meter, counts: telling.counts});
+  report.drawing = progress;
+  return {
+    start: () => progress.start(),
+    stop() {
+      progress.stop();
+      report.drawing = undefined;
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import type {ErrorCode, MediaError} from '../../errors.ts';
+import {shellPrintf, shellQuoted, shellWord} from '../../lib/shell.ts';
+import type {Outcome} from '../../transfer/outcome.ts';
+
+/** A command of more characters than this is no longer pasted gladly, and terminals take lines of 4,095 at most. */
+const longestCommand = 2000;
+
+/** What may go another way the next time although nothing here has been changed. */
+const passing: ReadonlySet<ErrorCode> = new Set([
+  'dns_unavailable',
+  'connection_refused',
+  'connect_timeout',
+  'connect_failed',
+  'proxy_failed',
+  'rate_limited',
+  'service_unavailable',
+  'service_failed',
+  'connection_lost',
+  'stalled',
+  'deadline_exceeded',
+  'unexpected_answer',
+  'too_many_open_files',
+  'source_changed',
+  'interrupted',
+]);
+
+/** Why a run may end that would end the same way again. */
+const lasting: ReadonlySet<ErrorCode> = new Set([
+  'unauthorized',
+  'forbidden',
+  'not_found',
+  'journal_failed',
+  'journal_unusable',
+]);
+
+/** How the run was called, for commands that are to be about the same service. */
+export interface TypedCommand {
+  /** All that was typed after `media`. */
+  argv: readonly string[];
+  /** The options among it, without those that say what the inputs are. */
+  options: readonly string[];
+  /** Whether it can be typed once more: what came on standard input is gone. */
+  isRepeatable: boolean;
+}
+
+/** Keeps which failed inputs another try may help, and says what to type for it; of very many only how many. */
+export class Again {
+  readonly #typed: TypedCommand;
+  #names: Buffer[] = [];
+  #isTypeable = true;
+  #length = 0;
+  #count = 0;
+  #others = 0;
+
+  constructor(typed: TypedCommand) {
+    this.#typed = typed;
+  }
+
+  add(outcome: Outcome): void {
+    if (outcome.status !== 'failed' || outcome.isOnce || !mayPass(outcome.error)) {
+      this.#others += 1;
+      return;
+    }
+    this.#count += 1;
+    if (this.#length > longestCommand) return;
+    const {name, nameBytes} = outcome;
+    if (nameBytes !== undefined || /\p{Cc}/u.test(name)) this.#isTypeable = false;
+    this.#names.push(nameBytes ?? Buffer.from(name));
+    this.#length += name.length + 1;
+    if (this.#length > longestCommand) this.#names = [];
+  }
+
+  /** What to type, as lines; none when another try would help nothing. */
+  advice(journal: string | undefined): string[] {
+    if (this.#count === 0) return [];
+    const files = this.#count === 1 ? 'the file' : `the ${this.#count} files`;
+    const command = journal === undefined && this.#others > 0 ? this.#byName() : this.#same();
+    if (command !== undefined && command.length <= longestCommand)
+      return [`To retry ${files} that may succeed now:`, `  ${command}`];
+    if (journal !== undefined || this.#others === 0)
+      return [`To retry ${files} that may succeed now, run the same command again.`];
+    return [
+      `${this.#count} files may succeed now, too many to name in one command.`,
+      'With --journal FILE, the same command sends only what is missing.',
+    ];
+  }
+
+  /** What to type to go on with a journal after a signal. */
+  continuation(): string[] {
+    const command = this.#same();
+    return command !== undefined && command.length <= longestCommand
+      ? ['To go on where this run stopped:', `  ${command}`]
+      : ['To go on where this run stopped, run the same command again.'];
+  }
+
+  #same(): string | undefined {
+    const {argv, isRepeatable} = this.#typed;
+    return isRepeatable ? ['media', ...argv.map(shellWord)].join(' ') : undefined;
+  }
+
+  #byName(): string | undefined {
+    if (this.#names.length === 0) return undefined;
+    const command = ['media', 'upload', ...this.#typed.options.map(shellWord)].join(' ');
+    return this.#isTypeable
+      ? `${command} ${this.#names.map(name => shellQuoted(name.toString())).join(' ')}`
+      : `${shellPrintf(this.#names)} | ${command} --files-from0 -`;
+  }
+}
+
+/** What was not tried may pass, unless the run was ended by what would end the next one, too. */
+function mayPass(error: MediaError): boolean {
+  if (error.code !== 'not_tried') return passing.has(error.code);
+  const {code} = error.cause as MediaError;
+  return !lasting.has(code);
+}

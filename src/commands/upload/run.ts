@@ -1,0 +1,266 @@
+import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
+import {outcomeInTermsOfKey} from '../../cli/key-hints.ts';
+import type {Session} from '../../cli/session.ts';
+import {MediaError} from '../../errors.ts';
+import type {EndSignal} from '../../host.ts';
+import type {Journal} from '../../journal/journal.ts';
+import {Stop} from '../../lib/stop.ts';
+import type {FormatName} from '../../output/formats.ts';
+import type {Results} from '../../output/results.ts';
+import type {TransferOptions} from '../../transfer/batch.ts';
+import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
+import type {UploadOptions} from './command.ts';
+import {Audit} from './dry-run-totals.ts';
+import {Failures} from './failures.ts';
+import type {AfterAction} from './handover.ts';
+import {type Inputs, openInputs, type TypeDecision} from './inputs.ts';
+import {refuseNothing, unfollowedText} from './left-out.ts';
+import {watchUpload} from './progress-watch.ts';
+import {Again, type TypedCommand} from './retry-hint.ts';
+import {Tally} from './tally.ts';
+
+/** One run of `media upload`: opens the service, sends the sources, prints what becomes of them, heeds signals. */
+export class UploadRun {
+  readonly #options: UploadOptions;
+  readonly #invocation: Invocation;
+  readonly #format: FormatName;
+  readonly #after: readonly AfterAction[];
+  readonly #stop = new Stop();
+  readonly #tally: Tally;
+  readonly #audit = new Audit();
+  readonly #again: Again;
+  readonly #failures: Failures;
+  #signal: EndSignal | undefined;
+  #localFailure: MediaError | undefined;
+
+  constructor(
+    options: UploadOptions,
+    invocation: Invocation,
+    format: FormatName,
+    after: readonly AfterAction[],
+  ) {
+    this.#options = options;
+    this.#invocation = invocation;
+    this.#format = format;
+    this.#after = after;
+    this.#tally = new Tally(options.dryRun);
+    this.#again = new Again(typedCommand(options, invocation));
+    this.#failures = new Failures(invocation, options.failFast === true);
+  }
+
+  async execute(contentType: TypeDecision): Promise<ExitStatus> {
+    const stopListening = this.#invocation.host.onEndSignal(signal => this.#onSignal(signal));
+    const cancelDeadline = this.#startDeadline();
+    try {
+      await this.#upload(contentType);
+    } catch (error) {
+      if (this.#signal === undefined || !(error instanceof MediaError)) throw error;
+    } finally {
+      cancelDeadline();
+      stopListening();
+    }
+    return this.#signal ?? this.#exitStatus();
+  }
+
+  #onSignal(signal: EndSignal): void {
+    const {abandon, report} = this.#invocation;
+    if (this.#signal !== undefined) {
+      this.#failures.end();
+      abandon(signal);
+      return;
+    }
+    const again = signal === 'SIGINT' ? 'Press Ctrl-C again' : 'Send the signal again';
+    report.note(`Stopping: waiting for responses to finished uploads. ${again} to quit now.`);
+    this.#signal = signal;
+    this.#stop.abort(new MediaError('interrupted', `The run was ended by ${signal}.`));
+  }
+
+  #startDeadline(): () => void {
+    const {deadline} = this.#options;
+    if (deadline === undefined) return () => {};
+    const error = new MediaError('deadline_exceeded', 'The deadline of this run has passed.', {
+      hint: 'Allow more time with --deadline.',
+    });
+    return this.#invocation.host.clock.after(deadline, () => this.#stop.abort(error));
+  }
+
+  async #upload(contentType: TypeDecision): Promise<void> {
+    const inputs = await openInputs(this.#options, this.#invocation, this.#stop);
+    if (inputs.empty) {
+      if (inputs.isEmptyShard)
+        this.#invocation.report.note('This shard holds none of the inputs: nothing to upload.');
+      return;
+    }
+    const results = await this.#openResults(inputs.several);
+    const journal = await this.#openJournal();
+    const session = await this.#openSession().catch(async error => {
+      await journal?.close();
+      throw error;
+    });
+    const {observer, tell, finish} = await watchUpload(this.#invocation, inputs, this.#tally);
+    const stopTelling = this.#invocation.host.onStatusSignal(tell);
+    try {
+      const {uploadAll} = await import('../../transfer/batch.ts');
+      const options = {
+        ...this.#transferOptions(session, contentType, observer),
+        ...(journal === undefined ? {} : {journal}),
+      };
+      for await (const result of uploadAll(inputs.sources, options)) {
+        if (result.status === 'left out') await this.#leaveOut(result, results);
+        else
+          await this.#take(
+            outcomeInTermsOfKey(result, session?.keyFacts, this.#invocation.host),
+            results,
+            inputs.several,
+          );
+      }
+    } catch (error) {
+      this.#failures.end();
+      throw error;
+    } finally {
+      finish();
+      stopTelling();
+      await session?.close();
+      await this.#closeJournal(journal);
+    }
+    await results.end();
+    if (inputs.unfollowed.size > 0) this.#invocation.report.note(unfollowedText(inputs.unfollowed));
+    if (this.#signal === undefined) refuseNothing(this.#tally, this.#options);
+    await this.#conclude(session, inputs);
+  }
+
+  async #take(outcome: Outcome, results: Results, several: boolean): Promise<void> {
+    this.#tally.add(outcome);
+    this.#audit.add(outcome);
+    this.#again.add(outcome);
+    for (const action of this.#after) action.add(outcome);
+    this.#failures.add(outcome, several);
+    await results.add(outcome);
+  }
+
+  async #leaveOut(input: LeftOut, results: Results): Promise<void> {
+    this.#tally.add(input);
+    for (const action of this.#after) action.leftOut?.(input);
+    this.#invocation.report.trace(`${input.name}: left out, ${input.isHidden ? 'hidden' : 'not media'}.`);
+    await results.add(input);
+  }
+
+  async #openResults(several: boolean) {
+    const {host, stdout, globals} = this.#invocation;
+    const [{Results}, {mayColor, mayLink, widthOf}] = await Promise.all([
+      import('../../output/results.ts'),
+      import('../../output/terminal.ts'),
+    ]);
+    const color = mayColor(host.stdout, host.env, globals.color);
+    const links = mayLink(host.stdout, host.env, color);
+    return new Results(stdout, {
+      format: this.#format,
+      several,
+      dryRun: this.#options.dryRun === true,
+      width: () => widthOf(host.stdout),
+      isBrief: host.stdout.isTTY !== true && this.#invocation.report.level !== 'verbose',
+      color,
+      links,
+    });
+  }
+
+  /** A dry run needs no service. */
+  async #openSession(): Promise<Session | undefined> {
+    if (this.#options.dryRun) return undefined;
+    const {openSession} = await import('../../cli/session.ts');
+    return openSession(this.#invocation);
+  }
+
+  async #openJournal(): Promise<Journal | undefined> {
+    const {journal, dryRun} = this.#options;
+    if (journal === undefined || dryRun) return undefined;
+    const {openJournal} = await import('../../journal/open.ts');
+    return openJournal(journal, this.#invocation.host);
+  }
+
+  async #closeJournal(journal: Journal | undefined): Promise<void> {
+    try {
+      await journal?.close();
+    } catch (error) {
+      if (!(error instanceof MediaError)) throw error;
+      this.#localFailure = error;
+    }
+  }
+
+  #transferOptions(
+    session: Session | undefined,
+    contentType: TypeDecision,
+    observer: TransferOptions['observer'],
+  ): TransferOptions {
+    const {host} = this.#invocation;
+    const {concurrency, retries, stallTimeout, answerTimeout, limitRate, onUnknown} = this.#options;
+    return {
+      uploader: session?.client ?? {upload: () => Promise.reject(new Error('a dry run sends nothing'))},
+      host: session?.hostName ?? '',
+      clock: host.clock,
+      random: () => host.random(),
+      uuid: () => host.uuid(),
+      contentType,
+      concurrency,
+      retries,
+      stallTimeoutMs: stallTimeout,
+      answerTimeoutMs: answerTimeout,
+      ...(limitRate === undefined ? {} : {limitRate}),
+      onUnknown: session?.idempotencyHonoured ? 'retry' : onUnknown,
+      dryRun: this.#options.dryRun === true,
+      failFast: this.#options.failFast === true,
+      stop: this.#stop,
+      observer,
+    };
+  }
+
+  async #conclude(session: Session | undefined, {several}: Inputs): Promise<void> {
+    const {report} = this.#invocation;
+    if (session?.embedded && this.#tally.count('uploaded') > 0) {
+      report.note("Stored by the embedded service; the record's URLs answer while media serve runs.");
+    }
+    if (several && this.#options.dryRun) for (const line of this.#audit.lines()) report.note(line);
+    this.#failures.end();
+    for (const line of this.#advice(several)) report.note(line);
+    if (several) report.note(this.#tally.summary());
+  }
+
+  /** What to do about what did not succeed. After a signal only a journal knows what is left. */
+  #advice(several: boolean): string[] {
+    const {journal, dryRun} = this.#options;
+    if (dryRun || !several) return [];
+    if (this.#signal === undefined) return this.#again.advice(journal);
+    if (journal !== undefined) return this.#again.continuation();
+    return ['A run with --journal FILE can be stopped: the same command then goes on from there.'];
+  }
+
+  #exitStatus(): ExitStatus {
+    const {stdout, report} = this.#invocation;
+    const status = this.#tally.exitStatus();
+    const failures = [stdout.failure, this.#localFailure].filter(failure => failure !== undefined);
+    for (const failure of failures) report.failure(failure);
+    return status === 0 && failures.length > 0 ? 1 : status;
+  }
+}
+
+/** What says which the inputs are, and how they are named. */
+const inputOptions = new Set([
+  ...['recursive', 'follow', 'all', 'include', 'exclude', 'filesFrom', 'filesFrom0', 'shard', 'name'],
+  'allowEmpty',
+]);
+
+/** How the run was called; what comes through a pipe comes once. */
+function typedCommand(
+  {inputs, filesFrom = [], filesFrom0 = []}: UploadOptions,
+  invocation: Invocation,
+): TypedCommand {
+  const streams = [
+    ...inputs.filter(input => input === '-'),
+    ...[...filesFrom, ...filesFrom0].filter(isStream),
+  ];
+  return {argv: invocation.argv, options: invocation.given(inputOptions), isRepeatable: streams.length === 0};
+}
+
+function isStream(list: string): boolean {
+  return list === '-' || /^\/(dev|proc)\//.test(list);
+}

@@ -1,0 +1,81 @@
+import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
+import {exitStatus} from './exit-status.ts';
+
+/** Counts what became of the inputs; keeps one outcome of each kind, however many there are. */
+export class Tally {
+  readonly #counts = {uploaded: 0, skipped: 0, checked: 0, failed: 0, unknown: 0};
+  readonly #kinds = new Map<string, Outcome>();
+  readonly #dryRun: boolean;
+  #leftOut = 0;
+  #hidden = 0;
+
+  constructor(dryRun = false) {
+    this.#dryRun = dryRun;
+  }
+
+  add(outcome: Outcome | LeftOut): void {
+    if (outcome.status === 'left out') {
+      this.#leftOut += 1;
+      if (outcome.isHidden) this.#hidden += 1;
+      return;
+    }
+    this.#counts[outcome.status] += 1;
+    this.#kinds.set(`${outcome.status} ${'error' in outcome ? outcome.error.code : ''}`, outcome);
+  }
+
+  count(status: Outcome['status']): number {
+    return this.#counts[status];
+  }
+
+  /** How many inputs are done with. */
+  get total(): number {
+    return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** How many walks have left out, which are no inputs. */
+  get leftOut(): number {
+    return this.#leftOut;
+  }
+
+  /** How many failed or ended unknown. */
+  get failures(): number {
+    return this.#counts.failed + this.#counts.unknown;
+  }
+
+  /** How many were uploaded, now or before, or found fit. */
+  get successes(): number {
+    return this.#counts.uploaded + this.#counts.skipped + this.#counts.checked;
+  }
+
+  /** The closing line, as the contract words it; a dry run can only check or fail. */
+  summary(): string {
+    const {uploaded, skipped, checked, failed, unknown} = this.#counts;
+    if (this.#dryRun) return `${checked} checked, ${failed} failed${this.#leftOutText()}`;
+    return `${uploaded} uploaded, ${skipped} skipped, ${failed} failed, ${unknown} unknown${this.#leftOutText()}`;
+  }
+
+  #leftOutText(): string {
+    if (this.#leftOut === 0) return '';
+    return `, ${this.#leftOut} left out: not media${this.#hidden === 0 ? '' : ' or hidden'}`;
+  }
+
+  /** The same for a line that is redrawn: the summary, then only what there is, then only what went wrong. */
+  counts(): string[] {
+    const {failed, unknown} = this.#counts;
+    const told = (status: Outcome['status']) => `${this.#counts[status]} ${status}`;
+    const present = (Object.keys(this.#counts) as Outcome['status'][]).filter(
+      status => this.#counts[status] > 0,
+    );
+    const wrong = failed + unknown === 0 ? [] : [`${failed + unknown} failed`];
+    return [this.summary(), ...(present.length > 0 ? [present.map(told).join(', ')] : []), ...wrong];
+  }
+
+  /** The same for programs. */
+  fields(): Record<string, number> {
+    return {...this.#counts};
+  }
+
+  exitStatus(): number {
+    return exitStatus([...this.#kinds.values()]);
+  }
+}

@@ -1,0 +1,58 @@
+import send from 'send';
+import {answerRefusal} from '../exchange/answer.ts';
+import type {Exchange} from '../exchange/exchange.ts';
+import {Refusal} from '../exchange/refusal.ts';
+import type {Service} from './context.ts';
+
+/** What an upload's bytes may do in a browser: be shown as an image or a video, and nothing else. */
+const inertHeaders: Readonly<Record<string, string>> = {
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy':
+    "sandbox; default-src 'none'; img-src 'self' data:; media-src 'self'; style-src 'unsafe-inline'",
+  // Records' URLs are made to be embedded; whoever knows one may read the file anyway.
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  // The bytes of an ID never change.
+  'Cache-Control': 'public, max-age=31536000, immutable',
+};
+
+/** XML, such as SVG, is a document with scripts when it is opened itself; a page that embeds it shows it all the same. */
+function dispositionOf(contentType: string): string {
+  return /^[^;]*xml/i.test(contentType) ? 'attachment' : 'inline';
+}
+
+const messages: Readonly<Record<number, string>> = {
+  404: 'There is no such file.',
+  412: 'The file does not meet the precondition.',
+  416: 'The file has no such range.',
+};
+
+/** GET and HEAD of /files/<id>: the stored bytes, with ranges and validators (RFC 9110), without authentication. */
+export async function sendFile(exchange: Exchange, service: Service, id: string): Promise<void> {
+  const stored = await service.store.find(id);
+  if (stored === undefined) throw new Refusal(404, 'There is no such file.');
+  const {request, response} = exchange;
+  const headers = {
+    ...exchange.commonHeaders,
+    ...inertHeaders,
+    'Content-Type': stored.contentType,
+    'Content-Disposition': dispositionOf(stored.contentType),
+    ETag: `"${stored.sha256}"`,
+  };
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  await new Promise<void>((resolve, reject) => {
+    response.once('close', resolve);
+    send(request, stored.id, {root: service.store.filesDirectory, index: false, cacheControl: false})
+      .on('stream', (stream: NodeJS.ReadableStream) => {
+        stream.on('data', (chunk: Buffer) => {
+          exchange.sent += chunk.length;
+        });
+      })
+      .on('error', (error: {status?: number; headers?: Record<string, string>}) => {
+        const status = error.status ?? 500;
+        const message = messages[status];
+        if (message === undefined) return reject(error);
+        answerRefusal(exchange, new Refusal(status, message, error.headers));
+      })
+      .pipe(response);
+  });
+}

@@ -1,0 +1,38 @@
+import {answerJson} from '../exchange/answer.ts';
+import type {Exchange} from '../exchange/exchange.ts';
+import {Refusal} from '../exchange/refusal.ts';
+import type {Service} from './context.ts';
+import {sendFile} from './files.ts';
+import {upload} from './upload.ts';
+
+/** Answers a request, or rejects with what the answer is to say. */
+type Route = (exchange: Exchange, service: Service) => Promise<void>;
+
+/** The route that a request is for; throws a 404 or 405. */
+export function routeOf({path, method}: Exchange): Route {
+  if (path === '/v1/media/upload') return allow(method, ['POST'], upload);
+  if (path === '/graphql') return allow(method, ['GET', 'POST'], lazyGraphql);
+  if (path === '/') return allow(method, ['GET', 'HEAD'], describe);
+  const id = /^\/files\/([^/]+)$/.exec(path)?.[1];
+  if (id === undefined) throw new Refusal(404, 'There is nothing here.');
+  return allow(method, ['GET', 'HEAD'], (exchange, service) => sendFile(exchange, service, id));
+}
+
+function allow(method: string, methods: readonly string[], route: Route): Route {
+  if (methods.includes(method)) return route;
+  throw new Refusal(405, `The method must be ${methods.join(' or ')}.`, {Allow: methods.join(', ')});
+}
+
+async function lazyGraphql(exchange: Exchange, service: Service): Promise<void> {
+  // Loaded at the first use: it would slow down the start of every run.
+  const {graphql} = await import('./graphql.ts');
+  await graphql(exchange, service);
+}
+
+async function describe(exchange: Exchange): Promise<void> {
+  answerJson(exchange, 200, {
+    service: 'media embedded service',
+    upload: '/v1/media/upload',
+    graphql: '/graphql',
+  });
+}

@@ -1,0 +1,166 @@
+import {createHash} from 'node:crypto';
+import {type FileHandle, open, rm} from 'node:fs/promises';
+import {Writable} from 'node:stream';
+import {answerJson} from '../exchange/answer.ts';
+import {type Exchange, isBodyPending} from '../exchange/exchange.ts';
+import {ClientGone, Refusal} from '../exchange/refusal.ts';
+import {watchPace} from '../exchange/watch-pace.ts';
+import {probe} from '../media/probe.ts';
+import {parseIdempotencyKey} from '../store/idempotency.ts';
+import {authorize, ownerOf} from '../store/keys.ts';
+import {mediaRecord, type StoredRecord} from '../store/store.ts';
+import type {Service} from './context.ts';
+
+/** A body that arrived whole and lies in a temporary file. */
+interface Received {
+  readonly path: string;
+  readonly contentType: string;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/** POST /v1/media/upload (service interface, 4.1): stores the body and answers 200 with its media record. */
+export async function upload(exchange: Exchange, service: Service): Promise<void> {
+  const {headers} = exchange.request;
+  const key = await authorize(headers.authorization, 'upload', service.keys, service.deniedStatus);
+  const contentType = parseContentType(headers['content-type']);
+  const size = parseContentLength(headers['content-length']);
+  const idempotencyKey = service.idempotency ? parseIdempotencyKey(headers['idempotency-key']) : undefined;
+  if (!(await service.store.hasSpaceFor(size))) {
+    throw new Refusal(507, 'The data directory has no space for this body.');
+  }
+  let stored: StoredRecord;
+  if (idempotencyKey === undefined) {
+    stored = await store(exchange, service, contentType, undefined);
+  } else {
+    const name = service.entries.nameOf(ownerOf(key), idempotencyKey);
+    stored = await service.entries.alone(name, () => store(exchange, service, contentType, name));
+  }
+  answerJson(exchange, 200, mediaRecord(stored, service.publicUrl()));
+}
+
+/** The media type of the body, its type and subtype in lower case; throws a 415 unless it is image/* or video/*. */
+export function parseContentType(field: string | undefined): string {
+  // The names of RFC 6838, 4.2: so a literal `image/*` is no type.
+  const match = /^((?:image|video)\/[a-z0-9][a-z0-9!#$&^_.+-]*)[ \t]*((?:;[\t -~]*)?)$/i.exec(field ?? '');
+  if (match === null) {
+    throw new Refusal(
+      415,
+      'Content-Type must be an image/* or video/* type, and the body the bytes of the file.',
+    );
+  }
+  return `${(match[1] ?? '').toLowerCase()}${match[2] ?? ''}`;
+}
+
+/** The length of the body in bytes; throws a 411 without one and a 400 for none or one beyond 2^53. */
+export function parseContentLength(field: string | undefined): number {
+  if (field === undefined) throw new Refusal(411, 'Content-Length is required.');
+  const length = Number(field);
+  if (!Number.isSafeInteger(length) || length < 0) {
+    throw new Refusal(400, 'Content-Length is no length in bytes.');
+  }
+  if (length === 0) throw new Refusal(400, 'The body is empty.');
+  return length;
+}
+
+/** Takes the body and commits it, or finds the record that an earlier request of the same entry left. */
+async function store(
+  exchange: Exchange,
+  service: Service,
+  contentType: string,
+  entryName: string | undefined,
+): Promise<StoredRecord> {
+  const path = service.store.temporaryPath();
+  try {
+    const received = await receive(exchange, path, contentType);
+    await checkNothingFollows(exchange);
+    const fingerprint = `${received.sha256} ${contentType}`;
+    if (entryName !== undefined) {
+      const earlier = await service.entries.recordOf(entryName, fingerprint);
+      if (earlier !== undefined) return earlier;
+    }
+    const facts = await probe(path, contentType, exchange.clock);
+    let id = service.store.newId();
+    if (entryName !== undefined) id = await service.entries.claim(entryName, id, fingerprint);
+    const record: StoredRecord = {
+      version: 1,
+      id,
+      type: contentType.startsWith('image/') ? 'IMAGE' : 'VIDEO',
+      contentType,
+      size: received.size,
+      sha256: received.sha256,
+      createdAt: new Date(exchange.clock.now()).toISOString(),
+      ...facts,
+    };
+    await service.store.commit(record, path, () => throwFailure(exchange));
+    return record;
+  } finally {
+    await rm(path, {force: true});
+  }
+}
+
+async function receive(exchange: Exchange, path: string, contentType: string): Promise<Received> {
+  const handle = await open(path, 'wx', 0o600);
+  try {
+    const hash = createHash('sha256');
+    await writeBody(exchange, handle, chunk => hash.update(chunk));
+    await handle.sync();
+    return {path, contentType, size: exchange.received, sha256: hash.digest('hex')};
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Streams the body to a file; rejects as soon as the connection fails, and leaves the socket to the answer. */
+function writeBody(exchange: Exchange, handle: FileHandle, onChunk: (chunk: Buffer) => void): Promise<void> {
+  const {request, connection} = exchange;
+  const file = new Writable({
+    highWaterMark: 1024 * 1024,
+    write: (chunk: Buffer, _encoding, done) => {
+      handle.writeFile(chunk).then(() => done(), done);
+    },
+  });
+  return new Promise<void>((resolve, reject) => {
+    const settle = (error?: unknown) => {
+      stopListening();
+      stopWatching();
+      request.off('data', onData).off('close', onClose);
+      request.unpipe(file);
+      if (error === undefined) return resolve();
+      file.destroy();
+      reject(error);
+    };
+    const onData = (chunk: Buffer) => {
+      exchange.received += chunk.length;
+      onChunk(chunk);
+    };
+    const onClose = () => {
+      if (!request.complete) settle(new ClientGone());
+    };
+    const stopListening = connection.onFailure(() => settle(failureOf(exchange)));
+    const stopWatching = watchPace(exchange, () => file.writableLength > 0, settle);
+    file.on('error', settle).on('finish', () => settle());
+    if (connection.failure !== undefined) return settle(failureOf(exchange));
+    if (request.destroyed && !request.complete) return settle(new ClientGone());
+    request.on('data', onData).on('close', onClose);
+    request.pipe(file);
+    exchange.acceptBody();
+  });
+}
+
+/** Bytes after the declared length reach the parser as a next request; one turn shows whether they are none. */
+async function checkNothingFollows(exchange: Exchange): Promise<void> {
+  await exchange.clock.sleep(0);
+  throwFailure(exchange);
+}
+
+function throwFailure(exchange: Exchange): void {
+  // Nor is anything stored for a client that is already known to be gone.
+  if (exchange.connection.failure !== undefined || exchange.request.socket.destroyed)
+    throw failureOf(exchange);
+}
+
+function failureOf(exchange: Exchange): Refusal {
+  if (isBodyPending(exchange.request) || exchange.request.socket.destroyed) return new ClientGone();
+  return new Refusal(400, 'The body is longer than Content-Length declares.');
+}

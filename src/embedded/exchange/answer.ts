@@ -1,0 +1,102 @@
+import {STATUS_CODES} from 'node:http';
+import type {Duplex} from 'node:stream';
+import type {Clock} from '../../host.ts';
+import type {ErrorRecord} from '../../service/record.ts';
+import {type Exchange, isBodyPending} from './exchange.ts';
+import type {Refusal} from './refusal.ts';
+
+/** How long and for how many bytes an answered client may go on sending before it is cut off. */
+const lingerLimit = {milliseconds: 30_000, bytes: 256 * 1024 * 1024};
+
+const jsonHeaders = {
+  'Content-Type': 'application/json',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/** Answers with a JSON value. */
+export function answerJson(
+  exchange: Exchange,
+  status: number,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  answer(exchange, status, JSON.stringify(value), headers);
+}
+
+/** Answers with an error record (service interface, part 7). */
+export function answerRefusal(exchange: Exchange, refusal: Refusal): void {
+  answerJson(exchange, refusal.status, errorRecord(refusal), refusal.headers);
+}
+
+/** Answers with JSON text; the connection stays open only when the whole request was read. */
+export function answer(
+  exchange: Exchange,
+  status: number,
+  json: string,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const {request, response, connection} = exchange;
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  const body = Buffer.from(json);
+  exchange.sent = request.method === 'HEAD' ? 0 : body.length;
+  const fields = {
+    ...jsonHeaders,
+    ...exchange.commonHeaders,
+    ...headers,
+    'Content-Length': String(body.length),
+  };
+  const early = isBodyPending(request) || connection.failure !== undefined;
+  if (!early || request.method === 'HEAD') {
+    response.writeHead(status, early ? {...fields, Connection: 'close'} : fields).end(body);
+    return;
+  }
+  connection.closing = true;
+  response.writeHead(status, {...fields, Connection: 'close'});
+  // Closing a socket that holds unread bytes resets the connection, and the reset may overtake the answer.
+  // So the answer is followed by FIN only, and what the client still sends is read away for a while.
+  response.write(body, () => request.socket.end());
+  let drained = 0;
+  request.on('data', (chunk: Buffer) => {
+    drained += chunk.length;
+    if (drained > lingerLimit.bytes) request.socket.destroy();
+  });
+  request.resume();
+  limitLinger(request.socket, exchange.clock);
+}
+
+/** Answers on a bare socket, where the HTTP parser gave up before there was a request. */
+export function answerRaw(
+  socket: Duplex,
+  refusal: Refusal,
+  commonHeaders: Readonly<Record<string, string>>,
+  clock: Clock,
+): void {
+  const body = JSON.stringify(errorRecord(refusal));
+  const fields = {
+    ...jsonHeaders,
+    ...commonHeaders,
+    ...refusal.headers,
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+  };
+  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? 'Error'}\r\n${head.join('')}\r\n${body}`,
+  );
+  limitLinger(socket, clock);
+}
+
+function errorRecord(refusal: Refusal): ErrorRecord {
+  return {code: refusal.status, message: refusal.message};
+}
+
+function limitLinger(socket: Duplex, clock: Clock): void {
+  if (socket.destroyed) return;
+  const cancel = clock.after(lingerLimit.milliseconds, () => socket.destroy());
+  socket.once('close', cancel);
+}

@@ -1,0 +1,63 @@
+import type {FileHandle} from 'node:fs/promises';
+import {CustomSource, Input, Logging, LogLevel, MATROSKA, MP4, MPEG_TS, QTFF, WEBM} from 'mediabunny';
+import type {Clock} from '../../host.ts';
+import {defined} from '../../lib/defined.ts';
+import type {MediaFacts} from './media-facts.ts';
+
+const limits = {milliseconds: 10_000, bytes: 64 * 1024 * 1024};
+
+/** Containers of video that mediabunny reads; its playlist formats are left out, because they open other files. */
+const formats = [MP4, QTFF, MATROSKA, WEBM, MPEG_TS];
+
+/** Coded size and duration of a video with a video track; rejects when the bytes are none or the limits are reached. */
+export async function probeVideo(handle: FileHandle, clock: Clock): Promise<MediaFacts> {
+  // It prints notes about codecs, and standard output belongs to the program.
+  Logging.level = LogLevel.Silent;
+  const input = new Input({formats, source: boundedSource(handle)});
+  let cancel = () => {};
+  const timeout = new Promise<never>((_, reject) => {
+    cancel = clock.after(limits.milliseconds, () => reject(new Error('the probe took too long')));
+  });
+  try {
+    return await Promise.race([factsOf(input), timeout]);
+  } finally {
+    cancel();
+    input.dispose();
+  }
+}
+
+async function factsOf(input: Input): Promise<MediaFacts> {
+  const track = await input.getPrimaryVideoTrack();
+  if (track === null) return {};
+  const width = await track.getCodedWidth();
+  const height = await track.getCodedHeight();
+  // mediabunny 1.61 reports half the height of interlaced H.264 where only the stream itself tells the size.
+  const sizeIsKnown = (await input.getFormat()) !== MPEG_TS && width > 0 && height > 0;
+  const duration = await durationOf(input).catch(() => undefined);
+  return {...(sizeIsKnown ? {width, height} : {}), ...defined({duration})};
+}
+
+/** From the first picture or sound to the end of the last; transport streams begin at any time. */
+async function durationOf(input: Input): Promise<number | undefined> {
+  const end = await input.computeDuration();
+  const start = Math.max(0, await input.getFirstTimestamp());
+  const milliseconds = Math.round((end - start) * 1000);
+  return Number.isSafeInteger(milliseconds) && milliseconds > 0 ? milliseconds / 1000 : undefined;
+}
+
+function boundedSource(handle: FileHandle): CustomSource {
+  let budget = limits.bytes;
+  return new CustomSource({
+    prefetchProfile: 'fileSystem',
+    getSize: async () => (await handle.stat()).size,
+    read: async (start, end) => {
+      const length = end - start;
+      budget -= length;
+      if (budget < 0) throw new Error('the probe read too much');
+      const {buffer, bytesRead} = await handle.read(Buffer.alloc(length), 0, length, start);
+      return buffer.subarray(0, bytesRead);
+    },
+    // A read that fails after the probe has given up is of no interest; unhandled, it would end the process.
+    handleUnhandledError: () => {},
+  });
+}

@@ -1,0 +1,54 @@
+import {readFile} from 'node:fs/promises';
+import {isObject, parseObject} from '../../lib/json.ts';
+import {hasShape, type Shape, wrongField} from '../../lib/shape.ts';
+import {isMissing} from './durable.ts';
+
+/** A file of the data directory holds something else than was written there; it is left as it is. */
+class DamagedFile extends Error {
+  override readonly name = 'DamagedFile';
+  /** What to do about it. */
+  readonly hint: string;
+
+  constructor(path: string, how: string, hint: string) {
+    super(`${path} is damaged: ${how}.`);
+    this.hint = hint;
+  }
+}
+
+/** A file of the data directory that holds a JSON object. */
+export class KeptFile {
+  readonly #path: string;
+  readonly #hint: string;
+
+  /** `hint`: what to do when it is damaged. */
+  constructor(path: string, hint: string) {
+    this.#path = path;
+    this.#hint = hint;
+  }
+
+  /** What the file holds, or undefined where there is none; rejects with a DamagedFile for anything else than the shape. */
+  async read<T extends object>(shape: Shape<T>): Promise<T | undefined> {
+    let text: string;
+    try {
+      text = await readFile(this.#path, 'utf8');
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+    const value = parseObject(text);
+    if (value === undefined) throw new DamagedFile(this.#path, 'it holds no JSON object', this.#hint);
+    if (hasShape(value, shape)) return value;
+    throw this.#wrong(wrongField(value, shape) ?? '');
+  }
+
+  /** A value from the file; throws a DamagedFile for anything else than the shape. `at`: where it stands. */
+  checked<T extends object>(value: unknown, shape: Shape<T>, at: string): T {
+    if (!isObject(value)) throw this.#wrong(at);
+    if (hasShape(value, shape)) return value;
+    throw this.#wrong(`${at}.${wrongField(value, shape)}`);
+  }
+
+  #wrong(field: string): DamagedFile {
+    return new DamagedFile(this.#path, `its field "${field}" is wrong`, this.#hint);
+  }
+}

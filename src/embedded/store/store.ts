@@ -1,0 +1,173 @@
+import {randomBytes} from 'node:crypto';
+import {mkdir, readdir, rename, rm, stat, statfs} from 'node:fs/promises';
+import {join} from 'node:path';
+import type {Clock} from '../../host.ts';
+import {defined} from '../../lib/defined.ts';
+import {isSha256, isString, oneOf, optional, type Shape} from '../../lib/shape.ts';
+import type {MediaRecord} from '../../service/record.ts';
+import type {MediaFacts} from '../media/media-facts.ts';
+import {renameDurably, syncDirectory, writeDurably} from './durable.ts';
+import {KeptFile} from './kept-file.ts';
+import {isRecordId, recordIds} from './record-id.ts';
+
+/** What one record file holds. URLs are left out: they depend on where the service listens. */
+export interface StoredRecord extends MediaFacts {
+  readonly version: 1;
+  readonly id: string;
+  readonly type: 'IMAGE' | 'VIDEO';
+  readonly contentType: string;
+  readonly size: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+  /** ISO 8601, UTC. */
+  readonly createdAt: string;
+}
+
+const recordShape: Shape<StoredRecord> = {
+  version: oneOf(1),
+  id: isString,
+  type: oneOf('IMAGE', 'VIDEO'),
+  contentType: isString,
+  size: isCount,
+  sha256: isSha256,
+  createdAt: isString,
+  width: optional(isCount),
+  height: optional(isCount),
+  imageType: optional(isString),
+  duration: optional(isPositive),
+};
+
+function isCount(value: unknown): value is number {
+  return isPositive(value) && Number.isSafeInteger(value);
+}
+
+function isPositive(value: unknown): value is number {
+  return Number.isFinite(value) && Number(value) > 0;
+}
+
+const damageHint = 'Restore it from a backup, or move it away: its upload then counts as not stored.';
+
+const staleAfterMs = 24 * 60 * 60 * 1000;
+
+/**
+ * The data directory: `files/<id>` holds the bytes, `records/<id>.json` the record, `temporary/` what is not committed.
+ * Nothing is kept in memory, because two processes may share one directory.
+ */
+export class Store {
+  readonly dataDirectory: string;
+  readonly filesDirectory: string;
+  readonly idempotencyDirectory: string;
+  readonly #recordsDirectory: string;
+  readonly #temporaryDirectory: string;
+  readonly #clock: Clock;
+  readonly #nextId: () => string;
+
+  constructor(dataDirectory: string, clock: Clock) {
+    this.dataDirectory = dataDirectory;
+    this.filesDirectory = join(dataDirectory, 'files');
+    this.idempotencyDirectory = join(dataDirectory, 'idempotency');
+    this.#recordsDirectory = join(dataDirectory, 'records');
+    this.#temporaryDirectory = join(dataDirectory, 'temporary');
+    this.#clock = clock;
+    this.#nextId = recordIds(clock);
+  }
+
+  /** Makes the directories (0700) and removes temporary files that no running upload can own. */
+  async prepare(): Promise<void> {
+    for (const directory of [
+      this.dataDirectory,
+      this.filesDirectory,
+      this.idempotencyDirectory,
+      this.#recordsDirectory,
+      this.#temporaryDirectory,
+    ]) {
+      await mkdir(directory, {recursive: true, mode: 0o700});
+    }
+    for (const name of await readdir(this.#temporaryDirectory)) {
+      const path = join(this.#temporaryDirectory, name);
+      const age = await stat(path).then(
+        found => this.#clock.now() - found.mtimeMs,
+        () => 0,
+      );
+      if (age > staleAfterMs) await rm(path, {force: true});
+    }
+  }
+
+  newId(): string {
+    return this.#nextId();
+  }
+
+  /** A path for a file that is not committed yet. */
+  temporaryPath(): string {
+    return join(this.#temporaryDirectory, randomBytes(16).toString('hex'));
+  }
+
+  /** The path of the bytes of a record. */
+  filePath(id: string): string {
+    return join(this.filesDirectory, id);
+  }
+
+  /** Whether the file system says that it can take so many bytes; true where it does not say. */
+  async hasSpaceFor(bytes: number): Promise<boolean> {
+    const {bavail, blocks, bsize} = await statfs(this.#temporaryDirectory);
+    return blocks === 0 || bavail * bsize >= bytes;
+  }
+
+  /** The record of an ID, or undefined when there is none (or the string is no ID); rejects when it is damaged. */
+  async find(id: string): Promise<StoredRecord | undefined> {
+    if (!isRecordId(id)) return undefined;
+    const shape: Shape<StoredRecord> = {...recordShape, id: oneOf(id)};
+    return new KeptFile(this.#recordPath(id), damageHint).read(shape);
+  }
+
+  /** The IDs of all records, oldest first. */
+  async ids(): Promise<string[]> {
+    const names = await readdir(this.#recordsDirectory);
+    return names
+      .filter(name => name.endsWith('.json'))
+      .map(name => name.slice(0, -'.json'.length))
+      .filter(isRecordId)
+      .sort();
+  }
+
+  /**
+   * Makes a record and its bytes permanent: the bytes first, then `lastCheck`, then the rename of the record file, which
+   * is the moment of commitment. When it rejects before that moment, nothing stays behind.
+   */
+  async commit(record: StoredRecord, temporaryPath: string, lastCheck: () => void): Promise<void> {
+    const recordDraft = this.temporaryPath();
+    const filePath = this.filePath(record.id);
+    try {
+      await writeDurably(recordDraft, `${JSON.stringify(record)}\n`);
+      await renameDurably(temporaryPath, filePath);
+      lastCheck();
+      await rename(recordDraft, this.#recordPath(record.id));
+    } catch (error) {
+      await rm(recordDraft, {force: true});
+      // Another process may have committed the same ID from the same idempotency entry: then the bytes are its.
+      if ((await this.find(record.id)) === undefined) await rm(filePath, {force: true});
+      throw error;
+    }
+    await syncDirectory(this.#recordsDirectory);
+  }
+
+  #recordPath(id: string): string {
+    return join(this.#recordsDirectory, `${id}.json`);
+  }
+}
+
+/** The media record of the interface (part 2); fields that are not known are absent. */
+export function mediaRecord(stored: StoredRecord, baseUrl: string): MediaRecord {
+  const url = `${baseUrl}/files/${stored.id}`;
+  return defined({
+    id: stored.id,
+    type: stored.type,
+    urls: [{variant: 'PUBLIC', url}],
+    width: stored.width,
+    height: stored.height,
+    imageType: stored.imageType,
+    fileUrl: url,
+    duration: stored.duration,
+    size: stored.size,
+  });
+}

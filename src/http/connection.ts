@@ -1,0 +1,110 @@
+import type {Socket} from 'node:net';
+import type {Readable} from 'node:stream';
+import type {TLSSocket} from 'node:tls';
+import {Client} from 'undici';
+import type {MediaError} from '../errors.ts';
+import {Connector} from './connector.ts';
+import {describeConnectError, isCertificateAlert} from './errors.ts';
+import {Exchange} from './exchange.ts';
+import type {HttpAnswer, HttpRequest} from './message.ts';
+import type {ConnectionOptions} from './options.ts';
+import {HttpTrace} from './trace.ts';
+
+/** Numbers the connections that are traced, so that their lines can be told apart. */
+let tracedConnections = 0;
+
+/** How long an idle connection may be used again: servers commonly close theirs after 5 s. */
+const idleMs = 4_000;
+
+/**
+ * One keep-alive HTTP/1.1 connection to one origin, for one request at a time. Never follows a redirect, never
+ * repeats a request, and has no timeout of its own after connecting: whoever sends decides how long to wait.
+ */
+export class Connection {
+  readonly #origin: URL;
+  readonly #client: Client;
+  readonly #connector: Connector;
+  readonly #userAgent: string;
+  readonly #trace: HttpTrace | undefined;
+  /** What became of a connection that looked open to us and never was to the service. */
+  #refusal: MediaError | undefined;
+
+  constructor(origin: URL, options: ConnectionOptions) {
+    if (options.trace !== undefined) {
+      tracedConnections += 1;
+      this.#trace = new HttpTrace(`connection ${tracedConnections}`, options.trace, options.clock);
+    }
+    this.#connector = new Connector(origin, options, this.#trace);
+    this.#origin = origin;
+    this.#userAgent = options.userAgent;
+    this.#client = new Client(origin.origin, {
+      allowH2: false,
+      pipelining: 1,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: idleMs,
+      keepAliveMaxTimeout: idleMs,
+      connect: (parameters, callback) =>
+        this.#connector.open(parameters, (...result) => {
+          const [, socket] = result;
+          if (socket !== null) this.#watchForRefusal(socket);
+          callback(...result);
+        }),
+    });
+  }
+
+  /**
+   * Sends one request and reads its answer. Rejects with a MediaError when no connection could be made (nothing was
+   * sent then), with the signal's reason when aborted, and with whatever broke the connection otherwise.
+   */
+  async request(request: HttpRequest): Promise<HttpAnswer> {
+    request.signal?.throwIfAborted();
+    this.#trace?.restart();
+    const exchange = new Exchange(request, this.#connector, this.#trace);
+    this.#client.dispatch(
+      {
+        method: request.method,
+        path: request.path,
+        headers: {
+          'user-agent': this.#userAgent,
+          'accept-encoding': 'identity',
+          ...(request.body === undefined ? {} : {'content-length': String(request.body.length)}),
+          ...request.headers,
+        },
+        // Its types leave out that it takes what can be iterated over.
+        body: exchange.body as Uint8Array | Readable | null,
+      },
+      exchange,
+    );
+    try {
+      const answer = await exchange.answer;
+      this.#trace?.phase('answered', `${answer.body.length} bytes${answer.cut ? ', cut off' : ''}`);
+      return answer;
+    } catch (error) {
+      throw this.#refusal ?? error;
+    }
+  }
+
+  /**
+   * With TLS 1.3 a service judges our certificate when the connection is open on our side already. Until it has, it can
+   * read nothing that we send, and it cannot ask for one later: its alert always says that no request was taken.
+   */
+  #watchForRefusal(socket: Socket): void {
+    this.#refusal = undefined;
+    if (!isSecure(socket) || socket.getProtocol() !== 'TLSv1.3') return;
+    socket.once('error', error => {
+      if (isCertificateAlert(error)) this.#refusal = describeConnectError(error, this.#origin);
+    });
+  }
+
+  /** Ends the connection at once; a request under way rejects. */
+  async destroy(): Promise<void> {
+    const ended = this.#client.destroy();
+    this.#connector.abandon(new Error('The connection was closed.'));
+    await ended;
+  }
+}
+
+function isSecure(socket: Socket): socket is TLSSocket {
+  return 'encrypted' in socket;
+}

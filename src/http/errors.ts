@@ -1,0 +1,123 @@
+import {MediaError, systemCode} from '../errors.ts';
+
+/** Whether the other side says, in the words of TLS, that it wants or does not take a certificate of ours. */
+export function isCertificateAlert(error: unknown): boolean {
+  return /^ERR_SSL_.*ALERT_(.*CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE)/.test(
+    systemCode(error) ?? '',
+  );
+}
+
+/** `certificate required` in `…:tlsv13 alert certificate required:…`. */
+function alertOf(text: string): string {
+  return /alert ([a-z ]+)/.exec(text)?.[1] ?? reason(text);
+}
+
+/** Of several addresses of one host, the failure of one that answered tells more than that of one out of reach. */
+function tellingError(error: unknown): unknown {
+  if (!(error instanceof AggregateError)) return error;
+  const outOfReach = /^(ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL|EAFNOSUPPORT)$/;
+  return error.errors.find(one => !outOfReach.test(systemCode(one) ?? '')) ?? error.errors.at(-1);
+}
+
+/**
+ * The MediaError for a failure to connect; `nothing was sent` holds for every one of them. `hasOwnAuthorities` tells that
+ * certificate authorities were named for it.
+ */
+export function describeConnectError(
+  failure: unknown,
+  url: URL,
+  role: 'service' | 'proxy' = 'service',
+  hasOwnAuthorities = false,
+): MediaError {
+  if (failure instanceof MediaError) return failure;
+  const error = tellingError(failure);
+  const code = systemCode(error) ?? '';
+  const host = role === 'proxy' ? `the proxy ${url.host}` : url.host;
+  const details = {cause: error};
+  const text = error instanceof Error ? error.message : String(error);
+  if (code === 'ENOTFOUND') {
+    return new MediaError('host_not_found', `No host is called ${url.hostname}.`, {
+      ...details,
+      hint: `Check the spelling of ${role === 'proxy' ? 'the proxy variable' : 'the base URL'}.`,
+    });
+  }
+  if (code === 'EMFILE' || code === 'ENFILE') {
+    return new MediaError('too_many_open_files', `No connection to ${host}: too many files are open.`, {
+      ...details,
+      hint: 'Raise the limit with ulimit -n, or lower --concurrency.',
+    });
+  }
+  if (code === 'EAI_AGAIN') {
+    return new MediaError('dns_unavailable', `The name ${url.hostname} could not be looked up just now.`, {
+      ...details,
+      hint: 'Check the network connection, then try again.',
+    });
+  }
+  if (code === 'ECONNREFUSED') {
+    return new MediaError('connection_refused', `Nothing answers at ${host}: the connection was refused.`, {
+      ...details,
+      hint: 'Check the host and the port, and that the service runs.',
+    });
+  }
+  if (/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT)$/.test(code)) {
+    return new MediaError('connect_timeout', `Connecting to ${host} took too long.`, {
+      ...details,
+      hint: 'Check the network connection and any firewall in between.',
+    });
+  }
+  if (isCertificateAlert(error)) {
+    return new MediaError('tls_failed', `The TLS connection was refused by ${host}: ${alertOf(text)}.`, {
+      ...details,
+      hint: 'If it wants a certificate of yours, set MEDIA_CLIENT_CERT to its file, or the setting client-cert.',
+    });
+  }
+  if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_|INVALID_CA|EPROTO)/.test(code)) {
+    const plain = /wrong version number|packet length too long|record layer/i.test(text);
+    return new MediaError(
+      'tls_failed',
+      plain
+        ? `${role === 'proxy' ? 'The proxy ' : ''}${url.host} does not speak TLS on this port.`
+        : `The TLS certificate of ${host} was not accepted: ${certificateProblem(error, text)}.`,
+      {...details, hint: plain ? plainHint(role) : certificateHint(code, role, hasOwnAuthorities)},
+    );
+  }
+  return new MediaError('connect_failed', `No connection to ${host}: ${reason(text)}.`, {
+    ...details,
+    hint: 'Check the network connection, then try again.',
+  });
+}
+
+function plainHint(role: 'service' | 'proxy'): string {
+  return role === 'proxy'
+    ? 'Write the proxy as http://HOST:PORT in the proxy variable.'
+    : 'Check the port; plain http needs http:// and --allow-http.';
+}
+
+/** What to do about a certificate, by what is wrong with it: another authority helps only where that is what is missing. */
+function certificateHint(code: string, role: 'service' | 'proxy', hasOwnAuthorities: boolean): string {
+  const url = role === 'proxy' ? 'the proxy variable' : 'the base URL';
+  const owner = role === 'proxy' ? 'the proxy' : 'the service';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `Use a name in ${url} that the certificate is for.`;
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
+    return `Check the clock of this machine; if it is right, ${owner} needs a new certificate.`;
+  if (code === 'CERT_REVOKED') return `Ask whoever runs ${owner}: it needs a new certificate.`;
+  return hasOwnAuthorities
+    ? 'The file of certificate authorities that was named does not vouch for it: check that file, or leave it out.'
+    : `If ${owner} uses a certificate authority of your own, name its certificate with --cacert FILE.`;
+}
+
+function certificateProblem(error: unknown, text: string): string {
+  if (systemCode(error) !== 'ERR_TLS_CERT_ALTNAME_INVALID') return reason(withoutAdvice(text));
+  const {cert} = error as {cert?: {subjectaltname?: string}};
+  const names = cert?.subjectaltname?.replace(/\b(DNS|IP Address):/g, '');
+  return names ? `it is for ${names}` : 'it is for another name';
+}
+
+/** Newer Nodes advise how to run Node, of which our users need not know. */
+function withoutAdvice(text: string): string {
+  return text.replace(/; .*Node\.js with --.*/s, '');
+}
+
+function reason(text: string): string {
+  return text.split('\n', 1)[0]?.replace(/[.\s]+$/, '') || 'unknown reason';
+}

@@ -1,0 +1,146 @@
+import type {Dispatcher} from 'undici';
+import type {Connector} from './connector.ts';
+import type {Body, HttpAnswer, HttpRequest} from './message.ts';
+import type {HttpTrace} from './trace.ts';
+import type {SocketWire} from './wire.ts';
+
+/** The longest answer that is read; everything past it is cut off and flagged. */
+const maxAnswerBytes = 1024 * 1024;
+
+/** One request under way: sends its body and collects its answer. */
+export class Exchange implements Dispatcher.DispatchHandler {
+  /** The answer, once it has been read to its end, to its limit, or to where it was cut off. */
+  readonly answer: Promise<HttpAnswer>;
+  readonly #request: HttpRequest;
+  readonly #connector: Connector;
+  readonly #trace: HttpTrace | undefined;
+  readonly #chunks: Buffer[] = [];
+  readonly #onAbort = () => this.#abort();
+  #length = 0;
+  #head: Pick<HttpAnswer, 'status' | 'headers'> | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #resolve: (answer: HttpAnswer) => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+
+  constructor(request: HttpRequest, connector: Connector, trace: HttpTrace | undefined) {
+    this.#request = request;
+    this.#connector = connector;
+    this.#trace = trace;
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    request.signal?.addEventListener('abort', this.#onAbort);
+  }
+
+  get #wire(): SocketWire {
+    const {wire} = this.#connector;
+    if (wire === undefined) throw new Error('A body was asked for before its connection was open.');
+    return wire;
+  }
+
+  /** The body as undici takes it. */
+  get body(): Uint8Array | AsyncIterable<Uint8Array> | null {
+    const {body} = this.#request;
+    if (body === undefined) return null;
+    return body.content instanceof Uint8Array ? body.content : this.#sending(body, body.content);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    const {signal, body} = this.#request;
+    if (signal?.aborted) this.#abort();
+    else if (body?.content instanceof Uint8Array) this.#sendWhole(body, controller);
+  }
+
+  #abort(): void {
+    const reason: unknown = this.#request.signal?.reason;
+    const error = reason instanceof Error ? reason : new Error('The request was aborted.', {cause: reason});
+    if (this.#controller === undefined) this.#connector.abandon(error);
+    else this.#controller.abort(error);
+  }
+
+  #sendWhole(body: Body, controller: Dispatcher.DispatchController): void {
+    try {
+      this.#release(body);
+      this.#trace?.phase('sent', `${body.length} bytes`);
+    } catch (error) {
+      controller.abort(error as Error);
+    }
+  }
+
+  /** Begins when a socket is connected, since undici asks for the first chunk then; each `yield` hands one to the socket. */
+  async *#sending(
+    body: Body,
+    content: Exclude<Body['content'], Uint8Array>,
+  ): AsyncGenerator<Uint8Array, void> {
+    const wire = this.#wire;
+    let length = 0;
+    for await (const chunk of content(wire)) {
+      if (this.#head !== undefined) await this.#endWithAnswer();
+      length += chunk.length;
+      if (length === body.length) this.#release(body);
+      yield chunk;
+      if (wire.unsentBytes > 0) await wire.drained();
+    }
+    this.#trace?.phase('sent', `${length} bytes`);
+  }
+
+  /** Once an answer has begun no further byte is sent; the request ends when the answer has been read. */
+  async #endWithAnswer(): Promise<never> {
+    await this.answer.catch(() => {});
+    throw new Error('The answer came before the whole body was sent.');
+  }
+
+  /** From here to the write of the last bytes nothing else can run, so what is told here is never ahead of the connection. */
+  #release(body: Body): void {
+    if (!this.#wire.isOpen) throw new Error('The connection ended before the whole body was sent.');
+    body.release?.();
+  }
+
+  onResponseStart(_controller: unknown, status: number, headers: Headers): void {
+    // An interim answer, such as 100 Continue, is none yet.
+    if (status < 200) return;
+    this.#head = {status, headers: joinHeaders(headers)};
+    this.#trace?.phase('first byte', `${status} to ${this.#request.method} ${this.#request.path}`);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length > maxAnswerBytes) {
+      this.#end({truncated: true, cut: false});
+      controller.abort(new Error('The answer is too long.'));
+    }
+  }
+
+  onResponseEnd(): void {
+    this.#end({truncated: false, cut: false});
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#end({truncated: false, cut: true}, error);
+  }
+
+  #end(how: Pick<HttpAnswer, 'truncated' | 'cut'>, error?: Error): void {
+    this.#request.signal?.removeEventListener('abort', this.#onAbort);
+    if (this.#head === undefined) {
+      this.#reject(error);
+    } else {
+      const [only, ...others] = this.#chunks;
+      const body = others.length === 0 && only ? only : Buffer.concat(this.#chunks);
+      const {status, headers} = this.#head;
+      this.#resolve({status, headers, body: body.subarray(0, maxAnswerBytes), ...how});
+    }
+  }
+}
+
+type Headers = Record<string, string | string[] | undefined>;
+
+function joinHeaders(headers: Headers): Record<string, string> {
+  const joined: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) joined[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return joined;
+}

@@ -1,0 +1,14 @@
+import type {Clock} from '../host.ts';
+
+/** How connections are made, and what is told of them. */
+export interface ConnectionOptions {
+  clock: Clock;
+  userAgent: string;
+  connectTimeoutMs?: number;
+  /** Certificate authorities to trust instead of Node's, as PEM text. */
+  certificateAuthorities?: string;
+  /** What to show a service that asks for a certificate, as PEM text. */
+  clientCertificate?: {certificate: string; key: string};
+  /** Told of each phase, with its time. */
+  trace?: (message: string) => void;
+}

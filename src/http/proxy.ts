@@ -1,0 +1,20 @@
+import {MediaError} from '../errors.ts';
+import {systemEnvironment} from '../host.ts';
+import {isLoopback} from '../lib/loopback.ts';
+import {proxyVariableFor} from './proxy-variables.ts';
+
+/** The proxy that the environment names for this origin; throws `proxy_failed` when it names none that can be used. */
+export function proxyFor(origin: URL): URL | undefined {
+  const proxy = isLoopback(origin.hostname) ? undefined : proxyVariableFor(origin, systemEnvironment);
+  return proxy === undefined ? undefined : parseProxy(proxy);
+}
+
+function parseProxy(value: string): URL {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new MediaError('proxy_failed', 'The proxy in the environment is no http or https URL.', {
+      hint: 'Set HTTPS_PROXY to a value like http://proxy.example:3128.',
+    });
+  }
+  return url;
+}

@@ -1,0 +1,86 @@
+import {type buildConnector, Client} from 'undici';
+import {MediaError} from '../errors.ts';
+import {describeConnectError} from './errors.ts';
+
+/** Opens each connection through CONNECT on an HTTP proxy (RFC 9110, section 9.3.6). */
+export function tunnelThrough(
+  proxy: URL,
+  origin: URL,
+  {toProxy, toService}: {toProxy: buildConnector.connector; toService: buildConnector.connector},
+  timeout: number,
+): buildConnector.connector {
+  const authority = `${origin.hostname}:${origin.port || (origin.protocol === 'https:' ? '443' : '80')}`;
+  const headers = {host: authority, ...proxyAuthorization(proxy)};
+  return (parameters, callback) => {
+    const client = new Client(proxy.origin, {
+      allowH2: false,
+      headersTimeout: timeout,
+      // Or the proxy would have to show a certificate of the host that the request names.
+      connect: (toward, connected) => toProxy({...toward, servername: undefined as never}, connected),
+    });
+    client
+      .connect({path: authority, headers})
+      .then(({statusCode, headers: answer, socket}) => {
+        if (statusCode < 200 || statusCode > 299) {
+          socket.on('error', () => {}).destroy();
+          throw proxyRefusal(statusCode, [answer['proxy-authenticate'] ?? []].flat(), proxy, origin);
+        }
+        if (parameters.protocol !== 'https:') callback(null, socket as never);
+        else toService({...parameters, httpSocket: socket as never}, callback);
+      })
+      .catch((error: unknown) => {
+        callback(error instanceof MediaError ? error : describeConnectError(error, proxy, 'proxy'), null);
+      });
+  };
+}
+
+function proxyAuthorization(proxy: URL): Record<string, string> {
+  if (proxy.username === '') return {};
+  const credentials = `${percentDecoded(proxy.username)}:${percentDecoded(proxy.password)}`;
+  return {'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}`};
+}
+
+/** A password that was put into the URL as it is may have a percent sign that encodes nothing. */
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function proxyRefusal(status: number, challenges: string[], proxy: URL, origin: URL): MediaError {
+  // tinyproxy says 401 to credentials that it does not accept.
+  if (status !== 407 && status !== 401) {
+    return new MediaError(
+      'proxy_failed',
+      `The proxy ${proxy.host} refused to open a connection (${status}).`,
+      {
+        status,
+        hint:
+          origin.protocol === 'http:'
+            ? 'Many proxies open connections for https alone. Ask whoever runs it, or name the host in NO_PROXY.'
+            : 'Ask whoever runs the proxy, or name the host in NO_PROXY.',
+      },
+    );
+  }
+  if (challenges.length > 0 && !challenges.some(challenge => /(^|,)\s*basic\b/i.test(challenge))) {
+    return new MediaError('proxy_failed', `The proxy ${proxy.host} takes no Basic credentials (${status}).`, {
+      status,
+      hint: 'Run a local proxy that logs in there, such as cntlm or px, and name that one in HTTPS_PROXY.',
+    });
+  }
+  return new MediaError(
+    'proxy_failed',
+    proxy.username === ''
+      ? `The proxy ${proxy.host} asks for credentials (${status}).`
+      : `The proxy ${proxy.host} does not accept the credentials in the proxy variable (${status}).`,
+    {
+      status,
+      hint:
+        proxy.username === ''
+          ? 'Put them into the proxy variable: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT.'
+          : 'Correct HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT; write @ as %40, : as %3A, / as %2F and % as %25.',
+    },
+  );
+}

@@ -1,0 +1,200 @@
+import type {Readable} from 'node:stream';
+import {MediaError} from '../../errors.ts';
+import type {StopSignal} from '../../host.ts';
+import type {Source} from '../open/source.ts';
+import {compileFilters} from './filters.ts';
+import {isPattern} from './globs.ts';
+import {type Candidate, Finder, type UnfollowedLink} from './inputs.ts';
+import {Resumed} from './iterators.ts';
+import {Lists, type Separator} from './lists.ts';
+import {toText} from './names.ts';
+import {Seen} from './seen.ts';
+
+/** What the command line asks for. */
+export interface InputRequest {
+  /** Files, directories, patterns; `-` is standard input. */
+  inputs: readonly string[];
+  /** Whether directories stand for all that is in them. */
+  recursive?: boolean;
+  /** Whether links to directories are directories. */
+  follow?: boolean;
+  /** Whether directories and patterns stand for hidden names, too, and for what is no image and no video. */
+  all?: boolean;
+  /** Lists of names, a line each; `-` is standard input. */
+  filesFrom?: readonly string[];
+  /** Lists of names that end in zero bytes. */
+  filesFrom0?: readonly string[];
+  include?: readonly string[];
+  exclude?: readonly string[];
+  /** Whether an input that yields nothing is fine. */
+  allowEmpty?: boolean;
+  /** The name of what comes on standard input. */
+  name?: string;
+}
+
+/** What the names are names in, and where they are read from. */
+export interface InputContext {
+  cwd: string;
+  /** Standard input, which Node opens only when it is asked for. */
+  stdin: () => Readable;
+  temporaryDirectory: string;
+  /** Ends the wait for a list with its reason. */
+  signal?: StopSignal;
+  /** Told of each link to a directory that is not followed. */
+  unfollowed?(name: string): unknown;
+}
+
+/**
+ * Yields everything to upload: the inputs in the order given, then the lists; directories depth first in byte order. The
+ * same file named or found twice is yielded once. Rejects with `usage` or `nothing_matched` before the first source if
+ * any of the inputs is no good or yields nothing, and never for a single file: such a source rejects when it is opened.
+ * What is to be left out is yielded too, with `found`: it may need a look at its bytes, and is to be counted.
+ */
+export async function* expandInputs(request: InputRequest, context: InputContext): AsyncGenerator<Source> {
+  checkRequest(request);
+  const lists = new Lists(context);
+  try {
+    const inputs = await planInputs(request, context, lists);
+    if (!request.allowEmpty) await refuseEmpty(inputs.slice(1));
+    const isOne = inputs.length < 2 && lists.count === 0;
+    const seen = new Seen(context.cwd, {onlyLinks: isOne && !request.follow});
+    for (const input of inputs) {
+      let isEmpty = true;
+      let hasLinks = false;
+      for await (const candidate of await input.candidates()) {
+        if ('unfollowed' in candidate) {
+          hasLinks = true;
+          context.unfollowed?.(toText(candidate.unfollowed));
+          continue;
+        }
+        const {source, file} = candidate;
+        isEmpty = false;
+        const isRepeat = file !== undefined && seen.isRepeat(file, source);
+        if (isRepeat === false || !(await isRepeat)) yield source;
+      }
+      if (isEmpty && !request.allowEmpty) throw input.nothing(hasLinks);
+    }
+  } finally {
+    lists.close();
+  }
+}
+
+function checkRequest({inputs, filesFrom = [], filesFrom0 = [], name, allowEmpty}: InputRequest): void {
+  const lists = [...filesFrom, ...filesFrom0];
+  if ([...inputs, ...lists].includes('')) {
+    throw new MediaError('usage', 'An input is empty: "" names no file.', {
+      hint: 'Look for a variable that is not set.',
+    });
+  }
+  if (inputs.length + lists.length === 0 && !allowEmpty) {
+    throw new MediaError('nothing_matched', 'There is nothing to upload: no input was named.', {
+      hint: 'Name files, as in media upload photo.png, or - for standard input.',
+    });
+  }
+  if ([...inputs, ...lists].filter(input => input === '-').length > 1) {
+    throw new MediaError('usage', 'Standard input was named twice, but can be read only once.', {
+      hint: lists.includes('-') ? 'Read the list from a file instead, or upload from one.' : 'Name - once.',
+    });
+  }
+  if (name !== undefined && !inputs.includes('-')) {
+    throw new MediaError('usage', '--name names what comes on standard input, and no input is -.', {
+      hint: 'Use it as in: media upload - --name photo.png < photo.png',
+    });
+  }
+}
+
+async function planInputs(request: InputRequest, context: InputContext, lists: Lists): Promise<Input[]> {
+  const {recursive = false, follow = false, all = false, include = [], exclude = [], name} = request;
+  const filters = await compileFilters(include, exclude);
+  const finder = new Finder({
+    ...context,
+    recursive,
+    follow,
+    all,
+    filters,
+    ...(name === undefined ? {} : {stdinName: name}),
+  });
+  const isFiltered = include.length + exclude.length > 0;
+  const named = request.inputs.map(
+    argument =>
+      new Input({
+        open: () => finder.named(argument),
+        mayBeEmpty: argument !== '-' && (recursive || isPattern(argument)),
+        isOnce: false,
+        nothing: hasLinks =>
+          isPattern(argument)
+            ? nothingMatched(
+                `No file matches ${argument}`,
+                isFiltered,
+                hasLinks ? linksHint : recursive ? '' : directoriesHint,
+              )
+            : nothingMatched(`There is no file in ${argument}`, isFiltered, hasLinks ? linksHint : ''),
+      }),
+  );
+  const files: [string, Separator][] = [
+    ...(request.filesFrom ?? []).map((file): [string, Separator] => [file, '\n']),
+    ...(request.filesFrom0 ?? []).map((file): [string, Separator] => [file, '\0']),
+  ];
+  for (const [file, separator] of files) {
+    const names = await lists.open(file, separator);
+    const nothing = () => nothingMatched(`The list ${file} names no file`, isFiltered);
+    named.push(new Input({open: async () => finder.listed(names), mayBeEmpty: true, isOnce: true, nothing}));
+  }
+  return named;
+}
+
+const directoriesHint = 'A pattern matches directories, for all that is in them, only with -r. ';
+
+const linksHint = '--follow takes what links to directories lead to. ';
+
+function nothingMatched(what: string, isFiltered: boolean, hint = ''): MediaError {
+  const sentence = `${what}${isFiltered ? ' that passes --include and --exclude' : ''}.`;
+  return new MediaError('nothing_matched', sentence, {hint: `${hint}With --allow-empty this is no error.`});
+}
+
+/** Before anything is sent: a slip in the last argument must not cost half an upload. */
+async function refuseEmpty(inputs: readonly Input[]): Promise<void> {
+  for (const input of inputs) {
+    const {isEmpty, hasLinks} = await input.look();
+    if (isEmpty) throw input.nothing(hasLinks);
+  }
+}
+
+type Yielded = Candidate | UnfollowedLink;
+
+interface InputOptions {
+  open: () => Promise<AsyncIterableIterator<Yielded>>;
+  mayBeEmpty: boolean;
+  /** Whether it can be read only once, as a pipe. */
+  isOnce: boolean;
+  /** What is said of it where it yields nothing, or links to directories only, which are not followed. */
+  nothing: (hasLinks: boolean) => MediaError;
+}
+
+/** One input, which can be asked before its turn whether there is anything in it. */
+class Input {
+  readonly nothing: InputOptions['nothing'];
+  readonly #options: InputOptions;
+  #begun: Resumed<Yielded> | undefined;
+
+  constructor(options: InputOptions) {
+    this.#options = options;
+    this.nothing = options.nothing;
+  }
+
+  /** Looks as far as the first candidate, and keeps what it has seen only of what cannot be read again. */
+  async look(): Promise<{isEmpty: boolean; hasLinks: boolean}> {
+    if (!this.#options.mayBeEmpty) return {isEmpty: false, hasLinks: false};
+    const rest = await this.#options.open();
+    const taken = [await rest.next()];
+    for (let last = taken[0]; last && !last.done && 'unfollowed' in last.value; last = taken.at(-1))
+      taken.push(await rest.next());
+    if (this.#options.isOnce) this.#begun = new Resumed(taken, rest);
+    else await rest.return?.();
+    return {isEmpty: taken.at(-1)?.done === true, hasLinks: taken.length > 1};
+  }
+
+  async candidates(): Promise<AsyncIterable<Yielded>> {
+    return this.#begun ?? this.#options.open();
+  }
+}

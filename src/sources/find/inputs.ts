@@ -1,0 +1,235 @@
+import {stat} from 'node:fs/promises';
+import type {Readable} from 'node:stream';
+import {MediaError, systemCode} from '../../errors.ts';
+import {shellQuoted} from '../../lib/shell.ts';
+import {isNamedMedia} from '../media-type/decide.ts';
+import {sourceAt} from '../open/file.ts';
+import type {FoundInput, Source} from '../open/source.ts';
+import {stdinSource} from '../open/stdin.ts';
+import type {Filters} from './filters.ts';
+import {compileGlob, isPattern} from './globs.ts';
+import {Mapped} from './iterators.ts';
+import {
+  type ByteName,
+  fromTyped,
+  isHiddenName,
+  isText,
+  joinNames,
+  normalizeName,
+  resolveName,
+  toBytes,
+  toPath,
+  toText,
+  withSlashes,
+} from './names.ts';
+import type {NamedFile} from './seen.ts';
+import {type Found, walk} from './walk.ts';
+import type {WalkRules} from './walk-rules.ts';
+
+/** Something that an input yields, before it is known whether another input has yielded it too. */
+export interface Candidate {
+  source: Source;
+  /** The file that it is; standard input is none. */
+  file?: NamedFile;
+}
+
+/** A link to a directory, which is not followed. */
+export interface UnfollowedLink {
+  unfollowed: ByteName;
+}
+
+/** What a name stands for, links followed. */
+type Kind = 'regular' | 'directory' | 'other' | 'missing';
+
+export interface FinderOptions {
+  cwd: string;
+  recursive: boolean;
+  follow: boolean;
+  /** Whether walks take hidden names, and what is no media. */
+  all: boolean;
+  filters: Filters;
+  stdin: () => Readable;
+  temporaryDirectory: string;
+  /** The name of what comes on standard input. */
+  stdinName?: string;
+}
+
+/** Finds what arguments and the names in lists stand for; each call looks anew. */
+export class Finder {
+  readonly #options: FinderOptions;
+
+  constructor(options: FinderOptions) {
+    this.#options = options;
+  }
+
+  /** What an argument stands for: standard input, a file, all in a directory, or what a pattern matches. */
+  async named(argument: string): Promise<AsyncIterableIterator<Candidate | UnfollowedLink>> {
+    if (argument === '-') return only({source: this.#stdin()});
+    const name = fromTyped(argument);
+    const kind = await this.#kindOf(name);
+    if (kind === 'missing' && isPattern(argument)) return this.#matching(argument);
+    if (kind === 'directory' && this.#options.recursive) return this.#below(name);
+    return only(this.#one(name, kind));
+  }
+
+  /** What the names in a list stand for: as arguments do, but a name in a list is never a pattern and never `-`. */
+  async *listed(names: AsyncIterable<ByteName>): AsyncGenerator<Candidate | UnfollowedLink> {
+    const {filters, recursive} = this.#options;
+    for await (const bytes of names) {
+      const name = withSlashes(bytes);
+      const kind = await this.#kindOf(name);
+      const isEntered = kind === 'directory' && recursive;
+      if (isEntered && filters.enters(normalizeName(name))) yield* this.#below(name);
+      if (!isEntered && filters.takes(normalizeName(name))) yield this.#one(name, kind);
+    }
+  }
+
+  #stdin(): Source {
+    const {stdin, temporaryDirectory, stdinName} = this.#options;
+    const source = stdinSource({
+      stdin: stdin(),
+      temporaryDirectory,
+      ...(stdinName === undefined ? {} : {name: stdinName}),
+    });
+    return {...source, relativePath: source.name};
+  }
+
+  async #kindOf(name: ByteName): Promise<Kind> {
+    try {
+      const stats = await stat(toPath(resolveName(this.#options.cwd, name)));
+      return stats.isFile() ? 'regular' : stats.isDirectory() ? 'directory' : 'other';
+    } catch {
+      return 'missing';
+    }
+  }
+
+  #one(name: ByteName, kind: Kind): Candidate {
+    const {cwd, recursive} = this.#options;
+    const names = namesOf(name, normalizeName(name));
+    const file: NamedFile = {name, isPlain: false, isNamed: true};
+    if (kind === 'directory') {
+      const refusal = new MediaError('not_a_file', `${names.name} is a directory, not a file.`, {
+        hint: `To upload what is in it: media upload -r ${shellQuoted(names.name)}`,
+      });
+      return {file, source: {...failingSource(refusal, names), everyShard: true}};
+    }
+    // What is missing here may be a directory elsewhere, with files of this shard in it.
+    const isAnyones = kind === 'missing' && recursive;
+    const source = {
+      ...sourceAt(names.name, toPath(resolveName(cwd, name)), kind === 'regular'),
+      ...names,
+      ...(isAnyones ? {everyShard: true as const} : {}),
+    };
+    return {file, source};
+  }
+
+  /** All in a directory. */
+  #below(directory: ByteName): AsyncIterableIterator<Candidate | UnfollowedLink> {
+    const {filters, cwd, follow, all} = this.#options;
+    const rules: WalkRules = {
+      takes: relative => filters.takes(relative),
+      enters: relative => filters.enters(relative),
+      hides: relative => !all && isHiddenName(relative),
+      follow,
+      dependsOnPath: filters.dependsOnPath,
+    };
+    const root = {absolute: resolveName(cwd, directory), all};
+    return new Mapped(walk(directory, cwd, rules), found =>
+      foundBelow(root, found, joinNames(directory, found.relative), found.relative || '.'),
+    );
+  }
+
+  async *#matching(pattern: string): AsyncGenerator<Candidate | UnfollowedLink> {
+    const {filters, cwd, follow, recursive, all} = this.#options;
+    const glob = await compileGlob(pattern, recursive);
+    const typed = (relative: ByteName) => joinNames(glob.base, relative);
+    const rules: WalkRules = {
+      takes: relative => glob.takes(relative) && filters.takes(normalizeName(typed(relative))),
+      enters: relative => glob.enters(relative) && filters.enters(normalizeName(typed(relative))),
+      hides: relative => !all && glob.hides(relative),
+      follow,
+      dependsOnPath: true,
+    };
+    const root = {absolute: resolveName(cwd, glob.base), all};
+    for await (const found of walk(glob.base, cwd, rules)) {
+      if (found.kind === 'unreadable' && found.relative === '' && isMissing(found.error)) continue;
+      const name = typed(found.relative);
+      yield foundBelow(root, found, name, normalizeName(name));
+    }
+  }
+}
+
+/** Where a walk began, and whether it takes what it would leave out otherwise. */
+interface WalkRoot {
+  absolute: ByteName;
+  all: boolean;
+}
+
+/** What a walk has found, under the name it is shown by. */
+function foundBelow(
+  {absolute, all}: WalkRoot,
+  found: Found,
+  name: ByteName,
+  relative: ByteName,
+): Candidate | UnfollowedLink {
+  if (found.kind === 'unfollowed') return {unfollowed: name};
+  const names = namesOf(name, relative);
+  if (found.kind === 'unreadable') {
+    const error = unreadableDirectory(names.name, found.error);
+    // Nobody here knows what is in it, and in which shards.
+    return {file: {name, isPlain: false}, source: {...failingSource(error, names), everyShard: true}};
+  }
+  const isHidden = found.kind === 'hidden';
+  const path = toPath(joinNames(absolute, found.relative));
+  const source: Source = {...sourceAt(names.name, path, !isHidden && found.isRegular), ...names};
+  if (!all) return {file: fileOf(name, found), source: {...source, found: foundInput(names.name, isHidden)}};
+  return {file: fileOf(name, found), source};
+}
+
+function fileOf(name: ByteName, found: Found & {kind: 'file' | 'hidden'}): NamedFile {
+  if (found.kind === 'hidden') return {name, isPlain: true};
+  const {isLink, target} = found;
+  return {name, isPlain: !isLink, ...(target === undefined ? {} : {target: toText(target)})};
+}
+
+function foundInput(name: string, isHidden: boolean): FoundInput {
+  return {isHidden, isNamedMedia: () => isNamedMedia(name)};
+}
+
+type Names = Pick<Source, 'name' | 'typeName' | 'nameBytes' | 'relativePath'>;
+
+async function* only(candidate: Candidate): AsyncGenerator<Candidate> {
+  yield candidate;
+}
+
+function namesOf(name: ByteName, relative: ByteName): Names {
+  const text = toText(name);
+  const names = {name: text, typeName: text, relativePath: toPath(relative)};
+  return isText(name) ? names : {...names, nameBytes: toBytes(name)};
+}
+
+function failingSource(error: MediaError, names: Names): Source {
+  return {...names, open: () => Promise.reject(error)};
+}
+
+function isMissing(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '');
+}
+
+function unreadableDirectory(name: string, cause: unknown): MediaError {
+  const code = systemCode(cause);
+  if (isMissing(cause))
+    return new MediaError('file_missing', `The directory ${name} is there no more.`, {cause});
+  if (code === 'EMFILE' || code === 'ENFILE') {
+    return new MediaError(
+      'too_many_open_files',
+      `The directory ${name} could not be read: too many files are open.`,
+      {
+        cause,
+        hint: 'Raise the limit with ulimit -n.',
+      },
+    );
+  }
+  const reason = code === 'EACCES' || code === 'EPERM' ? 'permission denied' : (code ?? String(cause));
+  return new MediaError('file_unreadable', `The directory ${name} could not be read: ${reason}.`, {cause});
+}

@@ -1,0 +1,59 @@
+import {MediaError} from '../../errors.ts';
+
+/** Whether a path, `/` between its parts, matches. */
+export type Matcher = (path: string) => boolean;
+
+/**
+ * Compiles a pattern: `*`, `?`, `**`, `[abc]`, `{a,b}`, and the groups `@(a|b)`, `+(a|b)`, `!(a|b)`; a backslash takes
+ * the meaning from the character after it. A pattern that says nothing is a usage error.
+ */
+export async function compilePattern(pattern: string, options: {dot: boolean}): Promise<Matcher> {
+  const {default: picomatch} = await import('picomatch');
+  try {
+    // The flag lets a dot in the regular expression stand for a line feed, which names may hold.
+    const matches = picomatch(toPicomatch(pattern), {...options, nonegate: true, windows: false, flags: 's'});
+    if (options.dot || spellsDots(pattern)) return matches;
+    // Picomatch itself lets !(a) take names with a leading dot.
+    return path => matches(path) && !/(?:^|\/)\./.test(path);
+  } catch (error) {
+    throw new MediaError('usage', `"${pattern.slice(0, 60)}" is no pattern that could match a file.`, {
+      cause: error,
+      hint: "Patterns look like '*.png', 'photos/**' or '*.{jpg,jpeg}'.",
+    });
+  }
+}
+
+/** Whether a pattern names a leading dot, so that it may be about hidden files. */
+export function spellsDots(pattern: string): boolean {
+  return /(?:^|[/{,(|[\\])\./.test(pattern);
+}
+
+/** Picomatch reads more into `( ) | "` than a shell does, and `[!a]` otherwise; names like "photo (1).png" are common. */
+function toPicomatch(pattern: string): string {
+  let escaped = '';
+  /** The groups that are open: whether each is one of ours, not just a parenthesis. */
+  const groups: boolean[] = [];
+  for (let at = 0; at < pattern.length; at += 1) {
+    const character = pattern.charAt(at);
+    const classEnd = character === '[' ? pattern.indexOf(']', at + 2) : -1;
+    if (classEnd !== -1) {
+      escaped += pattern.slice(at, classEnd + 1).replace('[!', '[^');
+      at = classEnd;
+    } else if (character === '\\') {
+      at += 1;
+      const literal = pattern.charAt(at) || '\\';
+      // To a regular expression \b and its like are more than their letter.
+      escaped += /\w/.test(literal) ? literal : `\\${literal}`;
+    } else if (character === '(') {
+      groups.push('@+!'.includes(pattern.charAt(at - 1) || ' '));
+      escaped += groups.at(-1) ? '(' : '\\(';
+    } else if (character === ')') {
+      escaped += groups.pop() ? ')' : '\\)';
+    } else if (character === '"' || (character === '|' && !groups.at(-1))) {
+      escaped += `\\${character}`;
+    } else {
+      escaped += character;
+    }
+  }
+  return escaped;
+}

@@ -1,0 +1,172 @@
+import {hash} from 'node:crypto';
+import {MediaError} from '../../errors.ts';
+import type {Source} from '../open/source.ts';
+
+/** One machine's part of the inputs: the `index`-th of `count`, from 1. */
+export interface Shard {
+  index: number;
+  count: number;
+}
+
+/** Reads a value such as `3/16`; anything else is a usage error. */
+export function parseShard(value: string): Shard {
+  const [, index, count] = /^(\d{1,9})\/(\d{1,9})$/.exec(value)?.map(Number) ?? [];
+  if (index === undefined || count === undefined || index < 1 || index > count) {
+    throw new MediaError(
+      'usage',
+      `--shard takes K/N, with K from 1 to N, or auto; not "${value.slice(0, 60)}".`,
+      {
+        hint: 'For example --shard 3/16 for the third of 16 parts.',
+      },
+    );
+  }
+  return {index, count};
+}
+
+/**
+ * The shard, from 1 to `count`, that a relative path belongs to: the first eight bytes of the SHA-256 of its bytes, read
+ * as one big-endian number, modulo `count`, plus one. It must never change: machines of different versions, and runs
+ * that go on with another's journal, rely on the same answer.
+ */
+export function shardOf(relativePath: Uint8Array, count: number): number {
+  const digest = hash('sha256', relativePath, 'buffer');
+  return Number(digest.readBigUInt64BE() % BigInt(count)) + 1;
+}
+
+/** Whether a source is part of a shard. What may stand for files of any shard is part of them all. */
+export function inShard(source: Source, shard: Shard): boolean {
+  if (source.everyShard || shard.count === 1) return true;
+  const path = source.relativePath ?? source.name;
+  const key = typeof path === 'string' ? Buffer.from(path) : path;
+  return shardOf(key, shard.count) === shard.index;
+}
+
+/** The sources that are part of a shard, in their order. */
+export async function* ownShare(sources: AsyncIterable<Source>, shard: Shard): AsyncGenerator<Source> {
+  for await (const source of sources) if (inShard(source, shard)) yield source;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What a job engine says; `total` may have to come from MEDIA_SHARD_COUNT. */
+interface JobEngine {
+  name: string;
+  index: string;
+  total?: string;
+  /** The number of its first job. */
+  first: 0 | 1;
+}
+
+const countVariable = 'MEDIA_SHARD_COUNT';
+
+/** The job engines that number their jobs, Slurm aside, each as its manual has it. */
+export const jobEngines: readonly JobEngine[] = [
+  // It sets CI_NODE_TOTAL, but not the index, where nothing is parallel.
+  {name: 'GitLab', index: 'CI_NODE_INDEX', total: 'CI_NODE_TOTAL', first: 1},
+  {name: 'CircleCI', index: 'CIRCLE_NODE_INDEX', total: 'CIRCLE_NODE_TOTAL', first: 0},
+  {name: 'Buildkite', index: 'BUILDKITE_PARALLEL_JOB', total: 'BUILDKITE_PARALLEL_JOB_COUNT', first: 0},
+  {name: 'AWS Batch', index: 'AWS_BATCH_JOB_ARRAY_INDEX', total: 'AWS_BATCH_JOB_ARRAY_SIZE', first: 0},
+  {name: 'Kubernetes', index: 'JOB_COMPLETION_INDEX', first: 0},
+];
+
+interface Finding {
+  engine: string;
+  shard: Shard;
+}
+
+/**
+ * The shard that the job engine around us has given this job: Slurm arrays, GitLab, CircleCI, Buildkite, AWS Batch
+ * arrays, and Kubernetes indexed Jobs, which do not say how many they are: MEDIA_SHARD_COUNT does. Set elsewhere, it has
+ * to agree. A usage error where none is found, or one contradicts itself or another: a wrong guess would lose files.
+ */
+export function autoShard(env: Environment): Shard {
+  const findings = [slurmShard(env), ...jobEngines.map(engine => engineShard(engine, env))].filter(
+    finding => finding !== undefined,
+  );
+  // An engine that runs this job alone splits nothing, whatever another one does within it.
+  const splitting = findings.filter(({shard}) => shard.count > 1);
+  const [chosen, ...others] = splitting.length > 0 ? splitting : findings;
+  if (chosen === undefined) throw noEngine();
+  const other = others.find(({shard}) => describe(shard) !== describe(chosen.shard));
+  if (other !== undefined) {
+    throw unclear(
+      `${chosen.engine} says ${describe(chosen.shard)} and ${other.engine} ${describe(other.shard)}`,
+    );
+  }
+  const stated = readNumber(env, countVariable);
+  if (stated !== undefined && stated !== chosen.shard.count) {
+    throw unclear(`${chosen.engine} says ${describe(chosen.shard)}, but ${countVariable} is ${stated}`);
+  }
+  return chosen.shard;
+}
+
+function engineShard(engine: JobEngine, env: Environment): Finding | undefined {
+  const {name, first} = engine;
+  const index = readNumber(env, engine.index);
+  const total = engine.total === undefined ? undefined : readNumber(env, engine.total);
+  const count = total ?? readNumber(env, countVariable);
+  if (index === undefined) {
+    if (total === undefined) return undefined;
+    if (total > 1) throw unclear(`${engine.total} is ${total}, but ${engine.index} is not set`);
+    return {engine: name, shard: {index: 1, count: 1}};
+  }
+  if (count === undefined) {
+    throw unclear(`${engine.index} is ${index}, but ${engine.total ?? countVariable} is not set`);
+  }
+  if (index < first || index - first >= count) {
+    throw unclear(`${engine.index} is ${index}, which is none of ${count} jobs numbered from ${first}`);
+  }
+  return {engine: name, shard: {index: index - first + 1, count}};
+}
+
+function slurmShard(env: Environment): Finding | undefined {
+  const id = readNumber(env, 'SLURM_ARRAY_TASK_ID');
+  if (id === undefined) return undefined;
+  const [least, most, count] = ['MIN', 'MAX', 'COUNT'].map(part =>
+    readNumber(env, `SLURM_ARRAY_TASK_${part}`),
+  );
+  if (least === undefined || most === undefined || count === undefined) {
+    throw unclear('SLURM_ARRAY_TASK_ID is set, but not SLURM_ARRAY_TASK_MIN, _MAX and _COUNT');
+  }
+  const step = readNumber(env, 'SLURM_ARRAY_TASK_STEP') || 1;
+  const index = (id - least) / step;
+  const isRegular = Math.floor((most - least) / step) + 1 === count;
+  if (!isRegular || !Number.isInteger(index) || index < 0 || index >= count) {
+    throw unclear(
+      `task ${id} of a Slurm array of ${count} from ${least} to ${most} in steps of ${step} has no clear place`,
+    );
+  }
+  // A task sent again as `sbatch --array=5-7` would take itself for a whole array, and upload everything once more.
+  if (least > 1 && readNumber(env, countVariable) === undefined) {
+    throw unclear(
+      `the Slurm array begins at ${least} and may be part of a larger one (${countVariable}=${count} says it is not)`,
+    );
+  }
+  return {engine: 'Slurm', shard: {index: index + 1, count}};
+}
+
+function readNumber(env: Environment, variable: string): number | undefined {
+  const value = env[variable];
+  if (value === undefined || value === '') return undefined;
+  if (!/^\d{1,9}$/.test(value)) throw unclear(`${variable} is "${value.slice(0, 60)}", not a number`);
+  return Number(value);
+}
+
+function describe({index, count}: Shard): string {
+  return `${index}/${count}`;
+}
+
+function unclear(what: string): MediaError {
+  return new MediaError('usage', `--shard auto cannot tell this job's part: ${what}.`, {
+    hint: 'Name it with --shard K/N; in a Slurm array numbered from 1, --shard "$SLURM_ARRAY_TASK_ID/N".',
+  });
+}
+
+function noEngine(): MediaError {
+  const variables = jobEngines.map(({name, index}) => `${index} (${name})`).join(', ');
+  return new MediaError(
+    'usage',
+    `--shard auto found no job engine: none of SLURM_ARRAY_TASK_ID (Slurm), ${variables} is set.`,
+    {hint: `Name the part with --shard K/N. Kubernetes needs ${countVariable} for the N, too.`},
+  );
+}

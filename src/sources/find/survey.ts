@@ -1,0 +1,44 @@
+import {stat} from 'node:fs/promises';
+import type {StopSignal} from '../../host.ts';
+import {typedPath} from '../../lib/typed-path.ts';
+import type {Source} from '../open/source.ts';
+import type {InputRequest} from './expand.ts';
+
+/** Whether the inputs can be read a second time: a list that comes through a pipe can not. */
+export async function isRepeatable(
+  {filesFrom = [], filesFrom0 = []}: InputRequest,
+  cwd: string,
+): Promise<boolean> {
+  for (const list of [...filesFrom, ...filesFrom0]) {
+    const stats = list === '-' ? undefined : await stat(typedPath(cwd, list)).catch(() => undefined);
+    if (!stats?.isFile()) return false;
+  }
+  return true;
+}
+
+/** One after the other they would queue behind the reads of all that is being sent. */
+const measuredAtATime = 256;
+
+/**
+ * Tells the size of each source, in bytes, without opening it; false when it was stopped before the last. What may have to
+ * be left out is passed over.
+ */
+export async function survey(
+  sources: AsyncIterable<Source>,
+  found: (bytes: number) => void,
+  signal: StopSignal,
+): Promise<boolean> {
+  let measured: Promise<number>[] = [];
+  const tell = async () => {
+    for (const bytes of await Promise.all(measured)) found(bytes);
+    measured = [];
+  };
+  for await (const source of sources) {
+    if (signal.aborted) return false;
+    if (source.found?.isHidden || (await source.found?.isNamedMedia()) === false) continue;
+    measured.push(source.measure?.() ?? Promise.resolve(0));
+    if (measured.length >= measuredAtATime) await tell();
+  }
+  await tell();
+  return true;
+}

@@ -1,0 +1,179 @@
+import {extname} from 'node:path';
+import {MediaError, NotMediaError} from '../../errors.ts';
+import type {Source} from '../open/source.ts';
+import {ambiguousExtensions, furtherTypes} from './extension-types.ts';
+import {type Claim, describeMismatch, mismatched, notMedia, showable} from './sentences.ts';
+import {type Finding, loadSniffer, type MediaFinding, sniff} from './sniff.ts';
+import {markup, plainText} from './sniff-plain-text.ts';
+import {
+  extensionTypes,
+  isMediaType,
+  isMoreSpecific,
+  isTextType,
+  isWrappedIn,
+  tabledExtensionType,
+  typesAgree,
+} from './tables.ts';
+
+/** The values of `--types`. */
+export type TypeRule = 'extension' | 'content' | 'strict';
+
+/** Random access to the bytes of an opened file. */
+export interface RandomAccess {
+  readonly size: number;
+  /** Reads at a position; fewer bytes than asked for only at the end. */
+  read(position: number, length: number): Promise<Uint8Array>;
+}
+
+export interface TypeDecision {
+  contentType: string;
+  /** One sentence, where the name and the bytes speak of different types. */
+  warning?: string;
+}
+
+/** Decides under which type a file is sent, by its name and its bytes; refuses with a MediaError what is no media. */
+export async function decideContentType(
+  name: string,
+  bytes: RandomAccess,
+  rule: TypeRule,
+): Promise<TypeDecision> {
+  const named = await readExtension(name);
+  const finding = within(named, await sniff(bytes));
+  const claim = resolved(named, finding);
+  const trusted = claim.isAmbiguous ? undefined : claim.type;
+  if (finding?.isMedia === false) throw notMedia(claim, finding, trusted !== undefined);
+  if (finding !== undefined) return choose(claim, finding, rule);
+  if (trusted === undefined) throw notMedia(claim, finding, false);
+  return {contentType: trusted};
+}
+
+/**
+ * The same of a source, whose type may be given. What a walk found is refused as no media under a given type, too: that
+ * is not about what else lies in the directory.
+ */
+export async function decideSourceType(
+  source: Source,
+  opened: RandomAccess,
+  {types, contentType}: {types: TypeRule; contentType?: string},
+): Promise<TypeDecision> {
+  if (contentType === undefined) return decideContentType(source.typeName, opened, types);
+  await refuseToTake(source, opened);
+  return {contentType};
+}
+
+/** Rejects with a NotMediaError for what a walk found and neither name nor bytes call an image or a video. */
+export async function refuseToTake({typeName, found}: Source, opened: RandomAccess): Promise<void> {
+  if (found === undefined || (await found.isNamedMedia())) return;
+  await decideContentType(typeName, opened, 'content').catch(error => {
+    if (!(error instanceof NotMediaError) || !error.isCalledMedia) throw error;
+  });
+}
+
+/** The type of a file whose bytes are media. */
+function choose(claim: Claim, finding: MediaFinding, rule: TypeRule): TypeDecision {
+  const {type, isAmbiguous} = claim;
+  const agree = type !== undefined && typesAgree(type, finding.type);
+  if (rule === 'strict' && !agree) throw mismatched(claim, finding);
+  if (rule === 'content') {
+    const isMoreTelling = type !== undefined && isMoreSpecific(type, finding.type);
+    return {contentType: isMoreTelling ? type : finding.type};
+  }
+  if (isAmbiguous && !agree) throw notMedia(claim, finding, true);
+  if (type === undefined || agree) return {contentType: type ?? finding.type};
+  return {contentType: type, warning: describeMismatch(claim, type, finding.type)};
+}
+
+/** Loads what a rare type needs: once very many files are open, no module can be loaded any more. */
+export async function loadTypeKnowledge(): Promise<void> {
+  await Promise.all([import('mime-types'), loadSniffer()]);
+}
+
+const svg = 'image/svg+xml';
+
+/** What the bytes are in a file with this name, which may be of a format that is text, or wrapped in another. */
+function within({type}: Claim, finding: Finding): Finding {
+  if (finding?.isMedia !== false || type === undefined) return finding;
+  if (isWrappedIn(type, finding.what)) return {isMedia: true, type};
+  // The root of an SVG may lie past what was read of it.
+  const isOwnText = finding.what === plainText ? isTextType(type) : finding.what === markup && type === svg;
+  return isOwnText ? undefined : finding;
+}
+
+/** The claim as the bytes read it, where its extension stands for several types. */
+function resolved(claim: Claim, finding: Finding): Claim {
+  const isFurther = finding?.isMedia === true && furtherTypes.get(claim.extension)?.includes(finding.type);
+  return isFurther ? {...claim, type: finding.type} : claim;
+}
+
+function readExtension(name: string): Claim | Promise<Claim> {
+  const extension = extname(name).slice(1).toLowerCase();
+  const type = tabledExtensionType(extension);
+  return extension === '' || type !== undefined
+    ? claimOf(name, extension, type)
+    : lookUp(extension).then(found => claimOf(name, extension, found));
+}
+
+/** Whether a name alone calls a file an image or a video. */
+export function isNamedMedia(name: string): boolean | Promise<boolean> {
+  const claim = readExtension(name);
+  const isMedia = ({type, isAmbiguous}: Claim) => type !== undefined && !isAmbiguous;
+  return claim instanceof Promise ? claim.then(isMedia) : isMedia(claim);
+}
+
+function claimOf(name: string, extension: string, type: string | undefined): Claim {
+  const claim = {name, extension, isAmbiguous: ambiguousExtensions.has(extension)};
+  if (type === undefined) return claim;
+  return isMediaType(type) ? {...claim, type} : {...claim, otherType: type};
+}
+
+async function lookUp(extension: string): Promise<string | undefined> {
+  const {default: mimeTypes} = await import('mime-types');
+  return mimeTypes.lookup(extension) || undefined;
+}
+
+const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const quotedString = '"(?:[\\t \\x21\\x23-\\x5b\\x5d-\\x7e]|\\\\[\\t\\x20-\\x7e])*"';
+const typePattern = new RegExp(`^(image|video)/(${token})`, 'i');
+const parameterPattern = new RegExp(`[ \\t]*;[ \\t]*(?:(${token})=(${token}|${quotedString}))?`, 'y');
+
+/** Checks a value of `--content-type` (RFC 9110, 8.3.1) and writes it the usual way; a usage error if it is no image/* or video/*. */
+export function parseContentType(value: string): string {
+  const text = value.trim();
+  const [whole, type, subtype] = typePattern.exec(text) ?? [];
+  if (whole === undefined || type === undefined || subtype === undefined || subtype.includes('*'))
+    throw badType(value);
+  let parsed = `${type}/${subtype}`.toLowerCase();
+  parameterPattern.lastIndex = whole.length;
+  while (parameterPattern.lastIndex < text.length) {
+    const parameter = parameterPattern.exec(text);
+    if (parameter === null) throw badType(value);
+    // A semicolon with nothing behind it is allowed, and says nothing.
+    if (parameter[1] !== undefined) parsed += `; ${parameter[1].toLowerCase()}=${parameter[2]}`;
+  }
+  return parsed;
+}
+
+function badType(value: string): MediaError {
+  const shown = showable(value).slice(0, 60);
+  return new MediaError('usage', `--content-type takes an image or video type, not "${shown}".`, {
+    hint: 'For example --content-type image/png, or --content-type video/mp4.',
+  });
+}
+
+/** The extensions (lower case, without a dot) and the media types that stand for images and videos, each sorted. */
+export async function mediaNames(): Promise<{extensions: string[]; types: string[]}> {
+  const {types} = await import('mime-types');
+  const known = [...Object.entries(types), ...extensionTypes].filter(([, type]) => isMediaType(type));
+  return {
+    extensions: [...new Set(known.map(([extension]) => extension))].sort(),
+    types: [...new Set(known.map(([, type]) => type))].sort(),
+  };
+}
+
+/** The media type of each known extension of images and videos, and whether the bytes have to confirm it. */
+export async function mediaExtensions(): Promise<{extension: string; type: string; isAmbiguous: boolean}[]> {
+  const {types} = await import('mime-types');
+  return [...new Map([...Object.entries(types), ...extensionTypes])]
+    .filter(([, type]) => isMediaType(type))
+    .map(([extension, type]) => ({extension, type, isAmbiguous: ambiguousExtensions.has(extension)}));
+}

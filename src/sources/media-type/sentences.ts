@@ -1,0 +1,124 @@
+import {basename, dirname, join} from 'node:path';
+import {MediaError, NotMediaError} from '../../errors.ts';
+import {shellQuoted} from '../../lib/shell.ts';
+import {containerWordsFor, wordsFor} from './plain-words.ts';
+import type {Finding, MediaFinding, OtherFinding} from './sniff.ts';
+import {base64Text, dataUri} from './sniff-plain-text.ts';
+import {appleDouble} from './sniff-signatures.ts';
+import {lfsPointer} from './sniff-text.ts';
+
+/** What a file's name claims. */
+export interface Claim {
+  /** The file's name, which may hold anything. */
+  name: string;
+  /** In lower case, without its dot; empty if there is none. It may hold anything, too. */
+  extension: string;
+  /** The image/* or video/* type of the extension. */
+  type?: string;
+  /** The type of an extension that names something else. */
+  otherType?: string;
+  isAmbiguous: boolean;
+}
+
+/** The refusal of a file that is no image and no video, or of which nothing says that it is one. */
+export function notMedia(claim: Claim, finding: Finding, isCalledMedia: boolean): NotMediaError {
+  return new NotMediaError(
+    `${fileOf(claim)} is not recognised as an image or a video: ${describe(claim, finding)}.`,
+    {isCalledMedia, hint: hintFor(claim, finding)},
+  );
+}
+
+/** The refusal of a file whose name and bytes are of different types. */
+export function mismatched(claim: Claim, finding: MediaFinding): MediaError {
+  return new MediaError(
+    'type_mismatch',
+    `The name and the bytes of ${fileOf(claim)} do not agree: ${describe(claim, finding)}.`,
+    {hint: `Name the type with --content-type ${finding.type}, or leave out --types strict.`},
+  );
+}
+
+/** The warning that a file is sent as another type than its bytes have. */
+export function describeMismatch(claim: Claim, sent: string, found: string): string {
+  return `The extension .${extensionOf(claim)} says ${sent}, but the bytes say ${found}: sent as ${sent} (--types content sends ${found}).`;
+}
+
+/** What can be shown of a text that may hold anything. */
+export function showable(text: string): string {
+  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
+}
+
+function fileOf({name}: Claim): string {
+  return name === '-' ? 'Standard input' : showable(name);
+}
+
+function extensionOf({extension}: Claim): string {
+  const shown = showable(extension);
+  return shown.length > 16 ? `${shown.slice(0, 16)}...` : shown;
+}
+
+/** Both findings in one clause: what the extension says, and what the bytes say. */
+function describe(claim: Claim, finding: Finding): string {
+  return `${describeClaim(claim)}, and the bytes ${describeBytes(claim, finding)}`;
+}
+
+function describeClaim(claim: Claim): string {
+  if (claim.extension === '') return 'the name has no extension';
+  if (claim.type !== undefined) return `the extension .${extensionOf(claim)} says ${claim.type}`;
+  return claim.otherType === undefined
+    ? `the extension .${extensionOf(claim)} is unknown`
+    : `the extension .${extensionOf(claim)} is for other files`;
+}
+
+function describeBytes({name}: Claim, finding: Finding): string {
+  if (finding === undefined) return 'are of no known kind';
+  if (finding.isMedia) return `say ${finding.type}`;
+  const {what, container} = finding;
+  return container === undefined
+    ? `are ${wordsFor(what, name)}`
+    : `are ${containerWordsFor(container)} with nothing but ${what} in it`;
+}
+
+function hintFor(claim: Claim, finding: Finding): string {
+  if (finding?.isMedia === false) return hintForOther(claim, finding);
+  if (finding !== undefined) return `To send it, name its type: --content-type ${finding.type}.`;
+  if (claim.type !== undefined)
+    return `If it is one all the same, name its type, for example --content-type ${claim.type}.`;
+  return 'If it is one all the same, name its type: --content-type image/png for a PNG image, --content-type video/mp4 for an MP4 video.';
+}
+
+function hintForOther(claim: Claim, {what, container}: OtherFinding): string {
+  const {type} = claim;
+  const overrule = (held: string) =>
+    type === undefined || claim.isAmbiguous ? '' : `; --content-type ${type} sends ${held} all the same`;
+  if (what === lfsPointer) return `Run git lfs pull to get the file itself${overrule('the pointer')}.`;
+  if (container !== undefined)
+    return `It holds no picture; --content-type ${type ?? container} sends it all the same.`;
+  const remedy = remedyFor(claim, what);
+  if (remedy !== undefined) return remedy;
+  if (type === undefined || claim.isAmbiguous) return 'Leave it out: only images and videos can be uploaded.';
+  return `If it is one all the same, name its type, for example --content-type ${type}.`;
+}
+
+/** What makes an image or a video of a file that is none, where that can be said. */
+function remedyFor(claim: Claim, what: string): string | undefined {
+  const isShowable = claim.name !== '-' && showable(claim.name) === claim.name;
+  if (what === appleDouble) {
+    const [, other] = isShowable ? (/^\._(.+)$/.exec(basename(claim.name)) ?? []) : [];
+    const file = other === undefined ? undefined : shellQuoted(join(dirname(claim.name), other));
+    return `It holds what macOS notes about another file: upload ${file ?? 'that one'} instead.`;
+  }
+  if (/archive$/.test(wordsFor(what, claim.name))) return unpackHint(claim, what, isShowable);
+  // Only a name that promises a picture says what would come out of it.
+  if (claim.type === undefined || claim.isAmbiguous || !isShowable) return undefined;
+  const file = shellQuoted(claim.name);
+  const decoded = shellQuoted(join(dirname(claim.name), `decoded-${basename(claim.name)}`));
+  if (what === base64Text) return `Decode it first: base64 -d ${file} > ${decoded}`;
+  if (what === dataUri) return `Decode it first: sed 's/^[^,]*,//' ${file} | base64 -d > ${decoded}`;
+  return undefined;
+}
+
+function unpackHint({name, extension}: Claim, what: string, isShowable: boolean): string {
+  if (what !== 'application/gzip' || extension !== 'svgz' || !isShowable)
+    return 'Unpack it, and upload the images and videos in it.';
+  return `Unpack it first: gzip -dc < ${shellQuoted(name)} > ${shellQuoted(`${name.slice(0, -1)}`)}`;
+}

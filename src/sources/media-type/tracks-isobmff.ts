@@ -1,0 +1,166 @@
+import {holdsAudioFrames} from './audio-frames.ts';
+import type {RandomAccess} from './decide.ts';
+import {matches, viewOf} from './sniff-signatures.ts';
+import {mostTelling, type Tracks} from './tracks.ts';
+
+/** Enough for any film's headers; a file that was made to tire us ends here. */
+const mostBoxes = 1000;
+
+/** Major brands of pictures, and of films that have a type of their own (ISO/IEC 23008-12, mp4ra.org). */
+const brandTypes = new Map([
+  ['avif', 'image/avif'],
+  ['avis', 'image/avif'],
+  ['heic', 'image/heic'],
+  ['heix', 'image/heic'],
+  ['heim', 'image/heic'],
+  ['heis', 'image/heic'],
+  ['hevc', 'image/heic-sequence'],
+  ['hevx', 'image/heic-sequence'],
+  ['hevm', 'image/heic-sequence'],
+  ['hevs', 'image/heic-sequence'],
+  ['avci', 'image/avci'],
+  ['avcs', 'image/avcs'],
+  ['mif1', 'image/heif'],
+  ['mif2', 'image/heif'],
+  ['msf1', 'image/heif-sequence'],
+  ['crx ', 'image/x-canon-cr3'],
+  ['qt  ', 'video/quicktime'],
+  ['M4A ', 'audio/mp4'],
+  ['M4B ', 'audio/mp4'],
+  ['F4A ', 'audio/mp4'],
+  ['F4B ', 'audio/mp4'],
+  ['M4V ', 'video/x-m4v'],
+  ['M4VH', 'video/x-m4v'],
+  ['M4VP', 'video/x-m4v'],
+]);
+
+/** What the handlers of a movie's tracks stand for; of the rest (time codes, metadata, hints) none is seen or heard. */
+const handlers = new Map<string, 'video' | 'audio' | 'subtitles' | 'none'>([
+  ['vide', 'video'],
+  ['pict', 'video'],
+  ['auxv', 'video'],
+  ['soun', 'audio'],
+  ['text', 'subtitles'],
+  ['sbtl', 'subtitles'],
+  ['subt', 'subtitles'],
+  ['clcp', 'subtitles'],
+  ['tmcd', 'none'],
+  ['meta', 'none'],
+  ['hint', 'none'],
+]);
+
+/** The type that the head of an MP4, QuickTime or HEIF file names, whatever its tracks are; undefined for others. */
+export function isobmffType(head: Uint8Array, size: number): string | undefined {
+  const kind = latin1(head, 4);
+  // QuickTime's films from before the file type box begin with one of these.
+  if (['moov', 'mdat', 'wide', 'free', 'skip', 'pnot'].includes(kind)) {
+    return isPlausible(head, size) ? 'video/quicktime' : undefined;
+  }
+  // A piece of a film that is streamed: the list of its tracks is in another file (ISO/IEC 14496-12, 8.8 and 8.16).
+  if (['styp', 'moof', 'sidx'].includes(kind))
+    return isPlausible(head, size) ? 'video/iso.segment' : undefined;
+  if (kind !== 'ftyp' || head.length < 16 || !/^[\x20-\x7e]{4}$/.test(latin1(head, 8))) return undefined;
+  const brand = latin1(head, 8);
+  if ((brand === 'mif1' || brand === 'msf1') && hasAvifBrand(head)) return 'image/avif';
+  if (brand.startsWith('3g2')) return 'video/3gpp2';
+  if (brand.startsWith('3g')) return 'video/3gpp';
+  return brandTypes.get(brand) ?? 'video/mp4';
+}
+
+/** What an MP4 or QuickTime file holds, by its list of tracks wherever that is; undefined unless it is there, whole. */
+export async function isobmffTracks(bytes: RandomAccess): Promise<Tracks> {
+  const budget = {boxes: mostBoxes, isSound: true};
+  const movie = await findBox(bytes, 'moov', {start: 0, end: bytes.size}, budget);
+  if (movie === undefined) return budget.isSound ? tracksOfData(bytes, budget) : undefined;
+  const found = new Set<string>();
+  for await (const track of boxes(bytes, movie, budget)) {
+    if (track.kind !== 'trak') continue;
+    const media = await findBox(bytes, 'mdia', track, budget);
+    const handler = media && (await findBox(bytes, 'hdlr', media, budget));
+    if (handler === undefined) return undefined;
+    const kind = handlers.get(latin1(await bytes.read(handler.start, 12), 8));
+    if (kind === 'video') return 'video';
+    found.add(kind ?? 'unknown');
+  }
+  if (!budget.isSound || found.has('unknown')) return undefined;
+  return mostTelling(found);
+}
+
+/** What the data itself is, where no list of tracks was written: a recording that was broken off. */
+async function tracksOfData(bytes: RandomAccess, budget: Budget): Promise<Tracks> {
+  const data = await findBox(bytes, 'mdat', {start: 0, end: bytes.size}, budget);
+  if (data === undefined) return undefined;
+  return (await holdsAudioFrames(bytes, data.start, data.end)) ? 'audio' : undefined;
+}
+
+/** How many more boxes may be looked at, and whether all so far made sense. */
+interface Budget {
+  boxes: number;
+  isSound: boolean;
+}
+
+interface Span {
+  start: number;
+  end: number;
+}
+
+interface Box extends Span {
+  kind: string;
+}
+
+async function findBox(
+  bytes: RandomAccess,
+  kind: string,
+  within: Span,
+  budget: Budget,
+): Promise<Box | undefined> {
+  for await (const box of boxes(bytes, within, budget)) {
+    if (box.kind === kind) return box;
+    // A segment of a stream: its track list is in another file.
+    if (box.kind === 'moof') return undefined;
+  }
+  return undefined;
+}
+
+/** The boxes that follow one another in a span, until one does not fit into it (ISO/IEC 14496-12, 4.2). */
+async function* boxes(bytes: RandomAccess, within: Span, budget: Budget): AsyncGenerator<Box> {
+  let position = within.start;
+  while (position + 8 <= within.end) {
+    const header = await bytes.read(position, 16);
+    const box = readBox(header, position, within.end);
+    budget.boxes -= 1;
+    budget.isSound &&= box !== undefined && budget.boxes >= 0;
+    if (box === undefined || budget.boxes < 0) return;
+    yield box;
+    position = box.end;
+  }
+}
+
+function readBox(header: Uint8Array, position: number, limit: number): Box | undefined {
+  if (header.length < 8) return undefined;
+  const isLong = viewOf(header).getUint32(0) === 1;
+  if (isLong && header.length < 16) return undefined;
+  const size = isLong ? Number(viewOf(header).getBigUint64(8)) : viewOf(header).getUint32(0);
+  const start = position + (isLong ? 16 : 8);
+  const end = size === 0 ? limit : position + size;
+  return end < start || end > limit ? undefined : {kind: latin1(header, 4), start, end};
+}
+
+function latin1(bytes: Uint8Array, offset: number): string {
+  return String.fromCharCode(...bytes.subarray(offset, offset + 4));
+}
+
+// "wide" and "free" are words as well: what precedes them has to be the box's size, in 32 bits or announcing 64.
+function isPlausible(head: Uint8Array, size: number): boolean {
+  const box = viewOf(head).getUint32(0);
+  return box <= 1 || (box >= 8 && (box < 2 ** 24 || box <= size));
+}
+
+// libavif and others may name the general brand first, and their own among those that the file is compatible with.
+function hasAvifBrand(head: Uint8Array): boolean {
+  const end = Math.min(viewOf(head).getUint32(0), head.length);
+  for (let offset = 16; offset + 4 <= end; offset += 4) {
+    if (matches(head, offset, 'avif') || matches(head, offset, 'avis')) return true;
+  }
+  return false;
+}

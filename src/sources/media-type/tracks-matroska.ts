@@ -1,0 +1,118 @@
+import type {RandomAccess} from './decide.ts';
+import {matches} from './sniff-signatures.ts';
+import {mostTelling, type Tracks} from './tracks.ts';
+
+/** Elements ahead of the track list: a handful, or a cluster each few seconds where the list comes last. */
+const mostElements = 4000;
+
+// The identifiers of RFC 9559 and RFC 8794.
+const docType = 0x4282;
+const segment = 0x18538067;
+const trackList = 0x1654ae6b;
+const trackEntry = 0xae;
+const trackType = 0x83;
+
+/** What may be seen, heard or read; 3 is a picture with its sound (RFC 9559, 5.1.4.1.3). */
+const trackTypes = new Map<number, Tracks>([
+  [1, 'video'],
+  [2, 'audio'],
+  [3, 'video'],
+  [17, 'subtitles'],
+]);
+
+/** The type that the head of a Matroska or WebM file names, whatever its tracks are; undefined for others. */
+export function matroskaType(head: Uint8Array): string | undefined {
+  if (!matches(head, 0, '\x1a\x45\xdf\xa3')) return undefined;
+  const header = readElement(head, 0);
+  if (header === undefined) return undefined;
+  let position = header.data;
+  while (position < header.data + header.size) {
+    const child = readElement(head, position);
+    if (child === undefined) return undefined;
+    if (child.id === docType && matches(head, child.data, 'webm')) return 'video/webm';
+    if (child.id === docType && matches(head, child.data, 'matroska')) return 'video/x-matroska';
+    position = child.data + child.size;
+  }
+  return undefined;
+}
+
+/** What a Matroska or WebM file holds, by its list of tracks wherever that is; undefined unless it is there, whole. */
+export async function matroskaTracks(bytes: RandomAccess): Promise<Tracks> {
+  const budget = {elements: mostElements, isSound: true};
+  const whole = await findElement(bytes, segment, {data: 0, size: bytes.size}, budget);
+  const list = whole && (await findElement(bytes, trackList, whole, budget));
+  if (list === undefined) return undefined;
+  const found = new Set<Tracks | 'unknown'>();
+  const end = list.data + list.size;
+  let position = list.data;
+  for (;;) {
+    const entry = await findElement(bytes, trackEntry, {data: position, size: end - position}, budget);
+    if (entry === undefined) break;
+    const type = await findElement(bytes, trackType, entry, budget);
+    if (type?.size !== 1) return undefined;
+    found.add(trackTypes.get((await bytes.read(type.data, 1))[0] ?? 0) ?? 'unknown');
+    position = entry.data + entry.size;
+  }
+  if (found.has('video')) return 'video';
+  const isWhole = budget.isSound && budget.elements > 0 && position <= end && end <= bytes.size;
+  return isWhole && !found.has('unknown') ? mostTelling(found) : undefined;
+}
+
+/** How many more elements may be looked at, and whether all so far made sense. */
+interface Budget {
+  elements: number;
+  isSound: boolean;
+}
+
+interface Extent {
+  data: number;
+  size: number;
+}
+
+interface Element extends Extent {
+  id: number;
+}
+
+async function findElement(
+  bytes: RandomAccess,
+  id: number,
+  within: Extent,
+  budget: Budget,
+): Promise<Element | undefined> {
+  let position = within.data;
+  const end = Math.min(within.data + within.size, bytes.size);
+  while (position < end && budget.elements > 0) {
+    budget.elements -= 1;
+    const element = readElement(await bytes.read(position, 12), 0);
+    if (element === undefined) {
+      budget.isSound = false;
+      return undefined;
+    }
+    const found = {...element, data: position + element.data};
+    if (element.id === id) return found;
+    position = found.data + found.size;
+  }
+  return undefined;
+}
+
+/** One element's identifier, where its data begins, and how long that is: without end (Infinity) in live streams. */
+function readElement(bytes: Uint8Array, position: number): Element | undefined {
+  const idLength = lengthOf(bytes[position]);
+  const sizeLength = lengthOf(bytes[position + idLength]);
+  const data = position + idLength + sizeLength;
+  if (idLength === 0 || idLength > 4 || sizeLength === 0 || data > bytes.length) return undefined;
+  const id = bigEndian(0, bytes.subarray(position, position + idLength));
+  // The size's marker bit goes first: with it, eight bytes would not fit into a number.
+  const highest = (bytes[position + idLength] ?? 0) & (0xff >> sizeLength);
+  const size = bigEndian(highest, bytes.subarray(position + idLength + 1, data));
+  return {id, data, size: size >= 2 ** (7 * sizeLength) - 1 ? Number.POSITIVE_INFINITY : size};
+}
+
+// A number's length is told by the leading zero bits of its first byte, plus one.
+function lengthOf(first: number | undefined): number {
+  return first === undefined || first === 0 ? 0 : Math.clz32(first) - 23;
+}
+
+function bigEndian(highest: number, bytes: Uint8Array): number {
+  return bytes.reduce((number, byte) => number * 256 + byte, highest);
+}

@@ -1,0 +1,118 @@
+import type {BigIntStats} from 'node:fs';
+import {type FileHandle, mkdtemp, open, rm, stat} from 'node:fs/promises';
+import {basename, join} from 'node:path';
+import type {Readable} from 'node:stream';
+import {MediaError, systemCode} from '../../errors.ts';
+import type {StopSignal} from '../../host.ts';
+import type {DiskFile} from './disk.ts';
+import {OpenFile} from './file.ts';
+import type {OpenSource, Source} from './source.ts';
+
+export interface StdinOptions {
+  stdin: Readable;
+  /** The name that speaks for the content type; the bytes decide without one. */
+  name?: string;
+  temporaryDirectory: string;
+}
+
+/**
+ * Standard input as a source. It is written to a temporary file first, since Content-Length has to be known before
+ * the first byte is sent. The file loses its name as soon as it is open, so that not even a kill leaves it behind; where the
+ * system keeps the name of an open file, as Windows may, it goes when the source is closed.
+ */
+export function stdinSource(options: StdinOptions): Source {
+  const name = options.name === undefined ? '-' : basename(options.name);
+  return {name, typeName: name, isOnce: true, open: signal => spool(options, signal)};
+}
+
+async function spool(options: StdinOptions, signal: StopSignal): Promise<OpenSource> {
+  const {handle, path, remove} = await openNameless(options.temporaryDirectory).catch(error => {
+    throw cannotSpool(options, error);
+  });
+  try {
+    await copy(options, handle, signal);
+    const stats = await handle.stat({bigint: true});
+    if (stats.size === 0n) {
+      throw new MediaError('empty_file', 'Standard input was empty: there is nothing to upload.');
+    }
+    return new SpooledFile('Standard input', spooled(handle, path, stats), remove);
+  } catch (error) {
+    await handle.close().finally(remove);
+    if (error instanceof MediaError) throw error;
+    throw signal.aborted ? signal.reason : cannotRead(error);
+  }
+}
+
+async function copy(options: StdinOptions, handle: FileHandle, signal: StopSignal): Promise<void> {
+  const {stdin} = options;
+  const giveUp = () => stdin.destroy(signal.reason as Error);
+  signal.addEventListener('abort', giveUp, {once: true});
+  try {
+    signal.throwIfAborted();
+    for await (const chunk of stdin) {
+      await handle.appendFile(chunk as Uint8Array).catch(error => {
+        throw cannotSpool(options, error);
+      });
+    }
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}
+
+/** The spooled input, which leaves nothing behind when it is closed. */
+class SpooledFile extends OpenFile {
+  readonly #remove: () => Promise<void>;
+
+  constructor(name: string, file: DiskFile, remove: () => Promise<void>) {
+    super(name, file);
+    this.#remove = remove;
+  }
+
+  override close(): Promise<void> {
+    return super.close().finally(this.#remove);
+  }
+}
+
+function spooled(handle: FileHandle, path: string, opened: BigIntStats): DiskFile {
+  return {
+    opened,
+    atHand: undefined,
+    read: async (into, position) => (await handle.read(into, 0, into.length, position)).bytesRead,
+    stat: () => handle.stat({bigint: true}),
+    statPath: () => stat(path, {bigint: true}).catch(() => undefined),
+    close: () => handle.close(),
+  };
+}
+
+/** A new open file, and what takes its name away where the system did not let that happen at once. */
+async function openNameless(
+  directory: string,
+): Promise<{handle: FileHandle; path: string; remove: () => Promise<void>}> {
+  const parent = await mkdtemp(join(directory, 'media-stdin-'));
+  const path = join(parent, 'spool');
+  const remove = () => rm(parent, {recursive: true, force: true}).catch(() => {});
+  try {
+    return {handle: await open(path, 'wx+', 0o600), path, remove};
+  } finally {
+    await remove();
+  }
+}
+
+function cannotSpool(options: StdinOptions, error: unknown): MediaError {
+  const text = systemCode(error) === 'ENOSPC' ? 'the disk is full' : reason(error);
+  return new MediaError(
+    'local_failure',
+    `Standard input could not be kept in ${options.temporaryDirectory}: ${text}.`,
+    {cause: error, hint: 'Set TMPDIR to a directory with room for it.'},
+  );
+}
+
+function cannotRead(error: unknown): MediaError {
+  return new MediaError('file_unreadable', `Standard input could not be read: ${reason(error)}.`, {
+    cause: error,
+  });
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,94 @@
+import {MediaError} from '../errors.ts';
+import {InOrder} from '../lib/in-order.ts';
+import type {Source} from '../sources/open/source.ts';
+import type {BatchParts} from './batch-parts.ts';
+import {Duplicates} from './duplicates.ts';
+import {FileTransfer} from './file-transfer.ts';
+import {Gate} from './gate.ts';
+import {Halt} from './halt.ts';
+import {wouldBeLeftOut} from './left-out.ts';
+import type {TransferOptions} from './options.ts';
+import {type LeftOut, leftOut, nameOf, type Outcome} from './outcome.ts';
+import {RateLimit} from './rate-limit.ts';
+import {RetryBudget} from './retry.ts';
+import {type Later, mapConcurrently} from './workers.ts';
+
+export type {TransferObserver, TransferOptions} from './options.ts';
+
+/**
+ * Uploads the sources, up to `concurrency` at a time, and yields what became of each as it is known; never rejects for
+ * the failure of one file. After a signal no further source is taken; after any other end of the run those that are
+ * left come out as failed with `not_tried`. A dry run yields in the order of the sources, so that of equal files the first
+ * counts as the original. What a walk leaves out is yielded as such.
+ */
+export function uploadAll(
+  sources: AsyncIterable<Source> | Iterable<Source>,
+  options: TransferOptions,
+): AsyncIterableIterator<Outcome | LeftOut> {
+  const batch = new Batch(options);
+  const outcomes = mapConcurrently(
+    sources,
+    options.concurrency,
+    source => batch.transfer(source),
+    () => batch.isInterrupted,
+  );
+  return options.dryRun ? batch.audited(outcomes) : outcomes;
+}
+
+class Batch {
+  readonly #options: TransferOptions;
+  readonly #parts: BatchParts;
+  /** The position of the source that comes next. */
+  #next = 0;
+
+  constructor(options: TransferOptions) {
+    const {clock, limitRate, dryRun, failFast, stop} = options;
+    this.#options = options;
+    this.#parts = {
+      budget: new RetryBudget(),
+      gate: new Gate(clock),
+      halt: new Halt(failFast),
+      rateLimit: limitRate === undefined ? undefined : new RateLimit(limitRate, clock),
+      duplicates: dryRun ? new Duplicates(stop) : undefined,
+    };
+  }
+
+  get isInterrupted(): boolean {
+    return this.#end()?.code === 'interrupted';
+  }
+
+  async transfer(source: Source): Promise<Later<Outcome | LeftOut>> {
+    const position = this.#next;
+    this.#next += 1;
+    const end = this.#parts.halt.reason ?? this.#end();
+    if (end !== undefined) return {result: this.#notTried(position, source, end)};
+    return new FileTransfer(position, source, this.#options, this.#parts).run();
+  }
+
+  async #notTried(position: number, source: Source, why: MediaError): Promise<Outcome | LeftOut> {
+    const isLeftOut = source.found !== undefined && (await wouldBeLeftOut(source, this.#options));
+    return isLeftOut ? leftOut(position, source) : notTried(position, source, why);
+  }
+
+  /** The outcomes in the order of their positions, with the duplicates among them marked. */
+  async *audited(outcomes: AsyncIterable<Outcome | LeftOut>): AsyncGenerator<Outcome | LeftOut> {
+    const order = new InOrder<Outcome | LeftOut>();
+    for await (const next of outcomes) {
+      for (const outcome of order.take(next)) {
+        const duplicateOf = this.#parts.duplicates?.originalOf(outcome.position);
+        yield outcome.status === 'checked' && duplicateOf !== undefined ? {...outcome, duplicateOf} : outcome;
+      }
+    }
+  }
+
+  #end(): MediaError | undefined {
+    const {stop} = this.#options;
+    return stop.aborted ? (stop.reason as MediaError) : undefined;
+  }
+}
+
+function notTried(position: number, source: Source, why: MediaError): Outcome {
+  const sentence = `${source.name} was not tried: the run had ended (${why.code}).`;
+  const error = new MediaError('not_tried', sentence, {cause: why});
+  return {...nameOf(source), position, status: 'failed', error, attempts: 0, elapsedMs: 0};
+}

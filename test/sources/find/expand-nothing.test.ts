@@ -1,0 +1,94 @@
+import {chmod, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import type {InputRequest} from '../../../src/sources/find/expand.ts';
+import {expand, list} from '../../support/expanding.ts';
+import {asOrdinaryUser, collect, makeTree} from '../../support/trees.ts';
+
+const nothing = (message: string | RegExp) =>
+  expect.objectContaining({
+    code: 'nothing_matched',
+    message: typeof message === 'string' ? message : expect.stringMatching(message),
+  });
+
+describe('nothing to upload', () => {
+  it.each<[string, Partial<InputRequest>, string]>([
+    ['no input', {inputs: []}, 'There is nothing to upload: no input was named.'],
+    ['a pattern', {inputs: ['*.gif']}, 'No file matches *.gif.'],
+    [
+      'a pattern below a directory that is not there',
+      {inputs: ['nowhere/*.gif']},
+      'No file matches nowhere/*.gif.',
+    ],
+    ['a pattern below a file', {inputs: ['a.png/*']}, 'No file matches a.png/*.'],
+    ['an empty directory', {inputs: ['empty'], recursive: true}, 'There is no file in empty.'],
+    ['a directory of empty ones', {inputs: ['hollow'], recursive: true}, 'There is no file in hollow.'],
+    ['an empty list', {filesFrom: ['-']}, 'The list - names no file.'],
+    [
+      'a pattern, all of it excluded',
+      {inputs: ['*.png'], exclude: ['a*']},
+      'No file matches *.png that passes --include and --exclude.',
+    ],
+    [
+      'a directory, nothing of it included',
+      {inputs: ['p'], recursive: true, include: ['*.gif']},
+      'There is no file in p that passes --include and --exclude.',
+    ],
+  ])('%s', async (_, request, message) => {
+    const root = await makeTree('a.png', 'p/b.png', 'empty/', 'hollow/deep/');
+    await expect(list(root, {inputs: [], ...request})).rejects.toEqual(nothing(message));
+    expect(await list(root, {inputs: [], ...request, allowEmpty: true})).toEqual([]);
+  });
+
+  it.each<[string, Partial<InputRequest>]>([
+    ['a pattern', {inputs: ['a.png', '*.gif']}],
+    ['a directory', {inputs: ['p', 'empty'], recursive: true}],
+    ['a list', {inputs: ['a.png'], filesFrom: ['p/b.png', 'none']}],
+  ])('in %s that comes last fails before the first source', async (_, request) => {
+    const root = await makeTree('a.png', 'p/b.png', 'empty/', 'none');
+    await writeFile(join(root, 'none'), '\n\n');
+    await expect(expand(root, {inputs: [], ...request}).next()).rejects.toEqual(nothing(/./));
+  });
+
+  it('is another thing than nothing new', async () => {
+    const root = await makeTree('a.png', 'p/b.png');
+    expect(await list(root, {inputs: ['a.png', '*.png', 'p', 'p'], recursive: true})).toEqual([
+      'a.png',
+      'p/b.png as b.png',
+    ]);
+  });
+
+  it('is not said of a directory that cannot be read', async () => {
+    const root = await makeTree('closed/');
+    await chmod(root, 0o755);
+    await chmod(join(root, 'closed'), 0);
+    for (const inputs of [['closed'], ['closed/*.png']]) {
+      const sources = await asOrdinaryUser(() => collect(expand(root, {inputs, recursive: true})));
+      expect(sources.map(({name}) => name)).toEqual(['closed']);
+    }
+  });
+});
+
+describe('usage errors', () => {
+  it.each<[string, Partial<InputRequest>, RegExp]>([
+    ['- twice', {inputs: ['-', '-']}, /named twice/],
+    ['- as input and list', {inputs: ['-'], filesFrom: ['-']}, /named twice/],
+    ['- as two lists', {filesFrom: ['-'], filesFrom0: ['-']}, /named twice/],
+    [
+      'a list that is missing',
+      {inputs: ['a.png'], filesFrom: ['missing']},
+      /The list missing could not be read: it does not exist/,
+    ],
+    ['a list that is a directory', {inputs: ['a.png'], filesFrom0: ['p']}, /The list p is a directory/],
+    ['a list that is none', {inputs: ['a.png'], filesFrom: ['zeros']}, /zeros is no list of names/],
+    ['a pattern that is none', {inputs: ['a.png'], exclude: ['']}, /is no pattern/],
+    ['--name without -', {inputs: ['a.png'], name: 'b.png'}, /--name/],
+  ])('%s', async (_, request, message) => {
+    const root = await makeTree('a.png', 'p/b.png');
+    await writeFile(join(root, 'zeros'), 'a\0b\0');
+    await expect(expand(root, {inputs: [], ...request}).next()).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(message),
+    });
+  });
+});

@@ -1,0 +1,148 @@
+import {mkdir} from 'node:fs/promises';
+import {join} from 'node:path';
+import {Readable} from 'node:stream';
+import {describe, expect, it} from 'vitest';
+import {Lists, readNames, type Separator} from '../../../src/sources/find/lists.ts';
+import {asOrdinaryUser, collect, makeTree, stdinOf} from '../../support/trees.ts';
+
+function names(content: string | Uint8Array, separator: Separator = '\n'): Promise<string[]> {
+  return collect(readNames(stdinOf(content), separator, 'list.txt'));
+}
+
+describe('a list of lines', () => {
+  it.each<[string, string[]]>([
+    ['', []],
+    ['\n\n\r\n', []],
+    ['a', ['a']],
+    ['a\n', ['a']],
+    ['a\nb\n', ['a', 'b']],
+    ['a\r\nb\r\nc', ['a', 'b', 'c']],
+    ['a\n\n\nb\n', ['a', 'b']],
+    [' a \n\tb', [' a ', '\tb']],
+    ['# no comment\n-\n--\n*.png\n"q"', ['# no comment', '-', '--', '*.png', '"q"']],
+    ['a\rb\n', ['a\rb']],
+    ['\ufeffa\n\ufeffb', ['a', '\xef\xbb\xbfb']],
+    ['é', ['\xc3\xa9']],
+  ])('%j', async (content, expected) => {
+    expect(await names(content)).toEqual(expected);
+  });
+
+  it('with names that are not UTF-8', async () => {
+    expect(await names(Buffer.from('caf\xe9\n\xff\n', 'latin1'))).toEqual(['caf\xe9', '\xff']);
+  });
+
+  it.each([1, 2, 3, 5, 7, 64])('that comes %d bytes at a time', async size => {
+    const content = Buffer.from('\ufeffone\r\ntwo\r\n\r\ndreißig\nfour');
+    const chunks = Array.from({length: Math.ceil(content.length / size)}, (_, index) =>
+      content.subarray(index * size, (index + 1) * size),
+    );
+    expect(await collect(readNames(Readable.from(chunks), '\n', 'list'))).toEqual([
+      'one',
+      'two',
+      Buffer.from('dreißig').toString('latin1'),
+      'four',
+    ]);
+  });
+
+  it.each<[string, Buffer, RegExp]>([
+    ['UTF-16', Buffer.from('\ufeffa.png\r\n', 'utf16le'), /UTF-16/],
+    ['big-endian UTF-16', Buffer.from('\ufeffa.png\r\n', 'utf16le').swap16(), /UTF-16/],
+    ['zero bytes', Buffer.from('a.png\0b.png\0'), /zero bytes/],
+    ['one endless line', Buffer.alloc(200_000, 'a'), /far too long/],
+    ['an endless line among others', Buffer.from(`${'a'.repeat(100_000)}\nb`), /far too long/],
+  ])('with %s is a usage error that names it', async (_, content, message) => {
+    await expect(names(content)).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(message),
+    });
+    await expect(names(content)).rejects.toThrow('list.txt');
+  });
+});
+
+describe('a list of zero-terminated names', () => {
+  it.each<[string, string[]]>([
+    ['', []],
+    ['a\0', ['a']],
+    ['a\0b', ['a', 'b']],
+    ['\0\0a\0\0', ['a']],
+    ['a\nb\0c\r\0', ['a\nb', 'c\r']],
+    ['\ufeffa\0', ['\xef\xbb\xbfa']],
+  ])('%j', async (content, expected) => {
+    expect(await names(content, '\0')).toEqual(expected);
+  });
+});
+
+describe('the lists of a run', () => {
+  function listsIn(cwd: string, stdin: Readable = stdinOf(''), signal?: AbortSignal): Lists {
+    return new Lists({cwd, stdin: () => stdin, ...(signal === undefined ? {} : {signal})});
+  }
+
+  it('are files, named relative to the working directory', async () => {
+    const root = await makeTree('sub/list');
+    const lists = listsIn(root);
+    expect(await collect(await lists.open('sub/list', '\n'))).toEqual(['sub/list']);
+    expect(await collect(await lists.open(join(root, 'sub/list'), '\n'))).toEqual(['sub/list']);
+    expect(lists.count).toBe(2);
+    lists.close();
+  });
+
+  it('or standard input', async () => {
+    const lists = listsIn('/', stdinOf('a\nb\n'));
+    expect(await collect(await lists.open('-', '\n'))).toEqual(['a', 'b']);
+    lists.close();
+  });
+
+  it('are usage errors where there is none to be read', async () => {
+    const root = await makeTree('file');
+    await mkdir(join(root, 'closed'), {mode: 0});
+    const lists = listsIn(root);
+    for (const [name, message] of [
+      ['missing', 'The list missing could not be read: it does not exist.'],
+      ['file/missing', 'The list file/missing could not be read: it does not exist.'],
+      ['.', 'The list . is a directory, not a file of names.'],
+    ] as const) {
+      await expect(lists.open(name, '\n')).rejects.toMatchObject({code: 'usage', message});
+    }
+    await asOrdinaryUser(() =>
+      expect(lists.open('closed/list', '\n')).rejects.toMatchObject({
+        code: 'usage',
+        message: expect.stringMatching(/could not be read: permission denied|does not exist/),
+      }),
+    );
+    lists.close();
+  });
+
+  it('that are never read are closed', async () => {
+    const lists = listsIn(await makeTree('list'));
+    await lists.open('list', '\n');
+    lists.close();
+    expect(lists.count).toBe(1);
+  });
+
+  it('that end in an error say so', async () => {
+    const broken = Readable.from(
+      (async function* () {
+        yield Buffer.from('a\nb');
+        throw Object.assign(new Error('broken'), {code: 'EIO'});
+      })(),
+    );
+    const names = await listsIn('/', broken).open('-', '\n');
+    expect((await names.next()).value).toBe('a');
+    await expect(names.next()).rejects.toMatchObject({
+      code: 'local_failure',
+      message: 'Standard input could not be read to its end: EIO.',
+    });
+  });
+
+  it('are waited for no more once the run ends', async () => {
+    const controller = new AbortController();
+    const silent = new Readable({read() {}});
+    const names = await listsIn('/', silent, controller.signal).open('-', '\n');
+    const next = names.next();
+    const reason = new Error('the run has ended');
+    controller.abort(reason);
+    await expect(next).rejects.toBe(reason);
+    const late = await listsIn('/', new Readable({read() {}}), controller.signal).open('-', '\n');
+    await expect(late.next()).rejects.toBe(reason);
+  });
+});

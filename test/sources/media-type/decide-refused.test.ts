@@ -1,0 +1,280 @@
+import {execFileSync} from 'node:child_process';
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {supportedMimeTypes} from 'file-type';
+import {describe, expect, test} from 'vitest';
+import {NotMediaError} from '../../../src/errors.ts';
+import {decideContentType, parseContentType} from '../../../src/sources/media-type/decide.ts';
+import {wordsFor} from '../../../src/sources/media-type/plain-words.ts';
+import {canonicalType, isMediaType} from '../../../src/sources/media-type/tables.ts';
+import {box, latin1, mp3Frame, mxf, wtv} from '../../support/formats.ts';
+
+function fixture(name: string): Buffer {
+  return readFileSync(new URL(`../../fixtures/${name}`, import.meta.url));
+}
+
+async function refusal(name: string, bytes: Uint8Array): Promise<NotMediaError> {
+  const read = async (position: number, length: number) => bytes.subarray(position, position + length);
+  const error = await decideContentType(name, {size: bytes.length, read}, 'extension').catch(
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof NotMediaError)) throw new Error(`sent: ${JSON.stringify(error)}`);
+  return error;
+}
+
+async function sent(name: string, bytes: Uint8Array): Promise<string> {
+  const read = async (position: number, length: number) => bytes.subarray(position, position + length);
+  return (await decideContentType(name, {size: bytes.length, read}, 'extension')).contentType;
+}
+
+const utf8 = (text: string) => Buffer.from(text, 'utf8');
+const png = fixture('photo.png');
+const base64 = png.toString('base64');
+
+describe('text under the extension of a binary format', () => {
+  test.each([
+    ['a sentence', utf8('The photo is on the other disk.\n'), 'plain text'],
+    ['what a server answers', utf8('404: Not Found'), 'plain text'],
+    ['a word', utf8('Error'), 'plain text'],
+    ['code', fixture('.ts/source.ts'), 'plain text'],
+    ['UTF-8', utf8('Grüße aus Zürich — ein Bild\n'), 'plain text'],
+    ['UTF-8 with a mark', utf8('\ufeffno picture at all'), 'plain text'],
+    ['Greek', utf8('καλημέρα κόσμε'), 'plain text'],
+    ['UTF-16', Buffer.from('\ufeffno picture at all', 'utf16le'), 'plain text'],
+    ['UTF-16, big end first', Buffer.from('\ufeffno picture at all', 'utf16le').swap16(), 'plain text'],
+    ['Latin-1', latin1(`Ein Bild aus Z\xfcrich, ${'und noch eins, '.repeat(10)}`), 'plain text'],
+    ['100 kB of it', utf8('line of a log\n'.repeat(8000)), 'plain text'],
+    ['UTF-8 that is cut by what is read', utf8(`x${'é'.repeat(40_000)}`), 'plain text'],
+    ['base64 in one line', utf8(base64), 'base64 text'],
+    ['base64 in lines of 76', utf8(base64.replace(/.{76}/g, '$&\r\n')), 'base64 text'],
+    ['base64 for URLs', utf8(png.toString('base64url')), 'base64 text'],
+    ['a data URI', utf8(`data:image/png;base64,${base64}`), 'a data URI'],
+    ['a short data URI', utf8('data:image/gif;base64,R0lGODlhAQABAAAAACw='), 'a data URI'],
+    ['an unknown tag', utf8('<hello> there'), 'text with markup'],
+  ])('%s', async (_kind, bytes, what) => {
+    for (const name of ['a.png', 'a.mp4', 'a.nef', 'a.pcx', 'a.h264']) {
+      const error = await refusal(name, bytes);
+      expect(error.message).toMatch(new RegExp(`, and the bytes are ${what}\\.$`));
+      expect(error.isCalledMedia).toBe(true);
+    }
+  });
+
+  test.each([
+    ['a.xbm', utf8('/* by hand */\n#define a_width 1\n#define a_height 1\nstatic char a_bits[] = {0};\n')],
+    ['a.xpm', utf8('/* XPM */\nstatic char *a[] = {"1 1 1 1", "a c #000", "a"};\n')],
+    ['a.ppm', utf8('P3\n# by hand\n1 1\n255\n0 0 0\n')],
+    ['a.pbm', utf8('P1 2 2 0 1 1 0\n')],
+    ['a.dxf', utf8('  0\nSECTION\n  2\nHEADER\n')],
+    ['a.cgm', utf8('BEGMF "a";\nENDMF;\n')],
+    ['a.svg', utf8(`<?xml version="1.0"?><!--${'x'.repeat(70_000)}--><svg/>`)],
+  ])('%s is a picture that is text, and is sent', async (name, bytes) => {
+    expect(await sent(name, bytes)).toMatch(/^image\//);
+  });
+
+  test('an SVG begins with a tag', async () => {
+    expect((await refusal('a.svg', utf8('404: Not Found'))).message).toContain('plain text');
+  });
+
+  test.each([
+    ['four bytes', latin1('RIFF')],
+    ['a byte that no text has', latin1(`${'text '.repeat(50)}\x01`)],
+    ['zeros', Buffer.alloc(500)],
+    ['bytes beyond ASCII', Buffer.alloc(500, 0xaa)],
+  ])('%s: no text', async (_kind, bytes) => {
+    expect(await sent('a.png', bytes)).toBe('image/png');
+  });
+});
+
+describe('what is no media, whatever its name', () => {
+  const appleDouble = Buffer.concat([
+    latin1('\0\x05\x16\x07\0\x02\0\0Mac OS X        \0\x02'),
+    Buffer.alloc(4000),
+  ]);
+
+  test.each([
+    ['._photo.jpg', 'upload photo.jpg instead.'],
+    ['holiday/._a b.jpg', "upload 'holiday/a b.jpg' instead."],
+    ['photo.jpg', 'upload that one instead.'],
+  ])('%s as an AppleDouble file: %s', async (name, hint) => {
+    const error = await refusal(name, appleDouble);
+    expect(error.message).toMatch(/and the bytes are an AppleDouble file\.$/);
+    expect(error.hint).toContain(hint);
+  });
+
+  test.each([
+    ['one frame of MP3', mp3Frame],
+    ['three frames of MP3', Buffer.concat([mp3Frame, mp3Frame, mp3Frame])],
+    [
+      'part of the frame that describes an MP3',
+      Buffer.concat([mp3Frame.subarray(0, 36), latin1('Xing'), Buffer.alloc(60)]),
+    ],
+    ['a tag of MP3 and little else', latin1('ID3\x03\0\0\0\0\0\x05TIT2\0\xff')],
+  ])('%s named .mp4', async (_kind, bytes) => {
+    expect((await refusal('a.mp4', bytes)).message).toContain('the bytes are MP3 audio');
+  });
+
+  const fileType = box('ftyp', latin1('isom\0\0\0\0isom'));
+
+  test.each([
+    ['whose recording was broken off', [box('mdat', mp3Frame, mp3Frame)]],
+    [
+      'with a list of tracks',
+      [
+        box('moov', box('trak', box('mdia', box('hdlr', latin1('\0\0\0\0\0\0\0\0soun'))))),
+        box('mdat', mp3Frame),
+      ],
+    ],
+  ])('an MP4 with nothing but a sliver of MP3 in it, %s', async (_kind, boxes) => {
+    expect((await refusal('a.mp4', Buffer.concat([fileType, ...boxes]))).message).toContain(
+      'an MP4 file with nothing but audio in it',
+    );
+  });
+
+  test('an MP4 whose data is anything else may be a film', async () => {
+    expect(await sent('a.mp4', Buffer.concat([fileType, box('mdat', Buffer.alloc(500, 3))]))).toBe(
+      'video/mp4',
+    );
+  });
+
+  const flv = (flags: number, tag: number) =>
+    Buffer.concat([
+      latin1(`FLV\x01${String.fromCharCode(flags)}\0\0\0\x09\0\0\0\0`),
+      latin1(`${String.fromCharCode(tag)}\0\0\x04${'\0'.repeat(7)}abcd\0\0\0\x0f`),
+    ]);
+  const avi = (kind: string) => {
+    const header = latin1(`hdrlLIST\0\0\0\0strlstrh\x38\0\0\0${kind}${'\0'.repeat(52)}`);
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(header.length);
+    return Buffer.concat([latin1('RIFF\0\x10\0\0AVI LIST'), length, header, Buffer.alloc(100)]);
+  };
+  const transport = (...streams: number[]) => {
+    const packet = (pid: number, section: Buffer) => {
+      const header = Buffer.from([0x47, 0x40 | (pid >> 8), pid & 255, 0x10, 0]);
+      return Buffer.concat([header, section], 188).fill(0xff, header.length + section.length);
+    };
+    const section = (table: number, ...content: number[]) =>
+      Buffer.from([table, 0xb0, content.length + 9, 0, 1, 0xc1, 0, 0, ...content, 0, 0, 0, 0]);
+    const pids = streams.flatMap((type, index) => [type, 0xe1, index, 0xf0, 0]);
+    const data = packet(0x100, Buffer.alloc(100));
+    data[1] = 1;
+    return Buffer.concat([
+      packet(0, section(0, 0, 1, 0xf0, 0)),
+      packet(0x1000, section(2, 0xe1, 0, 0xf0, 0, ...pids)),
+      ...Array.from({length: 8}, () => data),
+    ]);
+  };
+
+  test.each([
+    ['a.mxf', mxf(1), 'video/mxf'],
+    ['a.mxf', mxf(2), 'an MXF file with nothing but audio in it'],
+    ['a.wtv', wtv('vids'), 'video/x-ms-wtv'],
+    ['a.wtv', wtv('auds'), 'a Windows TV recording with nothing but audio in it'],
+    ['a.rm', latin1('.RMF\0\0\0\x12 audio/x-pn-realaudio'), 'a RealMedia file with nothing but audio in it'],
+    ['a.flv', flv(5, 9), 'video/x-flv'],
+    ['a.flv', flv(4, 9), 'video/x-flv'],
+    ['a.flv', flv(5, 8), 'video/x-flv'],
+    ['a.flv', flv(4, 8), 'a Flash video file with nothing but audio in it'],
+    ['a.avi', avi('vids'), 'video/x-msvideo'],
+    ['a.avi', avi('auds'), 'an AVI file with nothing but audio in it'],
+    ['a.ts', transport(0x1b, 0x0f), 'video/mp2t'],
+    ['a.ts', transport(0x0f, 0x1b), 'video/mp2t'],
+    ['a.ts', transport(0x0f), 'an MPEG transport stream with nothing but audio in it'],
+    ['a.m2t', transport(0x81, 0x15), 'an MPEG transport stream with nothing but audio in it'],
+    ['a.ts', transport(0x0f, 0x06), 'video/mp2t'],
+    ['a.ts', transport(), 'video/mp2t'],
+  ])('%s by its tracks', async (name, bytes, expected) => {
+    if (/^video\//.test(expected)) expect(await sent(name, bytes)).toBe(expected);
+    else expect((await refusal(name, bytes)).message).toContain(expected);
+  });
+});
+
+describe('plain words', () => {
+  const others = [...supportedMimeTypes].map(canonicalType).filter(type => !isMediaType(type));
+
+  test.each(others.filter(type => type !== 'application/vnd.ms-asf' && type !== 'application/mxf'))(
+    '%s has some',
+    type => {
+      expect(wordsFor(type, 'a')).not.toMatch(/\//);
+    },
+  );
+
+  test.each([
+    ['Thumbs.db', 'a Windows thumbnail database'],
+    ['pictures/thumbs.db', 'a Windows thumbnail database'],
+    ['ehthumbs_vista.db', 'a Windows thumbnail database'],
+    ['letter.doc', 'a Microsoft Office document'],
+    ['setup.msi', 'a Windows installer'],
+    ['mail.msg', 'an e-mail'],
+  ])('%s is %s', async (name, words) => {
+    const compound = Buffer.concat([latin1('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'), Buffer.alloc(600)]);
+    const {message} = await refusal(name, compound);
+    expect(message).toMatch(new RegExp(`and the bytes are ${words}\\.$`));
+    expect(message).not.toContain('x-cfb');
+  });
+});
+
+describe('a hint of a refusal', () => {
+  const inputs: [name: string, bytes: Buffer][] = [
+    ['a.png', fixture('page-named.png')],
+    ['a.mp4', fixture('page-named.png')],
+    ['a.html', fixture('page-named.png')],
+    ['a.jpg', fixture('document-named.jpg')],
+    ['a.png', fixture('zip-named.png')],
+    ['a.zip', fixture('zip-named.png')],
+    ['a.svgz', latin1(`\x1f\x8b\x08${'\0'.repeat(40)}`)],
+    ['a.mp4', fixture('audio-only.mp4')],
+    ['a.mkv', fixture('audio-only.mkv')],
+    ['a.m4a', fixture('audio-only.mp4')],
+    ['a.png', fixture('lfs-pointer.png')],
+    ['a.ts', fixture('.ts/source.ts')],
+    ['a.ts', fixture('photo.png')],
+    ['a.mts', fixture('clip.mp4')],
+    ['a', fixture('unrecognised.png')],
+    ['a.bin', fixture('unrecognised.png')],
+    ['a.raw', fixture('unrecognised.png')],
+    ['a.mxf', fixture('unrecognised.png')],
+    ['a.mp4', utf8('404: Not Found')],
+  ];
+
+  test.each(inputs)(
+    '%s names no type of another kind, and every type it names can be given',
+    async (name, bytes) => {
+      const {hint = ''} = await refusal(name, bytes);
+      expect(hint).not.toBe('');
+      const types = [...hint.matchAll(/--content-type (\S+?)[.,;]?(?=\s|$)/g)].map(([, type]) => type ?? '');
+      for (const type of types) expect(parseContentType(type)).toBe(type);
+      const isVideo = /\.(mp4|mkv|m4a|mxf)$/.test(name) || bytes.equals(fixture('clip.mp4'));
+      if (isVideo) expect(types.filter(type => !type.startsWith('video/'))).toEqual([]);
+    },
+  );
+
+  test('for a compressed SVG offers no type, and decompresses it when pasted', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'media-hint-'));
+    try {
+      const zipped = execFileSync('gzip', ['-c'], {input: fixture('photo.svg')});
+      writeFileSync(join(directory, "it's.svgz"), zipped);
+      const {hint = ''} = await refusal("it's.svgz", zipped);
+      expect(hint).not.toContain('--content-type');
+      execFileSync('sh', ['-c', hint.replace(/^.*?: /, '')], {cwd: directory});
+      expect(readFileSync(join(directory, "it's.svg"))).toEqual(fixture('photo.svg'));
+    } finally {
+      rmSync(directory, {recursive: true});
+    }
+  });
+
+  test.each([
+    ['base64', base64],
+    ['a data URI', `data:image/png;base64,${base64}`],
+  ])('for %s decodes it when pasted', async (_kind, text) => {
+    const directory = mkdtempSync(join(tmpdir(), 'media-hint-'));
+    try {
+      writeFileSync(join(directory, 'a b.png'), text);
+      const {hint = ''} = await refusal('a b.png', utf8(text));
+      execFileSync('sh', ['-c', hint.replace(/^.*?: /, '')], {cwd: directory});
+      expect(readFileSync(join(directory, 'decoded-a b.png'))).toEqual(png);
+    } finally {
+      rmSync(directory, {recursive: true});
+    }
+  });
+});

@@ -1,0 +1,315 @@
+import {readFileSync} from 'node:fs';
+import {describe, expect, test} from 'vitest';
+import {MediaError} from '../../../src/errors.ts';
+import {decideContentType, type RandomAccess} from '../../../src/sources/media-type/decide.ts';
+
+const gibibyte = 2 ** 30;
+
+/** A file that is zero wherever no bytes were put, and counts what is read of it. */
+class SparseFile implements RandomAccess {
+  readonly size: number;
+  bytesRead = 0;
+  readonly #pieces: readonly (readonly [position: number, bytes: Uint8Array])[];
+
+  constructor(size: number, ...pieces: (readonly [number, Uint8Array])[]) {
+    this.size = size;
+    this.#pieces = pieces;
+  }
+
+  async read(position: number, length: number): Promise<Uint8Array> {
+    const result = new Uint8Array(Math.max(0, Math.min(length, this.size - position)));
+    for (const [start, bytes] of this.#pieces) {
+      const from = Math.max(start, position);
+      const to = Math.min(start + bytes.length, position + result.length);
+      if (from < to) result.set(bytes.subarray(from - start, to - start), from - position);
+    }
+    this.bytesRead += result.length;
+    return result;
+  }
+}
+
+async function decide(name: string, file: RandomAccess): Promise<string> {
+  try {
+    return (await decideContentType(name, file, 'extension')).contentType;
+  } catch (error) {
+    if (error instanceof MediaError) return error.code;
+    throw error;
+  }
+}
+
+const whole = (bytes: Uint8Array) => new SparseFile(bytes.length, [0, bytes]);
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
+
+function box(kind: string, ...content: Uint8Array[]): Buffer {
+  const body = Buffer.concat(content);
+  const header = Buffer.alloc(8);
+  header.writeUInt32BE(body.length + 8);
+  header.write(kind, 4, 'latin1');
+  return Buffer.concat([header, body]);
+}
+
+function longHeader(kind: string, size: number): Buffer {
+  const header = Buffer.alloc(16);
+  header.writeUInt32BE(1);
+  header.write(kind, 4, 'latin1');
+  header.writeBigUInt64BE(BigInt(size), 8);
+  return header;
+}
+
+const fileType = (brand = 'isom') => box('ftyp', latin1(`${brand}\0\0\0\0${brand}`));
+const track = (handler: string) =>
+  box('trak', box('mdia', box('hdlr', latin1(`\0\0\0\0\0\0\0\0${handler}`))));
+const movie = (...handlers: string[]) => box('moov', box('mvhd', Buffer.alloc(100)), ...handlers.map(track));
+
+describe('the track list of an MP4', () => {
+  test.each([
+    [['vide', 'soun'], 'video/mp4'],
+    [['soun', 'vide'], 'video/mp4'],
+    [['soun', 'soun', 'tmcd', 'text', 'vide'], 'video/mp4'],
+    [['soun'], 'not_media'],
+    [['soun', 'text', 'meta'], 'not_media'],
+    [['sbtl'], 'not_media'],
+    [['tmcd'], 'video/mp4'],
+    [['soun', 'sprt'], 'video/mp4'],
+    [[], 'video/mp4'],
+  ])('%j: %s', async (handlers, decision) => {
+    expect(await decide('a.mp4', whole(Buffer.concat([fileType(), movie(...handlers)])))).toBe(decision);
+  });
+
+  test.each([
+    [['vide', 'soun'], 'video/mp4'],
+    [['soun'], 'not_media'],
+  ])('%j behind 3 GiB of data is found: %s', async (handlers, decision) => {
+    const start = fileType();
+    const list = movie(...handlers);
+    const data = longHeader('mdat', 3 * gibibyte);
+    const end = start.length + 3 * gibibyte;
+    const file = new SparseFile(end + list.length, [0, start], [start.length, data], [end, list]);
+    expect(await decide('a.mp4', file)).toBe(decision);
+    expect(file.bytesRead).toBeLessThan(100_000);
+  });
+
+  test('of 40 MiB, as of a book of many hours, is not read whole', async () => {
+    const tables = 40 * 2 ** 20;
+    const trackBox = track('soun');
+    const list = Buffer.concat([
+      longHeader('moov', 16 + tables + trackBox.length),
+      longHeader('free', tables),
+    ]);
+    const start = fileType();
+    const at = start.length + 16 + tables;
+    const file = new SparseFile(at + trackBox.length, [0, start], [start.length, list], [at, trackBox]);
+    expect(await decide('a.mp4', file)).toBe('not_media');
+    expect(file.bytesRead).toBeLessThan(100_000);
+  });
+
+  test.each([
+    ['a movie that is cut', Buffer.concat([fileType(), movie('soun', 'vide')]).subarray(0, -20)],
+    [
+      'a track without a handler',
+      Buffer.concat([fileType(), box('moov', track('soun'), box('trak', box('mdia')))]),
+    ],
+    [
+      'a track that is longer than its movie',
+      Buffer.concat([fileType(), box('moov', track('soun'), latin1('\0\0\x40\0trak\0\0\0\0'))]),
+    ],
+    ['a segment without its list', Buffer.concat([fileType(), box('moof', Buffer.alloc(8)), movie('soun')])],
+    ['a box of an impossible size', Buffer.concat([fileType(), latin1('\0\0\0\x04junk'), movie('soun')])],
+  ])('that cannot be established, %s, leaves it a video', async (_damage, bytes) => {
+    expect(await decide('a.mp4', whole(bytes))).toBe('video/mp4');
+  });
+
+  test.each([
+    ['a.m4a', 'M4A ', ['soun'], 'not_media'],
+    ['a.m4a', 'M4A ', [], 'not_media'],
+    ['a.m4a', 'M4A ', ['soun', 'vide'], 'video/mp4'],
+    ['a.mov', 'qt  ', ['vide'], 'video/quicktime'],
+    ['a.mov', 'qt  ', ['soun'], 'not_media'],
+    ['a.3gp', '3gp4', ['soun'], 'not_media'],
+    ['a.heic', 'mif1', [], 'image/heic'],
+  ])('%s of brand %j with %j: %s', async (name, brand, handlers, decision) => {
+    expect(await decide(name, whole(Buffer.concat([fileType(brand), movie(...handlers)])))).toBe(decision);
+  });
+
+  test('QuickTime from before brands', async () => {
+    expect(await decide('a', whole(movie('vide')))).toBe('video/quicktime');
+    expect(await decide('a.mov', whole(movie('soun')))).toBe('not_media');
+  });
+
+  test('AVIF whose first brand is the general one is AVIF', async () => {
+    expect(await decide('a', whole(box('ftyp', latin1('mif1\0\0\0\0mif1miafavif'))))).toBe('image/avif');
+  });
+});
+
+/** An element of at most 16,382 bytes, its identifier given as it is written. */
+function element(id: string, ...content: Uint8Array[]): Buffer {
+  const body = Buffer.concat(content);
+  return Buffer.concat([
+    Buffer.from(id, 'hex'),
+    Buffer.from([0x40 | (body.length >> 8), body.length & 0xff]),
+    body,
+  ]);
+}
+
+const ebmlHeader = (kind: string) => element('1a45dfa3', element('4282', latin1(kind)));
+const endlessSegment = Buffer.from('1853806701ffffffffffffff', 'hex');
+const entry = (type: number) =>
+  element('ae', element('d7', Buffer.from([1])), element('83', Buffer.from([type])));
+const overlong = element('1654ae6b', Buffer.concat([Buffer.from('ae7f00', 'hex'), entry(2).subarray(3)]));
+const list = (...types: number[]) => element('1654ae6b', ...types.map(entry));
+
+describe('the track list of a Matroska file', () => {
+  test.each([
+    [[1, 2], 'video/x-matroska'],
+    [[2, 1], 'video/x-matroska'],
+    [[3], 'video/x-matroska'],
+    [[2], 'not_media'],
+    [[2, 17], 'not_media'],
+    [[17], 'not_media'],
+    [[2, 18], 'video/x-matroska'],
+    [[], 'video/x-matroska'],
+  ])('%j: %s', async (types, decision) => {
+    expect(
+      await decide('a.mkv', whole(Buffer.concat([ebmlHeader('matroska'), endlessSegment, list(...types)]))),
+    ).toBe(decision);
+  });
+
+  test.each([
+    [[1, 2], 'video/webm'],
+    [[2], 'not_media'],
+  ])('%j behind 3 GiB of clusters is found: %s', async (types, decision) => {
+    const clusterHeader = Buffer.from('1f43b675010000004000000000'.slice(0, 24), 'hex');
+    const start = Buffer.concat([ebmlHeader('webm'), endlessSegment]);
+    const clusters = [0, 1, 2].map(index => [start.length + index * (gibibyte + 12), clusterHeader] as const);
+    const end = start.length + 3 * (gibibyte + 12);
+    const tracks = list(...types);
+    const file = new SparseFile(end + tracks.length, [0, start], ...clusters, [end, tracks]);
+    expect(await decide('a.webm', file)).toBe(decision);
+    expect(file.bytesRead).toBeLessThan(100_000);
+  });
+
+  test.each([
+    [
+      'a list that is cut',
+      Buffer.concat([ebmlHeader('matroska'), endlessSegment, list(2, 1)]).subarray(0, -12),
+    ],
+    [
+      'junk within the list',
+      Buffer.concat([ebmlHeader('matroska'), endlessSegment, element('1654ae6b', entry(2), Buffer.alloc(8))]),
+    ],
+    [
+      'a track that is longer than the list',
+      Buffer.concat([ebmlHeader('matroska'), endlessSegment, overlong, Buffer.alloc(20_000)]),
+    ],
+    [
+      'a track without a type',
+      Buffer.concat([ebmlHeader('matroska'), endlessSegment, element('1654ae6b', entry(2), element('ae'))]),
+    ],
+    [
+      'a cluster without end first',
+      Buffer.concat([
+        ebmlHeader('matroska'),
+        endlessSegment,
+        Buffer.from('1f43b67501ffffffffffffff', 'hex'),
+        list(2),
+      ]),
+    ],
+    [
+      'a list that is cut between two tracks',
+      Buffer.concat([ebmlHeader('matroska'), endlessSegment, list(2, 1)]).subarray(0, -entry(1).length),
+    ],
+    ['no segment', ebmlHeader('matroska')],
+  ])('that cannot be established, %s, leaves it a video', async (_damage, bytes) => {
+    expect(await decide('a.mkv', whole(bytes))).toBe('video/x-matroska');
+  });
+
+  test('is left alone where the document is of another kind', async () => {
+    expect(await decide('a', whole(Buffer.concat([ebmlHeader('other'), endlessSegment, list(1)])))).toBe(
+      'not_media',
+    );
+  });
+});
+
+describe('what streams begin', () => {
+  const page = (packet: string, flags = 2) =>
+    latin1(
+      `OggS\0${String.fromCharCode(flags)}${'\0'.repeat(20)}\x01${String.fromCharCode(packet.length)}${packet}`,
+    );
+
+  test.each([
+    [['\x80theora..', '\x01vorbis..'], 'video/ogg'],
+    [['\x01vorbis..', '\x80theora..'], 'video/ogg'],
+    [['fishead\0', 'OpusHead', 'OVP80\x01'], 'video/ogg'],
+    [['OpusHead'], 'not_media'],
+    [['fishead\0', 'Speex   '], 'not_media'],
+    [['\x80kate\0\0\0'], 'not_media'],
+    [['something'], 'video/ogg'],
+  ])('in Ogg %j: %s', async (packets, decision) => {
+    expect(
+      await decide('a.ogv', whole(Buffer.concat([...packets.map(packet => page(packet)), page('data', 0)]))),
+    ).toBe(decision);
+  });
+
+  test('an ASF file whose first stream is audio, and whose second is video', async () => {
+    const video = readFileSync(new URL('../../fixtures/clip.wmv', import.meta.url));
+    const swapped = Buffer.from(video);
+    const properties = Buffer.from('9107dcb7b7a9cf118ee600c00c205365', 'hex');
+    const first = swapped.indexOf(properties) + 24;
+    const second = swapped.indexOf(properties, first) + 24;
+    video.copy(swapped, first, second, second + 16);
+    video.copy(swapped, second, first, first + 16);
+    expect(swapped.equals(video)).toBe(false);
+    expect(await decide('a', whole(swapped))).toBe('video/x-ms-asf');
+  });
+});
+
+test('an ASF file whose header goes on past what is read of it is left a video', async () => {
+  const header = readFileSync(new URL('../../fixtures/audio-only.wmv', import.meta.url)).subarray(0, 4096);
+  const longer = Buffer.from(header);
+  longer.writeBigUInt64LE(100_000n, 16);
+  expect(await decide('a.wmv', new SparseFile(200_000, [0, header]))).toBe('not_media');
+  expect(await decide('a.wmv', new SparseFile(200_000, [0, longer]))).toBe('video/x-ms-wmv');
+});
+
+test('a TIFF whose directory lies past what is read of it is a TIFF by its bytes', async () => {
+  expect(await decide('a', new SparseFile(200_000, [0, latin1('II*\0\0\0\x02\0')]))).toBe('image/tiff');
+  expect(await decide('a', new SparseFile(200_000, [0, latin1('MM\0*\0\x02\0\0')]))).toBe('image/tiff');
+});
+
+describe('3 GiB', () => {
+  const named = [
+    ['an MP4 of zeros behind its brand', 'a.mp4', fileType()],
+    [
+      'an MP4 of tiny boxes',
+      'a.mp4',
+      Buffer.concat([fileType(), ...Array.from({length: 9000}, () => box('free'))]),
+    ],
+    ['zeros', 'a.mp4', Buffer.alloc(0)],
+    ['Matroska of zeros behind its header', 'a.mkv', Buffer.concat([ebmlHeader('matroska'), endlessSegment])],
+    [
+      'Matroska of tiny elements',
+      'a.mkv',
+      Buffer.concat([
+        ebmlHeader('matroska'),
+        endlessSegment,
+        ...Array.from({length: 9000}, () => element('ec')),
+      ]),
+    ],
+    ['a sync of MPEG audio before zeros', 'a.mp4', latin1('\xff\xfb\x90\x64')],
+    ['an Ogg page before zeros', 'a.ogv', latin1('OggS')],
+    [
+      'an ASF header that says it is 3 GiB long',
+      'a.wmv',
+      Buffer.from('3026b2758e66cf11a6d900aa0062ce6c000000c000000000', 'hex'),
+    ],
+    ['a TIFF whose directory is at the end', 'a.tiff', latin1('II*\0\xf0\xff\xff\xbf')],
+    ['an XML declaration before zeros', 'a.svg', latin1('<?xml version="1.0"?>')],
+    ['PNG before zeros', 'a.png', latin1('\x89PNG\r\n\x1a\n')],
+  ] as const;
+
+  test.each(named)('%s is sent, and at most 2 MiB of it are read', async (_kind, name, head) => {
+    const file = new SparseFile(3 * gibibyte, [0, head]);
+    expect(await decide(name, file)).toMatch(/^(image|video)\//);
+    expect(file.bytesRead).toBeLessThan(2 * 2 ** 20);
+  });
+});

@@ -1,0 +1,153 @@
+import {mkdtemp, realpath, symlink, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {systemClock} from '../../../src/host.ts';
+import {Disk} from '../../../src/sources/open/disk.ts';
+import {temporaryDirectory} from '../../support/media.ts';
+
+const ext4 = 0xef53;
+const nfs = 0x6969;
+
+async function oneFile(): Promise<{directory: string; path: string}> {
+  const directory = await mkdtemp(join(await realpath(await temporaryDirectory()), 'disk-'));
+  const path = join(directory, 'a.png');
+  await writeFile(path, 'content');
+  return {directory, path};
+}
+
+async function readWhole(disk: Disk, path: string): Promise<string> {
+  const file = await disk.open(path);
+  const into = Buffer.alloc(20);
+  const length = await file.read(into, 0);
+  expect(await file.read(into.subarray(length), length)).toBe(0);
+  await file.close();
+  return into.toString('utf8', 0, length);
+}
+
+/** A clock on which every look at it finds so many milliseconds gone. */
+function slowClock(ms: () => number) {
+  let time = 0;
+  return {...systemClock, monotonic: () => (time += ms())};
+}
+
+describe('a disk', () => {
+  it('of this machine: is quick from its first file on', async () => {
+    const {path} = await oneFile();
+    const disk = new Disk(systemClock, async () => ext4);
+    expect(disk.isQuick(path)).toBe(false);
+    expect(await readWhole(disk, path)).toBe('content');
+    expect(disk.isQuick(path)).toBe(true);
+    expect(await readWhole(disk, path)).toBe('content');
+  });
+
+  it('behind a network: never is', async () => {
+    const {path} = await oneFile();
+    const disk = new Disk(systemClock, async () => nfs);
+    for (let turn = 0; turn < 3; turn += 1) expect(await readWhole(disk, path)).toBe('content');
+    expect(disk.isQuick(path)).toBe(false);
+  });
+
+  it('another directory on it: is looked at anew', async () => {
+    const [one, other] = [await oneFile(), await oneFile()];
+    const disk = new Disk(systemClock, async () => ext4);
+    await readWhole(disk, one.path);
+    expect(disk.isQuick(other.path)).toBe(false);
+    await readWhole(disk, other.path);
+    expect(disk.isQuick(other.path)).toBe(true);
+  });
+
+  it('a link to a file on another one: is followed on another thread, and is never at hand', async () => {
+    const {directory, path} = await oneFile();
+    const link = join(directory, 'link.png');
+    // No disk, and another device than that of the test's directory.
+    await symlink('/proc/self/status', link);
+    const disk = new Disk(systemClock, async asked => (String(asked) === link ? nfs : ext4));
+    await readWhole(disk, path);
+    expect(disk.isQuick(link)).toBe(true);
+    const opening = disk.open(link);
+    expect(opening).toBeInstanceOf(Promise);
+    const file = await opening;
+    expect(file.atHand).toBeUndefined();
+    const asked = [file.stat(), file.statPath(), file.read(Buffer.alloc(5), 0), file.close()];
+    for (const call of asked) expect(call).toBeInstanceOf(Promise);
+    await Promise.all(asked);
+  });
+
+  it('a link to a file beside it: the file is at hand, its path is not', async () => {
+    const {directory, path} = await oneFile();
+    const link = join(directory, 'link.png');
+    await symlink(path, link);
+    const disk = new Disk(systemClock, async () => ext4);
+    await readWhole(disk, path);
+    const file = await disk.open(link);
+    expect(file.atHand).toBeUndefined();
+    expect(file.statPath()).toBeInstanceOf(Promise);
+    expect(file.read(Buffer.alloc(20), 0)).toBe(7);
+    expect((await file.statPath())?.ino).toBe((await file.stat()).ino);
+    await file.close();
+  });
+
+  it('a path over a link to a directory: is never at hand, as what is on the way may be anywhere', async () => {
+    const {directory} = await oneFile();
+    const link = `${directory}-link`;
+    await symlink(directory, link);
+    const disk = new Disk(systemClock, async () => ext4);
+    for (let turn = 0; turn < 2; turn += 1)
+      expect(await readWhole(disk, join(link, 'a.png'))).toBe('content');
+    expect(disk.isQuick(join(link, 'a.png'))).toBe(false);
+  });
+
+  it('a path with dots that leads over no link: is at hand all the same', async () => {
+    const {directory} = await oneFile();
+    const disk = new Disk(systemClock, async () => ext4);
+    await readWhole(disk, `${directory}/./a.png`);
+    expect(disk.isQuick(`${directory}/./a.png`)).toBe(true);
+  });
+
+  it('that is slow: is not trusted for the next 8 files, then for 16, and so on', async () => {
+    const {path} = await oneFile();
+    let msACall = 3;
+    const disk = new Disk(
+      slowClock(() => msACall),
+      async () => ext4,
+    );
+    const opened = async () => {
+      await (await disk.open(path)).close();
+      return disk.isQuick(path);
+    };
+    expect(await opened()).toBe(true);
+    for (const times of [8, 16, 32, 64, 128, 256, 512, 512]) {
+      const trusted: boolean[] = [];
+      for (let turn = 0; turn <= times; turn += 1) trusted.push(await opened());
+      expect(trusted.indexOf(true), `of ${times}`).toBe(times);
+    }
+    msACall = 1;
+    for (let turn = 0; turn < 512; turn += 1) expect(await opened()).toBe(true);
+    msACall = 3;
+    const trusted: boolean[] = [];
+    for (let turn = 0; turn <= 8; turn += 1) trusted.push(await opened());
+    expect(trusted.indexOf(true)).toBe(8);
+  });
+
+  it('what is not there: the same error either way', async () => {
+    const {directory, path} = await oneFile();
+    const disk = new Disk(systemClock, async () => ext4);
+    const missing = join(directory, 'b.png');
+    await expect((async () => disk.open(missing))()).rejects.toMatchObject({code: 'ENOENT', path: missing});
+    await readWhole(disk, path);
+    expect(disk.isQuick(path)).toBe(true);
+    await expect((async () => disk.open(missing))()).rejects.toMatchObject({code: 'ENOENT', path: missing});
+  });
+
+  it('a name that is not UTF-8: opened and read as its bytes', async () => {
+    const {directory} = await oneFile();
+    const path = Buffer.concat([Buffer.from(`${directory}/`), Buffer.from([0xe9])]);
+    await writeFile(path, 'bytes');
+    const disk = new Disk(systemClock, async () => ext4);
+    const file = await disk.open(path);
+    const into = Buffer.alloc(5);
+    expect(await file.read(into, 0)).toBe(5);
+    expect(into.toString()).toBe('bytes');
+    await file.close();
+  });
+});

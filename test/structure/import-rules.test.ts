@@ -1,0 +1,214 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {dirname, join, normalize} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {describe, expect, it} from 'vitest';
+
+const source = fileURLToPath(new URL('../../src', import.meta.url));
+
+interface Import {
+  from: string;
+  to: string;
+  typeOnly: boolean;
+  /** Imported when the importing file is, not by a call. */
+  eager: boolean;
+}
+
+const files = readdirSync(source, {recursive: true, encoding: 'utf8'}).filter(file => file.endsWith('.ts'));
+
+const imports: Import[] = files.flatMap(from => {
+  const text = readFileSync(join(source, from), 'utf8');
+  const statements = [...text.matchAll(/^(?:import|export)\s+(type\s)?[^'";]*?from\s+'([^']+)'/gms)].map(
+    match => ({
+      from,
+      to: resolve(from, match[2] ?? ''),
+      typeOnly: match[1] !== undefined || allNamesAreTypes(match[0]),
+      eager: true,
+    }),
+  );
+  const dynamic = [...text.matchAll(/(typeof )?\bimport\('([^']+)'\)/g)].map(match => ({
+    from,
+    to: resolve(from, match[2] ?? ''),
+    typeOnly: match[1] !== undefined,
+    eager: false,
+  }));
+  const bare = [...text.matchAll(/^import\s+'([^']+)'/gm)].map(match => ({
+    from,
+    to: resolve(from, match[1] ?? ''),
+    typeOnly: false,
+    eager: true,
+  }));
+  return [...statements, ...dynamic, ...bare];
+});
+
+function allNamesAreTypes(statement: string): boolean {
+  const names =
+    /\{([^}]*)\}/
+      .exec(statement)?.[1]
+      ?.split(',')
+      .map(name => name.trim())
+      .filter(name => name !== '') ?? [];
+  return names.length > 0 && names.every(name => name.startsWith('type ')) && !/^import\s+\w/.test(statement);
+}
+
+function resolve(from: string, to: string): string {
+  return to.startsWith('.') ? normalize(join(dirname(from), to)) : to;
+}
+
+function room(file: string): string {
+  return file.includes('/') ? (file.split('/')[0] as string) : file;
+}
+
+/** Which package may be imported where: each has one owner, the embedded service has its own. */
+const owners: Record<string, string[]> = {
+  commander: ['commands/', 'cli/', 'main.ts'],
+  '@clack/prompts': ['cli/prompt.ts'],
+  undici: ['http/'],
+  'mime-types': ['sources/media-type/decide.ts'],
+  'file-type': ['sources/media-type/sniff.ts'],
+  conf: ['settings/store.ts'],
+  'env-paths': ['settings/paths.ts'],
+  ora: ['output/progress.ts'],
+  'cli-table3': ['output/table.ts'],
+  '@napi-rs/keyring': ['settings/keychain-child.ts'],
+  open: ['commands/upload/handover.ts'],
+  uqr: ['output/qr.ts'],
+  'ci-info': ['output/terminal.ts'],
+  picomatch: ['sources/find/patterns.ts'],
+  mediabunny: ['sources/media-type/sniff-audio.ts', 'embedded/media/'],
+  'image-size': ['embedded/media/'],
+  graphql: ['embedded/api/'],
+  'graphql-http': ['embedded/api/'],
+  send: ['embedded/api/'],
+};
+
+/** The two contracts, and the general parts that know nothing of media: open to every room. */
+const shared = ['errors.ts', 'host.ts', 'lib'];
+
+/** What each room may import besides the shared parts; files at the root of src are rooms of their own. */
+const allowed: Record<string, string[]> = {
+  'main.ts': ['cli', 'commands', 'output'],
+  'index.ts': ['embedded', 'http', 'journal', 'library', 'service', 'sources', 'transfer'],
+  commands: [
+    'cli',
+    'embedded',
+    'http',
+    'journal',
+    'output',
+    'package-file.ts',
+    'service',
+    'settings',
+    'sources',
+    'transfer',
+    'version.ts',
+  ],
+  cli: ['embedded', 'http', 'journal', 'output', 'service', 'settings', 'sources', 'transfer', 'version.ts'],
+  library: ['embedded', 'http', 'journal', 'service', 'settings', 'sources', 'transfer', 'version.ts'],
+  output: ['service', 'transfer'],
+  transfer: ['http', 'journal', 'service', 'sources'],
+  journal: ['sources'],
+  embedded: ['service'],
+  service: ['http'],
+  sources: [],
+  settings: [],
+  http: [],
+  lib: [],
+  'host.ts': [],
+  'errors.ts': [],
+  'version.ts': ['package-file.ts'],
+  'package-file.ts': [],
+};
+
+/** Imports between rooms that may bring code along; every other import below a wall is of types only. */
+const codeAllowed: Record<string, string[]> = {
+  journal: ['errors.ts', 'lib'],
+  transfer: ['errors.ts', 'lib', 'journal', 'service/record.ts'],
+  output: ['errors.ts', 'lib', 'service/record.ts'],
+  embedded: ['host.ts', 'lib'],
+  service: ['errors.ts', 'lib', 'http'],
+};
+
+/** Rooms whose files are part of no circle of imports. */
+const withoutCircles = ['embedded', 'library', 'output', 'settings'];
+
+const local = imports.filter(({to}) => files.includes(to));
+
+/** A file, and all that it brings along by imports of a kind. */
+function reachableFrom(file: string, follows: (one: Import) => boolean): ReadonlySet<string> {
+  const reachable = new Set<string>();
+  const visit = (at: string) => {
+    if (reachable.has(at)) return;
+    reachable.add(at);
+    for (const one of imports) if (one.from === at && follows(one)) visit(one.to);
+  };
+  visit(file);
+  return reachable;
+}
+
+describe('the import rules', () => {
+  it('find the imports they judge', () => {
+    expect(local.length).toBeGreaterThan(100);
+    expect(imports).toContainEqual({from: 'http/connection.ts', to: 'undici', typeOnly: false, eager: true});
+    expect(imports).toContainEqual({from: 'settings/store.ts', to: 'conf', typeOnly: false, eager: false});
+  });
+
+  it('every package has its owner', () => {
+    const strangers = imports
+      .filter(({to}) => !files.includes(to) && !to.startsWith('node:'))
+      .filter(({from, to}) => {
+        const name = to.startsWith('@') ? to.split('/').slice(0, 2).join('/') : (to.split('/')[0] as string);
+        return !(owners[name] ?? []).some(owner => from.startsWith(owner));
+      });
+    expect(strangers).toEqual([]);
+  });
+
+  it('every room imports only from the rooms below it', () => {
+    const wrong = local.filter(
+      ({from, to}) =>
+        room(from) !== room(to) && ![...shared, ...(allowed[room(from)] ?? [])].includes(room(to)),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('code crosses a wall only where it may; types cross freely', () => {
+    const wrong = local.filter(({from, to, typeOnly}) => {
+      const list = codeAllowed[room(from)];
+      if (typeOnly || list === undefined || room(from) === room(to)) return false;
+      return !list.some(place => to === place || to.startsWith(`${place}/`));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it.each(withoutCircles)('no file of %s imports itself by way of another, types included', name => {
+    const inRoom = files.filter(file => room(file) === name);
+    expect(inRoom.length).toBeGreaterThan(1);
+    const circular = inRoom.filter(file =>
+      local.some(({from, to}) => from === file && reachableFrom(to, () => true).has(file)),
+    );
+    expect(circular).toEqual([]);
+  });
+
+  it('heavy packages are imported only when needed', () => {
+    const reachable = reachableFrom('main.ts', ({eager, typeOnly}) => eager && !typeOnly);
+    const heavy = [
+      'undici',
+      'ora',
+      'cli-table3',
+      'conf',
+      '@clack/prompts',
+      'graphql',
+      'mediabunny',
+      'file-type',
+    ];
+    expect(heavy.filter(name => reachable.has(name))).toEqual([]);
+  });
+
+  it('process, console, timers and the clock appear in host.ts alone', () => {
+    const pattern =
+      /(?<![.\w'])(process\.[a-z]|console\.[a-z]|Date\.now\(|Math\.random\(|setTimeout\(|setInterval\(|setImmediate\()/;
+    const strip = (text: string) => text.replace(/\/\*.*?\*\//gs, '').replace(/\/\/.*$/gm, '');
+    const wrong = files.filter(
+      file => file !== 'host.ts' && pattern.test(strip(readFileSync(join(source, file), 'utf8'))),
+    );
+    expect(wrong).toEqual([]);
+  });
+});

@@ -1,0 +1,192 @@
+import {settingMeanings} from '../src/commands/account/config.ts';
+import {type ErrorCode, exitStatusOf} from '../src/errors.ts';
+import type {EndSignal} from '../src/host.ts';
+import type {FormatName} from '../src/output/formats.ts';
+import {type SettingName, settingNames} from '../src/settings/store.ts';
+import {jobEngines} from '../src/sources/find/shard.ts';
+
+/** One line of a reference table: what it is about, and what is said of it, both in Markdown. */
+export type Row = readonly [name: string, ...cells: string[]];
+
+/** The exit statuses (cli-contract, "Exit status"). */
+export const exitStatuses: readonly Row[] = [
+  ['0', 'every input was uploaded, or skipped because it had already been uploaded'],
+  [
+    '1',
+    'no input was uploaded: the service or a check refused it, or a file, TLS or redirect problem stopped it',
+  ],
+  ['2', 'usage: a bad option or value, or nothing matched'],
+  ['3', 'some inputs were uploaded and some failed'],
+  ['4', 'no key is set, or the service answered 401, 403 or 404'],
+  ['5', 'the outcome of at least one upload is unknown: check before you run it again'],
+  ['6', 'the service could not be reached'],
+  ['7', 'an internal error: a bug in `media`'],
+  ['130, 143, 129', 'ended by SIGINT, SIGTERM, SIGHUP'],
+];
+
+const errorMeanings: Record<ErrorCode, string> = {
+  usage: 'a bad option or value',
+  nothing_matched: 'a directory, pattern or list held no input',
+  no_key: 'no API key or no base URL is set',
+  key_unavailable: 'the keychain or `key-command` did not return the key',
+  unauthorized: '401: the service does not accept the key',
+  forbidden: '403: the key lacks permission, or the base URL is wrong',
+  not_found: '404: the same; some services use it in place of 403',
+  host_not_found: 'no host has this name',
+  dns_unavailable: 'the name could not be looked up right now',
+  connection_refused: 'nothing is listening at this address',
+  connect_timeout: 'connecting took too long',
+  connect_failed: 'any other failure to connect',
+  tls_failed: 'the certificate was not accepted, or the service requires a client certificate',
+  proxy_failed: 'the proxy refused, or requires (other) credentials',
+  redirected: 'the service redirects to another URL; redirects are never followed',
+  rejected: 'any other refusal (400, 411, 413, 415, 422...)',
+  rate_limited: '429, after all retries',
+  service_unavailable: '503, after all retries',
+  service_failed: '408 or 5xx before the file was complete, after all retries',
+  premature_answer: 'the service reported success before the file was complete',
+  connection_lost: 'the connection broke before the file was complete, after all retries',
+  stalled: 'no progress before the file was complete, after all retries',
+  deadline_exceeded: '`--deadline` passed',
+  unexpected_answer: 'a response that is neither a record nor an error record',
+  graphql_errors: 'the GraphQL response contains `errors`',
+  file_missing: 'no such file',
+  file_unreadable: 'the file could not be opened or read',
+  too_many_open_files: 'the limit of open files was reached',
+  not_a_file: 'a directory, FIFO, socket or device',
+  empty_file: 'the file is empty',
+  not_media: 'neither the name nor the content is an image or a video, or the content is something else',
+  type_mismatch: '`--types strict`: name and content disagree',
+  source_changed: 'the file changed while it was being sent; nothing was stored',
+  config_unusable: 'the settings file is damaged, unsafe or cannot be written',
+  output_failed: 'standard output could not be written',
+  local_failure: 'another problem on this machine: a full disk, a port in use',
+  outcome_unknown: 'the whole file was sent and no clear response came',
+  journal_in_use: 'another run is using the journal; the message names its process and machine',
+  journal_unusable: 'not a journal, an unknown version, or damaged (the message gives the line)',
+  journal_failed: 'the journal could not be read or written; nothing is sent that cannot be recorded',
+  journal_unproven: 'some inputs are not recorded exactly once, says `media journal check` or `merge`',
+  not_tried: 'the run had ended before this input was tried',
+  interrupted: 'stopped by a signal',
+  internal: 'a bug in `media`',
+};
+
+/** Every `error.code`, its exit status and its meaning. */
+export const errorCodes: readonly Row[] = Object.entries(exitStatusOf).map(([code, status]) => [
+  `\`${code}\``,
+  String(status),
+  errorMeanings[code as ErrorCode],
+]);
+
+const formatMeanings: Record<FormatName, string> = {
+  table: 'the default: the fields of one record, or one row per input, failures included',
+  json: "`--json` for short: the service's record as it returned it, one line each",
+  ndjson: '`--ndjson` for short: one line per input as it completes, failures included',
+  csv: "a header line and one line per record; a cell that a spreadsheet would run as a formula begins with `'`",
+  url: 'the public URL, else `fileUrl`',
+  id: 'the media ID',
+  markdown: '`![name](url)` for an image, `[name](url)` for anything else',
+};
+
+/** The values of `--format`. */
+export const formats: readonly Row[] = Object.entries(formatMeanings).map(([name, meaning]) => [
+  `\`${name}\``,
+  meaning,
+]);
+
+/** What overrules a setting, besides another profile. */
+const settingOverrules: {[name in SettingName]?: {flag?: string; environment?: string}} = {
+  'base-url': {flag: '--base-url', environment: 'MEDIA_BASE_URL'},
+  cacert: {flag: '--cacert'},
+  'client-cert': {environment: 'MEDIA_CLIENT_CERT'},
+  'client-key': {environment: 'MEDIA_CLIENT_KEY'},
+};
+
+/** The settings of a profile, with the flag and the variable that overrule each. */
+export const settings: readonly Row[] = settingNames.map(name => {
+  const {flag, environment: variable} = settingOverrules[name] ?? {};
+  return [code(name), code(flag), code(variable), settingMeanings[name]];
+});
+
+/** The environment variables that a user sets. */
+export const environment: readonly Row[] = [
+  ['`MEDIA_API_KEY`', 'the API key; takes precedence over a stored one'],
+  ['`MEDIA_BASE_URL`', 'the service, as in `--base-url`'],
+  ['`MEDIA_PROFILE`', 'the profile, as in `--profile`'],
+  ['`MEDIA_CONFIG_DIR`', 'the directory of the settings file'],
+  ['`MEDIA_CLIENT_CERT`, `MEDIA_CLIENT_KEY`', 'your certificate and its private key, as PEM files'],
+  ['`MEDIA_CLIENT_KEY_PASSPHRASE`', 'the passphrase of the private key, if it is encrypted'],
+  ['`MEDIA_SHARD_COUNT`', 'the number of parts, for `--shard auto` where the batch system does not tell'],
+  [
+    '`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`',
+    'the proxy, and the hosts to reach without it; lower case works too and wins',
+  ],
+  ['`NODE_EXTRA_CA_CERTS`', "a PEM file with certificate authorities to trust in addition to Node's"],
+  ['`NO_COLOR`, `FORCE_COLOR`', 'never or always print in colour'],
+  ['`FORCE_HYPERLINK`', '`1` or `0`: always or never print URLs in tables as terminal links'],
+  ['`CI`', 'if set, nothing is animated'],
+  ['`NODE_DISABLE_COMPILE_CACHE`', '`1`: do not keep compiled code for the next run'],
+  ['`XDG_CONFIG_HOME`, `XDG_DATA_HOME`', 'on Linux, the parent directories of settings and data'],
+];
+
+/** The files that the program keeps, and where they are on Linux, macOS and Windows. */
+export const files: readonly Row[] = [
+  [
+    'settings and, without a keychain, API keys',
+    '`~/.config/media/config.json`',
+    '`~/Library/Preferences/media/config.json`',
+    '`%APPDATA%\\media\\Config\\config.json`',
+  ],
+  [
+    'what the embedded service stores',
+    '`~/.local/share/media/embedded/`',
+    '`~/Library/Application Support/media/embedded/`',
+    '`%LOCALAPPDATA%\\media\\Data\\embedded\\`',
+  ],
+];
+
+const endSignals: Record<EndSignal, {status: number; windows: string}> = {
+  SIGINT: {status: 130, windows: 'Ctrl-C'},
+  SIGTERM: {status: 143, windows: 'not available'},
+  SIGHUP: {status: 129, windows: 'closing the window'},
+};
+
+/** What each signal does, and what stands for it on Windows. */
+export const signals: readonly Row[] = [
+  ...Object.entries(endSignals).map(
+    ([name, {status, windows}]): Row => [name, `ends the run, exit status ${status}`, windows],
+  ),
+  ['SIGUSR2', 'prints the progress', 'not available'],
+];
+
+/** The batch systems that `--shard auto` knows, and the variables that it reads. */
+export const batchSystems: readonly Row[] = [
+  [
+    'Slurm arrays',
+    ['ID', 'MIN', 'MAX', 'COUNT', 'STEP'].map(part => code(`SLURM_ARRAY_TASK_${part}`)).join(', '),
+  ],
+  ...jobEngines.map(
+    ({name, index, total}): Row => [
+      name,
+      `${code(index)}, ${total === undefined ? `and ${code('MEDIA_SHARD_COUNT')} from you` : code(total)}`,
+    ],
+  ),
+];
+
+/** The content type of each extension, a row per type: those that are trusted, and those that the content must confirm. */
+export function mediaTypes(
+  extensions: readonly {extension: string; type: string; isAmbiguous: boolean}[],
+): readonly Row[] {
+  const types = [...new Set(extensions.map(({type}) => type))].sort();
+  const listed = (type: string, ambiguous: boolean) =>
+    extensions
+      .filter(one => one.type === type && one.isAmbiguous === ambiguous)
+      .map(({extension}) => code(`.${extension}`))
+      .sort()
+      .join(' ');
+  return types.map(type => [code(type), listed(type, false), listed(type, true)]);
+}
+
+function code(text: string | undefined): string {
+  return text === undefined ? '' : `\`${text}\``;
+}
