@@ -1,4 +1,4 @@
-import {copyFile, readFile} from 'node:fs/promises';
+import {copyFile, readFile, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:https';
 import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
@@ -149,7 +149,7 @@ describe('a certificate that is not accepted', () => {
       server.closeAllConnections();
     });
     box.env['NODE_EXTRA_CA_CERTS'] = join(box.directory, 'authority.pem');
-    await execa('tee', [box.env['NODE_EXTRA_CA_CERTS']], {input: cert, stdout: 'ignore'});
+    await writeFile(box.env['NODE_EXTRA_CA_CERTS'], cert);
     return `https://localhost:${portOf(server)}`;
   }
 

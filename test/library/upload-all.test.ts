@@ -223,7 +223,7 @@ describe('MediaClient', () => {
     [{baseUrl: 'https://api.example.com', apiKey: ''}, 'The API key is empty.'],
     [
       {baseUrl: 'https://api.example.com', apiKey: 'key', graphqlUrl: 'nonsense'},
-      '"nonsense" is no GraphQL URL.',
+      '"nonsense" is not a valid GraphQL URL.',
     ],
   ])('%j: throws usage', (options, message) => {
     let error: unknown;
