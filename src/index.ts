@@ -22,7 +22,7 @@ export {
   type ReceivedRecord,
 } from './service/record.ts';
 export type {Refused, Stored, Unreadable, UploadAnswer, Uploader, UploadRequest} from './service/uploader.ts';
-export type {FilePath} from './sources/find/names.ts';
+export type {FilePath} from './lib/typed-path.ts';
 export type {TypeRule} from './sources/media-type/decide.ts';
 export type {OpenSource, Source} from './sources/open/source.ts';
 export type {TransferObserver} from './transfer/batch.ts';

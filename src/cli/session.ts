@@ -2,7 +2,7 @@ import type {ServiceOptions} from '../embedded/service.ts';
 import type {ConnectionOptions} from '../http/http.ts';
 import {Secret} from '../lib/secret.ts';
 import {asMediaError} from '../output/report.ts';
-import {graphqlUrl, MediaClient, type ServiceAddress} from '../service/client.ts';
+import {graphqlUrl, type ServiceAddress, ServiceClient} from '../service/client.ts';
 import {dataDirectory} from '../settings/paths.ts';
 import {resolveSettings, type Settings} from '../settings/settings.ts';
 import {packageVersion} from '../version.ts';
@@ -11,7 +11,7 @@ import {type KeyFacts, keyFacts, missingSettings} from './key-hints.ts';
 
 /** A client for the service in force. */
 export interface Session {
-  client: MediaClient;
+  client: ServiceClient;
   baseUrl: URL;
   /** The service's host and port, for messages. */
   hostName: string;
@@ -68,10 +68,10 @@ export function newClient(
   address: ServiceAddress,
   key: Secret,
   settings: Pick<Settings, 'certificateAuthorities' | 'clientCertificate'>,
-): MediaClient {
+): ServiceClient {
   const {report} = invocation;
   report.trace(`service ${address.baseUrl.href}, GraphQL at ${graphqlUrl(address).href}`);
-  return new MediaClient(address, key, {
+  return new ServiceClient(address, key, {
     ...connectionOptions(invocation, settings),
     ...(report.level === 'verbose' ? {trace: (message: string) => report.trace(message)} : {}),
   });

@@ -13,10 +13,10 @@ export async function startEmbedded(
   options: ServiceOptions,
   keyOptions: {label: string; persist: boolean},
 ): Promise<{service: EmbeddedService; key: string}> {
-  const {startService} = await import('../embedded/service.ts');
+  const {startEmbeddedService} = await import('../embedded/service.ts');
   let service: EmbeddedService | undefined;
   try {
-    service = await startService(options);
+    service = await startEmbeddedService(options);
     if (keyOptions.persist) await service.revokeKeys(keyOptions.label);
     return {service, key: await service.createKey(keyOptions)};
   } catch (error) {

@@ -4,7 +4,7 @@ import {resolve} from 'node:path';
 import {type Clock, systemClock} from '../host.ts';
 import type {MediaRecord} from '../service/record.ts';
 import type {RequestEntry} from './api/context.ts';
-import {defaultPace, type Pace} from './exchange/pace.ts';
+import {type BodyPace, defaultPace} from './exchange/pace.ts';
 import {createRoutedServer, type RoutedServer} from './server.ts';
 import {IdempotencyEntries} from './store/idempotency.ts';
 import {type KeyOptions, KeyRing} from './store/keys.ts';
@@ -28,7 +28,7 @@ export interface ServiceOptions {
   idempotency?: boolean;
   clock?: Clock;
   /** How slowly requests may arrive; parts that are left out keep their defaults. */
-  pace?: Partial<Pace>;
+  pace?: Partial<BodyPace>;
   /** Called once for each request, when its answer has been sent or its connection is lost. */
   onRequest?: (entry: RequestEntry) => void;
   /** Called with whatever was answered as 500. */
@@ -66,7 +66,7 @@ const loopbackHosts = ['127.0.0.1', '::1', 'localhost'];
  * Starts the embedded service: the service interface over a data directory, on loopback only. Rejects with the system's
  * error when the port is in use (`EADDRINUSE`) or the directory cannot be made.
  */
-export async function startService(options: ServiceOptions): Promise<EmbeddedService> {
+export async function startEmbeddedService(options: ServiceOptions): Promise<EmbeddedService> {
   const host = options.host ?? '127.0.0.1';
   if (!loopbackHosts.includes(host)) {
     throw new Error(

@@ -5,7 +5,7 @@ import {Client} from 'undici';
 import type {MediaError} from '../errors.ts';
 import {Connector} from './connector.ts';
 import {describeConnectError, isCertificateAlert} from './errors.ts';
-import {Exchange} from './exchange.ts';
+import {HttpExchange} from './exchange.ts';
 import type {HttpAnswer, HttpRequest} from './message.ts';
 import type {ConnectionOptions} from './options.ts';
 import {HttpTrace} from './trace.ts';
@@ -60,7 +60,7 @@ export class Connection {
   async request(request: HttpRequest): Promise<HttpAnswer> {
     request.signal?.throwIfAborted();
     this.#trace?.restart();
-    const exchange = new Exchange(request, this.#connector, this.#trace);
+    const exchange = new HttpExchange(request, this.#connector, this.#trace);
     this.#client.dispatch(
       {
         method: request.method,

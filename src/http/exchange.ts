@@ -8,7 +8,7 @@ import type {SocketWire} from './wire.ts';
 const maxAnswerBytes = 1024 * 1024;
 
 /** One request under way: sends its body and collects its answer. */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class HttpExchange implements Dispatcher.DispatchHandler {
   /** The answer, once it has been read to its end, to its limit, or to where it was cut off. */
   readonly answer: Promise<HttpAnswer>;
   readonly #request: HttpRequest;

@@ -100,11 +100,11 @@ async function missingReason(found: readonly Found[]): Promise<string> {
   const [latest] = found;
   if (latest === undefined) return 'in none of the journals';
   if (latest.entry.state === 'done') return 'stored with other content only';
-  return reasonOf(latest.reader, latest.entry);
+  return entryReason(latest.reader, latest.entry);
 }
 
 /** Why an entry is not stored, as a phrase. */
-export async function reasonOf(reader: JournalReader, entry: Entry): Promise<string> {
+export async function entryReason(reader: JournalReader, entry: Entry): Promise<string> {
   switch (entry.state) {
     case 'failed': {
       const {code, message} = await reader.failureOf(entry);

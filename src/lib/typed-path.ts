@@ -1,5 +1,8 @@
 import {resolve, sep} from 'node:path';
 
+/** A path as node:fs takes it: its text where that is exact, else its bytes. */
+export type FilePath = string | Buffer;
+
 /**
  * What the system takes for a path that was typed in a directory. Nothing is folded: where `current` is a link, the system
  * finds `current/../photo.png` elsewhere than `photo.png`. An empty path stays empty, which is no file.

@@ -1,6 +1,6 @@
 import {systemClock} from '../host.ts';
 import type {ConnectionOptions, HttpAnswer} from '../http/http.ts';
-import {type GraphqlRequest, MediaClient as ServiceClient} from '../service/client.ts';
+import {type GraphqlRequest, ServiceClient} from '../service/client.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from '../service/uploader.ts';
 import {parseKey, parseServiceUrl} from '../settings/settings.ts';
 import {packageVersion} from '../version.ts';

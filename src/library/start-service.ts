@@ -7,6 +7,6 @@ import type {EmbeddedService, ServiceOptions} from '../embedded/service.ts';
  */
 export async function startService(options: ServiceOptions): Promise<EmbeddedService> {
   // It weighs more than all the rest, and a program with a service elsewhere never comes to it.
-  const {startService: start} = await import('../embedded/service.ts');
+  const {startEmbeddedService: start} = await import('../embedded/service.ts');
   return start(options);
 }

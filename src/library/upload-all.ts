@@ -8,7 +8,7 @@ import {fromTyped, normalizeName, toText} from '../sources/find/names.ts';
 import {decideSourceType, parseContentType, type TypeRule} from '../sources/media-type/decide.ts';
 import {fileSource} from '../sources/open/file.ts';
 import type {Source} from '../sources/open/source.ts';
-import {type TransferObserver, type TransferOptions, uploadAll as transferAll} from '../transfer/batch.ts';
+import {type TransferObserver, type TransferOptions, uploadBatch as transferAll} from '../transfer/batch.ts';
 import type {Outcome, OutcomeFacts} from '../transfer/outcome.ts';
 
 export interface UploadOptions {

@@ -18,7 +18,7 @@ export interface GraphqlRequest {
 }
 
 /** The hosted service as a client sees it (service interface, part 4); as many connections as requests at a time. */
-export class MediaClient implements Uploader {
+export class ServiceClient implements Uploader {
   readonly #address: ServiceAddress;
   readonly #uploadUrl: URL;
   readonly #key: Secret;

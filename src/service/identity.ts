@@ -1,7 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {parseObject} from '../lib/json.ts';
-import type {MediaClient} from './client.ts';
+import type {ServiceClient} from './client.ts';
 import {parseErrorRecord} from './record.ts';
 
 /** What the service says of a key. */
@@ -25,7 +25,7 @@ export interface Identity {
 }
 
 /** Asks the service for nothing but its type name: whether the key is accepted, not what it may do. */
-export async function verifyKey(client: MediaClient, signal: AbortSignal): Promise<KeyVerdict> {
+export async function verifyKey(client: ServiceClient, signal: AbortSignal): Promise<KeyVerdict> {
   let answer: HttpAnswer;
   try {
     answer = await client.graphql({query: '{__typename}'}, signal);
@@ -75,7 +75,7 @@ interface FieldDescription {
 }
 
 /** Whom the key belongs to; undefined when introspection is off, the schema has no such field, or anything else is off. */
-export async function whoOwnsKey(client: MediaClient, signal: AbortSignal): Promise<Identity | undefined> {
+export async function whoOwnsKey(client: ServiceClient, signal: AbortSignal): Promise<Identity | undefined> {
   try {
     const schema = jsonObject(await client.graphql({query: introspection}, signal));
     const fields = at(schema, 'data', '__schema', 'queryType', 'fields');

@@ -1,7 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
 import type {HttpAnswer} from '../http/http.ts';
-import type {MediaClient} from './client.ts';
+import type {ServiceClient} from './client.ts';
 import {parseErrorRecord} from './record.ts';
 
 /** What a look at the upload path has shown. */
@@ -23,7 +23,7 @@ const waitMs = 3_000;
  * Asks the upload path for what it has to refuse (interface, 4.1, rules 1 and 2): a text of one byte, which is never sent.
  * Nothing can be stored by that.
  */
-export async function checkUploadPath(client: MediaClient, signal: StopSignal): Promise<UploadPathVerdict> {
+export async function checkUploadPath(client: ServiceClient, signal: StopSignal): Promise<UploadPathVerdict> {
   try {
     const answer = await client.postUploadWithoutBody(waitMs, signal);
     return answer === undefined

@@ -21,7 +21,7 @@ export type {TransferObserver, TransferOptions} from './options.ts';
  * left come out as failed with `not_tried`. A dry run yields in the order of the sources, so that of equal files the first
  * counts as the original. What a walk leaves out is yielded as such.
  */
-export function uploadAll(
+export function uploadBatch(
   sources: AsyncIterable<Source> | Iterable<Source>,
   options: TransferOptions,
 ): AsyncIterableIterator<Outcome | LeftOut> {

@@ -5,7 +5,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
-import {startService} from '../../src/embedded/service.ts';
+import {startEmbeddedService} from '../../src/embedded/service.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {latin1, mp3Frame, smallFiles} from '../support/formats.ts';
 import {fixture, Sandbox} from '../support/media.ts';
@@ -131,7 +131,7 @@ function sum(bytes: Buffer): string {
 /** A service and a sandbox for a whole group of tests. */
 async function groupSandbox() {
   const directory = await mkdtemp(join(tmpdir(), 'media-types-'));
-  const service = await startService({dataDirectory: join(directory, 'service')});
+  const service = await startEmbeddedService({dataDirectory: join(directory, 'service')});
   const box = new Sandbox(directory, {MEDIA_BASE_URL: service.url, MEDIA_API_KEY: await service.createKey()});
   const close = async () => {
     await service.close();

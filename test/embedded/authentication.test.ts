@@ -1,7 +1,7 @@
 import {readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import {startService} from '../../src/embedded/service.ts';
+import {startEmbeddedService} from '../../src/embedded/service.ts';
 import {png, query, serviceWithKey, startedService, temporaryDirectory, upload} from './support.ts';
 
 const targets = ['/v1/media/upload', '/graphql'];
@@ -126,7 +126,7 @@ test('keys made at the same time by two processes: none is lost', async () => {
 test('a damaged keys.json: the service does not start, and says which file', async () => {
   const dataDirectory = await temporaryDirectory();
   await writeFile(join(dataDirectory, 'keys.json'), '{');
-  await expect(startService({dataDirectory})).rejects.toThrow('keys.json is damaged');
+  await expect(startEmbeddedService({dataDirectory})).rejects.toThrow('keys.json is damaged');
 });
 
 test('credentials are judged before the body is asked for', async () => {

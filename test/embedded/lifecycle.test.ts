@@ -3,7 +3,7 @@ import {Agent, request} from 'node:http';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {RequestEntry} from '../../src/embedded/service.ts';
-import {startService} from '../../src/embedded/service.ts';
+import {startEmbeddedService} from '../../src/embedded/service.ts';
 import {
   eventually,
   namesIn,
@@ -20,15 +20,17 @@ import {
 test('a port in use: rejects with EADDRINUSE', async () => {
   const service = await startedService();
   const port = Number(new URL(service.url).port);
-  await expect(startService({dataDirectory: await temporaryDirectory(), port})).rejects.toMatchObject({
-    code: 'EADDRINUSE',
-  });
+  await expect(startEmbeddedService({dataDirectory: await temporaryDirectory(), port})).rejects.toMatchObject(
+    {
+      code: 'EADDRINUSE',
+    },
+  );
 });
 
 for (const host of ['0.0.0.0', '::', '192.168.0.1', 'example.com', '']) {
   test(`host "${host}": rejected, nothing made`, async () => {
     const dataDirectory = join(await temporaryDirectory(), 'data');
-    await expect(startService({dataDirectory, host})).rejects.toThrow('loopback only');
+    await expect(startEmbeddedService({dataDirectory, host})).rejects.toThrow('loopback only');
     await expect(stat(dataDirectory)).rejects.toThrow('ENOENT');
   });
 }
@@ -41,16 +43,16 @@ test('host localhost: answers under that name', async () => {
 
 for (const publicUrl of ['ftp://example.com', 'example.com', 'https://example.com/?q']) {
   test(`publicUrl ${publicUrl}: rejected`, async () => {
-    await expect(startService({dataDirectory: await temporaryDirectory(), publicUrl})).rejects.toThrow(
-      'publicUrl',
-    );
+    await expect(
+      startEmbeddedService({dataDirectory: await temporaryDirectory(), publicUrl}),
+    ).rejects.toThrow('publicUrl');
   });
 }
 
 test('a data directory that is a file: rejects with the system error', async () => {
   const dataDirectory = join(await temporaryDirectory(), 'data');
   await writeFile(dataDirectory, '');
-  await expect(startService({dataDirectory})).rejects.toMatchObject({code: 'EEXIST'});
+  await expect(startEmbeddedService({dataDirectory})).rejects.toMatchObject({code: 'EEXIST'});
 });
 
 test('GET /: says what it is', async () => {

@@ -5,7 +5,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {crc32, deflateSync} from 'node:zlib';
 import {onTestFinished} from 'vitest';
-import {type EmbeddedService, type ServiceOptions, startService} from '../../src/embedded/service.ts';
+import {type EmbeddedService, type ServiceOptions, startEmbeddedService} from '../../src/embedded/service.ts';
 
 /** A directory that is removed when the test ends. */
 export async function temporaryDirectory(): Promise<string> {
@@ -17,7 +17,7 @@ export async function temporaryDirectory(): Promise<string> {
 /** A service that is closed when the test ends; its data in a directory of its own unless one is given. */
 export async function startedService(options: Partial<ServiceOptions> = {}): Promise<EmbeddedService> {
   const dataDirectory = options.dataDirectory ?? (await temporaryDirectory());
-  const service = await startService({...options, dataDirectory});
+  const service = await startEmbeddedService({...options, dataDirectory});
   onTestFinished(() => service.close());
   return service;
 }

@@ -2,7 +2,7 @@ import {readFile} from 'node:fs/promises';
 import {describe, expect, test} from 'vitest';
 import {systemClock} from '../../src/host.ts';
 import {Secret} from '../../src/lib/secret.ts';
-import {MediaClient} from '../../src/service/client.ts';
+import {ServiceClient} from '../../src/service/client.ts';
 import type {UploadRequest} from '../../src/service/uploader.ts';
 import {fileSource} from '../../src/sources/open/file.ts';
 import {embeddedService} from '../support/embedded.ts';
@@ -14,7 +14,7 @@ async function client(key?: string) {
   const embedded = await embeddedService();
   const options = {clock: systemClock, userAgent: 'media/test'};
   const secret = new Secret(key ?? embedded.key);
-  return {...embedded, client: new MediaClient({baseUrl: new URL(embedded.service.url)}, secret, options)};
+  return {...embedded, client: new ServiceClient({baseUrl: new URL(embedded.service.url)}, secret, options)};
 }
 
 function request(bytes: Buffer, changes: Partial<UploadRequest> = {}): UploadRequest {

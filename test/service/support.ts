@@ -4,10 +4,10 @@ import {join} from 'node:path';
 import {onTestFinished} from 'vitest';
 import {systemClock} from '../../src/host.ts';
 import {Secret} from '../../src/lib/secret.ts';
-import {MediaClient} from '../../src/service/client.ts';
+import {ServiceClient} from '../../src/service/client.ts';
 import type {Uploader} from '../../src/service/uploader.ts';
 import type {OpenSource, Source} from '../../src/sources/open/source.ts';
-import {type TransferObserver, type TransferOptions, uploadAll} from '../../src/transfer/batch.ts';
+import {type TransferObserver, type TransferOptions, uploadBatch} from '../../src/transfer/batch.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 import {someRecord} from '../support/scripted-server.ts';
 
@@ -156,8 +156,8 @@ export async function deadUrl(): Promise<string> {
 }
 
 /** A client of the service at `url` for the current test. */
-export function clientOf(url: string, connectTimeoutMs?: number): MediaClient {
-  const client = new MediaClient({baseUrl: new URL(url)}, new Secret('key-of-the-test'), {
+export function clientOf(url: string, connectTimeoutMs?: number): ServiceClient {
+  const client = new ServiceClient({baseUrl: new URL(url)}, new Secret('key-of-the-test'), {
     clock: systemClock,
     userAgent: 'media/test',
     ...(connectTimeoutMs === undefined ? {} : {connectTimeoutMs}),
@@ -204,7 +204,7 @@ export async function uploadEach(
   options: Partial<TransferOptions> = {},
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  const all = uploadAll(sources, {
+  const all = uploadBatch(sources, {
     uploader,
     host: 'the test service',
     clock: systemClock,

@@ -1,12 +1,12 @@
 import {onTestFinished} from 'vitest';
-import {type EmbeddedService, type ServiceOptions, startService} from '../../src/embedded/service.ts';
+import {type EmbeddedService, type ServiceOptions, startEmbeddedService} from '../../src/embedded/service.ts';
 import {Sandbox, temporaryDirectory} from './media.ts';
 
 /** An embedded service for the current test, with a key for everything. */
 export async function embeddedService(
   options: Partial<ServiceOptions> = {},
 ): Promise<{service: EmbeddedService; key: string}> {
-  const service = await startService({dataDirectory: await temporaryDirectory(), ...options});
+  const service = await startEmbeddedService({dataDirectory: await temporaryDirectory(), ...options});
   onTestFinished(() => service.close());
   return {service, key: await service.createKey()};
 }

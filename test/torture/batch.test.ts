@@ -3,7 +3,7 @@ import {mkdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import fc from 'fast-check';
 import {expect} from 'vitest';
-import {type EmbeddedService, startService} from '../../src/embedded/service.ts';
+import {type EmbeddedService, startEmbeddedService} from '../../src/embedded/service.ts';
 import {fixture, Sandbox, temporaryDirectory} from '../support/media.ts';
 import {experiment} from './experiment.ts';
 import {type Fate, FaultyProxy, type Sighting} from './faulty-proxy.ts';
@@ -358,7 +358,7 @@ async function pool(): Promise<Map<TreeFile['content'], Buffer>> {
 async function tellStory(story: Story, mode: Mode): Promise<void> {
   const contents = await pool();
   const [dataDirectory, directory] = [await temporaryDirectory(), await temporaryDirectory()];
-  const service = await startService({dataDirectory, idempotency: mode === 'honoured'});
+  const service = await startEmbeddedService({dataDirectory, idempotency: mode === 'honoured'});
   const proxy = new FaultyProxy(service.url, story.fates);
   try {
     const sandbox = new Sandbox(directory, {

@@ -2,7 +2,7 @@ import {type ChildProcess, spawn} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {startService} from '../../src/embedded/service.ts';
+import {startEmbeddedService} from '../../src/embedded/service.ts';
 import {openJournal} from '../../src/journal/open.ts';
 import {sandboxFor} from '../service/program.ts';
 import {hostIn} from '../support/journal.ts';
@@ -203,7 +203,7 @@ experiment('kill -9 of the embedded service', async ({scale, random}) => {
 
 async function killService(random: () => number, mayKill: () => boolean) {
   const dataDirectory = await temporaryDirectory();
-  const first = await startService({dataDirectory});
+  const first = await startEmbeddedService({dataDirectory});
   const key = await first.createKey();
   const {url} = first;
   await first.close();
@@ -245,7 +245,7 @@ async function killService(random: () => number, mayKill: () => boolean) {
   for (let runs = 1; result.exitCode !== 0 && runs < 20; runs += 1) result = await machine.run(command);
   over = true;
   running?.kill('SIGKILL');
-  const after = await startService({dataDirectory});
+  const after = await startEmbeddedService({dataDirectory});
   const stored = (await after.records()).map(({record, sha256, path}) => ({
     id: record.id ?? '',
     sha256,

@@ -1,9 +1,9 @@
 import {createHash} from 'node:crypto';
-import {startService} from '../../src/embedded/service.ts';
+import {startEmbeddedService} from '../../src/embedded/service.ts';
 import {MediaError} from '../../src/errors.ts';
 import {systemClock} from '../../src/host.ts';
 import {Secret} from '../../src/lib/secret.ts';
-import {MediaClient} from '../../src/service/client.ts';
+import {ServiceClient} from '../../src/service/client.ts';
 import type {Source} from '../../src/sources/open/source.ts';
 import type {TransferOptions} from '../../src/transfer/batch.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
@@ -27,7 +27,7 @@ export function sha256Of(bytes: Uint8Array): string {
 
 /** An embedded service, with the key that it takes. */
 export async function embeddedOrigin(): Promise<Origin & {key: string}> {
-  const service = await startService({dataDirectory: await temporaryDirectory()});
+  const service = await startEmbeddedService({dataDirectory: await temporaryDirectory()});
   return {
     url: service.url,
     honoursKeys: true,
@@ -55,13 +55,17 @@ const graceMs = 5_000 + 3_000;
 
 /** Uploads the bodies as a batch and resolves to the verdicts, or to undefined when it does not end in time. */
 export async function uploadBatch(batch: Batch): Promise<Outcome[] | undefined> {
-  const client = new MediaClient({baseUrl: new URL(batch.url)}, new Secret(batch.key ?? 'key-of-the-test'), {
-    clock: systemClock,
-    userAgent: 'media/torture',
-    ...(batch.certificateAuthorities === undefined
-      ? {}
-      : {certificateAuthorities: batch.certificateAuthorities}),
-  });
+  const client = new ServiceClient(
+    {baseUrl: new URL(batch.url)},
+    new Secret(batch.key ?? 'key-of-the-test'),
+    {
+      clock: systemClock,
+      userAgent: 'media/torture',
+      ...(batch.certificateAuthorities === undefined
+        ? {}
+        : {certificateAuthorities: batch.certificateAuthorities}),
+    },
+  );
   const deadline = new AbortController();
   const passed = new MediaError('deadline_exceeded', 'The deadline of this run has passed.');
   const cancelDeadline = systemClock.after(batch.deadlineMs, () => deadline.abort(passed));

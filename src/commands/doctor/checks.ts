@@ -13,7 +13,7 @@ import {isOpenToOthers, type PathMode, settingsModes} from '../../settings/file-
 import {resolveSettings, type Settings} from '../../settings/settings.ts';
 import {configPath} from '../../settings/store.ts';
 import {sentence} from '../../transfer/explain.ts';
-import type {CheckName, CheckResult} from './command.ts';
+import type {CheckName, CheckResult} from './check-result.ts';
 
 const timeoutMs = 30_000;
 

@@ -1,32 +1,13 @@
 import {Command} from 'commander';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
-import {exitStatusOf, type MediaError} from '../../errors.ts';
+import {exitStatusOf} from '../../errors.ts';
 import {printable, printableJson} from '../../output/escape.ts';
 import {errorFields} from '../../output/report.ts';
+import {type CheckResult, checkLabels} from './check-result.ts';
 
 export interface DoctorOptions {
   json?: boolean;
 }
-
-/** What is looked at, in this order, and how a person calls it. */
-const checkLabels = {
-  configuration: 'configuration',
-  'file-modes': 'file modes',
-  'base-url': 'base URL',
-  proxy: 'proxy',
-  dns: 'DNS',
-  connection: 'connection',
-  tls: 'TLS',
-  key: 'key',
-  'upload-path': 'upload path',
-};
-
-export type CheckName = keyof typeof checkLabels;
-
-/** What one check found. */
-export type CheckResult =
-  | {check: CheckName; status: 'ok' | 'warning' | 'unverified' | 'skipped'; message: string}
-  | {check: CheckName; status: 'failed'; error: MediaError};
 
 /** Declares `media doctor`. */
 export function doctorCommand(cli: Cli, run = runDoctor): Command {

@@ -2,25 +2,11 @@ import {Command} from 'commander';
 import {helpDescription} from '../../cli/help-format.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
-
-export type JournalOptions =
-  | {action: 'list'; files: readonly string[]; json?: boolean}
-  | {action: 'check'; files: readonly string[]; inputs: readonly string[]; all?: boolean; json?: boolean}
-  | {action: 'merge'; files: readonly string[]; output: string; json?: boolean}
-  | {
-      action: 'resolve';
-      file: string;
-      path: string;
-      /** Whether `path` is Base64 of the path's bytes. */
-      base64?: boolean;
-      /** The media ID that the service gave it. */
-      uploaded?: string;
-      resend?: boolean;
-    };
+import type {JournalRequest} from './request.ts';
 
 /** Declares `media journal` and its subcommands. */
 export function journalCommand(cli: Cli, run = runJournal): Command {
-  const act = async (options: JournalOptions, command: Command) => {
+  const act = async (options: JournalRequest, command: Command) => {
     cli.status = await run(options, invocationOf(cli, command));
   };
   const journal = new Command('journal')
@@ -98,7 +84,7 @@ interface ResolveFlags {
 }
 
 /** Reads, checks, merges or mends journals; the exit status is 1 when what was to be proven is not so. */
-export async function runJournal(options: JournalOptions, invocation: Invocation): Promise<ExitStatus> {
+export async function runJournal(options: JournalRequest, invocation: Invocation): Promise<ExitStatus> {
   const {checkJournals, listJournals, mergeJournals, resolveUnknown} = await import('./run.ts');
   switch (options.action) {
     case 'list':

@@ -36,16 +36,16 @@ export class Lines {
 }
 
 /** How many verdicts there were, and how many found an input exactly once. */
-export interface Counts {
+export interface ProofCounts {
   all: number;
   once: number;
 }
 
 /** Counts verdicts and prints those that are not as they should be. */
-export class Tally {
+export class ProofTally {
   readonly #lines: Lines;
   readonly #json: boolean;
-  readonly #counts: Counts = {all: 0, once: 0};
+  readonly #counts: ProofCounts = {all: 0, once: 0};
 
   constructor(stdout: Stdout, json: boolean) {
     this.#lines = new Lines(stdout);
@@ -65,7 +65,7 @@ export class Tally {
     );
   }
 
-  async end(): Promise<Counts> {
+  async end(): Promise<ProofCounts> {
     await this.#lines.end();
     return this.#counts;
   }

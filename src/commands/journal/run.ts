@@ -5,16 +5,16 @@ import type {Entry} from '../../journal/index.ts';
 import {idIn, type PathKey, pathKey} from '../../journal/lines.ts';
 import {writeMerged} from '../../journal/merge.ts';
 import {openJournal} from '../../journal/open.ts';
-import {JournalSet, reasonOf, type Verdict} from '../../journal/proof.ts';
+import {entryReason, JournalSet, type Verdict} from '../../journal/proof.ts';
 import {closeAll, type JournalReader, readJournals} from '../../journal/reader.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {printableJson} from '../../output/escape.ts';
 import {fromText, normalizeName, toText} from '../../sources/find/names.ts';
-import type {JournalOptions} from './command.ts';
 import {type ListedInput, type ListedInputs, listInputs} from './inputs.ts';
-import {type Counts, fileFields, Lines, Tally, textLine} from './output.ts';
+import {fileFields, Lines, type ProofCounts, ProofTally, textLine} from './output.ts';
+import type {JournalRequest} from './request.ts';
 
-type Options<Action> = Extract<JournalOptions, {action: Action}>;
+type Options<Action> = Extract<JournalRequest, {action: Action}>;
 
 /** Prints what became of each input, a line each, in the order in which they were begun. */
 export async function listJournals(
@@ -46,7 +46,7 @@ function shownEntries({index}: JournalReader, path: PathKey): Entry[] {
 const statusOf = {done: 'uploaded', failed: 'failed', unknown: 'unknown', pending: 'pending'} as const;
 
 async function entryText(reader: JournalReader, entry: Entry): Promise<string> {
-  const id = entry.state === 'done' ? idIn(await reader.recordOf(entry)) : await reasonOf(reader, entry);
+  const id = entry.state === 'done' ? idIn(await reader.recordOf(entry)) : await entryReason(reader, entry);
   return textLine(statusOf[entry.state], entry.path, id);
 }
 
@@ -56,7 +56,7 @@ async function entryJson(reader: JournalReader, entry: Entry): Promise<string> {
     state === 'failed'
       ? await reader.failureOf(entry)
       : state === 'unknown'
-        ? {code: 'outcome_unknown', message: await reasonOf(reader, entry)}
+        ? {code: 'outcome_unknown', message: await entryReason(reader, entry)}
         : undefined;
   const record = state === 'done' ? `,"record":${await reader.recordOf(entry)}` : '';
   const fields = {
@@ -76,7 +76,7 @@ export async function checkJournals(
   {host, stdout, report}: Invocation,
   list: (inputs: ListedInputs, host: Invocation['host']) => AsyncIterable<ListedInput> = listInputs,
 ): Promise<ExitStatus> {
-  const tally = new Tally(stdout, options.json === true);
+  const tally = new ProofTally(stdout, options.json === true);
   await withJournals(options.files, host.cwd(), async readers => {
     const journals = new JournalSet(readers);
     for await (const input of list(options, host)) {
@@ -128,7 +128,7 @@ export async function mergeJournals(
   options: Options<'merge'>,
   {host, stdout, report}: Invocation,
 ): Promise<ExitStatus> {
-  const tally = new Tally(stdout, options.json === true);
+  const tally = new ProofTally(stdout, options.json === true);
   const counts = await withJournals(options.files, host.cwd(), async readers => {
     const keepers = new Map<PathKey, JournalReader>();
     for await (const verdict of new JournalSet(readers).proveAll()) {
@@ -143,7 +143,7 @@ export async function mergeJournals(
   return conclude(counts, report, `${options.output} was not written.`);
 }
 
-function conclude({all, once}: Counts, report: Invocation['report'], hint: string): ExitStatus {
+function conclude({all, once}: ProofCounts, report: Invocation['report'], hint: string): ExitStatus {
   const inputs = all === 1 ? '1 input' : `${all} inputs`;
   if (all === once) {
     report.note(`${inputs}, each exactly once.`);

@@ -3,41 +3,8 @@ import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from
 import {collect, parseDuration, parseRate, wholeNumber} from '../../cli/values.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
 import {type FormatName, formatNames} from '../../output/formats.ts';
-import type {TypeRule} from '../../sources/media-type/decide.ts';
-import type {AfterAction} from './handover.ts';
-
-export interface UploadOptions {
-  inputs: string[];
-  contentType?: string;
-  types: TypeRule;
-  name?: string;
-  format?: FormatName;
-  json?: boolean;
-  ndjson?: boolean;
-  recursive?: boolean;
-  follow?: boolean;
-  all?: boolean;
-  filesFrom?: string[];
-  filesFrom0?: string[];
-  include?: string[];
-  exclude?: string[];
-  shard?: string;
-  concurrency: number;
-  retries: number;
-  stallTimeout: number;
-  answerTimeout: number;
-  deadline?: number;
-  limitRate?: number;
-  onUnknown: 'hold' | 'retry';
-  journal?: string;
-  failFast?: boolean;
-  dryRun?: boolean;
-  allowEmpty?: boolean;
-  ci?: 'github' | 'auto';
-  open?: boolean;
-  copy?: boolean;
-  qr?: boolean;
-}
+import type {AfterAction} from './after-action.ts';
+import type {UploadFlags} from './flags.ts';
 
 /** Declares `media upload`. */
 export function uploadCommand(cli: Cli, run = runUpload): Command {
@@ -122,13 +89,13 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
         'media upload photo.png --base-url embedded',
       ]),
     )
-    .action(async (inputs: string[], options: Omit<UploadOptions, 'inputs'>, command: Command) => {
+    .action(async (inputs: string[], options: Omit<UploadFlags, 'inputs'>, command: Command) => {
       cli.status = await run({...options, inputs}, invocationOf(cli, command));
     });
 }
 
 /** Uploads the inputs, prints what became of them, and returns the exit status. */
-export async function runUpload(options: UploadOptions, invocation: Invocation): Promise<ExitStatus> {
+export async function runUpload(options: UploadFlags, invocation: Invocation): Promise<ExitStatus> {
   const format = chosenFormat(options);
   const {typeDecision} = await import('./inputs.ts');
   const decideType = await typeDecision(options);
@@ -162,7 +129,7 @@ async function finish(
   return result;
 }
 
-function chosenFormat(options: UploadOptions): FormatName {
+function chosenFormat(options: UploadFlags): FormatName {
   const chosen = new Set<FormatName>();
   if (options.json) chosen.add('json');
   if (options.ndjson) chosen.add('ndjson');

@@ -5,7 +5,7 @@ import {errorAnnotation, outputEntry} from '../../output/ci.ts';
 import {markdownText, markdownUrl, printable, printableJson} from '../../output/escape.ts';
 import {publicUrl} from '../../service/record.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
-import type {AfterAction} from './handover.ts';
+import type {AfterAction} from './after-action.ts';
 import {Tally} from './tally.ts';
 
 /** GitHub shows so many annotations of a step. */

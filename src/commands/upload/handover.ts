@@ -4,21 +4,11 @@ import {webAddress} from '../../output/links.ts';
 import {mayColor, widthOf} from '../../output/terminal.ts';
 import {publicUrl} from '../../service/record.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
-import type {UploadOptions} from './command.ts';
-
-/** Something that is done with the answers of an upload, besides printing them. */
-export interface AfterAction {
-  add(outcome: Outcome): void;
-  /** A walk has left something out. */
-  leftOut?(input: LeftOut): void;
-  /** The run ended early, with this error. */
-  failed(error: MediaError): void;
-  /** Does it; resolves to what went wrong, where that makes the run a failure. */
-  end(): Promise<MediaError | undefined>;
-}
+import type {AfterAction} from './after-action.ts';
+import type {UploadFlags} from './flags.ts';
 
 /** What the options ask to be done with the answers: for the CI system, for the browser, the clipboard, the camera. */
-export async function afterActions(options: UploadOptions, invocation: Invocation): Promise<AfterAction[]> {
+export async function afterActions(options: UploadFlags, invocation: Invocation): Promise<AfterAction[]> {
   const actions: AfterAction[] = [];
   const {isGithub} = await import('../../output/ci.ts');
   if (options.ci === 'github' || (options.ci === 'auto' && isGithub(invocation.host.env))) {
@@ -36,11 +26,11 @@ const longestCopy = 74_994;
 
 /** Hands the addresses over to the browser, the terminal's clipboard or a camera. */
 class Handover implements AfterAction {
-  readonly #options: UploadOptions;
+  readonly #options: UploadFlags;
   readonly #invocation: Invocation;
   readonly #addresses: [number, string][] = [];
 
-  constructor(options: UploadOptions, invocation: Invocation) {
+  constructor(options: UploadFlags, invocation: Invocation) {
     this.#options = options;
     this.#invocation = invocation;
   }

@@ -6,7 +6,7 @@ import type {InputContext} from '../../sources/find/expand.ts';
 import type {Shard} from '../../sources/find/shard.ts';
 import type {Source} from '../../sources/open/source.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
-import type {UploadOptions} from './command.ts';
+import type {UploadFlags} from './flags.ts';
 
 /** The inputs of a run: a stream of sources, and what is known of it beforehand. */
 export interface Inputs {
@@ -28,7 +28,7 @@ export interface Inputs {
  * before anything is sent when an input is mistaken or stands for nothing.
  */
 export async function openInputs(
-  options: UploadOptions,
+  options: UploadFlags,
   {host}: Invocation,
   signal: StopSignal,
 ): Promise<Inputs> {
@@ -71,7 +71,7 @@ export async function openInputs(
 
 /** A working directory that was removed could still be read, as an empty one. */
 async function refuseGoneDirectory(
-  {inputs, filesFrom = [], filesFrom0 = []}: UploadOptions,
+  {inputs, filesFrom = [], filesFrom0 = []}: UploadFlags,
   directory: string,
 ): Promise<void> {
   const isNeeded = [...inputs, ...filesFrom, ...filesFrom0].some(
@@ -88,7 +88,7 @@ async function refuseGoneDirectory(
 }
 
 async function chosenShard(
-  {shard}: UploadOptions,
+  {shard}: UploadFlags,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Shard | undefined> {
   if (shard === undefined) return undefined;
@@ -96,13 +96,13 @@ async function chosenShard(
   return shard === 'auto' ? autoShard(env) : parseShard(shard);
 }
 
-export type TypeDecision = TransferOptions['contentType'];
+export type DecideType = TransferOptions['contentType'];
 
 /** With so many files and connections open at a time, descriptors are left even where a process may have only 64. */
 const fewAtATime = 16;
 
 /** What decides the content type of each source under these options; a bad --content-type is a usage error. */
-export async function typeDecision(options: UploadOptions): Promise<TypeDecision> {
+export async function typeDecision(options: UploadFlags): Promise<DecideType> {
   const {decideSourceType, loadTypeKnowledge, parseContentType} = await import(
     '../../sources/media-type/decide.ts'
   );

@@ -1,9 +1,9 @@
 import {MediaError} from '../../errors.ts';
-import type {UploadOptions} from './command.ts';
+import type {UploadFlags} from './flags.ts';
 import type {Tally} from './tally.ts';
 
 /** Throws `nothing_matched` where all was left out. Of a shard, another machine may have what is to be uploaded. */
-export function refuseNothing({total, leftOut}: Tally, {allowEmpty, shard}: UploadOptions): void {
+export function refuseNothing({total, leftOut}: Tally, {allowEmpty, shard}: UploadFlags): void {
   if (total > 0 || leftOut === 0 || allowEmpty || shard !== undefined) return;
   const counted = leftOut === 1 ? '1 name was' : `${leftOut} names were`;
   throw new MediaError(

@@ -9,11 +9,11 @@ import type {FormatName} from '../../output/formats.ts';
 import type {Results} from '../../output/results.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
-import type {UploadOptions} from './command.ts';
+import type {AfterAction} from './after-action.ts';
 import {Audit} from './dry-run-totals.ts';
 import {Failures} from './failures.ts';
-import type {AfterAction} from './handover.ts';
-import {type Inputs, openInputs, type TypeDecision} from './inputs.ts';
+import type {UploadFlags} from './flags.ts';
+import {type DecideType, type Inputs, openInputs} from './inputs.ts';
 import {refuseNothing, unfollowedText} from './left-out.ts';
 import {watchUpload} from './progress-watch.ts';
 import {Again, type TypedCommand} from './retry-hint.ts';
@@ -21,7 +21,7 @@ import {Tally} from './tally.ts';
 
 /** One run of `media upload`: opens the service, sends the sources, prints what becomes of them, heeds signals. */
 export class UploadRun {
-  readonly #options: UploadOptions;
+  readonly #options: UploadFlags;
   readonly #invocation: Invocation;
   readonly #format: FormatName;
   readonly #after: readonly AfterAction[];
@@ -34,7 +34,7 @@ export class UploadRun {
   #localFailure: MediaError | undefined;
 
   constructor(
-    options: UploadOptions,
+    options: UploadFlags,
     invocation: Invocation,
     format: FormatName,
     after: readonly AfterAction[],
@@ -48,7 +48,7 @@ export class UploadRun {
     this.#failures = new Failures(invocation, options.failFast === true);
   }
 
-  async execute(contentType: TypeDecision): Promise<ExitStatus> {
+  async execute(contentType: DecideType): Promise<ExitStatus> {
     const stopListening = this.#invocation.host.onEndSignal(signal => this.#onSignal(signal));
     const cancelDeadline = this.#startDeadline();
     try {
@@ -84,7 +84,7 @@ export class UploadRun {
     return this.#invocation.host.clock.after(deadline, () => this.#stop.abort(error));
   }
 
-  async #upload(contentType: TypeDecision): Promise<void> {
+  async #upload(contentType: DecideType): Promise<void> {
     const inputs = await openInputs(this.#options, this.#invocation, this.#stop);
     if (inputs.empty) {
       if (inputs.isEmptyShard)
@@ -100,12 +100,12 @@ export class UploadRun {
     const {observer, tell, finish} = await watchUpload(this.#invocation, inputs, this.#tally);
     const stopTelling = this.#invocation.host.onStatusSignal(tell);
     try {
-      const {uploadAll} = await import('../../transfer/batch.ts');
+      const {uploadBatch} = await import('../../transfer/batch.ts');
       const options = {
         ...this.#transferOptions(session, contentType, observer),
         ...(journal === undefined ? {} : {journal}),
       };
-      for await (const result of uploadAll(inputs.sources, options)) {
+      for await (const result of uploadBatch(inputs.sources, options)) {
         if (result.status === 'left out') await this.#leaveOut(result, results);
         else
           await this.#take(
@@ -189,7 +189,7 @@ export class UploadRun {
 
   #transferOptions(
     session: Session | undefined,
-    contentType: TypeDecision,
+    contentType: DecideType,
     observer: TransferOptions['observer'],
   ): TransferOptions {
     const {host} = this.#invocation;
@@ -251,7 +251,7 @@ const inputOptions = new Set([
 
 /** How the run was called; what comes through a pipe comes once. */
 function typedCommand(
-  {inputs, filesFrom = [], filesFrom0 = []}: UploadOptions,
+  {inputs, filesFrom = [], filesFrom0 = []}: UploadFlags,
   invocation: Invocation,
 ): TypedCommand {
   const streams = [

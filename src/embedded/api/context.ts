@@ -1,5 +1,5 @@
 import type {Clock} from '../../host.ts';
-import type {Pace} from '../exchange/pace.ts';
+import type {BodyPace} from '../exchange/pace.ts';
 import type {IdempotencyEntries} from '../store/idempotency.ts';
 import type {KeyRing} from '../store/keys.ts';
 import type {Store} from '../store/store.ts';
@@ -12,7 +12,7 @@ export interface Service {
   readonly idempotency: boolean;
   readonly deniedStatus: 403 | 404;
   readonly clock: Clock;
-  readonly pace: Pace;
+  readonly pace: BodyPace;
   readonly observer: Observer;
   /** Where the service listens. */
   port(): number;

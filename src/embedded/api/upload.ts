@@ -23,7 +23,7 @@ interface Received {
 export async function upload(exchange: Exchange, service: Service): Promise<void> {
   const {headers} = exchange.request;
   const key = await authorize(headers.authorization, 'upload', service.keys, service.deniedStatus);
-  const contentType = parseContentType(headers['content-type']);
+  const contentType = readContentType(headers['content-type']);
   const size = parseContentLength(headers['content-length']);
   const idempotencyKey = service.idempotency ? parseIdempotencyKey(headers['idempotency-key']) : undefined;
   if (!(await service.store.hasSpaceFor(size))) {
@@ -40,7 +40,7 @@ export async function upload(exchange: Exchange, service: Service): Promise<void
 }
 
 /** The media type of the body, its type and subtype in lower case; throws a 415 unless it is image/* or video/*. */
-export function parseContentType(field: string | undefined): string {
+export function readContentType(field: string | undefined): string {
   // The names of RFC 6838, 4.2: so a literal `image/*` is no type.
   const match = /^((?:image|video)\/[a-z0-9][a-z0-9!#$&^_.+-]*)[ \t]*((?:;[\t -~]*)?)$/i.exec(field ?? '');
   if (match === null) {

@@ -1,7 +1,7 @@
 import type {Duplex} from 'node:stream';
 
 /** What is known of one client connection beyond the request at hand. */
-export class Connection {
+export class ServedConnection {
   /** What the HTTP parser or the socket reported; the connection carries no further request. */
   failure: Error | undefined;
   /** The last answer is given: what still arrives is read and dropped. */
@@ -24,13 +24,13 @@ export class Connection {
   }
 }
 
-const connections = new WeakMap<Duplex, Connection>();
+const connections = new WeakMap<Duplex, ServedConnection>();
 
 /** The one Connection of a socket. */
-export function connectionOf(socket: Duplex): Connection {
+export function connectionOf(socket: Duplex): ServedConnection {
   let connection = connections.get(socket);
   if (connection === undefined) {
-    connection = new Connection();
+    connection = new ServedConnection();
     connections.set(socket, connection);
   }
   return connection;

@@ -1,21 +1,21 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {Clock} from '../../host.ts';
-import {type Connection, connectionOf} from './connection.ts';
-import type {Pace} from './pace.ts';
+import {connectionOf, type ServedConnection} from './connection.ts';
+import type {BodyPace} from './pace.ts';
 import {Refusal} from './refusal.ts';
 
 /** One request, and what its answer needs. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly connection: Connection;
+  readonly connection: ServedConnection;
   readonly method: string;
   /** The path of the request target, as sent, without the query. */
   readonly path: string;
   /** The host and port that the client means, where the request target says so (absolute form). */
   readonly authority: string | undefined;
   readonly clock: Clock;
-  readonly pace: Pace;
+  readonly pace: BodyPace;
   /** Header fields that every answer carries. */
   readonly commonHeaders: Readonly<Record<string, string>>;
   /** Tells a client that asked (`Expect: 100-continue`) to send its body; call it before reading the body. */
@@ -30,7 +30,7 @@ export interface Exchange {
 export function exchangeOf(
   request: IncomingMessage,
   response: ServerResponse,
-  {clock, pace}: {clock: Clock; pace: Pace},
+  {clock, pace}: {clock: Clock; pace: BodyPace},
   commonHeaders: Readonly<Record<string, string>>,
   acceptBody: () => void,
 ): Exchange {

@@ -1,5 +1,5 @@
 /** How slowly a request may arrive. An honest upload on a bad line is far above it; a connection held for harm is not. */
-export interface Pace {
+export interface BodyPace {
   /** How long a request's head may take, in milliseconds; a connection without a request ends after it too. */
   headMs: number;
   /** What a body has to bring in each window, on average; less is answered with 408. */
@@ -8,4 +8,4 @@ export interface Pace {
   windowMs: number;
 }
 
-export const defaultPace: Pace = {headMs: 60_000, bytesPerSecond: 100, windowMs: 60_000};
+export const defaultPace: BodyPace = {headMs: 60_000, bytesPerSecond: 100, windowMs: 60_000};

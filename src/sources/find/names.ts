@@ -1,15 +1,12 @@
 import {isUtf8} from 'node:buffer';
 import {sep} from 'node:path';
-import {typedPath} from '../../lib/typed-path.ts';
+import {type FilePath, typedPath} from '../../lib/typed-path.ts';
 
 /**
  * A name or path as the file system keeps it, one character (U+0000 to U+00FF) for each of its bytes: no name is lost,
  * `<` is byte order on every machine, and a long list of names takes little memory. Its separator is always `/`.
  */
 export type ByteName = string;
-
-/** A path as node:fs takes it: its text where that is exact, else its bytes. */
-export type FilePath = string | Buffer;
 
 const printableAscii = /^[ -~]*$/;
 

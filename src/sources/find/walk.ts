@@ -1,6 +1,7 @@
 import type {Dirent} from 'node:fs';
 import {opendir, stat} from 'node:fs/promises';
-import {type ByteName, type FilePath, joinNames, resolveName, toPath} from './names.ts';
+import type {FilePath} from '../../lib/typed-path.ts';
+import {type ByteName, joinNames, resolveName, toPath} from './names.ts';
 import {Places} from './places.ts';
 import type {WalkRules} from './walk-rules.ts';
 

@@ -1,4 +1,4 @@
-import type {RandomAccess} from './decide.ts';
+import type {RandomAccess} from './random-access.ts';
 
 /** So many frames in a row are no coincidence. */
 const enoughFrames = 4;

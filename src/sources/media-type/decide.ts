@@ -2,8 +2,10 @@ import {extname} from 'node:path';
 import {MediaError, NotMediaError} from '../../errors.ts';
 import type {Source} from '../open/source.ts';
 import {ambiguousExtensions, furtherTypes} from './extension-types.ts';
+import type {Finding, MediaFinding} from './finding.ts';
+import type {RandomAccess} from './random-access.ts';
 import {type Claim, describeMismatch, mismatched, notMedia, showable} from './sentences.ts';
-import {type Finding, loadSniffer, type MediaFinding, sniff} from './sniff.ts';
+import {loadSniffer, sniff} from './sniff.ts';
 import {markup, plainText} from './sniff-plain-text.ts';
 import {
   extensionTypes,
@@ -17,13 +19,6 @@ import {
 
 /** The values of `--types`. */
 export type TypeRule = 'extension' | 'content' | 'strict';
-
-/** Random access to the bytes of an opened file. */
-export interface RandomAccess {
-  readonly size: number;
-  /** Reads at a position; fewer bytes than asked for only at the end. */
-  read(position: number, length: number): Promise<Uint8Array>;
-}
 
 export interface TypeDecision {
   contentType: string;

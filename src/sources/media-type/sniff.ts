@@ -1,5 +1,6 @@
 import {holdsAudioFrames} from './audio-frames.ts';
-import type {RandomAccess} from './decide.ts';
+import type {Finding} from './finding.ts';
+import type {RandomAccess} from './random-access.ts';
 import {isAudioStream} from './sniff-audio.ts';
 import {sniffRawVideo} from './sniff-nal.ts';
 import {sniffPicture} from './sniff-pictures.ts';
@@ -26,22 +27,6 @@ import {
   wtvTracks,
 } from './tracks-streams.ts';
 import {transportTracks} from './tracks-transport.ts';
-
-/** What the bytes are: an image or video type, positively something else, or (undefined) nothing that anybody knows. */
-export type Finding = MediaFinding | OtherFinding | undefined;
-
-export interface MediaFinding {
-  isMedia: true;
-  type: string;
-}
-
-export interface OtherFinding {
-  isMedia: false;
-  /** A media type, or words; of a container of video, what is in it. */
-  what: string;
-  /** The type that the container has when there is video in it. */
-  container?: string;
-}
 
 const headLength = 64 * 1024;
 

@@ -1,5 +1,5 @@
 import {holdsAudioFrames} from './audio-frames.ts';
-import type {RandomAccess} from './decide.ts';
+import type {RandomAccess} from './random-access.ts';
 import {matches, viewOf} from './sniff-signatures.ts';
 import {mostTelling, type Tracks} from './tracks.ts';
 

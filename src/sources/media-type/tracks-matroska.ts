@@ -1,4 +1,4 @@
-import type {RandomAccess} from './decide.ts';
+import type {RandomAccess} from './random-access.ts';
 import {matches} from './sniff-signatures.ts';
 import {mostTelling, type Tracks} from './tracks.ts';
 

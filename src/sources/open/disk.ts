@@ -16,7 +16,7 @@ import {resolve} from 'node:path';
 import {promisify} from 'node:util';
 import {systemCode} from '../../errors.ts';
 import {type Clock, systemClock} from '../../host.ts';
-import type {FilePath} from '../find/names.ts';
+import type {FilePath} from '../../lib/typed-path.ts';
 
 /** The calls on other threads. */
 const elsewhere = {

@@ -3,8 +3,8 @@ import {stat} from 'node:fs/promises';
 import {fileURLToPath} from 'node:url';
 import {MediaError, systemCode} from '../../errors.ts';
 import {shellQuoted} from '../../lib/shell.ts';
+import type {FilePath} from '../../lib/typed-path.ts';
 import {typedPath} from '../../lib/typed-path.ts';
-import type {FilePath} from '../find/names.ts';
 import {Disk, type DiskFile, type FileAtHand, smallBytes} from './disk.ts';
 import type {OpenSource, SmallContent, Source} from './source.ts';
 

@@ -1,5 +1,5 @@
 import type {StopSignal} from '../../host.ts';
-import type {FilePath} from '../find/names.ts';
+import type {FilePath} from '../../lib/typed-path.ts';
 
 /** Something to upload, not opened yet. */
 export interface Source {

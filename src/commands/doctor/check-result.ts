@@ -1,0 +1,21 @@
+import type {MediaError} from '../../errors.ts';
+
+/** What is looked at, in this order, and how a person calls it. */
+export const checkLabels = {
+  configuration: 'configuration',
+  'file-modes': 'file modes',
+  'base-url': 'base URL',
+  proxy: 'proxy',
+  dns: 'DNS',
+  connection: 'connection',
+  tls: 'TLS',
+  key: 'key',
+  'upload-path': 'upload path',
+};
+
+export type CheckName = keyof typeof checkLabels;
+
+/** What one check found. */
+export type CheckResult =
+  | {check: CheckName; status: 'ok' | 'warning' | 'unverified' | 'skipped'; message: string}
+  | {check: CheckName; status: 'failed'; error: MediaError};

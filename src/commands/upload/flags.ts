@@ -1,0 +1,36 @@
+import type {FormatName} from '../../output/formats.ts';
+import type {TypeRule} from '../../sources/media-type/decide.ts';
+
+/** The options of `media upload`, as they were read from the command line. */
+export interface UploadFlags {
+  inputs: string[];
+  contentType?: string;
+  types: TypeRule;
+  name?: string;
+  format?: FormatName;
+  json?: boolean;
+  ndjson?: boolean;
+  recursive?: boolean;
+  follow?: boolean;
+  all?: boolean;
+  filesFrom?: string[];
+  filesFrom0?: string[];
+  include?: string[];
+  exclude?: string[];
+  shard?: string;
+  concurrency: number;
+  retries: number;
+  stallTimeout: number;
+  answerTimeout: number;
+  deadline?: number;
+  limitRate?: number;
+  onUnknown: 'hold' | 'retry';
+  journal?: string;
+  failFast?: boolean;
+  dryRun?: boolean;
+  allowEmpty?: boolean;
+  ci?: 'github' | 'auto';
+  open?: boolean;
+  copy?: boolean;
+  qr?: boolean;
+}
