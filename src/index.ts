@@ -9,6 +9,7 @@ export type {
 export {type ErrorCode, MediaError} from './errors.ts';
 export type {Clock} from './host.ts';
 export type {Body, HttpAnswer, Wire} from './http/http.ts';
+export type {FilePath} from './lib/typed-path.ts';
 export {MediaClient, type MediaClientOptions} from './library/media-client.ts';
 export {bytesSource, type FilesOptions, filesOf} from './library/sources.ts';
 export {startService} from './library/start-service.ts';
@@ -22,7 +23,6 @@ export {
   type ReceivedRecord,
 } from './service/record.ts';
 export type {Refused, Stored, Unreadable, UploadAnswer, Uploader, UploadRequest} from './service/uploader.ts';
-export type {FilePath} from './lib/typed-path.ts';
 export type {TypeRule} from './sources/media-type/decide.ts';
 export type {OpenSource, Source} from './sources/open/source.ts';
 export type {TransferObserver} from './transfer/batch.ts';

@@ -22,7 +22,7 @@ const longestAnswer = 64 * 1024;
  * was none in time; rejects with a MediaError when no connection could be made. Not by undici, which sends no head before
  * it has the body's first byte.
  */
-export async function postWithoutBody(
+export async function postHead(
   {url, headers, waitMs, signal}: UnsentRequest,
   options: ConnectionOptions,
 ): Promise<HttpAnswer | undefined> {

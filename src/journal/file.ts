@@ -1,7 +1,7 @@
 import {constants, type Stats} from 'node:fs';
 import {lstat, open} from 'node:fs/promises';
 import {MediaError, systemCode} from '../errors.ts';
-import {journalFailed, unusable} from './errors.ts';
+import {unusable} from './errors.ts';
 
 /** What a journal needs of an open file; node's FileHandle is one. */
 export interface JournalHandle {
@@ -118,20 +118,4 @@ export async function readAll(handle: ReadHandle, offset: number, length: number
     filled += bytesRead;
   }
   return buffer.subarray(0, filled);
-}
-
-const directoriesCannotSync = new Set(['EPERM', 'EACCES', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP']);
-
-/** Makes the names in a directory durable, where the platform can do that. */
-export async function syncDirectory(path: string): Promise<void> {
-  try {
-    const handle = await open(path, 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    if (!directoriesCannotSync.has(systemCode(error) ?? '')) throw journalFailed(path, 'written', error);
-  }
 }

@@ -1,13 +1,14 @@
 import {dirname} from 'node:path';
 import type {Host} from '../host.ts';
 import {acquireLock, LockHeld} from '../lib/lock.ts';
+import {syncDirectory} from '../lib/sync-directory.ts';
 import {typedPath} from '../lib/typed-path.ts';
 import {inUse, journalFailed} from './errors.ts';
-import {cannotOpen, type JournalHandle, openJournalFile, syncDirectory, writeAll} from './file.ts';
-import {Journal} from './journal.ts';
+import {cannotOpen, type JournalHandle, openJournalFile, writeAll} from './file.ts';
 import {headerText} from './lines.ts';
 import {JournalReader} from './reader.ts';
 import {type Recovery, recover} from './recovery.ts';
+import {Journal} from './run-journal.ts';
 
 export interface JournalOptions {
   /** Whether a journal that is not there is refused, not made. */
@@ -60,9 +61,9 @@ async function prepare(
     await writeAll(handle, Buffer.from(text), soundLength);
     // What a killed run left in the system's memory is relied on from now on.
     await handle.datasync();
+    if (needs === 'header') await syncDirectory(dirname(absolute));
   } catch (error) {
     throw journalFailed(shown, 'written', error);
   }
-  if (needs === 'header') await syncDirectory(dirname(absolute));
   return soundLength + text.length;
 }

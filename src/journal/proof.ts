@@ -1,7 +1,7 @@
 import type {Entry} from './index.ts';
-import type {ContentHash, JournalInput} from './journal.ts';
 import {idIn, type PathKey, pathKey} from './lines.ts';
 import type {JournalReader} from './reader.ts';
+import type {ContentHash, JournalInput} from './run-journal.ts';
 
 /** Whether an input stands in the journals exactly once, and if not, why. */
 export interface Verdict {

@@ -122,7 +122,7 @@ function* endingWith<T>(end: () => void, value: T): Generator<T> {
 }
 
 async function openJournal(path: string, host: Host): Promise<Journal> {
-  const {openJournal: open} = await import('../journal/open.ts');
+  const {openJournal: open} = await import('../journal/journal.ts');
   return open(path, host);
 }
 

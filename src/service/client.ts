@@ -1,5 +1,11 @@
 import type {StopSignal} from '../host.ts';
-import {Connection, type ConnectionOptions, type HttpAnswer, type HttpRequest} from '../http/http.ts';
+import {
+  Connection,
+  type ConnectionOptions,
+  type HttpAnswer,
+  type HttpRequest,
+  postWithoutBody,
+} from '../http/http.ts';
 import type {Secret} from '../lib/secret.ts';
 import {parseErrorRecord, parseRecord} from './record.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from './uploader.ts';
@@ -69,7 +75,6 @@ export class ServiceClient implements Uploader {
 
   /** Sends the head of an upload of a text, which is to be refused, and no body; undefined when nothing is answered in time. */
   async postUploadWithoutBody(waitMs: number, signal: StopSignal): Promise<HttpAnswer | undefined> {
-    const {postWithoutBody} = await import('../http/unsent.ts');
     const headers = {
       authorization: `Bearer ${this.#key.reveal()}`,
       'content-type': 'text/plain',

@@ -1,5 +1,5 @@
 import type {StopSignal} from '../host.ts';
-import {contentHash} from '../journal/hash.ts';
+import {contentHash} from '../journal/journal.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 
 /** The first file of its size, to be hashed when a second one turns up. */

@@ -1,7 +1,6 @@
 import {MediaError, systemCode} from '../errors.ts';
-import type {JournalEntry} from '../journal/entry.ts';
-import {contentHash} from '../journal/hash.ts';
-import type {Journal, JournalInput} from '../journal/journal.ts';
+import type {Journal, JournalEntry, JournalInput} from '../journal/journal.ts';
+import {contentHash} from '../journal/journal.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {attemptUpload, type FailedAttempt} from './attempt.ts';

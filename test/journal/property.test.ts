@@ -1,6 +1,6 @@
 import {appendFile} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
-import type {Journal} from '../../src/journal/journal.ts';
+import type {Journal} from '../../src/journal/run-journal.ts';
 import {type Bench, bench, inputOf, lookup, noHash, sha256, withoutSync} from '../support/journal.ts';
 import {seeded} from '../support/seeded.ts';
 

@@ -6,8 +6,8 @@ import {build} from 'esbuild';
 import {onTestFinished} from 'vitest';
 import {type Host, systemHost} from '../../src/host.ts';
 import type {JournalHandle} from '../../src/journal/file.ts';
-import type {Journal, JournalInput} from '../../src/journal/journal.ts';
 import {type JournalOptions, openJournal} from '../../src/journal/open.ts';
+import type {Journal, JournalInput} from '../../src/journal/run-journal.ts';
 import {temporaryDirectory} from './media.ts';
 
 export function sha256(content: string | Uint8Array): string {

@@ -1,5 +1,5 @@
-import {type PathKey, pathFields} from '../../journal/lines.ts';
-import type {Verdict} from '../../journal/proof.ts';
+import type {Verdict} from '../../journal/journal.ts';
+import {type PathKey, pathFields} from '../../journal/journal.ts';
 import {printable, printableJson} from '../../output/escape.ts';
 import type {Stdout} from '../../output/stdout.ts';
 

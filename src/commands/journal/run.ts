@@ -1,12 +1,20 @@
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
-import {journalCodes} from '../../journal/errors.ts';
-import type {Entry} from '../../journal/index.ts';
-import {idIn, type PathKey, pathKey} from '../../journal/lines.ts';
-import {writeMerged} from '../../journal/merge.ts';
-import {openJournal} from '../../journal/open.ts';
-import {entryReason, JournalSet, type Verdict} from '../../journal/proof.ts';
-import {closeAll, type JournalReader, readJournals} from '../../journal/reader.ts';
+import type {Entry} from '../../journal/journal.ts';
+import {
+  closeAll,
+  entryReason,
+  idIn,
+  type JournalReader,
+  JournalSet,
+  journalCodes,
+  openJournal,
+  type PathKey,
+  pathKey,
+  readJournals,
+  type Verdict,
+  writeMerged,
+} from '../../journal/journal.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {printableJson} from '../../output/escape.ts';
 import {fromText, normalizeName, toText} from '../../sources/find/names.ts';

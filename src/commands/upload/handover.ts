@@ -1,9 +1,8 @@
 import type {Invocation} from '../../cli/invocation.ts';
-import type {MediaError} from '../../errors.ts';
 import {webAddress} from '../../output/links.ts';
 import {mayColor, widthOf} from '../../output/terminal.ts';
 import {publicUrl} from '../../service/record.ts';
-import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
+import type {Outcome} from '../../transfer/outcome.ts';
 import type {AfterAction} from './after-action.ts';
 import type {UploadFlags} from './flags.ts';
 

@@ -174,7 +174,7 @@ export class UploadRun {
   async #openJournal(): Promise<Journal | undefined> {
     const {journal, dryRun} = this.#options;
     if (journal === undefined || dryRun) return undefined;
-    const {openJournal} = await import('../../journal/open.ts');
+    const {openJournal} = await import('../../journal/journal.ts');
     return openJournal(journal, this.#invocation.host);
   }
 

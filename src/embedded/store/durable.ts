@@ -1,5 +1,6 @@
-import {type FileHandle, link, open, rename, rm} from 'node:fs/promises';
+import {link, open, rename, rm} from 'node:fs/promises';
 import {dirname} from 'node:path';
+import {syncDirectory} from '../../lib/sync-directory.ts';
 
 /** Writes a new file (0600) whose bytes are on the disk when the promise resolves; leaves none behind on failure. */
 export async function writeDurably(path: string, text: string): Promise<void> {
@@ -38,21 +39,6 @@ export async function claimName(path: string, target: string): Promise<boolean> 
     return true;
   } finally {
     await rm(path, {force: true});
-  }
-}
-
-const directoriesCannotSync = new Set(['EPERM', 'EACCES', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP']);
-
-/** Makes the names in a directory durable, where the platform can do that. */
-export async function syncDirectory(path: string): Promise<void> {
-  let handle: FileHandle | undefined;
-  try {
-    handle = await open(path, 'r');
-    await handle.sync();
-  } catch (error) {
-    if (!directoriesCannotSync.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
-  } finally {
-    await handle?.close();
   }
 }
 

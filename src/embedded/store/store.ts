@@ -4,9 +4,10 @@ import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {defined} from '../../lib/defined.ts';
 import {isSha256, isString, oneOf, optional, type Shape} from '../../lib/shape.ts';
+import {syncDirectory} from '../../lib/sync-directory.ts';
 import type {MediaRecord} from '../../service/record.ts';
 import type {MediaFacts} from '../media/media-facts.ts';
-import {renameDurably, syncDirectory, writeDurably} from './durable.ts';
+import {renameDurably, writeDurably} from './durable.ts';
 import {KeptFile} from './kept-file.ts';
 import {isRecordId, recordIds} from './record-id.ts';
 
