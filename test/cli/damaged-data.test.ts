@@ -204,14 +204,14 @@ describe('the settings file', () => {
   it.each([
     ['a number', '17', 'it holds no profiles'],
     ['an array', '[]', 'it holds no profiles'],
-    ['a text that was cut', profileOf({'base-url': 'https://a.example'}).slice(0, -4), 'it is no JSON'],
+    ['a text that was cut', profileOf({'base-url': 'https://a.example'}).slice(0, -4), 'it is not valid JSON'],
     ['an array of profiles', '{"profiles":[]}', 'it holds no profiles'],
     [
       'a text for a profile',
       profileOf('https://a.example'),
-      'it holds a profile "default" that is no set of strings',
+      'it holds a profile "default" that is not a set of strings',
     ],
-    ['a number for a key', profileOf({key: 7}), 'it holds a profile "default" that is no set of strings'],
+    ['a number for a key', profileOf({key: 7}), 'it holds a profile "default" that is not a set of strings'],
     [
       'another place for the key',
       profileOf({'key-store': 'cloud'}),
