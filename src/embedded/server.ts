@@ -55,7 +55,7 @@ export function createRoutedServer(service: Service): RoutedServer {
   server.on('connect', (_request, socket) => {
     // Node hands this socket over: no one else would close it.
     socket.on('error', ignore).once('finish', () => socket.destroy());
-    const refusal = new Refusal(405, 'This is no proxy.', {Allow: 'GET, HEAD, POST'});
+    const refusal = new Refusal(405, 'This is not a proxy.', {Allow: 'GET, HEAD, POST'});
     answerRaw(socket, refusal, commonHeaders, service.clock);
   });
   server.on('clientError', (error, socket) => onClientError(error, socket, service, commonHeaders));

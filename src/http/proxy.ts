@@ -12,7 +12,7 @@ export function proxyFor(origin: URL): URL | undefined {
 function parseProxy(value: string): URL {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new MediaError('proxy_failed', 'The proxy in the environment is no http or https URL.', {
+    throw new MediaError('proxy_failed', 'The proxy in the environment is not an http or https URL.', {
       hint: 'Set HTTPS_PROXY to a value like http://proxy.example:3128.',
     });
   }

@@ -76,7 +76,7 @@ function refuseIrregular(stats: Stats, shown: string): void {
 
 function notRegular(shown: string, what: string): MediaError {
   return unusable(
-    `${shown} is ${what}, so it is no journal`,
+    `${shown} is ${what}, so it is not a journal`,
     'Name the file itself, or one that does not exist yet.',
   );
 }

@@ -86,7 +86,9 @@ function take(line: RawLine, recovery: Recovery, shown: string): void {
       throw damagedLine(
         shown,
         line.number,
-        parsed === undefined ? 'is no line of a journal' : 'tells of an upload that no line before it began',
+        parsed === undefined
+          ? 'is not a line of a journal'
+          : 'belongs to an upload that no earlier line began',
       );
     recovery.torn = true;
     return;
@@ -115,7 +117,7 @@ function parseBytes(bytes: Uint8Array): ParsedLine | undefined {
 function checkHeader(parsed: ParsedLine | undefined, shown: string): void {
   if (parsed?.event !== 'header') {
     throw unusable(
-      `${shown} is no journal of media`,
+      `${shown} is not a journal of media`,
       'Name a journal, or a file that does not exist yet; this one was left as it is.',
     );
   }
@@ -132,6 +134,6 @@ function checkHeader(parsed: ParsedLine | undefined, shown: string): void {
 export function damagedLine(shown: string, number: number, what: string): MediaError {
   return unusable(
     `The journal ${shown} is damaged: line ${number} ${what}`,
-    `Nothing was changed. Look at line ${number}: mend it, or take it out if what it told of is known otherwise.`,
+    `Nothing was changed. Look at line ${number}: fix it, or delete it if you know the result of that upload.`,
   );
 }

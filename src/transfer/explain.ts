@@ -64,7 +64,7 @@ export function describeRefusal(refusal: Refused, host: string): MediaError {
       sentence(`${host} answered ${status}${said || ': the key lacks permission, or the base URL is wrong'}`),
       {
         ...details,
-        hint: `Check that the key may upload and that the base URL is right${noRecord ? '; the answer is no error record, so it may come from a proxy in between' : ''}.`,
+        hint: `Check that the key may upload and that the base URL is right${noRecord ? '; the response is not an error record, so it may come from a proxy in between' : ''}.`,
       },
     );
   }

@@ -139,7 +139,7 @@ describe('a journal whose record of a stored file was spoilt', () => {
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
     expect(JSON.parse(stderr).error).toMatchObject({
       code: 'journal_unusable',
-      message: `The journal j is damaged: line ${line} is no line of a journal.`,
+      message: `The journal j is damaged: line ${line} is not a line of a journal.`,
     });
   });
 });

@@ -57,7 +57,7 @@ describe('media config', () => {
   it.each([
     [['get', 'key'], 'There is no setting "key".'],
     [['set', 'key', 'mk_x'], 'There is no setting "key".'],
-    [['set', 'idempotency-keys', 'yes'], '"yes" is no value of idempotency-keys.'],
+    [['set', 'idempotency-keys', 'yes'], '"yes" is not a value of idempotency-keys.'],
     [['set', 'base-url'], "Missing required argument 'value'"],
     [['set', 'base-url', 'https://a.example', 'more'], 'Too many arguments'],
     [['sit'], "Unknown command 'sit'."],

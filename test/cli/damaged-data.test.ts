@@ -204,7 +204,11 @@ describe('the settings file', () => {
   it.each([
     ['a number', '17', 'it holds no profiles'],
     ['an array', '[]', 'it holds no profiles'],
-    ['a text that was cut', profileOf({'base-url': 'https://a.example'}).slice(0, -4), 'it is not valid JSON'],
+    [
+      'a text that was cut',
+      profileOf({'base-url': 'https://a.example'}).slice(0, -4),
+      'it is not valid JSON',
+    ],
     ['an array of profiles', '{"profiles":[]}', 'it holds no profiles'],
     [
       'a text for a profile',

@@ -155,7 +155,7 @@ describe('media journal list', () => {
     expect(await media(one, 'list', 'uploads.ndjson')).toMatchObject({
       exitCode: 1,
       stdout: '',
-      error: 'The journal uploads.ndjson is damaged: line 2 is no line of a journal.',
+      error: 'The journal uploads.ndjson is damaged: line 2 is not a line of a journal.',
     });
   });
 });
@@ -195,7 +195,7 @@ describe('media journal check', () => {
       'unknown   unknown  sent, and no outcome is recorded in j1',
       '',
     ]);
-    expect(stderr).toContain('Of 6 inputs, 1 stands exactly once.');
+    expect(stderr).toContain('1 of 6 inputs is recorded exactly once.');
     expect(exitCode).toBe(1);
     const json = await media(one, 'check', '--json', 'j1', 'j2', '--', 'in');
     expect(
@@ -209,7 +209,9 @@ describe('media journal check', () => {
       reason: 'stored 2 times',
       ids: ['med_1', 'med_3'],
     });
-    expect(JSON.parse(json.stderr)).toMatchObject({error: {message: 'Of 6 inputs, 1 stands exactly once.'}});
+    expect(JSON.parse(json.stderr)).toMatchObject({
+      error: {message: '1 of 6 inputs is recorded exactly once.'},
+    });
   });
 
   it('files named directly go by the path as typed, normalised', async () => {
@@ -314,7 +316,7 @@ describe('media journal merge', () => {
       'missing   c  not sent to its end',
       '',
     ]);
-    expect(stderr).toBe('media: Of 4 inputs, 1 stands exactly once.\n  all was not written.\n');
+    expect(stderr).toBe('media: 1 of 4 inputs is recorded exactly once.\n  all was not written.\n');
     expect(exitCode).toBe(1);
     expect((await readdir(one.directory)).sort()).toEqual(['j1', 'j2']);
   });
@@ -373,7 +375,7 @@ describe('media journal merge', () => {
     expect(await media(one, 'merge', '-o', 'link', 'j')).toMatchObject({exitCode: 2});
     expect(await media(one, 'merge', '-o', 'photo.png', 'j')).toMatchObject({
       exitCode: 1,
-      error: 'photo.png is no journal of media.',
+      error: 'photo.png is not a journal of media.',
     });
     expect(await one.text(join(one.directory, 'photo.png'))).toBe('a photo');
     expect(await media(one, 'list', 'j')).toMatchObject({stdout: 'uploaded  a  med_1\n'});

@@ -297,7 +297,7 @@ describe('a proxy that does not do it', () => {
   test.each(['socks5://127.0.0.1:1080', 'http://'])('a variable of %s: proxy_failed, exit 1', async value => {
     expect(await failed({ALL_PROXY: value})).toEqual({
       exitCode: 1,
-      sentence: 'media: The proxy in the environment is no http or https URL.',
+      sentence: 'media: The proxy in the environment is not an http or https URL.',
       hint: 'Set HTTPS_PROXY to a value like http://proxy.example:3128.',
     });
   });

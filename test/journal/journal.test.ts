@@ -379,10 +379,10 @@ describe('a path that is not UTF-8', () => {
 
 describe('a file that cannot be a journal', () => {
   it.each([
-    ['a photograph', '\x89PNG\r\n\x1a\n\0\0\0\rIHDR', /is no journal of media\./],
-    ['a text', 'hello', /is no journal of media\./],
-    ['another NDJSON', '{"event":"done"}\n', /is no journal of media\./],
-    ['an empty first line', '\n{"journal":"media","version":1}\n', /is no journal of media\./],
+    ['a photograph', '\x89PNG\r\n\x1a\n\0\0\0\rIHDR', /is not a journal of media\./],
+    ['a text', 'hello', /is not a journal of media\./],
+    ['another NDJSON', '{"event":"done"}\n', /is not a journal of media\./],
+    ['an empty first line', '\n{"journal":"media","version":1}\n', /is not a journal of media\./],
     [
       'a later version',
       '{"journal":"media","version":2}\n',
@@ -401,7 +401,7 @@ describe('a file that cannot be a journal', () => {
     const one = await bench();
     await one.write('', join(one.directory, 'real'));
     await symlink('real', one.path);
-    await expect(one.run(async () => {})).rejects.toThrow(/is a symbolic link, so it is no journal\./);
+    await expect(one.run(async () => {})).rejects.toThrow(/is a symbolic link, so it is not a journal\./);
     await mkdir(join(one.directory, 'folder'));
     await expect(one.run(async () => {}, join(one.directory, 'folder'))).rejects.toThrow(/is a directory/);
     expect(await one.text(join(one.directory, 'real'))).toBe('');

@@ -122,7 +122,7 @@ describe('damage elsewhere', () => {
     const damagedBytes = Buffer.from(bytes);
     damagedBytes[bytes.indexOf('ü')] = 0xff;
     await one.write(damagedBytes);
-    await expect(one.run(async () => {})).rejects.toThrow(/line 2 is no line of a journal/);
+    await expect(one.run(async () => {})).rejects.toThrow(/line 2 is not a line of a journal/);
   });
 
   it('one key for two paths: told', async () => {

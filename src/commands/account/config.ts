@@ -189,7 +189,7 @@ function settingValue(name: SettingName, value: string, {host, globals}: Invocat
       return absolutePath(typedPath(host.cwd(), value));
     case 'idempotency-keys':
       if (value === 'honoured' || value === 'ignored') return value;
-      throw new MediaError('usage', `"${value}" is no value of idempotency-keys.`, {
+      throw new MediaError('usage', `"${value}" is not a value of idempotency-keys.`, {
         hint: 'Set honoured when the service answers a repeated Idempotency-Key with the stored record, else ignored.',
       });
   }
@@ -208,7 +208,7 @@ function parseProfileUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '')
     return url.href;
-  throw new MediaError('usage', 'That is no address of a page, or it holds a user name or password.', {
+  throw new MediaError('usage', 'That is not the URL of a page, or it contains a user name or password.', {
     hint: 'Give the page where the service shows your keys, such as https://app.example.com/profile/edit',
   });
 }

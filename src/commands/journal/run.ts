@@ -160,7 +160,7 @@ function conclude({all, once}: ProofCounts, report: Invocation['report'], hint: 
   report.failure(
     new MediaError(
       journalCodes.unproven,
-      `Of ${inputs}, ${once} ${once === 1 ? 'stands' : 'stand'} exactly once.`,
+      `${once} of ${inputs} ${once === 1 ? 'is' : 'are'} recorded exactly once.`,
       {hint},
     ),
   );

@@ -9,7 +9,9 @@ export function refuseNothing({total, leftOut}: Tally, {allowEmpty, shard}: Uplo
   throw new MediaError(
     'nothing_matched',
     `There is nothing to upload: ${counted} left out, hidden or neither an image nor a video.`,
-    {hint: '--verbose names them, --all takes them all the same. With --allow-empty this is no error.'},
+    {
+      hint: '--verbose names them, --all takes them all the same. Add --allow-empty to succeed when nothing matches.',
+    },
   );
 }
 

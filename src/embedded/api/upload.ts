@@ -57,7 +57,7 @@ export function parseContentLength(field: string | undefined): number {
   if (field === undefined) throw new Refusal(411, 'Content-Length is required.');
   const length = Number(field);
   if (!Number.isSafeInteger(length) || length < 0) {
-    throw new Refusal(400, 'Content-Length is no length in bytes.');
+    throw new Refusal(400, 'Content-Length is not a length in bytes.');
   }
   if (length === 0) throw new Refusal(400, 'The body is empty.');
   return length;

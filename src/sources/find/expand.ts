@@ -149,7 +149,9 @@ const linksHint = '--follow takes what links to directories lead to. ';
 
 function nothingMatched(what: string, isFiltered: boolean, hint = ''): MediaError {
   const sentence = `${what}${isFiltered ? ' that passes --include and --exclude' : ''}.`;
-  return new MediaError('nothing_matched', sentence, {hint: `${hint}With --allow-empty this is no error.`});
+  return new MediaError('nothing_matched', sentence, {
+    hint: `${hint}Add --allow-empty to succeed when nothing matches.`,
+  });
 }
 
 /** Before anything is sent: a slip in the last argument must not cost half an upload. */

@@ -35,7 +35,7 @@ async function openList(file: string, cwd: string): Promise<Readable> {
 
 /**
  * The names that a list holds, byte for byte, as they come. Lines may end in CR LF; empty names are passed over. What
- * is no list of names is a usage error; `label` names the list there.
+ * is not a list of names is a usage error; `label` names the list there.
  */
 export async function* readNames(
   list: AsyncIterable<Buffer | string>,
@@ -82,7 +82,7 @@ function withoutMark(name: ByteName, label: string): ByteName {
 }
 
 function notAList(label: string, why: string, hint = 'It has to hold one name a line.'): MediaError {
-  return new MediaError('usage', `${label} is no list of names: ${why}.`, {hint});
+  return new MediaError('usage', `${label} is not a list of names: ${why}.`, {hint});
 }
 
 export interface ListContext {

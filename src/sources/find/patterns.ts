@@ -16,7 +16,7 @@ export async function compilePattern(pattern: string, options: {dot: boolean}): 
     // Picomatch itself lets !(a) take names with a leading dot.
     return path => matches(path) && !/(?:^|\/)\./.test(path);
   } catch (error) {
-    throw new MediaError('usage', `"${pattern.slice(0, 60)}" is no pattern that could match a file.`, {
+    throw new MediaError('usage', `"${pattern.slice(0, 60)}" is not a pattern that can match a file.`, {
       cause: error,
       hint: "Patterns look like '*.png', 'photos/**' or '*.{jpg,jpeg}'.",
     });

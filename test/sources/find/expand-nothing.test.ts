@@ -80,8 +80,8 @@ describe('usage errors', () => {
       /The list missing could not be read: it does not exist/,
     ],
     ['a list that is a directory', {inputs: ['a.png'], filesFrom0: ['p']}, /The list p is a directory/],
-    ['a list that is none', {inputs: ['a.png'], filesFrom: ['zeros']}, /zeros is no list of names/],
-    ['a pattern that is none', {inputs: ['a.png'], exclude: ['']}, /is no pattern/],
+    ['a list that is none', {inputs: ['a.png'], filesFrom: ['zeros']}, /zeros is not a list of names/],
+    ['a pattern that is none', {inputs: ['a.png'], exclude: ['']}, /is not a pattern/],
     ['--name without -', {inputs: ['a.png'], name: 'b.png'}, /--name/],
   ])('%s', async (_, request, message) => {
     const root = await makeTree('a.png', 'p/b.png');
