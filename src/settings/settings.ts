@@ -147,12 +147,12 @@ const keyNames: Record<StoredKeySource, string> = {
   command: 'What key-command printed first',
 };
 
-/** A stored key goes to its own origin only, whatever graphql-url says. */
-function refuseOtherOrigin(graphqlUrl: URL, baseUrl: URL, profile: string): void {
+/** A stored key goes to its own origin only, whatever graphql-url says: a usage error where that is another. */
+export function refuseOtherOrigin(graphqlUrl: URL, baseUrl: URL, profile: string): void {
   if (graphqlUrl.origin === baseUrl.origin) return;
   throw new MediaError(
     'usage',
-    `The stored key belongs to ${baseUrl.origin}, and graphql-url is at ${graphqlUrl.origin}.`,
+    `A stored key goes to ${baseUrl.origin} only, and graphql-url is at ${graphqlUrl.origin}.`,
     {hint: `Set MEDIA_API_KEY to send a key there, or run: media config unset graphql-url${profile}`},
   );
 }

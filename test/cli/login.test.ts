@@ -338,13 +338,30 @@ describe('the key and its origin', () => {
     await login(box, 'https://one.example', ['--no-verify']);
     await box.run(['config', 'set', 'graphql-url', `${url}/graph`]);
     const {stderr, exitCode} = await box.run(['graphql', '{__typename}']);
-    expect(stderr).toContain('The stored key belongs to https://one.example');
+    expect(stderr).toContain('A stored key goes to https://one.example only');
     expect(exitCode).toBe(2);
     expect(requests).toEqual([]);
     const given = await box.run(['graphql', '{__typename}'], {env: {...box.env, MEDIA_API_KEY: 'mk_given'}});
     expect(given).toMatchObject({stdout: '{"data":{}}\n', exitCode: 0});
     expect(requests[0]?.head[0]).toBe('POST /graph HTTP/1.1');
     expect(requests[0]?.head).toContain('authorization: Bearer mk_given');
+  });
+
+  it('graphql-url at another origin: login sends the new key to neither, and says what to unset', async () => {
+    const own = await answering(200, '{"data":{}}');
+    const other = await answering(200, '{"data":{}}');
+    const box = await sandbox();
+    await login(box, own.url, ['--no-verify']);
+    await box.run(['config', 'set', 'graphql-url', `${other.url}/graph`]);
+    const before = await profilesOf(box);
+    const {stdout, stderr, exitCode} = await login(box, own.url);
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 2});
+    expect(stderr).toContain(`A stored key goes to ${own.url} only, and graphql-url is at ${other.url}.`);
+    expect([...own.requests, ...other.requests]).toEqual([]);
+    expect(await profilesOf(box)).toEqual(before);
+    await box.run(/run: media (config unset .*)/.exec(stderr)?.[1]?.split(' ') ?? []);
+    expect(await login(box, own.url)).toMatchObject({exitCode: 0});
+    expect(other.requests).toEqual([]);
   });
 
   it('graphql-url over plain http to another machine: a usage error without --allow-http', async () => {

@@ -46,7 +46,7 @@ export async function runLogin(options: LoginOptions, invocation: Invocation): P
   const {host, report} = invocation;
   if (host.env['MEDIA_API_KEY']) throw overridden(host);
   if (!options.keyStdin && !isInteractive(invocation)) throw notInteractive(invocation);
-  const {parseKey, resolveSettings} = await import('../../settings/settings.ts');
+  const {parseKey, refuseOtherOrigin, resolveSettings} = await import('../../settings/settings.ts');
   const settings = await resolveSettings(host, invocation.globals, {readKey: false});
   if (settings.baseUrl?.kind === 'embedded') {
     throw new MediaError('usage', 'The embedded service needs no login.', {
@@ -55,6 +55,9 @@ export async function runLogin(options: LoginOptions, invocation: Invocation): P
   }
   refuseBesideCommand(settings);
   const baseUrl = settings.baseUrl?.url ?? (await askBaseUrl(invocation));
+  // Before the key is asked for: checking it would send it there.
+  if (settings.graphqlUrl !== undefined)
+    refuseOtherOrigin(settings.graphqlUrl, baseUrl, settings.profileOption);
   const key = options.keyStdin
     ? parseKey(await readAll(invocation), 'The key on standard input')
     : await askKey(invocation, baseUrl, settings.profileUrl);
