@@ -258,7 +258,7 @@ describe('a rejected key where the profile has a profile-url', () => {
     'profile-url %s: a usage error',
     async url => {
       const {stderr, exitCode} = await (await sandbox()).run(['config', 'set', 'profile-url', url]);
-      expect(stderr).toContain('That is no address of a page');
+      expect(stderr).toContain('That is not the URL of a page');
       expect(stderr).not.toContain('pass@');
       expect(exitCode).toBe(2);
     },

@@ -89,7 +89,7 @@ describe('two runs on one journal', () => {
     const one = await bench();
     await one.run(async () => {});
     await writeFile(join(one.directory, 'photo.png'), 'a photo');
-    await expect(one.run(async () => {}, join(one.directory, 'photo.png'))).rejects.toThrow(/no journal/);
+    await expect(one.run(async () => {}, join(one.directory, 'photo.png'))).rejects.toThrow(/not a journal/);
     expect((await readdir(one.directory)).sort()).toEqual(['photo.png', 'uploads.ndjson']);
   });
 });

@@ -20,21 +20,25 @@ export interface InteractiveShell {
   complete(line: string): Promise<Completed>;
 }
 
+/** Said to the terminal after the line was written, and shown by none: all that came before it has been read then. */
+const dumpedMark = '\u001b]9;dumped\u0007';
+const tell = 'printf "\\033]9;dumped\\007"';
+
 /** How a shell is started, and told to write its line to the file $DUMP when Ctrl-G is pressed. */
 const shells = {
   bash: {
     parameters: ['--norc', '--noprofile'],
     setup: `bind 'set completion-query-items 0'; bind 'set page-completions off'; bind 'set show-all-if-ambiguous on'
-      dump() { printf '%s\\n' "$READLINE_LINE" > $DUMP.new; mv $DUMP.new $DUMP; }; bind -x '"\\C-g": dump'`,
+      dump() { printf '%s\\n' "$READLINE_LINE" > $DUMP.new; mv $DUMP.new $DUMP; ${tell}; }; bind -x '"\\C-g": dump'`,
   },
   zsh: {
     parameters: ['-f'],
     setup: `LISTMAX=1000; unsetopt beep
-      dump() { print -r -- "$BUFFER" > $DUMP.new; mv $DUMP.new $DUMP; }; zle -N dump; bindkey '^G' dump`,
+      dump() { print -r -- "$BUFFER" > $DUMP.new; mv $DUMP.new $DUMP; ${tell}; }; zle -N dump; bindkey '^G' dump`,
   },
   fish: {
     parameters: ['--no-config'],
-    setup: `bind \\cg 'commandline > $DUMP.new; mv $DUMP.new $DUMP'`,
+    setup: `bind \\cg 'commandline > $DUMP.new; mv $DUMP.new $DUMP; ${tell}'`,
   },
 };
 
@@ -77,6 +81,7 @@ export async function interactiveShell(
       const start = output.length;
       child.write(`${line}\t\u0007`);
       const completed = await dumped();
+      await eventually(() => output.includes(dumpedMark, start) || undefined);
       child.write('\u0015');
       return {line: completed, shown: stripVTControlCharacters(output.slice(start))};
     },
