@@ -1,9 +1,9 @@
 import {statSync} from 'node:fs';
-import {resolve} from 'node:path';
 import type {Command, CommanderError} from 'commander';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {shellWord} from '../lib/shell.ts';
+import {typedPath} from '../lib/typed-path.ts';
 import type {GlobalOptions} from '../settings/global-options.ts';
 import {hintOptions, loginCommandFor} from '../settings/hint-options.ts';
 
@@ -140,7 +140,7 @@ function childOf(command: Command, name: string): Command | undefined {
 
 function kindOf(word: string, host: Host): 'file' | 'directory' | 'missing' {
   try {
-    return statSync(resolve(host.cwd(), word)).isDirectory() ? 'directory' : 'file';
+    return statSync(typedPath(host.cwd(), word)).isDirectory() ? 'directory' : 'file';
   } catch {
     return 'missing';
   }

@@ -1,8 +1,9 @@
 import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {beforeEach, describe, expect, it, onTestFinished} from 'vitest';
+import {beforeEach, describe, expect, it} from 'vitest';
 import {eventually} from '../embedded/support.ts';
 import {fixture, type Sandbox, sandbox} from '../support/media.ts';
+import {serve} from '../support/served.ts';
 
 const photo = fixture('photo.png');
 const aKey = {hash: 'ab'.repeat(32), permissions: ['upload'], createdAt: '2026-01-01T00:00:00.000Z'};
@@ -72,32 +73,9 @@ describe('keys.json in the data directory of media serve', () => {
 
 /** A `media serve` on a directory, and the environment of who uploads to it. */
 async function served() {
-  const child = box.run(['serve', '--port', '0', '--data-dir', 'kept'], {buffer: true});
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout?.on('data', chunk => {
-    stdout += chunk;
-  });
-  child.stderr?.on('data', chunk => {
-    stderr += chunk;
-  });
-  await eventually(() => stdout.split('\n').length > 2);
-  const {MEDIA_BASE_URL = '', MEDIA_API_KEY = ''} = Object.fromEntries(
-    stdout
-      .trim()
-      .split('\n')
-      .map(line => line.split('=')),
-  );
-  const complaints = () => stderr.match(/^media: .*\n {2}.*\n/gm) ?? [];
-  return {
-    url: MEDIA_BASE_URL,
-    key: MEDIA_API_KEY,
-    env: {...box.env, MEDIA_BASE_URL, MEDIA_API_KEY},
-    complaints,
-  };
+  const {url, key, env, stderr} = await serve(box, '--data-dir', 'kept');
+  const complaints = () => stderr().match(/^media: .*\n {2}.*\n/gm) ?? [];
+  return {url, key, env, complaints};
 }
 
 /** Uploads with an idempotency key; resolves to the status and the ID. */

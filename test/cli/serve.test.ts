@@ -1,37 +1,11 @@
 import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {describe, expect, it, onTestFinished} from 'vitest';
+import {describe, expect, it} from 'vitest';
 import {eventually} from '../embedded/support.ts';
-import {fixture, type Sandbox, sandbox} from '../support/media.ts';
+import {fixture, sandbox} from '../support/media.ts';
+import {serve} from '../support/served.ts';
 
 const photo = fixture('photo.png');
-
-/** A `media serve` that runs until the test ends it, or ends. */
-async function serve(box: Sandbox, ...parameters: string[]) {
-  const child = box.run(['serve', '--port', '0', ...parameters], {buffer: true});
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout?.on('data', chunk => {
-    stdout += chunk;
-  });
-  child.stderr?.on('data', chunk => {
-    stderr += chunk;
-  });
-  await eventually(() => stdout.split('\n').length > 2);
-  const [, url = '', key = ''] =
-    /^MEDIA_BASE_URL=(http:\/\/127\.0\.0\.1:\d+)\nMEDIA_API_KEY=(mk_\S+)\n$/.exec(stdout) ?? [];
-  return {
-    child,
-    url,
-    key,
-    env: {...box.env, MEDIA_BASE_URL: url, MEDIA_API_KEY: key},
-    stderr: () => stderr,
-    stdout: () => stdout,
-  };
-}
 
 describe('media serve', () => {
   it('its two lines on stdout: enough to upload with', async () => {

@@ -31,24 +31,17 @@ describe('withLock', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it('twenty at once: one after the other', async () => {
+  it.each([
+    ['twenty at once: one after the other', undefined],
+    [
+      'twenty at once behind a dead holder: still one after the other',
+      JSON.stringify({pid: deadProcess, hostName: host().hostName()}),
+    ],
+  ])('%s', async (_name, held) => {
     const {directory, path} = await lockFile();
     const counter = join(directory, 'counter');
     await writeFile(counter, '0');
-    const increment = () =>
-      withLock(path, host(), async () => {
-        await writeFile(counter, String(Number(await readFile(counter, 'utf8')) + 1));
-      });
-    await Promise.all(Array.from({length: 20}, increment));
-    expect(await readFile(counter, 'utf8')).toBe('20');
-    expect(await readdir(directory)).toEqual(['counter']);
-  });
-
-  it('twenty at once behind a dead holder: still one after the other', async () => {
-    const {directory, path} = await lockFile();
-    const counter = join(directory, 'counter');
-    await writeFile(counter, '0');
-    await writeFile(path, JSON.stringify({pid: deadProcess, hostName: host().hostName()}));
+    if (held !== undefined) await writeFile(path, held);
     const increment = () =>
       withLock(path, host(), async () => {
         await writeFile(counter, String(Number(await readFile(counter, 'utf8')) + 1));
