@@ -44,6 +44,7 @@ export const exitStatusOf = {
 
   outcome_unknown: 5,
   journal_in_use: 1,
+  journal_of_other_service: 1,
   journal_unusable: 1,
   journal_failed: 1,
   journal_unproven: 1,

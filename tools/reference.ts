@@ -63,7 +63,9 @@ const errorMeanings: Record<ErrorCode, string> = {
   local_failure: 'another problem on this machine: a full disk, a port in use',
   outcome_unknown: 'the whole file was sent and no clear response came',
   journal_in_use: 'another run is using the journal; the message names its process and machine',
-  journal_unusable: 'not a journal, an unknown version, or damaged (the message gives the line)',
+  journal_of_other_service:
+    'the journal remembers another service, and a service has what was sent to it only',
+  journal_unusable: 'not a journal, of another version or shard, or damaged (the message gives the line)',
   journal_failed: 'the journal could not be read or written; nothing is sent that cannot be recorded',
   journal_unproven: 'some inputs are not recorded exactly once, says `media journal check` or `merge`',
   not_tried: 'the run had ended before this input was tried',

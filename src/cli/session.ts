@@ -2,7 +2,7 @@ import type {ServiceOptions} from '../embedded/service.ts';
 import type {ConnectionOptions} from '../http/http.ts';
 import {Secret} from '../lib/secret.ts';
 import {asMediaError} from '../output/report.ts';
-import {graphqlUrl, type ServiceAddress, ServiceClient} from '../service/client.ts';
+import {graphqlUrl, type ServiceAddress, ServiceClient, serviceIdentity} from '../service/client.ts';
 import {dataDirectory} from '../settings/paths.ts';
 import {resolveSettings, type Settings} from '../settings/settings.ts';
 import {packageVersion} from '../version.ts';
@@ -21,6 +21,8 @@ export interface Session {
   keyFacts?: KeyFacts;
   /** Whether the service runs inside this process. */
   embedded: boolean;
+  /** What a journal knows the service by: its base URL, or the embedded service's own identity. */
+  identity: string;
   /** Ends all connections, and the embedded service. */
   close(): Promise<void>;
 }
@@ -42,6 +44,7 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
     client,
     baseUrl: address.baseUrl,
     hostName: address.baseUrl.host,
+    identity: serviceIdentity(address.baseUrl),
     idempotencyHonoured: settings.idempotencyHonoured,
     keyFacts: keyFacts(settings),
     embedded: false,
@@ -92,6 +95,7 @@ async function openEmbedded(invocation: Invocation): Promise<Session> {
     client,
     baseUrl,
     hostName: 'the embedded service',
+    identity: `embedded:${service.identity}`,
     idempotencyHonoured: true,
     embedded: true,
     async close() {

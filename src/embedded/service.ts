@@ -50,6 +50,8 @@ export interface StoredMedia {
 export interface EmbeddedService {
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
+  /** Tells its data directory from any other, wherever it listens. */
+  readonly identity: string;
   /** Makes an API key and returns it, this once; only its hash is kept. */
   createKey(options?: KeyOptions): Promise<string>;
   /** Forgets every key of a label. */
@@ -78,6 +80,7 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
   const dataDirectory = resolve(options.dataDirectory);
   const store = new Store(dataDirectory, clock);
   await store.prepare();
+  const identity = await store.identity();
   const keys = new KeyRing(dataDirectory, clock);
   await keys.prepare();
 
@@ -106,6 +109,7 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
   let closed: Promise<void> | undefined;
   return {
     url,
+    identity,
     createKey: keyOptions => keys.create(keyOptions),
     revokeKeys: label => keys.revoke(label),
     records: () => storedMedia(store, publicUrl ?? url),

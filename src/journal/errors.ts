@@ -4,6 +4,7 @@ import type {Holder} from '../lib/lock.ts';
 /** The stable codes of what can go wrong with a journal. */
 export const journalCodes = {
   inUse: 'journal_in_use',
+  otherService: 'journal_of_other_service',
   unusable: 'journal_unusable',
   failed: 'journal_failed',
   unproven: 'journal_unproven',

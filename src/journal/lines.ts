@@ -5,7 +5,21 @@ import {isObject, parseObject} from '../lib/json.ts';
 export type PathKey = string;
 
 /** What a journal file begins with; a file cut off within it is a journal that holds nothing yet. */
-export const headerText = '{"journal":"media","version":1}';
+export const headerStart = '{"journal":"media","version":2,"service":';
+
+/** What a journal is about: the service that has what it tells of, and the part of the inputs that it was written for. */
+export interface Scope {
+  /** Its base URL, or the embedded service's own identity. */
+  service: string;
+  /** `K/N`, where the inputs were divided. */
+  shard?: string;
+}
+
+/** The first line of a journal, without its line break. */
+export function formatHeader({service, shard}: Scope): string {
+  const part = shard === undefined ? '' : `,"shard":${JSON.stringify(shard)}`;
+  return `${headerStart}${JSON.stringify(service)}${part}}`;
+}
 
 /** One transition of one input, as a line of the journal tells it. The key ties an input's lines together. */
 export type Transition =
@@ -71,7 +85,7 @@ function recordField({recordJson}: {recordJson: string}): string {
 
 /** A line as it was read: a transition without its record, which memberIn() gives. */
 export type ParsedLine =
-  | {event: 'header'; version: unknown}
+  | ({event: 'header'; version: unknown} & Partial<Scope>)
   | Extract<Transition, {event: 'intent' | 'commit' | 'failed'}>
   | {event: 'done'; key: string; sha256: string}
   | {event: 'resolved'; key: string; as: 'uploaded' | 'resend'; sha256: string; byRun?: true};
@@ -80,7 +94,7 @@ export type ParsedLine =
 export function parseLine(text: string): ParsedLine | undefined {
   const value = parseObject(text);
   if (value === undefined) return undefined;
-  if (value['journal'] === 'media') return {event: 'header', version: value['version']};
+  if (value['journal'] === 'media') return parseHeader(value);
   const {event, idempotencyKey: key, sha256} = value;
   if (typeof key !== 'string' || key === '') return undefined;
   if (event === 'intent') return parseIntent(key, value);
@@ -97,6 +111,15 @@ export function parseLine(text: string): ParsedLine | undefined {
   if (!isRecord(value['record'])) return undefined;
   if (event === 'done') return {event, key, sha256};
   return event === 'resolved' && as === 'uploaded' ? {event, key, as, sha256} : undefined;
+}
+
+function parseHeader({version, service, shard}: Record<string, unknown>): ParsedLine {
+  return {
+    event: 'header',
+    version,
+    ...(typeof service === 'string' ? {service} : {}),
+    ...(typeof shard === 'string' ? {shard} : {}),
+  };
 }
 
 /** As far as it can be told cheaply: a run prints it as the service's record. */

@@ -6,9 +6,10 @@ import {syncDirectory} from '../lib/sync-directory.ts';
 import {typedPath} from '../lib/typed-path.ts';
 import {journalFailed} from './errors.ts';
 import {cannotOpen, createJournalFile, type JournalHandle, writeAll} from './file.ts';
-import {headerText, type PathKey} from './lines.ts';
+import {formatHeader, type PathKey} from './lines.ts';
 import {lockJournal} from './open.ts';
 import {closeAll, type JournalReader, readJournals} from './reader.ts';
+import {commonScope} from './scope.ts';
 
 /**
  * Writes one journal of those that each path is kept by, in place of what is there once it is durable. `keeperOf` is
@@ -68,7 +69,8 @@ async function copyTo(
 ): Promise<void> {
   const handle = await createJournalFile(temporary, shown);
   try {
-    let position = await appendTo(handle, `${headerText}\n`, 0);
+    const scope = commonScope(readers);
+    let position = scope === undefined ? 0 : await appendTo(handle, `${formatHeader(scope)}\n`, 0);
     for (const reader of readers) {
       for await (const batch of reader.lines()) {
         const kept = batch.filter(({key}) => {

@@ -5,32 +5,33 @@ import {syncDirectory} from '../lib/sync-directory.ts';
 import {typedPath} from '../lib/typed-path.ts';
 import {inUse, journalFailed} from './errors.ts';
 import {cannotOpen, type JournalHandle, openJournalFile, writeAll} from './file.ts';
-import {headerText} from './lines.ts';
+import {formatHeader, type Scope} from './lines.ts';
 import {JournalReader} from './reader.ts';
 import {type Recovery, recover} from './recovery.ts';
 import {Journal} from './run-journal.ts';
+import {refuseOtherScope} from './scope.ts';
 
 export interface JournalOptions {
-  /** Whether a journal that is not there is refused, not made. */
-  mustExist?: boolean;
+  /** What the run is about: nothing else may stand in the journal. Without it, only one that is there is opened. */
+  scope?: Scope;
   /** Wraps the opened file; a test counts or fails its calls there. */
   wrap?: (handle: JournalHandle) => JournalHandle;
 }
 
 /**
  * Opens a journal for a run, or makes it, and keeps other runs off it until close(). Rejects at once when another run
- * holds it, and before anything is written when the file is no journal, of an unknown version, or damaged.
+ * holds it, and before anything is written when the file is no journal, of another version, service or shard, or damaged.
  */
 export async function openJournal(path: string, host: Host, options: JournalOptions = {}): Promise<Journal> {
   const absolute = typedPath(host.cwd(), path);
   const release = await lockJournal(absolute, path, host);
   let handle: JournalHandle | undefined;
   try {
-    handle = await openJournalFile(absolute, path, options.mustExist ? 'write' : 'create');
+    handle = await openJournalFile(absolute, path, options.scope === undefined ? 'write' : 'create');
     handle = options.wrap?.(handle) ?? handle;
     const recovery = await recover(handle, path);
-    const length = await prepare(handle, recovery, absolute, path);
-    const reader = new JournalReader(path, recovery.index, handle);
+    const length = await prepare(handle, recovery, options.scope, {absolute, shown: path});
+    const reader = new JournalReader(path, recovery, handle);
     return new Journal({reader, handle, length, host, release});
   } catch (error) {
     await (handle?.close() ?? Promise.resolve()).finally(release);
@@ -50,12 +51,13 @@ export async function lockJournal(absolute: string, shown: string, host: Host): 
 /** Cuts off a torn line and writes what the next line needs; resolves to the file's length. */
 async function prepare(
   handle: JournalHandle,
-  recovery: Recovery,
-  absolute: string,
-  shown: string,
+  {soundLength, needs, torn, scope: there}: Recovery,
+  asked: Scope | undefined,
+  {absolute, shown}: {absolute: string; shown: string},
 ): Promise<number> {
-  const {soundLength, needs, torn} = recovery;
-  const text = needs === 'header' ? `${headerText}\n` : needs === 'line-break' ? '\n' : '';
+  if (there !== undefined && asked !== undefined) refuseOtherScope(there, asked, shown);
+  const header = asked === undefined ? '' : `${formatHeader(asked)}\n`;
+  const text = needs === 'header' ? header : needs === 'line-break' ? '\n' : '';
   try {
     if (torn) await handle.truncate(soundLength);
     await writeAll(handle, Buffer.from(text), soundLength);
@@ -65,5 +67,5 @@ async function prepare(
   } catch (error) {
     throw journalFailed(shown, 'written', error);
   }
-  return soundLength + text.length;
+  return soundLength + Buffer.byteLength(text);
 }

@@ -3,19 +3,23 @@ import {typedPath} from '../lib/typed-path.ts';
 import {journalFailed, unusable} from './errors.ts';
 import {openJournalFile, type ReadHandle, readAll, reopening} from './file.ts';
 import type {Entry, JournalIndex} from './index.ts';
-import {memberIn, type ParsedLine, parseLine} from './lines.ts';
-import {damagedLine, rawLines, recover} from './recovery.ts';
+import {memberIn, type ParsedLine, parseLine, type Scope} from './lines.ts';
+import {damagedLine, type Recovery, rawLines, recover} from './recovery.ts';
+import {commonScope} from './scope.ts';
 
 /** A journal that was read: its entries, and what their lines tell beyond them. */
 export class JournalReader {
   /** The file as the user named it. */
   readonly shown: string;
   readonly index: JournalIndex;
+  /** What it is about; undefined while nothing is in it. */
+  readonly scope: Scope | undefined;
   readonly #handle: ReadHandle;
 
-  constructor(shown: string, index: JournalIndex, handle: ReadHandle) {
+  constructor(shown: string, {index, scope}: Pick<Recovery, 'index' | 'scope'>, handle: ReadHandle) {
     this.shown = shown;
     this.index = index;
+    this.scope = scope;
     this.#handle = handle;
   }
 
@@ -86,11 +90,15 @@ export class JournalReader {
 /** As many journals are kept open at once, so that hundreds of shards fit under a low limit of open files. */
 const keptOpen = 16;
 
-/** Reads journals, without writing to them; runs may be at work on them. The caller closes them. */
+/**
+ * Reads journals of one service, without writing to them; runs may be at work on them. The caller closes them. Rejects
+ * where they are of different services.
+ */
 export async function readJournals(paths: readonly string[], cwd: string): Promise<JournalReader[]> {
   const readers: JournalReader[] = [];
   try {
     for (const path of paths) readers.push(await readOne(path, cwd, paths.length <= keptOpen));
+    commonScope(readers);
     return readers;
   } catch (error) {
     await closeAll(readers);
@@ -103,9 +111,9 @@ async function readOne(path: string, cwd: string, staysOpen: boolean): Promise<J
   const handle = await openJournalFile(absolute, path, 'read');
   let isKept = false;
   try {
-    const {index} = await recover(handle, path);
+    const recovery = await recover(handle, path);
     isKept = staysOpen;
-    return new JournalReader(path, index, staysOpen ? handle : reopening(absolute, path));
+    return new JournalReader(path, recovery, staysOpen ? handle : reopening(absolute, path));
   } finally {
     if (!isKept) await handle.close();
   }

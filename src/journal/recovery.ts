@@ -2,7 +2,8 @@ import type {MediaError} from '../errors.ts';
 import {journalFailed, unusable} from './errors.ts';
 import type {ReadHandle} from './file.ts';
 import {JournalIndex} from './index.ts';
-import {headerText, type ParsedLine, parseLine} from './lines.ts';
+import {headerStart, type ParsedLine, parseLine, type Scope} from './lines.ts';
+import {joinedScope, scopeOf} from './scope.ts';
 
 /** One line of a file, without its line break. */
 export interface RawLine {
@@ -16,6 +17,8 @@ export interface RawLine {
 
 export interface Recovery {
   index: JournalIndex;
+  /** What its headers say; undefined while it has none. */
+  scope: Scope | undefined;
   /** How many bytes of the file are sound lines. */
   soundLength: number;
   /** What is still to be written before the next line can be. */
@@ -66,7 +69,13 @@ async function readBlock(handle: ReadHandle, position: number, shown: string): P
  * version and damage anywhere else reject, and nothing is ever written.
  */
 export async function recover(handle: ReadHandle, shown: string): Promise<Recovery> {
-  const recovery: Recovery = {index: new JournalIndex(), soundLength: 0, needs: 'header', torn: false};
+  const recovery: Recovery = {
+    index: new JournalIndex(),
+    scope: undefined,
+    soundLength: 0,
+    needs: 'header',
+    torn: false,
+  };
   for await (const lines of rawLines(handle, shown)) {
     for (const line of lines) take(line, recovery, shown);
   }
@@ -76,11 +85,11 @@ export async function recover(handle: ReadHandle, shown: string): Promise<Recove
 function take(line: RawLine, recovery: Recovery, shown: string): void {
   const parsed = parseBytes(line.bytes);
   if (line.number === 1) {
-    if (!line.ended && headerText.startsWith(line.bytes.toString('latin1')) && parsed === undefined) {
+    if (!line.ended && parsed === undefined && mayBeginHeader(line.bytes.toString('latin1'))) {
       recovery.torn = true;
       return;
     }
-    checkHeader(parsed, shown);
+    recovery.scope = scopeOf(parsed, shown);
   } else if (parsed === undefined || !fits(parsed, line, recovery, shown)) {
     if (line.ended)
       throw damagedLine(
@@ -98,9 +107,9 @@ function take(line: RawLine, recovery: Recovery, shown: string): void {
 }
 
 /** Journals that were joined end to end have headers in the middle. */
-function fits(parsed: ParsedLine, line: RawLine, {index}: Recovery, shown: string): boolean {
-  if (parsed.event !== 'header') return index.apply(parsed, line.offset, line.bytes.length);
-  checkHeader(parsed, shown);
+function fits(parsed: ParsedLine, line: RawLine, recovery: Recovery, shown: string): boolean {
+  if (parsed.event !== 'header') return recovery.index.apply(parsed, line.offset, line.bytes.length);
+  recovery.scope = joinedScope(recovery.scope, scopeOf(parsed, shown), shown);
   return true;
 }
 
@@ -114,20 +123,9 @@ function parseBytes(bytes: Uint8Array): ParsedLine | undefined {
   }
 }
 
-function checkHeader(parsed: ParsedLine | undefined, shown: string): void {
-  if (parsed?.event !== 'header') {
-    throw unusable(
-      `${shown} is not a journal of media`,
-      'Name a journal, or a file that does not exist yet; this one was left as it is.',
-    );
-  }
-  if (parsed.version !== 1) {
-    const version = String(JSON.stringify(parsed.version)).slice(0, 40);
-    throw unusable(
-      `${shown} is a journal of version ${version}, and this media knows only version 1`,
-      'Use the media that wrote it; the file was left as it is.',
-    );
-  }
+/** Whether a text is what a header that was cut off looks like. */
+function mayBeginHeader(text: string): boolean {
+  return text.startsWith(headerStart) || headerStart.startsWith(text);
 }
 
 /** The error for a line that cannot be relied on; `what` goes on with the sentence that begins with the line. */

@@ -1,6 +1,6 @@
 import {systemClock} from '../host.ts';
 import type {ConnectionOptions, HttpAnswer} from '../http/http.ts';
-import {type GraphqlRequest, ServiceClient} from '../service/client.ts';
+import {type GraphqlRequest, ServiceClient, serviceIdentity} from '../service/client.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from '../service/uploader.ts';
 import {parseKey, parseServiceUrl} from '../settings/settings.ts';
 import {packageVersion} from '../version.ts';
@@ -29,6 +29,8 @@ export interface MediaClientOptions {
 export class MediaClient implements Uploader {
   /** The service's host and port. */
   readonly host: string;
+  /** The base URL, without a slash at its end: what a journal knows the service by. */
+  readonly baseUrl: string;
   readonly #client: ServiceClient;
 
   /** Throws a MediaError `usage` when an address or the key is mistaken. */
@@ -46,6 +48,7 @@ export class MediaClient implements Uploader {
       connection.certificateAuthorities = options.certificateAuthorities;
     if (options.connectTimeoutMs !== undefined) connection.connectTimeoutMs = options.connectTimeoutMs;
     this.host = baseUrl.host;
+    this.baseUrl = serviceIdentity(baseUrl);
     this.#client = new ServiceClient(address, parseKey(options.apiKey, 'The API key'), connection);
   }
 

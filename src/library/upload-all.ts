@@ -12,8 +12,8 @@ import {type TransferObserver, type TransferOptions, uploadBatch as transferAll}
 import type {Outcome, OutcomeFacts} from '../transfer/outcome.ts';
 
 export interface UploadOptions {
-  /** Where to upload to: a MediaClient. It stays open. */
-  client: Uploader & {readonly host: string};
+  /** Where to upload to: a MediaClient. It stays open. A journal knows the service by its base URL, or else by its host. */
+  client: Uploader & {readonly host: string; readonly baseUrl?: string};
   /** Files that are sent at a time, from 1 to 1,000; 8 by default. */
   concurrency?: number;
   /** Attempts after the first, from 0 to 100; 5 by default. */
@@ -66,7 +66,7 @@ export type UploadResult = OutcomeFacts &
 /**
  * Uploads files, named by path or given as sources, and yields what became of each as it is known: a file that fails is
  * a result and not an exception. Throws a MediaError `usage` when an option is mistaken; the iteration rejects when the
- * journal cannot be used (`journal_in_use`, `journal_unusable`), or with what the inputs themselves reject with. Who
+ * journal cannot be used (`journal_in_use`, `journal_of_other_service`, `journal_unusable`), or with what the inputs themselves reject with. Who
  * leaves the iteration early ends the batch. What `filesOf` found in a directory and turns out to be no media has no result.
  * Listens to no signal, prints nothing and changes nothing of the process.
  */
@@ -82,7 +82,7 @@ type Checked = Omit<TransferOptions, 'stop' | 'journal'>;
 
 async function* run(
   inputs: AsyncIterable<string | Source> | Iterable<string | Source>,
-  {signal, cwd, journal: path}: UploadOptions,
+  {signal, cwd, client, journal: path}: UploadOptions,
   checked: Checked,
   host: Host,
 ): AsyncGenerator<UploadResult, void> {
@@ -96,7 +96,10 @@ async function* run(
   signal?.addEventListener('abort', onAbort, {once: true});
   let journal: Journal | undefined;
   try {
-    journal = path === undefined || checked.dryRun ? undefined : await openJournal(path, host);
+    journal =
+      path === undefined || checked.dryRun
+        ? undefined
+        : await openJournal(path, host, client.baseUrl ?? client.host);
     const outcomes = transferAll(sourcesOf(inputs, cwd ?? host.cwd()), {
       ...checked,
       stop: stop.signal,
@@ -121,9 +124,9 @@ function* endingWith<T>(end: () => void, value: T): Generator<T> {
   }
 }
 
-async function openJournal(path: string, host: Host): Promise<Journal> {
+async function openJournal(path: string, host: Host, service: string): Promise<Journal> {
   const {openJournal: open} = await import('../journal/journal.ts');
-  return open(path, host);
+  return open(path, host, {scope: {service}});
 }
 
 async function* sourcesOf(

@@ -23,6 +23,11 @@ export interface GraphqlRequest {
   operationName?: string;
 }
 
+/** What tells a service from any other: scheme, host, port and path of its base URL. */
+export function serviceIdentity({origin, pathname}: URL): string {
+  return `${origin}${pathname.replace(/\/+$/, '')}`;
+}
+
 /** The hosted service as a client sees it (service interface, part 4); as many connections as requests at a time. */
 export class ServiceClient implements Uploader {
   readonly #address: ServiceAddress;

@@ -7,7 +7,7 @@ import type {Cli} from '../../src/cli/invocation.ts';
 import {journalCommand} from '../../src/commands/journal/command.ts';
 import {exitStatusOf, MediaError} from '../../src/errors.ts';
 import {Stdout} from '../../src/output/stdout.ts';
-import {type Bench, bench, hostIn, inputOf, lookup, upload} from '../support/journal.ts';
+import {type Bench, bench, header, hostIn, inputOf, lookup, upload} from '../support/journal.ts';
 
 /** Runs `media journal` as the program does, in this process, in the bench's directory. */
 async function media(one: Bench, ...parameters: string[]) {
@@ -151,7 +151,7 @@ describe('media journal list', () => {
       exitCode: 1,
       error: 'The journal missing does not exist.',
     });
-    await one.write('{"journal":"media","version":1}\nx\n');
+    await one.write(`${header}\nx\n`);
     expect(await media(one, 'list', 'uploads.ndjson')).toMatchObject({
       exitCode: 1,
       stdout: '',

@@ -3,13 +3,13 @@ import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {readJournals} from '../../src/journal/reader.ts';
-import {bench, inputOf, lookup, noHash, sha256, upload} from '../support/journal.ts';
+import {bench, header, inputOf, lookup, noHash, sha256, upload} from '../support/journal.ts';
 
 describe('a new journal', () => {
   it('begins with its version, and is for its owner alone', async () => {
     const one = await bench();
     await one.run(async () => {});
-    expect(await one.text()).toBe('{"journal":"media","version":1}\n');
+    expect(await one.text()).toBe(`${header}\n`);
     expect((await stat(one.path)).mode & 0o777).toBe(0o600);
   });
 
@@ -382,12 +382,18 @@ describe('a file that cannot be a journal', () => {
     ['a photograph', '\x89PNG\r\n\x1a\n\0\0\0\rIHDR', /is not a journal of media\./],
     ['a text', 'hello', /is not a journal of media\./],
     ['another NDJSON', '{"event":"done"}\n', /is not a journal of media\./],
-    ['an empty first line', '\n{"journal":"media","version":1}\n', /is not a journal of media\./],
+    ['an empty first line', `\n${header}\n`, /is not a journal of media\./],
     [
       'a later version',
-      '{"journal":"media","version":2}\n',
-      /version 2, and this media knows only version 1\./,
+      '{"journal":"media","version":3,"service":"https://media.example"}\n',
+      /version 3, and this media knows only version 2\./,
     ],
+    [
+      'the first version, which knew no service',
+      '{"journal":"media","version":1}\n',
+      /version 1, and this media knows only version 2\./,
+    ],
+    ['no service', '{"journal":"media","version":2}\n', /names no service/],
     ['no version', '{"journal":"media"}\n', /version undefined/],
   ])('%s: refused and left as it is', async (_name, text, message) => {
     const one = await bench();

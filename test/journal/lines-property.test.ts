@@ -3,8 +3,8 @@ import {describe, expect} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
 import type {ReadHandle} from '../../src/journal/file.ts';
 import {
+  formatHeader,
   formatTransition,
-  headerText,
   memberIn,
   parseLine,
   pathFields,
@@ -96,7 +96,7 @@ const journals = fc
     );
     return Buffer.from(
       [
-        `${headerText}\n`,
+        `${formatHeader({service: 'https://media.example'})}\n`,
         ...[...begun, ...transitions].map(transition => formatTransition(transition, 0)),
       ].join(''),
     );

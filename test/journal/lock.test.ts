@@ -13,7 +13,7 @@ const endlessRun = `
   const {createHash} = await import('node:crypto');
   const {writeSync} = await import('node:fs');
   const sha256 = createHash('sha256').update('content').digest('hex');
-  const journal = await openJournal(process.argv[2], systemHost());
+  const journal = await openJournal(process.argv[2], systemHost(), {scope: {service: 'https://media.example'}});
   writeSync(1, 'open\\n');
   const work = async worker => {
     for (let count = 0; ; count++) {

@@ -3,9 +3,9 @@ import {createWriteStream} from 'node:fs';
 import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 import {describe, expect, it} from 'vitest';
-import {formatTransition, headerText} from '../../src/journal/lines.ts';
+import {formatTransition} from '../../src/journal/lines.ts';
 import {closeAll, readJournals} from '../../src/journal/reader.ts';
-import {bench, inputOf, noHash, sha256} from '../support/journal.ts';
+import {bench, header, inputOf, noHash, sha256} from '../support/journal.ts';
 
 const count = 200_000;
 const pathOf = (index: number) => `library/2024/album-${index % 500}/photograph-${index}.jpeg`;
@@ -14,7 +14,7 @@ const keyOf = (index: number) => `00000000-0000-4000-8000-${String(index).padSta
 async function writeJournal(path: string): Promise<void> {
   const stream = createWriteStream(path);
   const hash = sha256('content');
-  stream.write(`${headerText}\n`);
+  stream.write(`${header}\n`);
   for (let index = 0; index < count; index += 1) {
     const key = keyOf(index);
     const {size, mtimeNs, contentType} = inputOf('');

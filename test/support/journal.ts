@@ -6,6 +6,7 @@ import {build} from 'esbuild';
 import {onTestFinished} from 'vitest';
 import {type Host, systemHost} from '../../src/host.ts';
 import type {JournalHandle} from '../../src/journal/file.ts';
+import type {Scope} from '../../src/journal/lines.ts';
 import {type JournalOptions, openJournal} from '../../src/journal/open.ts';
 import type {Journal, JournalInput} from '../../src/journal/run-journal.ts';
 import {temporaryDirectory} from './media.ts';
@@ -32,6 +33,12 @@ export function changedHandle(handle: JournalHandle, changes: Partial<JournalHan
   };
 }
 
+/** What the journals of tests are about. */
+export const scope: Scope = {service: 'https://media.example'};
+
+/** Their first line. */
+export const header = '{"journal":"media","version":2,"service":"https://media.example"}';
+
 /** A journal in a directory of its own. */
 export class Bench {
   readonly directory: string;
@@ -45,7 +52,7 @@ export class Bench {
   }
 
   async open(options: JournalOptions = {}, path = this.path): Promise<Journal> {
-    const journal = await openJournal(path, this.host, options);
+    const journal = await openJournal(path, this.host, {scope, ...options});
     onTestFinished(() => journal.close().catch(() => {}));
     return journal;
   }
@@ -56,7 +63,7 @@ export class Bench {
     path = this.path,
     options: JournalOptions = {},
   ): Promise<T> {
-    const journal = await openJournal(path, this.host, options);
+    const journal = await openJournal(path, this.host, {scope, ...options});
     return action(journal).finally(() => journal.close());
   }
 

@@ -66,7 +66,7 @@ experiment('settings: planted links', async () => {
     ],
     [
       'a.journal',
-      '{"journal":"media","version":1}\n',
+      '{"journal":"media","version":2,"service":"embedded:0"}\n',
       ['upload', photo, '--base-url', 'embedded', '--journal', 'a.journal'],
     ],
   ];

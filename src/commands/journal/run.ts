@@ -179,7 +179,7 @@ export async function resolveUnknown(
     });
   }
   const path = pathOf(options);
-  const journal = await openJournal(options.file, host, {mustExist: true});
+  const journal = await openJournal(options.file, host);
   try {
     const [entry, ...others] = journal.unknownsOf(path);
     if (entry === undefined) throw notUnknown(options, journal.reader.index.lastOf(pathKey(path)));

@@ -13,6 +13,8 @@ export interface Inputs {
   sources: AsyncIterable<Source>;
   /** Whether the command line may stand for several inputs, however many it turns out to be. */
   several: boolean;
+  /** This machine's part of the inputs, under `--shard`. */
+  shard: Shard | undefined;
   /** Whether there is no source at all, which --allow-empty allows. */
   empty: boolean;
   /** Whether that is because `--shard` left none of them to this run. */
@@ -59,6 +61,7 @@ export async function openInputs(
   return {
     sources: new Resumed(taken, iterator),
     several: !mayBeOne || taken.at(-1)?.done !== true,
+    shard,
     empty: taken[0]?.done === true,
     isEmptyShard: taken[0]?.done === true && shard !== undefined,
     unfollowed,

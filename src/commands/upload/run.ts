@@ -7,6 +7,7 @@ import type {Journal} from '../../journal/journal.ts';
 import {Stop} from '../../lib/stop.ts';
 import type {FormatName} from '../../output/formats.ts';
 import type {Results} from '../../output/results.ts';
+import type {Shard} from '../../sources/find/shard.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import type {AfterAction} from './after-action.ts';
@@ -92,9 +93,9 @@ export class UploadRun {
       return;
     }
     const results = await this.#openResults(inputs.several);
-    const journal = await this.#openJournal();
-    const session = await this.#openSession().catch(async error => {
-      await journal?.close();
+    const session = await this.#openSession();
+    const journal = await this.#openJournal(session, inputs.shard).catch(async error => {
+      await session?.close();
       throw error;
     });
     const {observer, tell, finish} = await watchUpload(this.#invocation, inputs, this.#tally);
@@ -171,11 +172,12 @@ export class UploadRun {
     return openSession(this.#invocation);
   }
 
-  async #openJournal(): Promise<Journal | undefined> {
-    const {journal, dryRun} = this.#options;
-    if (journal === undefined || dryRun) return undefined;
+  async #openJournal(session: Session | undefined, shard: Shard | undefined): Promise<Journal | undefined> {
+    const {journal} = this.#options;
+    if (journal === undefined || session === undefined) return undefined;
     const {openJournal} = await import('../../journal/journal.ts');
-    return openJournal(journal, this.#invocation.host);
+    const part = shard === undefined ? {} : {shard: `${shard.index}/${shard.count}`};
+    return openJournal(journal, this.#invocation.host, {scope: {service: session.identity, ...part}});
   }
 
   async #closeJournal(journal: Journal | undefined): Promise<void> {

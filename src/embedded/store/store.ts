@@ -3,11 +3,11 @@ import {mkdir, readdir, rename, rm, stat, statfs} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {defined} from '../../lib/defined.ts';
-import {isSha256, isString, oneOf, optional, type Shape} from '../../lib/shape.ts';
+import {isSha256, isString, matching, oneOf, optional, type Shape} from '../../lib/shape.ts';
 import {syncDirectory} from '../../lib/sync-directory.ts';
 import type {MediaRecord} from '../../service/record.ts';
 import type {MediaFacts} from '../media/media-facts.ts';
-import {renameDurably, writeDurably} from './durable.ts';
+import {claimName, renameDurably, writeDurably} from './durable.ts';
 import {KeptFile} from './kept-file.ts';
 import {isRecordId, recordIds} from './record-id.ts';
 
@@ -45,6 +45,14 @@ function isCount(value: unknown): value is number {
 function isPositive(value: unknown): value is number {
   return Number.isFinite(value) && Number(value) > 0;
 }
+
+const identityShape: Shape<{version: 1; identity: string}> = {
+  version: oneOf(1),
+  identity: matching(/^[0-9a-f]{32}$/),
+};
+
+const identityHint =
+  'Restore it from a backup, or remove it: journals of this service are then those of another one.';
 
 const damageHint = 'Restore it from a backup, or move it away: its upload then counts as not stored.';
 
@@ -92,6 +100,17 @@ export class Store {
       );
       if (age > staleAfterMs) await rm(path, {force: true});
     }
+  }
+
+  /** What tells this data directory from any other: drawn once, by the first process that asks. */
+  async identity(): Promise<string> {
+    const file = new KeptFile(join(this.dataDirectory, 'identity.json'), identityHint);
+    const known = await file.read(identityShape);
+    if (known !== undefined) return known.identity;
+    const draft = this.temporaryPath();
+    await writeDurably(draft, `${JSON.stringify({version: 1, identity: randomBytes(16).toString('hex')})}\n`);
+    await claimName(draft, join(this.dataDirectory, 'identity.json'));
+    return (await file.read(identityShape))?.identity ?? '';
   }
 
   newId(): string {
