@@ -1,3 +1,5 @@
+export {systemCode} from './lib/system-code.ts';
+
 /** Every value that `error.code` can take, with the exit status that it leads to (cli-contract, "Exit status"). */
 export const exitStatusOf = {
   usage: 2,
@@ -104,10 +106,4 @@ export class NotMediaError extends MediaError {
     super('not_media', message, details);
     this.isCalledMedia = details.isCalledMedia;
   }
-}
-
-/** The code of a system error such as ENOENT or ECONNRESET, if the value is one. */
-export function systemCode(error: unknown): string | undefined {
-  const code = (error as {code?: unknown} | null | undefined)?.code;
-  return typeof code === 'string' ? code : undefined;
 }

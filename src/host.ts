@@ -1,15 +1,17 @@
 import {fstatSync} from 'node:fs';
 import {homedir, hostname, tmpdir} from 'node:os';
 import type {Readable, Writable} from 'node:stream';
+import {systemCode} from './lib/system-code.ts';
 import {uuid} from './lib/uuid.ts';
 
 /** The signals that end a run: SIGINT (130), SIGTERM (143), SIGHUP (129). */
 export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
 /** Tells those who wait or send that it is over, and why; as much of an AbortSignal as they use. */
-export interface StopSignal {
+export interface StopSignal<Reason = unknown> {
   readonly aborted: boolean;
-  readonly reason: unknown;
+  /** Undefined until it is aborted. */
+  readonly reason: Reason | undefined;
   throwIfAborted(): void;
   addEventListener(type: 'abort', listener: () => void, options?: {once?: boolean}): void;
   removeEventListener(type: 'abort', listener: () => void): void;
@@ -177,6 +179,6 @@ function isProcessAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return systemCode(error) === 'EPERM';
   }
 }

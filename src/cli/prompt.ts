@@ -1,5 +1,5 @@
 import {MediaError} from '../errors.ts';
-import type {TerminalOutput} from '../host.ts';
+import type {TerminalInput, TerminalOutput} from '../host.ts';
 import {mayColor, withoutColor} from '../output/terminal.ts';
 import type {Invocation} from './invocation.ts';
 
@@ -26,10 +26,10 @@ export async function askSecret(
 }
 
 /** The prompts know NO_COLOR, but not --no-color. */
-function streams({host, globals}: Invocation): {input: never; output: never} {
+function streams({host, globals}: Invocation): {input: TerminalInput; output: TerminalOutput} {
   const color = mayColor(host.stderr, host.env, globals.color);
   const output: TerminalOutput = color ? host.stderr : withoutColor(host.stderr);
-  return {input: host.stdin as never, output: output as never};
+  return {input: host.stdin, output};
 }
 
 function complaint(value: string | undefined, check: (value: string) => void): string | undefined {

@@ -1,5 +1,6 @@
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
 import type {Duplex} from 'node:stream';
+import {systemCode} from '../lib/system-code.ts';
 import type {Service} from './api/context.ts';
 import {routeOf} from './api/routes.ts';
 import {answerRaw, answerRefusal} from './exchange/answer.ts';
@@ -95,7 +96,7 @@ function onClientError(
   const connection = connectionOf(socket);
   if (connection.closing) return;
   connection.fail(error);
-  if ((error as NodeJS.ErrnoException).code === 'ECONNRESET' || !socket.writable) {
+  if (systemCode(error) === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
   } else if (connection.pending === 0) {
     connection.closing = true;

@@ -1,3 +1,4 @@
+import {Socket} from 'node:net';
 import {type buildConnector, Client} from 'undici';
 import {MediaError} from '../errors.ts';
 import {describeConnectError} from './errors.ts';
@@ -16,7 +17,7 @@ export function tunnelThrough(
       allowH2: false,
       headersTimeout: timeout,
       // Or the proxy would have to show a certificate of the host that the request names.
-      connect: (toward, connected) => toProxy({...toward, servername: undefined as never}, connected),
+      connect: ({servername, ...toward}, connected) => toProxy(toward, connected),
     });
     client
       .connect({path: authority, headers})
@@ -25,8 +26,10 @@ export function tunnelThrough(
           socket.on('error', () => {}).destroy();
           throw proxyRefusal(statusCode, [answer['proxy-authenticate'] ?? []].flat(), proxy, origin);
         }
-        if (parameters.protocol !== 'https:') callback(null, socket as never);
-        else toService({...parameters, httpSocket: socket as never}, callback);
+        // Its type leaves this open.
+        if (!(socket instanceof Socket)) throw new TypeError('The tunnel is not a socket.');
+        if (parameters.protocol !== 'https:') callback(null, socket);
+        else toService({...parameters, httpSocket: socket}, callback);
       })
       .catch((error: unknown) => {
         callback(error instanceof MediaError ? error : describeConnectError(error, proxy, 'proxy'), null);

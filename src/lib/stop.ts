@@ -4,21 +4,21 @@ import type {StopSignal} from '../host.ts';
  * Ends a run or one attempt. An AbortController would do the same, for a twentieth of the CPU time of a small upload, and
  * warns of many who listen.
  */
-export class Stop implements StopSignal {
+export class Stop<Reason = unknown> implements StopSignal<Reason> {
   #aborted = false;
-  #reason: unknown;
+  #reason: Reason | undefined;
   readonly #listeners = new Set<() => void>();
 
   get aborted(): boolean {
     return this.#aborted;
   }
 
-  get reason(): unknown {
+  get reason(): Reason | undefined {
     return this.#reason;
   }
 
   /** Tells all who listen, each once; what comes after the first time counts for nothing. */
-  abort(reason: unknown): void {
+  abort(reason: Reason): void {
     if (this.#aborted) return;
     this.#aborted = true;
     this.#reason = reason;

@@ -1,7 +1,7 @@
-import {setMaxListeners} from 'node:events';
 import {MediaError} from '../errors.ts';
 import {type Host, systemHost} from '../host.ts';
 import type {Journal} from '../journal/journal.ts';
+import {Stop} from '../lib/stop.ts';
 import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
 import {fromTyped, normalizeName, toText} from '../sources/find/names.ts';
@@ -86,9 +86,7 @@ async function* run(
   checked: Checked,
   host: Host,
 ): AsyncGenerator<UploadResult, void> {
-  const stop = new AbortController();
-  // Every file in flight listens to it, and there may be many.
-  setMaxListeners(0, stop.signal);
+  const stop = new Stop<MediaError>();
   const end = (cause?: unknown) =>
     stop.abort(new MediaError('interrupted', 'The upload was ended by its caller.', {cause}));
   const onAbort = () => end(signal?.reason);
@@ -102,7 +100,7 @@ async function* run(
         : await openJournal(path, host, client.baseUrl ?? client.host);
     const outcomes = transferAll(sourcesOf(inputs, cwd ?? host.cwd()), {
       ...checked,
-      stop: stop.signal,
+      stop,
       ...(journal !== undefined && {journal}),
     });
     for await (const outcome of outcomes)

@@ -32,14 +32,14 @@ export class Progress implements Drawing {
   constructor(options: ProgressOptions) {
     this.#options = options;
     this.#spinner = ora({
-      stream: options.stream as never,
+      stream: options.stream,
       // ora's own checks miss terminals without a width, and its frame would be coloured under NO_COLOR.
       isEnabled: true,
       color: options.color ? 'cyan' : false,
       discardStdin: false,
       // A run that is cut short by a second Ctrl-C, or killed, would leave the terminal without a cursor.
       hideCursor: false,
-    } as never);
+    });
     options.stream.on('resize', this.#onResize);
     this.#stopComposing = options.clock.every(composeMs, () => this.#compose());
   }

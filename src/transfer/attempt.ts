@@ -17,8 +17,8 @@ export interface AttemptOptions extends Pick<BodyOptions, 'rateLimit' | 'commit'
   stallTimeoutMs: number;
   /** How long the service may take to answer after the last byte, in milliseconds. */
   answerTimeoutMs: number;
-  /** Aborted, with a MediaError as its reason, when the run is to end. */
-  stop: StopSignal;
+  /** Aborted when the run is to end. */
+  stop: StopSignal<MediaError>;
   /** Told how many bytes of this attempt have been handed to the connection. */
   onProgress: (sentBytes: number) => void;
 }
@@ -58,7 +58,7 @@ class Attempt implements BodyWatcher {
     const {stop, uploader, contentType, idempotencyKey} = this.#options;
     const onStop = () => this.#stop();
     stop.addEventListener('abort', onStop, {once: true});
-    if (stop.aborted) onStop();
+    onStop();
     try {
       const body = await openBody({...this.#options, signal: this.#abort}, this);
       return this.#judge(await uploader.upload({contentType, idempotencyKey, body, signal: this.#abort}));
@@ -123,7 +123,9 @@ class Attempt implements BodyWatcher {
 
   #stop(): void {
     const {stop, clock} = this.#options;
-    const failure: Failure = {kind: 'stopped', error: stop.reason as MediaError};
+    const {reason: error} = stop;
+    if (error === undefined) return;
+    const failure: Failure = {kind: 'stopped', error};
     if (this.#phase !== 'released') this.#end(failure);
     else this.#setTimer(() => clock.after(graceMs, () => this.#end(failure)));
   }

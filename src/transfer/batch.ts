@@ -82,8 +82,7 @@ class Batch {
   }
 
   #end(): MediaError | undefined {
-    const {stop} = this.#options;
-    return stop.aborted ? (stop.reason as MediaError) : undefined;
+    return this.#options.stop.reason;
   }
 }
 

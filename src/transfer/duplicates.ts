@@ -16,14 +16,14 @@ interface Original {
 
 /** Finds files of equal content; only those that share their size with another are read. */
 export class Duplicates {
-  readonly #stop: StopSignal;
+  readonly #stop: StopSignal<Error>;
   readonly #firstOfSize = new Map<number, First>();
   /** Of the positions that were hashed and not asked about yet. */
   readonly #hashes = new Map<number, string>();
   /** The first file of each content, by its hash. */
   readonly #originals = new Map<string, Original>();
 
-  constructor(stop: StopSignal) {
+  constructor(stop: StopSignal<Error>) {
     this.#stop = stop;
   }
 

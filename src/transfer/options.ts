@@ -42,7 +42,7 @@ export interface TransferOptions {
   dryRun: boolean;
   /** Whether the first failure ends the batch. */
   failFast: boolean;
-  /** Aborted, with a MediaError as its reason, when the run is to end. */
-  stop: StopSignal;
+  /** Aborted when the run is to end. */
+  stop: StopSignal<MediaError>;
   observer: TransferObserver;
 }

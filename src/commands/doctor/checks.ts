@@ -94,14 +94,15 @@ class Checkup {
     try {
       proxy = proxyFor(url);
     } catch (error) {
-      this.#fail('proxy', error as MediaError);
+      if (!(error instanceof MediaError)) throw error;
+      this.#fail('proxy', error);
       this.#skip('the proxy variable cannot be used', 'dns', 'connection', 'tls');
       return false;
     }
     const problem = (await this.#lookUp(proxy ?? url)) ?? (await this.#request(url, settings));
     const failed = problem === undefined ? undefined : checkOf(problem.code, proxy !== undefined);
     for (const check of network) {
-      if (check === failed) this.#fail(check, problem as MediaError);
+      if (problem !== undefined && check === failed) this.#fail(check, problem);
       else if (this.#findings[check] !== undefined) this.#ok(check, this.#findings[check]);
       else if (failed !== undefined && network.indexOf(check) > network.indexOf(failed))
         this.#skip('not reached', check);

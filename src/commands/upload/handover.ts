@@ -96,9 +96,8 @@ class Handover implements AfterAction {
       try {
         await open(address);
       } catch (error) {
-        this.#invocation.report.warning(
-          `No browser could be started for ${address}: ${(error as Error).message}`,
-        );
+        const reason = error instanceof Error ? error.message : String(error);
+        this.#invocation.report.warning(`No browser could be started for ${address}: ${reason}`);
       }
     }
   }

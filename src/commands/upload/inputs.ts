@@ -32,7 +32,7 @@ export interface Inputs {
 export async function openInputs(
   options: UploadFlags,
   {host}: Invocation,
-  signal: StopSignal,
+  signal: StopSignal<Error>,
 ): Promise<Inputs> {
   const [{expandInputs}, {Resumed}, {ownShare}] = await Promise.all([
     import('../../sources/find/expand.ts'),

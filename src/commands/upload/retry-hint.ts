@@ -1,4 +1,4 @@
-import type {ErrorCode, MediaError} from '../../errors.ts';
+import {type ErrorCode, MediaError} from '../../errors.ts';
 import {shellPrintf, shellQuoted, shellWord} from '../../lib/shell.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 
@@ -110,6 +110,5 @@ export class Again {
 /** What was not tried may pass, unless the run was ended by what would end the next one, too. */
 function mayPass(error: MediaError): boolean {
   if (error.code !== 'not_tried') return passing.has(error.code);
-  const {code} = error.cause as MediaError;
-  return !lasting.has(code);
+  return !(error.cause instanceof MediaError && lasting.has(error.cause.code));
 }

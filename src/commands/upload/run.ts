@@ -26,7 +26,7 @@ export class UploadRun {
   readonly #invocation: Invocation;
   readonly #format: FormatName;
   readonly #after: readonly AfterAction[];
-  readonly #stop = new Stop();
+  readonly #stop = new Stop<MediaError>();
   readonly #tally: Tally;
   readonly #audit = new Audit();
   readonly #again: Again;

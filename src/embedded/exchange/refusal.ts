@@ -1,3 +1,5 @@
+import {systemCode} from '../../lib/system-code.ts';
+
 /** An answer that is an error record, thrown from wherever the request turns out to be unacceptable. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
@@ -25,7 +27,7 @@ const storageFull = new Set(['ENOSPC', 'EDQUOT']);
 /** The refusal that a thrown value stands for, or undefined when it is an internal error. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
-  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  const code = systemCode(error);
   if (code !== undefined && storageFull.has(code)) {
     return new Refusal(507, 'There is no space left in the data directory.');
   }
@@ -46,6 +48,6 @@ const parserMessage: Readonly<Record<number, string>> = {
 
 /** The refusal of a request that node's HTTP parser could not read to its end. */
 export function refusalOfMalformed(error: Error): Refusal {
-  const status = parserStatus[(error as NodeJS.ErrnoException).code ?? ''] ?? 400;
+  const status = parserStatus[systemCode(error) ?? ''] ?? 400;
   return new Refusal(status, parserMessage[status] ?? 'The request is not well-formed HTTP/1.1.');
 }

@@ -1,6 +1,7 @@
 import {link, open, rename, rm} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import {syncDirectory} from '../../lib/sync-directory.ts';
+import {systemCode} from '../../lib/system-code.ts';
 
 /** Writes a new file (0600) whose bytes are on the disk when the promise resolves; leaves none behind on failure. */
 export async function writeDurably(path: string, text: string): Promise<void> {
@@ -31,7 +32,7 @@ export async function claimName(path: string, target: string): Promise<boolean> 
     await syncDirectory(dirname(target));
     return true;
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? '';
+    const code = systemCode(error) ?? '';
     if (code === 'EEXIST') return false;
     // File systems without hard links (FAT, some network shares) lose only the guard against a second process.
     if (!noHardLinks.has(code)) throw error;
@@ -44,5 +45,5 @@ export async function claimName(path: string, target: string): Promise<boolean> 
 
 /** Whether an error says that a file or directory does not exist. */
 export function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
+  return systemCode(error) === 'ENOENT';
 }

@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {defined} from '../../lib/defined.ts';
 import {isList, isSha256, isString, listOf, oneOf, optional, type Shape} from '../../lib/shape.ts';
+import {systemCode} from '../../lib/system-code.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {renameDurably, writeDurably} from './durable.ts';
 import {KeptFile} from './kept-file.ts';
@@ -127,7 +128,7 @@ export class KeyRing {
         await (await open(lock, 'wx', 0o600)).close();
         return () => rm(lock, {force: true});
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+        if (systemCode(error) !== 'EEXIST') throw error;
         if (this.#clock.monotonic() > deadline) {
           throw new Error(`Another process holds ${lock}; remove it if none does.`, {cause: error});
         }

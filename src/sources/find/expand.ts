@@ -39,7 +39,7 @@ export interface InputContext {
   stdin: () => Readable;
   temporaryDirectory: string;
   /** Ends the wait for a list with its reason. */
-  signal?: StopSignal;
+  signal?: StopSignal<Error>;
   /** Told of each link to a directory that is not followed. */
   unfollowed?(name: string): unknown;
 }

@@ -89,7 +89,7 @@ export interface ListContext {
   cwd: string;
   stdin: () => Readable;
   /** Ends the wait for a list with its reason. */
-  signal?: StopSignal;
+  signal?: StopSignal<Error>;
 }
 
 /** The lists of a run: opened before anything is sent, closed whatever becomes of it. */
@@ -97,7 +97,7 @@ export class Lists {
   readonly #context: ListContext;
   readonly #streams: Readable[] = [];
   readonly #abort = () => {
-    for (const stream of this.#streams) stream.destroy(this.#context.signal?.reason as Error);
+    for (const stream of this.#streams) stream.destroy(this.#context.signal?.reason);
   };
 
   constructor(context: ListContext) {

@@ -20,7 +20,7 @@ export interface Source {
   /** Its size in bytes, without opening it; 0 where that cannot be told. */
   measure?(): Promise<number>;
   /** Opens it, or rejects with a MediaError that says why it cannot be uploaded. */
-  open(signal: StopSignal): Promise<OpenSource>;
+  open(signal: StopSignal<Error>): Promise<OpenSource>;
 }
 
 /** What makes a walk leave something out. */

@@ -25,7 +25,7 @@ export function stdinSource(options: StdinOptions): Source {
   return {name, typeName: name, isOnce: true, open: signal => spool(options, signal)};
 }
 
-async function spool(options: StdinOptions, signal: StopSignal): Promise<OpenSource> {
+async function spool(options: StdinOptions, signal: StopSignal<Error>): Promise<OpenSource> {
   const {handle, path, remove} = await openNameless(options.temporaryDirectory).catch(error => {
     throw cannotSpool(options, error);
   });
@@ -43,9 +43,9 @@ async function spool(options: StdinOptions, signal: StopSignal): Promise<OpenSou
   }
 }
 
-async function copy(options: StdinOptions, handle: FileHandle, signal: StopSignal): Promise<void> {
+async function copy(options: StdinOptions, handle: FileHandle, signal: StopSignal<Error>): Promise<void> {
   const {stdin} = options;
-  const giveUp = () => stdin.destroy(signal.reason as Error);
+  const giveUp = () => stdin.destroy(signal.reason);
   signal.addEventListener('abort', giveUp, {once: true});
   try {
     signal.throwIfAborted();
