@@ -61,11 +61,11 @@ export type ErrorCode = keyof typeof exitStatusOf;
 
 export interface MediaErrorDetails {
   /** What to type or do next, as one sentence or command. */
-  hint?: string;
+  hint?: string | undefined;
   /** The HTTP status of the answer, where there was one. */
-  status?: number;
+  status?: number | undefined;
   /** The `code` of the service's error record, whose meaning the interface does not give. */
-  serviceCode?: number;
+  serviceCode?: number | undefined;
   cause?: unknown;
 }
 
@@ -88,12 +88,7 @@ export class MediaError extends Error {
   /** The same failure with another sentence or hint. */
   reworded({message = this.message, hint = this.hint}: {message?: string; hint?: string}): MediaError {
     const {code, status, serviceCode, cause} = this;
-    return new MediaError(code, message, {
-      ...(hint === undefined ? {} : {hint}),
-      ...(status === undefined ? {} : {status}),
-      ...(serviceCode === undefined ? {} : {serviceCode}),
-      cause,
-    });
+    return new MediaError(code, message, {hint, status, serviceCode, cause});
   }
 }
 

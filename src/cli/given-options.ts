@@ -24,13 +24,16 @@ export function givenOptions(
 }
 
 /** The options that one word holds; a value that is not in it is the next word. */
-function optionsIn(word: string, known: readonly Option[]): [Option, {typed: string; value?: string}][] {
+function optionsIn(
+  word: string,
+  known: readonly Option[],
+): [Option, {typed: string; value?: string | undefined}][] {
   if (word.startsWith('--')) {
     const [name = '', value] = word.split(/=(.*)/s, 2);
     const option = known.find(({long}) => long === name);
-    return option === undefined ? [] : [[option, {typed: word, ...(value === undefined ? {} : {value})}]];
+    return option === undefined ? [] : [[option, {typed: word, value}]];
   }
-  const found: [Option, {typed: string; value?: string}][] = [];
+  const found: [Option, {typed: string; value?: string | undefined}][] = [];
   for (let at = 1; at < word.length; at += 1) {
     const name = `-${word.charAt(at)}`;
     const option = known.find(({short}) => short === name);

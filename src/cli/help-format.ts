@@ -1,4 +1,5 @@
 import type {Command, Help, Option} from 'commander';
+import {defined} from '../lib/defined.ts';
 
 /** The heading of the options that every command takes. */
 export const globalHeading = 'Global options:';
@@ -37,7 +38,7 @@ function helperFor(command: Command): Help {
   const {getOutHelpWidth, getOutHasColors} = command.configureOutput();
   const helpWidth = getOutHelpWidth?.();
   help.prepareContext({
-    ...(helpWidth === undefined ? {} : {helpWidth}),
+    ...defined({helpWidth}),
     outputHasColors: getOutHasColors?.() ?? false,
   });
   return help;
@@ -101,9 +102,6 @@ function describeOption({
 }: Option): string {
   const shown =
     defaultValueDescription ?? (required && defaultValue !== undefined ? String(defaultValue) : undefined);
-  const facts = [
-    ...(argChoices === undefined ? [] : [argChoices.join(', ')]),
-    ...(shown === undefined ? [] : [`default: ${shown}`]),
-  ];
+  const facts = [argChoices?.join(', '), shown && `default: ${shown}`].filter(Boolean);
   return facts.length === 0 ? description : `${description} (${facts.join('; ')})`;
 }

@@ -1,5 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
+import {defined} from '../lib/defined.ts';
 import {loginCommandFor} from '../settings/hint-options.ts';
 import type {KeySource, Settings} from '../settings/settings.ts';
 import {keyOf} from '../settings/stored-key.ts';
@@ -20,8 +21,7 @@ export function keyFacts(settings: Settings): KeyFacts {
     hintOptions,
     profileOption,
     hasStoredKey: origin !== undefined && keyOf(profile)?.origin === origin,
-    ...(profileUrl === undefined ? {} : {profileUrl}),
-    ...(key === undefined ? {} : {keySource: key.source}),
+    ...defined({profileUrl, keySource: key?.source}),
   };
 }
 

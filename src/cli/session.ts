@@ -37,8 +37,7 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
   if (settings.baseUrl?.kind === 'embedded') return openEmbedded(invocation);
   if (settings.baseUrl === undefined || settings.key === undefined)
     throw missingSettings(settings, invocation.host);
-  const address: ServiceAddress = {baseUrl: settings.baseUrl.url};
-  if (settings.graphqlUrl !== undefined) address.graphqlUrl = settings.graphqlUrl;
+  const address: ServiceAddress = {baseUrl: settings.baseUrl.url, graphqlUrl: settings.graphqlUrl};
   const client = newClient(invocation, address, settings.key.secret, settings);
   return {
     client,
@@ -60,8 +59,8 @@ export function connectionOptions(
   return {
     clock: host.clock,
     userAgent: `media/${packageVersion()}`,
-    ...(certificateAuthorities === undefined ? {} : {certificateAuthorities}),
-    ...(clientCertificate === undefined ? {} : {clientCertificate}),
+    certificateAuthorities,
+    clientCertificate,
   };
 }
 
@@ -76,7 +75,7 @@ export function newClient(
   report.trace(`service ${address.baseUrl.href}, GraphQL at ${graphqlUrl(address).href}`);
   return new ServiceClient(address, key, {
     ...connectionOptions(invocation, settings),
-    ...(report.level === 'verbose' ? {trace: (message: string) => report.trace(message)} : {}),
+    trace: report.level === 'verbose' ? message => report.trace(message) : undefined,
   });
 }
 

@@ -7,13 +7,14 @@ import {collect} from '../cli/values.ts';
 import {exitStatusOf, MediaError, systemCode} from '../errors.ts';
 import type {Host} from '../host.ts';
 import type {HttpAnswer} from '../http/http.ts';
+import {defined} from '../lib/defined.ts';
 import {parseObject} from '../lib/json.ts';
 import {typedPath} from '../lib/typed-path.ts';
 import {printableJson} from '../output/escape.ts';
 import type {GraphqlRequest} from '../service/client.ts';
 
 export interface GraphqlOptions {
-  query?: string;
+  query?: string | undefined;
   input?: string;
   rawField?: string[];
   field?: string[];
@@ -42,10 +43,7 @@ export function graphqlCommand(cli: Cli, run = runGraphql): Command {
       ]),
     )
     .action(async (query: string | undefined, options: Omit<GraphqlOptions, 'query'>, command: Command) => {
-      cli.status = await run(
-        {...options, ...(query === undefined ? {} : {query})},
-        invocationOf(cli, command),
-      );
+      cli.status = await run({...options, query}, invocationOf(cli, command));
     });
 }
 
@@ -69,10 +67,10 @@ async function readRequest(options: GraphqlOptions, host: Host): Promise<Graphql
   const variables: Record<string, unknown> = {};
   for (const field of options.rawField ?? []) assign(variables, field, value => value);
   for (const field of options.field ?? []) await assignTyped(variables, field, host);
+  const {operationName} = options;
   return {
     query,
-    ...(Object.keys(variables).length === 0 ? {} : {variables}),
-    ...(options.operationName === undefined ? {} : {operationName: options.operationName}),
+    ...defined({variables: Object.keys(variables).length === 0 ? undefined : variables, operationName}),
   };
 }
 
@@ -173,14 +171,10 @@ async function describeAnswer(answer: HttpAnswer, hostName: string): Promise<Med
     import('../service/record.ts'),
   ]);
   const record = parseErrorRecord(answer.body.toString());
-  return describeRefusal(
-    {
-      kind: 'refused',
-      status,
-      ...(record === undefined ? {} : {message: record.message}),
-      ...(record?.code === undefined ? {} : {serviceCode: record.code}),
-      ...(headers['location'] === undefined ? {} : {location: headers['location']}),
-    },
-    hostName,
-  );
+  const details = defined({
+    message: record?.message,
+    serviceCode: record?.code,
+    location: headers['location'],
+  });
+  return describeRefusal({kind: 'refused', status, ...details}, hostName);
 }

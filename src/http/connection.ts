@@ -60,6 +60,7 @@ export class Connection {
   async request(request: HttpRequest): Promise<HttpAnswer> {
     request.signal?.throwIfAborted();
     this.#trace?.restart();
+    const {body} = request;
     const exchange = new HttpExchange(request, this.#connector, this.#trace);
     this.#client.dispatch(
       {
@@ -68,7 +69,7 @@ export class Connection {
         headers: {
           'user-agent': this.#userAgent,
           'accept-encoding': 'identity',
-          ...(request.body === undefined ? {} : {'content-length': String(request.body.length)}),
+          ...(body && {'content-length': String(body.length)}),
           ...request.headers,
         },
         // Its types leave out that it takes what can be iterated over.

@@ -1,6 +1,7 @@
 import {Socket} from 'node:net';
 import {buildConnector} from 'undici';
 import type {Clock} from '../host.ts';
+import {defined} from '../lib/defined.ts';
 import {describeConnectError} from './errors.ts';
 import type {ConnectionOptions} from './options.ts';
 import {proxyFor} from './proxy.ts';
@@ -42,8 +43,7 @@ export class Connector {
       allowH2: false,
       timeout,
       autoSelectFamilyAttemptTimeout: addressTimeoutMs,
-      ...(trace === undefined ? {} : {lookup: trace.lookup}),
-      ...(ca === undefined ? {} : {ca}),
+      ...defined({lookup: trace?.lookup, ca}),
     };
     const {certificate: cert, key} = clientCertificate ?? {};
     const direct = buildConnector(cert === undefined ? common : {...common, cert, key});

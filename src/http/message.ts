@@ -7,7 +7,7 @@ export interface HttpRequest {
   /** Without Content-Length, which is the body's. */
   headers: Record<string, string>;
   body?: Body;
-  signal?: StopSignal;
+  signal?: StopSignal | undefined;
 }
 
 /** What is sent after the head of a request. */

@@ -4,11 +4,11 @@ import type {Clock} from '../host.ts';
 export interface ConnectionOptions {
   clock: Clock;
   userAgent: string;
-  connectTimeoutMs?: number;
+  connectTimeoutMs?: number | undefined;
   /** Certificate authorities to trust instead of Node's, as PEM text. */
-  certificateAuthorities?: string;
+  certificateAuthorities?: string | undefined;
   /** What to show a service that asks for a certificate, as PEM text. */
-  clientCertificate?: {certificate: string; key: string};
+  clientCertificate?: {certificate: string; key: string} | undefined;
   /** Told of each phase, with its time. */
-  trace?: (message: string) => void;
+  trace?: ((message: string) => void) | undefined;
 }

@@ -39,14 +39,16 @@ export class MediaClient implements Uploader {
     const baseUrl = parseServiceUrl(String(options.baseUrl), 'base URL', allowHttp);
     const address = {
       baseUrl,
-      ...(graphqlUrl !== undefined && {
-        graphqlUrl: parseServiceUrl(String(graphqlUrl), 'GraphQL URL', allowHttp),
-      }),
+      graphqlUrl:
+        graphqlUrl === undefined ? undefined : parseServiceUrl(String(graphqlUrl), 'GraphQL URL', allowHttp),
     };
-    const connection: ConnectionOptions = {clock: systemClock, userAgent};
-    if (options.certificateAuthorities !== undefined)
-      connection.certificateAuthorities = options.certificateAuthorities;
-    if (options.connectTimeoutMs !== undefined) connection.connectTimeoutMs = options.connectTimeoutMs;
+    const {certificateAuthorities, connectTimeoutMs} = options;
+    const connection: ConnectionOptions = {
+      clock: systemClock,
+      userAgent,
+      certificateAuthorities,
+      connectTimeoutMs,
+    };
     this.host = baseUrl.host;
     this.baseUrl = serviceIdentity(baseUrl);
     this.#client = new ServiceClient(address, parseKey(options.apiKey, 'The API key'), connection);

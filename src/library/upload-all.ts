@@ -101,7 +101,7 @@ async function* run(
     const outcomes = transferAll(sourcesOf(inputs, cwd ?? host.cwd()), {
       ...checked,
       stop,
-      ...(journal !== undefined && {journal}),
+      journal,
     });
     for await (const outcome of outcomes)
       if (outcome.status !== 'left out') yield* endingWith(end, resultOf(outcome));
@@ -147,13 +147,12 @@ function checkedOptions(options: UploadOptions, host: Host): Checked {
     clock: host.clock,
     random: () => host.random(),
     uuid: () => host.uuid(),
-    contentType: async (source, opened) =>
-      decideSourceType(source, opened, {types, ...(contentType !== undefined && {contentType})}),
+    contentType: async (source, opened) => decideSourceType(source, opened, {types, contentType}),
     concurrency: wholeNumber('concurrency', options.concurrency ?? 8, 1, 1000),
     retries: wholeNumber('retries', options.retries ?? 5, 0, 100),
     stallTimeoutMs: positive('stallTimeoutMs', options.stallTimeoutMs ?? 60_000),
     answerTimeoutMs: positive('answerTimeoutMs', options.answerTimeoutMs ?? 600_000),
-    ...(limitRate !== undefined && {limitRate: positive('limitRate', limitRate)}),
+    limitRate: limitRate === undefined ? undefined : positive('limitRate', limitRate),
     onUnknown,
     dryRun: options.dryRun === true,
     failFast: options.failFast === true,

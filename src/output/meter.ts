@@ -1,4 +1,5 @@
 import type {Clock} from '../host.ts';
+import {defined} from '../lib/defined.ts';
 import {formatBytes, formatDuration} from './units.ts';
 
 /** A file that is being worked on. */
@@ -114,29 +115,22 @@ export class Meter {
       done += file.sent;
     }
     const rates = this.#sample({at: this.#clock.monotonic(), sent, done});
-    const {total} = this.#totalOf(done);
+    const total = this.#totalOf(done);
     const left = total?.isComplete ? Math.max(0, total.bytes - done) : undefined;
-    return {
-      files: this.#files,
-      sent,
-      done,
-      rate: rates.sent,
-      ...(total === undefined ? {} : {total}),
-      ...(left === undefined || rates.done <= 0 || rates.overMs < sampleMs
-        ? {}
-        : {secondsLeft: left / rates.done}),
-    };
+    const isKnown = left !== undefined && rates.done > 0 && rates.overMs >= sampleMs;
+    const secondsLeft = isKnown ? left / rates.done : undefined;
+    return {files: this.#files, sent, done, rate: rates.sent, ...defined({total, secondsLeft})};
   }
 
   /** Counting may lag behind: what is less than is done already is no total. */
-  #totalOf(done: number): Pick<Standing, 'total'> {
+  #totalOf(done: number): Standing['total'] {
     const total = this.#total && {
       files: this.#total.files + this.#uncounted.files,
       bytes: this.#total.bytes + this.#uncounted.bytes,
       isComplete: this.#total.isComplete,
     };
     const isBehind = total !== undefined && (total.files < this.#files || total.bytes < done);
-    return total === undefined || (isBehind && !total.isComplete) ? {} : {total};
+    return isBehind && !total.isComplete ? undefined : total;
   }
 
   /** What was sent and done a second, from the oldest sample of the window until now. */
@@ -193,12 +187,13 @@ export function standingBar(standing: Standing, width: number): string {
 
 /** The same for programs. */
 export function standingFields({files, done, rate, total, secondsLeft}: Standing): Record<string, number> {
-  return {
+  const whole = total?.isComplete ? total : undefined;
+  return defined({
     files,
-    ...(total?.isComplete ? {totalFiles: total.files} : {}),
+    totalFiles: whole?.files,
     bytes: done,
-    ...(total?.isComplete ? {totalBytes: total.bytes} : {}),
+    totalBytes: whole?.bytes,
     bytesPerSecond: Math.round(rate),
-    ...(secondsLeft === undefined ? {} : {secondsLeft: Math.ceil(secondsLeft)}),
-  };
+    secondsLeft: secondsLeft === undefined ? undefined : Math.ceil(secondsLeft),
+  });
 }

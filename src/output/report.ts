@@ -1,5 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {TerminalOutput} from '../host.ts';
+import {defined} from '../lib/defined.ts';
 import {causesOf} from './causes.ts';
 import {printable, printableJson} from './escape.ts';
 import {failureSentence} from './failure-text.ts';
@@ -47,11 +48,7 @@ export class Report {
   failure(error: MediaError, file?: string, several = false): void {
     const {json, color} = this.#options;
     if (json) {
-      this.#line(
-        printableJson(
-          JSON.stringify({error: {...(file === undefined ? {} : {file}), ...errorFields(error)}}),
-        ),
-      );
+      this.#line(printableJson(JSON.stringify({error: {file, ...errorFields(error)}})));
       this.causes(error);
       return;
     }
@@ -109,13 +106,8 @@ export class Report {
 
 /** The fields of `error` in JSON output (cli-contract, "Output"). */
 export function errorFields(error: MediaError): Record<string, unknown> {
-  return {
-    code: error.code,
-    message: error.message,
-    ...(error.status === undefined ? {} : {status: error.status}),
-    ...(error.serviceCode === undefined ? {} : {serviceCode: error.serviceCode}),
-    ...(error.hint === undefined ? {} : {hint: error.hint}),
-  };
+  const {code, message, status, serviceCode, hint} = error;
+  return {code, message, ...defined({status, serviceCode, hint})};
 }
 
 /** Whatever was thrown, as a MediaError; what is none is a bug of ours. */

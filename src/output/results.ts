@@ -120,7 +120,8 @@ export class Results {
     const {color} = this.#options;
     const styles = {status: statusStyle};
     return renderTable(rows, {
-      ...(headings === undefined ? {} : {headings, styles}),
+      headings,
+      styles,
       width: this.#options.width(),
       color,
       links,

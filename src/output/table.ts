@@ -1,10 +1,11 @@
 import Table from 'cli-table3';
+import {defined} from '../lib/defined.ts';
 import {cellsOf, urlsIn, wrap} from './cells.ts';
 import {hyperlink, linkLines} from './links.ts';
 import {paint, type Style} from './terminal.ts';
 
 export interface TableOptions {
-  headings?: string[];
+  headings?: string[] | undefined;
   /** The style of a cell by its text, for columns of these headings. */
   styles?: Record<string, (text: string) => Style | undefined>;
   /** Cells to fit into; infinite for as wide as the content. */
@@ -116,10 +117,10 @@ function draw(
     return links ? marks.mark(text, wrapped) : wrapped;
   };
   const table = new Table({
-    ...(headings === undefined ? {} : {head: headings}),
+    ...defined({head: headings}),
     colWidths: widths.map(width => width + padding),
     // No line between rows, one beneath the headings.
-    style: {compact: true, ...(color ? {head: ['bold'], border: ['gray']} : {head: [], border: []})},
+    style: {compact: true, head: color ? ['bold'] : [], border: color ? ['gray'] : []},
   });
   table.push(...rows.flatMap(row => linesOf(row, widths, lines)));
   return marks.resolve(table.toString()).split('\n');

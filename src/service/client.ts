@@ -6,6 +6,7 @@ import {
   type HttpRequest,
   postWithoutBody,
 } from '../http/http.ts';
+import {defined} from '../lib/defined.ts';
 import type {Secret} from '../lib/secret.ts';
 import {parseErrorRecord, parseRecord} from './record.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from './uploader.ts';
@@ -14,7 +15,7 @@ export interface ServiceAddress {
   /** The base URL; a path prefix is kept, trailing slashes are ignored. */
   baseUrl: URL;
   /** The GraphQL address; by default /graphql at the root of the base URL's host. */
-  graphqlUrl?: URL;
+  graphqlUrl?: URL | undefined;
 }
 
 export interface GraphqlRequest {
@@ -74,7 +75,7 @@ export class ServiceClient implements Uploader {
         accept: 'application/graphql-response+json, application/json;q=0.9',
       },
       body: {length: content.length, content},
-      ...(signal === undefined ? {} : {signal}),
+      signal,
     });
   }
 
@@ -142,15 +143,9 @@ export function graphqlUrl(address: ServiceAddress): URL {
 function interpretUpload(answer: HttpAnswer): UploadAnswer {
   const {status, headers} = answer;
   if (status < 200 || status > 299) {
-    const errorRecord = parseErrorRecord(textOf(answer));
-    return {
-      kind: 'refused',
-      status,
-      ...(errorRecord === undefined ? {} : {message: errorRecord.message}),
-      ...(errorRecord?.code === undefined ? {} : {serviceCode: errorRecord.code}),
-      ...(headers['retry-after'] === undefined ? {} : {retryAfter: headers['retry-after']}),
-      ...(headers['location'] === undefined ? {} : {location: headers['location']}),
-    };
+    const {message, code: serviceCode} = parseErrorRecord(textOf(answer)) ?? {};
+    const {'retry-after': retryAfter, location} = headers;
+    return {kind: 'refused', status, ...defined({message, serviceCode, retryAfter, location})};
   }
   if (answer.cut) return {kind: 'unreadable', status, problem: 'cut off'};
   if (answer.truncated) return {kind: 'unreadable', status, problem: 'longer than 1 MiB'};

@@ -1,5 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {HttpAnswer} from '../http/http.ts';
+import {defined} from '../lib/defined.ts';
 import {parseObject} from '../lib/json.ts';
 import type {ServiceClient} from './client.ts';
 import {parseErrorRecord} from './record.ts';
@@ -42,7 +43,7 @@ export async function verifyKey(client: ServiceClient, signal: AbortSignal): Pro
 function judge(answer: HttpAnswer): KeyVerdict {
   const {status, headers} = answer;
   const record = parseErrorRecord(answer.body.toString());
-  const message = record === undefined ? {} : {message: record.message};
+  const message = defined({message: record?.message});
   if (status === 401) return {status: 'rejected', httpStatus: 401, ...message};
   if (status === 403 || status === 404) return {status: 'denied', httpStatus: status, ...message};
   const body = jsonObject(answer);

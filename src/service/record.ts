@@ -1,3 +1,4 @@
+import {defined} from '../lib/defined.ts';
 import {isNestedTooDeeply, isObject, parseObject} from '../lib/json.ts';
 
 /**
@@ -91,7 +92,7 @@ export function parseErrorRecord(text: string): ErrorRecord | undefined {
   const value = parseObject(text);
   if (value === undefined || typeof value['message'] !== 'string') return undefined;
   const code = value['code'];
-  return {message: value['message'], ...(typeof code === 'number' ? {code} : {})};
+  return {message: value['message'], ...defined({code: typeof code === 'number' ? code : undefined})};
 }
 
 /** The URL to hand out: the PUBLIC variant's, else fileUrl. */

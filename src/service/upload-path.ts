@@ -1,6 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
 import type {HttpAnswer} from '../http/http.ts';
+import {defined} from '../lib/defined.ts';
 import type {ServiceClient} from './client.ts';
 import {parseErrorRecord} from './record.ts';
 
@@ -40,11 +41,11 @@ function judge({status, headers, body}: HttpAnswer): UploadPathVerdict {
   const {location} = headers;
   if (status === 404 && record === undefined) return {status: 'wrong', httpStatus: 404};
   if (status >= 300 && status < 400)
-    return {status: 'redirected', httpStatus: status, ...(location === undefined ? {} : {location})};
+    return {status: 'redirected', httpStatus: status, ...defined({location})};
   if (status === 401) return {status: 'unverified', reason: 'the key is not accepted (401)'};
   if (status === 429 || status >= 500) return {status: 'unverified', reason: `the response was ${status}`};
   // A success is as wrong as a 404: nothing was sent that could be stored.
   if (status < 300 || status === 403 || status === 404 || status === 405)
-    return {status: 'doubtful', httpStatus: status, ...(record && {message: record.message})};
+    return {status: 'doubtful', httpStatus: status, ...defined({message: record?.message})};
   return {status: 'answers', httpStatus: status};
 }

@@ -1,5 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
+import {defined} from '../lib/defined.ts';
 import {isLoopback} from '../lib/loopback.ts';
 import {Secret} from '../lib/secret.ts';
 import {type ClientCertificate, readAuthorities, readClientCertificate} from './certificates.ts';
@@ -75,9 +76,11 @@ export async function resolveSettings(
     hintOptions: hintOptions(host, options),
     profileOption: profileOption(host, options),
     idempotencyHonoured: false,
-    ...(baseUrl === undefined ? {} : {baseUrl}),
-    ...(cacert === undefined ? {} : {certificateAuthorities: await readAuthorities(host, cacert)}),
-    ...(clientCertificate === undefined ? {} : {clientCertificate}),
+    ...defined({
+      baseUrl,
+      certificateAuthorities: cacert === undefined ? undefined : await readAuthorities(host, cacert),
+      clientCertificate,
+    }),
     ...(givenKey === undefined || baseUrl?.kind === 'embedded'
       ? {}
       : {key: {secret: parseKey(givenKey, 'MEDIA_API_KEY'), source: 'environment'}}),
@@ -109,8 +112,11 @@ function serviceSettings(profile: Profile, baseUrl: URL, allowHttp: boolean): Pa
   const {'graphql-url': graphqlUrl, 'profile-url': profileUrl} = profile;
   return {
     idempotencyHonoured: profile['idempotency-keys'] === 'honoured',
-    ...(graphqlUrl === undefined ? {} : {graphqlUrl: parseServiceUrl(graphqlUrl, 'GraphQL URL', allowHttp)}),
-    ...(profileUrl === undefined ? {} : {profileUrl}),
+    ...defined({
+      graphqlUrl:
+        graphqlUrl === undefined ? undefined : parseServiceUrl(graphqlUrl, 'GraphQL URL', allowHttp),
+      profileUrl,
+    }),
   };
 }
 

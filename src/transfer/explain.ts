@@ -49,7 +49,7 @@ export function describeRefusal(refusal: Refused, host: string): MediaError {
   const said = refusal.message ? `: ${shortened(refusal.message)}` : '';
   const details: MediaErrorDetails = {
     status,
-    ...(refusal.serviceCode === undefined ? {} : {serviceCode: refusal.serviceCode}),
+    serviceCode: refusal.serviceCode,
   };
   const noRecord = refusal.message === undefined;
   if (status === 401) {
@@ -138,8 +138,8 @@ function outcomeUnknown(phase: Phase, failure: Failure, error: MediaError): Medi
     {
       hint: 'Check whether the service has the file before you upload it again; --on-unknown retry sends it again automatically.',
       cause: error,
-      ...(error.status === undefined ? {} : {status: error.status}),
-      ...(error.serviceCode === undefined ? {} : {serviceCode: error.serviceCode}),
+      status: error.status,
+      serviceCode: error.serviceCode,
     },
   );
 }

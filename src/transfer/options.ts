@@ -34,11 +34,11 @@ export interface TransferOptions {
   stallTimeoutMs: number;
   answerTimeoutMs: number;
   /** Bytes a second for all files together; unlimited without it. */
-  limitRate?: number;
+  limitRate?: number | undefined;
   /** What to do with an upload whose outcome is unknown: leave it, or send it again. */
   onUnknown: 'hold' | 'retry';
   /** Remembers what was sent, so that another run can go on. */
-  journal?: Journal;
+  journal?: Journal | undefined;
   dryRun: boolean;
   /** Whether the first failure ends the batch. */
   failFast: boolean;

@@ -3,6 +3,7 @@ import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from
 import {clearKeyVariable} from '../../cli/key-hints.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
+import {defined} from '../../lib/defined.ts';
 import type {Secret} from '../../lib/secret.ts';
 import type {KeyVerdict} from '../../service/identity.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
@@ -188,12 +189,7 @@ async function verify(
     import('../../cli/session.ts'),
     import('../../service/identity.ts'),
   ]);
-  const client = newClient(
-    invocation,
-    {baseUrl, ...(settings.graphqlUrl === undefined ? {} : {graphqlUrl: settings.graphqlUrl})},
-    key,
-    settings,
-  );
+  const client = newClient(invocation, {baseUrl, graphqlUrl: settings.graphqlUrl}, key, settings);
   const {signal, cancel} = within(invocation, verifyTimeoutMs);
   try {
     return await verifyKey(client, signal);
@@ -230,7 +226,7 @@ function refuseUnusable(verdict: KeyVerdict, baseUrl: URL, profileUrl?: string):
       'unexpected_answer',
       sentence(`${baseUrl.host} could not check the key: ${verdict.message}`),
       {
-        ...(verdict.httpStatus === undefined ? {} : {status: verdict.httpStatus}),
+        status: verdict.httpStatus,
         hint: storeAnyway,
       },
     );
@@ -299,9 +295,11 @@ function withKey(profile: Profile, {baseUrl, key, verdict}: NewKey, inKeychain: 
     'base-url': baseUrl.href.replace(/\/+$/, ''),
     ...(inKeychain ? {'key-store': 'keychain'} : {key: key.reveal()}),
     'key-origin': baseUrl.origin,
-    ...(honoured ? {'idempotency-keys': 'honoured'} : {}),
-    ...(sameOrigin && graphqlUrl !== undefined ? {'graphql-url': graphqlUrl} : {}),
-    ...(profileUrl !== undefined && mayBelongTo(baseUrl, profile) ? {'profile-url': profileUrl} : {}),
+    ...defined({
+      'idempotency-keys': honoured ? 'honoured' : undefined,
+      'graphql-url': sameOrigin ? graphqlUrl : undefined,
+      'profile-url': mayBelongTo(baseUrl, profile) ? profileUrl : undefined,
+    }),
   };
 }
 

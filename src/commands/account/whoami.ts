@@ -2,6 +2,7 @@ import {Command} from 'commander';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
 import {keyFacts, missingSettings, refusedKeyHint} from '../../cli/key-hints.ts';
 import {exitStatusOf} from '../../errors.ts';
+import {defined} from '../../lib/defined.ts';
 import {printable, printableJson} from '../../output/escape.ts';
 import type {Identity, KeyVerdict} from '../../service/identity.ts';
 import type {KeySource, Settings} from '../../settings/settings.ts';
@@ -80,7 +81,7 @@ function missing(
   {host}: Invocation,
 ): {report: WhoamiReport; status: ExitStatus} {
   const {message, hint} = missingSettings(settings, host);
-  return {report: {...facts, status: 'missing', message, ...(hint === undefined ? {} : {hint})}, status: 4};
+  return {report: {...facts, status: 'missing', message, ...defined({hint})}, status: 4};
 }
 
 async function ask(
@@ -101,11 +102,11 @@ async function ask(
     const report = {
       ...facts,
       ...verdictFields(verdict),
-      ...(hint === undefined ? {} : {hint}),
-      ...(verdict.status === 'rejected' && settings.profileUrl !== undefined
-        ? {profileUrl: settings.profileUrl}
-        : {}),
-      ...(identity === undefined ? {} : {identity}),
+      ...defined({
+        hint,
+        profileUrl: verdict.status === 'rejected' ? settings.profileUrl : undefined,
+        identity,
+      }),
     };
     return {report, status: statusOf(verdict)};
   } finally {
@@ -124,11 +125,9 @@ function hintFor(verdict: KeyVerdict, settings: Settings, {host}: Invocation): s
 
 function verdictFields(verdict: KeyVerdict): Pick<WhoamiReport, 'status' | 'httpStatus' | 'message'> {
   if (verdict.status === 'unreachable') return {status: 'unreachable', message: verdict.error.message};
-  return {
-    status: verdict.status,
-    ...('httpStatus' in verdict && verdict.httpStatus !== undefined ? {httpStatus: verdict.httpStatus} : {}),
-    ...('message' in verdict && verdict.message !== undefined ? {message: verdict.message} : {}),
-  };
+  if (verdict.status === 'accepted') return {status: 'accepted'};
+  const {status, httpStatus, message} = verdict;
+  return {status, ...defined({httpStatus, message})};
 }
 
 function statusOf(verdict: KeyVerdict): ExitStatus {

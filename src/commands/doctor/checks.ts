@@ -261,7 +261,7 @@ function describeVerdict(
     case 'rejected':
       return new MediaError('unauthorized', `${hostName} does not know this API key (401).`, {
         status: 401,
-        ...(keyFacts === undefined ? {} : {hint: refusedKeyHint(keyFacts, host)}),
+        hint: keyFacts && refusedKeyHint(keyFacts, host),
       });
     case 'denied':
       return new MediaError(
@@ -277,7 +277,7 @@ function describeVerdict(
         'unexpected_answer',
         sentence(`${hostName} could not check the key: ${verdict.message}`),
         {
-          ...(verdict.httpStatus === undefined ? {} : {status: verdict.httpStatus}),
+          status: verdict.httpStatus,
           hint: 'Check the base URL: this may be another service, or a proxy in front of it that answers instead.',
         },
       );

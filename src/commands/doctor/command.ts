@@ -38,10 +38,11 @@ export async function runDoctor(options: DoctorOptions, invocation: Invocation):
 }
 
 function exitStatus(results: readonly CheckResult[]): number {
-  const statuses: number[] = results.map(result => (result.status === 'failed' ? exitStatusOf[result.error.code] : 0));
+  const statuses: number[] = results.map(result =>
+    result.status === 'failed' ? exitStatusOf[result.error.code] : 0,
+  );
   return (
-    [7, 4, 6].find(status => statuses.includes(status)) ??
-    (statuses.some(status => status !== 0) ? 1 : 0)
+    [7, 4, 6].find(status => statuses.includes(status)) ?? (statuses.some(status => status !== 0) ? 1 : 0)
   );
 }
 

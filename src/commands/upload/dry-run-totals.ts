@@ -17,27 +17,26 @@ export class Audit {
     const {contentType = '', size = 0} = outcome;
     const ofType = this.#byType.get(contentType) ?? {files: 0, bytes: 0};
     this.#byType.set(contentType, ofType);
-    for (const sum of [
-      ofType,
-      this.#total,
-      ...(outcome.duplicateOf === undefined ? [] : [this.#duplicates]),
-    ]) {
-      sum.files += 1;
-      sum.bytes += size;
-    }
+    addTo(ofType, size);
+    addTo(this.#total, size);
+    if (outcome.duplicateOf !== undefined) addTo(this.#duplicates, size);
   }
 
   /** The totals, a line each: all, each content type from the most bytes to the fewest, duplicates. */
   lines(): string[] {
     const types = [...this.#byType].sort(([, a], [, b]) => b.bytes - a.bytes);
-    return [
+    const lines = [
       `Checked, nothing was sent: ${sumText(this.#total)}.`,
       ...types.map(([contentType, sum]) => `  ${contentType}: ${sumText(sum)}`),
-      ...(this.#duplicates.files === 0
-        ? []
-        : [`  the same content as another: ${sumText(this.#duplicates)}`]),
     ];
+    if (this.#duplicates.files > 0) lines.push(`  the same content as another: ${sumText(this.#duplicates)}`);
+    return lines;
   }
+}
+
+function addTo(sum: Sum, size: number): void {
+  sum.files += 1;
+  sum.bytes += size;
 }
 
 function sumText({files, bytes}: Sum): string {

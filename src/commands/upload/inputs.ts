@@ -110,6 +110,6 @@ export async function typeDecision(options: UploadFlags): Promise<DecideType> {
     '../../sources/media-type/decide.ts'
   );
   if (options.concurrency > fewAtATime) await loadTypeKnowledge();
-  const type = options.contentType === undefined ? {} : {contentType: parseContentType(options.contentType)};
-  return (source, opened) => decideSourceType(source, opened, {types: options.types, ...type});
+  const contentType = options.contentType === undefined ? undefined : parseContentType(options.contentType);
+  return (source, opened) => decideSourceType(source, opened, {types: options.types, contentType});
 }

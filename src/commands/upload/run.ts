@@ -102,10 +102,7 @@ export class UploadRun {
     const stopTelling = this.#invocation.host.onStatusSignal(tell);
     try {
       const {uploadBatch} = await import('../../transfer/batch.ts');
-      const options = {
-        ...this.#transferOptions(session, contentType, observer),
-        ...(journal === undefined ? {} : {journal}),
-      };
+      const options = {...this.#transferOptions(session, contentType, observer), journal};
       for await (const result of uploadBatch(inputs.sources, options)) {
         if (result.status === 'left out') await this.#leaveOut(result, results);
         else
@@ -207,7 +204,7 @@ export class UploadRun {
       retries,
       stallTimeoutMs: stallTimeout,
       answerTimeoutMs: answerTimeout,
-      ...(limitRate === undefined ? {} : {limitRate}),
+      limitRate,
       onUnknown: session?.idempotencyHonoured ? 'retry' : onUnknown,
       dryRun: this.#options.dryRun === true,
       failFast: this.#options.failFast === true,

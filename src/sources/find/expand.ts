@@ -112,7 +112,7 @@ async function planInputs(request: InputRequest, context: InputContext, lists: L
     follow,
     all,
     filters,
-    ...(name === undefined ? {} : {stdinName: name}),
+    stdinName: name,
   });
   const isFiltered = include.length + exclude.length > 0;
   const named = request.inputs.map(

@@ -51,7 +51,7 @@ export interface FinderOptions {
   stdin: () => Readable;
   temporaryDirectory: string;
   /** The name of what comes on standard input. */
-  stdinName?: string;
+  stdinName?: string | undefined;
 }
 
 /** Finds what arguments and the names in lists stand for; each call looks anew. */
@@ -86,11 +86,7 @@ export class Finder {
 
   #stdin(): Source {
     const {stdin, temporaryDirectory, stdinName} = this.#options;
-    const source = stdinSource({
-      stdin: stdin(),
-      temporaryDirectory,
-      ...(stdinName === undefined ? {} : {name: stdinName}),
-    });
+    const source = stdinSource({stdin: stdin(), temporaryDirectory, name: stdinName});
     return {...source, relativePath: source.name};
   }
 
@@ -118,7 +114,7 @@ export class Finder {
     const source = {
       ...sourceAt(names.name, toPath(resolveName(cwd, name)), kind === 'regular'),
       ...names,
-      ...(isAnyones ? {everyShard: true as const} : {}),
+      ...(isAnyones && {everyShard: true as const}),
     };
     return {file, source};
   }
@@ -189,7 +185,7 @@ function foundBelow(
 function fileOf(name: ByteName, found: Found & {kind: 'file' | 'hidden'}): NamedFile {
   if (found.kind === 'hidden') return {name, isPlain: true};
   const {isLink, target} = found;
-  return {name, isPlain: !isLink, ...(target === undefined ? {} : {target: toText(target)})};
+  return {name, isPlain: !isLink, ...(target && {target: toText(target)})};
 }
 
 function foundInput(name: string, isHidden: boolean): FoundInput {

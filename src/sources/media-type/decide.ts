@@ -49,7 +49,7 @@ export async function decideContentType(
 export async function decideSourceType(
   source: Source,
   opened: RandomAccess,
-  {types, contentType}: {types: TypeRule; contentType?: string},
+  {types, contentType}: {types: TypeRule; contentType?: string | undefined},
 ): Promise<TypeDecision> {
   if (contentType === undefined) return decideContentType(source.typeName, opened, types);
   await refuseToTake(source, opened);

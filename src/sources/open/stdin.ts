@@ -11,7 +11,7 @@ import type {OpenSource, Source} from './source.ts';
 export interface StdinOptions {
   stdin: Readable;
   /** The name that speaks for the content type; the bytes decide without one. */
-  name?: string;
+  name?: string | undefined;
   temporaryDirectory: string;
 }
 
