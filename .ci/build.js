@@ -15,7 +15,7 @@ const [directory = 'dist'] = process.argv.slice(2);
 /** Packages that stay packages, since they hold machine code. */
 const external = ['@napi-rs/keyring'];
 /** Packages that every command needs, or that are too small for a file of their own. */
-const packagesWithin = ['commander', 'env-paths'];
+const packagesWithin = ['commander'];
 /** Modules with much behind them that few runs need. Nothing in them may throw or catch a MediaError. */
 const modulesApart = {'src/embedded/service.ts': 'embedded'};
 

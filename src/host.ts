@@ -2,7 +2,7 @@ import {fstatSync} from 'node:fs';
 import {homedir, hostname, tmpdir} from 'node:os';
 import type {Readable, Writable} from 'node:stream';
 import {systemCode} from './lib/system-code.ts';
-import {uuid} from './lib/uuid.ts';
+import {uuidSource} from './lib/uuid.ts';
 
 /** The signals that end a run: SIGINT (130), SIGTERM (143), SIGHUP (129). */
 export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
@@ -110,9 +110,6 @@ export const systemClock: Clock = {
 
 const endSignals: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** The environment of the process, for what has no Host: a client that a program uses as a library. */
-export const systemEnvironment: Host['env'] = process.env;
-
 /** The Host of a real process. */
 export function systemHost(): Host {
   return {
@@ -127,7 +124,7 @@ export function systemHost(): Host {
       return process.stderr;
     },
     isStdoutPiped,
-    env: systemEnvironment,
+    env: process.env,
     platform: process.platform,
     clock: systemClock,
     cwd: workingDirectory,
@@ -140,7 +137,7 @@ export function systemHost(): Host {
     isProcessAlive,
     userId: () => process.getuid?.(),
     random: () => Math.random(),
-    uuid,
+    uuid: uuidSource(),
     onEndSignal(listener) {
       for (const signal of endSignals) process.on(signal, listener);
       return () => {

@@ -58,6 +58,7 @@ export function connectionOptions(
 ): ConnectionOptions {
   return {
     clock: host.clock,
+    env: host.env,
     userAgent: `media/${packageVersion()}`,
     certificateAuthorities,
     clientCertificate,
@@ -82,7 +83,7 @@ export function newClient(
 async function openEmbedded(invocation: Invocation): Promise<Session> {
   const {defaultPort, describeServiceError, startEmbedded} = await import('./start-embedded.ts');
   const options: ServiceOptions = {
-    dataDirectory: dataDirectory(),
+    dataDirectory: dataDirectory(invocation.host),
     publicUrl: `http://127.0.0.1:${defaultPort}`,
     clock: invocation.host.clock,
     onError: error => invocation.report.failure(asMediaError(describeServiceError(error, options))),

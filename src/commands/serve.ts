@@ -76,7 +76,7 @@ async function dataDirectoryFor(options: ServeOptions, host: Host): Promise<stri
   if (options.ephemeral) return mkdtemp(join(host.temporaryDirectory(), 'media-serve-'));
   if (options.dataDir !== undefined) return typedPath(host.cwd(), options.dataDir);
   const {dataDirectory} = await import('../settings/paths.ts');
-  return dataDirectory();
+  return dataDirectory(host);
 }
 
 /** Starts the service with a new key, and revokes the key that an earlier start printed. */

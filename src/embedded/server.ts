@@ -4,7 +4,7 @@ import {systemCode} from '../lib/system-code.ts';
 import type {Service} from './api/context.ts';
 import {routeOf} from './api/routes.ts';
 import {answerRaw, answerRefusal} from './exchange/answer.ts';
-import {connectionOf} from './exchange/connection.ts';
+import {type ServedConnection, ServedConnections} from './exchange/connection.ts';
 import {checkHost, type Exchange, exchangeOf, isBodyPending} from './exchange/exchange.ts';
 import {Refusal, refusalOf, refusalOfMalformed} from './exchange/refusal.ts';
 
@@ -19,6 +19,7 @@ export interface RoutedServer {
 
 /** Makes the HTTP server; every failure is answered with an error record. */
 export function createRoutedServer(service: Service): RoutedServer {
+  const connections = new ServedConnections();
   const running = new Map<Exchange, Promise<void>>();
   const commonHeaders: Record<string, string> = service.idempotency ? {'Accept-Idempotency-Key': '?1'} : {};
   const server = createServer({
@@ -38,8 +39,10 @@ export function createRoutedServer(service: Service): RoutedServer {
 
   const take = (acceptBody: (response: ServerResponse) => void, refusal?: Refusal) => {
     return (request: IncomingMessage, response: ServerResponse): void => {
-      const exchange = exchangeOf(request, response, service, commonHeaders, () => acceptBody(response));
-      if (exchange.connection.closing) {
+      const connection = connections.of(request.socket);
+      const accept = () => acceptBody(response);
+      const exchange = exchangeOf(request, response, connection, service, commonHeaders, accept);
+      if (connection.closing) {
         request.resume();
         return;
       }
@@ -59,7 +62,9 @@ export function createRoutedServer(service: Service): RoutedServer {
     const refusal = new Refusal(405, 'This is not a proxy.', {Allow: 'GET, HEAD, POST'});
     answerRaw(socket, refusal, commonHeaders, service.clock);
   });
-  server.on('clientError', (error, socket) => onClientError(error, socket, service, commonHeaders));
+  server.on('clientError', (error, socket) =>
+    onClientError(error, socket, connections.of(socket), service, commonHeaders),
+  );
   return {
     server,
     whole: async () => {
@@ -90,10 +95,10 @@ async function work(exchange: Exchange, service: Service, refusal: Refusal | und
 function onClientError(
   error: Error,
   socket: Duplex,
+  connection: ServedConnection,
   service: Service,
   commonHeaders: Readonly<Record<string, string>>,
 ): void {
-  const connection = connectionOf(socket);
   if (connection.closing) return;
   connection.fail(error);
   if (systemCode(error) === 'ECONNRESET' || !socket.writable) {

@@ -10,9 +10,6 @@ import type {HttpAnswer, HttpRequest} from './message.ts';
 import type {ConnectionOptions} from './options.ts';
 import {HttpTrace} from './trace.ts';
 
-/** Numbers the connections that are traced, so that their lines can be told apart. */
-let tracedConnections = 0;
-
 /** How long an idle connection may be used again: servers commonly close theirs after 5 s. */
 const idleMs = 4_000;
 
@@ -29,11 +26,10 @@ export class Connection {
   /** What became of a connection that looked open to us and never was to the service. */
   #refusal: MediaError | undefined;
 
-  constructor(origin: URL, options: ConnectionOptions) {
-    if (options.trace !== undefined) {
-      tracedConnections += 1;
-      this.#trace = new HttpTrace(`connection ${tracedConnections}`, options.trace, options.clock);
-    }
+  /** `number` tells the connections of a client apart in a trace. */
+  constructor(origin: URL, options: ConnectionOptions, number = 1) {
+    if (options.trace !== undefined)
+      this.#trace = new HttpTrace(`connection ${number}`, options.trace, options.clock);
     this.#connector = new Connector(origin, options, this.#trace);
     this.#origin = origin;
     this.#userAgent = options.userAgent;

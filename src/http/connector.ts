@@ -47,7 +47,7 @@ export class Connector {
     };
     const {certificate: cert, key} = clientCertificate ?? {};
     const direct = buildConnector(cert === undefined ? common : {...common, cert, key});
-    const proxy = proxyFor(origin);
+    const proxy = proxyFor(origin, options.env);
     const step = (connect: Connect) => trace?.stepwise(this.#noted(connect)) ?? this.#noted(connect);
     this.#connect =
       proxy === undefined

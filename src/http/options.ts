@@ -1,8 +1,10 @@
-import type {Clock} from '../host.ts';
+import type {Clock, Host} from '../host.ts';
 
 /** How connections are made, and what is told of them. */
 export interface ConnectionOptions {
   clock: Clock;
+  /** Names the proxy, if any. */
+  env: Host['env'];
   userAgent: string;
   connectTimeoutMs?: number | undefined;
   /** Certificate authorities to trust instead of Node's, as PEM text. */

@@ -1,11 +1,11 @@
 import {MediaError} from '../errors.ts';
-import {systemEnvironment} from '../host.ts';
+import type {Host} from '../host.ts';
 import {isLoopback} from '../lib/loopback.ts';
 import {proxyVariableFor} from './proxy-variables.ts';
 
 /** The proxy that the environment names for this origin; throws `proxy_failed` when it names none that can be used. */
-export function proxyFor(origin: URL): URL | undefined {
-  const proxy = isLoopback(origin.hostname) ? undefined : proxyVariableFor(origin, systemEnvironment);
+export function proxyFor(origin: URL, environment: Host['env']): URL | undefined {
+  const proxy = isLoopback(origin.hostname) ? undefined : proxyVariableFor(origin, environment);
   return proxy === undefined ? undefined : parseProxy(proxy);
 }
 

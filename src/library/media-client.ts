@@ -1,4 +1,4 @@
-import {systemClock} from '../host.ts';
+import {systemHost} from '../host.ts';
 import type {ConnectionOptions, HttpAnswer} from '../http/http.ts';
 import {type GraphqlRequest, ServiceClient, serviceIdentity} from '../service/client.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from '../service/uploader.ts';
@@ -43,8 +43,10 @@ export class MediaClient implements Uploader {
         graphqlUrl === undefined ? undefined : parseServiceUrl(String(graphqlUrl), 'GraphQL URL', allowHttp),
     };
     const {certificateAuthorities, connectTimeoutMs} = options;
+    const {clock, env} = systemHost();
     const connection: ConnectionOptions = {
-      clock: systemClock,
+      clock,
+      env,
       userAgent,
       certificateAuthorities,
       connectTimeoutMs,

@@ -6,7 +6,7 @@ import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
 import {fromTyped, normalizeName, toText} from '../sources/find/names.ts';
 import {decideSourceType, parseContentType, type TypeRule} from '../sources/media-type/decide.ts';
-import {fileSource} from '../sources/open/file.ts';
+import {filesIn} from '../sources/open/file.ts';
 import type {Source} from '../sources/open/source.ts';
 import {type TransferObserver, type TransferOptions, uploadBatch as transferAll} from '../transfer/batch.ts';
 import type {Outcome, OutcomeFacts} from '../transfer/outcome.ts';
@@ -131,9 +131,10 @@ async function* sourcesOf(
   inputs: AsyncIterable<string | Source> | Iterable<string | Source>,
   cwd: string,
 ): AsyncGenerator<Source> {
+  const fileNamed = filesIn(cwd);
   for await (const input of inputs) {
     yield typeof input === 'string'
-      ? {...fileSource(input, cwd), relativePath: toText(normalizeName(fromTyped(input)))}
+      ? {...fileNamed(input), relativePath: toText(normalizeName(fromTyped(input)))}
       : input;
   }
 }

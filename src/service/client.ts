@@ -121,7 +121,7 @@ export class ServiceClient implements Uploader {
   }
 
   #connect(url: URL): Connection {
-    const connection = new Connection(url, this.#options);
+    const connection = new Connection(url, this.#options, this.#connections.size + 1);
     this.#connections.add(connection);
     return connection;
   }

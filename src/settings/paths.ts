@@ -1,5 +1,4 @@
-import {isAbsolute, resolve} from 'node:path';
-import envPaths from 'env-paths';
+import {isAbsolute, join} from 'node:path';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {typedPath} from '../lib/typed-path.ts';
@@ -7,23 +6,40 @@ import {typedPath} from '../lib/typed-path.ts';
 /** Where the settings live: MEDIA_CONFIG_DIR, else the platform's directory for a user's configuration. */
 export function configDirectory(host: Host): string {
   const chosen = host.env['MEDIA_CONFIG_DIR'];
-  return chosen ? typedPath(host.cwd(), chosen) : ownDirectory('config');
+  return chosen ? typedPath(host.cwd(), chosen) : absolute(userDirectory(host, 'config'), 'config');
 }
 
-/** Where the embedded service keeps what it stores: under the platform's directory for a user's data. */
-export function dataDirectory(): string {
-  return resolve(ownDirectory('data'), 'embedded');
+/** Where the embedded service stores uploads: under the platform's directory for a user's data. */
+export function dataDirectory(host: Host): string {
+  return join(absolute(userDirectory(host, 'data'), 'data'), 'embedded');
 }
 
-/** Never below the working directory, to which a path that is not absolute would lead. */
-function ownDirectory(kind: 'config' | 'data'): string {
-  const directory = envPaths('media', {suffix: ''})[kind];
+type Kind = 'config' | 'data';
+
+/** The directories that the package env-paths gives, which knows the environment of its process only. */
+function userDirectory({platform, env, homeDirectory}: Host, kind: Kind): string {
+  const home = homeDirectory();
+  switch (platform) {
+    case 'darwin':
+      return join(home, 'Library', {config: 'Preferences', data: 'Application Support'}[kind], 'media');
+    case 'win32':
+      return kind === 'config'
+        ? join(env['APPDATA'] || join(home, 'AppData', 'Roaming'), 'media', 'Config')
+        : join(env['LOCALAPPDATA'] || join(home, 'AppData', 'Local'), 'media', 'Data');
+    // The XDG Base Directory Specification.
+    default:
+      return kind === 'config'
+        ? join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'media')
+        : join(env['XDG_DATA_HOME'] || join(home, '.local', 'share'), 'media');
+  }
+}
+
+/** A relative path would lead below the working directory. */
+function absolute(directory: string, kind: Kind): string {
   if (isAbsolute(directory)) return directory;
   throw new MediaError(
     'config_unusable',
     `There is no home directory: ${directory} is not an absolute path.`,
-    {
-      hint: `Set HOME to an absolute path, or take XDG_${kind.toUpperCase()}_HOME out of the environment.`,
-    },
+    {hint: `Set HOME to an absolute path, or unset XDG_${kind.toUpperCase()}_HOME.`},
   );
 }

@@ -1,6 +1,6 @@
 import {createServer} from 'node:net';
 import {setTimeout as delay} from 'node:timers/promises';
-import {describe, expect, onTestFinished, test, vi} from 'vitest';
+import {describe, expect, onTestFinished, test} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
 import {type Clock, systemClock} from '../../src/host.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
@@ -270,11 +270,7 @@ describe('a connection', () => {
 describe('a proxy', () => {
   test('that says nothing to CONNECT: connect_timeout', async () => {
     const {port} = await silentServer();
-    vi.stubEnv('HTTP_PROXY', `http://127.0.0.1:${port}`);
-    onTestFinished(() => {
-      vi.unstubAllEnvs();
-    });
-    const client = clientOf('http://media.invalid', 300);
+    const client = clientOf('http://media.invalid', 300, {HTTP_PROXY: `http://127.0.0.1:${port}`});
     const [outcome] = await uploadEach([memorySource('a.png', small)], client, {retries: 1});
     expect(summary(outcome)).toEqual({status: 'failed', code: 'connect_timeout', attempts: 2});
   });

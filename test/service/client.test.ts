@@ -4,7 +4,7 @@ import {systemClock} from '../../src/host.ts';
 import {Secret} from '../../src/lib/secret.ts';
 import {ServiceClient} from '../../src/service/client.ts';
 import type {UploadRequest} from '../../src/service/uploader.ts';
-import {fileSource} from '../../src/sources/open/file.ts';
+import {filesIn} from '../../src/sources/open/file.ts';
 import {embeddedService} from '../support/embedded.ts';
 import {fixture} from '../support/media.ts';
 import {uploadEach} from './support.ts';
@@ -12,7 +12,7 @@ import {uploadEach} from './support.ts';
 /** A client of a new embedded service; `key` replaces the one that may do everything. */
 async function client(key?: string) {
   const embedded = await embeddedService();
-  const options = {clock: systemClock, userAgent: 'media/test'};
+  const options = {clock: systemClock, env: {}, userAgent: 'media/test'};
   const secret = new Secret(key ?? embedded.key);
   return {...embedded, client: new ServiceClient({baseUrl: new URL(embedded.service.url)}, secret, options)};
 }
@@ -31,7 +31,7 @@ describe('the client and the embedded service', () => {
   test('three files over one connection: their bytes and types are stored, in order', async () => {
     const {client: uploader, service} = await client();
     const names = ['photo.png', 'photo.jpg', 'photo.gif'];
-    const sources = names.map(name => fileSource(fixture(name), '/'));
+    const sources = names.map(name => filesIn('/')(fixture(name)));
     const outcomes = await uploadEach(sources, uploader);
     await uploader.close();
     expect(outcomes.map(({status}) => status)).toEqual(['uploaded', 'uploaded', 'uploaded']);

@@ -3,6 +3,7 @@ import {type AddressInfo, createServer, type Server, type Socket} from 'node:net
 import {join} from 'node:path';
 import {onTestFinished} from 'vitest';
 import {systemClock} from '../../src/host.ts';
+import type {ConnectionOptions} from '../../src/http/http.ts';
 import {Secret} from '../../src/lib/secret.ts';
 import {ServiceClient} from '../../src/service/client.ts';
 import type {Uploader} from '../../src/service/uploader.ts';
@@ -156,11 +157,16 @@ export async function deadUrl(): Promise<string> {
 }
 
 /** A client of the service at `url` for the current test. */
-export function clientOf(url: string, connectTimeoutMs?: number): ServiceClient {
+export function clientOf(
+  url: string,
+  connectTimeoutMs?: number,
+  env: ConnectionOptions['env'] = {},
+): ServiceClient {
   const client = new ServiceClient({baseUrl: new URL(url)}, new Secret('key-of-the-test'), {
     clock: systemClock,
+    env,
     userAgent: 'media/test',
-    ...(connectTimeoutMs === undefined ? {} : {connectTimeoutMs}),
+    connectTimeoutMs,
   });
   onTestFinished(() => client.close());
   return client;

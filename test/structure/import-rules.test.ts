@@ -71,7 +71,6 @@ const owners: Record<string, string[]> = {
   'mime-types': ['sources/media-type/decide.ts'],
   'file-type': ['sources/media-type/sniff.ts'],
   conf: ['settings/store.ts'],
-  'env-paths': ['settings/paths.ts'],
   ora: ['output/progress.ts'],
   'cli-table3': ['output/table.ts'],
   '@napi-rs/keyring': ['settings/keychain-child.ts'],
@@ -153,7 +152,7 @@ const doors: Record<string, string[]> = {
   service: ['client', 'identity', 'record', 'upload-path', 'uploader'],
   'sources/find': ['expand', 'iterators', 'names', 'shard', 'survey'],
   'sources/media-type': ['decide', 'sniff'],
-  'sources/open': ['file', 'source', 'stdin'],
+  'sources/open': ['disk', 'file', 'source', 'stdin'],
   transfer: ['batch', 'explain', 'left-out', 'outcome'],
 };
 

@@ -13,7 +13,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import {join} from 'node:path';
-import {fileSource} from '../../src/sources/open/file.ts';
+import {filesIn} from '../../src/sources/open/file.ts';
 import type {OpenSource, Source} from '../../src/sources/open/source.ts';
 import {clientOf, uploadEach} from '../service/support.ts';
 import {temporaryDirectory} from '../support/media.ts';
@@ -80,7 +80,7 @@ interface Moving {
 
 /** The file as a source, with the change made at the moment. */
 function movingSource({path, change, moment, inOnePiece}: Moving): Source {
-  const source = fileSource(path, '/');
+  const source = filesIn('/')(path);
   let changed: Promise<void> | undefined;
   const once = () => {
     changed ??= change();

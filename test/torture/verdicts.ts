@@ -60,6 +60,7 @@ export async function uploadBatch(batch: Batch): Promise<Outcome[] | undefined> 
     new Secret(batch.key ?? 'key-of-the-test'),
     {
       clock: systemClock,
+      env: {},
       userAgent: 'media/torture',
       ...(batch.certificateAuthorities === undefined
         ? {}

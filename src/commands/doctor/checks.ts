@@ -92,7 +92,7 @@ class Checkup {
   async #isReached(url: URL, settings: Settings): Promise<boolean> {
     let proxy: URL | undefined;
     try {
-      proxy = proxyFor(url);
+      proxy = proxyFor(url, this.#invocation.host.env);
     } catch (error) {
       if (!(error instanceof MediaError)) throw error;
       this.#fail('proxy', error);

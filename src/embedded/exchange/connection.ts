@@ -24,14 +24,14 @@ export class ServedConnection {
   }
 }
 
-const connections = new WeakMap<Duplex, ServedConnection>();
+/** The connections of a server, by their sockets. */
+export class ServedConnections {
+  readonly #bySocket = new WeakMap<Duplex, ServedConnection>();
 
-/** The one Connection of a socket. */
-export function connectionOf(socket: Duplex): ServedConnection {
-  let connection = connections.get(socket);
-  if (connection === undefined) {
-    connection = new ServedConnection();
-    connections.set(socket, connection);
+  /** The one connection of a socket. */
+  of(socket: Duplex): ServedConnection {
+    const connection = this.#bySocket.get(socket) ?? new ServedConnection();
+    this.#bySocket.set(socket, connection);
+    return connection;
   }
-  return connection;
 }

@@ -1,6 +1,6 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {Clock} from '../../host.ts';
-import {connectionOf, type ServedConnection} from './connection.ts';
+import type {ServedConnection} from './connection.ts';
 import type {BodyPace} from './pace.ts';
 import {Refusal} from './refusal.ts';
 
@@ -30,6 +30,7 @@ export interface Exchange {
 export function exchangeOf(
   request: IncomingMessage,
   response: ServerResponse,
+  connection: ServedConnection,
   {clock, pace}: {clock: Clock; pace: BodyPace},
   commonHeaders: Readonly<Record<string, string>>,
   acceptBody: () => void,
@@ -37,7 +38,7 @@ export function exchangeOf(
   return {
     request,
     response,
-    connection: connectionOf(request.socket),
+    connection,
     method: request.method ?? '',
     ...parseTarget(request.url ?? ''),
     clock,

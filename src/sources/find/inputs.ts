@@ -3,6 +3,7 @@ import type {Readable} from 'node:stream';
 import {MediaError, systemCode} from '../../errors.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {isNamedMedia} from '../media-type/decide.ts';
+import {Disk} from '../open/disk.ts';
 import {sourceAt} from '../open/file.ts';
 import type {FoundInput, Source} from '../open/source.ts';
 import {stdinSource} from '../open/stdin.ts';
@@ -57,6 +58,7 @@ export interface FinderOptions {
 /** Finds what arguments and the names in lists stand for; each call looks anew. */
 export class Finder {
   readonly #options: FinderOptions;
+  readonly #disk = new Disk();
 
   constructor(options: FinderOptions) {
     this.#options = options;
@@ -112,7 +114,7 @@ export class Finder {
     // What is missing here may be a directory elsewhere, with files of this shard in it.
     const isAnyones = kind === 'missing' && recursive;
     const source = {
-      ...sourceAt(names.name, toPath(resolveName(cwd, name)), kind === 'regular'),
+      ...sourceAt(this.#disk, names.name, toPath(resolveName(cwd, name)), kind === 'regular'),
       ...names,
       ...(isAnyones && {everyShard: true as const}),
     };
@@ -129,7 +131,7 @@ export class Finder {
       follow,
       dependsOnPath: filters.dependsOnPath,
     };
-    const root = {absolute: resolveName(cwd, directory), all};
+    const root = {absolute: resolveName(cwd, directory), all, disk: this.#disk};
     return new Mapped(walk(directory, cwd, rules), found =>
       foundBelow(root, found, joinNames(directory, found.relative), found.relative || '.'),
     );
@@ -146,7 +148,7 @@ export class Finder {
       follow,
       dependsOnPath: true,
     };
-    const root = {absolute: resolveName(cwd, glob.base), all};
+    const root = {absolute: resolveName(cwd, glob.base), all, disk: this.#disk};
     for await (const found of walk(glob.base, cwd, rules)) {
       if (found.kind === 'unreadable' && found.relative === '' && isMissing(found.error)) continue;
       const name = typed(found.relative);
@@ -159,11 +161,12 @@ export class Finder {
 interface WalkRoot {
   absolute: ByteName;
   all: boolean;
+  disk: Disk;
 }
 
 /** What a walk has found, under the name it is shown by. */
 function foundBelow(
-  {absolute, all}: WalkRoot,
+  {absolute, all, disk}: WalkRoot,
   found: Found,
   name: ByteName,
   relative: ByteName,
@@ -177,7 +180,7 @@ function foundBelow(
   }
   const isHidden = found.kind === 'hidden';
   const path = toPath(joinNames(absolute, found.relative));
-  const source: Source = {...sourceAt(names.name, path, !isHidden && found.isRegular), ...names};
+  const source: Source = {...sourceAt(disk, names.name, path, !isHidden && found.isRegular), ...names};
   if (!all) return {file: fileOf(name, found), source: {...source, found: foundInput(names.name, isHidden)}};
   return {file: fileOf(name, found), source};
 }

@@ -8,27 +8,26 @@ import {typedPath} from '../../lib/typed-path.ts';
 import {Disk, type DiskFile, type FileAtHand, smallBytes} from './disk.ts';
 import type {OpenSource, SmallContent, Source} from './source.ts';
 
-const disk = new Disk();
-
-/** A file by its name as typed in a directory. */
-export function fileSource(name: string, cwd: string): Source {
-  return sourceAt(name, typedPath(cwd, name), false);
+/** Files by their names as typed in a directory; they share what is learnt about their disk. */
+export function filesIn(cwd: string): (name: string) => Source {
+  const disk = new Disk();
+  return name => sourceAt(disk, name, typedPath(cwd, name), false);
 }
 
 /**
  * The file at a path as the system takes it, shown under a name; nothing is touched before it is opened. `isRegular`: it has
  * just been seen to be a regular file.
  */
-export function sourceAt(name: string, path: FilePath, isRegular: boolean): Source {
+export function sourceAt(disk: Disk, name: string, path: FilePath, isRegular: boolean): Source {
   const measure = () =>
     stat(path).then(
       stats => stats.size,
       () => 0,
     );
-  return {name, typeName: name, measure, open: () => openFile(name, path, isRegular)};
+  return {name, typeName: name, measure, open: () => openFile(disk, name, path, isRegular)};
 }
 
-async function openFile(name: string, path: FilePath, isRegular: boolean): Promise<OpenSource> {
+async function openFile(disk: Disk, name: string, path: FilePath, isRegular: boolean): Promise<OpenSource> {
   if (!isRegular) await refuseWhatBlocks(name, path);
   let file: DiskFile;
   try {
