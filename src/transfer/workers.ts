@@ -9,123 +9,67 @@ export interface Later<Result> {
  * both sides. An item that comes when `isOver` is dropped, and none is asked for after it. Rejects, once all work has
  * ended, with what the first failing item or the stream itself rejected with.
  */
-export function mapConcurrently<Item, Result>(
+export async function* mapConcurrently<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
   concurrency: number,
   work: (item: Item) => Promise<Later<Result>>,
   isOver: () => boolean = () => false,
-): AsyncIterableIterator<Result> {
-  return new Workers(items, concurrency, work, isOver);
-}
+): AsyncGenerator<Result> {
+  const results: Later<Result>[] = [];
+  const failures: unknown[] = [];
+  const waitingForRoom: (() => void)[] = [];
+  let onProgress = () => {};
+  let working = concurrency;
+  let hasEnded = false;
 
-// Iterators written out, and no more promises than needed: a batch of small files spends its time on what lies between them.
-class Workers<Item, Result> implements AsyncIterableIterator<Result> {
-  readonly #iterator: AsyncIterator<Item>;
-  readonly #concurrency: number;
-  readonly #work: (item: Item) => Promise<Later<Result>>;
-  readonly #isOver: () => boolean;
-  readonly #results: Later<Result>[] = [];
-  readonly #running = new Set<Promise<void>>();
-  #asking: Promise<void> | undefined;
-  #exhausted = false;
-  #failure: {error: unknown} | undefined;
-  #wake = () => {};
-
-  constructor(
-    items: AsyncIterable<Item> | Iterable<Item>,
-    concurrency: number,
-    work: (item: Item) => Promise<Later<Result>>,
-    isOver: () => boolean,
-  ) {
-    this.#iterator = (Symbol.asyncIterator in items ? items : later(items))[Symbol.asyncIterator]();
-    this.#concurrency = concurrency;
-    this.#work = work;
-    this.#isOver = isOver;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async next(): Promise<IteratorResult<Result>> {
-    for (;;) {
-      const first = this.#results.shift();
-      this.#ask();
-      if (first !== undefined) {
-        try {
-          return {done: false, value: await first.result};
-        } catch (error) {
-          this.#failure ??= {error};
-          continue;
-        }
-      }
-      if (this.#running.size === 0 && this.#asking === undefined) {
-        await this.return();
-        if (this.#failure !== undefined) throw this.#failure.error;
-        return {done: true, value: undefined};
-      }
-      await new Promise<void>(resolve => {
-        this.#wake = resolve;
-      });
+  // One generator between the items and all workers: it answers them in turn, and asks for nothing after the end.
+  const taken = (async function* () {
+    for await (const item of items) {
+      if (hasEnded || isOver()) return;
+      yield item;
+      if (hasEnded) return;
     }
-  }
+  })();
+  const fail = (error: unknown) => {
+    failures.push(error);
+    hasEnded = true;
+  };
+  const workOnItems = async () => {
+    for (let next = await taken.next(); !next.done; next = await taken.next()) {
+      const later = await work(next.value);
+      // It may fail before anybody waits for it.
+      later.result.catch(() => {});
+      results.push(later);
+      onProgress();
+      while (results.length >= concurrency && !hasEnded)
+        await new Promise<void>(resolve => waitingForRoom.push(resolve));
+    }
+  };
+  const workers = Array.from({length: concurrency}, async () => {
+    await workOnItems().catch(fail);
+    working -= 1;
+    onProgress();
+  });
 
-  /** Takes no more items and waits for the work under way. */
-  async return(): Promise<IteratorResult<Result>> {
-    this.#exhausted = true;
-    await this.#asking;
-    await Promise.all(this.#running);
-    await Promise.allSettled(this.#results.map(({result}) => result));
-    await this.#iterator.return?.();
-    return {done: true, value: undefined};
+  try {
+    while (working > 0 || results.length > 0) {
+      const first = results.shift();
+      waitingForRoom.shift()?.();
+      if (first === undefined) {
+        await new Promise<void>(resolve => {
+          onProgress = resolve;
+        });
+      } else {
+        const settled = await first.result.then(value => ({value}), fail);
+        if (settled !== undefined) yield settled.value;
+      }
+    }
+  } finally {
+    hasEnded = true;
+    for (const goOn of waitingForRoom) goOn();
+    await Promise.all(workers);
+    await Promise.allSettled(results.map(({result}) => result));
+    await taken.return();
   }
-
-  #ask(): void {
-    const hasEnded = this.#exhausted || this.#failure !== undefined;
-    const isFull = Math.max(this.#running.size, this.#results.length) >= this.#concurrency;
-    if (hasEnded || isFull || this.#asking !== undefined) return;
-    this.#asking = this.#iterator.next().then(
-      item => {
-        if (item.done || this.#isOver()) this.#exhausted = true;
-        else this.#start(item.value);
-        this.#asked();
-      },
-      error => {
-        this.#failure ??= {error};
-        this.#asked();
-      },
-    );
-  }
-
-  #asked(): void {
-    this.#asking = undefined;
-    this.#ask();
-    this.#wake();
-  }
-
-  #start(item: Item): void {
-    const task = this.#work(item).then(
-      later => {
-        // It may fail before anybody waits for it.
-        later.result.catch(() => {});
-        this.#results.push(later);
-        this.#worked(task);
-      },
-      error => {
-        this.#failure ??= {error};
-        this.#worked(task);
-      },
-    );
-    this.#running.add(task);
-  }
-
-  #worked(task: Promise<void>): void {
-    this.#running.delete(task);
-    this.#ask();
-    this.#wake();
-  }
-}
-
-async function* later<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
-  yield* items;
+  if (failures.length > 0) throw failures[0];
 }

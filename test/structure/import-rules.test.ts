@@ -150,7 +150,7 @@ const doors: Record<string, string[]> = {
   http: ['http'],
   journal: ['journal'],
   service: ['client', 'identity', 'record', 'upload-path', 'uploader'],
-  'sources/find': ['expand', 'iterators', 'names', 'shard', 'survey'],
+  'sources/find': ['expand', 'names', 'resumed', 'shard', 'survey'],
   'sources/media-type': ['decide', 'sniff'],
   'sources/open': ['disk', 'file', 'source', 'stdin'],
   transfer: ['batch', 'explain', 'left-out', 'outcome'],

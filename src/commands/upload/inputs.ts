@@ -34,9 +34,9 @@ export async function openInputs(
   {host}: Invocation,
   signal: StopSignal<Error>,
 ): Promise<Inputs> {
-  const [{expandInputs}, {Resumed}, {ownShare}] = await Promise.all([
+  const [{expandInputs}, {resumed}, {ownShare}] = await Promise.all([
     import('../../sources/find/expand.ts'),
-    import('../../sources/find/iterators.ts'),
+    import('../../sources/find/resumed.ts'),
     import('../../sources/find/shard.ts'),
   ]);
   const shard = await chosenShard(options, host.env);
@@ -59,7 +59,7 @@ export async function openInputs(
   const taken = [await iterator.next()];
   if (mayBeOne && !taken[0]?.done) taken.push(await iterator.next());
   return {
-    sources: new Resumed(taken, iterator),
+    sources: resumed(taken, iterator),
     several: !mayBeOne || taken.at(-1)?.done !== true,
     shard,
     empty: taken[0]?.done === true,

@@ -5,9 +5,9 @@ import type {Source} from '../open/source.ts';
 import {compileFilters} from './filters.ts';
 import {isPattern} from './globs.ts';
 import {type Candidate, Finder, type UnfollowedLink} from './inputs.ts';
-import {Resumed} from './iterators.ts';
 import {Lists, type Separator} from './lists.ts';
 import {toText} from './names.ts';
+import {resumed} from './resumed.ts';
 import {Seen} from './seen.ts';
 
 /** What the command line asks for. */
@@ -177,7 +177,7 @@ interface InputOptions {
 class Input {
   readonly nothing: InputOptions['nothing'];
   readonly #options: InputOptions;
-  #begun: Resumed<Yielded> | undefined;
+  #begun: AsyncIterable<Yielded> | undefined;
 
   constructor(options: InputOptions) {
     this.#options = options;
@@ -191,7 +191,7 @@ class Input {
     const taken = [await rest.next()];
     for (let last = taken[0]; last && !last.done && 'unfollowed' in last.value; last = taken.at(-1))
       taken.push(await rest.next());
-    if (this.#options.isOnce) this.#begun = new Resumed(taken, rest);
+    if (this.#options.isOnce) this.#begun = resumed(taken, rest);
     else await rest.return?.();
     return {isEmpty: taken.at(-1)?.done === true, hasLinks: taken.length > 1};
   }

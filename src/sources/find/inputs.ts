@@ -9,7 +9,6 @@ import type {FoundInput, Source} from '../open/source.ts';
 import {stdinSource} from '../open/stdin.ts';
 import type {Filters} from './filters.ts';
 import {compileGlob, isPattern} from './globs.ts';
-import {Mapped} from './iterators.ts';
 import {
   type ByteName,
   fromTyped,
@@ -122,7 +121,7 @@ export class Finder {
   }
 
   /** All in a directory. */
-  #below(directory: ByteName): AsyncIterableIterator<Candidate | UnfollowedLink> {
+  async *#below(directory: ByteName): AsyncGenerator<Candidate | UnfollowedLink> {
     const {filters, cwd, follow, all} = this.#options;
     const rules: WalkRules = {
       takes: relative => filters.takes(relative),
@@ -132,9 +131,8 @@ export class Finder {
       dependsOnPath: filters.dependsOnPath,
     };
     const root = {absolute: resolveName(cwd, directory), all, disk: this.#disk};
-    return new Mapped(walk(directory, cwd, rules), found =>
-      foundBelow(root, found, joinNames(directory, found.relative), found.relative || '.'),
-    );
+    for await (const found of walk(directory, cwd, rules))
+      yield foundBelow(root, found, joinNames(directory, found.relative), found.relative || '.');
   }
 
   async *#matching(pattern: string): AsyncGenerator<Candidate | UnfollowedLink> {

@@ -1,0 +1,40 @@
+import {describe, expect, test} from 'vitest';
+import {resumed} from '../../../src/sources/find/resumed.ts';
+import {collect} from '../../support/trees.ts';
+
+/** 0, 1, 2, ... up to `end`, and whether whoever read them has closed them. */
+function numbers(end: number) {
+  const state = {isClosed: false};
+  async function* count() {
+    try {
+      for (let number = 0; number < end; number += 1) yield number;
+    } finally {
+      state.isClosed = true;
+    }
+  }
+  return {items: count(), state};
+}
+
+describe('an iterator that some has been taken of', () => {
+  test('yields what was taken, then the rest', async () => {
+    const {items} = numbers(4);
+    const taken = [await items.next(), await items.next()];
+    expect(await collect(resumed(taken, items))).toEqual([0, 1, 2, 3]);
+  });
+
+  test('ends where the end was taken', async () => {
+    const {items} = numbers(1);
+    const taken = [await items.next(), await items.next()];
+    expect(await collect(resumed(taken, items))).toEqual([0]);
+  });
+
+  test('closes the rest when its reader stops early', async () => {
+    const {items, state} = numbers(4);
+    const taken = [await items.next()];
+    for await (const item of resumed(taken, items)) {
+      expect(item).toBe(0);
+      break;
+    }
+    expect(state.isClosed).toBe(true);
+  });
+});
