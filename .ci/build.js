@@ -169,7 +169,9 @@ const commonjs = {
   define: {'import.meta.url': 'importMetaUrl'},
   banner: {js: "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;"},
 };
-const main = await build({...commonjs, entryPoints: ['src/main.ts']});
+// What reads uploaded media is a program of its own.
+const programs = ['src/main.ts', 'src/embedded/media/probe-process.ts'];
+const main = await build({...commonjs, entryNames: '[name]', entryPoints: programs});
 // The process that talks to a keychain is a program of its own.
 const modules = {index: 'src/index.ts', 'keychain-child': 'src/settings/keychain-child.ts'};
 const library = await build({...options, format: 'esm', entryPoints: modules});

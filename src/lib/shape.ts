@@ -17,6 +17,15 @@ export function isString(value: unknown): value is string {
   return typeof value === 'string';
 }
 
+export function isPositive(value: unknown): value is number {
+  return Number.isFinite(value) && Number(value) > 0;
+}
+
+/** Whether a value is a whole number above 0 that is exact. */
+export function isCount(value: unknown): value is number {
+  return isPositive(value) && Number.isSafeInteger(value);
+}
+
 /** Whether a value is one of these. */
 export function oneOf<const Value>(...values: readonly Value[]): (value: unknown) => value is Value {
   return (value): value is Value => values.some(one => one === value);

@@ -3,13 +3,12 @@ import {join} from 'node:path';
 import {Logging, LogLevel} from 'mediabunny';
 import {expect, test} from 'vitest';
 import {probe} from '../../src/embedded/media/probe.ts';
-import {systemClock} from '../../src/host.ts';
 import {fixture, png, temporaryDirectory} from './support.ts';
 
 async function probed(bytes: Uint8Array, contentType: string) {
   const path = join(await temporaryDirectory(), 'media');
   await writeFile(path, bytes);
-  return probe(path, contentType, systemClock);
+  return probe({path, contentType});
 }
 
 for (const [name, contentType, width, height, imageType] of [
@@ -153,7 +152,7 @@ test('an MP4 with its index behind 3 GiB of data', async () => {
   const index = box(clip, 'moov');
   await handle.write(index, 0, index.length, start.length + size);
   await handle.close();
-  expect(await probe(path, 'video/mp4', systemClock)).toEqual({width: 320, height: 180, duration: 1});
+  expect(await probe({path, contentType: 'video/mp4'})).toEqual({width: 320, height: 180, duration: 1});
 });
 
 test('an MP4 whose index claims 3 GiB: given up', async () => {
@@ -165,12 +164,12 @@ test('an MP4 whose index claims 3 GiB: given up', async () => {
   const handle = await open(path, 'r+');
   await handle.truncate(4 * 1024 ** 3);
   await handle.close();
-  const facts = await probe(path, 'video/mp4', systemClock);
+  const facts = await probe({path, contentType: 'video/mp4'});
   expect(Object.keys(facts).filter(key => !['width', 'height', 'duration'].includes(key))).toEqual([]);
 });
 
 test('a file that is not there: nothing is known', async () => {
-  expect(await probe(join(await temporaryDirectory(), 'none'), 'image/png', systemClock)).toEqual({});
+  expect(await probe({path: join(await temporaryDirectory(), 'none'), contentType: 'image/png'})).toEqual({});
 });
 
 test('a codec that mediabunny has something to say about: not on our output', async () => {

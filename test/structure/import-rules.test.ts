@@ -110,7 +110,7 @@ const allowed: Record<string, string[]> = {
   output: ['service', 'transfer'],
   transfer: ['http', 'journal', 'service', 'sources'],
   journal: ['sources'],
-  embedded: ['service'],
+  embedded: ['package-file.ts', 'service'],
   service: ['http'],
   sources: [],
   settings: [],
@@ -127,7 +127,7 @@ const codeAllowed: Record<string, string[]> = {
   journal: ['errors.ts', 'lib'],
   transfer: ['errors.ts', 'lib', 'journal', 'service/record.ts'],
   output: ['errors.ts', 'lib', 'service/record.ts'],
-  embedded: ['host.ts', 'lib'],
+  embedded: ['host.ts', 'lib', 'package-file.ts'],
   service: ['errors.ts', 'lib', 'http'],
 };
 
@@ -145,7 +145,7 @@ const doors: Record<string, string[]> = {
   embedded: ['service'],
   'embedded/api': ['context', 'routes'],
   'embedded/exchange': ['answer', 'body', 'connection', 'exchange', 'pace', 'refusal', 'watch-pace'],
-  'embedded/media': ['media-facts', 'probe'],
+  'embedded/media': ['media-facts', 'prober'],
   'embedded/store': ['idempotency', 'keys', 'record-id', 'store'],
   http: ['http'],
   journal: ['journal'],

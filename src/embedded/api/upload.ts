@@ -5,7 +5,7 @@ import {answerJson} from '../exchange/answer.ts';
 import {type Exchange, isBodyPending} from '../exchange/exchange.ts';
 import {ClientGone, Refusal} from '../exchange/refusal.ts';
 import {watchPace} from '../exchange/watch-pace.ts';
-import {probe} from '../media/probe.ts';
+import {prober} from '../media/prober.ts';
 import {parseIdempotencyKey} from '../store/idempotency.ts';
 import {authorize, ownerOf} from '../store/keys.ts';
 import {mediaRecord, type StoredRecord} from '../store/store.ts';
@@ -71,6 +71,8 @@ async function store(
   entryName: string | undefined,
 ): Promise<StoredRecord> {
   const path = service.store.temporaryPath();
+  // By the time that the body has arrived, it is ready.
+  prober.start();
   try {
     const received = await receive(exchange, path, contentType);
     await checkNothingFollows(exchange);
@@ -79,7 +81,7 @@ async function store(
       const earlier = await service.entries.recordOf(entryName, fingerprint);
       if (earlier !== undefined) return earlier;
     }
-    const facts = await probe(path, contentType, exchange.clock);
+    const facts = await prober.probe({path, contentType});
     let id = service.store.newId();
     if (entryName !== undefined) id = await service.entries.claim(entryName, id, fingerprint);
     const record: StoredRecord = {

@@ -1,3 +1,5 @@
+import {isCount, isPositive, isString, optional, type Shape} from '../../lib/shape.ts';
+
 /** What the bytes of a medium tell; what they do not tell is absent. */
 export interface MediaFacts {
   /** Coded size in pixels: as stored in the file, before any EXIF orientation, HEIF or video rotation is applied. */
@@ -8,3 +10,10 @@ export interface MediaFacts {
   /** Seconds, to the millisecond; of videos. */
   readonly duration?: number;
 }
+
+export const factsShape: Shape<MediaFacts> = {
+  width: optional(isCount),
+  height: optional(isCount),
+  imageType: optional(isString),
+  duration: optional(isPositive),
+};

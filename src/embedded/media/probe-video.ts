@@ -1,27 +1,21 @@
 import type {FileHandle} from 'node:fs/promises';
 import {CustomSource, Input, Logging, LogLevel, MATROSKA, MP4, MPEG_TS, QTFF, WEBM} from 'mediabunny';
-import type {Clock} from '../../host.ts';
 import {defined} from '../../lib/defined.ts';
 import type {MediaFacts} from './media-facts.ts';
 
-const limits = {milliseconds: 10_000, bytes: 64 * 1024 * 1024};
+const longestReading = 64 * 1024 * 1024;
 
 /** Containers of video that mediabunny reads; its playlist formats are left out, because they open other files. */
 const formats = [MP4, QTFF, MATROSKA, WEBM, MPEG_TS];
 
-/** Coded size and duration of a video with a video track; rejects when the bytes are none or the limits are reached. */
-export async function probeVideo(handle: FileHandle, clock: Clock): Promise<MediaFacts> {
+/** Coded size and duration of a video with a video track; rejects when the bytes are none or too many have to be read. */
+export async function probeVideo(handle: FileHandle): Promise<MediaFacts> {
   // It prints notes about codecs, and standard output belongs to the program.
   Logging.level = LogLevel.Silent;
   const input = new Input({formats, source: boundedSource(handle)});
-  let cancel = () => {};
-  const timeout = new Promise<never>((_, reject) => {
-    cancel = clock.after(limits.milliseconds, () => reject(new Error('the probe took too long')));
-  });
   try {
-    return await Promise.race([factsOf(input), timeout]);
+    return await factsOf(input);
   } finally {
-    cancel();
     input.dispose();
   }
 }
@@ -46,7 +40,7 @@ async function durationOf(input: Input): Promise<number | undefined> {
 }
 
 function boundedSource(handle: FileHandle): CustomSource {
-  let budget = limits.bytes;
+  let budget = longestReading;
   return new CustomSource({
     prefetchProfile: 'fileSystem',
     getSize: async () => (await handle.stat()).size,

@@ -1,12 +1,12 @@
 import {type FileHandle, open} from 'node:fs/promises';
-import type {Clock} from '../../host.ts';
 import type {MediaFacts} from './media-facts.ts';
+import type {ProbeRequest} from './prober.ts';
 
 /**
- * Looks at the bytes of an image or a video (by its content type) and says what they tell. It reads at most a few
- * dozen MiB, gives up after some seconds, and never rejects: whatever goes wrong only leaves fields out.
+ * Looks at the bytes of an image or a video (by its content type) and says what they tell. It reads at most 64 MiB and
+ * never rejects: whatever goes wrong only leaves fields out. Some bytes keep it busy for ever: see Prober.
  */
-export async function probe(path: string, contentType: string, clock: Clock): Promise<MediaFacts> {
+export async function probe({path, contentType}: ProbeRequest): Promise<MediaFacts> {
   let handle: FileHandle | undefined;
   try {
     handle = await open(path, 'r');
@@ -16,7 +16,7 @@ export async function probe(path: string, contentType: string, clock: Clock): Pr
       return await probeImage(handle, contentType);
     }
     const {probeVideo} = await import('./probe-video.ts');
-    return await probeVideo(handle, clock);
+    return await probeVideo(handle);
   } catch {
     return {};
   } finally {

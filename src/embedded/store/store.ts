@@ -3,10 +3,10 @@ import {mkdir, readdir, rename, rm, stat, statfs} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {defined} from '../../lib/defined.ts';
-import {isSha256, isString, matching, oneOf, optional, type Shape} from '../../lib/shape.ts';
+import {isCount, isSha256, isString, matching, oneOf, type Shape} from '../../lib/shape.ts';
 import {syncDirectory} from '../../lib/sync-directory.ts';
 import type {MediaRecord} from '../../service/record.ts';
-import type {MediaFacts} from '../media/media-facts.ts';
+import {factsShape, type MediaFacts} from '../media/media-facts.ts';
 import {claimName, renameDurably, writeDurably} from './durable.ts';
 import {KeptFile} from './kept-file.ts';
 import {isRecordId, recordIds} from './record-id.ts';
@@ -32,19 +32,8 @@ const recordShape: Shape<StoredRecord> = {
   size: isCount,
   sha256: isSha256,
   createdAt: isString,
-  width: optional(isCount),
-  height: optional(isCount),
-  imageType: optional(isString),
-  duration: optional(isPositive),
+  ...factsShape,
 };
-
-function isCount(value: unknown): value is number {
-  return isPositive(value) && Number.isSafeInteger(value);
-}
-
-function isPositive(value: unknown): value is number {
-  return Number.isFinite(value) && Number(value) > 0;
-}
 
 const identityShape: Shape<{version: 1; identity: string}> = {
   version: oneOf(1),

@@ -1,0 +1,110 @@
+import {type ChildProcess, spawn} from 'node:child_process';
+import {Socket} from 'node:net';
+import {createInterface} from 'node:readline';
+import {fileURLToPath} from 'node:url';
+import {systemHost} from '../../host.ts';
+import {parseObject} from '../../lib/json.ts';
+import {hasShape} from '../../lib/shape.ts';
+import {packageFile} from '../../package-file.ts';
+import {factsShape, type MediaFacts} from './media-facts.ts';
+
+/** A file to be looked at. */
+export interface ProbeRequest {
+  readonly path: string;
+  readonly contentType: string;
+}
+
+interface Waiting extends ProbeRequest {
+  readonly settle: (facts: MediaFacts) => void;
+}
+
+/** How long a file may take; what a process may take for its heap. */
+const limits = {milliseconds: 2_000, heapMiB: 192};
+
+/**
+ * Looks at files in a process of its own, since some keep a parser busy for ever or take all memory. The process is started
+ * when it is first needed and kept for the next file; whatever becomes of it only leaves fields out of records.
+ */
+class Prober {
+  #process: ChildProcess | undefined;
+  #isReady = false;
+  /** In the order in which they are answered. */
+  readonly #waiting: Waiting[] = [];
+  #cancelLimit = () => {};
+
+  /** Starts the process unless it runs. It keeps no program alive, and ends with the one that started it. */
+  start(): void {
+    if (this.#process !== undefined) return;
+    const program = fileURLToPath(packageFile('dist/probe-process.cjs'));
+    const child = spawn(systemHost().nodePath(), [`--max-old-space-size=${limits.heapMiB}`, program], {
+      // There are keys in the environment, and it needs nothing of it.
+      env: {},
+      stdio: ['pipe', 'pipe', 'ignore'],
+      windowsHide: true,
+    });
+    this.#process = child;
+    this.#isReady = false;
+    child.unref();
+    child.on('error', () => this.#onEnd(child)).on('close', () => this.#onEnd(child));
+    child.stdin?.on('error', () => {});
+    if (child.stdout !== null)
+      createInterface({input: child.stdout}).on('line', line => this.#onLine(child, line));
+    this.#keepAlive(this.#waiting.length > 0);
+  }
+
+  /** What the bytes of a file tell, at most; never rejects. */
+  probe({path, contentType}: ProbeRequest): Promise<MediaFacts> {
+    return new Promise(settle => {
+      this.#waiting.push({path, contentType, settle});
+      this.start();
+      if (this.#isReady && this.#waiting.length === 1) this.#askNext();
+      this.#keepAlive(true);
+    });
+  }
+
+  #onLine(child: ChildProcess, line: string): void {
+    if (this.#process !== child) return;
+    if (this.#isReady) {
+      const facts = parseObject(line);
+      this.#settle(facts !== undefined && hasShape(facts, factsShape) ? facts : {});
+    }
+    this.#isReady = true;
+    this.#askNext();
+  }
+
+  #askNext(): void {
+    const [next] = this.#waiting;
+    const child = this.#process;
+    if (next === undefined) {
+      this.#keepAlive(false);
+      return;
+    }
+    const {path, contentType} = next;
+    child?.stdin?.write(`${JSON.stringify({path, contentType})}\n`);
+    this.#cancelLimit = systemHost().clock.after(limits.milliseconds, () => child?.kill('SIGKILL'));
+  }
+
+  /** The file that it was at has ended it; a next process looks at the others. */
+  #onEnd(child: ChildProcess): void {
+    if (this.#process !== child) return;
+    this.#process = undefined;
+    this.#settle({});
+    if (this.#waiting.length > 0) this.start();
+  }
+
+  #settle(facts: MediaFacts): void {
+    this.#cancelLimit();
+    this.#waiting.shift()?.settle(facts);
+  }
+
+  #keepAlive(isBusy: boolean): void {
+    for (const pipe of [this.#process?.stdin, this.#process?.stdout]) {
+      if (!(pipe instanceof Socket)) continue;
+      if (isBusy) pipe.ref();
+      else pipe.unref();
+    }
+  }
+}
+
+/** One for all services of this process. */
+export const prober = new Prober();
