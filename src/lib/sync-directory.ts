@@ -2,17 +2,32 @@ import {open} from 'node:fs/promises';
 
 const directoriesCannotSync = new Set(['EPERM', 'EACCES', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP']);
 
+/** A directory whose names can be made durable without a further descriptor. */
+export interface OpenDirectory {
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens a directory to sync it, where the system can; rejects with the system's error where that fails. */
+export async function openDirectory(path: string): Promise<OpenDirectory> {
+  const handle = await open(path, 'r').catch(ignoreWhereImpossible);
+  return {
+    sync: async () => handle?.sync().catch(ignoreWhereImpossible),
+    close: async () => handle?.close(),
+  };
+}
+
 /** Makes the names in a directory durable, where the system can; rejects with the system's error where that fails. */
 export async function syncDirectory(path: string): Promise<void> {
+  const directory = await openDirectory(path);
   try {
-    const handle = await open(path, 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    if (!directoriesCannotSync.has(code)) throw error;
+    await directory.sync();
+  } finally {
+    await directory.close();
   }
+}
+
+function ignoreWhereImpossible(error: unknown): undefined {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (!directoriesCannotSync.has(code)) throw error;
 }

@@ -1,5 +1,6 @@
 import {mkdir, rm} from 'node:fs/promises';
 import {join} from 'node:path';
+import {getIntrospectionQuery} from 'graphql/index.js';
 import {serverAudits} from 'graphql-http';
 import {expect, test} from 'vitest';
 import type {EmbeddedService} from '../../src/embedded/service.ts';
@@ -91,6 +92,65 @@ for (const args of ['(first: 0)', '(first: 1001)', '(after: "../keys")']) {
     expect(errors).toHaveLength(1);
   });
 }
+
+test('an answer has one Content-Type', async () => {
+  const {service, key} = await serviceWithKey();
+  const {socket, text} = await rawConnection(service);
+  const body = '{"query":"{__typename}"}';
+  socket.write(
+    `POST /graphql HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\nAuthorization: Bearer ${key}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  await eventually(() => text().endsWith('}'));
+  expect(text().match(/^content-type:.*$/gim)).toEqual(['content-type: application/json; charset=utf-8']);
+});
+
+const aliases = (count: number, field: string) =>
+  `{${Array.from({length: count}, (_, index) => `a${index}: ${field}`).join(' ')}}`;
+const anId = `m_${'0'.repeat(29)}`;
+
+for (const [name, text, variables, cost] of [
+  ['25 aliases of a page of 1,000', aliases(25, 'mediaList(first: 1000) {id}'), {}, 25_025],
+  [
+    'a page of a variable length, twice in a fragment of a fragment',
+    'query ($n: Int!) {...A} fragment A on Query {...B ...B} fragment B on Query {mediaList(first: $n) {id type}}',
+    {n: 9000},
+    36_002,
+  ],
+  ['a page of 1,000, its fields under 21 names', `{mediaList(first: 1000) ${aliases(21, 'id')}}`, {}, 21_001],
+] as const) {
+  test(`${name}: MAX_COST_EXCEEDED`, async () => {
+    const {service, key} = await serviceWithKey();
+    const {data, errors} = await query(service, key, text, variables);
+    expect(data).toBeUndefined();
+    expect(errors).toMatchObject([
+      {
+        message: `The query costs ${cost}, which exceeds the maximum cost of 20000.`,
+        extensions: {code: 'MAX_COST_EXCEEDED', cost, maxCost: 20_000},
+      },
+    ]);
+  });
+}
+
+test('25,000 aliases of one field, or the field 25,000 times: not even parsed', async () => {
+  const {service, key} = await serviceWithKey();
+  for (const text of [aliases(25_000, 'media(id: "m_1") {id}'), `{${'__typename '.repeat(25_000)}}`]) {
+    const {data, errors} = await query(service, key, text);
+    expect(data).toBeUndefined();
+    expect(errors).toMatchObject([{message: expect.stringContaining('more that 10000 tokens')}]);
+  }
+});
+
+test('a page of 1,000 with all fields, 800 media by their IDs, introspection: within the limits', async () => {
+  const {service, key} = await serviceWithKey();
+  for (const text of [
+    `{mediaList(first: 1000) {${everyField}}}`,
+    aliases(800, `media(id: "${anId}") {id}`),
+    getIntrospectionQuery(),
+  ]) {
+    expect(await query(service, key, text)).not.toHaveProperty('errors');
+  }
+});
 
 test('introspection: the fields of Media', async () => {
   const {service, key} = await serviceWithKey();

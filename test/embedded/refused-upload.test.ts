@@ -24,6 +24,10 @@ for (const type of [
   'images/png',
   'x-image/png',
   'image/png, text/html',
+  'image/png;a=b, text/html',
+  'image/png;codecs=avc1 text/html',
+  'image/png;a="b',
+  'image/png;a',
 ]) {
   test(`Content-Type ${type}: 415 and nothing stored`, async () => {
     const {service, key} = await serviceWithKey();
@@ -44,10 +48,15 @@ test('no Content-Type: 415', async () => {
 });
 
 test('content types that are accepted', () => {
-  expect(['image/svg+xml', 'video/vnd.dlna.mpeg-tts', 'Video/MP4;codecs=avc1'].map(readContentType)).toEqual([
+  const accepted = [
     'image/svg+xml',
     'video/vnd.dlna.mpeg-tts',
-    'video/mp4;codecs=avc1',
+    'Video/MP4;Codecs="avc1.4d002a, mp4a.40.2";; a="text/html;" ',
+  ];
+  expect(accepted.map(readContentType)).toEqual([
+    'image/svg+xml',
+    'video/vnd.dlna.mpeg-tts',
+    'video/mp4; codecs="avc1.4d002a, mp4a.40.2"',
   ]);
 });
 

@@ -94,7 +94,7 @@ export interface RawConnection {
   ended(): Promise<string>;
 }
 
-export async function rawConnection(service: EmbeddedService): Promise<RawConnection> {
+export async function rawConnection(service: Pick<EmbeddedService, 'url'>): Promise<RawConnection> {
   const {hostname, port} = new URL(service.url);
   const socket = connect({host: hostname, port: Number(port), allowHalfOpen: true});
   onTestFinished(() => {
@@ -115,7 +115,7 @@ export async function rawConnection(service: EmbeddedService): Promise<RawConnec
 
 /** The head of an upload request, for raw connections. */
 export function uploadHead(
-  service: EmbeddedService,
+  service: Pick<EmbeddedService, 'url'>,
   key: string,
   fields: Record<string, string | number>,
 ): string {

@@ -10,9 +10,11 @@ import {
   GraphQLObjectType,
   GraphQLSchema,
   GraphQLString,
+  parse,
   // By file name: graphql-http imports this very file, and tools that prefer graphql's index.mjs would load a second copy.
 } from 'graphql/index.js';
 import {createHandler} from 'graphql-http';
+import {limited} from '../../lib/limited.ts';
 import type {MediaRecord} from '../../service/record.ts';
 import {answer, answerJson} from '../exchange/answer.ts';
 import {readBody} from '../exchange/body.ts';
@@ -21,6 +23,7 @@ import {authorize, ownerOf, type StoredKey} from '../store/keys.ts';
 import {isRecordId} from '../store/record-id.ts';
 import {mediaRecord} from '../store/store.ts';
 import type {Service} from './context.ts';
+import {costLimit, defaultPage, maxTokens} from './query-cost.ts';
 
 const bodyLimit = 1024 * 1024;
 const pageLimit = 1_000;
@@ -84,7 +87,7 @@ const Query = new GraphQLObjectType<unknown, Context>({
       type: nonNull(new GraphQLList(nonNull(Media))),
       description: 'Newest first.',
       args: {
-        first: {type: nonNull(GraphQLInt), defaultValue: 20, description: `At most ${pageLimit}.`},
+        first: {type: nonNull(GraphQLInt), defaultValue: defaultPage, description: `At most ${pageLimit}.`},
         after: {type: GraphQLID, description: 'Only media older than the one of this ID.'},
       },
       resolve: (_, page: {first: number; after?: string | null}, {service}) =>
@@ -98,6 +101,8 @@ const schema = new GraphQLSchema({query: Query});
 const handle = createHandler<Exchange, Context, Context>({
   schema,
   context: request => request.context,
+  parse: source => parse(source, {maxTokens}),
+  validationRules: (_request, {variableValues}, rules) => [...rules, costLimit(variableValues)],
   formatError: error => {
     // What a resolver did not mean to say, a path for example, is not for the client.
     const original = error instanceof GraphQLError ? error.originalError : undefined;
@@ -139,8 +144,11 @@ async function told<T>({observer}: Service, result: Promise<T>): Promise<T> {
   }
 }
 
+/** Each read takes a descriptor, and one query may ask for thousands of media. */
+const readsAtOnce = limited(32);
+
 async function findMedia(service: Service, id: string): Promise<MediaRecord | null> {
-  const stored = await service.store.find(id);
+  const stored = await readsAtOnce(() => service.store.find(id));
   return stored === undefined ? null : mediaRecord(stored, service.publicUrl());
 }
 

@@ -39,17 +39,35 @@ export async function upload(exchange: Exchange, service: Service): Promise<void
   answerJson(exchange, 200, mediaRecord(stored, service.publicUrl()));
 }
 
-/** The media type of the body, its type and subtype in lower case; throws a 415 unless it is image/* or video/*. */
+/** A parameter of a media type (RFC 9110, 5.6.6), its name and its value. */
+const parameter =
+  /[ \t]*;[ \t]*(?:([!#$%&'*+.^_`|~0-9a-z-]+)=([!#$%&'*+.^_`|~0-9a-z-]+|"(?:[\t !#-[\]-~]|\\[\t -~])*"))?/iy;
+
+/** Parameters that say something about an image or a video. */
+const knownParameters = new Set(['charset', 'codecs', 'profiles']);
+
+/**
+ * The media type of the body in lower case, with those of its parameters that are known; throws a 415 unless it is one
+ * image/* or video/* type.
+ */
 export function readContentType(field: string | undefined): string {
   // The names of RFC 6838, 4.2: so a literal `image/*` is no type.
-  const match = /^((?:image|video)\/[a-z0-9][a-z0-9!#$&^_.+-]*)[ \t]*((?:;[\t -~]*)?)$/i.exec(field ?? '');
-  if (match === null) {
-    throw new Refusal(
-      415,
-      'Content-Type must be an image/* or video/* type, and the body the bytes of the file.',
-    );
+  const type = /^(?:image|video)\/[a-z0-9][a-z0-9!#$&^_.+-]*/i.exec(field ?? '')?.[0] ?? '';
+  const rest = (field ?? '').slice(type.length).trimEnd();
+  const kept: string[] = [];
+  let at = 0;
+  while (type !== '' && at < rest.length) {
+    parameter.lastIndex = at;
+    const [whole = '', name = '', value = ''] = parameter.exec(rest) ?? [];
+    if (whole === '') break;
+    at += whole.length;
+    if (knownParameters.has(name.toLowerCase())) kept.push(`; ${name.toLowerCase()}=${value}`);
   }
-  return `${(match[1] ?? '').toLowerCase()}${match[2] ?? ''}`;
+  if (type !== '' && at === rest.length) return `${type.toLowerCase()}${kept.join('')}`;
+  throw new Refusal(
+    415,
+    'Content-Type must be an image/* or video/* type, and the body the bytes of the file.',
+  );
 }
 
 /** The length of the body in bytes; throws a 411 without one and a 400 for none or one beyond 2^53. */

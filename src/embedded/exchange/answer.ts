@@ -50,13 +50,16 @@ export function answer(
     ...headers,
     'Content-Length': String(body.length),
   };
+  // One by one, since names may differ in case: a field is sent once.
+  for (const [name, value] of Object.entries(fields)) response.setHeader(name, value);
   const early = isBodyPending(request) || connection.failure !== undefined;
+  if (early) response.setHeader('Connection', 'close');
+  response.writeHead(status);
   if (!early || request.method === 'HEAD') {
-    response.writeHead(status, early ? {...fields, Connection: 'close'} : fields).end(body);
+    response.end(body);
     return;
   }
   connection.closing = true;
-  response.writeHead(status, {...fields, Connection: 'close'});
   // Closing a socket that holds unread bytes resets the connection, and the reset may overtake the answer.
   // So the answer is followed by FIN only, and what the client still sends is read away for a while.
   response.write(body, () => request.socket.end());

@@ -22,6 +22,7 @@ export class ClientGone extends Refusal {
   }
 }
 
+const descriptorsGone = new Set(['EMFILE', 'ENFILE']);
 const storageFull = new Set(['ENOSPC', 'EDQUOT']);
 
 /** The refusal that a thrown value stands for, or undefined when it is an internal error. */
@@ -30,6 +31,9 @@ export function refusalOf(error: unknown): Refusal | undefined {
   const code = systemCode(error);
   if (code !== undefined && storageFull.has(code)) {
     return new Refusal(507, 'There is no space left in the data directory.');
+  }
+  if (code !== undefined && descriptorsGone.has(code)) {
+    return new Refusal(503, 'There are too many open files.', {'Retry-After': '1'});
   }
   return undefined;
 }

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {defined} from '../../lib/defined.ts';
 import {isCount, isSha256, isString, matching, oneOf, type Shape} from '../../lib/shape.ts';
-import {syncDirectory} from '../../lib/sync-directory.ts';
+import {openDirectory} from '../../lib/sync-directory.ts';
 import type {MediaRecord} from '../../service/record.ts';
 import {factsShape, type MediaFacts} from '../media/media-facts.ts';
 import {claimName, renameDurably, writeDurably} from './durable.ts';
@@ -146,18 +146,25 @@ export class Store {
   async commit(record: StoredRecord, temporaryPath: string, lastCheck: () => void): Promise<void> {
     const recordDraft = this.temporaryPath();
     const filePath = this.filePath(record.id);
+    // What is stored must not be refused after all, for want of a descriptor.
+    let isCommitted = false;
+    const records = await openDirectory(this.#recordsDirectory);
     try {
       await writeDurably(recordDraft, `${JSON.stringify(record)}\n`);
       await renameDurably(temporaryPath, filePath);
       lastCheck();
       await rename(recordDraft, this.#recordPath(record.id));
+      isCommitted = true;
+      await records.sync();
     } catch (error) {
+      if (isCommitted) throw error;
       await rm(recordDraft, {force: true});
       // Another process may have committed the same ID from the same idempotency entry: then the bytes are its.
       if ((await this.find(record.id)) === undefined) await rm(filePath, {force: true});
       throw error;
+    } finally {
+      await records.close();
     }
-    await syncDirectory(this.#recordsDirectory);
   }
 
   #recordPath(id: string): string {

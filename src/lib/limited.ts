@@ -1,0 +1,16 @@
+/** Returns a function that starts the actions it is given in their order, and runs at most so many of them at a time. */
+export function limited(most: number): <Result>(action: () => Promise<Result>) => Promise<Result> {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async action => {
+    if (running === most) await new Promise<void>(resolve => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await action();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}

@@ -1,0 +1,66 @@
+import {readdir} from 'node:fs/promises';
+import {join} from 'node:path';
+import {execa} from 'execa';
+import {expect, onTestFinished, test} from 'vitest';
+import {eventually, parseAnswer, png, rawConnection, uploadHead} from '../embedded/support.ts';
+import {program, sandbox} from '../support/media.ts';
+
+/** A `media serve` that may open so many files, its data in `kept`. */
+async function serveWith(descriptors: number) {
+  const {directory, env} = await sandbox();
+  const command = `ulimit -n ${descriptors}; exec "$0" "$@"`;
+  const child = execa(
+    'sh',
+    ['-c', command, process.execPath, program, 'serve', '--port', '0', '--data-dir', 'kept'],
+    {
+      cwd: directory,
+      env,
+      extendEnv: false,
+      reject: false,
+      stdin: 'ignore',
+      buffer: false,
+    },
+  );
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  let stdout = '';
+  child.stdout.on('data', chunk => {
+    stdout += chunk;
+  });
+  child.stderr.resume();
+  const [, url = '', key = ''] = await eventually(
+    () => /=(http.*)\nMEDIA_API_KEY=(.*)\n/.exec(stdout) ?? undefined,
+  );
+  return {service: {url}, key, records: () => readdir(join(directory, 'kept/records'))};
+}
+
+test.skipIf(process.platform === 'win32')(
+  'media serve out of descriptors: 503 with an error record and nothing stored, and 200 once there are some again',
+  async () => {
+    const {service, key, records} = await serveWith(64);
+    const first = await rawConnection(service);
+    const image = png(3, 2);
+    let answered = 0;
+    const upload = async () => {
+      first.socket.write(uploadHead(service, key, {'Content-Length': image.length}));
+      first.socket.write(image);
+      const answer = await eventually(() => parseAnswer(first.text().slice(answered)));
+      answered = first.text().length;
+      return answer;
+    };
+    expect((await upload()).status).toBe(200);
+    const idle = await Promise.all(
+      Array.from({length: 80}, () => rawConnection(service).catch(() => undefined)),
+    );
+    // The system accepts more connections than the process can take on; it closes what is left over.
+    await eventually(() => idle.some(connection => connection?.socket.readableEnded !== false));
+    const {status, headers, body} = await upload();
+    expect({status, retryAfter: headers['retry-after']}).toEqual({status: 503, retryAfter: '1'});
+    expect(JSON.parse(body)).toEqual({code: 503, message: 'There are too many open files.'});
+    expect(await records()).toHaveLength(1);
+    for (const connection of idle) connection?.socket.destroy();
+    await eventually(async () => (await upload()).status === 200);
+    expect(await records()).toHaveLength(2);
+  },
+);
