@@ -26,7 +26,7 @@ const limits = {milliseconds: 2_000, heapMiB: 192};
  * when it is first needed and kept for the next file; whatever becomes of it only leaves fields out of records.
  */
 class Prober {
-  #process: ChildProcess | undefined;
+  #child: ChildProcess | undefined;
   #isReady = false;
   /** In the order in which they are answered. */
   readonly #waiting: Waiting[] = [];
@@ -34,7 +34,7 @@ class Prober {
 
   /** Starts the process unless it runs. It keeps no program alive, and ends with the one that started it. */
   start(): void {
-    if (this.#process !== undefined) return;
+    if (this.#child !== undefined) return;
     const program = fileURLToPath(packageFile('dist/probe-process.cjs'));
     const child = spawn(systemHost().nodePath(), [`--max-old-space-size=${limits.heapMiB}`, program], {
       // There are keys in the environment, and it needs nothing of it.
@@ -42,7 +42,7 @@ class Prober {
       stdio: ['pipe', 'pipe', 'ignore'],
       windowsHide: true,
     });
-    this.#process = child;
+    this.#child = child;
     this.#isReady = false;
     child.unref();
     child.on('error', () => this.#onEnd(child)).on('close', () => this.#onEnd(child));
@@ -63,7 +63,7 @@ class Prober {
   }
 
   #onLine(child: ChildProcess, line: string): void {
-    if (this.#process !== child) return;
+    if (this.#child !== child) return;
     if (this.#isReady) {
       const facts = parseObject(line);
       this.#settle(facts !== undefined && hasShape(facts, factsShape) ? facts : {});
@@ -74,7 +74,7 @@ class Prober {
 
   #askNext(): void {
     const [next] = this.#waiting;
-    const child = this.#process;
+    const child = this.#child;
     if (next === undefined) {
       this.#keepAlive(false);
       return;
@@ -86,8 +86,8 @@ class Prober {
 
   /** The file that it was at has ended it; a next process looks at the others. */
   #onEnd(child: ChildProcess): void {
-    if (this.#process !== child) return;
-    this.#process = undefined;
+    if (this.#child !== child) return;
+    this.#child = undefined;
     this.#settle({});
     if (this.#waiting.length > 0) this.start();
   }
@@ -98,7 +98,7 @@ class Prober {
   }
 
   #keepAlive(isBusy: boolean): void {
-    for (const pipe of [this.#process?.stdin, this.#process?.stdout]) {
+    for (const pipe of [this.#child?.stdin, this.#child?.stdout]) {
       if (!(pipe instanceof Socket)) continue;
       if (isBusy) pipe.ref();
       else pipe.unref();
