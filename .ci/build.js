@@ -170,7 +170,7 @@ const commonjs = {
   banner: {js: "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;"},
 };
 // What reads uploaded media is a program of its own.
-const programs = ['src/main.ts', 'src/embedded/media/probe-process.ts'];
+const programs = ['src/main.ts', 'src/embedded/media/probe-child.ts'];
 const main = await build({...commonjs, entryNames: '[name]', entryPoints: programs});
 // The process that talks to a keychain is a program of its own.
 const modules = {index: 'src/index.ts', 'keychain-child': 'src/settings/keychain-child.ts'};

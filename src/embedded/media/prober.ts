@@ -35,7 +35,7 @@ class Prober {
   /** Starts the process unless it runs. It keeps no program alive, and ends with the one that started it. */
   start(): void {
     if (this.#child !== undefined) return;
-    const program = fileURLToPath(packageFile('dist/probe-process.cjs'));
+    const program = fileURLToPath(packageFile('dist/probe-child.cjs'));
     const child = spawn(systemHost().nodePath(), [`--max-old-space-size=${limits.heapMiB}`, program], {
       // There are keys in the environment, and it needs nothing of it.
       env: {},
