@@ -1,9 +1,11 @@
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {defined} from '../lib/defined.ts';
+import type {KeyVerdict} from '../service/identity.ts';
 import {loginCommandFor} from '../settings/hint-options.ts';
 import type {KeySource, Settings} from '../settings/settings.ts';
 import {keyOf} from '../settings/stored-key.ts';
+import {sentence} from '../transfer/explain.ts';
 import type {Outcome} from '../transfer/outcome.ts';
 
 /** What hints about a key are made of: where it came from, and what commands about it have to carry. */
@@ -23,6 +25,26 @@ export function keyFacts(settings: Settings): KeyFacts {
     hasStoredKey: origin !== undefined && keyOf(profile)?.origin === origin,
     ...defined({profileUrl, keySource: key?.source}),
   };
+}
+
+/** Why a key cannot be used, by the service's verdict; undefined if it can, or if only its permissions are in doubt. */
+export function verdictError(verdict: KeyVerdict, hostName: string): MediaError | undefined {
+  switch (verdict.status) {
+    case 'accepted':
+    case 'denied':
+      return undefined;
+    case 'unreachable':
+      return verdict.error;
+    case 'rejected': {
+      const said = verdict.message ? `: ${verdict.message}` : '';
+      const text = sentence(`${hostName} does not know this API key (401)${said}`);
+      return new MediaError('unauthorized', text, {status: 401});
+    }
+    case 'unclear': {
+      const text = sentence(`${hostName} could not check the key: ${verdict.message}`);
+      return new MediaError('unexpected_answer', text, {status: verdict.httpStatus});
+    }
+  }
 }
 
 /** What to do about a key that the service does not know, by where the key came from. */

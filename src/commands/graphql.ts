@@ -4,11 +4,12 @@ import {Command} from 'commander';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../cli/invocation.ts';
 import {inTermsOfKey} from '../cli/key-hints.ts';
 import {collect} from '../cli/values.ts';
-import {exitStatusOf, MediaError, systemCode} from '../errors.ts';
+import {exitStatusOf, MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {defined} from '../lib/defined.ts';
 import {parseObject} from '../lib/json.ts';
+import {systemReason} from '../lib/system-code.ts';
 import {typedPath} from '../lib/typed-path.ts';
 import {printableJson} from '../output/escape.ts';
 import type {GraphqlRequest} from '../service/client.ts';
@@ -98,7 +99,7 @@ async function readInput(path: string, host: Host): Promise<string> {
   try {
     return await readFile(typedPath(host.cwd(), path), 'utf8');
   } catch (error) {
-    throw new MediaError('usage', `${path} could not be read: ${systemCode(error) ?? 'unknown reason'}.`, {
+    throw new MediaError('usage', `${path} could not be read: ${systemReason(error)}.`, {
       cause: error,
     });
   }

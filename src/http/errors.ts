@@ -47,8 +47,8 @@ export function describeConnectError(
       hint: 'Raise the limit with ulimit -n, or lower --concurrency.',
     });
   }
-  if (code === 'EAI_AGAIN') {
-    return new MediaError('dns_unavailable', `The name ${url.hostname} could not be looked up just now.`, {
+  if (code.startsWith('EAI_')) {
+    return new MediaError('dns_unavailable', `The name ${url.hostname} could not be looked up.`, {
       ...details,
       hint: 'Check the network connection, then try again.',
     });

@@ -3,3 +3,8 @@ export function systemCode(error: unknown): string | undefined {
   const code = (error as {code?: unknown} | null | undefined)?.code;
   return typeof code === 'string' ? code : undefined;
 }
+
+/** Why a call failed, for the end of a sentence: the system's code, or else the message. */
+export function systemReason(error: unknown): string {
+  return systemCode(error) ?? (error instanceof Error ? error.message : String(error));
+}

@@ -311,7 +311,7 @@ describe.runIf(process.platform === 'linux')('a machine without a keychain that 
     const box = await desktop();
     const {stderr, exitCode} = await login(box, 'https://a.example');
     expect(stderr).toBe(
-      'warning: The keychain could not be used (there is no D-Bus session), so the key is kept in a file that only you may read.\n' +
+      'warning: The keychain could not be used (there is no D-Bus session), so the key is stored in a file that only you can read.\n' +
         `The key for https://a.example is stored unchecked in ${desktopFile(box)} (profile default).\n${next}`,
     );
     expect(exitCode).toBe(0);

@@ -244,7 +244,7 @@ describe('the key', () => {
     expect(stdout).not.toContain(testKey);
     const words = await box.run(['doctor']);
     expect(words.stdout).toContain(
-      `failed      key            ${new URL(service.url).host} does not know this API key (401).\n` +
+      `failed      key            ${new URL(service.url).host} does not know this API key (401): The API key is not known.\n` +
         '                           The key comes from MEDIA_API_KEY. Set it to a valid key, or store one: ' +
         `unset MEDIA_API_KEY; media login --key-stdin --base-url ${service.url}\n`,
     );

@@ -149,7 +149,7 @@ describe('a login that stores nothing', () => {
     expect(stdout).toBe('');
     expect(stderr).toBe(
       'media: There is no terminal to ask for the key on.\n' +
-        `  Set MEDIA_API_KEY and do without login, or pipe the key in: media login --key-stdin --base-url ${url}\n`,
+        `  Set MEDIA_API_KEY instead of logging in, or pipe the key in: media login --key-stdin --base-url ${url}\n`,
     );
     expect(exitCode).toBe(2);
     expect(requests).toEqual([]);

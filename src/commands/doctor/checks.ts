@@ -1,19 +1,16 @@
-import {lookup} from 'node:dns/promises';
-import {isIP} from 'node:net';
 import type {Invocation} from '../../cli/invocation.ts';
-import {missingSettings, refusedKeyHint} from '../../cli/key-hints.ts';
-import {connectionOptions, openSessionFor, type Session, within} from '../../cli/session.ts';
+import {missingSettings, refusedKeyHint, verdictError} from '../../cli/key-hints.ts';
+import {openSessionFor, type Session, within} from '../../cli/session.ts';
 import {adviseOnUploadPath} from '../../cli/upload-path-advice.ts';
-import {type ErrorCode, MediaError, systemCode} from '../../errors.ts';
+import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
-import {Connection, proxyFor} from '../../http/http.ts';
 import {type KeyVerdict, verifyKey} from '../../service/identity.ts';
 import {checkUploadPath} from '../../service/upload-path.ts';
 import {isOpenToOthers, type PathMode, settingsModes} from '../../settings/file-modes.ts';
 import {resolveSettings, type Settings} from '../../settings/settings.ts';
 import {configPath} from '../../settings/store.ts';
-import {sentence} from '../../transfer/explain.ts';
 import type {CheckName, CheckResult} from './check-result.ts';
+import {checkNetwork, networkChecks} from './network.ts';
 
 const timeoutMs = 30_000;
 
@@ -27,8 +24,6 @@ export async function examine(invocation: Invocation): Promise<CheckResult[]> {
 class Checkup {
   readonly results: CheckResult[] = [];
   readonly #invocation: Invocation;
-  /** What a step that went well has to tell. */
-  readonly #findings: Partial<Record<CheckName, string>> = {};
 
   constructor(invocation: Invocation) {
     this.#invocation = invocation;
@@ -41,19 +36,21 @@ class Checkup {
     const settings = await this.#settings();
     await this.#fileModes(modes);
     if (settings === undefined)
-      return this.#skip('the settings cannot be used', 'base-url', ...network, ...ofService);
+      return this.#skip('the settings cannot be used', 'base-url', ...networkChecks, ...ofService);
     const {baseUrl} = settings;
     if (baseUrl === undefined) {
       this.#fail('base-url', missingSettings(settings, host));
-      return this.#skip('there is no base URL', ...network, ...ofService);
+      return this.#skip('there is no base URL', ...networkChecks, ...ofService);
     }
     if (baseUrl.kind === 'embedded') {
       this.#ok('base-url', 'embedded: the service runs inside the command');
-      this.#skip('not needed for the embedded service', ...network);
+      this.#skip('not needed for the embedded service', ...networkChecks);
       return this.#service(settings);
     }
     this.#ok('base-url', baseUrl.url.href);
-    if (await this.#isReached(baseUrl.url, settings)) await this.#service(settings);
+    const network = await checkNetwork(this.#invocation, settings, baseUrl.url);
+    this.results.push(...network);
+    if (network.every(({status}) => status === 'ok')) await this.#service(settings);
     else this.#skip('the service was not reached', ...ofService);
   }
 
@@ -85,82 +82,6 @@ class Checkup {
       this.#fail('file-modes', new MediaError('config_unusable', sentence, {hint}));
     } else {
       this.#ok('file-modes', `the settings are readable by you alone; made private just now: ${names}`);
-    }
-  }
-
-  /** Tries the way to the service step by step, as a request goes it. */
-  async #isReached(url: URL, settings: Settings): Promise<boolean> {
-    let proxy: URL | undefined;
-    try {
-      proxy = proxyFor(url, this.#invocation.host.env);
-    } catch (error) {
-      if (!(error instanceof MediaError)) throw error;
-      this.#fail('proxy', error);
-      this.#skip('the proxy variable cannot be used', 'dns', 'connection', 'tls');
-      return false;
-    }
-    const problem = (await this.#lookUp(proxy ?? url)) ?? (await this.#request(url, settings));
-    const failed = problem === undefined ? undefined : checkOf(problem.code, proxy !== undefined);
-    for (const check of network) {
-      if (problem !== undefined && check === failed) this.#fail(check, problem);
-      else if (this.#findings[check] !== undefined) this.#ok(check, this.#findings[check]);
-      else if (failed !== undefined && network.indexOf(check) > network.indexOf(failed))
-        this.#skip('not reached', check);
-      else this.#ok(check, describeStep(check, url, proxy));
-    }
-    return failed === undefined;
-  }
-
-  /** What of the name of the next machine on the way: an address is none. */
-  async #lookUp(url: URL): Promise<MediaError | undefined> {
-    const name = url.hostname.replace(/^\[|\]$/g, '');
-    if (isIP(name) !== 0) {
-      this.#findings.dns = `${name} is an address`;
-      return undefined;
-    }
-    try {
-      const addresses = await lookup(name, {all: true});
-      this.#findings.dns = `${name} is at ${addresses.map(({address}) => address).join(', ')}`;
-      return undefined;
-    } catch (error) {
-      const missingName = systemCode(error) === 'ENOTFOUND';
-      return new MediaError(
-        missingName ? 'host_not_found' : 'dns_unavailable',
-        missingName
-          ? `There is no host called ${name}.`
-          : `The name ${name} could not be looked up just now.`,
-        {
-          cause: error,
-          hint: missingName
-            ? 'Check the spelling of the base URL, or of the proxy variable where there is one.'
-            : 'Check the network connection, then try again.',
-        },
-      );
-    }
-  }
-
-  /** One request without the key: whatever is answered, somebody was reached. */
-  async #request(url: URL, settings: Settings): Promise<MediaError | undefined> {
-    const connection = new Connection(url, connectionOptions(this.#invocation, settings));
-    const {signal, cancel} = within(this.#invocation, timeoutMs);
-    try {
-      const {status} = await connection.request({method: 'GET', path: url.pathname, headers: {}, signal});
-      this.#findings.connection = `${url.host} answers (${status} to GET ${url.pathname} without the key)`;
-      return undefined;
-    } catch (error) {
-      if (error instanceof MediaError) return error;
-      return signal.aborted
-        ? new MediaError('connect_timeout', `${url.host} took the connection, but gave no answer.`, {
-            cause: error,
-            hint: 'Check the port, and that the service runs.',
-          })
-        : new MediaError('connection_lost', `${url.host} took the connection, and broke it off.`, {
-            cause: error,
-            hint: 'Check the scheme and the port of the base URL, and any firewall or proxy in between.',
-          });
-    } finally {
-      cancel();
-      await connection.destroy();
     }
   }
 
@@ -215,71 +136,26 @@ class Checkup {
 /** The checks that only the service itself can answer. */
 const ofService = ['key', 'upload-path'] as const;
 
-/** The checks of the way to the service, as a request goes it. */
-const network = ['proxy', 'dns', 'connection', 'tls'] as const;
-
-/** The step that fails with this code. */
-function checkOf(code: ErrorCode, throughProxy: boolean): (typeof network)[number] {
-  switch (code) {
-    case 'proxy_failed':
-      return 'proxy';
-    case 'host_not_found':
-    case 'dns_unavailable':
-      return 'dns';
-    case 'tls_failed':
-      return 'tls';
-    default:
-      // Whatever is behind it, a proxy answers for.
-      return throughProxy && code !== 'connection_lost' ? 'proxy' : 'connection';
-  }
-}
-
-function describeStep(check: (typeof network)[number], url: URL, proxy: URL | undefined): string {
-  switch (check) {
-    case 'proxy':
-      return proxy === undefined ? 'none' : `through ${proxy.origin}`;
-    case 'tls':
-      return url.protocol === 'https:'
-        ? 'the certificate is accepted'
-        : 'not used: the base URL is plain http';
-    default:
-      return 'reached';
-  }
-}
-
-/** What the service's verdict on the key says is wrong, if anything. */
+/** What the service's verdict on the key says is wrong, if anything, with a hint. */
 function describeVerdict(
   verdict: KeyVerdict,
   {hostName, keyFacts}: Session,
   host: Host,
 ): MediaError | undefined {
-  switch (verdict.status) {
-    case 'accepted':
-      return undefined;
-    case 'unreachable':
-      return verdict.error;
-    case 'rejected':
-      return new MediaError('unauthorized', `${hostName} does not know this API key (401).`, {
-        status: 401,
-        hint: keyFacts && refusedKeyHint(keyFacts, host),
-      });
-    case 'denied':
-      return new MediaError(
-        verdict.httpStatus === 404 ? 'not_found' : 'forbidden',
-        `${hostName} answered ${verdict.httpStatus} to the key.`,
-        {
-          status: verdict.httpStatus,
-          hint: 'The key lacks permission (an upload-only key may still upload: see the upload path), or the base URL is wrong.',
-        },
-      );
-    case 'unclear':
-      return new MediaError(
-        'unexpected_answer',
-        sentence(`${hostName} could not check the key: ${verdict.message}`),
-        {
-          status: verdict.httpStatus,
-          hint: 'Check the base URL: this may be another service, or a proxy in front of it that answers instead.',
-        },
-      );
+  if (verdict.status === 'denied') {
+    const {httpStatus} = verdict;
+    const code = httpStatus === 404 ? 'not_found' : 'forbidden';
+    return new MediaError(code, `${hostName} answered ${httpStatus} to the key.`, {
+      status: httpStatus,
+      hint: 'The key lacks permission (an upload-only key may still upload: see the upload path), or the base URL is wrong.',
+    });
   }
+  const error = verdictError(verdict, hostName);
+  if (verdict.status === 'unclear')
+    return error?.reworded({
+      hint: 'Check the base URL: this may be another service, or a proxy in front of it that responds instead.',
+    });
+  return verdict.status === 'rejected' && keyFacts !== undefined
+    ? error?.reworded({hint: refusedKeyHint(keyFacts, host)})
+    : error;
 }

@@ -1,6 +1,7 @@
 import {appendFile, stat} from 'node:fs/promises';
 import type {Invocation} from '../../cli/invocation.ts';
-import {MediaError, systemCode} from '../../errors.ts';
+import {MediaError} from '../../errors.ts';
+import {systemReason} from '../../lib/system-code.ts';
 import {errorAnnotation, outputEntry} from '../../output/ci.ts';
 import {markdownText, markdownUrl, printable, printableJson} from '../../output/escape.ts';
 import {publicUrl} from '../../service/record.ts';
@@ -139,11 +140,10 @@ export class GithubReport implements AfterAction {
       if (text !== '') await appendFile(path, text);
       return undefined;
     } catch (error) {
-      return new MediaError(
-        'output_failed',
-        `${path} could not be written: ${systemCode(error) ?? 'unknown reason'}.`,
-        {hint: 'What was uploaded stays uploaded; do not run it again only for its output.', cause: error},
-      );
+      return new MediaError('output_failed', `${path} could not be written: ${systemReason(error)}.`, {
+        hint: 'What was uploaded stays uploaded; do not run it again only for its output.',
+        cause: error,
+      });
     }
   }
 }

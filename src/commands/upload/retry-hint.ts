@@ -1,6 +1,7 @@
 import {type ErrorCode, MediaError} from '../../errors.ts';
 import {shellPrintf, shellQuoted, shellWord} from '../../lib/shell.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
+import type {TypedCommand} from './typed-command.ts';
 
 /** A command of more characters than this is no longer pasted gladly, and terminals take lines of 4,095 at most. */
 const longestCommand = 2000;
@@ -32,16 +33,6 @@ const lasting: ReadonlySet<ErrorCode> = new Set([
   'journal_failed',
   'journal_unusable',
 ]);
-
-/** How the run was called, for commands that are to be about the same service. */
-export interface TypedCommand {
-  /** All that was typed after `media`. */
-  argv: readonly string[];
-  /** The options among it, without those that say what the inputs are. */
-  options: readonly string[];
-  /** Whether it can be typed once more: what came on standard input is gone. */
-  isRepeatable: boolean;
-}
 
 /** Keeps which failed inputs another try may help, and says what to type for it; of very many only how many. */
 export class Again {

@@ -17,8 +17,9 @@ import type {UploadFlags} from './flags.ts';
 import {type DecideType, type Inputs, openInputs} from './inputs.ts';
 import {refuseNothing, unfollowedText} from './left-out.ts';
 import {watchUpload} from './progress-watch.ts';
-import {Again, type TypedCommand} from './retry-hint.ts';
+import {Again} from './retry-hint.ts';
 import {Tally} from './tally.ts';
+import {typedCommand} from './typed-command.ts';
 
 /** One run of `media upload`: opens the service, sends the sources, prints what becomes of them, heeds signals. */
 export class UploadRun {
@@ -240,26 +241,4 @@ export class UploadRun {
     for (const failure of failures) report.failure(failure);
     return status === 0 && failures.length > 0 ? 1 : status;
   }
-}
-
-/** What says which the inputs are, and how they are named. */
-const inputOptions = new Set([
-  ...['recursive', 'follow', 'all', 'include', 'exclude', 'filesFrom', 'filesFrom0', 'shard', 'name'],
-  'allowEmpty',
-]);
-
-/** How the run was called; what comes through a pipe comes once. */
-function typedCommand(
-  {inputs, filesFrom = [], filesFrom0 = []}: UploadFlags,
-  invocation: Invocation,
-): TypedCommand {
-  const streams = [
-    ...inputs.filter(input => input === '-'),
-    ...[...filesFrom, ...filesFrom0].filter(isStream),
-  ];
-  return {argv: invocation.argv, options: invocation.given(inputOptions), isRepeatable: streams.length === 0};
-}
-
-function isStream(list: string): boolean {
-  return list === '-' || /^\/(dev|proc)\//.test(list);
 }

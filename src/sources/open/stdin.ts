@@ -4,8 +4,9 @@ import {basename, join} from 'node:path';
 import type {Readable} from 'node:stream';
 import {MediaError, systemCode} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
-import type {DiskFile} from './disk.ts';
-import {OpenFile} from './file.ts';
+import {systemReason} from '../../lib/system-code.ts';
+import type {DiskFile} from './disk-file.ts';
+import {OpenFile} from './open-file.ts';
 import type {OpenSource, Source} from './source.ts';
 
 export interface StdinOptions {
@@ -99,7 +100,7 @@ async function openNameless(
 }
 
 function cannotSpool(options: StdinOptions, error: unknown): MediaError {
-  const text = systemCode(error) === 'ENOSPC' ? 'the disk is full' : reason(error);
+  const text = systemCode(error) === 'ENOSPC' ? 'the disk is full' : systemReason(error);
   return new MediaError(
     'local_failure',
     `Standard input could not be kept in ${options.temporaryDirectory}: ${text}.`,
@@ -108,11 +109,7 @@ function cannotSpool(options: StdinOptions, error: unknown): MediaError {
 }
 
 function cannotRead(error: unknown): MediaError {
-  return new MediaError('file_unreadable', `Standard input could not be read: ${reason(error)}.`, {
+  return new MediaError('file_unreadable', `Standard input could not be read: ${systemReason(error)}.`, {
     cause: error,
   });
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,0 +1,50 @@
+import type {Invocation} from '../../cli/invocation.ts';
+import {askSecret, askText} from '../../cli/prompt.ts';
+import {MediaError} from '../../errors.ts';
+import type {Secret} from '../../lib/secret.ts';
+import {hintOptions} from '../../settings/hint-options.ts';
+import {parseKey, parseServiceUrl} from '../../settings/settings.ts';
+
+/** Throws a usage error if there is no terminal to ask for the key on. */
+export function requireTerminal(invocation: Invocation): void {
+  if (isInteractive(invocation)) return;
+  const {host, globals} = invocation;
+  throw new MediaError('usage', 'There is no terminal to ask for the key on.', {
+    hint: `Set MEDIA_API_KEY instead of logging in, or pipe the key in: media login --key-stdin${hintOptions(host, globals)}`,
+  });
+}
+
+function isInteractive({host}: Invocation): boolean {
+  return host.stdin.isTTY === true && host.stderr.isTTY === true;
+}
+
+/** Asks for the base URL; a usage error without a terminal. */
+export async function askBaseUrl(invocation: Invocation): Promise<URL> {
+  const {host, globals} = invocation;
+  if (!isInteractive(invocation)) {
+    throw new MediaError('usage', 'No base URL is set.', {
+      hint: `Name the service: media login --key-stdin --base-url URL${hintOptions(host, globals)}`,
+    });
+  }
+  const parse = (value: string) => parseServiceUrl(value.trim(), 'base URL', globals.allowHttp === true);
+  return parse(await askText(invocation, 'Base URL of the service', parse));
+}
+
+/** Asks for the key of a service; `profileUrl` is the page that shows it. */
+export async function askKey(invocation: Invocation, baseUrl: URL, profileUrl?: string): Promise<Secret> {
+  const parse = (value: string) => parseKey(value, 'The key');
+  const page = profileUrl === undefined ? '' : `, from ${profileUrl}`;
+  return parse(await askSecret(invocation, `API key for ${baseUrl.origin}${page}`, parse));
+}
+
+const longestKey = 64 * 1024;
+
+/** Reads the key from standard input. */
+export async function readKey({host}: Invocation): Promise<Secret> {
+  let text = '';
+  for await (const chunk of host.stdin) {
+    text += String(chunk);
+    if (text.length > longestKey) throw new MediaError('usage', 'Standard input is too long to be a key.');
+  }
+  return parseKey(text, 'The key on standard input');
+}

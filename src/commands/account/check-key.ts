@@ -1,0 +1,67 @@
+import type {Invocation} from '../../cli/invocation.ts';
+import {verdictError} from '../../cli/key-hints.ts';
+import {newClient, within} from '../../cli/session.ts';
+import {adviseOnUploadPath} from '../../cli/upload-path-advice.ts';
+import {exitStatusOf, type MediaError} from '../../errors.ts';
+import type {Secret} from '../../lib/secret.ts';
+import type {ServiceClient} from '../../service/client.ts';
+import {type KeyVerdict, verifyKey} from '../../service/identity.ts';
+import {checkUploadPath} from '../../service/upload-path.ts';
+import type {Settings} from '../../settings/settings.ts';
+
+/** A key that is not stored yet, and the service that it is for. */
+export interface UncheckedKey {
+  baseUrl: URL;
+  key: Secret;
+}
+
+/** Asks the service about a key. Rejects if it does not accept the key, or cannot be asked. */
+export async function checkKey(
+  invocation: Invocation,
+  settings: Settings,
+  unchecked: UncheckedKey,
+): Promise<KeyVerdict> {
+  const {graphqlUrl, profileUrl} = settings;
+  const verdict = await ask(invocation, settings, {...unchecked, graphqlUrl}, verifyKey);
+  const error = verdictError(verdict, unchecked.baseUrl.host);
+  if (error !== undefined) throw error.reworded({hint: refusalHint(error, profileUrl)});
+  return verdict;
+}
+
+function refusalHint({code, hint}: MediaError, profileUrl: string | undefined): string {
+  const storeAnyway = 'Nothing was stored. To store the key unchecked, add --no-verify.';
+  if (code === 'unauthorized')
+    return `Nothing was stored. Copy the key again from the profile page of the service${profileUrl === undefined ? '.' : `: ${profileUrl}`}`;
+  return exitStatusOf[code] === 6 || code === 'unexpected_answer' ? storeAnyway : (hint ?? storeAnyway);
+}
+
+/** Warns if uploads would fail at the base URL, as `media doctor` does. */
+export async function warnOfUploadPath(
+  invocation: Invocation,
+  settings: Settings,
+  unchecked: UncheckedKey,
+): Promise<void> {
+  const verdict = await ask(invocation, settings, unchecked, checkUploadPath);
+  const advice = adviseOnUploadPath(verdict, unchecked.baseUrl, settings);
+  if (advice.status === 'warning') invocation.report.warning(`${advice.message}.`);
+  if (advice.status === 'failed')
+    invocation.report.warning(`${advice.error.message} ${advice.error.hint ?? ''}`.trim());
+}
+
+const timeoutMs = 30_000;
+
+async function ask<Verdict>(
+  invocation: Invocation,
+  settings: Settings,
+  {key, ...address}: UncheckedKey & {graphqlUrl?: URL | undefined},
+  question: (client: ServiceClient, signal: AbortSignal) => Promise<Verdict>,
+): Promise<Verdict> {
+  const client = newClient(invocation, address, key, settings);
+  const {signal, cancel} = within(invocation, timeoutMs);
+  try {
+    return await question(client, signal);
+  } finally {
+    cancel();
+    await client.close();
+  }
+}

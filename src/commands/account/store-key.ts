@@ -1,0 +1,81 @@
+import type {Invocation} from '../../cli/invocation.ts';
+import {forgetKeychainEntry} from '../../cli/keychain-entry.ts';
+import {defined} from '../../lib/defined.ts';
+import type {Secret} from '../../lib/secret.ts';
+import type {KeyVerdict} from '../../service/identity.ts';
+import {storeInKeychain} from '../../settings/keychain.ts';
+import {configPath, type Profile, updateProfiles} from '../../settings/store.ts';
+import {originOf} from '../../settings/stored-key.ts';
+
+export interface NewKey {
+  baseUrl: URL;
+  key: Secret;
+  /** Undefined for a key that was not checked. */
+  verdict: KeyVerdict | undefined;
+}
+
+/** Stores the key in the keychain if `mayUseKeychain` and there is one, else in the settings file; resolves to the name of the place. */
+export async function storeKey(
+  invocation: Invocation,
+  profileName: string,
+  newKey: NewKey,
+  mayUseKeychain: boolean,
+): Promise<string> {
+  const {host, report} = invocation;
+  // With its own settings directory, as tests and servers have it, the key stays in that directory.
+  const inKeychain =
+    mayUseKeychain &&
+    !host.env['MEDIA_CONFIG_DIR'] &&
+    (await storedInKeychain(invocation, profileName, newKey));
+  const before: Profile = {};
+  await updateProfiles(host, profiles => {
+    Object.assign(before, profiles[profileName]);
+    profiles[profileName] = withKey(before, newKey, inKeychain);
+  });
+  if (!inKeychain || before['key-origin'] !== newKey.baseUrl.origin)
+    await forgetKeychainEntry(profileName, before, host, report);
+  return inKeychain ? 'the keychain' : configPath(host);
+}
+
+async function storedInKeychain(
+  {host, report}: Invocation,
+  profileName: string,
+  {baseUrl, key}: NewKey,
+): Promise<boolean> {
+  const result = await storeInKeychain(host, {profileName, origin: baseUrl.origin}, key);
+  if ('key' in result) return true;
+  report.warning(
+    `The keychain could not be used (${result.failure}), so the key is stored in a file that only you can read.`,
+  );
+  return false;
+}
+
+function withKey(profile: Profile, {baseUrl, key, verdict}: NewKey, inKeychain: boolean): Profile {
+  const sameOrigin = profile['key-origin'] === baseUrl.origin;
+  const {
+    key: oldKey,
+    'key-store': oldStore,
+    'idempotency-keys': known,
+    'graphql-url': graphqlUrl,
+    'profile-url': profileUrl,
+    ...kept
+  } = profile;
+  const honoured =
+    verdict?.status === 'accepted' ? verdict.honoursIdempotencyKeys : sameOrigin && known === 'honoured';
+  return {
+    ...kept,
+    'base-url': baseUrl.href.replace(/\/+$/, ''),
+    ...(inKeychain ? {'key-store': 'keychain'} : {key: key.reveal()}),
+    'key-origin': baseUrl.origin,
+    ...defined({
+      'idempotency-keys': honoured ? 'honoured' : undefined,
+      'graphql-url': sameOrigin ? graphqlUrl : undefined,
+      'profile-url': mayBelongTo(baseUrl, profile) ? profileUrl : undefined,
+    }),
+  };
+}
+
+/** Settings made before the first login belong to the profile's base URL, or to the first one that is set. */
+function mayBelongTo(baseUrl: URL, profile: Profile): boolean {
+  return (profile['key-origin'] ?? originOf(profile) ?? baseUrl.origin) === baseUrl.origin;
+}

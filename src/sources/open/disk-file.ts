@@ -1,0 +1,96 @@
+import {type BigIntStats, closeSync, fstatSync, lstatSync, readSync} from 'node:fs';
+import {stat} from 'node:fs/promises';
+import type {FilePath} from '../../lib/typed-path.ts';
+import {otherThread} from './other-thread.ts';
+import type {SlowCalls} from './slow-calls.ts';
+
+/** Larger reads are always made on another thread. */
+export const smallBytes = 64 * 1024;
+
+/** A file that is open for reading. Each call is made on this thread if it cannot block, otherwise on another. */
+export interface DiskFile {
+  /** The file's stats when it was opened. */
+  readonly opened: BigIntStats;
+  /** Synchronous calls, for a local file whose path leads over no symbolic link. */
+  readonly atHand: FileAtHand | undefined;
+  /** Reads into the memory; returns the number of bytes, 0 at the end of the file. */
+  read(into: Uint8Array, position: number): number | Promise<number>;
+  stat(): BigIntStats | Promise<BigIntStats>;
+  /** What its path leads to; undefined if that cannot be read. */
+  statPath(): BigIntStats | undefined | Promise<BigIntStats | undefined>;
+  /** Never fails. */
+  close(): void | Promise<void>;
+}
+
+export interface FileAtHand {
+  stat(): BigIntStats;
+  /** What is at its path, which was not a symbolic link; undefined if that cannot be read. */
+  statPath(): BigIntStats | undefined;
+}
+
+export interface DiskFileParts {
+  calls: SlowCalls;
+  fd: number;
+  path: FilePath;
+  opened: BigIntStats;
+  /** Whether its bytes are stored on this machine. */
+  isLocal: boolean;
+  /** Whether no part of its path is a symbolic link. */
+  isPathReal: boolean;
+}
+
+/** An open file descriptor as a DiskFile. */
+export class OpenDiskFile implements DiskFile {
+  readonly opened: BigIntStats;
+  readonly #parts: DiskFileParts;
+
+  constructor(parts: DiskFileParts) {
+    this.opened = parts.opened;
+    this.#parts = parts;
+  }
+
+  get atHand(): FileAtHand | undefined {
+    return this.#isPathHere
+      ? {stat: () => this.#statHere(), statPath: () => this.#statPathHere()}
+      : undefined;
+  }
+
+  /** The stats of an open local file are in memory, so that even a slow disk does not block these calls. */
+  get #isPathHere(): boolean {
+    return this.#parts.isLocal && this.#parts.isPathReal;
+  }
+
+  read(into: Uint8Array, position: number): number | Promise<number> {
+    const {calls, fd, isLocal} = this.#parts;
+    return into.length <= smallBytes && isLocal && calls.areFast
+      ? calls.timed(() => readSync(fd, into, 0, into.length, position))
+      : otherThread.read(fd, into, 0, into.length, position).then(({bytesRead}) => bytesRead);
+  }
+
+  stat(): BigIntStats | Promise<BigIntStats> {
+    return this.#parts.isLocal ? this.#statHere() : otherThread.fstat(this.#parts.fd, {bigint: true});
+  }
+
+  statPath(): BigIntStats | undefined | Promise<BigIntStats | undefined> {
+    return this.#isPathHere
+      ? this.#statPathHere()
+      : stat(this.#parts.path, {bigint: true}).catch(() => undefined);
+  }
+
+  close(): void | Promise<void> {
+    const {fd, isLocal} = this.#parts;
+    return isLocal ? closeSync(fd) : otherThread.close(fd);
+  }
+
+  #statHere(): BigIntStats {
+    return fstatSync(this.#parts.fd, {bigint: true});
+  }
+
+  #statPathHere(): BigIntStats | undefined {
+    try {
+      return lstatSync(this.#parts.path, {bigint: true, throwIfNoEntry: false});
+    } catch {
+      return undefined;
+    }
+  }
+}
