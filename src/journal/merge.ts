@@ -6,19 +6,18 @@ import {syncDirectory} from '../lib/sync-directory.ts';
 import {typedPath} from '../lib/typed-path.ts';
 import {journalFailed} from './errors.ts';
 import {cannotOpen, createJournalFile, type JournalHandle, writeAll} from './file.ts';
-import {formatHeader, type PathKey} from './lines.ts';
+import {formatHeader} from './lines.ts';
 import {lockJournal} from './open.ts';
 import {closeAll, type JournalReader, readJournals} from './reader.ts';
 import {commonScope} from './scope.ts';
 
 /**
- * Writes one journal of those that each path is kept by, in place of what is there once it is durable. `keeperOf` is
- * asked for every path; it never writes over one of the journals read, nor over a file that is no journal.
+ * Writes one journal of all that is stored, in place of what is there once it is durable. It never writes over one of
+ * the journals read, nor over a file that is no journal.
  */
 export async function writeMerged(
   path: string,
   readers: readonly JournalReader[],
-  keeperOf: (path: PathKey) => JournalReader | undefined,
   host: Host,
 ): Promise<void> {
   const absolute = typedPath(host.cwd(), path);
@@ -26,7 +25,7 @@ export async function writeMerged(
   const release = await lockJournal(absolute, path, host);
   const temporary = `${absolute}.${host.uuid()}`;
   try {
-    await copyTo(temporary, path, readers, keeperOf);
+    await copyTo(temporary, path, readers);
     await rename(temporary, absolute);
     await syncDirectory(dirname(absolute));
   } catch (error) {
@@ -61,22 +60,15 @@ async function refuseToOverwrite(
   await closeAll(await readJournals([shown], host.cwd()));
 }
 
-async function copyTo(
-  temporary: string,
-  shown: string,
-  readers: readonly JournalReader[],
-  keeperOf: (path: PathKey) => JournalReader | undefined,
-): Promise<void> {
+async function copyTo(temporary: string, shown: string, readers: readonly JournalReader[]): Promise<void> {
   const handle = await createJournalFile(temporary, shown);
   try {
     const scope = commonScope(readers);
     let position = scope === undefined ? 0 : await appendTo(handle, `${formatHeader(scope)}\n`, 0);
-    for (const reader of readers) {
+    for (const [number, reader] of readers.entries()) {
+      const earlier = readers.slice(0, number);
       for await (const batch of reader.lines()) {
-        const kept = batch.filter(({key}) => {
-          const entry = reader.index.get(key);
-          return entry?.state === 'done' && keeperOf(entry.path) === reader;
-        });
+        const kept = batch.filter(({row}) => isKept(row, reader, earlier));
         position = await appendTo(handle, kept.map(({text}) => `${text}\n`).join(''), position);
       }
     }
@@ -84,6 +76,12 @@ async function copyTo(
   } finally {
     await handle.close();
   }
+}
+
+/** What is stored, and stands in no journal before: one may go on with a copy of another. */
+function isKept(row: number, {index}: JournalReader, earlier: readonly JournalReader[]): boolean {
+  const isDone = row !== -1 && index.stateOf(row) === 'done';
+  return isDone && !earlier.some(before => before.index.hasDone(index.keyOf(row)));
 }
 
 async function appendTo(handle: JournalHandle, text: string, position: number): Promise<number> {

@@ -14,6 +14,8 @@ import {refuseOtherScope} from './scope.ts';
 export interface JournalOptions {
   /** What the run is about: nothing else may stand in the journal. Without it, only one that is there is opened. */
   scope?: Scope;
+  /** Whether it is to be known by paths, too; it is where no scope is given. */
+  paths?: boolean;
   /** Wraps the opened file; a test counts or fails its calls there. */
   wrap?: (handle: JournalHandle) => JournalHandle;
 }
@@ -29,7 +31,7 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
   try {
     handle = await openJournalFile(absolute, path, options.scope === undefined ? 'write' : 'create');
     handle = options.wrap?.(handle) ?? handle;
-    const recovery = await recover(handle, path);
+    const recovery = await recover(handle, path, {paths: options.paths ?? options.scope === undefined});
     const length = await prepare(handle, recovery, options.scope, {absolute, shown: path});
     const reader = new JournalReader(path, recovery, handle);
     return new Journal({reader, handle, length, host, release});

@@ -1,9 +1,12 @@
+import {type Content, contentOf} from './content.ts';
 import type {Entry} from './index.ts';
-import {idIn, type PathKey, pathKey} from './lines.ts';
+import {type PathKey, pathKey} from './lines.ts';
+import {idIn} from './parse.ts';
 import type {JournalReader} from './reader.ts';
-import type {ContentHash, JournalInput} from './run-journal.ts';
+import type {JournalInput} from './run-journal.ts';
+import {statText} from './stat.ts';
 
-/** Whether an input stands in the journals exactly once, and if not, why. */
+/** Whether an input's content stands in the journals exactly once, and if not, why. */
 export interface Verdict {
   status: 'once' | 'missing' | 'doubled' | 'unknown';
   path: PathKey;
@@ -11,74 +14,121 @@ export interface Verdict {
   reason: string;
   /** The IDs that the service gave it. */
   ids: string[];
+  /** Whether other parts stored the same content for other paths, as parts that know nothing of each other do. */
+  isElsewhere?: true;
 }
 
-/** `keeper` is the journal that holds all of a path that stands. */
-export type KeptVerdict = Verdict & {keeper?: JournalReader | undefined};
+/** The SHA-256 of an input's content, in hex; asked for only where nothing else tells it. */
+export type ContentHash = () => Promise<string>;
 
 interface Found {
   reader: JournalReader;
   entry: Entry;
 }
 
-/** Some journals taken together. */
+/** Some journals of one service taken together, which were read to know paths. */
 export class JournalSet {
-  readonly #holders = new Map<PathKey, JournalReader[]>();
+  readonly #readers: readonly JournalReader[];
 
   constructor(readers: readonly JournalReader[]) {
-    for (const reader of readers) {
-      for (const path of reader.index.paths()) {
-        const holders = this.#holders.get(path);
-        if (holders === undefined) this.#holders.set(path, [reader]);
-        else holders.push(reader);
+    this.#readers = readers;
+  }
+
+  /** Proves an input by its content: one stored copy of it, whatever its path was, and no upload of unknown outcome. */
+  async prove(input: Omit<JournalInput, 'types'>, hash: ContentHash): Promise<Verdict> {
+    const path = pathKey(input.path);
+    const content = this.#recalled(input) ?? contentOf(await hash(), input.size);
+    const found = this.#withContent(content);
+    const unknown = firstUnknown(found);
+    if (unknown !== undefined) return verdict('unknown', path, unknownReason(unknown));
+    const done = found.filter(({entry}) => entry.state === 'done');
+    if (done.length === 0) return verdict('missing', path, await this.#missingReason(path));
+    return this.#judge(path, done, this.#ofPath(path));
+  }
+
+  /** Proves all paths by what the journals themselves tell, in the order in which they come first. */
+  async *proveAll(): AsyncGenerator<Verdict> {
+    for (const [number, reader] of this.#readers.entries()) {
+      const earlier = this.#readers.slice(0, number);
+      for await (const {number: sighting, path} of reader.sightings()) {
+        const isFirst = reader.index.sightings?.isFirst(sighting) === true;
+        const isNew = isFirst && earlier.every(({index}) => !has(index.sightings?.of(path)));
+        if (isNew) yield await this.#provePath(path);
       }
     }
   }
 
-  /** Proves an input by its path and content: exactly one stored copy of it, and no upload of unknown outcome. */
-  async prove(input: JournalInput, hash: ContentHash): Promise<Verdict> {
-    const path = pathKey(input.path);
-    const found = this.#entriesOf(path);
+  async #provePath(path: PathKey): Promise<Verdict> {
+    const seen = this.#ofPath(path);
+    const found = seen.flatMap(({reader, entry}) => {
+      const content = reader.index.contentOf(entry.row);
+      return content === undefined ? [] : this.#withContent(content);
+    });
     const unknown = firstUnknown(found);
     if (unknown !== undefined) return verdict('unknown', path, unknownReason(unknown));
-    const sameSize = found.filter(({entry}) => entry.state === 'done' && entry.size === input.size);
-    const isPlain = sameSize.length === 1 && sameSize[0]?.entry.mtimeNs === input.mtimeNs;
-    const same = isPlain || sameSize.length === 0 ? sameSize : await withHash(sameSize, await hash());
-    const ids = await idsOf(same);
-    if (ids.length === 1) return verdict('once', path, '', ids);
-    if (ids.length > 1) return verdict('doubled', path, `stored ${ids.length} times`, ids);
-    return verdict('missing', path, await missingReason(found));
-  }
-
-  /** Proves all paths by what the journals themselves tell, in the order in which they come first. */
-  async *proveAll(): AsyncGenerator<KeptVerdict> {
-    for (const [path, holders] of this.#holders) yield await this.#provePath(path, holders);
-  }
-
-  async #provePath(path: PathKey, holders: readonly JournalReader[]): Promise<KeptVerdict> {
-    const found = this.#entriesOf(path);
-    const unknown = firstUnknown(found);
-    if (unknown !== undefined) return verdict('unknown', path, unknownReason(unknown));
-    const stands = holders.some(({index}) => index.lastOf(path)?.state === 'done');
-    if (!stands) return verdict('missing', path, await missingReason(found));
-    const done = found.filter(({entry}) => entry.state === 'done');
-    if (done.length === 1) return {...verdict('once', path, ''), keeper: done[0]?.reader};
-    const ids = await idsOf(done);
-    for (const keeper of holders) {
-      const kept = done.filter(({reader}) => reader === keeper);
-      // A journal that goes on with a copy of another holds all that the other does.
-      if ((await idsOf(kept)).length < ids.length) continue;
-      return (await isStoredTwice(kept))
-        ? verdict('doubled', path, 'the same content was stored more than once', ids)
-        : {...verdict('once', path, '', ids), keeper};
+    const stands = this.#readers.some(({index}) => index.latestOf(path)?.state === 'done');
+    if (!stands) return verdict('missing', path, await this.#missingReason(path));
+    let elsewhere: Verdict | undefined;
+    for (const {reader, entry} of seen) {
+      const content = entry.state === 'done' ? reader.index.contentOf(entry.row) : undefined;
+      if (content === undefined) continue;
+      const done = this.#withContent(content).filter(one => one.entry.state === 'done');
+      const judged = await this.#judge(path, done, seen);
+      if (judged.status === 'doubled') return judged;
+      if (judged.isElsewhere) elsewhere = judged;
     }
-    return verdict('doubled', path, `stored ${ids.length} times, by several journals`, ids);
+    return elsewhere ?? verdict('once', path, '');
   }
 
-  #entriesOf(path: PathKey): Found[] {
-    return (this.#holders.get(path) ?? []).flatMap(reader =>
-      [...reader.index.entriesOf(path)].map(entry => ({reader, entry})),
+  /** Of one content, sent under one type, one record is enough; parts that divide paths cannot know of each other. */
+  async #judge(path: PathKey, done: readonly Found[], ofPath: readonly Found[]): Promise<Verdict> {
+    if (done.length === 1) return verdict('once', path, '', await idsOf(done));
+    let isElsewhere = false;
+    for (const type of new Set(done.map(({entry}) => entry.contentType))) {
+      const sent = done.filter(({entry}) => entry.contentType === type);
+      const ids = await idsOf(sent);
+      if (ids.length < 2) continue;
+      const groups = [sent.filter(one => ofPath.some(other => isSame(one, other)))];
+      for (const reader of this.#readers) groups.push(sent.filter(one => one.reader === reader));
+      for (const group of groups) {
+        const doubled = await idsOf(group);
+        if (doubled.length > 1) return verdict('doubled', path, `stored ${ids.length} times`, ids);
+      }
+      isElsewhere = true;
+    }
+    const once = verdict('once', path, '', await idsOf(done.slice(0, 1)));
+    return isElsewhere ? {...once, isElsewhere} : once;
+  }
+
+  #recalled({path, size, stat}: Omit<JournalInput, 'types'>): Content | undefined {
+    if (stat === undefined) return undefined;
+    for (const {index} of this.#readers) {
+      const row = index.shortcuts.rowOf({path: pathKey(path), size, stat: statText(stat)});
+      const content = row === -1 ? undefined : index.contentOf(row);
+      if (content !== undefined) return content;
+    }
+    return undefined;
+  }
+
+  #withContent(content: Content): Found[] {
+    return this.#readers.flatMap(reader =>
+      reader.index.rowsOf(content).map(row => ({reader, entry: reader.index.entry(row)})),
     );
+  }
+
+  #ofPath(path: PathKey): Found[] {
+    return this.#readers.flatMap(reader => {
+      const {sightings} = reader.index;
+      const rows = new Set([...(sightings?.of(path) ?? [])].map(number => sightings?.at(number).row ?? 0));
+      return [...rows].map(row => ({reader, entry: reader.index.entry(row)}));
+    });
+  }
+
+  async #missingReason(path: PathKey): Promise<string> {
+    const [latest] = this.#ofPath(path);
+    if (latest === undefined) return 'in none of the journals';
+    if (latest.entry.state === 'done') return 'stored with other content only';
+    return entryReason(latest.reader, latest.entry);
   }
 }
 
@@ -86,21 +136,26 @@ function verdict(status: Verdict['status'], path: PathKey, reason: string, ids: 
   return {status, path, reason, ids};
 }
 
+function has(numbers: Iterator<number> | undefined): boolean {
+  return numbers !== undefined && numbers.next().done !== true;
+}
+
+function isSame(one: Found, other: Found): boolean {
+  return one.reader === other.reader && one.entry.row === other.entry.row;
+}
+
 /** An unknown outcome that another of the journals does not know to be done. */
 function firstUnknown(found: readonly Found[]): Found | undefined {
-  const done = new Set(found.filter(({entry}) => entry.state === 'done').map(({entry}) => entry.key));
-  return found.find(({entry}) => entry.state === 'unknown' && !done.has(entry.key));
+  const readers = new Set(found.map(({reader}) => reader));
+  return found.find(({reader, entry}) => {
+    if (entry.state !== 'unknown') return false;
+    const key = reader.index.keyOf(entry.row);
+    return ![...readers].some(other => other.index.hasDone(key));
+  });
 }
 
 function unknownReason({reader}: Found): string {
   return `sent, and no outcome is recorded in ${reader.shown}`;
-}
-
-async function missingReason(found: readonly Found[]): Promise<string> {
-  const [latest] = found;
-  if (latest === undefined) return 'in none of the journals';
-  if (latest.entry.state === 'done') return 'stored with other content only';
-  return entryReason(latest.reader, latest.entry);
 }
 
 /** Why an entry is not stored, as a phrase. */
@@ -119,22 +174,8 @@ export async function entryReason(reader: JournalReader, entry: Entry): Promise<
   }
 }
 
-async function withHash(found: readonly Found[], sha256: string): Promise<Found[]> {
-  const hashes = await Promise.all(found.map(({reader, entry}) => reader.hashOf(entry)));
-  return found.filter((_, index) => hashes[index] === sha256);
-}
-
 /** The same record told twice, as in a copy of a journal, is one. */
 async function idsOf(found: readonly Found[]): Promise<string[]> {
   const records = await Promise.all(found.map(({reader, entry}) => reader.recordOf(entry)));
   return [...new Set(records.map(idIn))];
-}
-
-/** Within one journal a path may have had several contents, each of them stored once. */
-async function isStoredTwice(found: readonly Found[]): Promise<boolean> {
-  const hashes = await Promise.all(found.map(({reader, entry}) => reader.hashOf(entry)));
-  const ids = await Promise.all(found.map(async one => (await idsOf([one]))[0]));
-  return found.some((_, one) =>
-    found.some((_, other) => hashes[one] === hashes[other] && ids[one] !== ids[other]),
-  );
 }

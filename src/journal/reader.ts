@@ -2,10 +2,15 @@ import type {MediaError} from '../errors.ts';
 import {typedPath} from '../lib/typed-path.ts';
 import {journalFailed, unusable} from './errors.ts';
 import {openJournalFile, type ReadHandle, readAll, reopening} from './file.ts';
+import type {Place} from './group-sync.ts';
 import type {Entry, JournalIndex} from './index.ts';
-import {memberIn, type ParsedLine, parseLine, type Scope} from './lines.ts';
+import type {PathKey, Scope} from './lines.ts';
+import {parseLine, recordIn, type UploadLine} from './parse.ts';
 import {damagedLine, type Recovery, rawLines, recover} from './recovery.ts';
 import {commonScope} from './scope.ts';
+
+/** So many bytes are read at least. */
+const readAhead = 16 * 1024;
 
 /** A journal that was read: its entries, and what their lines tell beyond them. */
 export class JournalReader {
@@ -15,6 +20,7 @@ export class JournalReader {
   /** What it is about; undefined while nothing is in it. */
   readonly scope: Scope | undefined;
   readonly #handle: ReadHandle;
+  #block: {start: number; bytes: Buffer} = {start: 0, bytes: Buffer.alloc(0)};
 
   constructor(shown: string, {index, scope}: Pick<Recovery, 'index' | 'scope'>, handle: ReadHandle) {
     this.shown = shown;
@@ -25,19 +31,33 @@ export class JournalReader {
 
   /** The service's record of an entry that is done, its JSON as it was received. */
   async recordOf(entry: Entry): Promise<string> {
-    return memberIn(await this.#textOf(entry), 'record') ?? this.#changed();
+    return recordIn(await this.#textOf(entry)) ?? this.#changed();
   }
 
-  /** The SHA-256 of an entry's content, in hex; undefined when it was never released. */
-  async hashOf(entry: Entry): Promise<string | undefined> {
-    const line = await this.#lineOf(entry);
-    return line !== undefined && 'sha256' in line ? line.sha256 : undefined;
+  /** What the line tells that an entry was found in, beside its record. */
+  async lineOf(entry: Entry): Promise<UploadLine> {
+    return this.#uploadLine(entry);
   }
 
   /** Why an entry failed. */
   async failureOf(entry: Entry): Promise<{code: string; message: string}> {
-    const line = await this.#lineOf(entry);
-    return line?.event === 'failed' ? {code: line.code, message: line.message} : {code: '', message: ''};
+    const line = await this.#uploadLine(entry);
+    return line.event === 'failed' ? {code: line.code, message: line.message} : {code: '', message: ''};
+  }
+
+  /** All paths with their contents, in the order in which they were told of. The journal was read to know paths. */
+  async *sightings(): AsyncGenerator<{number: number; path: PathKey; entry: Entry}> {
+    const {sightings} = this.index;
+    for (let number = 0; sightings !== undefined && number < sightings.count; number += 1) {
+      yield {number, path: await this.pathOf(number), entry: this.index.entry(sightings.at(number).row)};
+    }
+  }
+
+  /** The path of a sighting. */
+  async pathOf(number: number): Promise<PathKey> {
+    const place = this.index.sightings?.at(number);
+    const line = place === undefined ? this.#changed() : await this.#uploadLine(place);
+    return 'path' in line ? line.path : this.#changed();
   }
 
   /** The error for an entry whose line cannot be relied on; `what` goes on with the sentence that begins with the line. */
@@ -49,13 +69,13 @@ export class JournalReader {
     return this.#changed();
   }
 
-  /** All lines of the file that tell of an upload. */
-  async *lines(): AsyncGenerator<{text: string; key: string}[]> {
+  /** All lines of the file that tell of an upload, and of which. */
+  async *lines(): AsyncGenerator<{text: string; row: number}[]> {
     for await (const batch of rawLines(this.#handle, this.shown)) {
       yield batch.flatMap(({bytes}) => {
         const text = bytes.toString();
         const line = parseLine(text);
-        return line === undefined || line.event === 'header' ? [] : [{text, key: line.key}];
+        return line === undefined || line.event === 'header' ? [] : [{text, row: this.index.rowOf(line.key)}];
       });
     }
   }
@@ -74,13 +94,24 @@ export class JournalReader {
     throw unusable(`The journal ${this.shown} was changed while it was being read`, 'Try again.');
   }
 
-  async #lineOf(entry: Entry): Promise<ParsedLine | undefined> {
-    return parseLine(await this.#textOf(entry));
+  async #uploadLine(place: Place): Promise<UploadLine> {
+    const line = parseLine(await this.#textOf(place));
+    return line === undefined || line.event === 'header' ? this.#changed() : line;
   }
 
-  async #textOf({offset, length}: Entry): Promise<string> {
+  async #textOf({offset, length}: Place): Promise<string> {
+    return (await this.#bytesAt(offset, length)).toString();
+  }
+
+  /** Mostly one line is asked for after the other; what was written stays as it is. */
+  async #bytesAt(offset: number, length: number): Promise<Buffer> {
+    const {start, bytes} = this.#block;
+    if (offset >= start && offset + length <= start + bytes.length)
+      return bytes.subarray(offset - start, offset - start + length);
     try {
-      return (await readAll(this.#handle, offset, length)).toString();
+      const block = await readAll(this.#handle, offset, Math.max(length, readAhead));
+      this.#block = {start: offset, bytes: block};
+      return block.subarray(0, length);
     } catch (error) {
       throw journalFailed(this.shown, 'read', error);
     }
@@ -92,12 +123,16 @@ const keptOpen = 16;
 
 /**
  * Reads journals of one service, without writing to them; runs may be at work on them. The caller closes them. Rejects
- * where they are of different services.
+ * where they are of different services. `paths`: whether they are to be known by paths.
  */
-export async function readJournals(paths: readonly string[], cwd: string): Promise<JournalReader[]> {
+export async function readJournals(
+  paths: readonly string[],
+  cwd: string,
+  options: {paths?: boolean} = {},
+): Promise<JournalReader[]> {
   const readers: JournalReader[] = [];
   try {
-    for (const path of paths) readers.push(await readOne(path, cwd, paths.length <= keptOpen));
+    for (const path of paths) readers.push(await readOne(path, cwd, paths.length <= keptOpen, options));
     commonScope(readers);
     return readers;
   } catch (error) {
@@ -106,12 +141,17 @@ export async function readJournals(paths: readonly string[], cwd: string): Promi
   }
 }
 
-async function readOne(path: string, cwd: string, staysOpen: boolean): Promise<JournalReader> {
+async function readOne(
+  path: string,
+  cwd: string,
+  staysOpen: boolean,
+  options: {paths?: boolean},
+): Promise<JournalReader> {
   const absolute = typedPath(cwd, path);
   const handle = await openJournalFile(absolute, path, 'read');
   let isKept = false;
   try {
-    const recovery = await recover(handle, path);
+    const recovery = await recover(handle, path, options);
     isKept = staysOpen;
     return new JournalReader(path, recovery, staysOpen ? handle : reopening(absolute, path));
   } finally {

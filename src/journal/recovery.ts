@@ -2,7 +2,8 @@ import type {MediaError} from '../errors.ts';
 import {journalFailed, unusable} from './errors.ts';
 import type {ReadHandle} from './file.ts';
 import {JournalIndex} from './index.ts';
-import {headerStart, type ParsedLine, parseLine, type Scope} from './lines.ts';
+import {headerStart, type Scope} from './lines.ts';
+import {type ParsedLine, parseLine} from './parse.ts';
 import {joinedScope, scopeOf} from './scope.ts';
 
 /** One line of a file, without its line break. */
@@ -66,11 +67,15 @@ async function readBlock(handle: ReadHandle, position: number, shown: string): P
 
 /**
  * Reads a journal through. A last line that was cut off is left out; a file that is no journal, one of an unknown
- * version and damage anywhere else reject, and nothing is ever written.
+ * version and damage anywhere else reject, and nothing is ever written. `paths`: whether it is to be known by paths.
  */
-export async function recover(handle: ReadHandle, shown: string): Promise<Recovery> {
+export async function recover(
+  handle: ReadHandle,
+  shown: string,
+  options: {paths?: boolean | undefined} = {},
+): Promise<Recovery> {
   const recovery: Recovery = {
-    index: new JournalIndex(),
+    index: new JournalIndex(options),
     scope: undefined,
     soundLength: 0,
     needs: 'header',

@@ -1,39 +1,48 @@
 import type {MediaError} from '../errors.ts';
-import type {Host} from '../host.ts';
+import type {Host, StopSignal} from '../host.ts';
+import type {FileStat} from '../sources/open/source.ts';
+import {type Content, contentOf} from './content.ts';
 import {JournalEntry} from './entry.ts';
 import {journalFailed} from './errors.ts';
 import {type JournalHandle, writeAll} from './file.ts';
+import {type Flight, Flights} from './flights.ts';
 import {GroupSync} from './group-sync.ts';
+import {type Hashable, largeHash, smallHash} from './hash.ts';
 import type {Entry} from './index.ts';
-import {formatTransition, parseLine, pathKey, type Transition} from './lines.ts';
+import {formatTransition, pathKey, type Transition} from './lines.ts';
+import {parseLine} from './parse.ts';
 import type {JournalReader} from './reader.ts';
-import {Turns} from './turns.ts';
+import type {FileState} from './shortcuts.ts';
+import {isSettled, statText} from './stat.ts';
 
-/** What tells one input's content from another, as far as it is known without reading it. */
+/** An input, as far as it is known without reading it. */
 export interface JournalInput {
   /** Relative to the input's root: text, or bytes where it is not UTF-8. */
   path: string | Uint8Array;
   /** Bytes. */
   size: number;
-  mtimeNs: bigint;
+  /** Of a file; bytes that are none are always read. */
+  stat?: FileStat | undefined;
+  /** What decides its content type: a rule of `--types`, or a type that was given. */
+  types: string;
 }
 
-/** The SHA-256 of an input's content, in hex; asked for only when size and mtime do not decide. */
-export type ContentHash = () => Promise<string>;
-
 /** What a journal knows of an input. */
-export type Lookup =
-  | {status: 'new'}
+export type Known =
   /** Uploaded before, with the same content; the record's JSON is as the service sent it. */
   | {status: 'done'; recordJson: string; entry: Entry}
   /** Released before without a recorded end. */
-  | {status: 'unknown'; idempotencyKey: string};
+  | {status: 'unknown'};
+
+/** What a journal knows of an input, or that it is to be sent. */
+export type Admission = Known | {status: 'new'; entry: JournalEntry};
 
 /** How a person settles an upload of unknown outcome. */
 export type Settlement = {uploaded: string} | 'resend';
 
 const ways = {
   intent: {durable: false, revocable: true},
+  seen: {durable: false, revocable: true},
   commit: {durable: true, revocable: true},
   done: {durable: true, revocable: false},
   failed: {durable: false, revocable: false},
@@ -49,13 +58,13 @@ export interface JournalParts {
   release: () => Promise<void>;
 }
 
-/** A run's memory: what earlier runs did with each input, and where this run writes what it does. */
+/** A run's memory: what the service has of earlier runs, by content, and where this run writes what it does. */
 export class Journal {
   readonly reader: JournalReader;
   readonly #host: Host;
   readonly #log: GroupSync;
   readonly #release: () => Promise<void>;
-  readonly #turns = new Turns<string>();
+  readonly #flights = new Flights();
   #failure: MediaError | undefined;
 
   constructor({reader, handle, length, host, release}: JournalParts) {
@@ -71,76 +80,61 @@ export class Journal {
   }
 
   /**
-   * Resolves when no other input of that path is at work, to the function that ends the turn. Files of several roots
-   * may have one path: what becomes of the first decides whether the second is to be sent at all.
+   * What is known of a file that is as it was when it was read the last time; undefined where it has to be read. An
+   * unknown outcome counts unless it may be sent again.
    */
-  turn({path}: JournalInput): Promise<() => void> {
-    return this.#turns.take(pathKey(path));
+  async recall(input: JournalInput, mayResend = false): Promise<Known | undefined> {
+    if (input.stat === undefined) return undefined;
+    const {index} = this.reader;
+    const {path, size, stat, types} = input;
+    const row = index.shortcuts.rowOf({path: pathKey(path), size, stat: statText(stat), types});
+    const content = row === -1 ? undefined : index.contentOf(row);
+    if (content === undefined) return undefined;
+    const isUnknown = index.rowsOf(content).some(each => index.stateOf(each) === 'unknown');
+    if (isUnknown && !mayResend) return {status: 'unknown'};
+    return index.stateOf(row) === 'done' ? this.#done(row) : undefined;
   }
 
   /**
-   * Says what became of an input in earlier runs. Done is what agrees in path, size and content, where an equal mtime
-   * spares the reading. An unknown outcome blocks its path whatever its content is now; where it may be sent again, what
-   * is done stays done beside it.
+   * Says what the service has of a content of that type, or that it is to be sent: then its intent is written. Content is
+   * hashed unless no other is known or on its way that has its size. Equal content that is on its way is waited for.
    */
-  async lookup(input: JournalInput, hash: ContentHash, mayResend = false): Promise<Lookup> {
-    const entries = this.#entriesOf(input);
-    const unknown = entries.find(entry => entry.state === 'unknown');
-    const blocked: Lookup | undefined = unknown && {status: 'unknown', idempotencyKey: unknown.key};
-    if (blocked !== undefined && !mayResend) return blocked;
-    // Two roots may have files of the same path, and of the same mtime where a script made them: only the first to come
-    // is recognised without being read, and only where no other is known.
-    const met = entries.some(entry => entry.met);
-    for (const entry of entries) entry.met = true;
-    const sameSize = entries.filter(({size}) => size === input.size);
-    const sameTime = sameSize.filter(({mtimeNs}) => mtimeNs === input.mtimeNs);
-    const isPlain = !met && unknown === undefined && sameTime.length === 1 && sameTime[0]?.state === 'done';
-    const done = sameSize.filter(({state}) => state === 'done');
-    const entry = isPlain ? sameTime[0] : await this.#sameContent(done, hash);
-    if (entry === undefined) return blocked ?? {status: 'new'};
-    return {status: 'done', recordJson: await this.reader.recordOf(entry), entry};
+  async admit(
+    input: JournalInput & {contentType: string},
+    source: Hashable,
+    options: {mayResend?: boolean; stop?: StopSignal} = {},
+  ): Promise<Admission> {
+    const flight = this.#flights.begin(input.size);
+    let isOnItsWay = false;
+    try {
+      const hashed = await this.#hashIfNeeded(input, source, flight, options.stop);
+      const known =
+        hashed === undefined ? undefined : await this.#find(input, hashed.sha256, options.mayResend);
+      if (known !== undefined) return known;
+      const entry = await this.#begin(input, hashed, flight);
+      isOnItsWay = true;
+      return {status: 'new', entry};
+    } finally {
+      if (!isOnItsWay) flight.end();
+    }
   }
 
-  /**
-   * Writes that an upload is about to begin. Its idempotency key is the one that this content had before if that
-   * upload never ended, else a new one. An unknown of this content stays unknown until it is done, as no refusal of
-   * another try tells what became of the first; one of other content counts as resolved.
-   */
-  async begin(input: JournalInput & {contentType: string}, hash: ContentHash): Promise<JournalEntry> {
-    const entries = this.#entriesOf(input);
-    const doubtful = await this.#sameContent(
-      entries.filter(({state, inDoubt}) => state === 'unknown' || (state === 'pending' && inDoubt)),
-      hash,
-    );
-    if (doubtful !== undefined) doubtful.live = true;
-    await this.#resend(entries);
-    const reused = doubtful ?? (await this.#reusable(entries, input, hash));
-    const isFree = reused !== undefined && (reused === doubtful || !reused.live);
-    const key = isFree ? reused.key : this.#host.uuid();
-    // At once, so that another input of the same path leaves it alone.
-    if (isFree) reused.live = true;
-    const {size, mtimeNs, contentType} = input;
-    this.#intend({event: 'intent', key, path: pathKey(input.path), size, mtimeNs, contentType});
-    const entry = this.reader.index.get(key) as Entry;
-    entry.live = true;
-    entry.met = true;
-    return new JournalEntry(entry, doubtful !== undefined, transition => this.#append(transition));
-  }
-
-  /** The uploads of a path whose outcome is unknown, the latest first. */
+  /** The uploads of a path whose outcome is unknown, the latest first. The journal was opened to know paths. */
   unknownsOf(path: string | Uint8Array): Entry[] {
-    return [...this.reader.index.entriesOf(pathKey(path))].filter(
-      ({state, live}) => state === 'unknown' && !live,
-    );
+    const {index} = this.reader;
+    const numbers = [...(index.sightings?.of(pathKey(path)) ?? [])];
+    const rows = new Set(numbers.map(number => index.sightings?.at(number).row ?? -1));
+    return [...rows].filter(row => index.stateOf(row) === 'unknown').map(row => index.entry(row));
   }
 
   /** Records how an upload of unknown outcome was settled. */
-  async settle(entry: Entry, settlement: Settlement, byRun = false): Promise<void> {
-    const {key} = entry;
-    const sha256 = (await this.reader.hashOf(entry)) ?? '';
+  async settle(entry: Entry, settlement: Settlement): Promise<void> {
+    const line = await this.reader.lineOf(entry);
+    const {key} = line;
+    const sha256 = 'sha256' in line ? line.sha256 : '';
     await this.#append(
       settlement === 'resend'
-        ? {event: 'resolved', key, as: 'resend', sha256, ...(byRun ? {byRun: true} : {})}
+        ? {event: 'resolved', key, as: 'resend', sha256}
         : {
             event: 'resolved',
             key,
@@ -162,47 +156,105 @@ export class Journal {
     }
   }
 
-  async #resend(entries: readonly Entry[]): Promise<void> {
-    for (const entry of entries) {
-      if (entry.state !== 'unknown' || entry.live) continue;
-      entry.live = true;
-      await this.settle(entry, 'resend', true);
-      entry.live = false;
-    }
+  /** Its hash, once no equal content is on its way; undefined where it is found while it is sent. */
+  async #hashIfNeeded(
+    {size, stat}: JournalInput,
+    source: Hashable,
+    flight: Flight,
+    stop: StopSignal | undefined,
+  ): Promise<Hashed | undefined> {
+    const isNeeded = stat === undefined || flight.hasEarlier || this.reader.index.maySize(size);
+    const small = await smallHash(source);
+    if (small === undefined && !isNeeded) return undefined;
+    const sha256 = small ?? (await largeHash(source, stop));
+    flight.tell(sha256);
+    if (flight.hasEarlier) await flight.afterTwins();
+    return {sha256, isLasting: small !== undefined || (stat !== undefined && this.#isSettled(stat))};
   }
 
-  #entriesOf({path}: JournalInput): Entry[] {
-    return [...this.reader.index.entriesOf(pathKey(path))].filter(entry => !entry.live);
+  /** What is known of a content that was hashed. */
+  async #find(
+    input: JournalInput & {contentType: string},
+    sha256: string,
+    mayResend = false,
+  ): Promise<Known | undefined> {
+    const {index} = this.reader;
+    const entries = index.rowsOf(contentOf(sha256, input.size)).map(row => index.entry(row));
+    if (!mayResend && entries.some(({state}) => state === 'unknown')) return {status: 'unknown'};
+    const done = entries.find(
+      ({state, contentType}) => state === 'done' && contentType === input.contentType,
+    );
+    if (done === undefined) return undefined;
+    await this.#see(input, done);
+    return this.#done(done.row);
   }
 
-  async #sameContent(entries: readonly Entry[], hash: ContentHash): Promise<Entry | undefined> {
-    if (entries.length === 0) return undefined;
-    const sha256 = await hash();
-    for (const entry of entries) if ((await this.reader.hashOf(entry)) === sha256) return entry;
-    return undefined;
+  async #done(row: number): Promise<Known> {
+    const entry = this.reader.index.entry(row);
+    return {status: 'done', recordJson: await this.reader.recordOf(entry), entry};
+  }
+
+  /** Writes that a file has this content, unless that is known, so that it has not to be read again. */
+  async #see(input: JournalInput, entry: Entry): Promise<void> {
+    const seen = {size: entry.size, ...this.#seen(input)};
+    if (this.reader.index.shortcuts.rowOf(seen) === entry.row) return;
+    const {key} = await this.reader.lineOf(entry);
+    this.#note({event: 'seen', key, ...seen});
   }
 
   /**
-   * What was released must be sent under the same key, and only with the same content: the service may answer with
-   * the record it has. What was not is known to nobody, so that size and mtime suffice.
+   * Writes that an upload is about to begin. Its idempotency key is the one that this content was released under if that
+   * upload never ended, else a new one. An unknown of this content stays unknown until it is done, as no refusal of
+   * another try tells what became of the first.
    */
-  async #reusable(
-    entries: readonly Entry[],
-    {size, mtimeNs}: JournalInput,
-    hash: ContentHash,
-  ): Promise<Entry | undefined> {
-    const pending = entries.filter(entry => entry.state === 'pending' && entry.size === size);
-    const released = pending.filter(entry => entry.released);
-    return (
-      (await this.#sameContent(released, hash)) ??
-      pending.find(entry => !entry.released && entry.mtimeNs === mtimeNs)
-    );
+  async #begin(
+    input: JournalInput & {contentType: string},
+    hashed: Hashed | undefined,
+    flight: Flight,
+  ): Promise<JournalEntry> {
+    const {size, contentType} = input;
+    const unended = hashed === undefined ? [] : this.#unended(contentOf(hashed.sha256, size));
+    const reused = unended.find(entry => entry.contentType === contentType);
+    const key = reused === undefined ? this.#newKey() : (await this.reader.lineOf(reused)).key;
+    this.#note({event: 'intent', key, size, contentType, ...this.#seen(input)});
+    return new JournalEntry({
+      key,
+      inDoubt: unended.some(({state}) => state === 'unknown'),
+      sha256: hashed?.isLasting ? hashed.sha256 : undefined,
+      append: transition => this.#append(transition),
+      tell: sha256 => flight.tell(sha256),
+      end: () => flight.end(),
+    });
+  }
+
+  /** The uploads of a content that were released, and are unknown or to be sent again. */
+  #unended(content: Content): Entry[] {
+    const {index} = this.reader;
+    const entries = index.rowsOf(content).map(row => index.entry(row));
+    return entries.filter(({state, released}) => released && (state === 'unknown' || state === 'pending'));
+  }
+
+  #newKey(): string {
+    for (;;) {
+      const key = this.#host.uuid();
+      // The index holds no more than a digest of each.
+      if (this.reader.index.rowOf(key) === -1) return key;
+    }
+  }
+
+  #seen({path, stat, types}: JournalInput): Pick<FileState, 'path' | 'stat' | 'types'> {
+    const isLasting = stat !== undefined && this.#isSettled(stat);
+    return {path: pathKey(path), ...(isLasting ? {stat: statText(stat)} : {}), types};
+  }
+
+  #isSettled(stat: FileStat): boolean {
+    return isSettled(stat, this.#host.clock.now());
   }
 
   /** Not waited for: no commit is durable before the lines in front of it, and where one fails all after it do. */
-  #intend(transition: Transition & {event: 'intent'}): void {
+  #note(transition: Transition & {event: 'intent' | 'seen'}): void {
     if (this.#failure !== undefined) throw this.#failure;
-    const {place, appended} = this.#log.append(this.#line(transition), ways.intent);
+    const {place, appended} = this.#log.append(this.#line(transition), ways[transition.event]);
     appended.catch(error => this.#failed(error));
     this.reader.index.apply(transition, place.offset, place.length);
   }
@@ -229,4 +281,10 @@ export class Journal {
     this.#failure ??= journalFailed(this.reader.shown, 'written', error);
     return this.#failure;
   }
+}
+
+/** The SHA-256 of a content, in hex, and whether what is sent later cannot be other content. */
+interface Hashed {
+  sha256: string;
+  isLasting: boolean;
 }

@@ -1,6 +1,7 @@
 import {MediaError} from '../errors.ts';
 import {journalCodes, unusable} from './errors.ts';
-import type {ParsedLine, Scope} from './lines.ts';
+import type {Scope} from './lines.ts';
+import type {ParsedLine} from './parse.ts';
 
 type Header = Extract<ParsedLine, {event: 'header'}>;
 

@@ -58,7 +58,6 @@ function openBytes(name: string, bytes: Uint8Array): OpenSource {
   if (bytes.length === 0) throw new MediaError('empty_file', `${name} is empty: there is nothing to upload.`);
   return {
     size: bytes.length,
-    mtimeNs: 0n,
     read: async (position, length) => bytes.subarray(position, position + length),
     verify: async () => {},
     close: async () => {},

@@ -149,6 +149,7 @@ function checkedOptions(options: UploadOptions, host: Host): Checked {
     random: () => host.random(),
     uuid: () => host.uuid(),
     contentType: async (source, opened) => decideSourceType(source, opened, {types, contentType}),
+    typeRule: contentType ?? types,
     concurrency: wholeNumber('concurrency', options.concurrency ?? 8, 1, 1000),
     retries: wholeNumber('retries', options.retries ?? 5, 0, 100),
     stallTimeoutMs: positive('stallTimeoutMs', options.stallTimeoutMs ?? 60_000),

@@ -6,7 +6,7 @@ import type {OpenSource} from '../sources/open/source.ts';
 import {type BodyOptions, type BodyWatcher, openBody} from './body.ts';
 import type {Failure, Phase} from './retry.ts';
 
-export interface AttemptOptions extends Pick<BodyOptions, 'rateLimit' | 'commit'> {
+export interface AttemptOptions extends Pick<BodyOptions, 'rateLimit' | 'sha256' | 'commit'> {
   source: OpenSource;
   contentType: string;
   /** A UUID, the same for every attempt at this content. */

@@ -14,9 +14,11 @@ export interface BodyOptions {
   rateLimit?: RateLimit | undefined;
   /**
    * Resolves once it is on record that the last chunk is about to be sent; `sha256` is of the whole content, in hex.
-   * The content is hashed only where this is given.
+   * The content is hashed only where this is given, and `sha256` is not.
    */
   commit?: ((sha256: string) => Promise<void>) | undefined;
+  /** Of the whole content, where it is known beforehand. */
+  sha256?: string | undefined;
 }
 
 /** Told how far a body has come. */
@@ -85,9 +87,9 @@ class UploadBody implements Body {
   }
 
   async *#chunks(wire: Wire): AsyncGenerator<Uint8Array> {
-    const {source, clock, commit, rateLimit} = this.#options;
+    const {source, clock, commit, rateLimit, sha256} = this.#options;
     const pace = new Pace(rateLimit?.chunkBytes);
-    const digest = commit === undefined ? undefined : createHash('sha256');
+    const digest = commit === undefined || sha256 !== undefined ? undefined : createHash('sha256');
     let sent = 0;
     this.#watcher.sending();
     try {
@@ -95,7 +97,7 @@ class UploadBody implements Body {
       for await (const chunk of chunks) {
         if (rateLimit !== undefined) await this.#keepTo(rateLimit, chunk.length);
         digest?.update(chunk);
-        if (sent + chunk.length === source.size) await this.#hold(wire, digest?.digest('hex'));
+        if (sent + chunk.length === source.size) await this.#hold(wire, sha256 ?? digest?.digest('hex'));
         const start = clock.monotonic();
         yield chunk;
         pace.learn(clock.monotonic() - start);

@@ -1,6 +1,5 @@
 import {MediaError, systemCode} from '../errors.ts';
-import type {Journal, JournalEntry, JournalInput} from '../journal/journal.ts';
-import {contentHash} from '../journal/journal.ts';
+import type {JournalEntry, JournalInput, Known} from '../journal/journal.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {attemptUpload, type FailedAttempt} from './attempt.ts';
@@ -41,22 +40,16 @@ export class FileTransfer {
   async run(): Promise<Later<Outcome | LeftOut>> {
     if (this.#source.found?.isHidden) return this.#leftOut();
     let opened: OpenSource | undefined;
-    let endTurn = () => {};
     let later: Later<Outcome | LeftOut> | undefined;
     try {
       opened = await this.#open();
-      const {journal} = this.#options;
-      if (journal !== undefined) endTurn = await journal.turn(this.#journalInput(opened));
       later = await this.#transfer(opened);
     } catch (error) {
       later = (await isLeftOut(this.#source, error))
         ? this.#leftOut()
         : this.#ended({...this.#describe(), status: 'failed', error: this.#known(error)});
     } finally {
-      const end = () => {
-        this.#entry?.end();
-        endTurn();
-      };
+      const end = () => this.#entry?.end();
       if (later === undefined) end();
       else later.result.then(end, end);
       await opened?.close();
@@ -66,10 +59,13 @@ export class FileTransfer {
 
   async #transfer(opened: OpenSource): Promise<Later<Outcome>> {
     const {journal, dryRun, observer} = this.#options;
-    const known = journal === undefined || dryRun ? undefined : await this.#lookUp(journal, opened);
+    const isRemembered = journal !== undefined && !dryRun;
+    const known = isRemembered
+      ? await journal.recall(this.#journalInput(opened), this.#mayResend)
+      : undefined;
     if (known !== undefined) {
       this.#begin(opened);
-      return this.#ended(known);
+      return this.#ended(await this.#asKnown(known));
     }
     const {contentType, warning} = await this.#options.contentType(this.#source, opened);
     this.#facts.contentType = contentType;
@@ -94,27 +90,24 @@ export class FileTransfer {
     return {result: Promise.resolve(outcome)};
   }
 
-  /** What the journal tells of this file, if that settles it. */
-  async #lookUp(journal: Journal, opened: OpenSource): Promise<Outcome | undefined> {
-    const {onUnknown, stop} = this.#options;
-    const mayResend = onUnknown === 'retry';
-    const hash = () => contentHash(opened, stop);
-    const found = await journal.lookup(this.#journalInput(opened), hash, mayResend);
-    if (found.status === 'unknown' && !mayResend) {
-      return {...this.#describe(), status: 'unknown', error: unknownSince(this.#source.name)};
-    }
-    if (found.status !== 'done') return undefined;
-    const received = parseRecord(found.recordJson);
-    // Sending it again would store it twice.
-    if ('problem' in received) {
-      throw await journal.reader.damage(found.entry, `holds a record that is ${received.problem}`);
-    }
-    return {...this.#describe(), status: 'skipped', received};
+  get #mayResend(): boolean {
+    return this.#options.onUnknown === 'retry';
   }
 
-  #journalInput({size, mtimeNs}: OpenSource): JournalInput {
+  /** What became of a file that the journal knows. */
+  async #asKnown(known: Known): Promise<Outcome> {
+    if (known.status === 'unknown')
+      return {...this.#describe(), status: 'unknown', error: unknownSince(this.#source.name)};
+    const received = parseRecord(known.recordJson);
+    if (!('problem' in received)) return {...this.#describe(), status: 'skipped', received};
+    // Sending it again would store it twice.
+    const what = `holds a record that is ${received.problem}`;
+    throw (await this.#options.journal?.reader.damage(known.entry, what)) ?? new Error(what);
+  }
+
+  #journalInput({size, stat}: OpenSource): JournalInput {
     const {relativePath, name} = this.#source;
-    return {path: relativePath ?? name, size, mtimeNs};
+    return {path: relativePath ?? name, size, stat, types: this.#options.typeRule};
   }
 
   /** Where other files took all descriptors, not even a module that decides a type can be loaded; anything else is a bug. */
@@ -157,10 +150,12 @@ export class FileTransfer {
   }
 
   async #upload(source: OpenSource, contentType: string): Promise<Later<Outcome>> {
-    const {uploader, clock, stallTimeoutMs, answerTimeoutMs, stop, observer} = this.#options;
-    const entry = await this.#options.journal?.begin({...this.#journalInput(source), contentType}, () =>
-      contentHash(source, stop),
-    );
+    const {uploader, clock, stallTimeoutMs, answerTimeoutMs, stop, observer, journal} = this.#options;
+    const input = {...this.#journalInput(source), contentType};
+    const admission = await journal?.admit(input, source, {mayResend: this.#mayResend, stop});
+    if (admission !== undefined && admission.status !== 'new')
+      return this.#ended(await this.#asKnown(admission));
+    const entry = admission?.entry;
     this.#entry = entry;
     if (entry?.inDoubt) this.#unknown = unknownSince(this.#source.name);
     const idempotencyKey = entry?.idempotencyKey ?? this.#options.uuid();
@@ -177,6 +172,7 @@ export class FileTransfer {
         answerTimeoutMs,
         stop,
         rateLimit: this.#parts.rateLimit,
+        sha256: entry?.sha256,
         commit: entry === undefined ? undefined : sha256 => entry.commit(sha256),
         onProgress: bytes => observer.progress(this.#position, bytes),
       });

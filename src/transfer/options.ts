@@ -27,6 +27,8 @@ export interface TransferOptions {
   uuid: () => string;
   /** Decides the content type, or rejects with a MediaError. */
   contentType: (source: Source, opened: OpenSource) => Promise<{contentType: string; warning?: string}>;
+  /** What decides it, as a journal notes it: a rule, or the type that was given for all. */
+  typeRule: string;
   /** Files that are worked on at a time. */
   concurrency: number;
   /** Attempts after the first. */

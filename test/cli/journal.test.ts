@@ -6,8 +6,19 @@ import {describe, expect, it} from 'vitest';
 import type {Cli} from '../../src/cli/invocation.ts';
 import {journalCommand} from '../../src/commands/journal/command.ts';
 import {exitStatusOf, MediaError} from '../../src/errors.ts';
+import {formatTransition, type Transition} from '../../src/journal/lines.ts';
 import {Stdout} from '../../src/output/stdout.ts';
-import {type Bench, bench, header, hostIn, inputOf, lookup, upload} from '../support/journal.ts';
+import {
+  type Bench,
+  begin,
+  bench,
+  header,
+  hostIn,
+  inputOf,
+  lookup,
+  sha256,
+  upload,
+} from '../support/journal.ts';
 
 /** Runs `media journal` as the program does, in this process, in the bench's directory. */
 async function media(one: Bench, ...parameters: string[]) {
@@ -37,7 +48,7 @@ function journalOf(
   one: Bench,
   name: string,
   inputs: Record<string, [end: 'intent' | 'commit' | 'done' | 'failed', id?: string]>,
-  content = 'content',
+  content?: string,
 ): Promise<void> {
   return one.run(
     async journal => {
@@ -47,6 +58,11 @@ function journalOf(
     },
     join(one.directory, name),
   );
+}
+
+/** What the input of that path has in a journal. */
+function contentOf(path: string): string {
+  return inputOf(path).content;
 }
 
 /** Files with that content, under the bench's directory. */
@@ -85,15 +101,15 @@ describe('media journal list', () => {
     await journalOf(one, 'j', {...everyEnd});
     await one.run(
       async journal => {
-        const entry = await journal.begin(inputOf(Buffer.from([0xff])), async () => '');
-        await entry.commit('00');
+        const entry = await begin(journal, inputOf(Buffer.from([0xff]), 'seven b'));
+        await entry.commit(sha256('seven b'));
         await entry.done('{"id":9007199254740993,"size":1.0}');
       },
       join(one.directory, 'j'),
     );
     const {stdout, exitCode} = await media(one, 'list', '--json', 'j');
     const lines = stdout.split('\n').slice(0, -1);
-    const common = {size: 7, journal: 'j', idempotencyKey: expect.any(String)};
+    const common = {size: 'content of a.png'.length, journal: 'j', idempotencyKey: expect.any(String)};
     expect(exitCode).toBe(0);
     expect(lines.map(line => JSON.parse(line)).slice(0, 4)).toEqual([
       {file: 'a.png', status: 'uploaded', ...common, record: {id: 'med_1'}},
@@ -163,7 +179,7 @@ describe('media journal list', () => {
 describe('media journal check', () => {
   it('a directory whose files all stand, with other mtimes: exit status 0', async () => {
     const one = await bench();
-    await files(one, {'assets/a.png': 'content', 'assets/deep/b.png': 'content'});
+    await files(one, {'assets/a.png': contentOf('a.png'), 'assets/deep/b.png': contentOf('deep/b.png')});
     await journalOf(one, 'j1', {'a.png': ['done', 'med_1']});
     await journalOf(one, 'j2', {'deep/b.png': ['done', 'med_2'], 'elsewhere.png': ['commit']});
     expect(await media(one, 'check', 'j1', 'j2', '--', 'assets')).toEqual({
@@ -177,7 +193,7 @@ describe('media journal check', () => {
   it('names what is missing, doubled and unknown: exit status 1', async () => {
     const one = await bench();
     const names = ['absent.png', 'changed.png', 'doubled', 'failed.png', 'fine', 'not-media', 'unknown'];
-    await files(one, Object.fromEntries(names.map(name => [`in/${name}`, 'content'])));
+    await files(one, Object.fromEntries(names.map(name => [`in/${name}`, contentOf(name)])));
     await journalOf(one, 'j1', {
       doubled: ['done', 'med_1'],
       'failed.png': ['failed'],
@@ -214,31 +230,52 @@ describe('media journal check', () => {
     });
   });
 
-  it('files named directly go by the path as typed, normalised', async () => {
+  it('renamed, copied, named in another way: its content has its record', async () => {
     const one = await bench();
-    await files(one, {'in/a.png': 'content', '-b': 'content'});
-    await journalOf(one, 'j', {'in/a.png': ['done', 'med_1'], '-b': ['done', 'med_2']});
+    await files(one, {'in/a.png': 'content', 'in/copy.png': 'content', '-b': 'other'});
+    await one.run(
+      async journal => {
+        await upload(journal, inputOf('before.png', 'content'), 'done');
+        await upload(journal, inputOf('-b', 'other'), 'done', 'med_2');
+      },
+      join(one.directory, 'j'),
+    );
     expect(await media(one, 'check', 'j', '--', './in/.//a.png', '-b')).toMatchObject({exitCode: 0});
-    expect(await media(one, 'check', 'j', '--', 'in/../in/a.png')).toMatchObject({exitCode: 1});
-    expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({exitCode: 1});
+    expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({
+      exitCode: 0,
+      stderr: '2 inputs, each exactly once.\n',
+    });
   });
 
-  it('an equal mtime spares the reading; what two contents share it is read', async () => {
+  it('other bytes of the same size and mtime: missing', async () => {
     const one = await bench();
     await files(one, {a: 'CONTENT'});
     await utimes(join(one.directory, 'a'), 5, 5);
-    const at = (content: string, id: string) =>
-      one.run(
-        journal => upload(journal, inputOf('a', content, 5_000_000_000n), 'done', id),
-        join(one.directory, 'j'),
-      );
-    await at('content', 'med_1');
-    expect(await media(one, 'check', 'j', '--', 'a')).toMatchObject({exitCode: 0});
     await one.run(
-      journal => upload(journal, inputOf('a', 'Content', 6n), 'done', 'med_2'),
+      journal => upload(journal, inputOf('a', 'content', 5_000_000_000n), 'done'),
       join(one.directory, 'j'),
     );
-    expect(await media(one, 'check', 'j', '--', 'a')).toMatchObject({exitCode: 1});
+    expect(await media(one, 'check', 'j', '--', 'a')).toMatchObject({
+      exitCode: 1,
+      stdout: 'missing   a  stored with other content only\n',
+    });
+  });
+
+  it('one content at two paths that two parts stored each: once each, with a note', async () => {
+    const one = await bench();
+    await files(one, {'in/a.png': 'same', 'in/b.png': 'same'});
+    await journalOf(one, 'j1', {'a.png': ['done', 'med_1']}, 'same');
+    await journalOf(one, 'j2', {'b.png': ['done', 'med_2']}, 'same');
+    const note = '2 of them are also stored under another path, by a part that could not know.\n';
+    for (const command of [
+      ['check', 'j1', 'j2', '--', 'in'],
+      ['merge', '-o', 'all', 'j1', 'j2'],
+    ]) {
+      expect(await media(one, ...command)).toMatchObject({
+        exitCode: 0,
+        stderr: `2 inputs, each exactly once.\n${note}`,
+      });
+    }
   });
 
   it('an input that cannot be read is missing', async () => {
@@ -256,7 +293,7 @@ describe('media journal check', () => {
     const one = await bench();
     const name = Buffer.concat([Buffer.from([0x61, 0xff]), Buffer.from('.png')]);
     await mkdir(join(one.directory, 'in'));
-    await writeFile(Buffer.concat([Buffer.from(`${one.directory}/in/`), name]), 'content');
+    await writeFile(Buffer.concat([Buffer.from(`${one.directory}/in/`), name]), inputOf(name).content);
     expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({exitCode: 1});
     await one.run(journal => upload(journal, inputOf(name), 'done'), join(one.directory, 'j'));
     expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({exitCode: 0});
@@ -311,7 +348,7 @@ describe('media journal merge', () => {
     await journalOf(one, 'j2', {a: ['done', 'med_2'], d: ['failed']});
     const {stdout, stderr, exitCode} = await media(one, 'merge', '-o', 'all', 'j1', 'j2');
     expect(stdout.split('\n')).toEqual([
-      'doubled   a  stored 2 times, by several journals: med_1, med_2',
+      'doubled   a  stored 2 times: med_1, med_2',
       'unknown   b  sent, and no outcome is recorded in j1',
       'missing   c  not sent to its end',
       '',
@@ -323,20 +360,16 @@ describe('media journal merge', () => {
 
   it('the same content stored twice by one journal: doubled', async () => {
     const one = await bench();
-    await one.run(
-      async journal => {
-        const hash = async () => '';
-        const entries = [await journal.begin(inputOf('a'), hash), await journal.begin(inputOf('a'), hash)];
-        for (const [index, entry] of entries.entries()) {
-          await entry.commit('00');
-          await entry.done(`{"id":"med_${index}"}`);
-        }
-      },
-      join(one.directory, 'j'),
-    );
+    const lines = ['x', 'y'].flatMap((key): Transition[] => [
+      {event: 'intent', key, path: 'a', size: 4, contentType: 'image/png'},
+      {event: 'commit', key, sha256: sha256('same')},
+      {event: 'done', key, sha256: sha256('same'), recordJson: `{"id":"med_${key}"}`},
+    ]);
+    const text = lines.map(line => formatTransition(line, 0)).join('');
+    await one.write(`${header}\n${text}`, join(one.directory, 'j'));
     expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
       exitCode: 1,
-      stdout: 'doubled   a  the same content was stored more than once: med_1, med_0\n',
+      stdout: 'doubled   a  stored 2 times: med_x, med_y\n',
     });
   });
 
@@ -345,10 +378,11 @@ describe('media journal merge', () => {
     await journalOf(one, 'j1', {a: ['done', 'med_1'], b: ['commit']});
     await one.write(await one.text(join(one.directory, 'j1')), join(one.directory, 'j2'));
     await media(one, 'resolve', 'j2', 'b', '--uploaded', 'med_2');
-    await journalOf(one, 'j2', {a: ['done', 'med_3'], c: ['done', 'med_4']}, 'changed');
+    await journalOf(one, 'j2', {a: ['done', 'med_3']}, 'changed');
+    await journalOf(one, 'j2', {c: ['done', 'med_4']});
     expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2', 'j1')).toMatchObject({exitCode: 0, stdout: ''});
     expect((await media(one, 'list', 'all')).stdout).toBe(
-      'uploaded  a  med_1\nuploaded  a  med_3\nuploaded  b  med_2\nuploaded  c  med_4\n',
+      'uploaded  a  med_1\nuploaded  b  med_2\nuploaded  a  med_3\nuploaded  c  med_4\n',
     );
   });
 

@@ -1,7 +1,7 @@
 import {stat} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
 import type {JournalHandle} from '../../src/journal/file.ts';
-import {bench, changedHandle, inputOf, lookup, noHash, sha256, upload} from '../support/journal.ts';
+import {begin, bench, changedHandle, inputOf, lookup, sha256, upload} from '../support/journal.ts';
 
 /** A file whose syncs are counted and can be held back, and whose disk can become full. */
 class Disk {
@@ -52,19 +52,20 @@ async function begun(count: number) {
   const disk = new Disk();
   const journal = await one.open({wrap: disk.wrap});
   const inputs = Array.from({length: count}, (_, index) => inputOf(`${index}.png`));
-  const entries = await Promise.all(inputs.map(input => journal.begin(input, noHash)));
+  const entries = await Promise.all(inputs.map(input => begin(journal, input)));
   // Nothing waits for an intent: until the file has them all.
   while ((await one.lines()).length < count);
   disk.syncs = 0;
   return {one, disk, journal, inputs, entries};
 }
 
+/** Its hash is of no matter where nobody looks for it. */
 const hash = sha256('content');
 
 describe('durable lines', () => {
   it('200 commits at once share one sync, 200 records another', async () => {
     const {disk, entries} = await begun(200);
-    await Promise.all(entries.map(entry => entry.commit(hash)));
+    await Promise.all(entries.map(entry => entry.commit(entry.sha256 ?? hash)));
     expect(disk.syncs).toBe(1);
     await Promise.all(entries.map((entry, index) => entry.done(`{"id":"${index}"}`)));
     expect(disk.syncs).toBe(2);
@@ -77,7 +78,7 @@ describe('durable lines', () => {
     const done: string[] = [];
     const one = first?.commit(hash).then(() => done.push('first'));
     await isHeld;
-    const late = others.map(entry => entry.commit(hash).then(() => done.push('late')));
+    const late = others.map(entry => entry.commit(entry.sha256 ?? hash).then(() => done.push('late')));
     await new Promise(resolve => setImmediate(resolve));
     expect({syncs: disk.syncs, done}).toEqual({syncs: 1, done: []});
     disk.release();
@@ -90,7 +91,7 @@ describe('durable lines', () => {
     const {one, disk, entries} = await begun(1);
     const isHeld = disk.hold();
     let isTold = false;
-    const commit = entries[0]?.commit(hash).then(() => {
+    const commit = entries[0]?.commit(entries[0].sha256 ?? hash).then(() => {
       isTold = true;
     });
     await isHeld;
@@ -123,7 +124,7 @@ describe('a full disk', () => {
     async room => {
       const {one, disk, journal, inputs, entries} = await begun(3);
       disk.room = room;
-      const results = await Promise.allSettled(entries.map(entry => entry.commit(hash)));
+      const results = await Promise.allSettled(entries.map(entry => entry.commit(entry.sha256 ?? hash)));
       expect(results.map(({status}) => status)).toEqual(['rejected', 'rejected', 'rejected']);
       expect(results[0]).toMatchObject({
         reason: {
@@ -132,7 +133,7 @@ describe('a full disk', () => {
         },
       });
       disk.room = Number.POSITIVE_INFINITY;
-      await expect(journal.begin(inputOf('late.png'), noHash)).rejects.toThrow(/the disk is full/);
+      await expect(begin(journal, inputOf('late.png'))).rejects.toThrow(/the disk is full/);
       await journal.close();
       await one.run(async next => {
         for (const input of inputs) expect(await lookup(next, input)).toEqual({status: 'new'});
@@ -143,7 +144,7 @@ describe('a full disk', () => {
   it('at an intent: its commit rejects, and the file is readable', async () => {
     const {one, disk, journal} = await begun(1);
     disk.room = 20;
-    const entry = await journal.begin(inputOf('late.png'), noHash);
+    const entry = await begin(journal, inputOf('late.png'));
     await expect(entry.commit(hash)).rejects.toThrow(/the disk is full/);
     await journal.close();
     await one.run(async next => expect(next.reader.index.size).toBe(1));
@@ -151,7 +152,7 @@ describe('a full disk', () => {
 
   it('at a record: the part that fits is a torn line, and the upload reads as unknown', async () => {
     const {one, disk, journal, inputs, entries} = await begun(1);
-    await entries[0]?.commit(hash);
+    await entries[0]?.commit(entries[0].sha256 ?? hash);
     disk.room = 30;
     await expect(entries[0]?.done('{"id":"a"}')).rejects.toThrow(/the disk is full/);
     await journal.close();
@@ -162,7 +163,7 @@ describe('a full disk', () => {
 
   it('at two records: the one that fits is kept, since nothing else knows of it', async () => {
     const {one, disk, journal, inputs, entries} = await begun(2);
-    await Promise.all(entries.map(entry => entry.commit(hash)));
+    await Promise.all(entries.map(entry => entry.commit(entry.sha256 ?? hash)));
     disk.room = 300;
     const results = await Promise.allSettled(entries.map(entry => entry.done('{"id":"a"}')));
     expect(results.map(({status}) => status)).toEqual(['rejected', 'rejected']);
@@ -176,8 +177,12 @@ describe('a full disk', () => {
   it('a sync that fails: the commit rejects', async () => {
     const {disk, entries} = await begun(1);
     disk.isBroken = true;
-    await expect(entries[0]?.commit(hash)).rejects.toThrow(/could not be written: EIO\./);
-    await expect(entries[0]?.commit(hash)).rejects.toThrow(/could not be written: EIO\./);
+    await expect(entries[0]?.commit(entries[0].sha256 ?? hash)).rejects.toThrow(
+      /could not be written: EIO\./,
+    );
+    await expect(entries[0]?.commit(entries[0].sha256 ?? hash)).rejects.toThrow(
+      /could not be written: EIO\./,
+    );
     expect(disk.syncs).toBe(1);
   });
 

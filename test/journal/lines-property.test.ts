@@ -5,17 +5,16 @@ import type {ReadHandle} from '../../src/journal/file.ts';
 import {
   formatHeader,
   formatTransition,
-  memberIn,
-  parseLine,
   pathFields,
   pathKey,
   type Transition,
 } from '../../src/journal/lines.ts';
+import {parseLine, recordIn} from '../../src/journal/parse.ts';
 import {recover} from '../../src/journal/recovery.ts';
 import {anyText, holdsFor} from '../support/property.ts';
 
 const keys = fc.constantFrom('k1', 'k2', 'k3');
-const hashes = fc.constantFrom('aa', 'bb');
+const hashes = fc.constantFrom('aa'.repeat(32), 'bb'.repeat(32));
 const records = fc.dictionary(anyText, fc.jsonValue()).map(fields => JSON.stringify({...fields, id: 'm_1'}));
 const pathKeys = fc.oneof(anyText.map(pathKey), fc.uint8Array({minLength: 1}).map(pathKey));
 
@@ -24,7 +23,8 @@ const intents = fc.record({
   key: keys,
   path: pathKeys,
   size: fc.nat(),
-  mtimeNs: fc.bigInt({min: 0n, max: 2n ** 62n}),
+  stat: fc.option(fc.constant('1 2 3 4'), {nil: undefined}),
+  types: fc.constantFrom('extension', 'image/png'),
   contentType: fc.constantFrom('image/png', 'video/mp4'),
 });
 const ends: fc.Arbitrary<Transition> = fc.oneof(
@@ -53,7 +53,7 @@ describe('a line of the journal', () => {
       expect(line.indexOf('\n')).toBe(line.length - 1);
       const {recordJson, ...told} = transition as Transition & {recordJson?: string};
       expect(parseLine(line)).toEqual(told);
-      if (recordJson !== undefined) expect(memberIn(line, 'record')).toBe(recordJson);
+      if (recordJson !== undefined) expect(recordIn(line)).toBe(recordJson);
     },
   );
 
@@ -64,7 +64,7 @@ describe('a line of the journal', () => {
 
   holdsFor('any text: a line or none, and no exception', [fc.oneof(anyText, fc.json())], text => {
     const line = parseLine(text);
-    if (line !== undefined) expect(line.event).toMatch(/^(header|intent|commit|done|failed|resolved)$/);
+    if (line !== undefined) expect(line.event).toMatch(/^(header|intent|seen|commit|done|failed|resolved)$/);
   });
 });
 
@@ -90,7 +90,6 @@ const journals = fc
         key: `k${index + 1}`,
         path,
         size: 1,
-        mtimeNs: 1n,
         contentType: 'image/png',
       }),
     );
@@ -104,7 +103,7 @@ const journals = fc
 
 async function states(bytes: Uint8Array): Promise<string> {
   const {index, soundLength} = await recover(inMemory(bytes), 'j');
-  return JSON.stringify([soundLength, ['k1', 'k2', 'k3'].map(key => index.get(key)?.state)]);
+  return JSON.stringify([soundLength, ['k1', 'k2', 'k3'].map(key => index.stateOf(index.rowOf(key)))]);
 }
 
 describe('the recovery of a journal', () => {
@@ -134,7 +133,7 @@ describe('the recovery of a journal', () => {
         inMemory(Buffer.concat([bytes, Buffer.from(done), Buffer.from(after.join(''))])),
         'j',
       );
-      expect(index.get('k1')?.state).toBe('done');
+      expect(index.stateOf(index.rowOf('k1'))).toBe('done');
     },
   );
 

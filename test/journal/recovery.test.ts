@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {closeAll, readJournals} from '../../src/journal/reader.ts';
-import {type Bench, bench, header, inputOf, lookup, noHash, upload, withoutSync} from '../support/journal.ts';
+import {type Bench, bench, header, inputOf, lookup, upload, withoutSync} from '../support/journal.ts';
 
 const ends = ['done', 'commit', 'failed', 'intent'] as const;
 const names = ends.map(end => `${end}-ü.png`);
@@ -70,10 +70,10 @@ describe('a journal cut off', () => {
     const {one, bytes} = await written();
     for (let length = 0; length <= bytes.length; length += 1) {
       await one.write(bytes.subarray(0, length));
-      const readers = await readJournals([one.path], '/');
+      const readers = await readJournals([one.path], '/', {paths: true});
       const states = expected(bytes.subarray(0, length).toString());
       for (const name of names.map(name => Buffer.from(name).toString('latin1'))) {
-        const entry = readers[0]?.index.lastOf(name);
+        const entry = readers[0]?.index.latestOf(name);
         const isDone = states.get(Buffer.from(name, 'latin1').toString()) === 'done';
         expect(entry?.state === 'done').toBe(isDone);
       }
@@ -125,10 +125,10 @@ describe('damage elsewhere', () => {
     await expect(one.run(async () => {})).rejects.toThrow(/line 2 is not a line of a journal/);
   });
 
-  it('one key for two paths: told', async () => {
+  it('one key for two sizes: told', async () => {
     const {one, bytes} = await written();
     const intent = bytes.toString().split('\n')[1] ?? '';
-    await one.write(`${bytes}${intent.replace('done-ü', 'other')}\n`);
+    await one.write(`${bytes}${intent.replace('"size":', '"size":1')}\n`);
     await expect(one.run(async () => {})).rejects.toThrow(/damaged: line 10 /);
   });
 });
@@ -149,7 +149,7 @@ describe('journals joined end to end', () => {
     const untilCommit = bytes.toString().split('\n').slice(0, 3).join('\n');
     await one.write(`${bytes}${untilCommit}\n`);
     await one.run(async journal => {
-      expect(await journal.lookup(inputOf(names[0] ?? ''), noHash)).toMatchObject({status: 'done'});
+      expect(await journal.recall(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'});
     });
   });
 });

@@ -15,7 +15,7 @@ import {clientOf, deadUrl, eventually, memorySource, noObserver, sinkServer, upl
 const small = Buffer.alloc(1_000, 1);
 
 function sources(...names: string[]): Source[] {
-  return names.map(name => memorySource(name, small));
+  return names.map(name => memorySource(name, Buffer.concat([small, Buffer.from(name)])));
 }
 
 /** Answers the whole of each request; the last status goes for all that follow. */

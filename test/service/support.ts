@@ -176,7 +176,6 @@ export function clientOf(
 export function memorySource(name: string, bytes: Uint8Array, changes: Partial<OpenSource> = {}): Source {
   const opened: OpenSource = {
     size: bytes.length,
-    mtimeNs: 0n,
     read: async (position, length) => bytes.subarray(position, position + length),
     verify: async () => {},
     close: async () => {},
@@ -217,6 +216,7 @@ export async function uploadEach(
     random: () => 0,
     uuid: () => crypto.randomUUID(),
     contentType: async () => ({contentType: 'image/png'}),
+    typeRule: 'extension',
     retries: 0,
     stallTimeoutMs: 10_000,
     answerTimeoutMs: 10_000,

@@ -6,6 +6,7 @@ import {build} from 'esbuild';
 import {onTestFinished} from 'vitest';
 import {type Host, systemHost} from '../../src/host.ts';
 import type {JournalHandle} from '../../src/journal/file.ts';
+import type {Hashable} from '../../src/journal/hash.ts';
 import type {Scope} from '../../src/journal/lines.ts';
 import {type JournalOptions, openJournal} from '../../src/journal/open.ts';
 import type {Journal, JournalInput} from '../../src/journal/run-journal.ts';
@@ -52,7 +53,7 @@ export class Bench {
   }
 
   async open(options: JournalOptions = {}, path = this.path): Promise<Journal> {
-    const journal = await openJournal(path, this.host, {scope, ...options});
+    const journal = await openJournal(path, this.host, {scope, paths: true, ...options});
     onTestFinished(() => journal.close().catch(() => {}));
     return journal;
   }
@@ -63,7 +64,7 @@ export class Bench {
     path = this.path,
     options: JournalOptions = {},
   ): Promise<T> {
-    const journal = await openJournal(path, this.host, {scope, ...options});
+    const journal = await openJournal(path, this.host, {scope, paths: true, ...options});
     return action(journal).finally(() => journal.close());
   }
 
@@ -98,36 +99,70 @@ export const withoutSync: JournalOptions = {
   }),
 };
 
-/** An input with that content. */
+export type TestInput = JournalInput & {contentType: string; content: string};
+
+/** An input with that content, as a file that was left alone since. */
 export function inputOf(
   path: string | Uint8Array,
-  content = 'content',
+  content = `content of ${path}`,
   mtimeNs = 1_700_000_000_123_456_789n,
-): JournalInput & {contentType: string; content: string} {
-  return {path, size: content.length, mtimeNs, contentType: 'image/png', content};
+): TestInput {
+  const stat = {mtimeNs, ctimeNs: mtimeNs, dev: 1n, ino: 2n};
+  const size = Buffer.byteLength(content);
+  return {path, size, stat, types: 'extension', contentType: 'image/png', content};
 }
 
-/** For look-ups that must not need the content. */
-export const noHash = () => Promise.reject(new Error('the content was asked for'));
+/** The content of an input, to be hashed. */
+export function sourceOf({content}: TestInput): Hashable {
+  const bytes = Buffer.from(content);
+  return {
+    size: bytes.length,
+    read: async (position, length) => bytes.subarray(position, position + length),
+    small: async () => ({bytes, verify: () => {}}),
+  };
+}
+
+/** The same of a large file: no more of it is read than is asked for. */
+export function largeSourceOf(input: TestInput): Hashable {
+  const {size, read} = sourceOf(input);
+  return {size, read};
+}
+
+/** For what must not be read. */
+export const unread: Hashable = {
+  size: 0,
+  read: () => Promise.reject(new Error('the content was asked for')),
+};
+
+/** Begins an upload that the journal knows nothing of. */
+export async function begin(journal: Journal, input: TestInput, source = sourceOf(input)) {
+  const admission = await journal.admit(input, source, {mayResend: true});
+  if (admission.status !== 'new') throw new Error(`${input.path} is ${admission.status}`);
+  return admission.entry;
+}
 
 /** Takes an input as far as told; resolves to its idempotency key. */
 export async function upload(
   journal: Journal,
-  input: ReturnType<typeof inputOf>,
+  input: TestInput,
   end: 'intent' | 'commit' | 'done' | 'failed',
   id = 'med_1',
 ): Promise<string> {
-  const hash = sha256(input.content);
-  const entry = await journal.begin(input, async () => hash);
-  if (end === 'commit' || end === 'done') await entry.commit(hash);
+  const entry = await begin(journal, input);
+  if (end === 'commit' || end === 'done') await entry.commit(sha256(input.content));
   if (end === 'done') await entry.done(JSON.stringify({id}));
   if (end === 'failed') await entry.failed({code: 'rejected', message: 'the service refused it'});
   entry.end();
   return entry.idempotencyKey;
 }
 
-export function lookup(journal: Journal, input: ReturnType<typeof inputOf>, mayResend = false) {
-  return journal.lookup(input, async () => sha256(input.content), mayResend);
+/** What a run does about an input; one that is new is begun and goes no further. */
+export async function lookup(journal: Journal, input: TestInput, mayResend = false) {
+  const recalled = await journal.recall(input, mayResend);
+  const found = recalled ?? (await journal.admit(input, sourceOf(input), {mayResend}));
+  if (found.status !== 'new') return found;
+  found.entry.end();
+  return {status: found.status};
 }
 
 /** The modules that journals need as JavaScript, for processes of their own; resolves to their directory. */

@@ -70,12 +70,13 @@ const names: Buffer[] = [
     ].map(text => Buffer.from(text, 'latin1')),
   );
 
-/** A sandbox with a directory of these names; `content` is in all of the files. */
+/** A sandbox with a directory of these names; each file begins with `content`, and no two are equal. */
 async function hostileDirectory(content: Buffer) {
   const connected = await connectedSandbox();
   const directory = join(connected.sandbox.directory, 'in');
   await mkdir(directory);
-  for (const name of names) await writeFile(Buffer.concat([Buffer.from(`${directory}/`), name]), content);
+  for (const name of names)
+    await writeFile(Buffer.concat([Buffer.from(`${directory}/`), name]), Buffer.concat([content, name]));
   return connected;
 }
 

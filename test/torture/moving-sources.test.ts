@@ -100,7 +100,7 @@ function movingSource({path, change, moment, inOnePiece}: Moving): Source {
 function watched(opened: OpenSource, change: () => Promise<void>, moment: Moment): OpenSource {
   return {
     size: opened.size,
-    mtimeNs: opened.mtimeNs,
+    stat: opened.stat,
     read: async (position, length, into) => {
       // Of one chunk, the only read; of more, one in the middle.
       if (moment === 'while it is sent' && (position > 0 || length >= opened.size)) await change();

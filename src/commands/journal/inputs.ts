@@ -5,7 +5,7 @@ import type {OpenSource, Source} from '../../sources/open/source.ts';
 
 /** An input to be looked for in journals; `hash` works until the next one is asked for. */
 export type ListedInput =
-  | (JournalInput & {hash: ContentHash; isLeftOut: boolean})
+  | (Omit<JournalInput, 'types'> & {hash: ContentHash; isLeftOut: boolean})
   | {path: string | Uint8Array; error: MediaError};
 
 /** What `media journal check` is asked to go through. */
@@ -56,8 +56,7 @@ async function describe(path: string | Uint8Array, source: Source, opened: OpenS
   return {
     path,
     size: opened.size,
-    // Standard input has no time of its own, so that its content decides.
-    mtimeNs: source.isOnce ? 0n : opened.mtimeNs,
+    stat: opened.stat,
     hash: () => contentHash(opened),
     isLeftOut: await refuseToTake(source, opened).then(
       () => false,

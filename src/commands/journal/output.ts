@@ -35,27 +35,29 @@ export class Lines {
   }
 }
 
-/** How many verdicts there were, and how many found an input exactly once. */
+/** How many verdicts there were, how many found an input exactly once, and how many of these its content elsewhere, too. */
 export interface ProofCounts {
   all: number;
   once: number;
+  elsewhere: number;
 }
 
 /** Counts verdicts and prints those that are not as they should be. */
 export class ProofTally {
   readonly #lines: Lines;
   readonly #json: boolean;
-  readonly #counts: ProofCounts = {all: 0, once: 0};
+  readonly #counts: ProofCounts = {all: 0, once: 0, elsewhere: 0};
 
   constructor(stdout: Stdout, json: boolean) {
     this.#lines = new Lines(stdout);
     this.#json = json;
   }
 
-  async add({status, path, reason, ids}: Verdict): Promise<void> {
+  async add({status, path, reason, ids, isElsewhere}: Verdict): Promise<void> {
     this.#counts.all += 1;
     if (status === 'once') {
       this.#counts.once += 1;
+      if (isElsewhere) this.#counts.elsewhere += 1;
       return;
     }
     await this.#lines.add(

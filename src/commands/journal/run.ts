@@ -32,10 +32,11 @@ export async function listJournals(
   const lines = new Lines(stdout);
   await withJournals(options.files, host.cwd(), async readers => {
     for (const reader of readers) {
-      for (const path of reader.index.paths()) {
-        for (const entry of shownEntries(reader, path)) {
-          await lines.add(options.json ? await entryJson(reader, entry) : await entryText(reader, entry));
-        }
+      for await (const {number, path, entry} of reader.sightings()) {
+        if (!isShown(reader, number, path, entry)) continue;
+        await lines.add(
+          options.json ? await entryJson(reader, path, entry) : await entryText(reader, path, entry),
+        );
       }
     }
   });
@@ -44,22 +45,25 @@ export async function listJournals(
 }
 
 /** Each stored content, whatever has no outcome, and the rest only while nothing came after it. */
-function shownEntries({index}: JournalReader, path: PathKey): Entry[] {
-  const last = index.lastOf(path);
-  return [...index.entriesOf(path)]
-    .filter(entry => entry === last || entry.state === 'done' || entry.state === 'unknown')
-    .reverse();
+function isShown({index}: JournalReader, number: number, path: PathKey, {row, state}: Entry): boolean {
+  const {sightings} = index;
+  const numbers = [...(sightings?.of(path) ?? [])];
+  // A path that was seen with one content several times is one line.
+  const latest = numbers.find(each => sightings?.at(each).row === row);
+  if (latest !== number) return false;
+  return number === numbers[0] || state === 'done' || state === 'unknown';
 }
 
 const statusOf = {done: 'uploaded', failed: 'failed', unknown: 'unknown', pending: 'pending'} as const;
 
-async function entryText(reader: JournalReader, entry: Entry): Promise<string> {
+async function entryText(reader: JournalReader, path: PathKey, entry: Entry): Promise<string> {
   const id = entry.state === 'done' ? idIn(await reader.recordOf(entry)) : await entryReason(reader, entry);
-  return textLine(statusOf[entry.state], entry.path, id);
+  return textLine(statusOf[entry.state], path, id);
 }
 
-async function entryJson(reader: JournalReader, entry: Entry): Promise<string> {
-  const {size, key, state} = entry;
+async function entryJson(reader: JournalReader, path: PathKey, entry: Entry): Promise<string> {
+  const {size, state} = entry;
+  const {key} = await reader.lineOf(entry);
   const error =
     state === 'failed'
       ? await reader.failureOf(entry)
@@ -68,7 +72,7 @@ async function entryJson(reader: JournalReader, entry: Entry): Promise<string> {
         : undefined;
   const record = state === 'done' ? `,"record":${await reader.recordOf(entry)}` : '';
   const fields = {
-    ...fileFields(entry.path),
+    ...fileFields(path),
     status: statusOf[state],
     error,
     size,
@@ -138,23 +142,26 @@ export async function mergeJournals(
 ): Promise<ExitStatus> {
   const tally = new ProofTally(stdout, options.json === true);
   const counts = await withJournals(options.files, host.cwd(), async readers => {
-    const keepers = new Map<PathKey, JournalReader>();
-    for await (const verdict of new JournalSet(readers).proveAll()) {
-      await tally.add(verdict);
-      if (verdict.keeper !== undefined) keepers.set(verdict.path, verdict.keeper);
-    }
+    for await (const verdict of new JournalSet(readers).proveAll()) await tally.add(verdict);
     const counted = await tally.end();
-    if (counted.all === counted.once)
-      await writeMerged(options.output, readers, path => keepers.get(path), host);
+    if (counted.all === counted.once) await writeMerged(options.output, readers, host);
     return counted;
   });
   return conclude(counts, report, `${options.output} was not written.`);
 }
 
-function conclude({all, once}: ProofCounts, report: Invocation['report'], hint: string): ExitStatus {
+function conclude(
+  {all, once, elsewhere}: ProofCounts,
+  report: Invocation['report'],
+  hint: string,
+): ExitStatus {
   const inputs = all === 1 ? '1 input' : `${all} inputs`;
   if (all === once) {
     report.note(`${inputs}, each exactly once.`);
+    if (elsewhere > 0) {
+      const contents = elsewhere === 1 ? '1 of them is' : `${elsewhere} of them are`;
+      report.note(`${contents} also stored under another path, by a part that could not know.`);
+    }
     return 0;
   }
   report.failure(
@@ -182,7 +189,7 @@ export async function resolveUnknown(
   const journal = await openJournal(options.file, host);
   try {
     const [entry, ...others] = journal.unknownsOf(path);
-    if (entry === undefined) throw notUnknown(options, journal.reader.index.lastOf(pathKey(path)));
+    if (entry === undefined) throw notUnknown(options, journal.reader.index.latestOf(pathKey(path)));
     await journal.settle(entry, uploaded === undefined ? 'resend' : {uploaded});
     if (others.length > 0) {
       report.warning(
@@ -217,6 +224,6 @@ async function withJournals<T>(
   cwd: string,
   use: (readers: readonly JournalReader[]) => Promise<T>,
 ): Promise<T> {
-  const readers = await readJournals(files, cwd);
+  const readers = await readJournals(files, cwd, {paths: true});
   return use(readers).finally(() => closeAll(readers));
 }

@@ -201,6 +201,7 @@ export class UploadRun {
       random: () => host.random(),
       uuid: () => host.uuid(),
       contentType,
+      typeRule: this.#options.contentType ?? this.#options.types,
       concurrency,
       retries,
       stallTimeoutMs: stallTimeout,

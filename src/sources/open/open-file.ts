@@ -2,12 +2,11 @@ import type {BigIntStats} from 'node:fs';
 import {MediaError} from '../../errors.ts';
 import {systemReason} from '../../lib/system-code.ts';
 import {type DiskFile, type FileAtHand, smallBytes} from './disk-file.ts';
-import type {OpenSource, SmallContent} from './source.ts';
+import type {FileStat, OpenSource, SmallContent} from './source.ts';
 
 /** An open regular file that detects changes to its content. */
 export class OpenFile implements OpenSource {
   readonly size: number;
-  readonly mtimeNs: bigint;
   readonly #name: string;
   readonly #file: DiskFile;
   /** The content of a small file, which is read only once. */
@@ -15,9 +14,12 @@ export class OpenFile implements OpenSource {
 
   constructor(name: string, file: DiskFile) {
     this.size = Number(file.opened.size);
-    this.mtimeNs = file.opened.mtimeNs;
     this.#name = name;
     this.#file = file;
+  }
+
+  get stat(): FileStat | undefined {
+    return this.#file.opened;
   }
 
   async read(position: number, length: number, into?: Uint8Array): Promise<Uint8Array> {

@@ -35,8 +35,8 @@ export interface FoundInput {
 export interface OpenSource {
   /** Bytes, from fstat of the opened file. */
   readonly size: number;
-  /** When the content was last changed, in nanoseconds since the Unix epoch. */
-  readonly mtimeNs: bigint;
+  /** Of the opened file; absent where the bytes are no file of this machine that anybody can open again. */
+  readonly stat?: FileStat | undefined;
   /**
    * Reads up to `length` bytes at `position`; fewer only at the end. They are in the memory of `into`, where that is
    * given and large enough. Rejects with `file_unreadable`.
@@ -47,6 +47,16 @@ export interface OpenSource {
   /** The whole content, where that is small; undefined otherwise. Rejects with `file_unreadable`. */
   small?(): Promise<SmallContent> | undefined;
   close(): Promise<void>;
+}
+
+/** What tells a file and its state from others: no write leaves all of it as it was. */
+export interface FileStat {
+  /** When the content was last changed, in nanoseconds since the Unix epoch. */
+  readonly mtimeNs: bigint;
+  /** The same of content, name or mode, which nobody can set back. */
+  readonly ctimeNs: bigint;
+  readonly dev: bigint;
+  readonly ino: bigint;
 }
 
 /** The content of a small file. */

@@ -69,6 +69,11 @@ class SpooledFile extends OpenFile {
     this.#remove = remove;
   }
 
+  /** Nobody can open it again. */
+  override get stat(): undefined {
+    return undefined;
+  }
+
   override close(): Promise<void> {
     return super.close().finally(this.#remove);
   }
