@@ -12,8 +12,8 @@ import {type Gate, gateBefore} from './gate.ts';
 /** As many parts as the recipes in docs/sharding.md make. */
 export const shardCount = 16;
 
-/** More than what two kernels hold for a connection that nobody reads. */
-const unbufferable = 64 * 1024 * 1024;
+/** More than what two kernels hold for a connection that nobody reads, 10 MiB each by default. */
+const unbufferable = 24 * 1024 * 1024;
 
 interface BatchFile {
   /** Relative to the directory `assets`. */

@@ -1,9 +1,8 @@
 import {randomBytes} from 'node:crypto';
-import {mkdir, readFile, writeFile} from 'node:fs/promises';
-import {hostname, userInfo} from 'node:os';
+import {mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {hostname, tmpdir, userInfo} from 'node:os';
 import {join} from 'node:path';
 import {execa} from 'execa';
-import {onTestFinished} from 'vitest';
 import {freePorts} from '../support/free-ports.ts';
 import type {Program} from '../support/installed.ts';
 import {type Batch, eventually, succeed} from './batch.ts';
@@ -20,8 +19,8 @@ export const slurmPrograms: readonly Program[] = [
   'sinfo',
 ];
 
-/** Between two looks at the queue. */
-const pauseMs = 200;
+/** Between two looks at the queue, each of which starts a program. */
+const pauseMs = 500;
 
 /** What Slurm says of one task of an array. */
 export interface Task {
@@ -31,25 +30,28 @@ export interface Task {
   restarts: number;
 }
 
-/** A Slurm of its own, for the current test: a controller and two nodes of two processors on this machine. */
+/** A Slurm of its own: a controller and two nodes of two processors on this machine, for batches one after the other. */
 export class SlurmCluster {
-  readonly #batch: Batch;
+  readonly #directory: string;
   readonly #env: Record<string, string>;
+  /** Each ends a daemon. */
+  readonly #ends: (() => Promise<unknown>)[] = [];
   #ended: Error | undefined;
 
-  constructor(batch: Batch, configuration: string) {
-    this.#batch = batch;
-    this.#env = {...batch.machine.env, SLURM_CONF: configuration};
+  constructor(directory: string, configuration: string) {
+    this.#directory = directory;
+    this.#env = {PATH: process.env['PATH'] ?? '', HOME: directory, SLURM_CONF: configuration};
   }
 
   /** Runs one of Slurm's commands; resolves to what it printed. */
-  run(...command: string[]): Promise<string> {
-    return succeed(this.#batch, command, {env: this.#env});
+  async run(file: string, ...parameters: string[]): Promise<string> {
+    return (await execa(file, parameters, {env: this.#env, extendEnv: false, stdin: 'ignore'})).stdout;
   }
 
-  /** Submits a script; resolves to the number of its job. */
-  async submit(script: string, ...parameters: string[]): Promise<string> {
-    return this.run('sbatch', '--parsable', ...parameters, script);
+  /** Submits a script of a batch, which runs in the batch's directory and environment; resolves to the job's number. */
+  submit(batch: Batch, script: string, ...parameters: string[]): Promise<string> {
+    const env = {...this.#env, ...batch.machine.env};
+    return succeed(batch, ['sbatch', '--parsable', ...parameters, script], {env});
   }
 
   /** Waits until no task of a job is left in the queue; resolves to what became of them, in their order. */
@@ -74,8 +76,15 @@ export class SlurmCluster {
 
   /** Starts a daemon in the foreground, so that it is ours to end. */
   start(file: string, ...parameters: string[]): void {
-    const daemon = execa(file, parameters, {...this.#batch.machine, env: this.#env, timeout: 300_000});
-    onTestFinished(async () => {
+    const options = {
+      cwd: this.#directory,
+      env: this.#env,
+      extendEnv: false,
+      reject: false,
+      stdin: 'ignore',
+    } as const;
+    const daemon = execa(file, parameters, {...options, timeout: 300_000});
+    this.#ends.push(async () => {
       daemon.kill();
       await daemon;
     });
@@ -84,11 +93,19 @@ export class SlurmCluster {
     });
   }
 
+  /** Ends what runs, then the daemons: no job outlives its cluster. */
+  async close(): Promise<void> {
+    await this.run('scancel', '--partition=all');
+    await eventually(async () => (await this.run('squeue', '--noheader')) === '', pauseMs);
+    for (const end of this.#ends.toReversed()) await end();
+    await rm(this.#directory, {recursive: true});
+  }
+
   /** Waits until one of Slurm's commands prints what it should; rejects when a daemon has ended. */
-  async prints(text: string, ...command: string[]): Promise<void> {
+  async prints(text: string, ...[file, ...parameters]: [string, ...string[]]): Promise<void> {
     await eventually(async () => {
       if (this.#ended !== undefined) throw this.#ended;
-      return this.run(...command).then(
+      return this.run(file, ...parameters).then(
         stdout => stdout.startsWith(text),
         () => false,
       );
@@ -96,9 +113,9 @@ export class SlurmCluster {
   }
 }
 
-/** Starts Slurm in a directory of the batch, and waits until its nodes take work; it ends with the test. */
-export async function startSlurm(batch: Batch): Promise<SlurmCluster> {
-  const directory = join(batch.directory, 'slurm');
+/** Starts Slurm in a directory of its own, and waits until its nodes take work. */
+export async function startSlurm(): Promise<SlurmCluster> {
+  const directory = await mkdtemp(join(tmpdir(), 'media-slurm-'));
   for (const name of ['state', 'spool-n1', 'spool-n2']) await mkdir(join(directory, name), {recursive: true});
   const configuration = join(directory, 'slurm.conf');
   const [controller, node1, node2] = await freePorts(3);
@@ -118,7 +135,7 @@ export async function startSlurm(batch: Batch): Promise<SlurmCluster> {
   const key = join(directory, 'munge.key');
   await writeFile(key, randomBytes(1024), {mode: 0o600});
 
-  const cluster = new SlurmCluster(batch, configuration);
+  const cluster = new SlurmCluster(directory, configuration);
   const socket = join(directory, 'munge.socket');
   const files = ['pid', 'seed'].map(name => `--${name}-file=${join(directory, `munge.${name}`)}`);
   // By force, since it wants a directory that everybody may enter, so that other users reach its socket.
@@ -126,11 +143,6 @@ export async function startSlurm(batch: Batch): Promise<SlurmCluster> {
   await cluster.prints('MUNGE:', 'munge', '--socket', socket, '--no-input');
   cluster.start('slurmctld', '-D');
   for (const node of ['n1', 'n2']) cluster.start('slurmd', '-D', '-N', node);
-  // Undone first, while the daemons are there: no job outlives its cluster.
-  onTestFinished(async () => {
-    await cluster.run('scancel', '--partition=all');
-    await eventually(async () => (await cluster.run('squeue', '--noheader')) === '', pauseMs);
-  });
   await cluster.prints('2 idle', 'sinfo', '--noheader', '--format=%D %t');
   return cluster;
 }

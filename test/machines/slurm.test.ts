@@ -1,10 +1,10 @@
 import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {describe, expect, it} from 'vitest';
+import {afterAll, describe, expect, it} from 'vitest';
 import {example} from '../support/examples.ts';
 import {needPrograms} from '../support/installed.ts';
 import {type Batch, makeBatch, shardCount} from './batch.ts';
-import {slurmPrograms, startSlurm} from './slurm-cluster.ts';
+import {type SlurmCluster, slurmPrograms, startSlurm} from './slurm-cluster.ts';
 
 async function writeRecipe({directory}: Batch): Promise<void> {
   await writeFile(join(directory, 'upload.sbatch'), example('docs/sharding.md', 'bash', '#SBATCH'));
@@ -21,14 +21,21 @@ function completed(restarted?: number) {
 }
 
 describe('a Slurm array', {timeout: 300_000}, () => {
+  let started: Promise<SlurmCluster> | undefined;
+  const sharedCluster = () => {
+    started ??= startSlurm();
+    return started;
+  };
+  afterAll(async () => (await started)?.close(), 60_000);
+
   it('one task requeued in mid-batch: each input stands and is stored exactly once', async context => {
     needPrograms(context, slurmPrograms);
     const batch = await makeBatch({closed: true});
-    const cluster = await startSlurm(batch);
+    const cluster = await sharedCluster();
     const task = batch.big.shard;
     await writeRecipe(batch);
 
-    const job = await cluster.submit('upload.sbatch');
+    const job = await cluster.submit(batch, 'upload.sbatch');
     await batch.inMidBatch(`part-${task}.journal`);
     await cluster.run('scontrol', 'requeue', `${job}_${task}`);
     await batch.letResumedThrough();
@@ -42,11 +49,11 @@ describe('a Slurm array', {timeout: 300_000}, () => {
   it('run as two parts of the array: they keep the split', async context => {
     needPrograms(context, slurmPrograms);
     const batch = await makeBatch();
-    const cluster = await startSlurm(batch);
+    const cluster = await sharedCluster();
     await writeRecipe(batch);
     const jobs = [
-      await cluster.submit('upload.sbatch', '--array=3,5'),
-      await cluster.submit('upload.sbatch', '--array=1-2,4,6-16'),
+      await cluster.submit(batch, 'upload.sbatch', '--array=3,5'),
+      await cluster.submit(batch, 'upload.sbatch', '--array=1-2,4,6-16'),
     ];
     const tasks = [];
     for (const job of jobs) tasks.push(...(await cluster.finished(job)));
@@ -57,16 +64,16 @@ describe('a Slurm array', {timeout: 300_000}, () => {
   it('--shard auto takes each task for its part, and refuses a part of the array', async context => {
     needPrograms(context, slurmPrograms);
     const batch = await makeBatch();
-    const cluster = await startSlurm(batch);
+    const cluster = await sharedCluster();
     await writeFile(
       join(batch.directory, 'auto.sbatch'),
       '#!/bin/sh\nexec media upload -r ./assets --shard auto --journal "part-$SLURM_ARRAY_TASK_ID.journal" --format id\n',
     );
-    const whole = await cluster.finished(await cluster.submit('auto.sbatch', '--array=0-12:4'));
+    const whole = await cluster.finished(await cluster.submit(batch, 'auto.sbatch', '--array=0-12:4'));
     expect(whole.map(({id, state}) => [id, state])).toEqual([0, 4, 8, 12].map(id => [id, 'COMPLETED']));
     await batch.prove();
 
-    const job = await cluster.submit('auto.sbatch', '--array=4-8:4');
+    const job = await cluster.submit(batch, 'auto.sbatch', '--array=4-8:4');
     expect((await cluster.finished(job)).map(({exitCode}) => exitCode)).toEqual(['2:0', '2:0']);
     const output = await readFile(join(batch.directory, `slurm-${job}_4.out`), 'utf8');
     expect(output).toContain('begins at 4 and may be part of a larger one');
