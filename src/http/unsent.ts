@@ -18,15 +18,16 @@ export interface UnsentRequest {
 const longestAnswer = 64 * 1024;
 
 /**
- * Sends the head of a POST, never its body, and ends the connection. Resolves with the answer, or with undefined when there
- * was none in time; rejects with a MediaError when no connection could be made. Not by undici, which sends no head before
- * it has the body's first byte.
+ * Sends the head of a POST, never its body, and closes the connection. Resolves with the response, or with undefined if there
+ * is none in time or the signal is aborted; rejects with a MediaError if no connection can be made. undici cannot do this: it
+ * sends no head before it has the first byte of the body.
  */
 export async function postHead(
   {url, headers, waitMs, signal}: UnsentRequest,
   options: ConnectionOptions,
 ): Promise<HttpAnswer | undefined> {
-  const socket = await connect(url, options);
+  const socket = await connect(url, options, signal);
+  if (socket === undefined) return undefined;
   const request = startRequest({
     method: 'POST',
     path: url.pathname,
@@ -47,14 +48,29 @@ export async function postHead(
   }
 }
 
-function connect(url: URL, options: ConnectionOptions): Promise<Socket> {
+/** An open connection, or undefined if the signal is aborted first. */
+async function connect(
+  url: URL,
+  options: ConnectionOptions,
+  signal: StopSignal,
+): Promise<Socket | undefined> {
   const {hostname, host, protocol, port} = url;
-  return new Promise((resolve, reject) => {
-    new Connector(url, options, undefined).open(
-      {hostname: hostname.replace(/^\[|\]$/g, ''), host, protocol, port},
-      (error, socket) => (error ? reject(error) : resolve(socket)),
-    );
-  });
+  const connector = new Connector(url, options, undefined);
+  const abandon = () => connector.abandon(new Error('The request was aborted.'));
+  signal.addEventListener('abort', abandon);
+  try {
+    return await new Promise<Socket>((resolve, reject) => {
+      connector.open({hostname: hostname.replace(/^\[|\]$/g, ''), host, protocol, port}, (error, socket) =>
+        error ? reject(error) : resolve(socket),
+      );
+      if (signal.aborted) abandon();
+    });
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', abandon);
+  }
 }
 
 /** What is answered, as far as it comes before the connection ends. */

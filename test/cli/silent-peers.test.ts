@@ -1,7 +1,17 @@
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {execa} from 'execa';
 import {describe, expect, test} from 'vitest';
 import {errorLines, sandboxFor} from '../service/program.ts';
-import {fixture} from '../support/media.ts';
-import {fullListener, type SilentPeer, silentServer, silentTunnel} from '../support/silent-peers.ts';
+import {needPrograms, notRun} from '../support/installed.ts';
+import {fixture, program} from '../support/media.ts';
+import {
+  fullListener,
+  type SilentPeer,
+  silentNameServer,
+  silentServer,
+  silentTunnel,
+} from '../support/silent-peers.ts';
 
 const photo = fixture('photo.png');
 const throughProxy = ({port}: SilentPeer): [string, Record<string, string>] => [
@@ -36,4 +46,24 @@ describe.each<[string, () => Promise<SilentPeer>, (peer: SilentPeer) => [string,
     expect({stdout, endedBy}).toEqual({stdout: '', endedBy: signal});
     expect(stderr).toContain(`media: The run was ended by ${signal}.\n`);
   });
+});
+
+test('a name server that is silent, --deadline: ends as deadline_exceeded', async context => {
+  needPrograms(context, ['unshare', 'mount']);
+  if (!('execve' in process)) notRun(context, 'this Node waits for the look-up before it ends');
+  const address = await silentNameServer();
+  if (address === undefined) notRun(context, 'port 53 may not be listened on here');
+  const box = await sandboxFor('https://media.example');
+  const resolver = join(box.directory, 'resolv.conf');
+  await writeFile(resolver, `nameserver ${address}\n`);
+  const script = 'mount --bind "$0" /etc/resolv.conf || exit 77; exec "$@"';
+  const command = [program, 'upload', photo, '--deadline', '1s', '--json'];
+  const {stdout, stderr, exitCode} = await execa(
+    'unshare',
+    ['--map-root-user', '--mount', 'sh', '-c', script, resolver, process.execPath, ...command],
+    {...timely, cwd: box.directory, env: box.env, extendEnv: false, reject: false, stripFinalNewline: false},
+  );
+  if (exitCode === 77) notRun(context, `a file may not be mounted here (${stderr.trim()})`);
+  expect(errorLines(stderr)).toMatchObject([{code: 'deadline_exceeded'}]);
+  expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
 });

@@ -1,4 +1,5 @@
 import {spawn} from 'node:child_process';
+import {createSocket} from 'node:dgram';
 import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
 import {connect, createServer, type Socket} from 'node:net';
@@ -26,6 +27,19 @@ export async function silentServer(greet: (socket: Socket) => void = () => {}): 
   });
   const connected = once(server, 'connection');
   return {port: portOf(server), reached: () => connected};
+}
+
+/** The address of a name server that takes questions and answers none; undefined where nobody may listen on its port. */
+export async function silentNameServer(): Promise<string | undefined> {
+  const address = '127.0.0.99';
+  const socket = createSocket('udp4').bind(53, address);
+  onTestFinished(() => {
+    socket.close();
+  });
+  return once(socket, 'listening').then(
+    () => address,
+    () => undefined,
+  );
 }
 
 /** A proxy that opens its tunnel and lets nothing through. */
