@@ -1,3 +1,5 @@
+import {matches, viewOf} from './bytes.ts';
+
 /** What the file is called in which macOS keeps its notes about another one, on disks of other systems. */
 export const appleDouble = 'an AppleDouble file';
 
@@ -95,20 +97,6 @@ function isFlic(head: Uint8Array): boolean {
   return head.length >= 16 && view.getUint16(8, true) > 0 && view.getUint16(10, true) > 0;
 }
 
-/** Whether the bytes at an offset are these, one character of the string a byte. */
-export function matches(bytes: Uint8Array, offset: number, expected: string): boolean {
-  if (offset + expected.length > bytes.length) return false;
-  for (let index = 0; index < expected.length; index += 1) {
-    if (bytes[offset + index] !== expected.charCodeAt(index)) return false;
-  }
-  return true;
-}
-
-/** A DataView of the bytes, for numbers of more than one byte. */
-export function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
 // An animation says so ahead of the picture's data (PNG, third edition, 11.3.6).
 function pngType(head: Uint8Array): string {
   const view = viewOf(head);
@@ -118,33 +106,6 @@ function pngType(head: Uint8Array): string {
     position += 12 + view.getUint32(position);
   }
   return 'image/png';
-}
-
-/**
- * Whether packets follow each other at the distances of an MPEG transport stream: 188 bytes, 192 with a time stamp,
- * 204 with error correction. A capture may begin within a packet; the fewer packets, the stricter.
- */
-export function isTransportStream(head: Uint8Array): boolean {
-  for (const distance of [188, 192, 204]) {
-    for (let start = 0; start < distance; start += 1) {
-      if (head[start] !== 0x47) continue;
-      const atBoundary = start === 0 || (start === 4 && distance === 192);
-      if (packetsFollow(head, start, distance, atBoundary ? 3 : 5)) return true;
-    }
-  }
-  return false;
-}
-
-function packetsFollow(head: Uint8Array, start: number, distance: number, least: number): boolean {
-  const whole = Math.floor((head.length - start) / distance);
-  if (whole < least) return false;
-  for (let packet = 0; packet < Math.min(whole, 8); packet += 1) {
-    const position = start + packet * distance;
-    // The sync byte is the letter G: the next bytes must hold neither an error nor the reserved "no content" (H.222.0, 2.4.3).
-    const isPacket = head[position] === 0x47 && ((head[position + 1] ?? 0x80) & 0x80) === 0;
-    if (!isPacket || ((head[position + 3] ?? 0) & 0x30) === 0) return false;
-  }
-  return true;
 }
 
 /** Checks of what file-type concludes from a few bytes, which any file may begin with; false where we know better. */

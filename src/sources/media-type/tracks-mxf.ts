@@ -1,7 +1,6 @@
+import {holds, matches} from './bytes.ts';
 import type {RandomAccess} from './random-access.ts';
-import {matches} from './sniff-signatures.ts';
 import type {Tracks} from './tracks.ts';
-import {holds} from './tracks-streams.ts';
 
 /** How far a header may reach: it names a few dozen descriptions of tracks. */
 const mostBytes = 1024 * 1024;

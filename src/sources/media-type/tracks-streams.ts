@@ -1,4 +1,4 @@
-import {matches, viewOf} from './sniff-signatures.ts';
+import {holds, matches, viewOf} from './bytes.ts';
 import {mostTelling, type Tracks} from './tracks.ts';
 
 /** How the first packet of each stream in an Ogg file begins. */
@@ -129,13 +129,4 @@ export function isWtv(head: Uint8Array): boolean {
 export function wtvTracks(head: Uint8Array): Tracks {
   if (holds(head, `vids${directShowKind}`)) return 'video';
   return holds(head, `auds${directShowKind}`) ? 'audio' : undefined;
-}
-
-/** Whether the bytes hold a sequence of bytes, one character of the string a byte. */
-export function holds(bytes: Uint8Array, sequence: string): boolean {
-  const first = sequence.charCodeAt(0);
-  for (let at = bytes.indexOf(first); at !== -1; at = bytes.indexOf(first, at + 1)) {
-    if (matches(bytes, at, sequence)) return true;
-  }
-  return false;
 }

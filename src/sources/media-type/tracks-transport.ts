@@ -1,4 +1,4 @@
-import {viewOf} from './sniff-signatures.ts';
+import {viewOf} from './bytes.ts';
 import {mostTelling, type Tracks} from './tracks.ts';
 
 /** What the streams of a program are (ISO/IEC 13818-1, table 2-34; ATSC and SMPTE for those from 0x80 on). */
@@ -97,4 +97,31 @@ function described(list: Uint8Array): Tracks | 'unknown' {
     if (kind !== undefined) return kind;
   }
   return 'unknown';
+}
+
+/**
+ * Whether packets follow each other at the distances of an MPEG transport stream: 188 bytes, 192 with a time stamp,
+ * 204 with error correction. A capture may begin within a packet; the fewer packets, the stricter.
+ */
+export function isTransportStream(head: Uint8Array): boolean {
+  for (const distance of [188, 192, 204]) {
+    for (let start = 0; start < distance; start += 1) {
+      if (head[start] !== 0x47) continue;
+      const atBoundary = start === 0 || (start === 4 && distance === 192);
+      if (packetsFollow(head, start, distance, atBoundary ? 3 : 5)) return true;
+    }
+  }
+  return false;
+}
+
+function packetsFollow(head: Uint8Array, start: number, distance: number, least: number): boolean {
+  const whole = Math.floor((head.length - start) / distance);
+  if (whole < least) return false;
+  for (let packet = 0; packet < Math.min(whole, 8); packet += 1) {
+    const position = start + packet * distance;
+    // The sync byte is the letter G: the next bytes must hold neither an error nor the reserved "no content" (H.222.0, 2.4.3).
+    const isPacket = head[position] === 0x47 && ((head[position + 1] ?? 0x80) & 0x80) === 0;
+    if (!isPacket || ((head[position + 3] ?? 0) & 0x30) === 0) return false;
+  }
+  return true;
 }

@@ -1,0 +1,22 @@
+/** Whether the bytes at an offset are these, one character of the string a byte. */
+export function matches(bytes: Uint8Array, offset: number, expected: string): boolean {
+  if (offset + expected.length > bytes.length) return false;
+  for (let index = 0; index < expected.length; index += 1) {
+    if (bytes[offset + index] !== expected.charCodeAt(index)) return false;
+  }
+  return true;
+}
+
+/** A DataView of the bytes, for numbers of more than one byte. */
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** Whether the bytes hold a sequence of bytes, one character of the string a byte. */
+export function holds(bytes: Uint8Array, sequence: string): boolean {
+  const first = sequence.charCodeAt(0);
+  for (let at = bytes.indexOf(first); at !== -1; at = bytes.indexOf(first, at + 1)) {
+    if (matches(bytes, at, sequence)) return true;
+  }
+  return false;
+}

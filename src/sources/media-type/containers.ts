@@ -1,0 +1,73 @@
+import type {RandomAccess} from './random-access.ts';
+import type {Tracks} from './tracks.ts';
+import {isobmffTracks, isobmffType} from './tracks-isobmff.ts';
+import {matroskaTracks, matroskaType} from './tracks-matroska.ts';
+import {isMxf, mxfTracks} from './tracks-mxf.ts';
+import {
+  asfTracks,
+  aviTracks,
+  flvTracks,
+  isAsf,
+  isAvi,
+  isFlv,
+  isOgg,
+  isRealMedia,
+  isWtv,
+  oggTracks,
+  realMediaTracks,
+  wtvTracks,
+} from './tracks-streams.ts';
+import {isTransportStream, transportTracks} from './tracks-transport.ts';
+
+/** A container that may hold video. */
+export interface Contents {
+  /** Its type if there is video in it, or a type of picture. */
+  type: string;
+  tracks: Tracks;
+}
+
+/** Containers whose first bytes name what is in them: the type with video, how they begin, and what they hold. */
+const containers: readonly (readonly [
+  type: string,
+  begins: (head: Uint8Array) => boolean,
+  tracks: (head: Uint8Array) => Tracks,
+])[] = [
+  ['video/x-ms-asf', isAsf, asfTracks],
+  ['video/x-msvideo', isAvi, aviTracks],
+  ['video/x-flv', isFlv, flvTracks],
+  ['video/vnd.rn-realvideo', isRealMedia, realMediaTracks],
+  ['video/x-ms-wtv', isWtv, wtvTracks],
+  ['video/mp2t', isTransportStream, transportTracks],
+];
+
+/** Reads from the first bytes of a file, and from its list of tracks, what it contains; undefined for other files. */
+export async function readContainer(head: Uint8Array, bytes: RandomAccess): Promise<Contents | undefined> {
+  if (isOgg(head)) {
+    const tracks = oggTracks(head);
+    return tracks && {type: 'video/ogg', tracks};
+  }
+  const known = containers.find(([, begins]) => begins(head));
+  if (known !== undefined) return {type: known[0], tracks: known[2](head)};
+  const cached = withHead(head, bytes);
+  if (isMxf(head)) return {type: 'video/mxf', tracks: await mxfTracks(cached)};
+  const matroska = matroskaType(head);
+  if (matroska !== undefined) return {type: matroska, tracks: await matroskaTracks(cached)};
+  const type = isobmffType(head, bytes.size);
+  if (type === undefined) return undefined;
+  if (type.startsWith('image/')) return {type, tracks: undefined};
+  const tracks = await isobmffTracks(cached);
+  // Players use the brands of audio for audio only; just a moving picture outweighs them.
+  if (type === 'audio/mp4') return {type: 'video/mp4', tracks: tracks ?? 'audio'};
+  return {type, tracks};
+}
+
+/** Most lists of tracks begin within the bytes that are read already. */
+function withHead(head: Uint8Array, bytes: RandomAccess): RandomAccess {
+  return {
+    size: bytes.size,
+    read: async (position, length) =>
+      position + length <= head.length
+        ? head.subarray(position, position + length)
+        : bytes.read(position, length),
+  };
+}
