@@ -78,7 +78,7 @@ function isSentForCertain({found}: Source): boolean | Promise<boolean> {
 
 /** What cannot be read is neither sent nor left out under another name. */
 async function isMedia(source: Source): Promise<boolean> {
-  const {sniff} = await import('../media-type/sniff.ts');
+  const {sniff} = await import('../media-type/sniff/sniff.ts');
   try {
     const opened = await source.open(new AbortController().signal);
     try {

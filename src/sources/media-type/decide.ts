@@ -1,12 +1,12 @@
 import {extname} from 'node:path';
 import {MediaError, NotMediaError} from '../../errors.ts';
 import type {Source} from '../open/source.ts';
-import {ambiguousExtensions, furtherTypes} from './extension-types.ts';
-import type {Finding, MediaFinding} from './finding.ts';
-import type {RandomAccess} from './random-access.ts';
+import type {RandomAccess} from './bytes/random-access.ts';
 import {type Claim, describeMismatch, mismatched, notMedia, showable} from './sentences.ts';
-import {loadSniffer, sniff} from './sniff.ts';
-import {markup, plainText} from './sniff-plain-text.ts';
+import type {Finding, MediaFinding} from './sniff/finding.ts';
+import {markup, plainText} from './sniff/plain-text.ts';
+import {loadSniffer, sniff} from './sniff/sniff.ts';
+import {ambiguousExtensions, furtherTypes} from './types/extension-types.ts';
 import {
   extensionTypes,
   isMediaType,
@@ -15,7 +15,7 @@ import {
   isWrappedIn,
   tabledExtensionType,
   typesAgree,
-} from './tables.ts';
+} from './types/tables.ts';
 
 /** The values of `--types`. */
 export type TypeRule = 'extension' | 'content' | 'strict';

@@ -7,7 +7,7 @@ import {describe, expect, test} from 'vitest';
 import {NotMediaError} from '../../../src/errors.ts';
 import {decideContentType, parseContentType} from '../../../src/sources/media-type/decide.ts';
 import {wordsFor} from '../../../src/sources/media-type/plain-words.ts';
-import {canonicalType, isMediaType} from '../../../src/sources/media-type/tables.ts';
+import {canonicalType, isMediaType} from '../../../src/sources/media-type/types/tables.ts';
 import {box, latin1, mp3Frame, mxf, wtv} from '../../support/formats.ts';
 
 function fixture(name: string): Buffer {

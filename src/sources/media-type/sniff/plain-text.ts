@@ -1,4 +1,4 @@
-import {decode} from './sniff-text.ts';
+import {decode} from './text.ts';
 
 /** What a text without any mark of its own is called. */
 export const plainText = 'plain text';

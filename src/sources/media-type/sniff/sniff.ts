@@ -1,15 +1,15 @@
-import {holdsAudioFrames} from './audio-frames.ts';
-import {matches} from './bytes.ts';
-import {type Contents, readContainer} from './containers.ts';
+import {holdsAudioFrames} from '../bytes/audio-frames.ts';
+import {matches} from '../bytes/bytes.ts';
+import type {RandomAccess} from '../bytes/random-access.ts';
+import {type Contents, readContainer} from '../tracks/containers.ts';
+import {canonicalType, isMediaType} from '../types/tables.ts';
+import {isAudioStream} from './audio.ts';
 import type {Finding} from './finding.ts';
-import type {RandomAccess} from './random-access.ts';
-import {isAudioStream} from './sniff-audio.ts';
-import {sniffRawVideo} from './sniff-nal.ts';
-import {sniffPicture} from './sniff-pictures.ts';
-import {sniffPlainText} from './sniff-plain-text.ts';
-import {isConfirmed, isCursor, sniffSignature} from './sniff-signatures.ts';
-import {sniffText} from './sniff-text.ts';
-import {canonicalType, isMediaType} from './tables.ts';
+import {sniffRawVideo} from './nal.ts';
+import {sniffPicture} from './pictures.ts';
+import {sniffPlainText} from './plain-text.ts';
+import {isConfirmed, isCursor, sniffSignature} from './signatures.ts';
+import {sniffText} from './text.ts';
 
 const headLength = 64 * 1024;
 

@@ -1,4 +1,4 @@
-import {matches, viewOf} from './bytes.ts';
+import {matches, viewOf} from '../bytes/bytes.ts';
 
 /** The type of a picture whose beginning is more than a few fixed bytes, if that is what the bytes are. */
 export function sniffPicture(head: Uint8Array): string | undefined {

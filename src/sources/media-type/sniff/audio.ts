@@ -1,4 +1,4 @@
-import type {RandomAccess} from './random-access.ts';
+import type {RandomAccess} from '../bytes/random-access.ts';
 
 /** mediabunny skips tags and covers of any length; past this many bytes it is stopped. */
 const mostBytes = 2 ** 20;

@@ -1,6 +1,6 @@
-import {holdsAudioFrames} from './audio-frames.ts';
-import {matches, viewOf} from './bytes.ts';
-import type {RandomAccess} from './random-access.ts';
+import {holdsAudioFrames} from '../bytes/audio-frames.ts';
+import {matches, viewOf} from '../bytes/bytes.ts';
+import type {RandomAccess} from '../bytes/random-access.ts';
 import {mostTelling, type Tracks} from './tracks.ts';
 
 /** Enough for any film's headers; a file that was made to tire us ends here. */

@@ -1,5 +1,5 @@
-import {matches} from './bytes.ts';
-import type {RandomAccess} from './random-access.ts';
+import {matches} from '../bytes/bytes.ts';
+import type {RandomAccess} from '../bytes/random-access.ts';
 import {mostTelling, type Tracks} from './tracks.ts';
 
 /** Elements ahead of the track list: a handful, or a cluster each few seconds where the list comes last. */

@@ -1,4 +1,4 @@
-import {viewOf} from './bytes.ts';
+import {viewOf} from '../bytes/bytes.ts';
 import {mostTelling, type Tracks} from './tracks.ts';
 
 /** What the streams of a program are (ISO/IEC 13818-1, table 2-34; ATSC and SMPTE for those from 0x80 on). */

@@ -1,4 +1,4 @@
-import {matches, viewOf} from './bytes.ts';
+import {matches, viewOf} from '../bytes/bytes.ts';
 
 /** What the file is called in which macOS keeps its notes about another one, on disks of other systems. */
 export const appleDouble = 'an AppleDouble file';

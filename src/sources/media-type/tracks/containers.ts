@@ -1,8 +1,7 @@
-import type {RandomAccess} from './random-access.ts';
-import type {Tracks} from './tracks.ts';
-import {isobmffTracks, isobmffType} from './tracks-isobmff.ts';
-import {matroskaTracks, matroskaType} from './tracks-matroska.ts';
-import {isMxf, mxfTracks} from './tracks-mxf.ts';
+import type {RandomAccess} from '../bytes/random-access.ts';
+import {isobmffTracks, isobmffType} from './isobmff.ts';
+import {matroskaTracks, matroskaType} from './matroska.ts';
+import {isMxf, mxfTracks} from './mxf.ts';
 import {
   asfTracks,
   aviTracks,
@@ -16,8 +15,9 @@ import {
   oggTracks,
   realMediaTracks,
   wtvTracks,
-} from './tracks-streams.ts';
-import {isTransportStream, transportTracks} from './tracks-transport.ts';
+} from './streams.ts';
+import type {Tracks} from './tracks.ts';
+import {isTransportStream, transportTracks} from './transport.ts';
 
 /** A container that may hold video. */
 export interface Contents {

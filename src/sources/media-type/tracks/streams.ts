@@ -1,4 +1,4 @@
-import {holds, matches, viewOf} from './bytes.ts';
+import {holds, matches, viewOf} from '../bytes/bytes.ts';
 import {mostTelling, type Tracks} from './tracks.ts';
 
 /** How the first packet of each stream in an Ogg file begins. */

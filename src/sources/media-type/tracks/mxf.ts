@@ -1,5 +1,5 @@
-import {holds, matches} from './bytes.ts';
-import type {RandomAccess} from './random-access.ts';
+import {holds, matches} from '../bytes/bytes.ts';
+import type {RandomAccess} from '../bytes/random-access.ts';
 import type {Tracks} from './tracks.ts';
 
 /** How far a header may reach: it names a few dozen descriptions of tracks. */
