@@ -1,7 +1,7 @@
 import {settingMeanings} from '../src/commands/account/config.ts';
 import {type ErrorCode, exitStatusOf} from '../src/errors.ts';
 import type {EndSignal} from '../src/host.ts';
-import type {FormatName} from '../src/output/formats.ts';
+import type {FormatName} from '../src/output/results/formats.ts';
 import {type SettingName, settingNames} from '../src/settings/store.ts';
 import {jobEngines} from '../src/sources/find/shard.ts';
 

@@ -9,10 +9,10 @@ import {
   formatOutcome,
   outcomeRow,
   recordRows,
-} from '../../src/output/formats.ts';
-import {Results} from '../../src/output/results.ts';
+} from '../../src/output/results/formats.ts';
+import {Results} from '../../src/output/results/results.ts';
+import {renderTable} from '../../src/output/results/table.ts';
 import {Stdout} from '../../src/output/stdout.ts';
-import {renderTable} from '../../src/output/table.ts';
 import {type MediaRecord, parseRecord, type ReceivedRecord} from '../../src/service/record.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import type {Clock} from '../../src/host.ts';
-import {filesText, Meter, type Standing, standingBar, standingText} from '../../src/output/meter.ts';
+import {filesText, Meter, type Standing, standingBar, standingText} from '../../src/output/progress/meter.ts';
 
 const MiB = 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import {PassThrough} from 'node:stream';
 import {describe, expect, it} from 'vitest';
 import type {TerminalOutput} from '../../src/host.ts';
-import {progressTexts} from '../../src/output/progress-lines.ts';
+import {progressTexts} from '../../src/output/progress/progress-lines.ts';
 import {mayAnimate, mayColor, widthOf, withoutColor} from '../../src/output/terminal.ts';
 import {formatBytes} from '../../src/output/units.ts';
 

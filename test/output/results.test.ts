@@ -1,6 +1,6 @@
 import {PassThrough} from 'node:stream';
 import {describe, expect, it} from 'vitest';
-import {Results} from '../../src/output/results.ts';
+import {Results} from '../../src/output/results/results.ts';
 import {Stdout} from '../../src/output/stdout.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {formatOutcome, recordRows} from '../../src/output/formats.ts';
+import {formatOutcome, recordRows} from '../../src/output/results/formats.ts';
 import {
   compactJson,
   parseErrorRecord,

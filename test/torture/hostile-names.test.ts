@@ -1,7 +1,7 @@
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect} from 'vitest';
-import {type FormatName, formatNames} from '../../src/output/formats.ts';
+import {type FormatName, formatNames} from '../../src/output/results/formats.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {fixture, type Sandbox} from '../support/media.ts';
 import {experiment} from './experiment.ts';

@@ -3,7 +3,7 @@ import {type AddressInfo, createServer, type Server, type Socket} from 'node:net
 import {join} from 'node:path';
 import {expect, onTestFinished} from 'vitest';
 import {exitStatusOf} from '../../src/errors.ts';
-import {formatNames} from '../../src/output/formats.ts';
+import {formatNames} from '../../src/output/results/formats.ts';
 import {type Sandbox, sandbox} from '../support/media.ts';
 import {memoryIn, tellMemory, withoutMemory} from '../support/memory.ts';
 import {experiment} from './experiment.ts';

@@ -2,7 +2,7 @@ import {Command, Option} from 'commander';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
 import {collect, parseDuration, parseRate, wholeNumber} from '../../cli/values.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
-import {type FormatName, formatNames} from '../../output/formats.ts';
+import {type FormatName, formatNames} from '../../output/results/formats.ts';
 import type {AfterAction} from './after-action.ts';
 import type {UploadFlags} from './flags.ts';
 

@@ -1,4 +1,4 @@
-import type {FormatName} from '../../output/formats.ts';
+import type {FormatName} from '../../output/results/formats.ts';
 import type {TypeRule} from '../../sources/media-type/decide.ts';
 
 /** The options of `media upload`, as they were read from the command line. */

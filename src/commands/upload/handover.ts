@@ -1,5 +1,5 @@
 import type {Invocation} from '../../cli/invocation.ts';
-import {webAddress} from '../../output/links.ts';
+import {webAddress} from '../../output/results/links.ts';
 import {mayColor, widthOf} from '../../output/terminal.ts';
 import {publicUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
@@ -60,7 +60,7 @@ class Handover implements AfterAction {
   async #showCodes(addresses: readonly string[]): Promise<void> {
     const {host, report, globals} = this.#invocation;
     if (!this.#isTerminal('--qr')) return;
-    const {qrCode} = await import('../../output/qr.ts');
+    const {qrCode} = await import('../../output/results/qr.ts');
     const size = {width: widthOf(host.stderr), color: mayColor(host.stderr, host.env, globals.color)};
     for (const address of addresses) {
       const code = qrCode(address, size);

@@ -1,6 +1,6 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import type {Clock} from '../../host.ts';
-import {filesText, Meter, standingFields, standingText} from '../../output/meter.ts';
+import {filesText, Meter, standingFields, standingText} from '../../output/progress/meter.ts';
 import {mayAnimate, mayColor} from '../../output/terminal.ts';
 import type {TransferObserver} from '../../transfer/batch.ts';
 import type {Inputs} from './inputs.ts';
@@ -122,7 +122,7 @@ async function show(
     const stop = hasLines(invocation, several) ? host.clock.every(plainLineMs, telling.tell) : () => {};
     return {start: () => {}, stop};
   }
-  const {Progress} = await import('../../output/progress.ts');
+  const {Progress} = await import('../../output/progress/progress.ts');
   const color = mayColor(host.stderr, host.env, invocation.globals.color);
   const {clock, stderr: stream} = host;
   const progress = new Progress({stream, clock, color, several, meter, counts: telling.counts});

@@ -5,8 +5,8 @@ import {MediaError} from '../../errors.ts';
 import type {EndSignal} from '../../host.ts';
 import type {Journal} from '../../journal/journal.ts';
 import {Stop} from '../../lib/stop.ts';
-import type {FormatName} from '../../output/formats.ts';
-import type {Results} from '../../output/results.ts';
+import type {FormatName} from '../../output/results/formats.ts';
+import type {Results} from '../../output/results/results.ts';
 import type {Shard} from '../../sources/find/shard.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
@@ -147,7 +147,7 @@ export class UploadRun {
   async #openResults(several: boolean) {
     const {host, stdout, globals} = this.#invocation;
     const [{Results}, {mayColor, mayLink, widthOf}] = await Promise.all([
-      import('../../output/results.ts'),
+      import('../../output/results/results.ts'),
       import('../../output/terminal.ts'),
     ]);
     const color = mayColor(host.stdout, host.env, globals.color);

@@ -1,4 +1,4 @@
-import type {Style} from './terminal.ts';
+import type {Style} from '../terminal.ts';
 
 const styles: Record<string, Style> = {
   uploaded: 'green',

@@ -1,9 +1,9 @@
 import ora, {type Ora} from 'ora';
-import type {Clock, TerminalOutput} from '../host.ts';
-import {cutEnd} from './cells.ts';
+import type {Clock, TerminalOutput} from '../../host.ts';
+import {cutEnd} from '../cells.ts';
+import type {Drawing} from '../report.ts';
 import type {Meter} from './meter.ts';
 import {batchLines, type Counts, fileLine} from './progress-lines.ts';
-import type {Drawing} from './report.ts';
 
 /** Lines for files in flight, at most; the rest are counted. */
 const mostFiles = 8;

@@ -1,5 +1,5 @@
 import {renderUnicodeCompact} from 'uqr';
-import {cellsOf} from './cells.ts';
+import {cellsOf} from '../cells.ts';
 
 const black = '\u001b[97;40m';
 const reset = '\u001b[0m';

@@ -1,8 +1,8 @@
-import {cellsOf, cutEnd, cutMiddle} from './cells.ts';
-import {printable} from './escape.ts';
+import {cellsOf, cutEnd, cutMiddle} from '../cells.ts';
+import {printable} from '../escape.ts';
+import {formatBytes, formatDuration} from '../units.ts';
 import type {FileInFlight, Standing} from './meter.ts';
 import {filesText, standingBar, standingPercent, standingTexts} from './meter.ts';
-import {formatBytes, formatDuration} from './units.ts';
 
 /** Cells that a name keeps, or a third of the line where that is more. */
 const narrowestName = 12;

@@ -1,8 +1,8 @@
 import Table from 'cli-table3';
-import {defined} from '../lib/defined.ts';
-import {cellsOf, urlsIn, wrap} from './cells.ts';
+import {defined} from '../../lib/defined.ts';
+import {cellsOf, urlsIn, wrap} from '../cells.ts';
+import {paint, type Style} from '../terminal.ts';
 import {hyperlink, linkLines} from './links.ts';
-import {paint, type Style} from './terminal.ts';
 
 export interface TableOptions {
   headings?: string[] | undefined;

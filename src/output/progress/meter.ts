@@ -1,6 +1,6 @@
-import type {Clock} from '../host.ts';
-import {defined} from '../lib/defined.ts';
-import {formatBytes, formatDuration} from './units.ts';
+import type {Clock} from '../../host.ts';
+import {defined} from '../../lib/defined.ts';
+import {formatBytes, formatDuration} from '../units.ts';
 
 /** A file that is being worked on. */
 export interface FileInFlight {

@@ -1,8 +1,8 @@
-import type {MediaRecord} from '../service/record.ts';
-import {publicUrl} from '../service/record.ts';
-import type {Outcome} from '../transfer/outcome.ts';
-import {csvField, markdownText, markdownUrl, printable, printableJson} from './escape.ts';
-import {errorFields} from './report.ts';
+import type {MediaRecord} from '../../service/record.ts';
+import {publicUrl} from '../../service/record.ts';
+import type {Outcome} from '../../transfer/outcome.ts';
+import {csvField, markdownText, markdownUrl, printable, printableJson} from '../escape.ts';
+import {errorFields} from '../report.ts';
 
 export const formatNames = ['table', 'json', 'ndjson', 'csv', 'url', 'id', 'markdown'] as const;
 export type FormatName = (typeof formatNames)[number];

@@ -1,5 +1,7 @@
-import {InOrder} from '../lib/in-order.ts';
-import type {LeftOut, Outcome} from '../transfer/outcome.ts';
+import {InOrder} from '../../lib/in-order.ts';
+import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
+import type {Stdout} from '../stdout.ts';
+import {formatBytes} from '../units.ts';
 import {
   checkHeadings,
   checkRow,
@@ -11,8 +13,6 @@ import {
   recordRows,
 } from './formats.ts';
 import {statusStyle} from './status-style.ts';
-import type {Stdout} from './stdout.ts';
-import {formatBytes} from './units.ts';
 
 export interface ResultOptions {
   format: FormatName;
