@@ -1,0 +1,155 @@
+/** So many characters of a key in a row are as bad as the key. */
+const longestHarmless = 11;
+/** Of a shorter key, nothing but the whole word is sought: it may be part of words that have nothing to do with it. */
+const shortestPart = 8;
+/** Such a key is a word like any other; only what calls it a key gives it away. */
+const shortestWord = 4;
+/** What the quick look compares. */
+const sample = 4;
+
+const placeholder = '[secret]';
+
+/** What is sought: all runs of one length of a spelling, in small letters. */
+interface Spelling {
+  readonly length: number;
+  readonly runs: ReadonlySet<string>;
+}
+
+/** A character, however it is written, and where. */
+interface Unit {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Finds a key, and parts of it, in text. */
+export class Redaction {
+  readonly #key: string;
+  readonly #spellings: readonly Spelling[];
+  readonly #samples = new Set<string>();
+  readonly #isNumber: boolean;
+
+  constructor(key: string) {
+    this.#key = key.toLowerCase();
+    // A key of digits may also be a number that is none of its business, such as a size.
+    this.#isNumber = !Number.isNaN(Number(key));
+    const decoded = [anyEscape, percentEscape].map(pattern => textOf(unitsOf(key, pattern)));
+    const texts = [key, ...decoded, ...base64Of(key)];
+    this.#spellings = [...new Set(texts.map(text => text.toLowerCase()))]
+      .filter(text => text.length >= shortestPart)
+      .map(text => runsOf(text, Math.min(text.length, longestHarmless + 1)));
+    for (const {runs} of this.#spellings)
+      for (const run of runs)
+        for (let at = 0; at + sample <= run.length; at += 1) this.#samples.add(run.slice(at, at + sample));
+  }
+
+  /** The text without the key: its characters as they are, escaped as in JSON or as in a URL, or in base64. JSON stays JSON. */
+  apply(text: string): string {
+    if (this.#key === '' || !this.#mayHold(text)) return text;
+    const found = this.#rangesIn(unitsOf(text, anyEscape).map(unit => withoutQuote(unit, text)));
+    // What is no JSON may hold quotes that end nothing and backslashes that escape nothing.
+    if (!isJson(text)) found.push(...this.#rangesIn(unitsOf(text, percentEscape)));
+    const outside = this.#isNumber ? numbersIn(text) : [];
+    const ranges = found.filter(([start]) => !outside.some(([from, to]) => from <= start && start < to));
+    return replaced(text, ranges);
+  }
+
+  /** A quick look: whether there is anything that a closer one is worth. */
+  #mayHold(text: string): boolean {
+    if (this.#key.length < shortestPart || text.includes('\\') || text.includes('%')) return true;
+    const lower = text.toLowerCase();
+    // A run of 8 characters holds 4 that begin at a multiple of 5.
+    for (let at = 0; at + sample <= lower.length; at += shortestPart - sample + 1)
+      if (this.#samples.has(lower.slice(at, at + sample))) return true;
+    return lower.length !== text.length;
+  }
+
+  #rangesIn(units: readonly Unit[]): [number, number][] {
+    const lower = textOf(units);
+    const ranges: [number, number][] = [];
+    const add = (from: number, to: number) => {
+      const [first, last] = [units[from], units[to - 1]];
+      if (first !== undefined && last !== undefined) ranges.push([first.start, last.end]);
+    };
+    if (this.#key.length < shortestPart) {
+      for (let at = lower.indexOf(this.#key); at !== -1; at = lower.indexOf(this.#key, at + 1))
+        if (this.#isWordAt(lower, at)) add(at, at + this.#key.length);
+    }
+    for (const {length, runs} of this.#spellings)
+      for (let at = 0; at + length <= lower.length; at += 1)
+        if (runs.has(lower.slice(at, at + length))) add(at, at + length);
+    return ranges;
+  }
+
+  #isWordAt(lower: string, at: number): boolean {
+    const [before, after] = [lower.slice(0, at), lower.slice(at + this.#key.length)];
+    if (/^\w/.test(after)) return false;
+    return this.#key.length < shortestWord ? /bearer[ "':=]+$/.test(before) : !/\w$/.test(before);
+  }
+}
+
+const anyEscape = /\\u[\da-f]{4}|\\.|%[\da-f]{2}|./gis;
+const percentEscape = /%[\da-f]{2}|./gis;
+
+/** The characters of a text, each written in one way or another; each is one UTF-16 unit. */
+function unitsOf(text: string, pattern: RegExp): Unit[] {
+  return [...text.matchAll(pattern)].map(({0: written, index}) => {
+    const hex = /^(?:\\u|%)(?=[\da-f]+$)(.+)$/i.exec(written)?.[1];
+    const plain = hex === undefined ? written.slice(-1) : String.fromCharCode(Number.parseInt(hex, 16));
+    return {text: plain, start: index, end: index + written.length};
+  });
+}
+
+/** The characters, each in its small form where that is one as well. */
+function textOf(units: readonly Unit[]): string {
+  return units.map(({text}) => (text.toLowerCase().length === 1 ? text.toLowerCase() : text)).join('');
+}
+
+/** A quote that no backslash escapes is none of a key's in JSON: it begins or ends a string. */
+function withoutQuote(unit: Unit, text: string): Unit {
+  return text.slice(unit.start, unit.end) === '"' ? {...unit, text: '\uffff'} : unit;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function runsOf(text: string, length: number): Spelling {
+  const runs = new Set<string>();
+  for (let at = 0; at + length <= text.length; at += 1) runs.add(text.slice(at, at + length));
+  return {length, runs};
+}
+
+/** What base64 makes of the key behind any number of other bytes, without the characters that depend on its neighbours. */
+function base64Of(key: string): string[] {
+  return [0, 1, 2].flatMap(offset => {
+    const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(key, 'latin1')]);
+    const encoded = bytes.toString('base64').replace(/=+$/, '');
+    const own = encoded.slice(Math.ceil((offset * 8) / 6), Math.floor((bytes.length * 8) / 6));
+    return [own, own.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+}
+
+/** Where a text is not between quotes. */
+function numbersIn(text: string): [number, number][] {
+  return [...text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|[^"]+/gs)]
+    .filter(([part]) => !part.startsWith('"'))
+    .map(({0: part, index}) => [index, index + part.length]);
+}
+
+function replaced(text: string, ranges: [number, number][]): string {
+  let result = '';
+  let at = 0;
+  for (const [start, end] of ranges.sort(([one], [other]) => one - other)) {
+    if (end <= at) continue;
+    // What overlaps or touches the one before is one with it.
+    if (start > at || at === 0) result += `${text.slice(at, start)}${placeholder}`;
+    at = end;
+  }
+  return result + text.slice(at);
+}
