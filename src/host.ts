@@ -50,6 +50,8 @@ export interface Host {
   /** Whether standard output is a pipe or a socket: what reads it may write to the terminal of standard error. */
   isStdoutPiped(): boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** From now on, programs that others start here get this environment, and nothing else of ours. */
+  narrowEnvironment(env: Host['env']): void;
   readonly platform: NodeJS.Platform;
   readonly clock: Clock;
   /** What relative paths start from: the working directory by its path, or as `.` where it has none that is exact. */
@@ -125,6 +127,7 @@ export function systemHost(): Host {
     },
     isStdoutPiped,
     env: process.env,
+    narrowEnvironment,
     platform: process.platform,
     clock: systemClock,
     cwd: workingDirectory,
@@ -150,6 +153,11 @@ export function systemHost(): Host {
       return () => process.off('SIGUSR2', listener);
     },
   };
+}
+
+function narrowEnvironment(env: Host['env']): void {
+  for (const name of Object.keys(process.env)) if (env[name] === undefined) delete process.env[name];
+  Object.assign(process.env, env);
 }
 
 function isStdoutPiped(): boolean {

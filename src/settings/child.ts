@@ -1,5 +1,6 @@
 import {type SpawnOptions, spawn} from 'node:child_process';
 import type {Host} from '../host.ts';
+import {childEnvironment} from '../lib/child-environment.ts';
 
 /** A program to run for a line of text: a keychain, a password manager. */
 export interface ChildRequest {
@@ -35,7 +36,7 @@ export function runChild(
 ): Promise<ChildEnd> {
   const options: SpawnOptions = {
     cwd,
-    env: host.env,
+    env: childEnvironment(host.env),
     stdio: ['pipe', 'pipe', stderr],
     windowsHide: true,
   };

@@ -160,6 +160,22 @@ describe('key-command', () => {
     expect(exitCode).toBe(4);
   });
 
+  it('our secrets in the environment: the command gets none, and what else there is', async () => {
+    const {url} = await scriptedServer(connection => connection.answer(200, '{"data":{}}'));
+    const box = await configured({'base-url': url, 'key-command': 'env > seen; echo mk_x'});
+    const env = {
+      ...box.env,
+      MEDIA_CLIENT_KEY_PASSPHRASE: 'open sesame',
+      HTTPS_PROXY: 'me:p@ss@proxy.example:3128',
+      VAULT_TOKEN: 'theirs',
+    };
+    await box.run(['whoami'], {env});
+    const seen = await readFile(join(box.directory, 'config/seen'), 'utf8');
+    expect(seen).toContain('VAULT_TOKEN=theirs\n');
+    expect(seen).toContain('HTTPS_PROXY=proxy.example:3128\n');
+    expect(seen).not.toMatch(/sesame|p@ss/);
+  });
+
   it('the working directory: nothing in it is run', async () => {
     const box = await configured({'base-url': 'https://a.example', 'key-command': './pass'});
     await writeFile(join(box.directory, 'pass'), '#!/bin/sh\ntouch "$HOME/ran"\n', {mode: 0o755});

@@ -133,24 +133,33 @@ async function desktop(box: Sandbox) {
   const directory = join(box.directory, 'bin');
   const notes = join(box.directory, 'opened');
   await mkdir(directory);
-  const opener = `#!/bin/sh\nprintf '%s\\n' "$#" "$@" >> '${notes}'\n`;
+  const opener = `#!/bin/sh\nenv > '${notes}.env'\nprintf '%s\\n' "$#" "$@" >> '${notes}'\n`;
   await writeFile(join(directory, 'xdg-open'), opener, {mode: 0o755});
   return {
     env: {PATH: `${directory}:${box.env['PATH']}`},
     opened: () => readFile(notes, 'utf8').catch(() => ''),
+    environment: () => readFile(`${notes}.env`, 'utf8'),
   };
 }
 
 describe.runIf(process.platform === 'linux')('media upload --open', () => {
   it('the address, as one argument, in the browser; also off a terminal', async () => {
     const box = await sandboxFor('https://cdn.example/a b$(touch x);`id`.png');
-    const {env, opened} = await desktop(box);
+    const {env, opened, environment} = await desktop(box);
+    const secrets = {
+      MEDIA_CLIENT_KEY_PASSPHRASE: 'open sesame',
+      https_proxy: 'http://me:p%40ss@proxy.example:3128',
+    };
     const {stdout, stderr, exitCode} = await box.run(['upload', photo, '--open', '--format', 'id'], {
-      env: {...box.env, ...env},
+      env: {...box.env, ...env, ...secrets},
     });
     expect({stdout, stderr, exitCode}).toEqual({stdout: 'm_1\n', stderr: '', exitCode: 0});
     await eventually(async () => (await opened()).endsWith('.png\n'));
     expect(await opened()).toBe('1\nhttps://cdn.example/a%20b$(touch%20x);%60id%60.png\n');
+    const inherited = await environment();
+    expect(inherited).toContain(`HOME=${box.directory}\n`);
+    expect(inherited).toContain('https_proxy=http://proxy.example:3128\n');
+    expect(inherited).not.toMatch(/MEDIA_API_KEY|PASSPHRASE|sesame|p%40ss/);
   });
 
   it('12 files: the first 10, and that is said', async () => {

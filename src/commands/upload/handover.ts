@@ -1,4 +1,5 @@
 import type {Invocation} from '../../cli/invocation.ts';
+import {childEnvironment} from '../../lib/child-environment.ts';
 import {webAddress} from '../../output/results/links.ts';
 import {mayColor, widthOf} from '../../output/terminal.ts';
 import {publicUrl} from '../../service/record.ts';
@@ -92,6 +93,9 @@ class Handover implements AfterAction {
 
   async #open(addresses: readonly string[]): Promise<void> {
     const {default: open} = await import('open');
+    const {host} = this.#invocation;
+    // The browser, and whatever is started from it, would otherwise have the key.
+    host.narrowEnvironment(childEnvironment(host.env));
     for (const address of addresses) {
       try {
         await open(address);

@@ -1,0 +1,17 @@
+/** Variables of ours that hold a secret. */
+const secrets = new Set(['MEDIA_API_KEY', 'MEDIA_CLIENT_KEY_PASSPHRASE']);
+
+/** The environment for a program that we start: without our secrets, and without passwords for proxies. */
+export function childEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(env)
+      // On Windows, names differ in case.
+      .filter(([name]) => !secrets.has(name.toUpperCase()))
+      .map(([name, value]) => [name, /_proxy$/i.test(name) ? value?.replace(credentials, '$1') : value]),
+  );
+}
+
+/** What stands before the last @ of a URL's host, with a scheme or without. */
+const credentials = /^([a-z][a-z\d+.-]*:\/\/)?.*@/i;
