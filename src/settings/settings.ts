@@ -6,6 +6,7 @@ import {Secret} from '../lib/secret.ts';
 import {type ClientCertificate, readAuthorities, readClientCertificate} from './certificates.ts';
 import type {GlobalOptions} from './global-options.ts';
 import {hintOptions, profileOption} from './hint-options.ts';
+import {isSameBaseUrl} from './profile-service.ts';
 import {type Profile, type Profiles, readProfiles} from './store.ts';
 import {keyOf, originOf, readStoredKey, type StoredKeySource} from './stored-key.ts';
 
@@ -84,7 +85,7 @@ export async function resolveSettings(
     ...(givenKey === undefined || baseUrl?.kind === 'embedded'
       ? {}
       : {key: {secret: parseKey(givenKey, 'MEDIA_API_KEY'), source: 'environment'}}),
-    ...(baseUrl?.kind === 'service' ? serviceSettings(profile, baseUrl.url, options.allowHttp === true) : {}),
+    ...(baseUrl?.kind === 'service' ? settingsFor(profile, baseUrl.url, options.allowHttp === true) : {}),
   };
   if (baseUrl?.kind === 'service' && givenKey === undefined)
     await addStoredKey(settings, baseUrl.url, host, options, readKey);
@@ -107,11 +108,12 @@ async function clientCertificateFor(
 }
 
 /** What the profile says of the service at this base URL: nothing of it holds for another origin. */
-function serviceSettings(profile: Profile, baseUrl: URL, allowHttp: boolean): Partial<Settings> {
+function settingsFor(profile: Profile, baseUrl: URL, allowHttp: boolean): Partial<Settings> {
   if (originOf(profile) !== baseUrl.origin) return {};
   const {'graphql-url': graphqlUrl, 'profile-url': profileUrl} = profile;
   return {
-    idempotencyHonoured: profile['idempotency-keys'] === 'honoured',
+    idempotencyHonoured:
+      profile['idempotency-keys'] === 'honoured' && isSameBaseUrl(profile['base-url'], baseUrl.href),
     ...defined({
       graphqlUrl:
         graphqlUrl === undefined ? undefined : parseServiceUrl(graphqlUrl, 'GraphQL URL', allowHttp),
@@ -207,7 +209,7 @@ export function parseServiceUrl(value: string, what: string, allowHttp: boolean)
     );
   }
   if (url.search !== '' || url.hash !== '') {
-    throw new MediaError('usage', `The ${what} "${value}" has a query or a fragment.`, {
+    throw new MediaError('usage', `The ${what} has a query or a fragment.`, {
       hint: `Use ${url.protocol}//${url.host}${url.pathname}`,
     });
   }
@@ -220,9 +222,11 @@ export function parseServiceUrl(value: string, what: string, allowHttp: boolean)
 }
 
 function notAServiceUrl(value: string, what: string): MediaError {
-  const meant = withScheme(value);
+  const meant = mayHoldSecret(value) ? undefined : withScheme(value);
   const example = `Give a URL such as https://api.example.com${what === 'base URL' ? ', or the word embedded' : ''}.`;
-  return new MediaError('usage', `"${withoutCredentials(value)}" is not a valid ${what}.`, {
+  const named = mayHoldSecret(value) ? `The ${what}` : `"${value}"`;
+  const kind = mayHoldSecret(value) ? 'URL' : what;
+  return new MediaError('usage', `${named} is not a valid ${kind}.`, {
     hint: meant === undefined ? example : `Write it with its scheme: ${meant}`,
   });
 }
@@ -235,8 +239,13 @@ function withScheme(value: string): string | undefined {
   return url && `${isLoopback(url.hostname) ? 'http' : 'https'}://${rest}`;
 }
 
-function withoutCredentials(value: string): string {
-  return value.replace(/^([a-z]*:?\/\/)?[^/@]*@/i, '$1');
+/** What is no secret: a short word, or a scheme, a host, a port and a path of short names. */
+const harmless =
+  /^(?:[a-z]*:?\/\/)?(?:[\w-]{0,11}|localhost|(?:[\w-]{1,40}\.)+(?:[a-z]{2,18}|\d{1,3}))(?::\d{0,5})?(?:\/[\w.~-]{0,15})*$/i;
+
+/** Whether a text that is no URL may be a key that was put in its place, or hold a password: then it is not shown. */
+function mayHoldSecret(value: string): boolean {
+  return !harmless.test(value);
 }
 
 /** An API key, or a usage error: visible ASCII only, since it is sent in a header (RFC 6750, section 2.1). */

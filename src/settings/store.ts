@@ -57,7 +57,7 @@ export function configPath(host: Host): string {
   return join(configDirectory(host), fileName);
 }
 
-/** Reads all profiles; a missing file holds none. File and directory modes are checked, and repaired where possible. */
+/** Reads all profiles; a missing file holds none. What others may read is made private. */
 export async function readProfiles(host: Host): Promise<Profiles> {
   const path = configPath(host);
   const stats = await lstatIfThere(path);
@@ -151,11 +151,14 @@ async function lstatIfThere(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** Takes away what group and others may do; Windows has no such modes. */
+/**
+ * Takes away what group and others may read; Windows has no such modes. What others may write is refused: nobody knows what they
+ * have written, and a key-command in it would be run.
+ */
 async function makePrivate(path: string, stats: Stats, mode: number, host: Host): Promise<void> {
   if (host.platform === 'win32') return;
   const user = host.userId();
-  if (user !== undefined && user !== 0 && stats.uid !== user) {
+  if (user !== undefined && stats.uid !== user) {
     throw unusable(`${path} belongs to another user, so it is not trusted with a key`, {
       hint: 'Name a directory of your own with MEDIA_CONFIG_DIR.',
     });
@@ -164,6 +167,11 @@ async function makePrivate(path: string, stats: Stats, mode: number, host: Host)
   if ((stats.mode & 0o1000) !== 0) {
     throw unusable(`${path} is a directory that users share, so it is not trusted with a key`, {
       hint: 'Name a directory of your own with MEDIA_CONFIG_DIR.',
+    });
+  }
+  if ((stats.mode & 0o022) !== 0) {
+    throw unusable(`Other users may change ${path}, so it is not trusted with a key`, {
+      hint: `Make sure that what is in it is yours, then run: chmod ${mode.toString(8)} ${shellQuoted(path)}`,
     });
   }
   try {

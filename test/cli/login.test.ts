@@ -323,7 +323,7 @@ describe('the key and its origin', () => {
     ).toMatchObject({exitCode: 4});
   });
 
-  it('config set base-url to another origin: the key stays where it belongs', async () => {
+  it('config set base-url to another origin: the key is not sent there', async () => {
     const {url, requests} = await answering(200, someRecord);
     const box = await sandbox();
     await login(box, 'https://one.example', ['--no-verify']);

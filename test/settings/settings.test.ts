@@ -1,6 +1,7 @@
 import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {MediaError} from '../../src/errors.ts';
 import {type Host, systemHost} from '../../src/host.ts';
 import type {GlobalOptions} from '../../src/settings/global-options.ts';
 import {parseKey, parseProfileName, parseServiceUrl, resolveSettings} from '../../src/settings/settings.ts';
@@ -123,7 +124,8 @@ describe('resolveSettings: the flag, then the environment, then the profile', ()
 
   it.each([
     ['https://profile.example', true],
-    ['https://profile.example/v2', true],
+    ['https://profile.example/', true],
+    ['https://profile.example/v2', false],
     ['https://env.example', false],
   ])('idempotency-keys under %s', async (baseUrl, honoured) => {
     expect((await resolveSettings(await hostWith({}), {baseUrl})).idempotencyHonoured).toBe(honoured);
@@ -162,6 +164,15 @@ describe('resolveSettings: the flag, then the environment, then the profile', ()
   });
 });
 
+function refusal(action: () => unknown): MediaError {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof MediaError) return error;
+  }
+  throw new Error('nothing was refused');
+}
+
 describe('parseServiceUrl', () => {
   it.each([
     'https://api.example.com',
@@ -198,6 +209,26 @@ describe('parseServiceUrl', () => {
     expect(() => parseServiceUrl(value, 'base URL', false)).toThrow(
       expect.objectContaining({code: 'usage', message: expect.stringContaining(sentence)}),
     );
+  });
+
+  it.each([
+    'mk_7dE2u9Qx41LmZs',
+    'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl0x',
+    'https//user:secret-7dE2u9@media.example',
+    'https://us er:secret-7dE2u9@media.example/',
+    'https://user:secret-7dE2u9@@[',
+    'user:secret-7dE2u9@media.example',
+    'https:///?key=secret-7dE2u9',
+    'https://media.example/?key=secret-7dE2u9',
+    'https://media.example:port/mk_secret-7dE2u9',
+    'https://media example/mk_secret-7dE2u9',
+  ])('%s: refused without showing what may be a key or a password', value => {
+    for (const what of ['base URL', 'GraphQL URL']) {
+      const error = refusal(() => parseServiceUrl(value, what, false));
+      expect(error.code).toBe('usage');
+      expect(`${error.message} ${error.hint}`).not.toMatch(/7dE2u9|eyJ/);
+      expect(error.message).toContain(`The ${what} `);
+    }
   });
 
   it('http://media.example with --allow-http: taken', () => {

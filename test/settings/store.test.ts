@@ -1,4 +1,4 @@
-import {chmod, mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises';
+import {chmod, chown, mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {type Host, systemHost} from '../../src/host.ts';
@@ -57,7 +57,7 @@ describe('the store of profiles', () => {
     expect(await readdir(join(configPath(host), '..'))).toEqual(['config.json']);
   });
 
-  it.each([0o644, 0o660, 0o604])('a file of mode %o: made private before it is read', async mode => {
+  it.each([0o644, 0o640, 0o604])('a file of mode %o: made private before it is read', async mode => {
     const host = await freshHost();
     await updateProfiles(host, profiles => {
       profiles['a'] = {key: 'k'};
@@ -79,6 +79,31 @@ describe('the store of profiles', () => {
       expect(await modeOf(directory)).toBe(platform === 'win32' ? 0o755 : 0o700);
     },
   );
+
+  it.each([0o660, 0o606, 0o620])('a file of mode %o: others may have changed it, refused', async mode => {
+    const host = await freshHost();
+    await updateProfiles(host, profiles => {
+      profiles['a'] = {key: 'k'};
+    });
+    await chmod(configPath(host), mode);
+    await expect(readProfiles(host)).rejects.toMatchObject({
+      code: 'config_unusable',
+      message: `Other users may change ${configPath(host)}, so it is not trusted with a key.`,
+    });
+    expect(await modeOf(configPath(host))).toBe(mode);
+  });
+
+  it.skipIf(process.platform === 'win32')('a file of another user, read by root: refused', async () => {
+    const host = await freshHost({userId: () => 0});
+    const directory = join(configPath(host), '..');
+    await mkdir(directory, {mode: 0o700});
+    await writeFile(configPath(host), '{"profiles":{"a":{"key-command":"id"}}}', {mode: 0o600});
+    if (process.getuid?.() === 0) await chown(configPath(host), 65_534, 65_534);
+    await expect(readProfiles(host)).rejects.toMatchObject({
+      code: 'config_unusable',
+      message: expect.stringContaining('belongs to another user'),
+    });
+  });
 
   it('a file that belongs to another user: refused', async () => {
     const host = await freshHost();

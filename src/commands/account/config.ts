@@ -6,9 +6,11 @@ import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {typedPath} from '../../lib/typed-path.ts';
 import {printable} from '../../output/escape.ts';
+import {droppedNote, type ServiceSetting, withBaseUrl} from '../../settings/profile-service.ts';
 import {parseProfileName, parseServiceUrl, profileOf} from '../../settings/settings.ts';
 import {
   configPath,
+  type Profile,
   readProfiles,
   type SettingName,
   settingNames,
@@ -122,6 +124,7 @@ export async function runConfig(options: ConfigOptions, invocation: Invocation):
     case 'set': {
       const name = settingName(options.name);
       const value = settingValue(name, options.value, invocation);
+      if (name === 'base-url') return setBaseUrl(value, profileName, invocation);
       let hasStoredKey = false;
       await updateProfiles(host, profiles => {
         const before = profiles[profileName];
@@ -134,12 +137,36 @@ export async function runConfig(options: ConfigOptions, invocation: Invocation):
     }
     case 'unset': {
       const name = settingName(options.name);
+      if (name === 'base-url') return setBaseUrl(undefined, profileName, invocation);
       await updateProfiles(host, profiles => {
         delete profiles[profileName]?.[name];
       });
       return 0;
     }
   }
+}
+
+/** With the base URL goes what belongs to its service. */
+async function setBaseUrl(
+  value: string | undefined,
+  profileName: string,
+  {host, report}: Invocation,
+): Promise<ExitStatus> {
+  let before: Profile = {};
+  let dropped: ServiceSetting[] = [];
+  await updateProfiles(host, profiles => {
+    before = profiles[profileName] ?? {};
+    const changed = withBaseUrl(before, value);
+    dropped = changed.dropped;
+    if (profiles[profileName] !== undefined || value !== undefined) profiles[profileName] = changed.profile;
+  });
+  if (dropped.includes('key-store')) {
+    const {forgetKeychainEntry} = await import('../../cli/keychain-entry.ts');
+    await forgetKeychainEntry(profileName, before, host, report);
+  }
+  const note = droppedNote(before, dropped);
+  if (note !== undefined) report.note(note);
+  return 0;
 }
 
 async function listText(host: Host, profileName: string): Promise<string> {

@@ -4,8 +4,8 @@ import {defined} from '../../lib/defined.ts';
 import type {Secret} from '../../lib/secret.ts';
 import type {KeyVerdict} from '../../service/identity.ts';
 import {storeInKeychain} from '../../settings/keychain.ts';
+import {droppedNote, withBaseUrl} from '../../settings/profile-service.ts';
 import {configPath, type Profile, updateProfiles} from '../../settings/store.ts';
-import {originOf} from '../../settings/stored-key.ts';
 
 export interface NewKey {
   baseUrl: URL;
@@ -34,6 +34,10 @@ export async function storeKey(
   });
   if (!inKeychain || before['key-origin'] !== newKey.baseUrl.origin)
     await forgetKeychainEntry(profileName, before, host, report);
+  // That the old key is replaced goes without saying.
+  const {key, 'key-store': place, ...others} = before;
+  const note = droppedNote(others, withBaseUrl(others, newKey.baseUrl.href).dropped);
+  if (note !== undefined) report.note(note);
   return inKeychain ? 'the keychain' : configPath(host);
 }
 
@@ -50,32 +54,15 @@ async function storedInKeychain(
   return false;
 }
 
-function withKey(profile: Profile, {baseUrl, key, verdict}: NewKey, inKeychain: boolean): Profile {
-  const sameOrigin = profile['key-origin'] === baseUrl.origin;
-  const {
-    key: oldKey,
-    'key-store': oldStore,
-    'idempotency-keys': known,
-    'graphql-url': graphqlUrl,
-    'profile-url': profileUrl,
-    ...kept
-  } = profile;
-  const honoured =
-    verdict?.status === 'accepted' ? verdict.honoursIdempotencyKeys : sameOrigin && known === 'honoured';
+/** The profile with the new key, and without what belongs to another service than the key's. */
+function withKey(before: Profile, {baseUrl, key, verdict}: NewKey, inKeychain: boolean): Profile {
+  const {profile} = withBaseUrl(before, baseUrl.href.replace(/\/+$/, ''));
+  const {key: oldKey, 'key-store': oldStore, 'idempotency-keys': known, ...kept} = profile;
+  const honoured = verdict?.status === 'accepted' ? verdict.honoursIdempotencyKeys : known === 'honoured';
   return {
     ...kept,
-    'base-url': baseUrl.href.replace(/\/+$/, ''),
     ...(inKeychain ? {'key-store': 'keychain'} : {key: key.reveal()}),
     'key-origin': baseUrl.origin,
-    ...defined({
-      'idempotency-keys': honoured ? 'honoured' : undefined,
-      'graphql-url': sameOrigin ? graphqlUrl : undefined,
-      'profile-url': mayBelongTo(baseUrl, profile) ? profileUrl : undefined,
-    }),
+    ...defined({'idempotency-keys': honoured ? 'honoured' : undefined}),
   };
-}
-
-/** Settings made before the first login belong to the profile's base URL, or to the first one that is set. */
-function mayBelongTo(baseUrl: URL, profile: Profile): boolean {
-  return (profile['key-origin'] ?? originOf(profile) ?? baseUrl.origin) === baseUrl.origin;
 }

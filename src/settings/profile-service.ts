@@ -1,0 +1,50 @@
+import type {Profile} from './store.ts';
+import {originOf} from './stored-key.ts';
+
+/** What a profile holds of one service. At another it would be useless, or give it what is not its own. */
+export const serviceSettings = [
+  'key',
+  'key-store',
+  'key-origin',
+  'key-command',
+  'graphql-url',
+  'profile-url',
+  'client-cert',
+  'client-key',
+  'idempotency-keys',
+] as const satisfies readonly (keyof Profile)[];
+
+export type ServiceSetting = (typeof serviceSettings)[number];
+
+/**
+ * The profile with another base URL, or with none: without what belongs to the service that it was for. What was set before it
+ * had any is for the first one that comes. On the same origin, all but what was found out about the very base URL is kept.
+ */
+export function withBaseUrl(
+  profile: Profile,
+  baseUrl: string | undefined,
+): {profile: Profile; dropped: ServiceSetting[]} {
+  const {'base-url': before, ...settings} = profile;
+  const origins = [originOf(profile), profile['key-origin']].filter(origin => origin !== undefined);
+  const origin = baseUrl === undefined ? undefined : originOf({'base-url': baseUrl});
+  const isForeign = (name: string) =>
+    origins.some(known => known !== origin) ||
+    (name === 'idempotency-keys' && before !== undefined && !isSameBaseUrl(before, baseUrl));
+  const dropped = serviceSettings.filter(name => settings[name] !== undefined && isForeign(name));
+  for (const name of dropped) delete settings[name];
+  return {profile: baseUrl === undefined ? settings : {...settings, 'base-url': baseUrl}, dropped};
+}
+
+/** Whether two base URLs are one, however they end. */
+export function isSameBaseUrl(one: string | undefined, other: string | undefined): boolean {
+  return one?.replace(/\/+$/, '') === other?.replace(/\/+$/, '');
+}
+
+/** Says what was dropped, in words; undefined where that is nothing. */
+export function droppedNote(profile: Profile, dropped: readonly ServiceSetting[]): string | undefined {
+  const names = dropped.filter(name => !['key', 'key-store', 'key-origin'].includes(name));
+  if (dropped.includes('key') || dropped.includes('key-store')) names.unshift('key');
+  if (names.length === 0) return undefined;
+  const owner = profile['key-origin'] ?? originOf(profile) ?? 'the earlier service';
+  return `Dropped what belongs to ${owner}: ${names.join(', ')}.`;
+}
