@@ -62,7 +62,7 @@ export type ErrorCode = keyof typeof exitStatusOf;
 export interface MediaErrorDetails {
   /** What to type or do next, as one sentence or command. */
   hint?: string | undefined;
-  /** The HTTP status of the answer, where there was one. */
+  /** The HTTP status of the response, if there was one. */
   status?: number | undefined;
   /** The `code` of the service's error record, whose meaning the interface does not give. */
   serviceCode?: number | undefined;
@@ -92,9 +92,9 @@ export class MediaError extends Error {
   }
 }
 
-/** A refusal of a file whose bytes are no image and no video. */
+/** A refusal of a file whose bytes are neither an image nor a video. */
 export class NotMediaError extends MediaError {
-  /** Whether its name, or what its bytes begin like, calls it an image or a video all the same. */
+  /** Whether its name or its first bytes claim that it is an image or a video. */
   readonly isCalledMedia: boolean;
 
   constructor(message: string, details: MediaErrorDetails & {isCalledMedia: boolean}) {

@@ -7,7 +7,7 @@ import {uuidSource} from './lib/uuid.ts';
 /** The signals that end a run: SIGINT (130), SIGTERM (143), SIGHUP (129). */
 export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
-/** Tells those who wait or send that it is over, and why; as much of an AbortSignal as they use. */
+/** Tells everything that waits or sends to stop, and why: the part of AbortSignal that is used here. */
 export interface StopSignal<Reason = unknown> {
   readonly aborted: boolean;
   /** Undefined until it is aborted. */
@@ -21,7 +21,7 @@ export interface StopSignal<Reason = unknown> {
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
-  /** Milliseconds on a clock that never jumps; only differences mean anything. */
+  /** Milliseconds on a clock that never jumps; only differences are meaningful. */
   monotonic(): number;
   /** Calls `action` once after `ms` milliseconds; returns the function that cancels it. */
   after(ms: number, action: () => void): () => void;
@@ -38,49 +38,49 @@ export interface TerminalInput extends Readable {
 
 export interface TerminalOutput extends Writable {
   readonly isTTY?: boolean;
-  /** Width in character cells; 0 on some terminals that do not know. */
+  /** Width in character cells; 0 on some terminals that do not report it. */
   readonly columns?: number;
 }
 
-/** Everything outside the program: streams, environment, time, chance and signals. */
+/** Everything outside the program: streams, environment, time, randomness and signals. */
 export interface Host {
   readonly stdin: TerminalInput;
   readonly stdout: TerminalOutput;
   readonly stderr: TerminalOutput;
-  /** Whether standard output is a pipe or a socket: what reads it may write to the terminal of standard error. */
+  /** Whether standard output is a pipe or a socket: its reader may write to the same terminal as standard error. */
   isStdoutPiped(): boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** From now on, programs that others start here get this environment, and nothing else of ours. */
   narrowEnvironment(env: Host['env']): void;
   readonly platform: NodeJS.Platform;
   readonly clock: Clock;
-  /** What relative paths start from: the working directory by its path, or as `.` where it has none that is exact. */
+  /** The base of relative paths: the path of the working directory, or `.` if that path is not exact. */
   cwd(): string;
   homeDirectory(): string;
   temporaryDirectory(): string;
   hostName(): string;
-  /** The Node that runs this program. */
+  /** The path of the Node executable that runs this program. */
   nodePath(): string;
   processId(): number;
-  /** Tells this process from an earlier one of the same id. */
+  /** Distinguishes this process from an earlier one with the same id. */
   processToken(): string;
-  /** Whether a process of that id runs on this machine. */
+  /** Whether a process with that id runs on this machine. */
   isProcessAlive(pid: number): boolean;
-  /** The numeric user id, or undefined where the platform has none. */
+  /** The numeric user id; undefined on platforms without one. */
   userId(): number | undefined;
   /** A number in [0, 1). */
   random(): number;
   /** A random UUID (RFC 9562, version 4). */
   uuid(): string;
-  /** Calls `listener` for each end signal instead of ending; returns the function that stops listening. */
+  /** Calls `listener` for each end signal instead of ending the process; returns a function that stops listening. */
   onEndSignal(listener: (signal: EndSignal) => void): () => void;
-  /** Calls `listener` for each SIGUSR2, where the platform has it; returns the function that stops listening. */
+  /** Calls `listener` for each SIGUSR2, if the platform has it; returns a function that stops listening. */
   onStatusSignal(listener: () => void): () => void;
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  // performance.now() would load a module for it.
+  // performance.now() would load another module.
   monotonic: () => Number(process.hrtime.bigint()) / 1e6,
   after(ms, action) {
     const timer = setTimeout(action, Math.min(ms, 2 ** 31 - 1));
@@ -115,7 +115,7 @@ const endSignals: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** The Host of a real process. */
 export function systemHost(): Host {
   return {
-    // Node opens each of them at its first use, which is no business of a library that never comes to it.
+    // Node opens each stream when it is first used; a library that does not use them leaves them closed.
     get stdin() {
       return process.stdin;
     },
@@ -169,7 +169,7 @@ function isStdoutPiped(): boolean {
   }
 }
 
-/** The path of a directory that was removed cannot be asked for; what is not UTF-8 in one would name another directory. */
+/** A removed directory has no path, and a path that is not UTF-8 would, as text, name another directory. */
 function workingDirectory(): string {
   try {
     const path = process.cwd();

@@ -11,7 +11,7 @@ import {Stdout} from './output/stdout.ts';
 export {systemHost} from './host.ts';
 
 /**
- * Runs one command line and resolves to its exit status, or to the signal that the process is to end by. Never
+ * Runs one command line and resolves to its exit status, or to the signal that the process should end by. Never
  * rejects: this is the only place that catches everything.
  */
 export async function run(argv: readonly string[], host: Host): Promise<ExitStatus> {

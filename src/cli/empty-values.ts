@@ -2,8 +2,8 @@ import type {Command} from 'commander';
 import {MediaError} from '../errors.ts';
 
 /**
- * Refuses an empty argument, and an empty value of any option: `media upload -r "$photos"` must not upload the working
- * directory where the variable is not set.
+ * Refuses empty arguments and empty option values: `media upload -r "$photos"` must not upload the working directory if the
+ * variable is not set.
  */
 export function refuseEmptyValues(command: Command): void {
   if (command.args.includes('')) throw isEmpty('An argument');

@@ -1,8 +1,8 @@
 import type {Command, Option} from 'commander';
 
 /**
- * The options of a command line as they were typed, without those whose attributes (`baseUrl`) are named in `omitted`:
- * what a command has to carry that is to be about the same service, profile and settings.
+ * The options of a command line as they were typed, for commands in hints about the same service, profile and settings.
+ * `omitted` names the attributes (`baseUrl`) of options to leave out.
  */
 export function givenOptions(
   argv: readonly string[],
@@ -23,7 +23,7 @@ export function givenOptions(
   return given;
 }
 
-/** The options that one word holds; a value that is not in it is the next word. */
+/** The options in one word; a value that is not in it is the next word. */
 function optionsIn(
   word: string,
   known: readonly Option[],

@@ -1,13 +1,13 @@
 import type {Command, Help, Option} from 'commander';
 import {defined} from '../lib/defined.ts';
 
-/** The heading of the options that every command takes. */
+/** The heading of the options that every command has. */
 export const globalHeading = 'Global options:';
 
-/** What `help` does, wherever it stands. */
+/** The description of every `help` command. */
 export const helpDescription = 'Print help for a command.';
 
-/** How help is laid out: commands before options, options in groups, and last those that every command takes. */
+/** The layout of help: commands before options, options in groups, and the global options last. */
 export const helpConfiguration: Partial<Help> = {
   showGlobalOptions: true,
   subcommandTerm: command => `${command.name()} ${command.usage().replace('[options]', '').trim()}`.trim(),
@@ -15,12 +15,12 @@ export const helpConfiguration: Partial<Help> = {
   formatHelp,
 };
 
-/** The heading that an option stands under in the help of its command. */
+/** The heading of an option in the help of its command. */
 export function headingOf(option: Option): string {
   return option.long === '--help' ? globalHeading : (option.helpGroupHeading ?? 'Options:');
 }
 
-/** Text after a command's help: a list of names, each with what it means. */
+/** Text after a command's help: a list of names with their meanings. */
 export function helpList(
   heading: string,
   items: readonly (readonly [string, string])[],
@@ -75,7 +75,7 @@ function formatHelp(command: Command, help: Help): string {
   ].join('\n');
 }
 
-/** The options by their headings, in the order of the declaration; the global ones come last, --help at their end. */
+/** The options by heading, in the order of their declaration; the global ones come last, ending with --help. */
 function groupsOf(command: Command, help: Help): Map<string, Option[]> {
   const all = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];
   const own = all.filter(option => headingOf(option) !== globalHeading);
@@ -92,7 +92,7 @@ function groupsOf(command: Command, help: Help): Map<string, Option[]> {
   return groups;
 }
 
-/** The description, with the values that the option takes and the one that it has by default. */
+/** The description with the possible values and the default. */
 function describeOption({
   description,
   argChoices,

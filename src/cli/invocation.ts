@@ -6,10 +6,10 @@ import {mayColor} from '../output/terminal.ts';
 import type {GlobalOptions} from '../settings/global-options.ts';
 import {givenOptions} from './given-options.ts';
 
-/** How a run ends: an exit status, or the signal that it is to end by. */
+/** How a run ends: an exit status, or the signal that ends the process. */
 export type ExitStatus = number | EndSignal;
 
-/** One run of the program, as the commands are declared for it. */
+/** One run of the program, before its command line is read. */
 export interface Cli {
   host: Host;
   stdout: Stdout;
@@ -17,11 +17,11 @@ export interface Cli {
   argv: readonly string[];
   /** Set by the command that ran. */
   status: ExitStatus;
-  /** Ends the run at once, whatever is under way. */
+  /** Ends the run at once, without waiting for anything. */
   abandon: (status: ExitStatus) => void;
 }
 
-/** A run with its command line read: what a command's work gets besides its own options. */
+/** One run after its command line is read: what every command gets besides its own options. */
 export interface Invocation {
   host: Host;
   stdout: Stdout;
@@ -29,12 +29,12 @@ export interface Invocation {
   globals: GlobalOptions;
   /** What was typed after `media`. */
   argv: readonly string[];
-  /** The options among it, but those named in `omitted`: for hints that are to be about the same service and profile. */
+  /** The options among it, except those named in `omitted`, for hints about the same service and profile. */
   given: (omitted?: ReadonlySet<string>) => string[];
   abandon: (status: ExitStatus) => void;
 }
 
-/** Reads the options that all commands share from the command that was found. */
+/** Reads the global options from the command that was found. */
 export function invocationOf(cli: Cli, command: Command): Invocation {
   const options = command.optsWithGlobals<
     GlobalOptions & {json?: boolean; ndjson?: boolean; format?: string}
@@ -52,7 +52,7 @@ export function invocationOf(cli: Cli, command: Command): Invocation {
   };
 }
 
-/** Standard error for these options; JSON lines when structured output was asked for and nobody watches. */
+/** The report on standard error; JSON lines if the output is structured and standard error is not a terminal. */
 export function reportFor(host: Host, options: GlobalOptions, structured: boolean): Report {
   return new Report({
     stream: host.stderr,
@@ -62,7 +62,7 @@ export function reportFor(host: Host, options: GlobalOptions, structured: boolea
   });
 }
 
-/** Help text that ends with examples. */
+/** The examples at the end of a command's help. */
 export function examples(lines: readonly string[]): string {
   return `\nExamples:\n${lines.map(line => `  $ ${line}`).join('\n')}\n`;
 }

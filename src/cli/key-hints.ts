@@ -8,14 +8,14 @@ import {keyOf} from '../settings/stored-key.ts';
 import {sentence} from '../transfer/explain.ts';
 import type {Outcome} from '../transfer/outcome.ts';
 
-/** What hints about a key are made of: where it came from, and what commands about it have to carry. */
+/** What hints about a key need: where the key came from, and the options for commands in the hint. */
 export interface KeyFacts extends Pick<Settings, 'hintOptions' | 'profileOption' | 'profileUrl'> {
   keySource?: KeySource;
-  /** Whether the profile has a key for this service, used or not. */
+  /** Whether the profile has a key for this service, even if it is not used. */
   hasStoredKey: boolean;
 }
 
-/** The facts of these settings. */
+/** The key facts of these settings. */
 export function keyFacts(settings: Settings): KeyFacts {
   const {hintOptions, profileOption, profileUrl, key, profile, baseUrl} = settings;
   const origin = baseUrl?.kind === 'service' ? baseUrl.url.origin : undefined;
@@ -47,7 +47,7 @@ export function verdictError(verdict: KeyVerdict, hostName: string): MediaError 
   }
 }
 
-/** What to do about a key that the service does not know, by where the key came from. */
+/** What to do about a key that the service does not know, depending on where the key came from. */
 export function refusedKeyHint(facts: KeyFacts, host: Host): string {
   const {keySource, hintOptions, profileOption, profileUrl, hasStoredKey} = facts;
   const validKey = `a valid key${profileUrl === undefined ? '' : ` (see ${profileUrl})`}`;
@@ -66,12 +66,12 @@ export function refusedKeyHint(facts: KeyFacts, host: Host): string {
   }
 }
 
-/** What takes MEDIA_API_KEY out of the environment: in a POSIX shell, or in PowerShell. */
+/** The command that unsets MEDIA_API_KEY, for a POSIX shell or PowerShell. */
 export function clearKeyVariable({platform}: Host): string {
   return platform === 'win32' ? 'Remove-Item Env:MEDIA_API_KEY' : 'unset MEDIA_API_KEY';
 }
 
-/** The error of a refused request with a hint that fits where the key came from and which profile is used. */
+/** Gives the error of a refused request a hint that fits the source of the key and the profile. */
 export function inTermsOfKey(error: MediaError, facts: KeyFacts | undefined, host: Host): MediaError {
   if (facts === undefined) return error;
   if (error.code === 'unauthorized') return error.reworded({hint: refusedKeyHint(facts, host)});
@@ -80,7 +80,7 @@ export function inTermsOfKey(error: MediaError, facts: KeyFacts | undefined, hos
   return error.reworded({hint: `${asBefore}To find out which: media doctor${facts.hintOptions}`});
 }
 
-/** The same for the error of an outcome, if it has one. */
+/** Does the same for the error of an outcome, if it has one. */
 export function outcomeInTermsOfKey(outcome: Outcome, facts: KeyFacts | undefined, host: Host): Outcome {
   return 'error' in outcome ? {...outcome, error: inTermsOfKey(outcome.error, facts, host)} : outcome;
 }
@@ -88,7 +88,7 @@ export function outcomeInTermsOfKey(outcome: Outcome, facts: KeyFacts | undefine
 /** Why nothing can be sent with these settings: no such profile, no base URL, no key, or a key of another origin. */
 export function missingSettings(settings: Settings, host: Host): MediaError {
   const {profileName, profile, hintOptions, baseUrl, key} = settings;
-  // Off a terminal nobody is asked for the base URL.
+  // Without a terminal, login does not ask for the base URL.
   const isAsked = baseUrl !== undefined || host.stderr.isTTY === true;
   const login = `${loginCommandFor(host, hintOptions)}${isAsked ? '' : ' --base-url URL'}`;
   if (settings.keyFailure !== undefined) return settings.keyFailure;
@@ -140,7 +140,7 @@ function originOfBase({baseUrl}: Settings): string {
   return baseUrl?.kind === 'service' ? baseUrl.url.origin : '';
 }
 
-/** With a key in the environment, login would refuse. */
+/** Login is not suggested with a key in the environment: it would refuse. */
 function noSuchProfile({profileName, profileNames, key}: Settings, login: string): MediaError {
   const create = key === undefined ? `create it: ${login}` : 'name the service with --base-url URL.';
   return noKey(`There is no profile "${profileName}".`, `${existingProfiles(profileNames)}, or ${create}`);
@@ -148,7 +148,7 @@ function noSuchProfile({profileName, profileNames, key}: Settings, login: string
 
 const mostNamed = 10;
 
-/** `Use --profile staging or --profile test`, as the beginning of a sentence. */
+/** The beginning of a sentence: `Use --profile staging or --profile test`. */
 function existingProfiles(names: readonly string[]): string {
   if (names.length === 0) return 'No profile is stored. Leave --profile out';
   const shown = names.slice(0, mostNamed).map(name => `--profile ${name}`);

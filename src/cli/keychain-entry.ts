@@ -2,7 +2,7 @@ import type {Host} from '../host.ts';
 import type {Report} from '../output/report.ts';
 import type {Profile} from '../settings/store.ts';
 
-/** Removes the key that this profile has in the keychain, if it has one there; warns when it cannot be removed. */
+/** Removes the profile's key from the keychain, if it is there; warns if it cannot be removed. */
 export async function forgetKeychainEntry(
   profileName: string,
   profile: Profile,

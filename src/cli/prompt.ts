@@ -3,7 +3,7 @@ import type {TerminalInput, TerminalOutput} from '../host.ts';
 import {mayColor, withoutColor} from '../output/terminal.ts';
 import type {Invocation} from './invocation.ts';
 
-/** Asks on the terminal for a line of text; the question goes to standard error. Rejects with `interrupted`. */
+/** Asks for a line of text on the terminal, through standard error. Rejects with `interrupted` if cancelled. */
 export async function askText(
   invocation: Invocation,
   message: string,
@@ -13,7 +13,7 @@ export async function askText(
   return answered(await text({message, validate: value => complaint(value, check), ...streams(invocation)}));
 }
 
-/** The same for a secret, which does not show. */
+/** Asks for a secret, which is not shown. */
 export async function askSecret(
   invocation: Invocation,
   message: string,
@@ -25,7 +25,7 @@ export async function askSecret(
   );
 }
 
-/** The prompts know NO_COLOR, but not --no-color. */
+/** The prompts obey NO_COLOR, but do not know --no-color. */
 function streams({host, globals}: Invocation): {input: TerminalInput; output: TerminalOutput} {
   const color = mayColor(host.stderr, host.env, globals.color);
   const output: TerminalOutput = color ? host.stderr : withoutColor(host.stderr);
@@ -43,7 +43,7 @@ function complaint(value: string | undefined, check: (value: string) => void): s
 }
 
 function answered(answer: string | symbol | undefined): string {
-  // A symbol says that it was cancelled.
+  // A symbol means that the prompt was cancelled.
   if (typeof answer !== 'string') throw new MediaError('interrupted', 'Nothing was stored.');
   return answer;
 }

@@ -9,30 +9,30 @@ import {packageVersion} from '../version.ts';
 import type {Invocation} from './invocation.ts';
 import {type KeyFacts, keyFacts, missingSettings} from './key-hints.ts';
 
-/** A client for the service in force. */
+/** A client for the configured service. */
 export interface Session {
   client: ServiceClient;
   baseUrl: URL;
   /** The service's host and port, for messages. */
   hostName: string;
-  /** Whether an upload may be sent again after an unknown outcome, since the service honours Idempotency-Key. */
+  /** Whether the service honours Idempotency-Key, so that an upload may be sent again after an unknown outcome. */
   idempotencyHonoured: boolean;
-  /** For hints about the key; absent for the embedded service, whose key nobody has. */
+  /** For hints about the key; absent for the embedded service, whose key is internal. */
   keyFacts?: KeyFacts;
   /** Whether the service runs inside this process. */
   embedded: boolean;
   /** What a journal knows the service by: its base URL, or the embedded service's own identity. */
   identity: string;
-  /** Ends all connections, and the embedded service. */
+  /** Closes all connections, and the embedded service. */
   close(): Promise<void>;
 }
 
-/** Opens the service that the settings name, or rejects with `no_key` when they name none or hold no key. */
+/** Opens a session with the configured service; rejects with `no_key` without a service or key. */
 export async function openSession(invocation: Invocation): Promise<Session> {
   return openSessionFor(await resolveSettings(invocation.host, invocation.globals), invocation);
 }
 
-/** The same for settings that have been resolved before. */
+/** Opens a session with settings that are already resolved. */
 export async function openSessionFor(settings: Settings, invocation: Invocation): Promise<Session> {
   if (settings.baseUrl?.kind === 'embedded') return openEmbedded(invocation);
   if (settings.baseUrl === undefined || settings.key === undefined)
@@ -51,7 +51,7 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
   };
 }
 
-/** How every connection of this run is made. */
+/** The options of every connection of this run. */
 export function connectionOptions(
   {host}: Invocation,
   {certificateAuthorities, clientCertificate}: Pick<Settings, 'certificateAuthorities' | 'clientCertificate'>,
@@ -65,7 +65,7 @@ export function connectionOptions(
   };
 }
 
-/** A client for one address and key. */
+/** Makes a client for a service and a key. */
 export function newClient(
   invocation: Invocation,
   address: ServiceAddress,
@@ -105,7 +105,7 @@ async function openEmbedded(invocation: Invocation): Promise<Session> {
   };
 }
 
-/** An aborting signal for requests that a person waits for. */
+/** A signal that aborts a request after some time. */
 export function within(invocation: Invocation, ms: number): {signal: AbortSignal; cancel: () => void} {
   const controller = new AbortController();
   const cancel = invocation.host.clock.after(ms, () => controller.abort(new Error('timeout')));

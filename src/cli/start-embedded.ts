@@ -2,12 +2,12 @@ import type {EmbeddedService, ServiceOptions} from '../embedded/service.ts';
 import {MediaError, systemCode} from '../errors.ts';
 import {defined} from '../lib/defined.ts';
 
-/** The port that `media serve` takes by default, so that the addresses in records keep working. */
+/** The default port of `media serve`. It is fixed so that the URLs in records keep working. */
 export const defaultPort = 4010;
 
 /**
- * Starts the embedded service and makes a key for it, in place of the earlier keys of that label. Rejects with
- * `local_failure` when its port or its data directory cannot be used.
+ * Starts the embedded service and creates a key for it, which replaces earlier keys with the same label. Rejects with
+ * `local_failure` if its port or its data directory cannot be used.
  */
 export async function startEmbedded(
   options: ServiceOptions,
@@ -25,7 +25,7 @@ export async function startEmbedded(
   }
 }
 
-/** What went wrong in the embedded service, as a user can understand it; anything else is a bug, and stays as it is. */
+/** Words an error of the embedded service for the user; a bug is returned unchanged. */
 export function describeServiceError(error: unknown, {port, dataDirectory}: ServiceOptions): unknown {
   const code = systemCode(error);
   if (code === 'EADDRINUSE' || code === 'EACCES') {
@@ -38,7 +38,7 @@ export function describeServiceError(error: unknown, {port, dataDirectory}: Serv
       });
     }
   }
-  // The service words what it finds damaged or held; anything else without a code is a bug.
+  // The service words errors about damaged or locked files itself; any other error without a code is a bug.
   if (code === undefined) {
     if (!(error instanceof Error) || !['DamagedFile', 'Error'].includes(error.name)) return error;
     const hint = 'hint' in error && typeof error.hint === 'string' ? error.hint : undefined;

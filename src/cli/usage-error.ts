@@ -7,7 +7,7 @@ import {typedPath} from '../lib/typed-path.ts';
 import type {GlobalOptions} from '../settings/global-options.ts';
 import {hintOptions, loginCommandFor} from '../settings/hint-options.ts';
 
-/** Commander's complaint as one sentence, and what to type instead. */
+/** Turns commander's error into one sentence, with a hint what to type instead. */
 export function usageError(
   error: CommanderError,
   argv: readonly string[],
@@ -16,7 +16,7 @@ export function usageError(
 ): MediaError {
   const typed = new TypedLine(argv, program, host);
   const pattern = /^(?:error: )?(.*?)(?:\n\((Did you mean .*)\))?$/s;
-  // An option that does not exist may carry anything, a key for example.
+  // The value of an unknown option may be anything, for example a key.
   const text = error.message.replace(/^(error: unknown option '(?:--[^'=]*(?==)|-k)).*'/s, "$1'");
   const [, sentence = '', suggestion] = pattern.exec(text) ?? [];
   const [, word = ''] = /unknown (?:command|option) '(.*)'$/s.exec(sentence) ?? [];
@@ -31,12 +31,12 @@ export function usageError(
   return new MediaError(
     'usage',
     `${sentence.charAt(0).toUpperCase()}${sentence.slice(1).replace(/\.?$/, '.')}`,
-    // Without a cause, which --verbose would print: it quotes the command line.
+    // No cause: --verbose would print it, and it quotes the command line.
     {hint},
   );
 }
 
-/** What people call an option that would take a key. */
+/** Whether users may expect this option to take a key. */
 function isKeyOption(word: string): boolean {
   return /^(-k|--(api|auth|access|bearer)?-?(key|token)|--(secret|password|bearer))$/.test(word);
 }
@@ -50,7 +50,7 @@ function noKeyOption({host, given}: TypedLine): MediaError {
   });
 }
 
-/** A key or a base URL, most likely. */
+/** The argument is probably a key or a base URL. */
 function noLoginArgument(typed: TypedLine): MediaError {
   const {host, argv, given} = typed;
   const url = argv.find(word => /^https?:\/\//.test(word) && URL.canParse(word));
@@ -61,10 +61,10 @@ function noLoginArgument(typed: TypedLine): MediaError {
       });
 }
 
-/** A longer command is easier to type than to read and paste. */
+/** A longer command is not suggested. */
 const longestHint = 300;
 
-/** The command line as it was typed, and what may have been meant by it. */
+/** The command line as it was typed, and what the user may have meant. */
 class TypedLine {
   readonly argv: readonly string[];
   readonly host: Host;
@@ -76,12 +76,12 @@ class TypedLine {
     this.#program = program;
   }
 
-  /** The options among it that say which profile and service it is about. */
+  /** The options that name the profile and the service. */
   get given(): string {
     return hintOptions(this.host, this.#program.opts<GlobalOptions>());
   }
 
-  /** The command that it names, as far as it names one. */
+  /** The command that the words name, as far as they match. */
   get command(): Command {
     let found = this.#program;
     for (const word of this.#isHelp ? this.argv.slice(1) : this.argv) found = childOf(found, word) ?? found;
@@ -99,7 +99,7 @@ class TypedLine {
     return names.join(' ');
   }
 
-  /** The command line with the word that was mistyped put right, or with `upload` before what looks like its input. */
+  /** The command line with the mistyped word corrected, or with `upload` before what looks like an input. */
   meantCommand(word: string, suggestion: string | undefined): string | undefined {
     const right = /^Did you mean ([a-z]+)\?$/.exec(suggestion ?? '')?.[1];
     const kind = kindOf(word, this.host);
@@ -115,7 +115,7 @@ class TypedLine {
     return this.#pasteable('Did you mean', meant, words) ?? `Did you mean: ${this.fullName} ${meant.name()}`;
   }
 
-  /** The command line with `upload` before it, when it names no command and this makes it one that can be run. */
+  /** The command line with `upload` in front, if it names no command and is valid with `upload`. */
   meantUpload(isDirectory = false): string | undefined {
     if (this.#isHelp || this.command !== this.#program) return undefined;
     const upload = childOf(this.#program, 'upload');
@@ -124,7 +124,7 @@ class TypedLine {
     return this.#pasteable('To upload', upload, ['upload', ...recursive, ...this.argv]);
   }
 
-  /** Options that the command does not know may carry a key, which is not to be shown. */
+  /** Undefined with unknown options: their values may be keys, which must not be shown. */
   #pasteable(introduction: string, command: Command, words: readonly string[]): string | undefined {
     const known = [...command.options, ...this.#program.options].flatMap(({long, short}) => [long, short]);
     const options = words.filter(word => /^-./.test(word)).map(word => word.replace(/^(--[^=]*)=.*/s, '$1'));
@@ -146,7 +146,7 @@ function kindOf(word: string, host: Host): 'file' | 'directory' | 'missing' {
   }
 }
 
-/** A name with an extension or a slash, a pattern, or standard input. */
+/** Whether a word has an extension, a slash or a pattern, or is `-`. */
 function looksLikeInput(word: string): boolean {
   return word === '-' || /[*?[\]/\\]|\.[a-z\d]{2,5}$/i.test(word);
 }

@@ -2,7 +2,7 @@ import {InvalidArgumentError} from 'commander';
 
 const durationUnits: Record<string, number> = {ms: 1, s: 1_000, m: 60_000, h: 3_600_000};
 
-/** A duration such as 500ms, 30s, 10m or 2h, in milliseconds. */
+/** Parses a duration such as 500ms, 30s, 10m or 2h into milliseconds. */
 export function parseDuration(value: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(value);
   const ms = match === null ? Number.NaN : Number(match[1]) * (durationUnits[match[2] ?? ''] ?? Number.NaN);
@@ -11,7 +11,7 @@ export function parseDuration(value: string): number {
   return ms;
 }
 
-/** A whole number from `least` to `most`. */
+/** Makes a parser for whole numbers from `least` to `most`. */
 export function wholeNumber(least: number, most: number): (value: string) => number {
   return value => {
     const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
@@ -24,7 +24,7 @@ export function wholeNumber(least: number, most: number): (value: string) => num
 
 const rateUnits: Record<string, number> = {'': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3};
 
-/** Bytes a second, such as 500000, 500K or 1.5M, with units that are powers of 1024 as curl's are. */
+/** Parses bytes per second, such as 500000, 500K or 1.5M; as in curl, units are powers of 1024. */
 export function parseRate(value: string): number {
   const match = /^(\d+(?:\.\d+)?)([KMG]?)B?$/i.exec(value);
   const rate = match === null ? 0 : Number(match[1]) * (rateUnits[(match[2] ?? '').toUpperCase()] ?? 0);
@@ -32,7 +32,7 @@ export function parseRate(value: string): number {
   return rate;
 }
 
-/** Gathers the values of an option that may be given several times. */
+/** Collects the values of an option that may be given several times. */
 export function collect(value: string, earlier: string[] | undefined): string[] {
   return [...(earlier ?? []), value];
 }

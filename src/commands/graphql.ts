@@ -48,7 +48,7 @@ export function graphqlCommand(cli: Cli, run = runGraphql): Command {
     });
 }
 
-/** Sends the request and prints the response as it came; errors in it, or another status than success, make the exit status 1. */
+/** Sends the request and prints the response unchanged; with errors in it, or without success, the exit status is 1. */
 export async function runGraphql(options: GraphqlOptions, invocation: Invocation): Promise<ExitStatus> {
   const request = await readRequest(options, invocation.host);
   const {openSession} = await import('../cli/session.ts');
@@ -125,7 +125,7 @@ function typedValue(value: string): unknown {
   if (value === 'true' || value === 'false') return value === 'true';
   if (value === 'null') return null;
   if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(value)) return value;
-  // A larger integer would lose digits; as a string, GraphQL's ID and most big-integer types take it whole.
+  // A larger integer would lose digits; GraphQL's ID and most big-integer types accept a string.
   return /^-?\d+$/.test(value) && !Number.isSafeInteger(Number(value)) ? value : Number(value);
 }
 
@@ -146,13 +146,13 @@ async function printAnswer(answer: HttpAnswer, hostName: string, {stdout}: Invoc
   await stdout.write(`${printableJson(text.trimEnd())}\n`);
   const hasErrors = holdsErrors(body);
   const isSuccess = answer.status >= 200 && answer.status < 300;
-  // GraphQL over HTTP: errors may come with any status, and say more than that does; but for those of a refused key.
+  // GraphQL errors may come with any status and say more than the status, except if the key is refused.
   if ([401, 403, 404].includes(answer.status) || (!isSuccess && !hasErrors))
     throw await describeAnswer(answer, hostName);
   return hasErrors ? exitStatusOf.graphql_errors : 0;
 }
 
-/** An empty list of errors is none, though GraphQL allows no such list. */
+/** Accepts an empty list of errors as no error, although GraphQL does not allow it. */
 function holdsErrors({errors = null}: Record<string, unknown>): boolean {
   return Array.isArray(errors) ? errors.length > 0 : errors !== null;
 }

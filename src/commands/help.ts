@@ -2,7 +2,7 @@ import {Command} from 'commander';
 import {helpDescription} from '../cli/help-format.ts';
 import {examples} from '../cli/invocation.ts';
 
-/** Declares `media help`; unlike commander's own, it does not pass over a command that does not exist. */
+/** Declares `media help`; unlike commander's own, it reports commands that do not exist. */
 export function helpCommand(program: Command): Command {
   return new Command('help')
     .description(helpDescription)
@@ -12,7 +12,7 @@ export function helpCommand(program: Command): Command {
       let found = program;
       for (const [index, word] of words.entries()) {
         const next = found.commands.find(command => command.name() === word);
-        // Commander words the complaint, and what may have been meant.
+        // Commander reports the error, with a suggestion.
         if (next === undefined && found.commands.length > 0)
           await program.parseAsync(words.slice(0, index + 1), {from: 'user'});
         found = next ?? found;

@@ -15,7 +15,7 @@ import {journalCommand} from './journal/command.ts';
 import {serveCommand} from './serve.ts';
 import {uploadCommand} from './upload/command.ts';
 
-/** What commander wrote instead of acting: help and the version for standard output, errors for us to word. */
+/** The text that commander printed: help and the version for standard output, and errors, which we reword. */
 export interface Written {
   out: string;
   err: string;
@@ -35,8 +35,7 @@ const commands: Record<string, (cli: Cli) => Command> = {
 };
 
 /**
- * The command tree: the whole, or of it what a command line needs that begins with the name of a command. Nothing heavy
- * is loaded before a command runs.
+ * Builds the command tree, or only the part that a command line needs. Heavy modules are loaded when a command runs.
  */
 export function buildProgram(cli: Cli, written: Written, [first = '']: readonly string[] = []): Command {
   const program = new Command('media')
@@ -83,7 +82,7 @@ export function buildProgram(cli: Cli, written: Written, [first = '']: readonly 
   return program.helpCommand(false);
 }
 
-/** addCommand() leaves the output and exit settings behind; subcommands of subcommands need them as well. */
+/** addCommand() does not copy the output and exit settings; nested subcommands need them too. */
 function addInheriting(parent: Command, command: Command): void {
   command.copyInheritedSettings(parent);
   for (const child of command.commands) child.copyInheritedSettings(parent);

@@ -39,7 +39,7 @@ export function serveCommand(cli: Cli, run = runServe): Command {
 
 const keyLabel = 'serve';
 
-/** Serves until SIGINT, SIGTERM or SIGHUP; prints the address and a new key, and revokes the one printed before. */
+/** Serves until SIGINT, SIGTERM or SIGHUP; prints the URL and a new key, and revokes the earlier one. */
 export async function runServe(options: ServeOptions, invocation: Invocation): Promise<ExitStatus> {
   const {host, stdout, report} = invocation;
   if (options.ephemeral && options.dataDir !== undefined) {
@@ -79,7 +79,7 @@ async function dataDirectoryFor(options: ServeOptions, host: Host): Promise<stri
   return dataDirectory(host);
 }
 
-/** Starts the service with a new key, and revokes the key that an earlier start printed. */
+/** Starts the service with a new key, and revokes the key of an earlier start. */
 function start(port: number, dataDirectory: string, {host, report}: Invocation) {
   const options: ServiceOptions = {
     port,

@@ -10,12 +10,12 @@ import type {HttpAnswer, HttpRequest} from './message.ts';
 import type {ConnectionOptions} from './options.ts';
 import {HttpTrace} from './trace.ts';
 
-/** How long an idle connection may be used again: servers commonly close theirs after 5 s. */
+/** How long an idle connection may be reused: servers commonly close theirs after 5 s. */
 const idleMs = 4_000;
 
 /**
- * One keep-alive HTTP/1.1 connection to one origin, for one request at a time. Never follows a redirect, never
- * repeats a request, and has no timeout of its own after connecting: whoever sends decides how long to wait.
+ * A keep-alive HTTP/1.1 connection to one origin, for one request at a time. It follows no redirects, repeats no
+ * requests, and has no timeout after connecting: the caller decides how long to wait.
  */
 export class Connection {
   readonly #origin: URL;
@@ -23,10 +23,10 @@ export class Connection {
   readonly #connector: Connector;
   readonly #userAgent: string;
   readonly #trace: HttpTrace | undefined;
-  /** What became of a connection that looked open to us and never was to the service. */
+  /** Why the service refused a connection that already looked open on our side. */
   #refusal: MediaError | undefined;
 
-  /** `number` tells the connections of a client apart in a trace. */
+  /** `number` identifies the connection in a trace. */
   constructor(origin: URL, options: ConnectionOptions, number = 1) {
     if (options.trace !== undefined)
       this.#trace = new HttpTrace(`connection ${number}`, options.trace, options.clock);
@@ -50,8 +50,8 @@ export class Connection {
   }
 
   /**
-   * Sends one request and reads its answer. Rejects with a MediaError when no connection could be made (nothing was
-   * sent then), with the signal's reason when aborted, and with whatever broke the connection otherwise.
+   * Sends one request and reads the response. Rejects with a MediaError if no connection can be made (nothing was sent
+   * then), with the signal's reason if aborted, and otherwise with the error that broke the connection.
    */
   async request(request: HttpRequest): Promise<HttpAnswer> {
     request.signal?.throwIfAborted();
@@ -68,7 +68,7 @@ export class Connection {
           ...(body && {'content-length': String(body.length)}),
           ...request.headers,
         },
-        // Its types leave out that it takes what can be iterated over.
+        // undici's types omit that it takes iterables.
         body: exchange.body as Uint8Array | Readable | null,
       },
       exchange,
@@ -83,8 +83,8 @@ export class Connection {
   }
 
   /**
-   * With TLS 1.3 a service judges our certificate when the connection is open on our side already. Until it has, it can
-   * read nothing that we send, and it cannot ask for one later: its alert always says that no request was taken.
+   * With TLS 1.3 the connection is already open on our side when the service checks our certificate. Until then it can read
+   * nothing that we send, and it cannot ask for a certificate later, so its alert means that no request was processed.
    */
   #watchForRefusal(socket: Socket): void {
     this.#refusal = undefined;
@@ -94,7 +94,7 @@ export class Connection {
     });
   }
 
-  /** Ends the connection at once; a request under way rejects. */
+  /** Closes the connection at once; a pending request rejects. */
   async destroy(): Promise<void> {
     const ended = this.#client.destroy();
     this.#connector.abandon(new Error('The connection was closed.'));

@@ -12,21 +12,21 @@ import {SocketWire} from './wire.ts';
 type Connect = buildConnector.connector;
 
 /**
- * How long one address of a host is tried before the next. Node gives an address up then, and 250 ms unless it is told
- * otherwise: less than a slow line takes.
+ * How long each address of a host is tried before the next. Node gives up on an address after 250 ms by default, which is
+ * less than a slow connection needs.
  */
 const addressTimeoutMs = 1_000;
 
-/** A connection that is being opened: TCP, then CONNECT where there is a proxy, then TLS. */
+/** A connection that is being opened: TCP, then CONNECT if there is a proxy, then TLS. */
 interface Opening {
-  /** The sockets that it has come to so far, one around the other. */
+  /** The sockets so far, each wrapped by the next. */
   sockets: Socket[];
   callback: buildConnector.Callback;
 }
 
-/** Opens connections to one origin, one at a time, through the proxy that the environment names for it, if any. */
+/** Opens connections to one origin, one at a time, through a proxy if the environment names one. */
 export class Connector {
-  /** The connection that was opened last. */
+  /** The last connection that was opened. */
   wire: SocketWire | undefined;
   readonly #origin: URL;
   readonly #clock: Clock;
@@ -60,7 +60,7 @@ export class Connector {
           );
   }
 
-  /** Opens a connection; `callback` is called once: with a socket that is ready for requests, or with a MediaError. */
+  /** Opens a connection and calls `callback` once, with a socket that is ready for requests or with a MediaError. */
   open(parameters: buildConnector.Options, callback: buildConnector.Callback): void {
     const opening: Opening = {sockets: [], callback};
     const start = this.#clock.monotonic();
@@ -75,7 +75,7 @@ export class Connector {
     });
   }
 
-  /** Gives up the connection that is being opened, if one is: its callback is called with the reason. */
+  /** Abandons the connection that is being opened, if any, and calls its callback with the reason. */
   abandon(reason: Error): void {
     const opening = this.#opening;
     if (opening === undefined) return;
@@ -84,7 +84,7 @@ export class Connector {
     opening.callback(reason, null);
   }
 
-  /** The same connector, whose sockets are noted: undici returns them, though its types do not say so. */
+  /** Records the sockets of a connector, which undici returns although its types do not say so. */
   #noted(connect: Connect): Connect {
     return (parameters, callback) => {
       const socket: unknown = connect(parameters, callback);

@@ -1,6 +1,6 @@
 import {MediaError, systemCode} from '../errors.ts';
 
-/** Whether the other side says, in the words of TLS, that it wants or does not take a certificate of ours. */
+/** Whether an error is a TLS alert that asks for a client certificate or rejects ours. */
 export function isCertificateAlert(error: unknown): boolean {
   return /^ERR_SSL_.*ALERT_(.*CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE)/.test(
     systemCode(error) ?? '',
@@ -12,7 +12,7 @@ function alertOf(text: string): string {
   return /alert ([a-z ]+)/.exec(text)?.[1] ?? reason(text);
 }
 
-/** Of several addresses of one host, the failure of one that answered tells more than that of one out of reach. */
+/** If several addresses failed, prefers the failure of one that responded to that of one that is unreachable. */
 function tellingError(error: unknown): unknown {
   if (!(error instanceof AggregateError)) return error;
   const outOfReach = /^(ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL|EAFNOSUPPORT)$/;
@@ -20,8 +20,8 @@ function tellingError(error: unknown): unknown {
 }
 
 /**
- * The MediaError for a failure to connect; `nothing was sent` holds for every one of them. `hasOwnAuthorities` tells that
- * certificate authorities were named for it.
+ * The MediaError for a failure to connect, when nothing was sent. `hasOwnAuthorities`: whether the user named certificate
+ * authorities.
  */
 export function describeConnectError(
   failure: unknown,
@@ -36,7 +36,7 @@ export function describeConnectError(
   const details = {cause: error};
   const text = error instanceof Error ? error.message : String(error);
   if (code === 'ENOTFOUND') {
-    return new MediaError('host_not_found', `No host is called ${url.hostname}.`, {
+    return new MediaError('host_not_found', `There is no host called ${url.hostname}.`, {
       ...details,
       hint: `Check the spelling of ${role === 'proxy' ? 'the proxy variable' : 'the base URL'}.`,
     });
@@ -93,7 +93,7 @@ function plainHint(role: 'service' | 'proxy'): string {
     : 'Check the port; plain http needs http:// and --allow-http.';
 }
 
-/** What to do about a certificate, by what is wrong with it: another authority helps only where that is what is missing. */
+/** What to do about a rejected certificate. Naming an authority helps only if the authority is unknown. */
 function certificateHint(code: string, role: 'service' | 'proxy', hasOwnAuthorities: boolean): string {
   const url = role === 'proxy' ? 'the proxy variable' : 'the base URL';
   const owner = role === 'proxy' ? 'the proxy' : 'the service';
@@ -113,7 +113,7 @@ function certificateProblem(error: unknown, text: string): string {
   return names ? `it is for ${names}` : 'it is for another name';
 }
 
-/** Newer Nodes advise how to run Node, of which our users need not know. */
+/** Newer versions of Node add advice about Node's own options. */
 function withoutAdvice(text: string): string {
   return text.replace(/; .*Node\.js with --.*/s, '');
 }

@@ -4,12 +4,12 @@ import type {Body, HttpAnswer, HttpRequest} from './message.ts';
 import type {HttpTrace} from './trace.ts';
 import type {SocketWire} from './wire.ts';
 
-/** The longest answer that is read; everything past it is cut off and flagged. */
+/** The longest response that is read; the rest is dropped, and `truncated` is set. */
 const maxAnswerBytes = 1024 * 1024;
 
-/** One request under way: sends its body and collects its answer. */
+/** A pending request: sends its body and collects the response. */
 export class HttpExchange implements Dispatcher.DispatchHandler {
-  /** The answer, once it has been read to its end, to its limit, or to where it was cut off. */
+  /** The response, once it has been read to its end, to the limit, or until the connection broke. */
   readonly answer: Promise<HttpAnswer>;
   readonly #request: HttpRequest;
   readonly #connector: Connector;
@@ -39,7 +39,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     return wire;
   }
 
-  /** The body as undici takes it. */
+  /** The body in the form that undici takes. */
   get body(): Uint8Array | AsyncIterable<Uint8Array> | null {
     const {body} = this.#request;
     if (body === undefined) return null;
@@ -69,7 +69,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** Begins when a socket is connected, since undici asks for the first chunk then; each `yield` hands one to the socket. */
+  /** undici asks for the first chunk when a socket is connected; each `yield` writes one to the socket. */
   async *#sending(
     body: Body,
     content: Exclude<Body['content'], Uint8Array>,
@@ -86,20 +86,20 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#trace?.phase('sent', `${length} bytes`);
   }
 
-  /** Once an answer has begun no further byte is sent; the request ends when the answer has been read. */
+  /** Once the response has begun, nothing more is sent; the request ends when the response has been read. */
   async #endWithAnswer(): Promise<never> {
     await this.answer.catch(() => {});
     throw new Error('The answer came before the whole body was sent.');
   }
 
-  /** From here to the write of the last bytes nothing else can run, so what is told here is never ahead of the connection. */
+  /** Nothing else can run between this call and the write of the last bytes. */
   #release(body: Body): void {
     if (!this.#wire.isOpen) throw new Error('The connection ended before the whole body was sent.');
     body.release?.();
   }
 
   onResponseStart(_controller: unknown, status: number, headers: Headers): void {
-    // An interim answer, such as 100 Continue, is none yet.
+    // This is an interim response, such as 100 Continue.
     if (status < 200) return;
     this.#head = {status, headers: joinHeaders(headers)};
     this.#trace?.phase('first byte', `${status} to ${this.#request.method} ${this.#request.path}`);

@@ -2,45 +2,45 @@ import type {StopSignal} from '../host.ts';
 
 export interface HttpRequest {
   method: 'GET' | 'POST';
-  /** Path and query, beginning with a slash. */
+  /** Path and query, starting with a slash. */
   path: string;
-  /** Without Content-Length, which is the body's. */
+  /** Without Content-Length, which comes from the body. */
   headers: Record<string, string>;
   body?: Body;
   signal?: StopSignal | undefined;
 }
 
-/** What is sent after the head of a request. */
+/** The body of a request. */
 export interface Body {
   /** Bytes. */
   readonly length: number;
   /**
-   * All of it, where it is at hand; otherwise what makes its chunks, called once a socket is connected. A chunk is asked for
-   * when the one before has left the process: its memory may be written to again then. Throws to drop the request.
+   * All bytes, or a function that yields chunks, called once a socket is connected. The next chunk is asked for when the one
+   * before has left the process, so that its memory may be reused. Throwing drops the request.
    */
   readonly content: Uint8Array | ((wire: Wire) => AsyncIterable<Uint8Array>);
   /**
-   * Called once, on an open connection, when nothing stands any more between the body's last bytes and their write; never
-   * after the answer has begun. Throws to drop the request.
+   * Called once, on an open connection, immediately before the body's last bytes are written; never after the response has
+   * begun. Throwing drops the request.
    */
   release?(): void;
 }
 
-/** What the maker of a body may know of the connection that it is written to. */
+/** The connection, as far as a body may know it. */
 export interface Wire {
   /** How long the connection took to open, TLS included, in milliseconds. */
   readonly connectMs: number;
-  /** Bytes that have been handed to the connection and have not left the process: their memory is not free yet. */
+  /** Bytes that were written but have not left the process: their memory must not be reused yet. */
   readonly unsentBytes: number;
 }
 
 export interface HttpAnswer {
   status: number;
-  /** Names in lower case; repeated fields joined with a comma. */
+  /** Names in lower case; repeated fields are joined with commas. */
   headers: Record<string, string>;
   body: Buffer;
-  /** The body was longer than 1 MiB: `body` holds its beginning. */
+  /** The body is longer than 1 MiB: `body` is its beginning. */
   truncated: boolean;
-  /** The connection failed before the body's end: `body` holds what came. */
+  /** The connection broke before the end of the body: `body` is what arrived. */
   cut: boolean;
 }

@@ -1,16 +1,16 @@
 import type {Clock, Host} from '../host.ts';
 
-/** How connections are made, and what is told of them. */
+/** How connections are made and traced. */
 export interface ConnectionOptions {
   clock: Clock;
-  /** Names the proxy, if any. */
+  /** The environment, which may name a proxy. */
   env: Host['env'];
   userAgent: string;
   connectTimeoutMs?: number | undefined;
   /** Certificate authorities to trust instead of Node's, as PEM text. */
   certificateAuthorities?: string | undefined;
-  /** What to show a service that asks for a certificate, as PEM text. */
+  /** The client certificate for a service that asks for one, as PEM text. */
   clientCertificate?: {certificate: string; key: string} | undefined;
-  /** Told of each phase, with its time. */
+  /** Called for each phase, with its duration. */
   trace?: ((message: string) => void) | undefined;
 }

@@ -3,8 +3,8 @@ import {BlockList, isIP, isIPv6} from 'node:net';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * What the environment names as the proxy for this origin, as curl and Go programs read it: the variable of its scheme,
- * else ALL_PROXY, unless NO_PROXY names the host; without a scheme the proxy is an http one.
+ * The proxy for an origin, read from the environment as curl and Go programs do: the variable of its scheme, otherwise
+ * ALL_PROXY, unless NO_PROXY names the host. A proxy without a scheme is an http proxy.
  */
 export function proxyVariableFor(origin: URL, environment: Environment): string | undefined {
   const value =
@@ -26,7 +26,7 @@ function bypasses(noProxy: string, origin: URL): boolean {
     .some(entry => entry !== '' && names(entry, host, port));
 }
 
-/** An entry is `*`, a host (which stands for all below it, with or without a dot in front), an address or a block of them. */
+/** An entry is `*`, a domain (with its subdomains, with or without a leading dot), an address or an address block. */
 function names(entry: string, host: string, port: string): boolean {
   const [, name = entry, onlyPort] = isIPv6(entry) ? [] : (/^(.+):(\d+)$/.exec(entry) ?? []);
   if (onlyPort !== undefined && onlyPort !== port) return false;
@@ -48,7 +48,7 @@ function holdsAddress(entry: string, address: string): boolean {
   return block.check(address, family);
 }
 
-/** Without the brackets of an IPv6 address or the dot that ends a full name. */
+/** Removes the brackets of an IPv6 address and the final dot of an absolute name. */
 function plainHost(name: string): string {
   return name.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }

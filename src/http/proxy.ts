@@ -3,7 +3,7 @@ import type {Host} from '../host.ts';
 import {isLoopback} from '../lib/loopback.ts';
 import {proxyVariableFor} from './proxy-variables.ts';
 
-/** The proxy that the environment names for this origin; throws `proxy_failed` when it names none that can be used. */
+/** The proxy that the environment names for an origin; throws `proxy_failed` if it is not a valid one. */
 export function proxyFor(origin: URL, environment: Host['env']): URL | undefined {
   const proxy = isLoopback(origin.hostname) ? undefined : proxyVariableFor(origin, environment);
   return proxy === undefined ? undefined : parseProxy(proxy);

@@ -4,7 +4,7 @@ import type {TLSSocket} from 'node:tls';
 import type {buildConnector} from 'undici';
 import type {Clock} from '../host.ts';
 
-/** Tells the phases of one connection and its requests: names, addresses, sizes and times, never a header's value. */
+/** Traces the phases of a connection and its requests: names, addresses, sizes and times, never header values. */
 export class HttpTrace {
   readonly #write: (message: string) => void;
   readonly #clock: Clock;
@@ -18,19 +18,19 @@ export class HttpTrace {
     this.#last = clock.monotonic();
   }
 
-  /** The next phase begins now. */
+  /** Starts the next phase. */
   restart(): void {
     this.#last = this.#clock.monotonic();
   }
 
-  /** A phase has ended: it took the time since the one before. */
+  /** Reports that a phase has ended, and its duration. */
   phase(name: string, message: string): void {
     const now = this.#clock.monotonic();
     this.#write(`${this.#name}: ${name}: ${message} (${(now - this.#last).toFixed(1)} ms)`);
     this.#last = now;
   }
 
-  /** Looks names up as Node does, and tells what was found. */
+  /** Looks names up as Node does, and reports the result. */
   readonly lookup: LookupFunction = (hostname, options, callback) => {
     lookup(hostname, options, (error, address, family) => {
       const addresses = Array.isArray(address) ? address.map(found => found.address).join(', ') : address;
@@ -39,7 +39,7 @@ export class HttpTrace {
     });
   };
 
-  /** The same connector in two steps, TCP and then TLS, each told. */
+  /** Splits a connector into TCP and TLS, and reports each. */
   stepwise(connect: buildConnector.connector): buildConnector.connector {
     return (parameters, callback) => {
       this.restart();

@@ -16,7 +16,7 @@ export function tunnelThrough(
     const client = new Client(proxy.origin, {
       allowH2: false,
       headersTimeout: timeout,
-      // Or the proxy would have to show a certificate of the host that the request names.
+      // Without this, the proxy would need a certificate for the service's host.
       connect: ({servername, ...toward}, connected) => toProxy(toward, connected),
     });
     client
@@ -26,7 +26,7 @@ export function tunnelThrough(
           socket.on('error', () => {}).destroy();
           throw proxyRefusal(statusCode, [answer['proxy-authenticate'] ?? []].flat(), proxy, origin);
         }
-        // Its type leaves this open.
+        // undici types it as any Duplex.
         if (!(socket instanceof Socket)) throw new TypeError('The tunnel is not a socket.');
         if (parameters.protocol !== 'https:') callback(null, socket);
         else toService({...parameters, httpSocket: socket}, callback);
@@ -43,7 +43,7 @@ function proxyAuthorization(proxy: URL): Record<string, string> {
   return {'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}`};
 }
 
-/** A password that was put into the URL as it is may have a percent sign that encodes nothing. */
+/** A password may contain a percent sign that encodes nothing, if it was put into the URL unencoded. */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -53,7 +53,7 @@ function percentDecoded(text: string): string {
 }
 
 function proxyRefusal(status: number, challenges: string[], proxy: URL, origin: URL): MediaError {
-  // tinyproxy says 401 to credentials that it does not accept.
+  // tinyproxy responds with 401 to wrong credentials.
   if (status !== 407 && status !== 401) {
     return new MediaError(
       'proxy_failed',

@@ -5,16 +5,16 @@ import {Connector} from './connector.ts';
 import type {HttpAnswer} from './message.ts';
 import type {ConnectionOptions} from './options.ts';
 
-/** The head of a POST whose body is announced and never sent. */
+/** The head of a POST whose body is announced but never sent. */
 export interface UnsentRequest {
   url: URL;
   headers: Record<string, string>;
-  /** How long to wait for the answer. */
+  /** How long to wait for the response. */
   waitMs: number;
   signal: StopSignal;
 }
 
-/** An answer to a question needs no more. */
+/** Longer responses are cut off. */
 const longestAnswer = 64 * 1024;
 
 /**
@@ -73,7 +73,7 @@ async function connect(
   }
 }
 
-/** What is answered, as far as it comes before the connection ends. */
+/** The response, as far as it arrives before the connection is closed. */
 function answerTo(request: ClientRequest): Promise<HttpAnswer | undefined> {
   return new Promise(resolve => {
     request.on('error', () => resolve(undefined));

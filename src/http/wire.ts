@@ -1,7 +1,7 @@
 import type {Socket} from 'node:net';
 import type {Wire} from './message.ts';
 
-/** An open connection, as the sending of a body sees it. */
+/** An open connection that a body is written to. */
 export class SocketWire implements Wire {
   readonly connectMs: number;
   readonly #socket: Socket;
@@ -15,17 +15,17 @@ export class SocketWire implements Wire {
     return this.#socket.writableLength;
   }
 
-  /** False once the connection is known to have ended: nothing that is written then is sent. */
+  /** False once the connection is known to be closed: what is written then is not sent. */
   get isOpen(): boolean {
     return !this.#socket.destroyed;
   }
 
   /**
-   * Resolves once all that was written has left the process, or never will. A socket calls for more before that, as long
-   * as it holds less than its high-water mark.
+   * Resolves once everything written has left the process, or the socket is destroyed. A `drain` event comes earlier, as
+   * soon as the socket holds less than its high-water mark.
    */
   async drained(): Promise<void> {
-    // What is written last is called back last, also when the socket is destroyed.
+    // Callbacks come in the order of the writes, even when the socket is destroyed.
     await new Promise<void>(resolve => {
       this.#socket.write('', () => resolve());
     });

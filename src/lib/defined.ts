@@ -1,4 +1,4 @@
-/** An object without the fields that are undefined: what is not given is left out, rather than given as nothing. */
+/** A copy of an object without the fields that are undefined. */
 export function defined<T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

@@ -1,9 +1,9 @@
-/** Puts items in the order of their positions, which count from 0: what comes before its turn waits. */
+/** Puts items in the order of their positions, which count from 0; items that come early wait. */
 export class InOrder<Item extends {readonly position: number}> {
   readonly #early = new Map<number, Item>();
   #next = 0;
 
-  /** Takes in an item; the items whose turn has come with it. */
+  /** Adds an item; returns the items whose turn it now is. */
   take(item: Item): Item[] {
     this.#early.set(item.position, item);
     const due: Item[] = [];
@@ -15,7 +15,7 @@ export class InOrder<Item extends {readonly position: number}> {
     return due;
   }
 
-  /** What still waits for an item that never came, in order. */
+  /** The items that are still waiting for an item that never came, in order. */
   rest(): Item[] {
     const waiting = [...this.#early].sort(([a], [b]) => a - b).map(([, item]) => item);
     this.#early.clear();

@@ -3,12 +3,12 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** JSON.parse takes any depth; its memory, and whatever walks the value afterwards, does not. */
+/** JSON.parse accepts any depth, but code that walks the value would overflow its stack. */
 const deepestNesting = 500;
 
-/** Whether a text is nested deeper than any that is worth reading. Takes a text that is no JSON too. */
+/** Whether a text is nested too deeply to be read; the text need not be JSON. */
 export function isNestedTooDeeply(text: string): boolean {
-  // Every level takes two characters.
+  // Each level takes two characters.
   if (text.length <= 2 * deepestNesting) return false;
   let depth = 0;
   let isString = false;
@@ -29,7 +29,7 @@ const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace] = [
   0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d,
 ];
 
-/** The JSON object that a text holds, or undefined when it is no JSON, holds anything else or is nested too deeply. */
+/** Parses a JSON object; undefined for anything else and for what is nested too deeply. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   if (isNestedTooDeeply(text)) return undefined;
   try {

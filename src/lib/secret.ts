@@ -1,7 +1,7 @@
 import {inspect} from 'node:util';
 import {Redaction} from './redaction.ts';
 
-/** An API key that prints itself only when asked by name: toString, JSON and inspect show a placeholder. */
+/** An API key. toString, JSON and inspect print a placeholder; only reveal() returns the key. */
 export class Secret {
   readonly #value: string;
   #redaction: Redaction | undefined;
@@ -10,17 +10,17 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The key itself, for the Authorization header and the key store alone. */
+  /** The key itself, for the Authorization header and the key store only. */
   reveal(): string {
     return this.#value;
   }
 
-  /** What may be shown: the last 4 characters, or nothing of a key shorter than 12. */
+  /** The key as it may be shown: its last 4 characters, or none of a key shorter than 12. */
   masked(): string {
     return this.#value.length < 12 ? '********' : `********${this.#value.slice(-4)}`;
   }
 
-  /** The same text without the key, or any 12 characters of it in a row, however they are written. JSON stays JSON. */
+  /** The text without the key, or any 12 consecutive characters of it, in any encoding. JSON stays valid. */
   redactIn(text: string): string {
     this.#redaction ??= new Redaction(this.#value);
     return this.#redaction.apply(text);

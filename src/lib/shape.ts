@@ -1,12 +1,12 @@
-/** What each field of a kept object has to be; one that is not named may be anything. */
+/** The type of each field of a stored object; fields that are not listed may be anything. */
 export type Shape<T> = {readonly [Field in keyof T]-?: (value: unknown) => value is T[Field]};
 
-/** Whether an object has the fields of a shape. */
+/** Whether an object matches a shape. */
 export function hasShape<T extends object>(value: object, shape: Shape<T>): value is T {
   return wrongField(value, shape) === undefined;
 }
 
-/** The first field of a shape that an object lacks or has otherwise. */
+/** The first field of an object that does not match the shape. */
 export function wrongField<T extends object>(value: object, shape: Shape<T>): string | undefined {
   const fields = new Map<string, unknown>(Object.entries(value));
   for (const field in shape) if (!shape[field](fields.get(field))) return field;
@@ -35,20 +35,20 @@ export function isList(value: unknown): value is unknown[] {
   return Array.isArray(value);
 }
 
-/** Whether a value is a list of what `isItem` holds for. */
+/** Whether a value is a list whose items all satisfy `isItem`. */
 export function listOf<Item>(isItem: (value: unknown) => value is Item): (value: unknown) => value is Item[] {
   return (value): value is Item[] => isList(value) && value.every(isItem);
 }
 
-/** Whether a value is a text of a pattern. */
+/** Whether a value is a string that matches a pattern. */
 export function matching(pattern: RegExp): (value: unknown) => value is string {
   return (value): value is string => isString(value) && pattern.test(value);
 }
 
-/** The SHA-256 of something, in hex. */
+/** Whether a value is a SHA-256 in hex. */
 export const isSha256 = matching(/^[0-9a-f]{64}$/);
 
-/** Whether a value is missing, or is what `isValue` holds for. */
+/** Whether a value is undefined or satisfies `isValue`. */
 export function optional<Value>(
   isValue: (value: unknown) => value is Value,
 ): (value: unknown) => value is Value | undefined {

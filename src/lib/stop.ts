@@ -1,8 +1,8 @@
 import type {StopSignal} from '../host.ts';
 
 /**
- * Ends a run or one attempt. An AbortController would do the same, for a twentieth of the CPU time of a small upload, and
- * warns of many who listen.
+ * Stops a run or an attempt. An AbortController does the same, but takes 5 % of the CPU time of a small upload, and warns of
+ * many listeners.
  */
 export class Stop<Reason = unknown> implements StopSignal<Reason> {
   #aborted = false;
@@ -17,7 +17,7 @@ export class Stop<Reason = unknown> implements StopSignal<Reason> {
     return this.#reason;
   }
 
-  /** Tells all who listen, each once; what comes after the first time counts for nothing. */
+  /** Calls every listener once. Only the first call has an effect. */
   abort(reason: Reason): void {
     if (this.#aborted) return;
     this.#aborted = true;

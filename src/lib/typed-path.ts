@@ -1,15 +1,15 @@
 import {resolve, sep} from 'node:path';
 
-/** A path as node:fs takes it: its text where that is exact, else its bytes. */
+/** A path for node:fs: a string if that is exact, otherwise bytes. */
 export type FilePath = string | Buffer;
 
 /**
- * What the system takes for a path that was typed in a directory. Nothing is folded: where `current` is a link, the system
- * finds `current/../photo.png` elsewhere than `photo.png`. An empty path stays empty, which is no file.
+ * The absolute path of one that was typed in a directory. It is not normalised: if `current` is a link,
+ * `current/../photo.png` is not `photo.png`. An empty path stays empty, and names no file.
  */
 export function typedPath(directory: string, path: string): string {
   if (path === '' || path.startsWith('/')) return path;
-  // Windows folds before it looks at links, and has roots of its own.
+  // Windows normalises paths before it follows links, and has several roots.
   if (sep !== '/') return resolve(directory, path);
   return `${directory.endsWith('/') ? directory : `${directory}/`}${path}`;
 }

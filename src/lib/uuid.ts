@@ -1,13 +1,13 @@
 import {randomUUID} from 'node:crypto';
 import {closeSync, fstatSync, openSync, readSync} from 'node:fs';
 
-/** What one UUID is made of, in bytes. */
+/** The length of a UUID in bytes. */
 const uuidBytes = 16;
 const poolBytes = 256 * uuidBytes;
 
 /**
- * Makes random UUIDs (RFC 9562, version 4). Their bytes are read ahead from the kernel's device where there is one: node:crypto
- * gives the same, but takes 2 to 10 ms to load, which a small upload does not need otherwise.
+ * Makes random UUIDs (RFC 9562, version 4) from the kernel's random device, if there is one. node:crypto does the same, but
+ * takes 2 to 10 ms to load, and a small upload over plain http does not need it otherwise.
  */
 export function uuidSource(): () => string {
   let pool: Buffer | undefined;
@@ -24,7 +24,7 @@ export function uuidSource(): () => string {
   };
 }
 
-/** A whole read of the device, or undefined where there is none. */
+/** Random bytes, or undefined without the device. */
 function readDevice(): Buffer | undefined {
   let device: number | undefined;
   try {

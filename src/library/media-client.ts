@@ -6,13 +6,13 @@ import {parseKey, parseServiceUrl} from '../settings/settings.ts';
 import {packageVersion} from '../version.ts';
 
 export interface MediaClientOptions {
-  /** The service, as in `https://api.example.com`; a path prefix is kept. https only, except to loopback. */
+  /** The base URL, such as `https://api.example.com`; a path prefix is kept. Only https, except for loopback. */
   baseUrl: string | URL;
-  /** An API key. It is sent as a bearer token, and shown in no message. */
+  /** An API key. It is sent as a bearer token and never shown in messages. */
   apiKey: string;
   /** Where GraphQL requests go; by default /graphql at the root of the base URL's host. The key goes there too. */
   graphqlUrl?: string | URL;
-  /** Allows plain http to other machines, which then can read the key on its way. */
+  /** Allows plain http to other machines, where the key can be intercepted. */
   allowHttp?: boolean;
   /** Certificate authorities to trust instead of the system's, as PEM text. */
   certificateAuthorities?: string;
@@ -23,17 +23,17 @@ export interface MediaClientOptions {
 }
 
 /**
- * A service and a key for it. It connects when it is first used, keeps as many connections as there are requests at a
- * time, follows no redirect, and heeds HTTPS_PROXY, HTTP_PROXY and NO_PROXY. close() ends its connections.
+ * A client for a service. It connects on first use, keeps one connection for each concurrent request, follows no redirects,
+ * and obeys HTTPS_PROXY, HTTP_PROXY and NO_PROXY. close() closes its connections.
  */
 export class MediaClient implements Uploader {
   /** The service's host and port. */
   readonly host: string;
-  /** The base URL, without a slash at its end: what a journal knows the service by. */
+  /** The base URL without a trailing slash; a journal identifies the service by it. */
   readonly baseUrl: string;
   readonly #client: ServiceClient;
 
-  /** Throws a MediaError `usage` when an address or the key is mistaken. */
+  /** Throws a MediaError `usage` if a URL or the key is invalid. */
   constructor(options: MediaClientOptions) {
     const {allowHttp = false, graphqlUrl, userAgent = `media/${packageVersion()}`} = options;
     const baseUrl = parseServiceUrl(String(options.baseUrl), 'base URL', allowHttp);
@@ -57,23 +57,23 @@ export class MediaClient implements Uploader {
   }
 
   /**
-   * Makes one attempt at `POST {baseUrl}/v1/media/upload` and returns what was answered, whatever its status. It never
-   * tries again and checks nothing: `uploadAll` does. Rejects with a MediaError when no connection could be made, and
-   * with what broke the connection when that happened later.
+   * Sends `POST {baseUrl}/v1/media/upload` once and returns the response, whatever its status. It does not retry and checks
+   * nothing: `uploadAll` does. Rejects with a MediaError if no connection can be made, and with the error that broke the
+   * connection later.
    */
   upload(request: UploadRequest): Promise<UploadAnswer> {
     return this.#client.upload(request);
   }
 
   /**
-   * Sends one GraphQL request and returns the answer, whatever its status; `body` holds at most 1 MiB of it. Rejects as
-   * `upload` does, and with the signal's reason when that is aborted.
+   * Sends one GraphQL request and returns the response, whatever its status; `body` is at most 1 MiB. Rejects like `upload`,
+   * and with the signal's reason if that is aborted.
    */
   graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpAnswer> {
     return this.#client.graphql(request, signal);
   }
 
-  /** Ends every connection at once; requests under way fail. */
+  /** Closes every connection at once; pending requests fail. */
   close(): Promise<void> {
     return this.#client.close();
   }

@@ -4,27 +4,27 @@ import {systemHost} from '../host.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 
 export interface FilesOptions {
-  /** Whether directories stand for all that is in them. */
+  /** Whether directories are read recursively. */
   recursive?: boolean;
-  /** Whether links to directories are directories. */
+  /** Whether links to directories are followed. */
   follow?: boolean;
-  /** Patterns: of directories and patterns, only what matches one of these. */
+  /** Takes only matching files from directories and patterns. */
   include?: readonly string[];
-  /** Patterns: of directories and patterns, nothing that matches one of these. */
+  /** Takes no matching files from directories and patterns. */
   exclude?: readonly string[];
-  /** Whether directories and patterns stand for hidden names, too, and for what is no image and no video. */
+  /** Whether directories and patterns include hidden files and files that are neither images nor videos. */
   all?: boolean;
-  /** Whether a directory or pattern without a file in it is fine. */
+  /** Whether a directory without files, or a pattern without matches, is accepted. */
   allowEmpty?: boolean;
-  /** What relative paths start from; the working directory by default. */
+  /** The base of relative paths; the working directory by default. */
   cwd?: string;
 }
 
 /**
- * The files that these paths and patterns stand for, as `media upload` reads them: in the order given, directories
- * depth first, no file twice. Of directories and patterns, hidden names are left out; what neither name nor bytes call an
- * image or a video is for `uploadAll` to leave out, which looks at the bytes anyway. Rejects with a MediaError `usage` or `nothing_matched` before the first file. A file
- * that is missing is a source too: it fails when its turn to be uploaded comes.
+ * The files that paths and patterns stand for, as in `media upload`: in the order given, directories depth first, no file
+ * twice. Hidden files in directories and patterns are left out; `uploadAll`, which reads the bytes, leaves out files that are
+ * neither images nor videos by name or content. Rejects with a MediaError `usage` or `nothing_matched` before the first file.
+ * A missing file is a source that fails when it is uploaded.
  */
 export async function* filesOf(
   paths: Iterable<string>,
@@ -32,7 +32,7 @@ export async function* filesOf(
 ): AsyncGenerator<Source, void> {
   const {expandInputs} = await import('../sources/find/expand.ts');
   const {cwd, ...request} = options;
-  // Standard input belongs to the program around us.
+  // Standard input belongs to the program that uses the library.
   const inputs = [...paths].map(path => (path === '-' ? './-' : path));
   const host = systemHost();
   const context = {
@@ -44,7 +44,7 @@ export async function* filesOf(
     if (!source.found?.isHidden) yield source;
 }
 
-/** Bytes in memory as a source; the name's extension speaks for their type. They must not change until uploaded. */
+/** Bytes in memory as a source. The name's extension counts for the type. The bytes must not change until uploaded. */
 export function bytesSource(name: string, bytes: Uint8Array): Source {
   return {
     name,

@@ -12,42 +12,42 @@ import {type TransferObserver, type TransferOptions, uploadBatch as transferAll}
 import type {Outcome, OutcomeFacts} from '../transfer/outcome.ts';
 
 export interface UploadOptions {
-  /** Where to upload to: a MediaClient. It stays open. A journal knows the service by its base URL, or else by its host. */
+  /** Where to upload to: a MediaClient. It stays open. A journal identifies the service by its base URL, or by its host. */
   client: Uploader & {readonly host: string; readonly baseUrl?: string};
-  /** Files that are sent at a time, from 1 to 1,000; 8 by default. */
+  /** How many files are uploaded at a time, from 1 to 1,000; 8 by default. */
   concurrency?: number;
   /** Attempts after the first, from 0 to 100; 5 by default. */
   retries?: number;
-  /** An attempt that sends nothing for so many milliseconds is given up; 60,000 by default. */
+  /** An attempt ends when it has sent nothing for this many milliseconds; 60,000 by default. */
   stallTimeoutMs?: number;
-  /** How many milliseconds the service may take to answer after the last byte; 600,000 by default. */
+  /** How many milliseconds the service may take to respond after the last byte; 600,000 by default. */
   answerTimeoutMs?: number;
-  /** Bytes a second for all files together; unlimited by default. */
+  /** Bytes per second for all files together; unlimited by default. */
   limitRate?: number;
   /**
-   * Whether an upload whose outcome is unknown is left so (`hold`, the default) or sent again (`retry`), which may store
-   * it twice unless the service honours Idempotency-Key.
+   * Whether an upload with an unknown outcome stays unknown (`hold`, the default) or is sent again (`retry`), which may store it
+   * twice unless the service honours Idempotency-Key.
    */
   onUnknown?: 'hold' | 'retry';
   /** What decides the content type, as `--types` does; `extension` by default. */
   types?: TypeRule;
-  /** Sent for every file, whatever its name and bytes say: `image/...` or `video/...`. */
+  /** The content type of every file, regardless of names and bytes: `image/...` or `video/...`. */
   contentType?: string;
-  /** A file that remembers what was sent: the same call goes on where the last one stopped. Made when missing. */
+  /** A file that records what was sent, so that the same call continues where the last one stopped. Created if missing. */
   journal?: string;
   /** Checks everything and sends nothing. */
   dryRun?: boolean;
   /** Whether the first failure ends the batch. */
   failFast?: boolean;
-  /** Aborted to end the batch; files that were sent whole are waited for, up to 5 s. */
+  /** Ends the batch when aborted; responses to files that were sent completely are awaited for up to 5 s. */
   signal?: AbortSignal;
-  /** Told what happens between results. */
+  /** Is told what happens between results. */
   observer?: Partial<TransferObserver>;
-  /** What relative paths start from; the working directory by default. */
+  /** The base of relative paths; the working directory by default. */
   cwd?: string;
 }
 
-/** What became of one file. */
+/** The result of one file. */
 export type UploadResult = OutcomeFacts &
   (
     | {
@@ -57,18 +57,18 @@ export type UploadResult = OutcomeFacts &
         /** The record as the service sent it; numbers keep every digit. */
         json: string;
       }
-    /** Found fit under `dryRun`; `duplicateOf` names an earlier file of equal content. */
+    /** Passed the checks of a dry run; `duplicateOf` names an earlier file with the same content. */
     | {status: 'checked'; duplicateOf?: string}
-    /** `failed`: it is not stored. `unknown`: it was sent whole, and whether it is stored nobody knows. */
+    /** `failed`: it is not stored. `unknown`: it was sent completely, and may or may not be stored. */
     | {status: 'failed' | 'unknown'; error: MediaError}
   );
 
 /**
- * Uploads files, named by path or given as sources, and yields what became of each as it is known: a file that fails is
- * a result and not an exception. Throws a MediaError `usage` when an option is mistaken; the iteration rejects when the
- * journal cannot be used (`journal_in_use`, `journal_of_other_service`, `journal_unusable`), or with what the inputs themselves reject with. Who
- * leaves the iteration early ends the batch. What `filesOf` found in a directory and turns out to be no media has no result.
- * Listens to no signal, prints nothing and changes nothing of the process.
+ * Uploads files, given as paths or sources, and yields each result when it is known; a file that fails is a result, not an
+ * exception. Throws a MediaError `usage` for an invalid option. The iteration rejects if the journal cannot be used
+ * (`journal_in_use`, `journal_of_other_service`, `journal_unusable`) or if the inputs reject. Leaving the iteration early ends
+ * the batch. Files from `filesOf` that turn out not to be media have no result. Handles no signals, prints nothing and changes
+ * nothing in the process.
  */
 export function uploadAll(
   inputs: AsyncIterable<string | Source> | Iterable<string | Source>,
@@ -111,7 +111,7 @@ async function* run(
   }
 }
 
-/** Yields one value; `end` is called when whoever takes it asks for no more. */
+/** Yields one value; calls `end` if the reader asks for no more. */
 function* endingWith<T>(end: () => void, value: T): Generator<T> {
   let goesOn = false;
   try {
@@ -162,7 +162,7 @@ function checkedOptions(options: UploadOptions, host: Host): Checked {
   };
 }
 
-/** By calls, since an observer may be an instance of a class. */
+/** The methods are called on the observer, which may be an instance of a class. */
 function wholeObserver(observer: Partial<TransferObserver> = {}): TransferObserver {
   return {
     started: (...facts) => observer.started?.(...facts),

@@ -1,11 +1,11 @@
 import {MediaError, systemCode} from '../errors.ts';
 
-/** Deeper than any chain of causes that is worth reading; one may also lead back into itself. */
+/** The longest chain of causes to show; a chain may also be circular. */
 const deepest = 10;
 
 /**
- * What led to a failure, from the nearest cause to the first, a line each; a bug is told by its stack. Empty where the
- * failure's own sentence says it all.
+ * The causes of a failure, one per line, from the nearest to the first; for a bug, its stack. Empty if the failure's own
+ * sentence already says it all.
  */
 export function causesOf(error: MediaError): string[] {
   if (error.code === 'internal') return stackOf(error.cause);
@@ -23,9 +23,9 @@ export function causesOf(error: MediaError): string[] {
 
 function describe(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
-  // Of all addresses of a host, where none could be reached.
+  // One error for each address of a host that could not be reached.
   if (cause instanceof AggregateError && cause.message === '') return cause.errors.map(describe).join('; ');
-  // What cannot be parsed is quoted there, and may be a key.
+  // The message quotes the text that could not be parsed, which may be a key.
   if (cause instanceof SyntaxError) return cause.name;
   const text = cause.message || cause.name;
   const code = cause instanceof MediaError ? undefined : systemCode(cause);

@@ -5,7 +5,10 @@ const wide =
 /** Accents that are drawn on the character before them, on every terminal. */
 const combining = /[\u0300-\u036f]/;
 
-/** How many character cells a line takes on a terminal; never less than it takes. */
+/**
+ * The number of character cells of a line on a terminal; never too few. The package string-width counts joined emoji and
+ * text-style symbols as terminals do that join them: on others the line would wrap, and could not be cleared.
+ */
 export function cellsOf(text: string): number {
   let cells = 0;
   for (const character of text) cells += cellsOfCharacter(character);
@@ -20,14 +23,14 @@ function cellsOfCharacter(character: string): number {
 
 const url = /https?:\/\/\S+/g;
 
-/** The web addresses in a text, as they stand there. */
+/** The web URLs in a text. */
 export function urlsIn(text: string): string[] {
   return text.match(url) ?? [];
 }
 
 /**
- * The text on lines of at most `cells` cells, broken at spaces where there are any; line breaks in it stay. A web address
- * is never broken: a line of its own is as long as it takes.
+ * Wraps a text to lines of at most `cells` cells, at spaces if possible; its own line breaks stay. A URL is never broken:
+ * its line is as long as necessary.
  */
 export function wrap(text: string, cells: number): string[] {
   return text.split('\n').flatMap(line => wrapLine(line, cells));
@@ -45,13 +48,13 @@ function wrapLine(line: string, cells: number): string[] {
     const end = endOfLine(characters, start, start + Math.max(1, fitting), urls);
     if (end >= characters.length) break;
     lines.push(characters.slice(start, end).join(''));
-    // A space that ends a line belongs to neither.
+    // A space at the end of a line is dropped.
     start = characters[end] === ' ' ? end + 1 : end;
   }
   return [...lines, characters.slice(start).join('')];
 }
 
-/** Where a line ends that holds the characters up to `most`: before its last space, or beside a URL, never within one. */
+/** Where to break a line of at most `most` characters: at its last space, or next to a URL, never within one. */
 function endOfLine(
   characters: readonly string[],
   start: number,
@@ -67,7 +70,7 @@ function endOfLine(
   return characters[from - 1] === ' ' && from - 1 > start ? from - 1 : from;
 }
 
-/** From which character to before which one each URL of a line is. */
+/** The start (inclusive) and end (exclusive) of each URL in a line, in characters. */
 function rangesOfUrls(line: string): [number, number][] {
   return [...line.matchAll(url)].map(({0: found, index}) => {
     const from = [...line.slice(0, index)].length;
@@ -75,7 +78,7 @@ function rangesOfUrls(line: string): [number, number][] {
   });
 }
 
-/** How many characters from `start` on fit into the cells; none is torn from the accents that follow it. */
+/** How many characters from `start` fit into the cells; combining accents stay with their character. */
 function countFitting(characters: readonly string[], cells: number, start = 0): number {
   let taken = 0;
   for (let at = start; at < characters.length; at += 1) {
@@ -85,7 +88,7 @@ function countFitting(characters: readonly string[], cells: number, start = 0): 
   return characters.length - start;
 }
 
-/** The text in at most `cells` cells, its end left out. */
+/** Shortens a text to at most `cells` cells at its end. */
 export function cutEnd(text: string, cells: number): string {
   if (cellsOf(text) <= cells) return text;
   if (cells < 1) return '';
@@ -93,7 +96,7 @@ export function cutEnd(text: string, cells: number): string {
   return `${characters.slice(0, countFitting(characters, cells - 1)).join('')}…`;
 }
 
-/** The text in at most `cells` cells, its middle left out: the ends of names tell files apart. */
+/** Shortens a text to at most `cells` cells in its middle, since file names often differ at the end. */
 export function cutMiddle(text: string, cells: number): string {
   if (cellsOf(text) <= cells) return text;
   if (cells < 1) return '';

@@ -2,7 +2,7 @@ import type {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {printable} from './escape.ts';
 
-/** Whether GitHub's runner reads what this process prints (its documented variable). */
+/** Whether this process runs in GitHub Actions (by its documented variable). */
 export function isGithub(env: Host['env']): boolean {
   return env['GITHUB_ACTIONS'] === 'true';
 }
@@ -28,7 +28,7 @@ function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/** An entry of the file that GITHUB_OUTPUT names; the delimiter has to be one that nobody can guess. */
+/** An entry of the file that GITHUB_OUTPUT names; its delimiter must be impossible to guess. */
 export function outputEntry(name: string, value: string, delimiter: string): string {
   if (value.includes(delimiter)) throw new Error('the delimiter occurs in the value');
   return `${name}<<${delimiter}\n${value}\n${delimiter}\n`;

@@ -1,20 +1,20 @@
-/** C0 and C1 controls, DEL, line and paragraph separators, and the marks that turn the reading direction. */
+/** C0 and C1 controls, DEL, line and paragraph separators, and marks that change the reading direction. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is what this is for
 const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** The same without what JSON itself escapes. */
+/** The same, except for what JSON escapes itself. */
 const unsafeInJson = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
 const shortNames: Record<string, string> = {'\n': '\\n', '\r': '\\r', '\t': '\\t'};
 
 /**
- * What makes a CI runner that reads the output take text for a command: GitHub's `##[` and `::` (the latter where a line
- * begins), Azure's `##vso[` and TeamCity's `##teamcity[`.
+ * Text that CI runners interpret as commands: GitHub's `##[` and, at the beginning of a line, `::`; Azure's `##vso[`;
+ * TeamCity's `##teamcity[`.
  */
 const runnerCommand = /(?<=#)#(?=\w*\[)|^(\s*):(?=:)/g;
 
 function withoutCommands(text: string): string {
-  // Nearly all text is spared the search.
+  // Nearly all text can skip the search.
   if (!text.includes('##') && !text.includes('::')) return text;
   return text.replace(runnerCommand, (found, space: string | undefined) =>
     space === undefined ? escapeUnit(found) : `${space}${escapeUnit(':')}`,
@@ -22,14 +22,14 @@ function withoutCommands(text: string): string {
 }
 
 /**
- * Text from outside, fit for one line of a terminal or a log: what could steer the terminal, or be a command to a CI
- * runner, is shown as an escape.
+ * Makes text from outside safe for one line of a terminal or a log: characters that control the terminal, and commands to
+ * CI runners, are escaped.
  */
 export function printable(text: string): string {
   return withoutCommands(text.replace(unsafe, character => shortNames[character] ?? escapeUnit(character)));
 }
 
-/** The same JSON value without raw C1 controls, direction marks and commands to CI runners; valid JSON has these only within strings. */
+/** Escapes C1 controls, direction marks and commands to CI runners in JSON, where they occur only within strings. */
 export function printableJson(json: string): string {
   return withoutCommands(json.replace(unsafeInJson, escapeUnit));
 }
@@ -38,12 +38,12 @@ function escapeUnit(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** What spreadsheets take for the beginning of a formula; some the full-width forms too. */
+/** Characters that start a formula in spreadsheets, including full-width forms. */
 const formula = /^[=+\-@\t\n\uff1d\uff0b\uff0d\uff20]/;
 
 /**
- * One CSV field (RFC 4180), made inert for spreadsheets that would run a formula, for CI runners and for the terminal;
- * line feeds and tabs stay, quoted. Semicolons are quoted as well: some spreadsheets separate at them.
+ * One CSV field (RFC 4180), safe for spreadsheets that run formulas, for CI runners and for the terminal. Line feeds and tabs
+ * stay, quoted. Semicolons are quoted too, since some spreadsheets use them as separators.
  */
 export function csvField(value: string): string {
   const shown = value.replace(/[^\n\t]+/g, printable);
@@ -51,12 +51,12 @@ export function csvField(value: string): string {
   return /[",;\t\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }
 
-/** Text that Markdown shows as it is. */
+/** Escapes text for Markdown. */
 export function markdownText(text: string): string {
   return printable(text).replace(/[\\`*_{}[\]()<>#+\-!|~&=$^]/g, '\\$&');
 }
 
-/** A URL as a Markdown link target, or undefined when it is no http(s) URL. */
+/** A URL as a Markdown link target; undefined if it is not an http(s) URL. */
 export function markdownUrl(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const parsed = new URL(url);

@@ -1,6 +1,6 @@
 import type {ErrorCode, MediaError} from '../errors.ts';
 
-/** What went wrong with a file on this machine, in sentences that name the file; all others are about the service. */
+/** Failures of files on this machine, whose sentences name the file; other failures are about the service. */
 const localCodes: ReadonlySet<ErrorCode> = new Set([
   'file_missing',
   'file_unreadable',
@@ -15,7 +15,7 @@ const localCodes: ReadonlySet<ErrorCode> = new Set([
   'outcome_unknown',
 ]);
 
-/** Where an error's sentence names the file, or -1: a name such as `1` may stand in an address or a count as well. */
+/** Where an error's sentence names the file, or -1. A name such as `1` may also occur in a URL or a number. */
 function placeOf({code, message}: MediaError, file: string): number {
   if (file === '' || !localCodes.has(code)) return -1;
   for (let at = message.indexOf(file); at >= 0; at = message.indexOf(file, at + 1)) {
@@ -25,17 +25,17 @@ function placeOf({code, message}: MediaError, file: string): number {
   return -1;
 }
 
-/** Whether the error's sentence says which file it is about. */
+/** Whether the error's sentence names its file. */
 function isNamed(error: MediaError, file: string): boolean {
   return placeOf(error, file) >= 0;
 }
 
-/** The error's sentence for one file, which is named before it unless the sentence does so. */
+/** The error's sentence, with the file's name in front unless the sentence names it. */
 export function failureSentence(error: MediaError, file: string): string {
   return isNamed(error, file) ? error.message : `${file}: ${error.message}`;
 }
 
-/** What may be the same in the failures of several files: the sentence without its file. */
+/** The sentence without its file, which may be the same for several files. */
 export function reasonOf(error: MediaError, file: string): string {
   const {message} = error;
   const at = placeOf(error, file);
@@ -44,7 +44,7 @@ export function reasonOf(error: MediaError, file: string): string {
   return at === 0 ? rest : `${message.slice(0, at)}the file${rest}`;
 }
 
-/** A reason with its number of files: `12 files do not exist.`, `12 files: The connection broke.` */
+/** A reason with its number of files: `12 files do not exist.` or `12 files: The connection broke.` */
 export function groupSentence(count: number, reason: string): string {
   if (!reason.startsWith(' ')) return `${count} files: ${reason}`;
   if (/^ (is|was) (a|an|the|no) /.test(reason)) return `${count} files: each${reason}`;

@@ -8,13 +8,13 @@ import {paint} from './terminal.ts';
 
 export interface ReportOptions {
   stream: TerminalOutput;
-  /** Failures as JSON lines and, at the default level, nothing else. */
+  /** Print failures as JSON lines and, at the default level, nothing else. */
   json: boolean;
   color: boolean;
   level: 'quiet' | 'default' | 'verbose';
 }
 
-/** Something that draws on the same terminal and has to step aside while a line is written. */
+/** Something drawn on the same terminal, which is cleared while a line is written. */
 export interface Drawing {
   clear(): void;
   draw(): void;
@@ -38,13 +38,13 @@ export class Report {
     return this.#options.json;
   }
 
-  /** Whether text other than failures may be shown. */
+  /** Whether text other than failures is shown. */
   get chatty(): boolean {
     const {json, level} = this.#options;
     return level === 'verbose' || (level === 'default' && !json);
   }
 
-  /** A failure, always shown; `file` is the input that failed, which words name only when there are `several`. */
+  /** Reports a failure at every level; `file` is the input that failed, named in text only if there are `several`. */
   failure(error: MediaError, file?: string, several = false): void {
     const {json, color} = this.#options;
     if (json) {
@@ -58,12 +58,12 @@ export class Report {
     this.causes(error);
   }
 
-  /** What led to a failure, shown with --verbose. */
+  /** Reports the causes of a failure, with --verbose. */
   causes(error: MediaError): void {
     if (this.#options.level === 'verbose') for (const line of causesOf(error)) this.#line(printable(line));
   }
 
-  /** Failures of several files for one reason, in words: the sentence for all of them, and some of their names. */
+  /** Reports failures of several files for one reason as text: one sentence and some of their names. */
   failures({hint}: MediaError, sentence: string, names: readonly string[], count: number): void {
     const {color} = this.#options;
     const more = count > names.length ? ` and ${count - names.length} more` : '';
@@ -72,13 +72,13 @@ export class Report {
     if (hint !== undefined) this.#line(`  ${printable(hint)}`);
   }
 
-  /** Where the run stands, in words or as a JSON line. */
+  /** Reports the progress of the run, as text or as a JSON line. */
   progress(text: string, fields: Record<string, number>): void {
     if (!this.#options.json) this.note(text);
     else if (this.level !== 'quiet') this.#line(JSON.stringify({progress: fields}));
   }
 
-  /** A warning about one file, in every format: in words or as a JSON line. */
+  /** Reports a warning about a file, as text or as a JSON line. */
   fileWarning(file: string, message: string): void {
     if (!this.#options.json) this.warning(`${file}: ${message}`);
     else if (this.level !== 'quiet') this.#line(printableJson(JSON.stringify({warning: {file, message}})));
@@ -92,7 +92,7 @@ export class Report {
     if (this.chatty) this.#line(printable(message));
   }
 
-  /** A step of the work, shown with --verbose. */
+  /** Reports a step, with --verbose. */
   trace(message: string): void {
     if (this.#options.level === 'verbose') this.#line(printable(message));
   }
@@ -110,7 +110,7 @@ export function errorFields(error: MediaError): Record<string, unknown> {
   return {code, message, ...defined({status, serviceCode, hint})};
 }
 
-/** Whatever was thrown, as a MediaError; what is none is a bug of ours. */
+/** Turns any thrown value into a MediaError; one that is not a MediaError is a bug in this program. */
 export function asMediaError(error: unknown): MediaError {
   if (error instanceof MediaError) return error;
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);

@@ -2,8 +2,8 @@ import {MediaError, systemCode} from '../errors.ts';
 import type {TerminalOutput} from '../host.ts';
 
 /**
- * Standard output that outlives its reader: once the reader is gone (EPIPE) what is written is dropped quietly; any
- * other failure is kept in `failure` and ends the output.
+ * Standard output that survives its reader: after EPIPE, output is dropped silently; any other failure is stored in
+ * `failure` and ends the output.
  */
 export class Stdout {
   readonly stream: TerminalOutput;
@@ -19,7 +19,7 @@ export class Stdout {
     return this.#failure;
   }
 
-  /** Resolves when the text has been handed to the system; never rejects. */
+  /** Resolves when the text has been passed to the system; never rejects. */
   write(text: string): Promise<void> {
     if (this.#ended || text === '') return Promise.resolve();
     return new Promise(resolve => {

@@ -1,4 +1,4 @@
-/** Bytes with a binary unit: 999 B, 1.0 KiB, 23.4 MiB. */
+/** Formats bytes with a binary unit: 999 B, 1.0 KiB, 23.4 MiB. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   let value = bytes;
@@ -10,7 +10,7 @@ export function formatBytes(bytes: number): string {
   return unit === 0 ? `${Math.round(value)} B` : `${value.toFixed(1)} ${units[unit]}`;
 }
 
-/** Seconds as people say them: 9s, 2m05s, 3h20m. */
+/** Formats seconds: 9s, 2m05s, 3h20m. */
 export function formatDuration(seconds: number): string {
   const whole = Math.ceil(seconds);
   if (whole < 60) return `${whole}s`;

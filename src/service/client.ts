@@ -12,9 +12,9 @@ import {parseErrorRecord, parseRecord} from './record.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from './uploader.ts';
 
 export interface ServiceAddress {
-  /** The base URL; a path prefix is kept, trailing slashes are ignored. */
+  /** The base URL; a path prefix is kept and trailing slashes are ignored. */
   baseUrl: URL;
-  /** The GraphQL address; by default /graphql at the root of the base URL's host. */
+  /** The GraphQL URL; by default /graphql at the root of the base URL's host. */
   graphqlUrl?: URL | undefined;
 }
 
@@ -24,19 +24,19 @@ export interface GraphqlRequest {
   operationName?: string;
 }
 
-/** What tells a service from any other: scheme, host, port and path of its base URL. */
+/** What identifies a service: the scheme, host, port and path of its base URL. */
 export function serviceIdentity({origin, pathname}: URL): string {
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** The hosted service as a client sees it (service interface, part 4); as many connections as requests at a time. */
+/** A client of the hosted service (interface, part 4), with one connection for each concurrent request. */
 export class ServiceClient implements Uploader {
   readonly #address: ServiceAddress;
   readonly #uploadUrl: URL;
   readonly #key: Secret;
   readonly #options: ConnectionOptions;
   readonly #connections = new Set<Connection>();
-  /** Connections that wait for their next request, by origin; the one used last is used first. */
+  /** Idle connections by origin; the one used last is used first. */
   readonly #idle = new Map<string, Connection[]>();
 
   constructor(address: ServiceAddress, key: Secret, options: ConnectionOptions) {
@@ -46,7 +46,7 @@ export class ServiceClient implements Uploader {
     this.#options = options;
   }
 
-  /** Makes one attempt at POST {base_url}/v1/media/upload (interface, 4.1); never repeats, never redirects. */
+  /** Sends POST {base_url}/v1/media/upload once (interface, 4.1); follows no redirects. */
   async upload(request: UploadRequest): Promise<UploadAnswer> {
     const answer = await this.#request(this.#uploadUrl, {
       method: 'POST',
@@ -62,7 +62,7 @@ export class ServiceClient implements Uploader {
     return interpretUpload(answer);
   }
 
-  /** Sends one POST to the GraphQL address (interface, 4.2) and returns whatever came. */
+  /** Sends one POST to the GraphQL URL (interface, 4.2) and returns the response, whatever its status. */
   async graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpAnswer> {
     const url = graphqlUrl(this.#address);
     const content = Buffer.from(JSON.stringify(request));
@@ -79,7 +79,7 @@ export class ServiceClient implements Uploader {
     });
   }
 
-  /** Sends the head of an upload of a text, which is to be refused, and no body; undefined when nothing is answered in time. */
+  /** Sends the head of an upload of text, which the service must refuse, without a body; undefined without a response in time. */
   async postUploadWithoutBody(waitMs: number, signal: StopSignal): Promise<HttpAnswer | undefined> {
     const headers = {
       authorization: `Bearer ${this.#key.reveal()}`,
@@ -90,7 +90,7 @@ export class ServiceClient implements Uploader {
     return answer === undefined ? undefined : this.#withoutKey(answer);
   }
 
-  /** Ends every connection at once. */
+  /** Closes every connection at once. */
   async close(): Promise<void> {
     await Promise.all([...this.#connections].map(connection => connection.destroy()));
     this.#connections.clear();
@@ -108,7 +108,7 @@ export class ServiceClient implements Uploader {
     }
   }
 
-  /** Services and proxies repeat what they were sent, in messages and records: the key ends here. */
+  /** Services and proxies may repeat what they were sent, so the key is removed from every response. */
   #withoutKey(answer: HttpAnswer): HttpAnswer {
     const body = answer.body.toString('latin1');
     const redacted = this.#key.redactIn(body);
@@ -127,15 +127,15 @@ export class ServiceClient implements Uploader {
   }
 }
 
-/** The address that files are posted to. */
+/** The URL that files are posted to. */
 export function uploadUrl(baseUrl: URL): URL {
   const url = new URL(baseUrl);
-  // Not by resolving a reference: a path that begins with two slashes would name another host.
+  // Not `new URL(path, base)`: a path that begins with two slashes would name another host.
   url.pathname = `${baseUrl.pathname.replace(/\/+$/, '')}/v1/media/upload`;
   return url;
 }
 
-/** The address that GraphQL requests are posted to. */
+/** The URL that GraphQL requests are posted to. */
 export function graphqlUrl(address: ServiceAddress): URL {
   return address.graphqlUrl ?? new URL('/graphql', address.baseUrl);
 }
@@ -158,7 +158,7 @@ function interpretUpload(answer: HttpAnswer): UploadAnswer {
 
 const decoder = new TextDecoder();
 
-/** The body as text; a byte order mark is no part of it (RFC 8259, section 8.1). */
+/** The body as text, without a byte order mark (RFC 8259, section 8.1). */
 function textOf(answer: HttpAnswer): string {
   return decoder.decode(answer.body);
 }

@@ -5,19 +5,19 @@ import {parseObject} from '../lib/json.ts';
 import type {ServiceClient} from './client.ts';
 import {parseErrorRecord} from './record.ts';
 
-/** What the service says of a key. */
+/** The service's verdict on a key. */
 export type KeyVerdict =
   | {status: 'accepted'; honoursIdempotencyKeys: boolean}
   /** 401: the service does not know the key. */
   | {status: 'rejected'; httpStatus: 401; message?: string}
-  /** 403 or 404: a key with other permissions, or a base URL that is no such service. */
+  /** 403 or 404: the key lacks permissions, or the base URL is wrong. */
   | {status: 'denied'; httpStatus: number; message?: string}
-  /** No connection could be made. */
+  /** No connection can be made. */
   | {status: 'unreachable'; error: MediaError}
-  /** Any other answer, or none. */
+  /** Any other response, or none. */
   | {status: 'unclear'; httpStatus?: number; message: string};
 
-/** Whom a key belongs to, as far as the service's schema tells. */
+/** The owner of a key, as far as the service's schema has it. */
 export interface Identity {
   id?: string;
   name?: string;
@@ -25,7 +25,7 @@ export interface Identity {
   username?: string;
 }
 
-/** Asks the service for nothing but its type name: whether the key is accepted, not what it may do. */
+/** Checks with the smallest GraphQL query whether the service accepts the key, not what the key may do. */
 export async function verifyKey(client: ServiceClient, signal: AbortSignal): Promise<KeyVerdict> {
   let answer: HttpAnswer;
   try {
@@ -75,7 +75,7 @@ interface FieldDescription {
   type?: TypeReference;
 }
 
-/** Whom the key belongs to; undefined when introspection is off, the schema has no such field, or anything else is off. */
+/** The owner of the key; undefined if introspection is off, the schema has no such field, or a request fails. */
 export async function whoOwnsKey(client: ServiceClient, signal: AbortSignal): Promise<Identity | undefined> {
   try {
     const schema = jsonObject(await client.graphql({query: introspection}, signal));

@@ -2,8 +2,8 @@ import {defined} from '../lib/defined.ts';
 import {isNestedTooDeeply, isObject, parseObject} from '../lib/json.ts';
 
 /**
- * The shapes that the service answers with (service interface, part 2). Nothing in the interface says which fields
- * are always there, so every one is optional and nullable; unknown fields and unknown enumeration values are kept.
+ * The shapes of the service's responses (interface, part 2). The interface does not say which fields are always present, so
+ * each is optional and nullable; unknown fields and enumeration values are kept.
  */
 export interface MediaUrl {
   /** Open enumeration; PUBLIC occurs. */
@@ -12,7 +12,7 @@ export interface MediaUrl {
   [field: string]: unknown;
 }
 
-/** A media record. `duration` and `size` have no documented unit and are shown as the service gives them. */
+/** A media record. `duration` and `size` have no documented unit and are shown as the service sends them. */
 export interface MediaRecord {
   /** The media ID. */
   id?: string | null;
@@ -30,30 +30,30 @@ export interface MediaRecord {
   [field: string]: unknown;
 }
 
-/** An error record; `code` has no documented meaning and need not be the HTTP status. */
+/** An error record; `code` has no documented meaning and may differ from the HTTP status. */
 export interface ErrorRecord {
   code?: number;
   message: string;
 }
 
-/** A media record with the text that it was read from. */
+/** A media record with the JSON that it was read from. */
 export interface ReceivedRecord {
   record: MediaRecord;
-  /** The service's JSON, white space between tokens removed and nothing else changed: numbers keep every digit. */
+  /** The service's JSON without white space between tokens and otherwise unchanged: numbers keep every digit. */
   json: string;
 }
 
 const stringOrNumber = /("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)/g;
 const stringOrSpace = /("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g;
-/** In a text without any of these, every number is held. */
+/** Without a match, a text has only numbers that JavaScript represents exactly. */
 const largeNumber = /\d{16}|\d[eE]/;
 
-/** Why a text is no media record; ends the sentence "the answer was ...". */
+/** Why a text is not a media record; completes the sentence "the answer was ...". */
 export type RecordProblem = 'not JSON' | 'no JSON object' | 'nested too deeply' | 'without an id';
 
 /**
- * Reads a media record, or tells why the text is none: it has to be a JSON object with an `id`. Numbers that a
- * JavaScript number cannot hold are kept as strings of their digits.
+ * Parses a media record, a JSON object with an `id`, or returns why the text is not one. Numbers that JavaScript cannot
+ * represent become strings of their digits.
  */
 export function parseRecord(text: string): ReceivedRecord | {problem: RecordProblem} {
   if (isNestedTooDeeply(text)) return {problem: 'nested too deeply'};
@@ -70,7 +70,7 @@ export function parseRecord(text: string): ReceivedRecord | {problem: RecordProb
   return {record: value as MediaRecord, json: compactJson(text)};
 }
 
-/** The JSON text on one line: white space between its tokens is dropped, everything else stays as it is. */
+/** The JSON text on one line, without white space between tokens and otherwise unchanged. */
 export function compactJson(text: string): string {
   return /\s/.test(text) ? text.replace(stringOrSpace, '$1') : text;
 }
@@ -81,13 +81,13 @@ function quoteLargeNumbers(text: string): string {
   );
 }
 
-/** Whether a JavaScript number holds this one: an integer with every digit, anything else as near as it gets. */
+/** Whether JavaScript represents this number: an integer exactly, others approximately. */
 function isHeld(token: string): boolean {
   const number = Number(token);
   return Number.isFinite(number) && (!/^-?\d{16,}$/.test(token) || Number.isSafeInteger(number));
 }
 
-/** Reads an error record, or undefined when the text is none: front ends answer with HTML, text or nothing. */
+/** Parses an error record; undefined for other responses: front ends send HTML, text or nothing. */
 export function parseErrorRecord(text: string): ErrorRecord | undefined {
   const value = parseObject(text);
   if (value === undefined || typeof value['message'] !== 'string') return undefined;
@@ -95,7 +95,7 @@ export function parseErrorRecord(text: string): ErrorRecord | undefined {
   return {message: value['message'], ...defined({code: typeof code === 'number' ? code : undefined})};
 }
 
-/** The URL to hand out: the PUBLIC variant's, else fileUrl. */
+/** The URL for users: the PUBLIC variant's, otherwise fileUrl. */
 export function publicUrl(record: MediaRecord): string | undefined {
   const urls: unknown = record.urls;
   const variants = Array.isArray(urls) ? urls.filter(isObject) : [];

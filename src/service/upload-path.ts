@@ -5,24 +5,24 @@ import {defined} from '../lib/defined.ts';
 import type {ServiceClient} from './client.ts';
 import {parseErrorRecord} from './record.ts';
 
-/** What a look at the upload path has shown. */
+/** The result of checking the upload path. */
 export type UploadPathVerdict =
-  /** It refuses what is to be refused. */
+  /** It refuses the request, as it must. */
   | {status: 'answers'; httpStatus: number}
-  /** A 404 that is no error record of the service: nothing takes uploads there. */
+  /** A 404 without an error record of the service: nothing accepts uploads there. */
   | {status: 'wrong'; httpStatus: 404}
   /** Redirects are not followed, so uploads will fail. */
   | {status: 'redirected'; httpStatus: number; location?: string}
-  /** The key may lack permission, or the base URL may be wrong; `message` is what the service says. */
+  /** The key may lack permission, or the base URL may be wrong; `message` is the service's. */
   | {status: 'doubtful'; httpStatus: number; message?: string}
-  /** No answer that tells anything, and why. */
+  /** No conclusive response, and why. */
   | {status: 'unverified'; reason: string};
 
 const waitMs = 3_000;
 
 /**
- * Asks the upload path for what it has to refuse (interface, 4.1, rules 1 and 2): a text of one byte, which is never sent.
- * Nothing can be stored by that.
+ * Sends the upload path a request that it must refuse (interface, 4.1, rules 1 and 2): text of one byte, which is never sent.
+ * This cannot store anything.
  */
 export async function checkUploadPath(client: ServiceClient, signal: StopSignal): Promise<UploadPathVerdict> {
   try {
@@ -44,7 +44,7 @@ function judge({status, headers, body}: HttpAnswer): UploadPathVerdict {
     return {status: 'redirected', httpStatus: status, ...defined({location})};
   if (status === 401) return {status: 'unverified', reason: 'the key is not accepted (401)'};
   if (status === 429 || status >= 500) return {status: 'unverified', reason: `the response was ${status}`};
-  // A success is as wrong as a 404: nothing was sent that could be stored.
+  // A success is as wrong as a 404, since nothing was sent that could be stored.
   if (status < 300 || status === 403 || status === 404 || status === 405)
     return {status: 'doubtful', httpStatus: status, ...defined({message: record?.message})};
   return {status: 'answers', httpStatus: status};

@@ -18,7 +18,7 @@ export interface Stored {
   received: ReceivedRecord;
 }
 
-/** A 2xx without a media record that could be read; `problem` ends the sentence "the answer was ...". */
+/** A 2xx without a valid media record; `problem` completes the sentence "the answer was ...". */
 export interface Unreadable {
   kind: 'unreadable';
   status: number;
@@ -29,17 +29,17 @@ export interface Unreadable {
 export interface Refused {
   kind: 'refused';
   status: number;
-  /** Of the error record, where there was one. */
+  /** The message of the error record, if there was one. */
   message?: string;
   /** The error record's `code`. */
   serviceCode?: number;
-  /** The Retry-After field as it came. */
+  /** The Retry-After field, unparsed. */
   retryAfter?: string;
-  /** The Location field as it came. */
+  /** The Location field, unparsed. */
   location?: string;
 }
 
-/** Sends one upload request; rejects when the request could not be sent or its answer not be read. */
+/** Sends upload requests; rejects if a request cannot be sent or its response cannot be read. */
 export interface Uploader {
   upload(request: UploadRequest): Promise<UploadAnswer>;
 }

@@ -13,29 +13,29 @@ export interface AttemptOptions extends Pick<BodyOptions, 'rateLimit' | 'sha256'
   idempotencyKey: string;
   uploader: Uploader;
   clock: Clock;
-  /** How long sending may make no progress, in milliseconds. */
+  /** How long an attempt may send nothing, in milliseconds. */
   stallTimeoutMs: number;
-  /** How long the service may take to answer after the last byte, in milliseconds. */
+  /** How long the service may take to respond after the last byte, in milliseconds. */
   answerTimeoutMs: number;
-  /** Aborted when the run is to end. */
+  /** Aborted when the run should end. */
   stop: StopSignal<MediaError>;
-  /** Told how many bytes of this attempt have been handed to the connection. */
+  /** Called with the number of bytes of this attempt that have been sent. */
   onProgress: (sentBytes: number) => void;
 }
 
-/** `phase`: how far the attempt had come. */
+/** `phase`: how far the attempt got. */
 export interface FailedAttempt {
   kind: 'failed';
   phase: Phase;
   failure: Failure;
 }
 
-/** How long a released upload may still be answered after the run was told to end. */
+/** How long a released upload may still wait for its response after the run should end. */
 const graceMs = 5_000;
 
 /**
- * Makes one attempt at one file: connect, send all but the last chunk, check the source, release, read the answer.
- * Rejects for a bug only; the phase says how far it came, and before `released` the request cannot have taken effect.
+ * Makes one attempt to upload a file: connects, sends all but the last chunk, checks the source, releases the last chunk and
+ * reads the response. Rejects only for a bug. Before the phase `released` the request cannot have taken effect.
  */
 export function attemptUpload(options: AttemptOptions): Promise<Stored | FailedAttempt> {
   return new Attempt(options).run();
@@ -66,7 +66,7 @@ class Attempt implements BodyWatcher {
       if (this.#bug !== undefined) throw this.#bug;
       return this.#failed(this.#failure ?? asFailure(error));
     } finally {
-      // The body may still be running, on a connection that is gone.
+      // The body may still be read by a connection that is closed.
       this.#ended = true;
       this.#cancelTimer();
       stop.removeEventListener('abort', onStop);
@@ -74,10 +74,10 @@ class Attempt implements BodyWatcher {
   }
 
   #judge(answer: UploadAnswer): Stored | FailedAttempt {
-    // An answer is still an answer when the run was told to end or the source failed meanwhile, unless it claims success.
+    // A refusal counts even if the run was stopped or the source failed in the meantime.
     if (answer.kind === 'refused') return this.#failed(answer);
     if (this.#phase !== 'released') {
-      // Also when the rest of that answer never came, which must not look like a stall that is worth another try.
+      // Even if the rest of that response never came: it must not look like a stall, which is retried.
       const premature: Failure = {kind: 'premature', status: answer.kind === 'stored' ? 200 : answer.status};
       return this.#failed(
         this.#failure === undefined || this.#failure.kind === 'stall' ? premature : this.#failure,
@@ -109,13 +109,13 @@ class Attempt implements BodyWatcher {
     this.#watchForAnswer();
   }
 
-  /** What ended a body is kept: whoever made the request is told only that it ended. */
+  /** Keeps why a body failed, since the request itself only reports that it ended. */
   failed(error: unknown): void {
     if (error instanceof MediaError) this.#failure ??= {kind: 'error', error};
     else this.#bug ??= error;
   }
 
-  /** Ends the attempt with a failure; the first one counts. */
+  /** Ends the attempt; only the first failure counts. */
   #end(failure: Failure): void {
     this.#failure ??= failure;
     this.#abort.abort(new MediaError('interrupted', 'The attempt was ended.'));
@@ -135,7 +135,7 @@ class Attempt implements BodyWatcher {
     if (!this.#ended) this.#cancelTimer = start();
   }
 
-  /** Every sign of progress puts the stall off. */
+  /** Restarted with each sign of progress. */
   #watchForStall(): void {
     const {clock, stallTimeoutMs} = this.#options;
     this.#setTimer(() =>

@@ -4,15 +4,15 @@ import type {Halt} from './halt.ts';
 import type {RateLimit} from './rate-limit.ts';
 import type {RetryBudget} from './retry.ts';
 
-/** What the files of a batch share. */
+/** State that the files of a batch share. */
 export interface BatchParts {
-  /** Retries are taken from it, so that an outage costs a bounded number of requests. */
+  /** Limits the retries of the whole batch, so that an outage causes a bounded number of requests. */
   budget: RetryBudget;
-  /** Closed while the service asks for time. */
+  /** Closed while the service asks to wait. */
   gate: Gate;
-  /** What one file learns may end the batch. */
+  /** Ends the batch when one file's failure holds for all. */
   halt: Halt;
   rateLimit: RateLimit | undefined;
-  /** Of a dry run. */
+  /** Set for a dry run. */
   duplicates: Duplicates | undefined;
 }

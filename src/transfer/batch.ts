@@ -16,10 +16,10 @@ import {type Later, mapConcurrently} from './workers.ts';
 export type {TransferObserver, TransferOptions} from './options.ts';
 
 /**
- * Uploads the sources, up to `concurrency` at a time, and yields what became of each as it is known; never rejects for
- * the failure of one file. After a signal no further source is taken; after any other end of the run those that are
- * left come out as failed with `not_tried`. A dry run yields in the order of the sources, so that of equal files the first
- * counts as the original. What a walk leaves out is yielded as such.
+ * Uploads the sources, up to `concurrency` at a time, and yields each result when it is known; the failure of one file does
+ * not reject. After a signal no more sources are read; if the run ends otherwise, the remaining ones fail with `not_tried`.
+ * A dry run yields in the order of the sources, so that the first of several equal files counts as the original. Files that a
+ * walk leaves out are yielded as left out.
  */
 export function uploadBatch(
   sources: AsyncIterable<Source> | Iterable<Source>,
@@ -38,7 +38,7 @@ export function uploadBatch(
 class Batch {
   readonly #options: TransferOptions;
   readonly #parts: BatchParts;
-  /** The position of the source that comes next. */
+  /** The position of the next source. */
   #next = 0;
 
   constructor(options: TransferOptions) {
@@ -70,7 +70,7 @@ class Batch {
     return isLeftOut ? leftOut(position, source) : notTried(position, source, why);
   }
 
-  /** The outcomes in the order of their positions, with the duplicates among them marked. */
+  /** The outcomes in the order of their positions, with duplicates marked. */
   async *audited(outcomes: AsyncIterable<Outcome | LeftOut>): AsyncGenerator<Outcome | LeftOut> {
     const order = new InOrder<Outcome | LeftOut>();
     for await (const next of outcomes) {

@@ -8,12 +8,12 @@ import type {RateLimit} from './rate-limit.ts';
 export interface BodyOptions {
   source: OpenSource;
   clock: Clock;
-  /** Aborted when the attempt is over. */
+  /** Aborted when the attempt ends. */
   signal: StopSignal;
-  /** Shared by all that is sent, where there is a limit. */
+  /** Shared by all uploads, if there is a limit. */
   rateLimit?: RateLimit | undefined;
   /**
-   * Resolves once it is on record that the last chunk is about to be sent; `sha256` is of the whole content, in hex.
+   * Resolves once the journal records that the last chunk is about to be sent; `sha256` is of the whole content, in hex.
    * The content is hashed only where this is given, and `sha256` is not.
    */
   commit?: ((sha256: string) => Promise<void>) | undefined;
@@ -21,27 +21,27 @@ export interface BodyOptions {
   sha256?: string | undefined;
 }
 
-/** Told how far a body has come. */
+/** Is told how much of a body has been sent. */
 export interface BodyWatcher {
-  /** The next bytes are to be sent now. */
+  /** The next bytes are about to be sent. */
   sending(): void;
-  /** The next bytes wait for a limit of our own. */
+  /** The next bytes wait for the rate limit. */
   waiting(): void;
-  /** So many bytes have left the process. */
+  /** This many bytes have left the process. */
   sent(bytes: number): void;
-  /** All is sent from here on: the request may take effect. */
+  /** The last bytes are about to be sent: from now on the request may take effect. */
   released(): void;
   /** The source could not be sent, or there is a bug. */
   failed(error: unknown): void;
 }
 
-/** Bodies from this size on wait before their release for an error that may be on its way: as long as a round trip takes. */
+/** Bodies of this size or more wait for a round trip before their release, since the service may be refusing them. */
 const longPauseBytes = 4 * 1024 * 1024;
 
-/** Smaller ones wait no longer than a near service needs, in milliseconds, and those of one chunk not at all. */
+/** Smaller bodies wait this many milliseconds, enough for a nearby service; those of one chunk do not wait. */
 const shortPauseMs = 5;
 
-/** A source as the body of one attempt; a small file is read here, others while they are sent. */
+/** Opens a source as the body of one attempt. A small file is read here, others while they are sent. */
 export async function openBody(options: BodyOptions, watcher: BodyWatcher): Promise<Body> {
   const {source, rateLimit} = options;
   const small = rateLimit === undefined ? await source.small?.() : undefined;
@@ -50,8 +50,8 @@ export async function openBody(options: BodyOptions, watcher: BodyWatcher): Prom
 }
 
 /**
- * The body of one attempt. Its last chunk is held back: for errors that are on their way, until the source is found
- * unchanged, and until it is on record that the chunk is about to be sent. Then it is released.
+ * The body of one attempt. Its last chunk is held back until a refusal had time to arrive, the source is found unchanged, and
+ * the journal records that the chunk is about to be sent. Then it is released.
  */
 class UploadBody implements Body {
   readonly length: number;
@@ -65,7 +65,7 @@ class UploadBody implements Body {
     this.#watcher = watcher;
     this.#small = small;
     this.length = options.source.size;
-    // What waits for nothing goes out with the head.
+    // A body that waits for nothing is sent together with the request head.
     this.content =
       small !== undefined && options.commit === undefined ? small.bytes : wire => this.#chunks(wire);
   }
@@ -110,7 +110,7 @@ class UploadBody implements Body {
     }
   }
 
-  /** Waiting for our own limit is no stall. */
+  /** Waiting for the rate limit is not a stall. */
   async #keepTo(rateLimit: RateLimit, bytes: number): Promise<void> {
     this.#watcher.waiting();
     await rateLimit.take(bytes, this.#options.signal);

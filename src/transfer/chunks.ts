@@ -2,15 +2,15 @@ import {MediaError} from '../errors.ts';
 import type {Wire} from '../http/http.ts';
 import type {OpenSource} from '../sources/open/source.ts';
 
-/** What is read at once, in bytes; no chunk is larger. */
+/** The size of a read, in bytes, and the largest chunk. */
 const blockBytes = 256 * 1024;
 
-/** The least that is sent at a time where there is no limit, in bytes. */
+/** The smallest chunk without a rate limit, in bytes. */
 export const smallestChunk = 64 * 1024;
 
 /**
- * What to send at a time: more while the connection takes it at once, for throughput, and little on a slow one, whose
- * every chunk is a sign of life that puts off the stall timeout.
+ * The size of chunks: large on a fast connection, for throughput, and small on a slow one, where each chunk that is sent
+ * restarts the stall timeout.
  */
 export class Pace {
   readonly #isFixed: boolean;
@@ -21,7 +21,7 @@ export class Pace {
     this.chunkBytes = fixedBytes ?? smallestChunk;
   }
 
-  /** Told how long the last chunk took. */
+  /** Adapts the size to the time that the last chunk took. */
   learn(elapsedMs: number): void {
     if (this.#isFixed) return;
     if (elapsedMs < 10) this.chunkBytes = Math.min(blockBytes, this.chunkBytes * 2);
@@ -30,9 +30,9 @@ export class Pace {
 }
 
 /**
- * The bytes of a source in order, read one block ahead. Whoever takes a chunk is done with it when asking for the next,
- * so that two blocks of memory serve a file of any size: one is sent while the other is read. Rejects with
- * `source_changed` when the bytes end before the source's size.
+ * The bytes of a source in order, read one block ahead. A chunk may be overwritten when the next one is asked for, so that
+ * two blocks of memory are enough for a file of any size: one is sent while the other is read. Rejects with
+ * `source_changed` if the bytes end before the source's size.
  */
 export async function* chunksOf(source: OpenSource, pace: Pace, wire: Wire): AsyncGenerator<Uint8Array> {
   const memory = new Blocks(source.size, wire);
@@ -61,16 +61,16 @@ class Blocks {
   #turn = 0;
 
   constructor(size: number, wire: Wire) {
-    // What fits into one block needs no second one, and no more memory than it has bytes.
+    // A source that fits into one block gets memory of its own size.
     this.#isReused = size > blockBytes;
     this.#wire = wire;
   }
 
-  /** The memory for the next block; undefined where it is to be new. */
+  /** The memory for the next block; undefined for new memory. */
   next(): Uint8Array | undefined {
     if (!this.#isReused) return undefined;
     const turn = this.#turn++ % blockCount;
-    // Else wrong bytes would arrive, and nobody would notice.
+    // Otherwise wrong bytes would arrive unnoticed.
     if (turn in this.#blocks && this.#wire.unsentBytes > 0)
       throw new Error('A chunk was asked for before the last one had been sent.');
     this.#blocks[turn] ??= Buffer.allocUnsafeSlow(blockBytes);
@@ -78,7 +78,7 @@ class Blocks {
   }
 }
 
-/** The error for a file that ended before its size: says how it changed, where that can be seen. */
+/** The error for a file that ended before its size; it says how the file changed, if that is visible. */
 export async function cutShort(source: OpenSource): Promise<unknown> {
   return source.verify().then(
     () =>
@@ -90,7 +90,7 @@ export async function cutShort(source: OpenSource): Promise<unknown> {
   );
 }
 
-/** Lets a read that is under way fail without anybody waiting for it yet; whoever awaits it still sees the error. */
+/** Prevents an unhandled rejection of a promise that is awaited later. */
 function quietly<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

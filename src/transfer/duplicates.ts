@@ -2,7 +2,7 @@ import type {StopSignal} from '../host.ts';
 import {contentHash} from '../journal/journal.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 
-/** The first file of its size, to be hashed when a second one turns up. */
+/** The first file of its size; it is hashed when a second one is found. */
 interface First {
   position: number;
   source: Source;
@@ -14,11 +14,11 @@ interface Original {
   name: string;
 }
 
-/** Finds files of equal content; only those that share their size with another are read. */
+/** Finds files with the same content; only files of equal size are read. */
 export class Duplicates {
   readonly #stop: StopSignal<Error>;
   readonly #firstOfSize = new Map<number, First>();
-  /** Of the positions that were hashed and not asked about yet. */
+  /** The hashes of positions that have not been asked about yet. */
   readonly #hashes = new Map<number, string>();
   /** The first file of each content, by its hash. */
   readonly #originals = new Map<string, Original>();
@@ -27,14 +27,14 @@ export class Duplicates {
     this.#stop = stop;
   }
 
-  /** Takes in an opened file; files may come in any order. */
+  /** Adds an open file; files may come in any order. */
   async add(position: number, source: Source, opened: OpenSource): Promise<void> {
     const first = this.#firstOfSize.get(opened.size);
     if (first !== undefined) {
       first.hashing ??= this.#reopenAndHash(first);
       await first.hashing;
     } else if (source.isOnce) {
-      // It cannot be gone back to, so it is hashed while it is open.
+      // It can be read only once, so it is hashed now.
       this.#firstOfSize.set(opened.size, {position, source, hashing: Promise.resolve()});
     } else {
       this.#firstOfSize.set(opened.size, {position, source});
@@ -43,7 +43,7 @@ export class Duplicates {
     await this.#hash(position, source.name, opened);
   }
 
-  /** The name of the first file with this content, unless it is this one; asked once all earlier ones were added. */
+  /** The name of the first file with this content, unless it is this one; call it after all earlier files were added. */
   originalOf(position: number): string | undefined {
     const sha256 = this.#hashes.get(position);
     this.#hashes.delete(position);
@@ -58,7 +58,7 @@ export class Duplicates {
     if (original === undefined || position < original.position) this.#originals.set(sha256, {position, name});
   }
 
-  /** A file that can no longer be read is nobody's duplicate. */
+  /** A file that can no longer be read has no duplicates. */
   async #reopenAndHash({position, source}: First): Promise<void> {
     const opened = await source.open(this.#stop).catch(() => undefined);
     if (opened === undefined) return;

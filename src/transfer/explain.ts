@@ -2,7 +2,7 @@ import {MediaError, type MediaErrorDetails} from '../errors.ts';
 import type {Refused} from '../service/uploader.ts';
 import type {Decision, Failure, Phase} from './retry.ts';
 
-/** The error to show for a failed attempt: its sentence, hint and code. `host` names the service. */
+/** The error to show for a failed attempt. `host` names the service. */
 export function explain(phase: Phase, failure: Failure, decision: Decision, host: string): MediaError {
   const error = describe(failure, host);
   return decision.action === 'unknown' ? outcomeUnknown(phase, failure, error) : error;
@@ -43,7 +43,7 @@ function describe(failure: Failure, host: string): MediaError {
   }
 }
 
-/** The error for an answer that is no success. */
+/** The error for a response that is not a success. */
 export function describeRefusal(refusal: Refused, host: string): MediaError {
   const {status} = refusal;
   const said = refusal.message ? `: ${shortened(refusal.message)}` : '';
@@ -125,7 +125,7 @@ function describeRedirect(refusal: Refused, host: string, details: MediaErrorDet
   );
 }
 
-/** The base URL of a service that is asked at this address. */
+/** The base URL that belongs to an upload URL. */
 function baseUrlIn({origin, pathname}: URL): string {
   return `${origin}${/^(.*)\/v1\/media\/upload\/?$/.exec(pathname)?.[1] ?? ''}`;
 }
@@ -144,7 +144,7 @@ function outcomeUnknown(phase: Phase, failure: Failure, error: MediaError): Medi
   );
 }
 
-/** The error for a file that an earlier run sent whole, without an answer on record. */
+/** The error for a file that an earlier run sent completely without recording a response. */
 export function unknownSince(name: string): MediaError {
   return new MediaError(
     'outcome_unknown',
@@ -155,23 +155,23 @@ export function unknownSince(name: string): MediaError {
   );
 }
 
-/** The service's words, as far as a sentence can carry them. */
+/** The service's message, shortened to fit a sentence. */
 function shortened(message: string): string {
   const text = message.trim();
   return text.length > 500 ? `${text.slice(0, 500)}...` : text;
 }
 
-/** A sentence with how many attempts it took. */
+/** Adds the number of attempts to a sentence. */
 export function withTries(message: string, attempts: number, most: number): string {
   return `${message} (Attempt ${attempts} of ${most}.)`;
 }
 
-/** The sentence without what withTries added. */
+/** Removes what withTries added. */
 export function withoutTries(message: string): string {
   return message.replace(/ \(Attempt \d+ of \d+\.\)$/, '');
 }
 
-/** The text with a full stop, unless it ends a sentence already: the words of a service may. */
+/** Adds a full stop, unless the text ends with a punctuation mark, as a service's message may. */
 export function sentence(text: string): string {
   return /[.!?。！？…]$/.test(text) ? text : `${text}.`;
 }

@@ -1,6 +1,6 @@
 import type {Clock, StopSignal} from '../host.ts';
 
-/** Keeps all workers from asking a service that has asked for time (429 or 503 with Retry-After). */
+/** Stops all workers from sending while the service asks to wait (429 or 503 with Retry-After). */
 export class Gate {
   readonly #clock: Clock;
   #closedUntil = 0;
@@ -9,12 +9,12 @@ export class Gate {
     this.#clock = clock;
   }
 
-  /** Closes the gate for at least so many milliseconds from now. */
+  /** Closes the gate for at least this many milliseconds. */
   closeFor(ms: number): void {
     this.#closedUntil = Math.max(this.#closedUntil, this.#clock.monotonic() + ms);
   }
 
-  /** Resolves once the gate is open; rejects with the signal's reason when that is aborted first. */
+  /** Resolves once the gate is open; rejects with the signal's reason if that is aborted first. */
   async pass(signal: StopSignal): Promise<void> {
     for (;;) {
       const waitMs = this.#closedUntil - this.#clock.monotonic();

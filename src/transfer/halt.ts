@@ -1,31 +1,31 @@
 import type {MediaError} from '../errors.ts';
 import type {Outcome} from './outcome.ts';
 
-/** For whom a failure holds: for its file, for all files if it was the first answer of a batch, or for all files. */
+/** Whether a failure ends the batch: never, if it is the first response of the batch, or always. */
 export type Reach = 'never' | 'if-first' | 'always';
 
-/** Whether a batch goes on: a failure may hold for all files that follow. */
+/** Decides whether a batch continues: a failure may hold for all files that follow. */
 export class Halt {
   readonly #failFast: boolean;
   #reason: MediaError | undefined;
-  /** Whether the service has answered anything yet. */
+  /** Whether the service has sent any response yet. */
   #answered = false;
 
   constructor(failFast: boolean) {
     this.#failFast = failFast;
   }
 
-  /** Why nothing more is to be sent; undefined while the batch goes on. */
+  /** Why nothing more may be sent; undefined while the batch continues. */
   get reason(): MediaError | undefined {
     return this.#reason;
   }
 
-  /** Nothing more is to be sent; the first reason counts. */
+  /** Ends the batch; only the first reason counts. */
   because(reason: MediaError): void {
     this.#reason ??= reason;
   }
 
-  /** Takes in what became of a file. */
+  /** Takes the result of a file into account. */
   learn(outcome: Outcome, reach: Reach): void {
     if (outcome.status === 'uploaded') this.#answered = true;
     if (!('error' in outcome)) return;

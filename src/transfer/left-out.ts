@@ -2,12 +2,12 @@ import {type ErrorCode, MediaError, NotMediaError} from '../errors.ts';
 import type {Source} from '../sources/open/source.ts';
 import type {TransferOptions} from './options.ts';
 
-/** What is said of a file before anybody could look at its bytes. */
+/** Failures from before a file's bytes could be read. */
 const unread: readonly ErrorCode[] = ['empty_file', 'file_unreadable', 'file_missing', 'not_a_file'];
 
 /**
- * Whether a walk leaves a source out that failed with this error: neither its name nor its bytes call it an image or a
- * video. What somebody named is never left out.
+ * Whether a walk leaves out a source that failed with this error, because neither its name nor its bytes say that it is an
+ * image or a video. Inputs that the user named are never left out.
  */
 export async function isLeftOut({found}: Source, error: unknown): Promise<boolean> {
   if (found === undefined || !(error instanceof MediaError)) return false;
@@ -15,7 +15,7 @@ export async function isLeftOut({found}: Source, error: unknown): Promise<boolea
   return unread.includes(error.code) && !(await found.isNamedMedia());
 }
 
-/** The same of a source that is not to be sent any more. */
+/** Whether a source would be left out that will not be sent any more. */
 export async function wouldBeLeftOut(
   source: Source,
   {contentType, stop}: Pick<TransferOptions, 'contentType' | 'stop'>,

@@ -4,21 +4,21 @@ import type {Journal} from '../journal/journal.ts';
 import type {Uploader} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 
-/** Told what happens between outcomes; `position` is the input's place among the inputs. */
+/** Is told what happens between outcomes; `position` is the position of the input among all inputs. */
 export interface TransferObserver {
   started(position: number, name: string, size: number): void;
-  /** How many bytes of the present attempt have been handed to the connection. */
+  /** How many bytes of the current attempt have been sent. */
   progress(position: number, sentBytes: number): void;
   retrying(position: number, name: string, error: MediaError, waitMs: number): void;
-  /** A file that a walk found is an image or a video by its bytes alone, so that nobody could count it beforehand. */
+  /** A file found by a walk is an image or a video only by its bytes, so that it was not counted before. */
   recognized(size: number): void;
-  /** Not told of what is left out. */
+  /** Not called for files that are left out. */
   finished(position: number): void;
   warning(name: string, message: string): void;
 }
 
 export interface TransferOptions {
-  /** Takes up to `concurrency` uploads at a time. */
+  /** Receives up to `concurrency` uploads at a time. */
   uploader: Uploader;
   /** The service's host and port, for messages. */
   host: string;
@@ -29,22 +29,22 @@ export interface TransferOptions {
   contentType: (source: Source, opened: OpenSource) => Promise<{contentType: string; warning?: string}>;
   /** What decides it, as a journal notes it: a rule, or the type that was given for all. */
   typeRule: string;
-  /** Files that are worked on at a time. */
+  /** How many files are uploaded at a time. */
   concurrency: number;
   /** Attempts after the first. */
   retries: number;
   stallTimeoutMs: number;
   answerTimeoutMs: number;
-  /** Bytes a second for all files together; unlimited without it. */
+  /** Bytes per second for all files together; unlimited if undefined. */
   limitRate?: number | undefined;
-  /** What to do with an upload whose outcome is unknown: leave it, or send it again. */
+  /** Whether to send an upload with an unknown outcome again. */
   onUnknown: 'hold' | 'retry';
-  /** Remembers what was sent, so that another run can go on. */
+  /** Records what was sent, so that another run can continue. */
   journal?: Journal | undefined;
   dryRun: boolean;
   /** Whether the first failure ends the batch. */
   failFast: boolean;
-  /** Aborted when the run is to end. */
+  /** Aborted when the run should end. */
   stop: StopSignal<MediaError>;
   observer: TransferObserver;
 }

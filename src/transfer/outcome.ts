@@ -2,24 +2,24 @@ import type {MediaError} from '../errors.ts';
 import type {ReceivedRecord} from '../service/record.ts';
 import type {Source} from '../sources/open/source.ts';
 
-/** What became of one input. */
+/** The result of one input. */
 export type Outcome = OutcomeFacts &
   (
     | {status: 'uploaded'; received: ReceivedRecord}
     /** Uploaded by an earlier run of the same journal, with this record. */
     | {status: 'skipped'; received: ReceivedRecord}
-    /** Checked and found fit, under `dryRun`; nothing was sent. `duplicateOf` names an earlier input of equal content. */
+    /** Passed the checks of a dry run; nothing was sent. `duplicateOf` names an earlier input with the same content. */
     | {status: 'checked'; duplicateOf?: string}
     | {status: 'failed'; error: MediaError}
     | {status: 'unknown'; error: MediaError}
   );
 
-/** What a walk found and left out, which is no input of anybody's. */
+/** A file that a walk found and left out, and that no input named. */
 export interface LeftOut {
   status: 'left out';
-  /** Its path, as an outcome names it. */
+  /** Its path, in the same form as an outcome's name. */
   name: string;
-  /** Its place among what the inputs stand for, from 0. */
+  /** Its position among all files of the inputs, from 0. */
   position: number;
   isHidden: boolean;
 }
@@ -27,28 +27,28 @@ export interface LeftOut {
 export interface OutcomeFacts {
   /** What the user called the input. */
   name: string;
-  /** The name's bytes, where they are not UTF-8. */
+  /** The name's bytes, if they are not UTF-8. */
   nameBytes?: Buffer;
-  /** Set of what can be opened only once: standard input. */
+  /** Set for standard input, which can be read only once. */
   isOnce?: true;
-  /** Its place among the inputs, from 0. */
+  /** Its position among the inputs, from 0. */
   position: number;
   contentType?: string;
-  /** That it is sent as another type than its bytes have, in a sentence. */
+  /** A sentence that says that it is sent with another type than its bytes have. */
   warning?: string;
   /** Bytes. */
   size?: number;
-  /** Requests begun. */
+  /** How many requests were started. */
   attempts: number;
   elapsedMs: number;
 }
 
-/** What is said of a source that is left out. */
+/** The result of a source that is left out. */
 export function leftOut(position: number, {name, found}: Source): LeftOut {
   return {status: 'left out', name, position, isHidden: found?.isHidden === true};
 }
 
-/** What an outcome calls its source. */
+/** The fields of an outcome that name its source. */
 export function nameOf({
   name,
   nameBytes,

@@ -1,15 +1,15 @@
 import type {Clock, StopSignal} from '../host.ts';
 
 /**
- * A rate that all workers share, in bytes a second: a token bucket that holds a tenth of a second. Whoever sends takes
- * its bytes first and waits as long as they take, so that the order of asking is the order of sending.
+ * A rate limit that all workers share: a token bucket that holds a tenth of a second. Each worker reserves its bytes, then
+ * waits until they are due, so that bytes are sent in the order of the reservations.
  */
 export class RateLimit {
-  /** What to send at a time, in bytes: a twentieth of a second's worth, within reason. */
+  /** The size of chunks, in bytes: about a twentieth of a second. */
   readonly chunkBytes: number;
   readonly #clock: Clock;
   readonly #bytesPerSecond: number;
-  /** When the bytes promised so far will have been sent, on the clock's monotonic scale. */
+  /** When all reserved bytes will have been sent, on the monotonic clock. */
   #spokenFor = Number.NEGATIVE_INFINITY;
 
   constructor(bytesPerSecond: number, clock: Clock) {
@@ -18,7 +18,7 @@ export class RateLimit {
     this.#clock = clock;
   }
 
-  /** Resolves when so many bytes may be sent; rejects with the signal's reason when that is aborted first. */
+  /** Resolves when this many bytes may be sent; rejects with the signal's reason if that is aborted first. */
   async take(bytes: number, signal: StopSignal): Promise<void> {
     const now = this.#clock.monotonic();
     const start = Math.max(this.#spokenFor, now - burstMs);

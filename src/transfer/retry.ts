@@ -3,31 +3,31 @@ import type {Refused, Unreadable} from '../service/uploader.ts';
 import type {Reach} from './halt.ts';
 
 /**
- * How far an attempt has come. Until `released`, bytes of the body are withheld, so that by rule 1 of the interface
- * (4.1) the request cannot take effect.
+ * How far an attempt got. Until `released`, part of the body is held back, so that the request cannot take effect
+ * (interface, 4.1, rule 1).
  */
 export type Phase = 'opening' | 'connecting' | 'held' | 'released';
 
-/** What went wrong with an attempt. */
+/** Why an attempt failed. */
 export type Failure =
-  /** A failure that already has its sentence: of the source, or of making a connection. */
+  /** An error that is already worded: of the source, or of connecting. */
   | {kind: 'error'; error: MediaError}
-  /** The connection broke, or what came over it is no HTTP. */
+  /** The connection broke, or the response is not HTTP. */
   | {kind: 'connection'; cause: unknown}
-  /** No byte could be sent for the stall timeout. */
+  /** Nothing could be sent for the stall timeout. */
   | {kind: 'stall'; afterMs: number}
-  /** Nothing came back for the answer timeout after the last byte. */
+  /** No response came within the answer timeout after the last byte. */
   | {kind: 'answer-timeout'; afterMs: number}
-  /** A 2xx although the last bytes of the body were withheld. */
+  /** A 2xx although the last bytes of the body were held back. */
   | {kind: 'premature'; status: number}
   | Unreadable
   | Refused
-  /** The run is to end: a signal or the deadline. */
+  /** The run is stopped by a signal or the deadline. */
   | {kind: 'stopped'; error: MediaError};
 
 export type Decision =
   | {action: 'retry'}
-  /** `halt`: whether it ends the batch. */
+  /** `halt`: whether this ends the batch. */
   | {action: 'fail'; halt: Reach}
   | {action: 'unknown'};
 
@@ -43,7 +43,7 @@ const passingErrors = new Set([
   'too_many_open_files',
 ]);
 
-/** What to do about a failure in a phase. Pure; the rows are those of the table in the design of the transfer. */
+/** Decides what to do about a failure in a phase. A pure function. */
 export function decide(phase: Phase, failure: Failure): Decision {
   switch (failure.kind) {
     case 'error':
@@ -73,36 +73,36 @@ function decideRefusal(phase: Phase, status: number): Decision {
 const baseMs = 500;
 const capMs = 20_000;
 
-/** Full jitter: a random wait in [0, min(20 s, 500 ms x 2^attempt)) for attempt 0, 1, ... */
+/** Backoff with full jitter: a random wait in [0, min(20 s, 500 ms x 2^attempt)) for attempt 0, 1, ... */
 export function backoffMs(attempt: number, random: () => number): number {
   return random() * Math.min(capMs, baseMs * 2 ** attempt);
 }
 
 const budgetRetries = 100;
 
-/** The retries of a whole batch: however many files fail, an outage costs at most 100 requests more than it has files. */
+/** Limits the retries of a whole batch: an outage causes at most 100 requests more than there are files. */
 export class RetryBudget {
   #left = budgetRetries;
 
-  /** Takes one retry; false when none is left. */
+  /** Takes one retry; false if none is left. */
   take(): boolean {
     if (this.#left < 1) return false;
     this.#left -= 1;
     return true;
   }
 
-  /** A stored file gives back the retries that it took, and a fifth of one without any, as the AWS SDKs do. */
+  /** An uploaded file gives back its retries, or a fifth of one if it had none, as in the AWS SDKs. */
   restore(retries: number): void {
     this.#left = Math.min(budgetRetries, this.#left + Math.max(retries, 0.2));
   }
 }
 
-/** A Retry-After field (RFC 9110, section 10.2.3) as milliseconds from `now`, or undefined when it is neither form. */
+/** Parses Retry-After (RFC 9110, section 10.2.3) into milliseconds from `now`; undefined if it is malformed. */
 export function parseRetryAfter(value: string, now: number): number | undefined {
   const text = value.trim();
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
   if (!/^[A-Z][a-z]+,? /.test(text)) return undefined;
-  // Of the three forms of a date, asctime's alone leaves its zone, GMT, unsaid (RFC 9110, section 5.6.7).
+  // Of the three date formats, only asctime's omits the zone, which is GMT (RFC 9110, section 5.6.7).
   const date = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

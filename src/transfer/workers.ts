@@ -1,13 +1,12 @@
-/** A result that is on its way, and needs no worker any more. */
+/** A result that no longer needs a worker. */
 export interface Later<Result> {
   result: Promise<Result>;
 }
 
 /**
- * Works on the items of a stream, up to `concurrency` at a time, and yields results as they come. An item is asked for
- * only when a worker is free, and when no more results wait to be taken than there are workers: memory stays bounded on
- * both sides. An item that comes when `isOver` is dropped, and none is asked for after it. Rejects, once all work has
- * ended, with what the first failing item or the stream itself rejected with.
+ * Works on the items of a stream, up to `concurrency` at a time, and yields results as they come. An item is read only when
+ * a worker is free and fewer results than workers wait to be taken, so that memory stays bounded. Once `isOver`, the next item
+ * is dropped and no more are read. After a failure of an item or of the stream, rejects with it once all work has ended.
  */
 export async function* mapConcurrently<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
@@ -22,7 +21,7 @@ export async function* mapConcurrently<Item, Result>(
   let working = concurrency;
   let hasEnded = false;
 
-  // One generator between the items and all workers: it answers them in turn, and asks for nothing after the end.
+  // All workers read from this generator, which answers them in turn and reads nothing more after the end.
   const taken = (async function* () {
     for await (const item of items) {
       if (hasEnded || isOver()) return;
@@ -37,7 +36,7 @@ export async function* mapConcurrently<Item, Result>(
   const workOnItems = async () => {
     for (let next = await taken.next(); !next.done; next = await taken.next()) {
       const later = await work(next.value);
-      // It may fail before anybody waits for it.
+      // It may fail before it is awaited.
       later.result.catch(() => {});
       results.push(later);
       onProgress();

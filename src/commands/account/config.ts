@@ -101,7 +101,7 @@ export function configCommand(cli: Cli, run = runConfig): Command {
   return config;
 }
 
-/** Reads or changes the profile's settings; the key is not one of them and never printed. */
+/** Reads or changes the profile's settings; the key is not a setting and is never printed. */
 export async function runConfig(options: ConfigOptions, invocation: Invocation): Promise<ExitStatus> {
   const {host, stdout, globals, report} = invocation;
   const profileName = parseProfileName(globals.profile ?? (host.env['MEDIA_PROFILE'] || 'default'));
@@ -222,7 +222,7 @@ function settingValue(name: SettingName, value: string, {host, globals}: Invocat
   }
 }
 
-/** A stored path holds wherever the program is run later. */
+/** A stored path must be valid from every working directory. */
 function absolutePath(path: string): string {
   if (isAbsolute(path)) return path;
   throw new MediaError('usage', 'The working directory has no path that could be stored.', {
@@ -230,7 +230,7 @@ function absolutePath(path: string): string {
   });
 }
 
-/** An address for a browser: any query and fragment, but no credentials. */
+/** A URL for a browser: with any query and fragment, but no credentials. */
 function parseProfileUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '')

@@ -17,7 +17,7 @@ export function logoutCommand(cli: Cli, run = runLogout): Command {
     });
 }
 
-/** Forgets keys; the other settings stay. Having none to forget is no failure. */
+/** Deletes keys and keeps the other settings. Succeeds if there is no key. */
 export async function runLogout(
   options: LogoutOptions,
   {host, report, globals}: Invocation,

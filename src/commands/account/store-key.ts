@@ -14,7 +14,7 @@ export interface NewKey {
   verdict: KeyVerdict | undefined;
 }
 
-/** Stores the key in the keychain if `mayUseKeychain` and there is one, else in the settings file; resolves to the name of the place. */
+/** Stores the key in the keychain, if allowed and available, otherwise in the settings file; resolves to the place. */
 export async function storeKey(
   invocation: Invocation,
   profileName: string,

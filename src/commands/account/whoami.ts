@@ -35,14 +35,14 @@ interface WhoamiReport {
   message?: string;
   /** What to do, unless the key is accepted. */
   hint?: string;
-  /** Where keys are changed, when the service does not know this one. */
+  /** The page where keys are changed, if the service does not know this one. */
   profileUrl?: string;
   identity?: Identity;
 }
 
 const timeoutMs = 30_000;
 
-/** Reports on standard output whatever it finds; 0 accepted, 4 missing or refused, 6 unreachable, 1 unclear. */
+/** Prints the report; exit status 0 if the key is accepted, 4 missing or refused, 6 unreachable, 1 unclear. */
 export async function runWhoami(options: WhoamiOptions, invocation: Invocation): Promise<ExitStatus> {
   const {resolveSettings} = await import('../../settings/settings.ts');
   const settings = await resolveSettings(invocation.host, invocation.globals);
@@ -115,7 +115,7 @@ async function ask(
   }
 }
 
-/** Where the keys are has a line of its own in the report. */
+/** The hint does not repeat the page with the keys, which has its own line in the report. */
 function hintFor(verdict: KeyVerdict, settings: Settings, {host}: Invocation): string | undefined {
   const {profileUrl, ...facts} = keyFacts(settings);
   if (verdict.status === 'rejected') return refusedKeyHint(facts, host);

@@ -6,7 +6,7 @@ import {readProfiles} from '../../settings/store.ts';
 
 const files = {bash: 'media.bash', zsh: '_media', fish: 'media.fish', powershell: 'media.ps1'};
 
-/** The shells that there are completions for. */
+/** The shells that have completions. */
 export const shells = Object.keys(files) as readonly (keyof typeof files)[];
 
 /** Prints the completion script of a shell. */
@@ -15,12 +15,12 @@ export async function printCompletion(shell: keyof typeof files, stdout: Stdout)
 }
 
 /**
- * Prints the names of the profiles, one a line, for the scripts. Whatever is wrong with the settings is told by the
- * command to come, not here.
+ * Prints the names of the profiles, one per line, for the scripts. Errors in the settings are left to the completed
+ * command to report.
  */
 export async function printProfiles(host: Host, stdout: Stdout): Promise<void> {
   const profiles = await readProfiles(host).catch(() => ({}));
-  // A shell takes each line for a word: nothing that it could read as anything else.
+  // The shell reads each line as a word, so names that it could misread are left out.
   const names = Object.keys(profiles).filter(name => /^\w[\w.-]*$/.test(name));
   await stdout.write(names.map(name => `${name}\n`).join(''));
 }

@@ -1,6 +1,6 @@
 import type {MediaError} from '../../errors.ts';
 
-/** What is looked at, in this order, and how a person calls it. */
+/** The checks in their order, with their labels. */
 export const checkLabels = {
   configuration: 'configuration',
   'file-modes': 'file modes',
@@ -15,7 +15,7 @@ export const checkLabels = {
 
 export type CheckName = keyof typeof checkLabels;
 
-/** What one check found. */
+/** The result of one check. */
 export type CheckResult =
   | {check: CheckName; status: 'ok' | 'warning' | 'unverified' | 'skipped'; message: string}
   | {check: CheckName; status: 'failed'; error: MediaError};

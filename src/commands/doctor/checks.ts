@@ -14,7 +14,7 @@ import {checkNetwork, networkChecks} from './network.ts';
 
 const timeoutMs = 30_000;
 
-/** Makes every check that can still be made after the ones before it; what cannot is skipped, and says why. */
+/** Runs every check that is possible after the earlier ones; the others are skipped, with the reason. */
 export async function examine(invocation: Invocation): Promise<CheckResult[]> {
   const checkup = new Checkup(invocation);
   await checkup.examine();
@@ -31,7 +31,7 @@ class Checkup {
 
   async examine(): Promise<void> {
     const {host} = this.#invocation;
-    // Reading the settings takes from other users what they must not have: so look before.
+    // Reading the settings makes them private, so their modes are checked first.
     const modes = await settingsModes(host);
     const settings = await this.#settings();
     await this.#fileModes(modes);
@@ -85,7 +85,7 @@ class Checkup {
     }
   }
 
-  /** What the service says of the key and, with the key, at the upload path. */
+  /** Asks the service about the key and, with the key, the upload path. */
   async #service(settings: Settings): Promise<void> {
     const {host} = this.#invocation;
     if (settings.baseUrl?.kind !== 'embedded' && settings.key === undefined) {
@@ -133,10 +133,10 @@ class Checkup {
   }
 }
 
-/** The checks that only the service itself can answer. */
+/** The checks that need a response of the service. */
 const ofService = ['key', 'upload-path'] as const;
 
-/** What the service's verdict on the key says is wrong, if anything, with a hint. */
+/** The error in the service's verdict on the key, if any, with a hint. */
 function describeVerdict(
   verdict: KeyVerdict,
   {hostName, keyFacts}: Session,

@@ -29,7 +29,7 @@ export function doctorCommand(cli: Cli, run = runDoctor): Command {
     });
 }
 
-/** Makes all checks that can be made and prints a line each; 0 all well, 4 the key, 6 unreachable, 1 anything else. */
+/** Runs all possible checks and prints a line for each; exit status 0 all well, 4 the key, 6 unreachable, 1 other. */
 export async function runDoctor(options: DoctorOptions, invocation: Invocation): Promise<ExitStatus> {
   const {examine} = await import('./checks.ts');
   const results = await examine(invocation);

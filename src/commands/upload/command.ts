@@ -94,7 +94,7 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     });
 }
 
-/** Uploads the inputs, prints what became of them, and returns the exit status. */
+/** Uploads the inputs, prints the results, and returns the exit status. */
 export async function runUpload(options: UploadFlags, invocation: Invocation): Promise<ExitStatus> {
   const format = chosenFormat(options);
   const {typeDecision} = await import('./inputs.ts');
@@ -113,7 +113,7 @@ export async function runUpload(options: UploadFlags, invocation: Invocation): P
   }
 }
 
-/** Does what comes after; a success that could not be told to the CI system is none. */
+/** Runs the actions after the upload; failing to report to the CI system is a failure. */
 async function finish(
   after: readonly AfterAction[],
   status: ExitStatus,

@@ -22,7 +22,7 @@ export class Audit {
     if (outcome.duplicateOf !== undefined) addTo(this.#duplicates, size);
   }
 
-  /** The totals, a line each: all, each content type from the most bytes to the fewest, duplicates. */
+  /** The totals, one per line: all files, each content type from most to fewest bytes, duplicates. */
   lines(): string[] {
     const types = [...this.#byType].sort(([, a], [, b]) => b.bytes - a.bytes);
     const lines = [

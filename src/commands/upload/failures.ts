@@ -4,9 +4,9 @@ import {groupSentence, reasonOf} from '../../output/failure-text.ts';
 import {withoutTries} from '../../transfer/explain.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 
-/** Reasons that are kept and shown; of the others the files are counted. */
+/** How many reasons are shown; files with other reasons are only counted. */
 const mostGroups = 20;
-/** Files that are named for one reason. */
+/** How many files are named for one reason. */
 const mostNames = 3;
 
 /** The failures for one reason. */
@@ -14,19 +14,19 @@ interface Group {
   count: number;
   names: string[];
   reason: string;
-  /** Of the first file. */
+  /** The error of the first file. */
   error: MediaError;
 }
 
 /**
- * The failures of a run on standard error: in words at its end, those with one reason together, so that 400,000 of them take
- * no more memory and screen than 20; each at once where that is asked for, and as JSON.
+ * Reports failures on standard error: in words at the end of the run, grouped by reason, so that 400,000 of them take no more
+ * memory and screen than 20. With --verbose, --fail-fast or JSON, each failure is reported at once.
  */
 export class Failures {
   readonly #report: Invocation['report'];
   readonly #atOnce: boolean;
   readonly #groups = new Map<string, Group>();
-  /** Files whose reasons came after the first twenty. */
+  /** Files whose reason is not one of the first twenty. */
   #others = 0;
 
   constructor({report}: Invocation, failFast: boolean) {
@@ -53,7 +53,7 @@ export class Failures {
     else this.#others += 1;
   }
 
-  /** Reports what was kept, once. */
+  /** Reports the groups, once. */
   end(): void {
     for (const {count, names, reason, error} of this.#groups.values()) {
       if (count === 1) this.#report.failure(error, names[0], true);

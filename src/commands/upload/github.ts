@@ -9,16 +9,16 @@ import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import type {AfterAction} from './after-action.ts';
 import {Tally} from './tally.ts';
 
-/** GitHub shows so many annotations of a step. */
+/** How many annotations GitHub shows for a step. */
 const mostAnnotations = 10;
-/** GitHub's limit for the outputs of a job is 1 MiB, which it counts as UTF-16. */
+/** GitHub limits the outputs of a job to 1 MiB, counted as UTF-16. */
 const longestOutputs = 2 ** 19;
-/** GitHub's limit for the summary of a step. */
+/** GitHub limits the summary of a step. */
 const longestSummary = 2 ** 20;
-/** Kept back for the words around the table. */
+/** Reserved for the text around the table. */
 const summaryFrame = 1024;
 
-/** Tells GitHub's runner what became of an upload: annotations, outputs, a step summary (its documented formats). */
+/** Reports an upload to GitHub's runner in its documented formats: annotations, outputs and a step summary. */
 export class GithubReport implements AfterAction {
   readonly #invocation: Invocation;
   readonly #tally: Tally;
@@ -55,7 +55,7 @@ export class GithubReport implements AfterAction {
     const url = publicUrl(record);
     const target = url === undefined ? undefined : markdownUrl(url);
     const shownId = markdownText(id);
-    // Later steps may well print these: what escapes them keeps them from being commands there, too.
+    // Later steps may print these; escaped, they are not read as commands there either.
     this.#ids.add(position, id);
     this.#urls.add(position, printable(url ?? ''));
     this.#records.add(position, printableJson(json));
@@ -66,7 +66,7 @@ export class GithubReport implements AfterAction {
     this.#tally.add(input);
   }
 
-  /** The whole run failed. */
+  /** Reports that the whole run failed. */
   failed(error: MediaError): void {
     this.#annotate(error);
     this.#ending = error;
@@ -86,7 +86,7 @@ export class GithubReport implements AfterAction {
     this.#invocation.host.stderr.write(`${errorAnnotation(error, file)}\n`);
   }
 
-  /** One output of many lines holds a line each; what GitHub would refuse is left out, and that is said. */
+  /** An output with one line per file. Lines beyond GitHub's limit are left out, with a note. */
   #outputs(): string {
     const values = {
       id: this.#ids.joined('\n'),
@@ -152,7 +152,7 @@ function row({name, status}: Outcome, result: string): string {
   return `| ${markdownText(name)} | ${status} | ${result} |`;
 }
 
-/** Lines with the position of their input, as many as GitHub could take. */
+/** Lines with the positions of their inputs, as many as GitHub accepts. */
 class Lines {
   readonly #lines: [number, string][] = [];
   #length = 0;
@@ -166,7 +166,7 @@ class Lines {
     return this.#lines.sort(([a], [b]) => a - b).map(([, line]) => line);
   }
 
-  /** All lines in the order of the inputs, or undefined when they were too many to keep. */
+  /** All lines in the order of the inputs; undefined if there were too many. */
   joined(separator: string, start = '', end = ''): string | undefined {
     return this.#length > longestSummary ? undefined : start + this.sorted().join(separator) + end;
   }

@@ -7,7 +7,7 @@ import type {Outcome} from '../../transfer/outcome.ts';
 import type {AfterAction} from './after-action.ts';
 import type {UploadFlags} from './flags.ts';
 
-/** What the options ask to be done with the answers: for the CI system, for the browser, the clipboard, the camera. */
+/** The actions that the options ask for: reports to CI, browser windows, the clipboard, QR codes. */
 export async function afterActions(options: UploadFlags, invocation: Invocation): Promise<AfterAction[]> {
   const actions: AfterAction[] = [];
   const {isGithub} = await import('../../output/ci.ts');
@@ -19,12 +19,12 @@ export async function afterActions(options: UploadFlags, invocation: Invocation)
   return actions;
 }
 
-/** More windows or codes than this would be of no use to anybody. */
+/** How many windows or codes are opened at most. */
 const mostShown = 10;
-/** What xterm takes at most, before base64. */
+/** xterm's limit, before base64. */
 const longestCopy = 74_994;
 
-/** Hands the addresses over to the browser, the terminal's clipboard or a camera. */
+/** Passes the URLs to the browser, the terminal's clipboard or QR codes. */
 class Handover implements AfterAction {
   readonly #options: UploadFlags;
   readonly #invocation: Invocation;
@@ -78,7 +78,7 @@ class Handover implements AfterAction {
       report.warning('The addresses are more than a terminal takes for its clipboard; nothing was copied.');
       return;
     }
-    // OSC 52: the terminal decides whether programs may set its clipboard, and does not tell.
+    // OSC 52: the terminal decides whether programs may set its clipboard, and does not report it.
     host.stderr.write(`\u001b]52;c;${Buffer.from(text).toString('base64')}\u0007`);
     const what = addresses.length === 1 ? 'the address' : `${addresses.length} addresses`;
     report.note(`Sent ${what} to the terminal's clipboard.`);

@@ -8,26 +8,26 @@ import type {Source} from '../../sources/open/source.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
 import type {UploadFlags} from './flags.ts';
 
-/** The inputs of a run: a stream of sources, and what is known of it beforehand. */
+/** The inputs of a run: a stream of sources, and what is known about it beforehand. */
 export interface Inputs {
   sources: AsyncIterable<Source>;
-  /** Whether the command line may stand for several inputs, however many it turns out to be. */
+  /** Whether the command line may name several inputs, even if there turns out to be one. */
   several: boolean;
-  /** This machine's part of the inputs, under `--shard`. */
+  /** This machine's share of the inputs, with `--shard`. */
   shard: Shard | undefined;
-  /** Whether there is no source at all, which --allow-empty allows. */
+  /** Whether there are no sources, as --allow-empty allows. */
   empty: boolean;
-  /** Whether that is because `--shard` left none of them to this run. */
+  /** Whether they are empty because the shard has none of the inputs. */
   isEmptyShard: boolean;
-  /** The links to directories that were not followed, as far as the sources were asked for. */
+  /** The links to directories that were not followed so far. */
   unfollowed: ReadonlySet<string>;
-  /** Tells the bytes of each source, by going through the inputs once more; false where it could not do so to the end. */
+  /** Reads the inputs again to report the size of each; false if that was not possible to the end. */
   survey(found: (bytes: number) => void, signal: AbortSignal): Promise<boolean>;
 }
 
 /**
- * The sources that the command line stands for, this machine's share of them under `--shard`. Rejects with a usage error
- * before anything is sent when an input is mistaken or stands for nothing.
+ * Opens the sources that the command line names, or with `--shard` this machine's share. Rejects with a usage error before
+ * anything is sent if an input is invalid or matches nothing.
  */
 export async function openInputs(
   options: UploadFlags,
@@ -55,7 +55,7 @@ export async function openInputs(
   const iterator = allSources({unfollowed: name => unfollowed.add(name)})[Symbol.asyncIterator]();
   const named = options.inputs.length + (options.filesFrom?.length ?? 0) + (options.filesFrom0?.length ?? 0);
   const mayBeOne = named === 1 && options.inputs.length === 1 && !options.recursive;
-  // Mistakes come out with the first source; a pattern's second one tells that it stands for several.
+  // Errors show up with the first source; a second source of a pattern shows that it stands for several.
   const taken = [await iterator.next()];
   if (mayBeOne && !taken[0]?.done) taken.push(await iterator.next());
   return {
@@ -72,7 +72,7 @@ export async function openInputs(
   };
 }
 
-/** A working directory that was removed could still be read, as an empty one. */
+/** A working directory that was removed would be read as an empty one. */
 async function refuseGoneDirectory(
   {inputs, filesFrom = [], filesFrom0 = []}: UploadFlags,
   directory: string,
@@ -101,10 +101,10 @@ async function chosenShard(
 
 export type DecideType = TransferOptions['contentType'];
 
-/** With so many files and connections open at a time, descriptors are left even where a process may have only 64. */
+/** With this concurrency, file descriptors are left even if a process may have only 64. */
 const fewAtATime = 16;
 
-/** What decides the content type of each source under these options; a bad --content-type is a usage error. */
+/** The function that decides the content type of each source; an invalid --content-type is a usage error. */
 export async function typeDecision(options: UploadFlags): Promise<DecideType> {
   const {decideSourceType, loadTypeKnowledge, parseContentType} = await import(
     '../../sources/media-type/decide.ts'

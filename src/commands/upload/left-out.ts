@@ -2,7 +2,7 @@ import {MediaError} from '../../errors.ts';
 import type {UploadFlags} from './flags.ts';
 import type {Tally} from './tally.ts';
 
-/** Throws `nothing_matched` where all was left out. Of a shard, another machine may have what is to be uploaded. */
+/** Throws `nothing_matched` if all files were left out; not for a shard, since other machines may upload files. */
 export function refuseNothing({total, leftOut}: Tally, {allowEmpty, shard}: UploadFlags): void {
   if (total > 0 || leftOut === 0 || allowEmpty || shard !== undefined) return;
   const counted = leftOut === 1 ? '1 name was' : `${leftOut} names were`;

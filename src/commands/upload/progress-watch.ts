@@ -6,30 +6,29 @@ import type {TransferObserver} from '../../transfer/batch.ts';
 import type {Inputs} from './inputs.ts';
 import type {Tally} from './tally.ts';
 
-/** How often a run of several inputs says off a terminal where it stands. */
+/** How often a run of several inputs reports its progress without a terminal. */
 const plainLineMs = 10_000;
 
 /**
- * When the inputs begin to be counted, for which each is looked at once more: soon enough to be told, not at once, since
- * a run may have ended by then.
+ * When the inputs start to be counted. Counting reads every input again, so it is not done for runs that end before.
  */
 const countAfterMs = {drawn: 500, plain: plainLineMs / 2};
 
-/** How long somebody who asks where the run stands waits for the inputs to be counted. */
+/** How long a progress report on request waits for the inputs to be counted. */
 const countingMs = 1_000;
 
-/** What a run is watched by. */
+/** Watches a run and shows its progress. */
 export interface Watch {
   observer: TransferObserver;
-  /** Reports where the run stands, in a line; of several inputs once they are counted, unless that takes long. */
+  /** Reports the progress in a line; waits shortly for several inputs to be counted. */
   tell(): Promise<void>;
-  /** Ends the watching and clears what it drew. */
+  /** Stops watching and clears what was drawn. */
   finish(): void;
 }
 
 /**
- * Shows the run on standard error: drawn on a terminal; elsewhere a line every 10 s for several inputs or for programs, and
- * nothing for one. Where anything is shown of several inputs, all are counted meanwhile.
+ * Shows progress on standard error: drawn on a terminal, otherwise as a line every 10 s for several inputs or for programs,
+ * and not at all for one input. If progress of several inputs is shown, they are counted in the meantime.
  */
 export async function watchUpload(invocation: Invocation, inputs: Inputs, tally: Tally): Promise<Watch> {
   const {host, report} = invocation;
@@ -77,14 +76,14 @@ export async function watchUpload(invocation: Invocation, inputs: Inputs, tally:
   };
 }
 
-/** A failure to count is none of the run's: it meets the same trouble itself, and says so. */
+/** A failure to count is ignored: the run meets and reports the same failure. */
 async function countAll(inputs: Inputs, meter: Meter, signal: AbortSignal): Promise<void> {
   try {
     if (await inputs.survey(bytes => meter.counted(bytes), signal)) meter.allCounted();
   } catch {}
 }
 
-/** Resolves with the promise, or after so many milliseconds. */
+/** Resolves with the promise, or after this many milliseconds. */
 function within(ms: number, promise: Promise<void>, clock: Clock): Promise<void> {
   return new Promise(resolve => {
     const cancel = clock.after(ms, resolve);
@@ -95,18 +94,18 @@ function within(ms: number, promise: Promise<void>, clock: Clock): Promise<void>
   });
 }
 
-/** What reads standard output through a pipe may write to the same terminal, which drawing would erase. */
+/** The reader of a piped standard output may write to the same terminal, where drawing would erase it. */
 function isDrawn({host, report}: Invocation): boolean {
   return report.chatty && mayAnimate(host.stderr, host.env) && !host.isStdoutPiped();
 }
 
-/** Programs always get lines, since CI systems end silent jobs; people do for several inputs, or where else one would be drawn. */
+/** Programs always get lines, since CI systems end silent jobs; people get them for several inputs, or instead of a drawing. */
 function hasLines({host, report}: Invocation, several: boolean): boolean {
   return several || report.isJson || mayAnimate(host.stderr, host.env);
 }
 
 interface Shown {
-  /** At the first file. */
+  /** Called for each file that starts. */
   start(): void;
   stop(): void;
 }

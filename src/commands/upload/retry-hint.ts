@@ -3,10 +3,10 @@ import {shellPrintf, shellQuoted, shellWord} from '../../lib/shell.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import type {TypedCommand} from './typed-command.ts';
 
-/** A command of more characters than this is no longer pasted gladly, and terminals take lines of 4,095 at most. */
+/** The longest command to suggest; terminals accept lines of at most 4,095 characters. */
 const longestCommand = 2000;
 
-/** What may go another way the next time although nothing here has been changed. */
+/** Failures that may not happen again on the next run. */
 const passing: ReadonlySet<ErrorCode> = new Set([
   'dns_unavailable',
   'connection_refused',
@@ -25,7 +25,7 @@ const passing: ReadonlySet<ErrorCode> = new Set([
   'interrupted',
 ]);
 
-/** Why a run may end that would end the same way again. */
+/** Failures that end a run, and would end the next one too. */
 const lasting: ReadonlySet<ErrorCode> = new Set([
   'unauthorized',
   'forbidden',
@@ -34,7 +34,7 @@ const lasting: ReadonlySet<ErrorCode> = new Set([
   'journal_unusable',
 ]);
 
-/** Keeps which failed inputs another try may help, and says what to type for it; of very many only how many. */
+/** Collects the failed inputs that may succeed on another run, and suggests a command; very many are only counted. */
 export class Again {
   readonly #typed: TypedCommand;
   #names: Buffer[] = [];
@@ -61,7 +61,7 @@ export class Again {
     if (this.#length > longestCommand) this.#names = [];
   }
 
-  /** What to type, as lines; none when another try would help nothing. */
+  /** The suggestion as lines; empty if another run would not help. */
   advice(journal: string | undefined): string[] {
     if (this.#count === 0) return [];
     const files = this.#count === 1 ? 'the file' : `the ${this.#count} files`;
@@ -76,7 +76,7 @@ export class Again {
     ];
   }
 
-  /** What to type to go on with a journal after a signal. */
+  /** The suggestion to continue with a journal after a signal. */
   continuation(): string[] {
     const command = this.#same();
     return command !== undefined && command.length <= longestCommand
@@ -98,7 +98,7 @@ export class Again {
   }
 }
 
-/** What was not tried may pass, unless the run was ended by what would end the next one, too. */
+/** A file that was not tried may succeed, unless the next run would end for the same reason. */
 function mayPass(error: MediaError): boolean {
   if (error.code !== 'not_tried') return passing.has(error.code);
   return !(error.cause instanceof MediaError && lasting.has(error.cause.code));

@@ -21,7 +21,7 @@ import {Again} from './retry-hint.ts';
 import {Tally} from './tally.ts';
 import {typedCommand} from './typed-command.ts';
 
-/** One run of `media upload`: opens the service, sends the sources, prints what becomes of them, heeds signals. */
+/** One run of `media upload`: opens the service, sends the sources, prints the results, handles signals. */
 export class UploadRun {
   readonly #options: UploadFlags;
   readonly #invocation: Invocation;
@@ -226,7 +226,7 @@ export class UploadRun {
     if (several) report.note(this.#tally.summary());
   }
 
-  /** What to do about what did not succeed. After a signal only a journal knows what is left. */
+  /** Suggests how to retry what did not succeed. After a signal only a journal knows what is left. */
   #advice(several: boolean): string[] {
     const {journal, dryRun} = this.#options;
     if (dryRun || !several) return [];

@@ -1,7 +1,7 @@
 import {exitStatusOf} from '../../errors.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 
-/** Counts what became of the inputs; keeps one outcome of each kind, however many there are. */
+/** Counts the results of the inputs; keeps only one outcome of each kind. */
 export class Tally {
   readonly #counts = {uploaded: 0, skipped: 0, checked: 0, failed: 0, unknown: 0};
   readonly #kinds = new Map<string, Outcome>();
@@ -27,27 +27,27 @@ export class Tally {
     return this.#counts[status];
   }
 
-  /** How many inputs are done with. */
+  /** How many inputs are finished. */
   get total(): number {
     return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
   }
 
-  /** How many walks have left out, which are no inputs. */
+  /** How many files were left out by walks; they are not inputs. */
   get leftOut(): number {
     return this.#leftOut;
   }
 
-  /** How many failed or ended unknown. */
+  /** How many failed, or have an unknown outcome. */
   get failures(): number {
     return this.#counts.failed + this.#counts.unknown;
   }
 
-  /** How many were uploaded, now or before, or found fit. */
+  /** How many were uploaded, now or before, or passed the checks of a dry run. */
   get successes(): number {
     return this.#counts.uploaded + this.#counts.skipped + this.#counts.checked;
   }
 
-  /** The closing line, as the contract words it; a dry run can only check or fail. */
+  /** The summary line. In a dry run, inputs can only be checked or fail. */
   summary(): string {
     const {uploaded, skipped, checked, failed, unknown} = this.#counts;
     if (this.#dryRun) return `${checked} checked, ${failed} failed${this.#leftOutText()}`;
@@ -59,7 +59,7 @@ export class Tally {
     return `, ${this.#leftOut} left out: not media${this.#hidden === 0 ? '' : ' or hidden'}`;
   }
 
-  /** The same for a line that is redrawn: the summary, then only what there is, then only what went wrong. */
+  /** The counts for a line that is redrawn: the summary, then shorter texts for narrow terminals. */
   counts(): string[] {
     const {failed, unknown} = this.#counts;
     const told = (status: Outcome['status']) => `${this.#counts[status]} ${status}`;
@@ -70,7 +70,7 @@ export class Tally {
     return [this.summary(), ...(present.length > 0 ? [present.map(told).join(', ')] : []), ...wrong];
   }
 
-  /** The same for programs. */
+  /** The counts for programs. */
   fields(): Record<string, number> {
     return {...this.#counts};
   }
@@ -80,7 +80,7 @@ export class Tally {
   }
 }
 
-/** The exit status of a batch (cli-contract, "Exit status"): 7, then 5, 4, 3, 6, 1, and 0 when nothing failed. */
+/** The exit status of a batch (cli-contract, "Exit status"): the first that applies of 7, 5, 4, 3, 6, 1, otherwise 0. */
 export function exitStatus(outcomes: readonly Outcome[]): number {
   const statuses = new Set(
     outcomes.map(outcome => ('error' in outcome ? exitStatusOf[outcome.error.code] : 0)),

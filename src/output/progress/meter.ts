@@ -2,32 +2,32 @@ import type {Clock} from '../../host.ts';
 import {defined} from '../../lib/defined.ts';
 import {formatBytes, formatDuration} from '../units.ts';
 
-/** A file that is being worked on. */
+/** A file that is being uploaded. */
 export interface FileInFlight {
   name: string;
   /** Bytes. */
   size: number;
-  /** Bytes of the present attempt that were handed to the connection. */
+  /** Bytes of the current attempt that were sent. */
   sent: number;
-  /** On the clock's monotonic scale. */
+  /** On the monotonic clock. */
   start: number;
-  /** Why it waits and, on the clock's monotonic scale, until when: shown instead of how far it is. */
+  /** Why it waits and until when, on the monotonic clock: shown instead of its progress. */
   waiting?: {until: number; why: string};
 }
 
-/** How far a run is. */
+/** The progress of a run. */
 export interface Standing {
-  /** Files that are done with, whatever became of them. */
+  /** Finished files, whatever their results. */
   files: number;
   /** Bytes sent. */
   sent: number;
-  /** Bytes of files that are done with, and those sent of the others. */
+  /** Bytes of finished files, plus the bytes sent of the others. */
   done: number;
-  /** Bytes sent a second, of late. */
+  /** The recent rate in bytes per second. */
   rate: number;
-  /** All that there is, as far as it has been counted. */
+  /** The total, as far as it has been counted. */
   total?: {files: number; bytes: number; isComplete: boolean};
-  /** At the rate of late; absent where that or the total is not known, and in the first second. */
+  /** At the recent rate; absent if the rate or the total is unknown, and in the first second. */
   secondsLeft?: number;
 }
 
@@ -37,17 +37,17 @@ interface Sample {
   done: number;
 }
 
-/** The rate is that of the last ten seconds, from samples at least a second apart. */
+/** The rate covers the last ten seconds, with samples at least a second apart. */
 const windowMs = 10_000;
 const sampleMs = 1000;
 
-/** Adds up how far a run is, and how much there is in all while that is being counted. */
+/** Adds up the progress of a run, and the total while it is being counted. */
 export class Meter {
   readonly #clock: Clock;
   readonly #inFlight = new Map<number, FileInFlight>();
   readonly #samples: Sample[];
   #files = 0;
-  /** Of files that are no longer in flight. */
+  /** Bytes of finished files: sent, and their sizes. */
   #sent = 0;
   #done = 0;
   #total: {files: number; bytes: number; isComplete: boolean} | undefined;
@@ -82,14 +82,14 @@ export class Meter {
     this.#done += file?.size ?? 0;
   }
 
-  /** One more file has been counted, of so many bytes. */
+  /** Adds a file of this size to the total. */
   counted(bytes: number): void {
     this.#total ??= {files: 0, bytes: 0, isComplete: false};
     this.#total.files += 1;
     this.#total.bytes += bytes;
   }
 
-  /** A file has turned out to belong to the run that is not counted otherwise. */
+  /** Adds a file to the total that counting could not recognise. */
   recognized(bytes: number): void {
     this.#uncounted.files += 1;
     this.#uncounted.bytes += bytes;
@@ -99,7 +99,7 @@ export class Meter {
     if (this.#total !== undefined) this.#total.isComplete = true;
   }
 
-  /** The files that are being worked on, in the order in which they were begun. */
+  /** The files that are being uploaded, in the order in which they started. */
   get inFlight(): IterableIterator<FileInFlight> {
     return this.#inFlight.values();
   }
@@ -122,7 +122,7 @@ export class Meter {
     return {files: this.#files, sent, done, rate: rates.sent, ...defined({total, secondsLeft})};
   }
 
-  /** Counting may lag behind: what is less than is done already is no total. */
+  /** Counting may lag behind: a total smaller than the finished part is not shown. */
   #totalOf(done: number): Standing['total'] {
     const total = this.#total && {
       files: this.#total.files + this.#uncounted.files,
@@ -133,7 +133,7 @@ export class Meter {
     return isBehind && !total.isComplete ? undefined : total;
   }
 
-  /** What was sent and done a second, from the oldest sample of the window until now. */
+  /** Bytes sent and finished per second, from the oldest sample of the window until now. */
   #sample(now: Sample): {sent: number; done: number; overMs: number} {
     const samples = this.#samples;
     while (samples.length > 1 && now.at - (samples[1] as Sample).at >= windowMs) samples.shift();
@@ -148,12 +148,12 @@ export class Meter {
   }
 }
 
-/** A run's bytes, rate and time left: `1.1 GiB of 2.6 GiB, 34.5 MiB/s, 44s left`. */
+/** The bytes, rate and time left of a run: `1.1 GiB of 2.6 GiB, 34.5 MiB/s, 44s left`. */
 export function standingText(standing: Standing): string {
   return standingTexts(standing)[0] as string;
 }
 
-/** The same and shorter ones for narrow terminals, without the time left and without the rate. */
+/** The same, and shorter texts for narrow terminals: without the time left, and without the rate. */
 export function standingTexts({done, rate, total, secondsLeft}: Standing): string[] {
   const all =
     total === undefined ? '' : ` of ${formatBytes(total.bytes)}${total.isComplete ? '' : ' or more'}`;
@@ -162,19 +162,19 @@ export function standingTexts({done, rate, total, secondsLeft}: Standing): strin
   return [`${size}, ${formatBytes(rate)}/s${left}`, `${size}, ${formatBytes(rate)}/s`, size];
 }
 
-/** How many files are done with: `4200 of 10000 files`. */
+/** The number of finished files: `4200 of 10000 files`. */
 export function filesText({files, total}: Standing): string {
   const all = total === undefined ? '' : ` of ${total.files}${total.isComplete ? '' : '+'}`;
   return `${files}${all} ${(total?.files ?? files) === 1 ? 'file' : 'files'}`;
 }
 
-/** How far the run is in percent of its bytes, or undefined while the total is not known. */
+/** The progress of a run in percent of its bytes; undefined while the total is unknown. */
 export function standingPercent({done, total}: Standing): number | undefined {
   if (!total?.isComplete || total.bytes === 0) return undefined;
   return Math.floor(100 * Math.min(1, done / total.bytes));
 }
 
-/** A bar as wide as asked for, filled as far as the run is; empty while the total is not known. */
+/** A progress bar of this width; empty while the total is unknown. */
 export function standingBar(standing: Standing, width: number): string {
   const percent = standingPercent(standing);
   const room = width - '[] 100%'.length;
@@ -185,7 +185,7 @@ export function standingBar(standing: Standing, width: number): string {
   return `[${bar.padEnd(room)}] ${String(percent).padStart(3)}%`;
 }
 
-/** The same for programs. */
+/** The progress for programs. */
 export function standingFields({files, done, rate, total, secondsLeft}: Standing): Record<string, number> {
   const whole = total?.isComplete ? total : undefined;
   return defined({

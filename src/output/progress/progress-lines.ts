@@ -4,14 +4,14 @@ import {formatBytes, formatDuration} from '../units.ts';
 import type {FileInFlight, Standing} from './meter.ts';
 import {filesText, standingBar, standingPercent, standingTexts} from './meter.ts';
 
-/** Cells that a name keeps, or a third of the line where that is more. */
+/** The least cells for a name; it gets a third of the line if that is more. */
 const narrowestName = 12;
 const widestBar = 40;
 
-/** What became of the files so far: as the summary has it, and shorter ones for narrow terminals. */
+/** The results so far: the summary, and shorter texts for narrow terminals. */
 export type Counts = readonly string[];
 
-/** The lines for a whole batch, in at most so many cells each: percentage and counts stay longest. */
+/** The lines for a batch, each of at most this many cells: the percentage and the counts are kept longest. */
 export function batchLines(standing: Standing, counts: Counts, room: number): string[] {
   const percent = standingPercent(standing);
   const texts = standingTexts(standing);
@@ -26,7 +26,7 @@ export function batchLines(standing: Standing, counts: Counts, room: number): st
   ];
 }
 
-/** A file in flight in at most so many cells: its name and percentage stay longest, the time left and the rate go first. */
+/** The line for a file, of at most this many cells: its name and percentage are kept longest, the time left and the rate go first. */
 export function fileLine(file: FileInFlight, now: number, room: number): string {
   const name = printable(file.name);
   const forName = Math.min(cellsOf(name), Math.max(narrowestName, Math.floor(room / 3)));
@@ -41,7 +41,7 @@ function fileTexts({size, sent, start, waiting}: FileInFlight, now: number, room
   return [cutEnd(`${when}: ${printable(waiting.why)}`, Math.max(room, when.length + 12)), when];
 }
 
-/** How far an upload is: percent, bytes, rate, and the time that is left at that rate; then the same ever shorter. */
+/** The progress of an upload: percent, bytes, rate and time left; then ever shorter texts. */
 export function progressTexts(size: number, sent: number, elapsedMs: number): string[] {
   if (sent >= size)
     return [`${formatBytes(size)} sent, waiting for the response`, '100%  waiting for the response', '100%'];
@@ -53,7 +53,7 @@ export function progressTexts(size: number, sent: number, elapsedMs: number): st
   return [`${pace}  ${formatDuration((size - sent) / rate)} left`, pace, share, percent];
 }
 
-/** The first text that fits, or the last one cut. */
+/** The first text that fits, or the last one shortened. */
 function longestFitting(texts: readonly string[], room: number): string {
   return texts.find(text => cellsOf(text) <= room) ?? cutEnd(texts.at(-1) ?? '', room);
 }

@@ -5,11 +5,11 @@ import type {Drawing} from '../report.ts';
 import type {Meter} from './meter.ts';
 import {batchLines, type Counts, fileLine} from './progress-lines.ts';
 
-/** Lines for files in flight, at most; the rest are counted. */
+/** The most lines for files; further files are counted. */
 const mostFiles = 8;
-/** Lines of the block that are not for files: the batch's, its counts, how many more, and the cursor's. */
+/** Lines that are not for files: the batch, its counts, the number of further files, and the cursor. */
 const otherLines = 4;
-/** How often what is drawn is composed anew, however often something happens. */
+/** How often the drawing is updated. */
 const composeMs = 100;
 
 export interface ProgressOptions {
@@ -17,13 +17,13 @@ export interface ProgressOptions {
   clock: Clock;
   color: boolean;
   meter: Meter;
-  /** Whether there are lines for the whole batch above those of its files. */
+  /** Whether to draw lines for the whole batch above those of its files. */
   several: boolean;
-  /** What became of the files so far, for those lines. */
+  /** The results so far, for those lines. */
   counts: () => Counts;
 }
 
-/** What is being sent, how far it is and how fast it goes, drawn on a terminal. */
+/** Draws on a terminal what is being sent, how far it is and how fast. */
 export class Progress implements Drawing {
   readonly #options: ProgressOptions;
   readonly #spinner: Ora;
@@ -33,18 +33,18 @@ export class Progress implements Drawing {
     this.#options = options;
     this.#spinner = ora({
       stream: options.stream,
-      // ora's own checks miss terminals without a width, and its frame would be coloured under NO_COLOR.
+      // ora does not check for terminals without a width, and ignores NO_COLOR.
       isEnabled: true,
       color: options.color ? 'cyan' : false,
       discardStdin: false,
-      // A run that is cut short by a second Ctrl-C, or killed, would leave the terminal without a cursor.
+      // If the run is killed, or ended by a second Ctrl-C, the terminal would be left without a cursor.
       hideCursor: false,
     });
     options.stream.on('resize', this.#onResize);
     this.#stopComposing = options.clock.every(composeMs, () => this.#compose());
   }
 
-  /** Begins to draw, at the first file. */
+  /** Starts to draw. */
   start(): void {
     if (this.#spinner.isSpinning || !this.#options.stream.columns) return;
     this.#compose();
@@ -53,10 +53,10 @@ export class Progress implements Drawing {
 
   #compose(): void {
     const {several, stream} = this.#options;
-    // Two cells for the spinner, and one so that no line wraps.
+    // Two cells are for the spinner, and one is left so that no line wraps.
     const room = Math.max(0, (stream.columns ?? 80) - 3);
     const lines = several ? this.#batchLines(room) : this.#fileLines(room, 1);
-    // One file in the pause between its attempts and its answer keeps the line it had.
+    // Without a file in flight, the last lines stay.
     if (lines.length > 0) this.#spinner.text = lines.join('\n');
   }
 
@@ -81,7 +81,7 @@ export class Progress implements Drawing {
     return lines;
   }
 
-  /** A block as tall as the terminal could not be cleared again. */
+  /** A drawing as high as the terminal could not be cleared. */
   #linesForFiles(): number {
     const rows = (this.#options.stream as {rows?: number}).rows ?? 24;
     return Math.max(0, Math.min(mostFiles, rows - otherLines));
@@ -101,7 +101,7 @@ export class Progress implements Drawing {
     this.#spinner.stop();
   }
 
-  /** A terminal that lost its width can hold no line: ora would clear an infinity of them. */
+  /** On a terminal without a width, ora would try to clear infinitely many lines. */
   readonly #onResize = (): void => {
     if (this.#options.stream.columns) this.#compose();
     else this.#spinner.stop();

@@ -7,7 +7,7 @@ import {errorFields} from '../report.ts';
 export const formatNames = ['table', 'json', 'ndjson', 'csv', 'url', 'id', 'markdown'] as const;
 export type FormatName = (typeof formatNames)[number];
 
-/** The fields of a media record (service interface, part 2), in the order they are shown. */
+/** The fields of a media record (interface, part 2) in the order in which they are shown. */
 export const recordFields = [
   'id',
   'type',
@@ -24,12 +24,12 @@ export const recordFields = [
 
 const csvColumns = ['file', ...recordFields.map(field => (field === 'urls' ? 'url' : field))];
 
-/** What a line format prints before the first outcome. */
+/** The text of a line format before the first outcome. */
 export function formatHead(format: FormatName): string {
   return format === 'csv' ? `${csvColumns.join(',')}\n` : '';
 }
 
-/** One outcome in a line format; empty for what the format does not hold. All but ndjson hold successes only. */
+/** One outcome in a line format; empty if the format leaves it out. All but ndjson contain only successes. */
 export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Outcome): string {
   if (format === 'ndjson') return `${ndjsonLine(outcome)}\n`;
   if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return '';
@@ -73,7 +73,7 @@ function csvLine(file: string, record: MediaRecord): string {
     .join(',');
 }
 
-/** An image that shows in Markdown, or a link to anything else; just the name when the record has no web address. */
+/** A Markdown image, or a link for other files; only the name if the record has no web URL. */
 function markdownLine(file: string, record: MediaRecord): string {
   const name = markdownText(file.split(/[\\/]/).pop() ?? file);
   const url = publicUrl(record);
@@ -82,13 +82,13 @@ function markdownLine(file: string, record: MediaRecord): string {
   return record.type === 'IMAGE' ? `![${name}](${target})` : `[${name}](${target})`;
 }
 
-/** A field's value as text: strings as they are, null as `empty`, structures as JSON. */
+/** A field's value as text: strings unchanged, null as `empty`, structures as JSON. */
 export function fieldText(value: unknown, empty: string): string {
   if (value === null || value === undefined) return empty;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A record as rows of field and value: the fields of the interface first, then whatever else the service sent. */
+/** A record as rows of field and value: the fields of the interface first, then any others. */
 export function recordRows(record: MediaRecord): [string, string][] {
   const others = Object.keys(record).filter(name => !(recordFields as readonly string[]).includes(name));
   return [...recordFields, ...others]
@@ -119,7 +119,7 @@ function urlsText(urls: unknown): string {
 
 export const outcomeHeadings = ['file', 'status', 'id', 'pixels', 'size', 'url or error'];
 
-/** One row an outcome, for several inputs: file, status, id, pixels, size and URL, or the code of what went wrong. */
+/** The row of an outcome among several inputs: file, status, id, pixels, size and URL, or the error code. */
 export function outcomeRow(outcome: Outcome): string[] {
   const start = [printable(outcome.name), outcome.status];
   if (!('received' in outcome)) return [...start, '', '', sizeText(outcome), codeOf(outcome)];
@@ -137,7 +137,7 @@ export function outcomeRow(outcome: Outcome): string[] {
 
 export const checkHeadings = ['file', 'status', 'type', 'size', 'note'];
 
-/** One row an outcome of a dry run: file, status, content type, size, and what it is a copy of or the code of what is wrong. */
+/** The row of an outcome of a dry run: file, status, content type, size, and the original of a duplicate or the error code. */
 export function checkRow(outcome: Outcome): string[] {
   const {name, status, contentType = ''} = outcome;
   const original = 'duplicateOf' in outcome ? outcome.duplicateOf : undefined;

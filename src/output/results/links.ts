@@ -1,4 +1,4 @@
-/** The address in the one form that is safe to hand to a terminal or a browser, or undefined when it is no http(s) URL. */
+/** A URL in a form that is safe for a terminal or a browser; undefined if it is not an http(s) URL. */
 export function webAddress(url: string | undefined): string | undefined {
   if (url === undefined || !URL.canParse(url)) return undefined;
   const parsed = new URL(url);
@@ -7,7 +7,7 @@ export function webAddress(url: string | undefined): string | undefined {
 
 const address = /https?:\/\/\S+/g;
 const trailing = /[.,;:!?)\]}'"]+$/;
-/** Terminals ignore longer targets. */
+/** Terminals ignore longer link targets. */
 const longestTarget = 2000;
 
 interface Range {
@@ -16,7 +16,7 @@ interface Range {
   href: string;
 }
 
-/** Where web addresses are in a text; one with an escape in it is not what it was, and no link. */
+/** The positions of web URLs in a text. A URL with an escape in it was changed, so it is not linked. */
 function findAddresses(text: string): Range[] {
   return [...text.matchAll(address)].flatMap(({0: found, index}) => {
     const shown = found.replace(trailing, '');
@@ -28,8 +28,7 @@ function findAddresses(text: string): Range[] {
 }
 
 /**
- * The lines that a text was wrapped into, each part of a web address in them handed to `link`: an address that was
- * broken up stays one link.
+ * Applies `link` to the parts of URLs in wrapped lines, so that a URL that was broken over lines stays one link.
  */
 export function linkLines(
   text: string,
@@ -55,7 +54,7 @@ export function linkLines(
   });
 }
 
-/** Text as a link on terminals (OSC 8); parts with the same id light up together. */
+/** Makes text a link on terminals (OSC 8); parts with the same id are highlighted together. */
 export function hyperlink(text: string, href: string, id: string): string {
   return `\u001b]8;id=${id};${href}\u001b\\${text}\u001b]8;;\u001b\\`;
 }

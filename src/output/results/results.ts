@@ -16,27 +16,27 @@ import {statusStyle} from './status-style.ts';
 
 export interface ResultOptions {
   format: FormatName;
-  /** Whether the command line named several inputs: a row each, instead of one record's fields. */
+  /** Whether there are several inputs: then a table has a row for each, otherwise the fields of one record. */
   several: boolean;
-  /** Whether nothing is sent: other columns. */
+  /** Whether it is a dry run, which has other columns. */
   dryRun: boolean;
-  /** Cells to fit a table into, asked for when one is printed. */
+  /** The width of the terminal in cells, read when a table is printed. */
   width: () => number;
-  /** Whether a table of many inputs holds failures and totals only. */
+  /** Whether a table of many inputs shows only failures and totals. */
   isBrief: boolean;
   color: boolean;
-  /** Whether web addresses in tables are links. */
+  /** Whether URLs in tables are links. */
   links?: boolean;
 }
 
-/** Rows of one table: drawing one takes time that grows faster than its length. */
+/** The most rows of a table, since the time to draw one grows faster than its length. */
 const longestTable = 1000;
-/** With more inputs than this a brief table holds failures and totals only. */
+/** With more inputs than this, a brief table shows only failures and totals. */
 const mostBriefRows = 100;
 
 /**
- * Prints outcomes on standard output in one format: ndjson as they come, the other line formats in the order of the
- * inputs as soon as that order allows, a table at the end, or one each time it has grown long.
+ * Prints outcomes on standard output in one format: ndjson at once, other line formats in the order of the inputs, tables at
+ * the end or whenever a table is long enough.
  */
 export class Results {
   readonly #stdout: Stdout;
@@ -52,13 +52,13 @@ export class Results {
     this.#options = options;
   }
 
-  /** Takes in an outcome; what was left out only keeps its place. */
+  /** Adds an outcome. A file that was left out only advances the order. */
   async add(outcome: Outcome | LeftOut): Promise<void> {
     if (this.#options.format === 'ndjson') return this.#print(outcome);
     for (const due of this.#order.take(outcome)) await this.#print(due);
   }
 
-  /** Prints what still waits for an input that never came, and the table. */
+  /** Prints the outcomes that still wait for their turn, and the table. */
   async end(): Promise<void> {
     for (const outcome of this.#order.rest()) await this.#print(outcome);
     await this.#printTable();

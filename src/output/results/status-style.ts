@@ -7,7 +7,7 @@ const styles: Record<string, Style> = {
   mismatched: 'magenta',
 };
 
-/** The colour of a status; none for what neither went well nor wrong in this run. */
+/** The colour of a status; none for a status that is neither a success nor a failure of this run. */
 export function statusStyle(status: string): Style | undefined {
   return styles[status];
 }

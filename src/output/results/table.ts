@@ -6,27 +6,27 @@ import {hyperlink, linkLines} from './links.ts';
 
 export interface TableOptions {
   headings?: string[] | undefined;
-  /** The style of a cell by its text, for columns of these headings. */
+  /** The style of a cell depending on its text, by column heading. */
   styles?: Record<string, (text: string) => Style | undefined>;
-  /** Cells to fit into; infinite for as wide as the content. */
+  /** The available width in cells; infinite for no limit. */
   width: number;
   color: boolean;
-  /** Whether web addresses are links. */
+  /** Whether URLs are links. */
   links?: boolean;
 }
 
 const narrowestColumn = 6;
 const narrowestFirstColumn = 12;
-/** A space on both sides of a column's content. */
+/** A space on each side of a cell. */
 const padding = 2;
-/** Those spaces and one border. */
+/** The padding and one border. */
 const frame = padding + 1;
 const indent = '  ';
 
 /**
- * Rows as a table with borders. Where the terminal is too narrow for that, a table with headings shows each row's last
- * cell on a line of its own, then everything as plain lines; a table without headings wraps its cells. A URL is never
- * broken: one that fits into no cell stands below its row, where the terminal may wrap it.
+ * Renders rows as a table with borders. On a narrow terminal, a table with headings puts each row's last cell on its own
+ * line, or prints plain lines; a table without headings wraps its cells. A URL is never broken: if it does not fit into
+ * a cell, it is printed below its row, where the terminal may wrap it.
  */
 export function renderTable(rows: string[][], options: TableOptions): string {
   const {headings, width} = options;
@@ -37,7 +37,7 @@ export function renderTable(rows: string[][], options: TableOptions): string {
   return folded === undefined ? plainLines(rows, options) : drawFolded(rows, headings, folded, options);
 }
 
-/** Names and values of which some are too wide: wrapped, but for a URL that would be broken by that. */
+/** Renders names and values with wrapped cells, except for URLs that would be broken. */
 function renderNarrow(rows: string[][], nameWidth: number, options: TableOptions): string {
   const {width} = options;
   const room = width - nameWidth - 2 * frame - 1;
@@ -49,7 +49,7 @@ function renderNarrow(rows: string[][], nameWidth: number, options: TableOptions
   return drawWithBelow(boxed, belows, undefined, fitted, options);
 }
 
-/** Each row's last cell below it: in the box where all of them fit, else without borders. */
+/** Renders each row's last cell below the row: inside the borders if all of them fit, otherwise outside. */
 function drawFolded(rows: string[][], headings: string[], widths: number[], options: TableOptions): string {
   const inside = totalOf(widths) - frame - 1;
   const firsts = headings.slice(0, -1);
@@ -62,14 +62,14 @@ function drawFolded(rows: string[][], headings: string[], widths: number[], opti
 
 type Row = (string | {content: string; colSpan: number})[];
 
-/** A row as two: its cells but the last, and the last one across all columns. */
+/** Splits a row into two: all cells but the last, and the last one across all columns. */
 function foldLast(row: string[]): Row[] {
   const last = row.at(-1);
   const first = row.slice(0, -1);
   return last === undefined || last === '' ? [first] : [first, [{content: last, colSpan: first.length}]];
 }
 
-/** A table with a text without borders below each row that has one. */
+/** Renders a table with texts outside the borders below rows. */
 function drawWithBelow(
   rows: string[][],
   belows: readonly string[],
@@ -79,7 +79,7 @@ function drawWithBelow(
 ): string {
   let bottom = '';
   const lines = rows.flatMap((row, index) => {
-    // Each row is drawn as a table of its own, of which the borders between rows are left out.
+    // Each row is drawn as its own table, without the borders between them.
     const drawn = draw([row], index === 0 ? headings : undefined, widths, options, headings);
     bottom = drawn.pop() ?? '';
     return [...drawn.slice(index === 0 ? 0 : 1), ...below(belows[index] ?? '', index, options)];
@@ -91,7 +91,7 @@ function textOf(lines: readonly string[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What did not fit into the box; a URL whole, for the terminal to wrap. */
+/** A text that does not fit inside the borders; URLs stay whole, for the terminal to wrap. */
 function below(text: string, index: number, {width, links}: TableOptions): string[] {
   if (text === '') return [];
   const wrapped = wrap(text, width - indent.length);
@@ -119,7 +119,7 @@ function draw(
   const table = new Table({
     ...defined({head: headings}),
     colWidths: widths.map(width => width + padding),
-    // No line between rows, one beneath the headings.
+    // A line below the headings, and none between rows.
     style: {compact: true, head: color ? ['bold'] : [], border: color ? ['gray'] : []},
   });
   table.push(...rows.flatMap(row => linesOf(row, widths, lines)));
@@ -127,8 +127,8 @@ function draw(
 }
 
 /**
- * Links in a table: cli-table3 does not see that a target takes no room when it has certain characters in it, so it
- * gets numbers for targets.
+ * Replaces link targets in a table by numbers while it is drawn: cli-table3 counts certain characters of targets as
+ * visible.
  */
 class LinkMarks {
   readonly #targets: string[] = [];
@@ -150,7 +150,7 @@ class LinkMarks {
   }
 }
 
-/** A row as one row for each line of its highest cell: the package takes hours over a cell of thousands of lines. */
+/** Splits a row into one row per line of its highest cell: the package takes hours for a cell of thousands of lines. */
 function linesOf(
   row: Row,
   widths: number[],
@@ -169,7 +169,7 @@ function linesOf(
   );
 }
 
-/** A field a line, named by its heading; rows with headings are set apart by an empty line. */
+/** Renders one field per line, with its heading; rows with headings are separated by empty lines. */
 function plainLines(rows: string[][], {headings, styles, color, width, links}: TableOptions): string {
   let count = 0;
   const lines = (text: string) => {
@@ -209,9 +209,9 @@ function totalOf(widths: number[]): number {
   return widths.reduce((sum, width) => sum + width + frame, 1);
 }
 
-/** Takes cells from the widest columns until all fit, or undefined when they cannot without breaking a URL. */
+/** Shrinks the widest columns until the table fits; undefined if it cannot without breaking a URL. */
 function shrinkWidest(natural: number[], rows: string[][], available: number): number[] | undefined {
-  // The names of a record's fields stay whole where they leave room for the rest.
+  // The names of a record's fields are kept whole if they leave room for the values.
   const narrowest = (column: number) => (column === 0 ? Math.floor(available / 2) : narrowestColumn);
   const least = natural.map((width, column) =>
     Math.max(Math.min(width, narrowest(column)), ...rows.map(row => longestUrl(row[column]))),
@@ -231,7 +231,7 @@ function longestUrl(cell = ''): number {
   return Math.max(0, ...urlsIn(cell).map(cellsOf));
 }
 
-/** Takes from the first column, a name, what the others need, or undefined when too little of it would be left. */
+/** Shrinks the first column, the name; undefined if too little of it would be left. */
 function shrinkFirst(natural: number[], available: number): number[] | undefined {
   const [first = 0, ...others] = natural;
   const left = first - Math.max(0, totalOf(natural) - available);
