@@ -26,7 +26,7 @@ _media_command() {
       options='--json -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
     journal)
-      commands='list check merge resolve help'
+      commands='list check merge resolve unlock help'
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
     'journal list')
@@ -45,9 +45,13 @@ _media_command() {
       options='--uploaded --resend --base64 -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       arguments=(file none)
       ;;
+    'journal unlock')
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      arguments=(file)
+      ;;
     'journal help')
       options='--profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
-      arguments=('words list check merge resolve help')
+      arguments=('words list check merge resolve unlock help')
       ;;
     graphql)
       options='--input -f --raw-field -F --field --operation-name -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'

@@ -132,6 +132,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 'check' = 'Check that the journals record each input after -- exactly once; otherwise the exit status is 1.'
                 'merge' = 'Merge journals into one if they record each input exactly once; otherwise the exit status is 1.'
                 'resolve' = 'Settle an upload whose result is unknown; give the path as media journal list prints it.'
+                'unlock' = 'Let the next run have a journal whose last run is gone, without waiting for 90 seconds.'
                 'help' = 'display help for command'
             }
             Options = @(
@@ -190,13 +191,23 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Arguments = @('file', 'none')
             Rest = 'none'
         }
+        'journal unlock' = @{
+            Commands = [ordered]@{
+            }
+            Options = @(
+                @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
+                @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
+            )
+            Arguments = @('file')
+            Rest = 'none'
+        }
         'journal help' = @{
             Commands = [ordered]@{
             }
             Options = @(
 
             )
-            Arguments = @('words list check merge resolve help')
+            Arguments = @('words list check merge resolve unlock help')
             Rest = 'none'
         }
         'graphql' = @{

@@ -1,4 +1,4 @@
-import {fstatSync} from 'node:fs';
+import {fstatSync, readFileSync, readlinkSync} from 'node:fs';
 import {homedir, hostname, tmpdir} from 'node:os';
 import type {Readable, Writable} from 'node:stream';
 import {systemCode} from './lib/system-code.ts';
@@ -62,9 +62,13 @@ export interface Host {
   /** The path of the Node executable that runs this program. */
   nodePath(): string;
   processId(): number;
-  /** Distinguishes this process from an earlier one with the same id. */
-  processToken(): string;
-  /** Whether a process with that id runs on this machine. */
+  /** Of the machine's last start; undefined where the system does not tell. */
+  bootId(): string | undefined;
+  /** Of those processes that this one's id is told from; undefined where the system does not tell. */
+  pidNamespace(): string | undefined;
+  /** When a process began, which tells it from others of the same id; undefined where the system does not tell. */
+  processStart(pid: number): string | undefined;
+  /** Whether a process of that id runs on this machine. */
   isProcessAlive(pid: number): boolean;
   /** The numeric user id; undefined on platforms without one. */
   userId(): number | undefined;
@@ -136,7 +140,9 @@ export function systemHost(): Host {
     hostName: () => hostname(),
     nodePath: () => process.execPath,
     processId: () => process.pid,
-    processToken: () => String(performance.timeOrigin),
+    bootId: () => readOrNothing(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    pidNamespace: () => readOrNothing(() => readlinkSync('/proc/self/ns/pid')),
+    processStart,
     isProcessAlive,
     userId: () => process.getuid?.(),
     random: () => Math.random(),
@@ -185,5 +191,21 @@ function isProcessAlive(pid: number): boolean {
     return true;
   } catch (error) {
     return systemCode(error) === 'EPERM';
+  }
+}
+
+/** Linux tells it of all processes; elsewhere each knows its own. */
+function processStart(pid: number): string | undefined {
+  const stat = readOrNothing(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  // The name of a program may hold anything, so the fields are counted from behind it: the 22nd of proc_pid_stat(5).
+  if (stat !== undefined) return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  return pid === process.pid ? String(performance.timeOrigin) : undefined;
+}
+
+function readOrNothing(read: () => string): string | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
   }
 }

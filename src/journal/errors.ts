@@ -1,5 +1,6 @@
 import {type ErrorCode, MediaError, systemCode} from '../errors.ts';
-import type {Holder} from '../lib/lock.ts';
+import {type Holder, holderText} from '../lib/holder.ts';
+import {shellQuoted} from '../lib/shell.ts';
 
 /** The stable codes of what can go wrong with a journal. */
 export const journalCodes = {
@@ -30,9 +31,29 @@ export function journalFailed(path: string, did: 'read' | 'written', cause: unkn
 }
 
 /** A journal that another run holds. */
-export function inUse(path: string, lockPath: string, holder: Holder | undefined): MediaError {
-  const who = holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.hostName}`;
-  return new MediaError(journalCodes.inUse, `The journal ${path} is in use by ${who}.`, {
-    hint: `Wait until that run has ended, or give this one a journal of its own; if there is no such process, remove ${lockPath}.`,
+export function inUse(shown: string, holder: Holder | undefined): MediaError {
+  return new MediaError(journalCodes.inUse, `The journal ${shown} is in use by ${holderText(holder)}.`, {
+    hint: `Wait until that run has ended, or give this one a journal of its own. If there is no such process any more: media journal unlock ${shellQuoted(shown)}`,
   });
+}
+
+/** A run that goes no further, since another has taken its journal over. */
+export function fencedOff(shown: string, other: string): MediaError {
+  return new MediaError(
+    journalCodes.inUse,
+    `The journal ${shown} was taken over by ${other}, so this run sends nothing more.`,
+    {hint: 'What it had sent is printed. When the other run has ended, the same command goes on.'},
+  );
+}
+
+/** A journal whose file is no longer what the run has written to. */
+export function gone(shown: string, how: string): MediaError {
+  return new MediaError(journalCodes.failed, `The journal ${shown} ${how} while it was in use.`, {
+    hint: 'Nothing is sent that cannot be journalled. Put it back if you can; without it, the next run sends everything again.',
+  });
+}
+
+/** Whether an error ends a run, since nothing can be journalled any more. */
+export function endsJournalling(code: ErrorCode): boolean {
+  return code === journalCodes.failed || code === journalCodes.inUse;
 }

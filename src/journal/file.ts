@@ -5,16 +5,12 @@ import {unusable} from './errors.ts';
 
 /** What a journal needs of an open file; node's FileHandle is one. */
 export interface JournalHandle {
+  readonly fd: number;
   read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{bytesRead: number}>;
-  write(
-    buffer: Uint8Array,
-    offset: number,
-    length: number,
-    position: number,
-  ): Promise<{bytesWritten: number}>;
-  stat(): Promise<Pick<Stats, 'isFile' | 'size' | 'dev' | 'ino'>>;
+  /** At the end of the file, wherever that is by then: it is opened for appending. */
+  write(buffer: Uint8Array, offset: number, length: number): Promise<{bytesWritten: number}>;
+  stat(): Promise<Pick<Stats, 'isFile' | 'size' | 'dev' | 'ino' | 'mtimeMs'>>;
   datasync(): Promise<void>;
-  truncate(length: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -41,8 +37,8 @@ export async function openJournalFile(
   shown: string,
   access: 'read' | 'write' | 'create',
 ): Promise<JournalHandle> {
-  const {O_RDONLY, O_RDWR, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0} = constants;
-  const flags = access === 'read' ? O_RDONLY : O_RDWR | (access === 'create' ? O_CREAT : 0);
+  const {O_RDONLY, O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW = 0, O_NONBLOCK = 0} = constants;
+  const flags = access === 'read' ? O_RDONLY : O_RDWR | O_APPEND | (access === 'create' ? O_CREAT : 0);
   let handle: JournalHandle;
   try {
     refuseIrregular(await lstat(path), shown);
@@ -63,7 +59,7 @@ export async function openJournalFile(
 /** Makes a new file with mode 0600 beside a journal. */
 export async function createJournalFile(path: string, shown: string): Promise<JournalHandle> {
   try {
-    return await open(path, 'wx+', 0o600);
+    return await open(path, 'ax+', 0o600);
   } catch (error) {
     throw cannotOpen(shown, error);
   }
@@ -101,11 +97,10 @@ export function cannotOpen(shown: string, error: unknown): MediaError {
   }
 }
 
-/** Writes all of the bytes; a write that is cut short goes on with what is left. */
-export async function writeAll(handle: JournalHandle, bytes: Uint8Array, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    done += (await handle.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
-  }
+/** Appends all of the bytes; a write that is cut short goes on with what is left. */
+export async function appendAll(handle: Pick<JournalHandle, 'write'>, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.length; )
+    done += (await handle.write(bytes, done, bytes.length - done)).bytesWritten;
 }
 
 /** The bytes from `offset` on, fewer only at the end of the file. */

@@ -1,15 +1,25 @@
-/** Where lines go; `write` writes all of the bytes, `sync` makes what was written durable. */
+/** Where lines go. */
 export interface AppendTarget {
-  write(bytes: Uint8Array, position: number): Promise<void>;
+  /** Appends all of the bytes. */
+  write(bytes: Buffer): Promise<void>;
+  /** Makes what was written durable. */
   sync(): Promise<void>;
-  truncate(length: number): Promise<void>;
+  /**
+   * Where the bytes that were written last stand, and what forbids to act on them; throws where nobody else would find
+   * them.
+   */
+  look(bytes: Buffer, isRelease: boolean): Promise<{start: number; refusal?: unknown}>;
+  /** The line behind a group in which something is to be acted on. */
+  releaseLine(): string;
 }
 
 export interface AppendOptions {
   /** Whether the promise waits until the line would survive a crash of the machine. */
-  durable: boolean;
-  /** Whether the line may be taken back when the append fails, since nobody has acted on it. */
-  revocable: boolean;
+  isDurable: boolean;
+  /** Whether it allows to act, which only the last writer may do. */
+  isRelease: boolean;
+  /** Called when the line stands, before the promise resolves. */
+  onWritten: (place: Place) => void;
 }
 
 /** A place in a file, in bytes. */
@@ -25,36 +35,25 @@ interface Pending extends AppendOptions {
 }
 
 /**
- * Appends lines to a file. Lines that are appended while a write or sync is running share the next one, so nobody
- * waits for more than the running sync and one more. After a failure it takes no more lines.
+ * Appends lines to a file, each group of them by one write. Lines that are appended while a write or sync is running
+ * share the next one, so nobody waits for more than the running sync and one more. After a failure it takes no more lines.
  */
 export class GroupSync {
   readonly #target: AppendTarget;
-  /** Where the next group is written, and where the next line is to stand. */
-  #position: number;
-  #end: number;
   #pending: Pending[] = [];
   #running: Promise<void> | undefined;
   #failure: {error: unknown} | undefined;
 
-  constructor(target: AppendTarget, position: number) {
+  constructor(target: AppendTarget) {
     this.#target = target;
-    this.#position = position;
-    this.#end = position;
   }
 
-  /**
-   * Where the line is to stand, and a promise that resolves when it does, or rejects with what kept it from being written
-   * or made durable.
-   */
-  append(line: string, {durable, revocable}: AppendOptions): {place: Place; appended: Promise<void>} {
-    const place = {offset: this.#end, length: Buffer.byteLength(line)};
-    this.#end += place.length;
-    const appended = new Promise<void>((resolve, reject) => {
-      this.#pending.push({text: line, durable, revocable, resolve, reject});
+  /** Resolves when the line stands, or rejects with what kept it from being written, made durable or acted on. */
+  append(text: string, options: AppendOptions): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      this.#pending.push({text, ...options, resolve, reject});
       this.#running ??= this.#run();
     });
-    return {place, appended};
   }
 
   /** Resolves when all lines have been dealt with; what could be written is durable then. */
@@ -70,29 +69,35 @@ export class GroupSync {
       const group = this.#pending;
       this.#pending = [];
       if (this.#failure === undefined) await this.#write(group);
+      // Those that were settled before are not affected.
       if (this.#failure !== undefined) for (const {reject} of group) reject(this.#failure.error);
     }
     this.#running = undefined;
   }
 
   async #write(group: readonly Pending[]): Promise<void> {
-    const start = this.#position;
+    const isRelease = group.some(line => line.isRelease);
+    const text = group.map(line => line.text).join('');
+    const bytes = Buffer.from(isRelease ? text + this.#target.releaseLine() : text);
     try {
-      const bytes = Buffer.from(group.map(({text}) => text).join(''));
-      await this.#target.write(bytes, start);
-      this.#position += bytes.length;
-      settle(group, false);
-      if (!group.some(line => line.durable)) return;
-      await this.#target.sync();
-      settle(group, true);
+      await this.#target.write(bytes);
+      if (group.some(line => line.isDurable)) await this.#target.sync();
+      const {start, refusal} = await this.#target.look(bytes, isRelease);
+      if (refusal !== undefined) this.#failure = {error: refusal};
+      settle(group, start, refusal !== undefined);
     } catch (error) {
       this.#failure = {error};
-      // Best effort: a commit whose caller was told of the failure would read as an upload of unknown outcome.
-      if (group.every(line => line.revocable)) await this.#target.truncate(start).catch(() => {});
     }
   }
 }
 
-function settle(group: readonly Pending[], durable: boolean): void {
-  for (const line of group) if (line.durable === durable) line.resolve();
+function settle(group: readonly Pending[], start: number, isRefused: boolean): void {
+  let offset = start;
+  for (const line of group) {
+    const length = Buffer.byteLength(line.text);
+    const isHeld = isRefused && line.isRelease;
+    if (!isHeld) line.onWritten({offset, length: length - 1});
+    if (!isHeld) line.resolve();
+    offset += length;
+  }
 }

@@ -42,6 +42,7 @@ export class JournalIndex {
   readonly #byContent = new Slots();
   readonly #sizes = new Uint8Array(sizeBits / 8);
   readonly #types = new Names();
+  readonly #writers = new Names();
   #count = 0;
   #keyA = new Uint32Array(firstRows);
   #keyB = new Uint32Array(firstRows);
@@ -54,6 +55,9 @@ export class JournalIndex {
   /** Whether it was released, and whether its content is known. */
   #released = new Uint8Array(firstRows);
   #isHashed = new Uint8Array(firstRows);
+  /** Whoever was at work on it last. */
+  #writer = new Uint16Array(firstRows);
+  #committed: {row: number; by: string; offset: number; length: number}[] = [];
 
   constructor(options: {paths?: boolean | undefined} = {}) {
     if (options.paths) this.sightings = new Sightings();
@@ -138,22 +142,43 @@ export class JournalIndex {
   /** Takes in a line that stands at `offset`; false when it does not fit what came before it. */
   apply(line: UploadLine, offset: number, length: number): boolean {
     let row = this.rowOf(line.key);
-    if (line.event === 'intent') {
-      if (row === -1) row = this.#add(line);
-      else if (this.#size[row] !== line.size) return false;
-      this.#intend(row, offset, length);
-    }
+    if (line.event === 'intent' && row === -1) row = this.#add(line);
     if (row === -1) return false;
-    if (line.event === 'intent' || line.event === 'seen') {
-      this.shortcuts.add(line, row);
-      this.sightings?.add(line.path, {row, offset, length});
-      return line.event === 'intent' || this.#size[row] === line.size;
+    switch (line.event) {
+      case 'intent':
+        this.#intend(row, offset, length);
+        return this.#see(row, line, offset, length);
+      case 'seen':
+        return this.#see(row, line, offset, length);
+      case 'commit':
+        this.#hash(row, line.sha256);
+        this.#committed.push({row, by: line.by, offset, length});
+        return true;
+      case 'failed':
+        // Of a writer that another has followed: what that one released is not what this one was refused.
+        if (this.#writer[row] !== this.#writers.numberOf(line.by)) return true;
+        break;
+      default:
+        if (line.sha256 !== '') this.#hash(row, line.sha256);
     }
-    if ('sha256' in line && line.sha256 !== '') this.#hash(row, line.sha256);
-    if (line.event === 'commit') this.#released[row] = 1;
     // A stored record stays true whatever follows it.
     if (this.#state[row] !== done || line.event === 'done') this.#set(row, stateAfter(line), offset, length);
     return true;
+  }
+
+  /** What a writer committed is about to be sent: without an end, it is unknown. */
+  release(by: string): void {
+    for (const {row, offset, length} of this.#committed.filter(commit => commit.by === by)) {
+      this.#released[row] = 1;
+      this.#writer[row] = this.#writers.numberOf(by);
+      if (this.#state[row] !== done) this.#set(row, unknown, offset, length);
+    }
+    this.#committed = this.#committed.filter(commit => commit.by !== by);
+  }
+
+  /** What any writer committed and did not release before another came is never sent. */
+  withdraw(): void {
+    this.#committed = [];
   }
 
   #set(row: number, state: number, offset: number, length: number): void {
@@ -173,6 +198,13 @@ export class JournalIndex {
     this.#type[row] = this.#types.numberOf(contentType);
     this.#byKey.add(a, row, one => this.#keyA[one] ?? 0);
     return row;
+  }
+
+  #see(row: number, line: Extract<UploadLine, {event: 'intent' | 'seen'}>, offset: number, length: number) {
+    if (line.event === 'intent') this.#writer[row] = this.#writers.numberOf(line.by);
+    this.shortcuts.add(line, row);
+    this.sightings?.add(line.path, {row, offset, length});
+    return this.#size[row] === line.size;
   }
 
   /** The same key once more is another run at the same content. It settles nothing that is unknown. */
@@ -204,6 +236,7 @@ export class JournalIndex {
     this.#state = roomFor(this.#state, row);
     this.#released = roomFor(this.#released, row);
     this.#isHashed = roomFor(this.#isHashed, row);
+    this.#writer = roomFor(this.#writer, row);
   }
 }
 
@@ -211,15 +244,7 @@ function bitOf(size: number): number {
   return Math.imul(size % 2 ** 32, 0x9e3779b1) >>> 12;
 }
 
-function stateAfter(line: Exclude<UploadLine, {event: 'intent' | 'seen'}>): number {
-  switch (line.event) {
-    case 'commit':
-      return unknown;
-    case 'done':
-      return done;
-    case 'failed':
-      return failed;
-    case 'resolved':
-      return line.as === 'uploaded' ? done : pending;
-  }
+function stateAfter(line: Extract<UploadLine, {event: 'done' | 'failed' | 'resolved'}>): number {
+  if (line.event === 'failed') return failed;
+  return line.event === 'resolved' && line.as === 'resend' ? pending : done;
 }

@@ -1,4 +1,5 @@
 import {isUtf8} from 'node:buffer';
+import type {Holder} from '../lib/holder.ts';
 
 /** A path as map keys hold it: one character (U+0000 to U+00FF) for each of its bytes. */
 export type PathKey = string;
@@ -54,10 +55,23 @@ export function formatHeader({service, shard}: Scope): string {
   return `${headerStart}${JSON.stringify(service)}${part}}`;
 }
 
-/** A transition as a line of the journal, with its line break; the record's JSON is embedded as it is. */
-export function formatTransition(transition: Transition, now: number): string {
+/**
+ * What a line tells of its writer: that it begins, that it lives, that what it committed until here is about to be sent, and
+ * that it ends. The last one to begin is the only one that may send anything.
+ */
+export type WriterEvent = 'open' | 'alive' | 'release' | 'close';
+
+/** A line about a writer, with its line break. */
+export function formatWriterLine(event: WriterEvent, {token, ...holder}: Holder, now: number): string {
+  const process = event === 'open' ? `,"process":${JSON.stringify(holder)}` : '';
+  return `{"event":"${event}","by":"${token}","at":"${new Date(now).toISOString()}"${process}}\n`;
+}
+
+/** A transition as a line of the journal that a writer writes, with its line break; the record's JSON is embedded as it is. */
+export function formatTransition(transition: Transition, by: string, now: number): string {
   const {event, key} = transition;
-  const start = `{"event":"${event}","idempotencyKey":${JSON.stringify(key)},"at":"${new Date(now).toISOString()}"`;
+  const at = new Date(now).toISOString();
+  const start = `{"event":"${event}","idempotencyKey":${JSON.stringify(key)},"by":"${by}","at":"${at}"`;
   switch (event) {
     case 'intent':
       return `${start},${placeFields(transition)},"contentType":${JSON.stringify(transition.contentType)}}\n`;

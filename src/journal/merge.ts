@@ -5,11 +5,11 @@ import type {Host} from '../host.ts';
 import {syncDirectory} from '../lib/sync-directory.ts';
 import {typedPath} from '../lib/typed-path.ts';
 import {journalFailed} from './errors.ts';
-import {cannotOpen, createJournalFile, type JournalHandle, writeAll} from './file.ts';
+import {appendAll, cannotOpen, createJournalFile} from './file.ts';
 import {formatHeader} from './lines.ts';
-import {lockJournal} from './open.ts';
 import {closeAll, type JournalReader, readJournals} from './reader.ts';
 import {commonScope} from './scope.ts';
+import {lockJournal} from './takeover.ts';
 
 /**
  * Writes one journal of all that is stored, in place of what is there once it is durable. It never writes over one of
@@ -22,7 +22,7 @@ export async function writeMerged(
 ): Promise<void> {
   const absolute = typedPath(host.cwd(), path);
   await refuseToOverwrite(absolute, path, readers, host);
-  const release = await lockJournal(absolute, path, host);
+  const lock = await lockJournal(absolute, path, host);
   const temporary = `${absolute}.${host.uuid()}`;
   try {
     await copyTo(temporary, path, readers);
@@ -32,7 +32,7 @@ export async function writeMerged(
     await rm(temporary, {force: true});
     throw error instanceof MediaError ? error : journalFailed(path, 'written', error);
   } finally {
-    await release();
+    await lock.release();
   }
 }
 
@@ -64,12 +64,12 @@ async function copyTo(temporary: string, shown: string, readers: readonly Journa
   const handle = await createJournalFile(temporary, shown);
   try {
     const scope = commonScope(readers);
-    let position = scope === undefined ? 0 : await appendTo(handle, `${formatHeader(scope)}\n`, 0);
+    if (scope !== undefined) await appendAll(handle, Buffer.from(`${formatHeader(scope)}\n`));
     for (const [number, reader] of readers.entries()) {
       const earlier = readers.slice(0, number);
       for await (const batch of reader.lines()) {
-        const kept = batch.filter(({row}) => isKept(row, reader, earlier));
-        position = await appendTo(handle, kept.map(({text}) => `${text}\n`).join(''), position);
+        const kept = batch.filter(({row, event}) => event !== 'commit' && isKept(row, reader, earlier));
+        await appendAll(handle, Buffer.from(kept.map(({text}) => `${text}\n`).join('')));
       }
     }
     await handle.datasync();
@@ -82,10 +82,4 @@ async function copyTo(temporary: string, shown: string, readers: readonly Journa
 function isKept(row: number, {index}: JournalReader, earlier: readonly JournalReader[]): boolean {
   const isDone = row !== -1 && index.stateOf(row) === 'done';
   return isDone && !earlier.some(before => before.index.hasDone(index.keyOf(row)));
-}
-
-async function appendTo(handle: JournalHandle, text: string, position: number): Promise<number> {
-  const bytes = Buffer.from(text);
-  await writeAll(handle, bytes, position);
-  return position + bytes.length;
 }

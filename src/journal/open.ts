@@ -1,17 +1,21 @@
 import {dirname} from 'node:path';
+import type {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {acquireLock, LockHeld} from '../lib/lock.ts';
+import type {Lock} from '../lib/lock.ts';
 import {syncDirectory} from '../lib/sync-directory.ts';
 import {typedPath} from '../lib/typed-path.ts';
-import {inUse, journalFailed} from './errors.ts';
-import {cannotOpen, type JournalHandle, openJournalFile, writeAll} from './file.ts';
-import {formatHeader, type Scope} from './lines.ts';
+import {inUse, journalFailed, unusable} from './errors.ts';
+import {Fence} from './fence.ts';
+import {appendAll, type JournalHandle, openJournalFile} from './file.ts';
+import {formatHeader, formatWriterLine, type Scope} from './lines.ts';
+import {isOnOtherMachine, JournalLog} from './log.ts';
 import {JournalReader} from './reader.ts';
 import {type Recovery, recover} from './recovery.ts';
 import {Journal} from './run-journal.ts';
 import {refuseOtherScope} from './scope.ts';
+import {lockJournal, type Patience, waitForWriter} from './takeover.ts';
 
-export interface JournalOptions {
+export interface JournalOptions extends Patience {
   /** What the run is about: nothing else may stand in the journal. Without it, only one that is there is opened. */
   scope?: Scope;
   /** Whether it is to be known by paths, too; it is where no scope is given. */
@@ -20,54 +24,85 @@ export interface JournalOptions {
   wrap?: (handle: JournalHandle) => JournalHandle;
 }
 
+interface Opening {
+  absolute: string;
+  shown: string;
+  handle: JournalHandle;
+  lock: Lock;
+  recovery: Recovery;
+}
+
 /**
- * Opens a journal for a run, or makes it, and keeps other runs off it until close(). Rejects at once when another run
- * holds it, and before anything is written when the file is no journal, of another version, service or shard, or damaged.
+ * Opens a journal for a run, or makes it, and keeps other runs off it until close(). Rejects when another run holds it,
+ * and before anything is written when the file is no journal, of another version, service or shard, or damaged.
  */
 export async function openJournal(path: string, host: Host, options: JournalOptions = {}): Promise<Journal> {
   const absolute = typedPath(host.cwd(), path);
-  const release = await lockJournal(absolute, path, host);
+  const lock = await lockJournal(absolute, path, host, options);
   let handle: JournalHandle | undefined;
   try {
     handle = await openJournalFile(absolute, path, options.scope === undefined ? 'write' : 'create');
     handle = options.wrap?.(handle) ?? handle;
     const recovery = await recover(handle, path, {paths: options.paths ?? options.scope === undefined});
-    const length = await prepare(handle, recovery, options.scope, {absolute, shown: path});
-    const reader = new JournalReader(path, recovery, handle);
-    return new Journal({reader, handle, length, host, release});
+    const opening: Opening = {absolute, shown: path, handle, lock, recovery};
+    refuseUnfit(recovery, path, options.scope);
+    const {writer} = recovery;
+    if (writer !== undefined) await waitForWriter({handle, lock, shown: path, writer}, host, options);
+    const fence = await enter(opening, host, options.scope);
+    const log = new JournalLog({
+      ...{handle, fence, lock, index: recovery.index, shown: path, host},
+      isRemote: await isOnOtherMachine(absolute),
+    });
+    return new Journal({reader: new JournalReader(path, recovery, handle), log, lock, host});
   } catch (error) {
-    await (handle?.close() ?? Promise.resolve()).finally(release);
+    await (handle?.close() ?? Promise.resolve()).finally(() => lock.release());
     throw error;
   }
 }
 
-/** Keeps other runs off a journal until the function that it resolves to is called. */
-export async function lockJournal(absolute: string, shown: string, host: Host): Promise<() => Promise<void>> {
-  try {
-    return await acquireLock(`${absolute}.lock`, host);
-  } catch (error) {
-    throw error instanceof LockHeld ? inUse(shown, `${shown}.lock`, error.holder) : cannotOpen(shown, error);
-  }
+function refuseUnfit({scope: there}: Recovery, shown: string, asked: Scope | undefined): void {
+  if (there !== undefined && asked !== undefined) refuseOtherScope(there, asked, shown);
+  if (there === undefined && asked === undefined)
+    throw unusable(`There is nothing in the journal ${shown} yet`, 'Upload with it first: --journal FILE.');
 }
 
-/** Cuts off a torn line and writes what the next line needs; resolves to the file's length. */
-async function prepare(
-  handle: JournalHandle,
-  {soundLength, needs, torn, scope: there}: Recovery,
+/**
+ * Appends the line by which this writer begins, then reads everything up to it: what others have written until then
+ * counts, and nobody before it sends anything any more.
+ */
+async function enter(
+  {absolute, shown, handle, lock, recovery}: Opening,
+  host: Host,
   asked: Scope | undefined,
-  {absolute, shown}: {absolute: string; shown: string},
-): Promise<number> {
-  if (there !== undefined && asked !== undefined) refuseOtherScope(there, asked, shown);
-  const header = asked === undefined ? '' : `${formatHeader(asked)}\n`;
-  const text = needs === 'header' ? header : needs === 'line-break' ? '\n' : '';
+): Promise<Fence> {
+  const {rest, next, scope} = recovery;
+  const isNew = scope === undefined && asked !== undefined;
+  const lineBreak = rest === undefined ? '' : '\n';
+  const header = isNew ? `${formatHeader(asked)}\n` : '';
+  const bytes = Buffer.from(
+    `${lineBreak}${header}${formatWriterLine('open', lock.holder, host.clock.now())}`,
+  );
   try {
-    if (torn) await handle.truncate(soundLength);
-    await writeAll(handle, Buffer.from(text), soundLength);
+    await appendAll(handle, bytes);
     // What a killed run left in the system's memory is relied on from now on.
     await handle.datasync();
-    if (needs === 'header') await syncDirectory(dirname(absolute));
+    if (isNew) await syncDirectory(dirname(absolute));
   } catch (error) {
     throw journalFailed(shown, 'written', error);
   }
-  return soundLength + Buffer.byteLength(text);
+  const fence = new Fence(
+    {handle, path: absolute, shown},
+    lock.holder.token,
+    next.offset + (rest?.bytes.length ?? 0),
+  );
+  fence.look(bytes);
+  await recovery.read(handle);
+  refuseUnfit(recovery, shown, asked);
+  if (recovery.writer?.by !== lock.holder.token) throw takenAtOnce(recovery, shown);
+  return fence;
+}
+
+/** Two that began in one moment: the other one was the last. */
+function takenAtOnce({writer}: Recovery, shown: string): MediaError {
+  return inUse(shown, writer?.holder);
 }

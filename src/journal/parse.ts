@@ -1,15 +1,27 @@
+import {type Holder, holderShape} from '../lib/holder.ts';
 import {isObject, parseObject} from '../lib/json.ts';
-import {pathKey, recordMark, type Scope, type Transition} from './lines.ts';
+import {hasShape} from '../lib/shape.ts';
+import {pathKey, recordMark, type Scope, type Transition, type WriterEvent} from './lines.ts';
 
-/** A line as it was read: a transition without its record, which recordIn() gives. */
-export type ParsedLine =
-  | ({event: 'header'; version: unknown} & Partial<Scope>)
+/** A line that tells of an upload, without its record, which recordIn() gives. */
+export type UploadLine = (
   | Extract<Transition, {event: 'intent' | 'seen' | 'commit' | 'failed'}>
   | {event: 'done'; key: string; sha256: string}
-  | {event: 'resolved'; key: string; as: 'uploaded' | 'resend'; sha256: string};
+  | {event: 'resolved'; key: string; as: 'uploaded' | 'resend'; sha256: string}
+) & {by: string};
 
-/** A line that tells of an upload. */
-export type UploadLine = Exclude<ParsedLine, {event: 'header'}>;
+/** A line that tells of a writer; who it was is told where it begins. */
+export type WriterLine = {event: WriterEvent; by: string; holder?: Holder};
+
+/** A line as it was read. */
+export type ParsedLine = ({event: 'header'; version: unknown} & Partial<Scope>) | UploadLine | WriterLine;
+
+const writerEvents: ReadonlySet<unknown> = new Set<WriterEvent>(['open', 'alive', 'release', 'close']);
+
+/** Whether a line tells of a writer. */
+export function isWriterLine(line: ParsedLine): line is WriterLine {
+  return writerEvents.has(line.event);
+}
 
 /** What a line of a journal tells; undefined when it is none. */
 export function parseLine(text: string): ParsedLine | undefined {
@@ -26,20 +38,22 @@ type Fields = Record<string, unknown>;
 function interpret(value: Fields | undefined, record: Fields | undefined): ParsedLine | undefined {
   if (value === undefined) return undefined;
   if (value['journal'] === 'media') return parseHeader(value);
-  const {event, idempotencyKey: key, sha256} = value;
+  const {event, idempotencyKey: key, by, sha256} = value;
+  if (typeof by !== 'string') return undefined;
+  if (writerEvents.has(event)) return parseWriter(event as WriterEvent, by, value['process']);
   if (typeof key !== 'string' || key === '') return undefined;
-  if (event === 'intent' || event === 'seen') return parsePlace(event, key, value);
+  if (event === 'intent' || event === 'seen') return parsePlace(event, {key, by}, value);
   if (event === 'failed') {
     const error = isObject(value['error']) ? value['error'] : {};
-    return {event, key, code: String(error['code'] ?? ''), message: String(error['message'] ?? '')};
+    return {event, key, by, code: String(error['code'] ?? ''), message: String(error['message'] ?? '')};
   }
   if (typeof sha256 !== 'string') return undefined;
-  if (event === 'commit') return {event, key, sha256};
+  if (event === 'commit') return {event, key, by, sha256};
   const as = value['as'];
-  if (event === 'resolved' && as === 'resend') return {event, key, as, sha256};
+  if (event === 'resolved' && as === 'resend') return {event, key, by, as, sha256};
   if (!isRecord(record)) return undefined;
-  if (event === 'done') return {event, key, sha256};
-  return event === 'resolved' && as === 'uploaded' ? {event, key, as, sha256} : undefined;
+  if (event === 'done') return {event, key, by, sha256};
+  return event === 'resolved' && as === 'uploaded' ? {event, key, by, as, sha256} : undefined;
 }
 
 function parseHeader({version, service, shard}: Fields): ParsedLine {
@@ -51,20 +65,30 @@ function parseHeader({version, service, shard}: Fields): ParsedLine {
   };
 }
 
+function parseWriter(event: WriterEvent, by: string, process: unknown): WriterLine {
+  if (!isObject(process)) return {event, by};
+  const holder = {...process, token: by};
+  return hasShape(holder, holderShape) ? {event, by, holder} : {event, by};
+}
+
 /** As far as it can be told cheaply: a run prints it as the service's record. */
 function isRecord(value: Fields | undefined): boolean {
   const id = value?.['id'];
   return typeof id === 'number' || (typeof id === 'string' && id !== '');
 }
 
-function parsePlace(event: 'intent' | 'seen', key: string, value: Fields): ParsedLine | undefined {
+function parsePlace(
+  event: 'intent' | 'seen',
+  told: {key: string; by: string},
+  value: Fields,
+): ParsedLine | undefined {
   const {path: text, pathBase64, size, contentType} = value;
   if (typeof text !== 'string' || typeof size !== 'number') return undefined;
   const path = pathKey(typeof pathBase64 === 'string' ? Buffer.from(pathBase64, 'base64') : text);
   const stat = textOf(value['stat']);
   const types = textOf(value['types']);
-  if (event === 'seen') return {event, key, path, size, stat, types};
-  return typeof contentType === 'string' ? {event, key, path, size, stat, types, contentType} : undefined;
+  if (event === 'seen') return {event, ...told, path, size, stat, types};
+  return typeof contentType === 'string' ? {event, ...told, path, size, stat, types, contentType} : undefined;
 }
 
 function textOf(value: unknown): string | undefined {

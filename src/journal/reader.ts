@@ -4,9 +4,10 @@ import {journalFailed, unusable} from './errors.ts';
 import {openJournalFile, type ReadHandle, readAll, reopening} from './file.ts';
 import type {Place} from './group-sync.ts';
 import type {Entry, JournalIndex} from './index.ts';
-import type {PathKey, Scope} from './lines.ts';
-import {parseLine, recordIn, type UploadLine} from './parse.ts';
-import {damagedLine, type Recovery, rawLines, recover} from './recovery.ts';
+import {type PathKey, pathKey, type Scope} from './lines.ts';
+import {isWriterLine, parseLine, recordIn, type UploadLine} from './parse.ts';
+import {damagedLine, rawLines} from './raw-lines.ts';
+import {type Recovery, recover} from './recovery.ts';
 import {commonScope} from './scope.ts';
 
 /** So many bytes are read at least. */
@@ -53,6 +54,15 @@ export class JournalReader {
     }
   }
 
+  /** The uploads of a path whose outcome is unknown, the latest first. The journal was read to know paths. */
+  unknownsOf(path: string | Uint8Array): Entry[] {
+    const {sightings} = this.index;
+    const rows = new Set(
+      [...(sightings?.of(pathKey(path)) ?? [])].map(number => sightings?.at(number).row ?? -1),
+    );
+    return [...rows].filter(row => this.index.stateOf(row) === 'unknown').map(row => this.index.entry(row));
+  }
+
   /** The path of a sighting. */
   async pathOf(number: number): Promise<PathKey> {
     const place = this.index.sightings?.at(number);
@@ -70,12 +80,13 @@ export class JournalReader {
   }
 
   /** All lines of the file that tell of an upload, and of which. */
-  async *lines(): AsyncGenerator<{text: string; row: number}[]> {
+  async *lines(): AsyncGenerator<{text: string; event: UploadLine['event']; row: number}[]> {
     for await (const batch of rawLines(this.#handle, this.shown)) {
       yield batch.flatMap(({bytes}) => {
         const text = bytes.toString();
         const line = parseLine(text);
-        return line === undefined || line.event === 'header' ? [] : [{text, row: this.index.rowOf(line.key)}];
+        if (line === undefined || line.event === 'header' || isWriterLine(line)) return [];
+        return [{text, event: line.event, row: this.index.rowOf(line.key)}];
       });
     }
   }
@@ -96,7 +107,7 @@ export class JournalReader {
 
   async #uploadLine(place: Place): Promise<UploadLine> {
     const line = parseLine(await this.#textOf(place));
-    return line === undefined || line.event === 'header' ? this.#changed() : line;
+    return line === undefined || line.event === 'header' || isWriterLine(line) ? this.#changed() : line;
   }
 
   async #textOf({offset, length}: Place): Promise<string> {
@@ -152,6 +163,7 @@ async function readOne(
   let isKept = false;
   try {
     const recovery = await recover(handle, path, options);
+    recovery.takeRest();
     isKept = staysOpen;
     return new JournalReader(path, recovery, staysOpen ? handle : reopening(absolute, path));
   } finally {

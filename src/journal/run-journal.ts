@@ -1,16 +1,13 @@
-import type {MediaError} from '../errors.ts';
 import type {Host, StopSignal} from '../host.ts';
+import type {Lock} from '../lib/lock.ts';
 import type {FileStat} from '../sources/open/source.ts';
 import {type Content, contentOf} from './content.ts';
 import {JournalEntry} from './entry.ts';
-import {journalFailed} from './errors.ts';
-import {type JournalHandle, writeAll} from './file.ts';
 import {type Flight, Flights} from './flights.ts';
-import {GroupSync} from './group-sync.ts';
 import {type Hashable, largeHash, smallHash} from './hash.ts';
 import type {Entry} from './index.ts';
-import {formatTransition, pathKey, type Transition} from './lines.ts';
-import {parseLine} from './parse.ts';
+import {pathKey} from './lines.ts';
+import type {JournalLog} from './log.ts';
 import type {JournalReader} from './reader.ts';
 import type {FileState} from './shortcuts.ts';
 import {isSettled, statText} from './stat.ts';
@@ -40,43 +37,27 @@ export type Admission = Known | {status: 'new'; entry: JournalEntry};
 /** How a person settles an upload of unknown outcome. */
 export type Settlement = {uploaded: string} | 'resend';
 
-const ways = {
-  intent: {durable: false, revocable: true},
-  seen: {durable: false, revocable: true},
-  commit: {durable: true, revocable: true},
-  done: {durable: true, revocable: false},
-  failed: {durable: false, revocable: false},
-  resolved: {durable: true, revocable: false},
-} as const;
-
 /** What an opened journal is made of. */
 export interface JournalParts {
   reader: JournalReader;
-  handle: JournalHandle;
-  length: number;
+  log: JournalLog;
+  lock: Lock;
   host: Host;
-  release: () => Promise<void>;
 }
 
 /** A run's memory: what the service has of earlier runs, by content, and where this run writes what it does. */
 export class Journal {
   readonly reader: JournalReader;
+  readonly #log: JournalLog;
+  readonly #lock: Lock;
   readonly #host: Host;
-  readonly #log: GroupSync;
-  readonly #release: () => Promise<void>;
   readonly #flights = new Flights();
-  #failure: MediaError | undefined;
 
-  constructor({reader, handle, length, host, release}: JournalParts) {
+  constructor({reader, log, lock, host}: JournalParts) {
     this.reader = reader;
+    this.#log = log;
+    this.#lock = lock;
     this.#host = host;
-    this.#release = release;
-    const target = {
-      write: (bytes: Uint8Array, position: number) => writeAll(handle, bytes, position),
-      sync: () => handle.datasync(),
-      truncate: (to: number) => handle.truncate(to),
-    };
-    this.#log = new GroupSync(target, length);
   }
 
   /**
@@ -119,20 +100,12 @@ export class Journal {
     }
   }
 
-  /** The uploads of a path whose outcome is unknown, the latest first. The journal was opened to know paths. */
-  unknownsOf(path: string | Uint8Array): Entry[] {
-    const {index} = this.reader;
-    const numbers = [...(index.sightings?.of(pathKey(path)) ?? [])];
-    const rows = new Set(numbers.map(number => index.sightings?.at(number).row ?? -1));
-    return [...rows].filter(row => index.stateOf(row) === 'unknown').map(row => index.entry(row));
-  }
-
   /** Records how an upload of unknown outcome was settled. */
   async settle(entry: Entry, settlement: Settlement): Promise<void> {
     const line = await this.reader.lineOf(entry);
     const {key} = line;
     const sha256 = 'sha256' in line ? line.sha256 : '';
-    await this.#append(
+    await this.#log.append(
       settlement === 'resend'
         ? {event: 'resolved', key, as: 'resend', sha256}
         : {
@@ -148,11 +121,9 @@ export class Journal {
   /** Makes everything durable and lets other runs have the file; rejects when the former failed. */
   async close(): Promise<void> {
     try {
-      await this.#log.end();
-    } catch (error) {
-      throw this.#failed(error);
+      await this.#log.close();
     } finally {
-      await this.reader.close().finally(this.#release);
+      await this.reader.close().finally(() => this.#lock.release());
     }
   }
 
@@ -199,7 +170,7 @@ export class Journal {
     const seen = {size: entry.size, ...this.#seen(input)};
     if (this.reader.index.shortcuts.rowOf(seen) === entry.row) return;
     const {key} = await this.reader.lineOf(entry);
-    this.#note({event: 'seen', key, ...seen});
+    this.#log.note({event: 'seen', key, ...seen});
   }
 
   /**
@@ -216,12 +187,12 @@ export class Journal {
     const unended = hashed === undefined ? [] : this.#unended(contentOf(hashed.sha256, size));
     const reused = unended.find(entry => entry.contentType === contentType);
     const key = reused === undefined ? this.#newKey() : (await this.reader.lineOf(reused)).key;
-    this.#note({event: 'intent', key, size, contentType, ...this.#seen(input)});
+    this.#log.note({event: 'intent', key, size, contentType, ...this.#seen(input)});
     return new JournalEntry({
       key,
       inDoubt: unended.some(({state}) => state === 'unknown'),
       sha256: hashed?.isLasting ? hashed.sha256 : undefined,
-      append: transition => this.#append(transition),
+      append: transition => this.#log.append(transition),
       tell: sha256 => flight.tell(sha256),
       end: () => flight.end(),
     });
@@ -249,37 +220,6 @@ export class Journal {
 
   #isSettled(stat: FileStat): boolean {
     return isSettled(stat, this.#host.clock.now());
-  }
-
-  /** Not waited for: no commit is durable before the lines in front of it, and where one fails all after it do. */
-  #note(transition: Transition & {event: 'intent' | 'seen'}): void {
-    if (this.#failure !== undefined) throw this.#failure;
-    const {place, appended} = this.#log.append(this.#line(transition), ways[transition.event]);
-    appended.catch(error => this.#failed(error));
-    this.reader.index.apply(transition, place.offset, place.length);
-  }
-
-  async #append(transition: Transition): Promise<void> {
-    const {place, appended} = this.#log.append(this.#line(transition), ways[transition.event]);
-    try {
-      await appended;
-    } catch (error) {
-      throw this.#failed(error);
-    }
-    this.reader.index.apply(transition, place.offset, place.length);
-  }
-
-  /** A record is the only part of a line that somebody else has written. */
-  #line(transition: Transition): string {
-    const line = formatTransition(transition, this.#host.clock.now());
-    if ('recordJson' in transition && parseLine(line) === undefined)
-      throw new Error(`no line of a journal: ${line}`);
-    return line;
-  }
-
-  #failed(error: unknown): MediaError {
-    this.#failure ??= journalFailed(this.reader.shown, 'written', error);
-    return this.#failure;
   }
 }
 

@@ -1,5 +1,5 @@
 import {MediaError} from '../errors.ts';
-import {type Host, systemHost} from '../host.ts';
+import {type Host, type StopSignal, systemHost} from '../host.ts';
 import type {Journal} from '../journal/journal.ts';
 import {Stop} from '../lib/stop.ts';
 import type {MediaRecord} from '../service/record.ts';
@@ -97,7 +97,7 @@ async function* run(
     journal =
       path === undefined || checked.dryRun
         ? undefined
-        : await openJournal(path, host, client.baseUrl ?? client.host);
+        : await openJournal(path, host, client.baseUrl ?? client.host, stop);
     const outcomes = transferAll(sourcesOf(inputs, cwd ?? host.cwd()), {
       ...checked,
       stop,
@@ -122,9 +122,9 @@ function* endingWith<T>(end: () => void, value: T): Generator<T> {
   }
 }
 
-async function openJournal(path: string, host: Host, service: string): Promise<Journal> {
+async function openJournal(path: string, host: Host, service: string, stop: StopSignal): Promise<Journal> {
   const {openJournal: open} = await import('../journal/journal.ts');
-  return open(path, host, {scope: {service}});
+  return open(path, host, {scope: {service}, stop});
 }
 
 async function* sourcesOf(

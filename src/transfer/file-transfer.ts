@@ -1,5 +1,5 @@
 import {MediaError, systemCode} from '../errors.ts';
-import type {JournalEntry, JournalInput, Known} from '../journal/journal.ts';
+import {endsJournalling, type JournalEntry, type JournalInput, type Known} from '../journal/journal.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {attemptUpload, type FailedAttempt} from './attempt.ts';
@@ -202,7 +202,7 @@ export class FileTransfer {
     const {decision, error} = this.#decide(result.phase, result.failure);
     if (decision.action === 'unknown') this.#unknown ??= error;
     // Each certain failure goes on record at once: a kill while waiting would else leave a commit without an end.
-    else if (this.#unknown === undefined && error.code !== 'journal_failed') await this.#entry?.failed(error);
+    else if (this.#unknown === undefined && !endsJournalling(error.code)) await this.#entry?.failed(error);
     const mayRepeat =
       decision.action === 'retry' || (decision.action === 'unknown' && this.#options.onUnknown === 'retry');
     if (mayRepeat && (await this.#waitToRetry(error, retryAfter(result.failure)))) return undefined;

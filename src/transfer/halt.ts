@@ -1,4 +1,5 @@
 import type {MediaError} from '../errors.ts';
+import {endsJournalling} from '../journal/journal.ts';
 import type {Outcome} from './outcome.ts';
 
 /** Whether a failure ends the batch: never, if it is the first response of the batch, or always. */
@@ -31,7 +32,7 @@ export class Halt {
     if (!('error' in outcome)) return;
     const {error} = outcome;
     const holdsForAll = reach === 'always' || (reach === 'if-first' && !this.#answered);
-    if (holdsForAll || this.#failFast || error.code === 'journal_failed') this.because(error);
+    if (holdsForAll || this.#failFast || endsJournalling(error.code)) this.because(error);
     if (error.status !== undefined) this.#answered = true;
   }
 }

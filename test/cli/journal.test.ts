@@ -7,6 +7,7 @@ import type {Cli} from '../../src/cli/invocation.ts';
 import {journalCommand} from '../../src/commands/journal/command.ts';
 import {exitStatusOf, MediaError} from '../../src/errors.ts';
 import {formatTransition, type Transition} from '../../src/journal/lines.ts';
+import {openJournal} from '../../src/journal/open.ts';
 import {Stdout} from '../../src/output/stdout.ts';
 import {
   type Bench,
@@ -16,6 +17,7 @@ import {
   hostIn,
   inputOf,
   lookup,
+  scope,
   sha256,
   upload,
 } from '../support/journal.ts';
@@ -167,7 +169,7 @@ describe('media journal list', () => {
       exitCode: 1,
       error: 'The journal missing does not exist.',
     });
-    await one.write(`${header}\nx\n`);
+    await one.write(`${header}\nx\n{"event":"alive","by":"w"}\n`);
     expect(await media(one, 'list', 'uploads.ndjson')).toMatchObject({
       exitCode: 1,
       stdout: '',
@@ -365,7 +367,7 @@ describe('media journal merge', () => {
       {event: 'commit', key, sha256: sha256('same')},
       {event: 'done', key, sha256: sha256('same'), recordJson: `{"id":"med_${key}"}`},
     ]);
-    const text = lines.map(line => formatTransition(line, 0)).join('');
+    const text = lines.map(line => formatTransition(line, 'w', 0)).join('');
     await one.write(`${header}\n${text}`, join(one.directory, 'j'));
     expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
       exitCode: 1,
@@ -464,5 +466,33 @@ describe('media journal resolve', () => {
     });
     expect(await media(one, 'resolve', 'missing', 'a', '--resend')).toMatchObject({exitCode: 1});
     expect(await readdir(one.directory)).toEqual(['uploads.ndjson']);
+  });
+});
+
+describe('media journal unlock', () => {
+  it('a run of another container: its journal is free at once, and it sends nothing any more', async () => {
+    const one = await bench();
+    const elsewhere = hostIn(one.directory, {pidNamespace: () => 'pid:[another]'});
+    const gone = await openJournal(one.path, elsewhere, {scope});
+    expect(await media(one, 'unlock', 'uploads.ndjson')).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringMatching(
+        /^The journal uploads\.ndjson was taken over from process \d+ on .*\.\nThe journal uploads\.ndjson is free\.\n$/,
+      ),
+    });
+    await one.run(journal => upload(journal, inputOf('a'), 'done'));
+    const entry = await begin(gone, inputOf('b'));
+    await expect(entry.commit(sha256(contentOf('b')))).rejects.toMatchObject({code: 'journal_in_use'});
+    await gone.close();
+  });
+
+  it('a run that lives: refused', async () => {
+    const one = await bench();
+    await one.run(async () => {
+      expect(await media(one, 'unlock', 'uploads.ndjson')).toMatchObject({
+        exitCode: 1,
+        error: expect.stringContaining('is in use by process'),
+      });
+    });
   });
 });

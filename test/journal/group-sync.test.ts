@@ -16,9 +16,9 @@ class Disk {
 
   wrap = (handle: JournalHandle): JournalHandle =>
     changedHandle(handle, {
-      write: async (buffer, offset, length, position) => {
+      write: async (buffer, offset, length) => {
         if (this.room === 0 && length > 0) throw Object.assign(new Error('full'), {code: 'ENOSPC'});
-        const result = await handle.write(buffer, offset, Math.min(length, this.room), position);
+        const result = await handle.write(buffer, offset, Math.min(length, this.room));
         this.room -= result.bytesWritten;
         return result;
       },

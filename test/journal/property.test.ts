@@ -117,7 +117,7 @@ class Trial {
   }
 
   async #settle(journal: Journal, unknown: Upload): Promise<void> {
-    const found = paths.flatMap(path => journal.unknownsOf(path));
+    const found = paths.flatMap(path => journal.reader.unknownsOf(path));
     for (const entry of found) {
       if ((await journal.reader.lineOf(entry)).key !== unknown.key) continue;
       const isStored = this.#random(2) === 0;

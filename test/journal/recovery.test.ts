@@ -1,6 +1,8 @@
+import {readFile} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
+import {formatTransition} from '../../src/journal/lines.ts';
 import {closeAll, readJournals} from '../../src/journal/reader.ts';
-import {type Bench, bench, header, inputOf, lookup, upload, withoutSync} from '../support/journal.ts';
+import {type Bench, bench, header, inputOf, lookup, sha256, upload, withoutSync} from '../support/journal.ts';
 
 const ends = ['done', 'commit', 'failed', 'intent'] as const;
 const names = ends.map(end => `${end}-ü.png`);
@@ -26,6 +28,7 @@ function* cuts(bytes: Buffer): Generator<number> {
 function expected(text: string): Map<string, string> {
   const paths = new Map<string, string>();
   const states = new Map<string, string>();
+  let committed = '';
   for (const line of text.split('\n')) {
     let fields: Record<string, string>;
     try {
@@ -35,8 +38,10 @@ function expected(text: string): Map<string, string> {
     }
     const {event, idempotencyKey = '', path} = fields;
     if (event === 'intent') paths.set(idempotencyKey, path ?? '');
-    const state = {commit: 'unknown', done: 'done', failed: 'new', intent: 'new'}[event ?? ''];
-    if (state !== undefined) states.set(paths.get(idempotencyKey) ?? '', state);
+    if (event === 'commit') committed = idempotencyKey;
+    const key = event === 'release' ? committed : idempotencyKey;
+    const state = {release: 'unknown', done: 'done', failed: 'new', intent: 'new'}[event ?? ''];
+    if (state !== undefined) states.set(paths.get(key) ?? '', state);
   }
   return states;
 }
@@ -58,11 +63,12 @@ describe('a journal cut off', () => {
         one.path,
         withoutSync,
       );
-      const lines = (await one.text()).split('\n');
-      expect(lines.at(-1)).toBe('');
-      expect(lines[0]).toBe(header);
-      expect(() => lines.slice(0, -1).map(line => JSON.parse(line))).not.toThrow();
-      expect(lines.length).toBeGreaterThanOrEqual(4);
+      const text = await readFile(one.path);
+      // Nothing is ever taken away.
+      expect(text.subarray(0, length).equals(bytes.subarray(0, length))).toBe(true);
+      const after = text.subarray(length).toString().split('\n');
+      expect(after.at(-1)).toBe('');
+      expect(() => after.slice(1, -1).map(line => JSON.parse(line))).not.toThrow();
     }
   });
 
@@ -86,11 +92,17 @@ describe('a journal cut off', () => {
     ['zero bytes', Buffer.alloc(5000)],
     ['half of a character', Buffer.from([0x7b, 0x22, 0xe6, 0x97])],
     ['a whole line that fits nothing', Buffer.from('{"event":"commit","idempotencyKey":"x","sha256":"00"}')],
-  ])('with %s at its end: taken off', async (_name, tail) => {
+  ])('with %s at its end: the next line stands by itself, and all is known', async (_name, tail) => {
     const {one, bytes} = await written();
     await one.write(Buffer.concat([bytes, tail]));
-    await one.run(async () => {});
-    expect(await one.text()).toBe(bytes.toString());
+    for (let run = 0; run < 2; run += 1)
+      await one.run(async journal =>
+        expect(await journal.recall(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'}),
+      );
+    const text = await readFile(one.path);
+    expect(text.subarray(0, bytes.length + tail.length + 1)).toEqual(
+      Buffer.concat([bytes, tail, Buffer.from('\n')]),
+    );
   });
 });
 
@@ -122,14 +134,15 @@ describe('damage elsewhere', () => {
     const damagedBytes = Buffer.from(bytes);
     damagedBytes[bytes.indexOf('ü')] = 0xff;
     await one.write(damagedBytes);
-    await expect(one.run(async () => {})).rejects.toThrow(/line 2 is not a line of a journal/);
+    await expect(one.run(async () => {})).rejects.toThrow(/line 3 is not a line of a journal/);
   });
 
   it('one key for two sizes: told', async () => {
     const {one, bytes} = await written();
-    const intent = bytes.toString().split('\n')[1] ?? '';
-    await one.write(`${bytes}${intent.replace('"size":', '"size":1')}\n`);
-    await expect(one.run(async () => {})).rejects.toThrow(/damaged: line 10 /);
+    const intent = bytes.toString().split('\n')[2] ?? '';
+    const next = '{"event":"alive","by":"w"}';
+    await one.write(`${bytes}${intent.replace('"size":', '"size":1')}\n${next}\n`);
+    await expect(one.run(async () => {})).rejects.toThrow(/damaged: line \d+ belongs/);
   });
 });
 
@@ -151,5 +164,43 @@ describe('journals joined end to end', () => {
     await one.run(async journal => {
       expect(await journal.recall(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'});
     });
+  });
+});
+
+describe('what two writers wrote into one journal', () => {
+  const line = (event: 'open' | 'release' | 'close', by: string) => `{"event":"${event}","by":"${by}"}\n`;
+  const {content, ...input} = inputOf('a.png');
+  const intent = (by: string) =>
+    formatTransition({event: 'intent', key: 'k', ...input, path: 'a.png', stat: undefined}, by, 0);
+  const commit = (by: string) =>
+    formatTransition({event: 'commit', key: 'k', sha256: sha256(content)}, by, 0);
+  const failed = (by: string) =>
+    formatTransition({event: 'failed', key: 'k', code: 'c', message: 'm'}, by, 0);
+  const begun = `${header}\n${line('open', 'A')}${intent('A')}`;
+  const sent = `${commit('A')}${line('release', 'A')}`;
+
+  it.each([
+    ['committed and released', [begun, sent], 'unknown'],
+    ['committed, and not released', [begun, commit('A')], 'pending'],
+    [
+      'committed, then another began, then released',
+      [begun, commit('A'), line('open', 'B'), line('release', 'A')],
+      'pending',
+    ],
+    ['committed and released after another began', [begun, line('open', 'B'), sent], 'pending'],
+    ['the same after that one has ended', [begun, line('open', 'B'), line('close', 'B'), sent], 'pending'],
+    ['released, then another began', [begun, sent, line('open', 'B')], 'unknown'],
+    ['released, then refused after another began', [begun, sent, line('open', 'B'), failed('A')], 'failed'],
+    [
+      'released, sent again by another, then refused to the first',
+      [begun, sent, line('open', 'B'), intent('B'), commit('B'), line('release', 'B'), failed('A')],
+      'unknown',
+    ],
+  ])('%s', async (_name, parts, state) => {
+    const one = await bench();
+    await one.write(parts.join(''));
+    const [reader] = await readJournals([one.path], '/', {paths: true});
+    expect(reader?.index.latestOf('a.png')?.state).toBe(state);
+    await reader?.close();
   });
 });

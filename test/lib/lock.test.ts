@@ -1,11 +1,17 @@
-import {readdir, readFile, writeFile} from 'node:fs/promises';
+import {readdir, readFile, stat, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {type Host, systemHost} from '../../src/host.ts';
+import {type Holder, holderHere} from '../../src/lib/holder.ts';
 import {withLock} from '../../src/lib/lock.ts';
 import {temporaryDirectory} from '../support/media.ts';
 
 const deadProcess = 2 ** 30;
+
+/** What a holder of this machine leaves behind. */
+function left(pid: number, changes: Partial<Holder> = {}): string {
+  return JSON.stringify({...holderHere(host()), pid, ...changes});
+}
 
 /** This machine, where no process of the id `deadProcess` runs. */
 function host(changes: Partial<Host> = {}): Host {
@@ -33,10 +39,7 @@ describe('withLock', () => {
 
   it.each([
     ['twenty at once: one after the other', undefined],
-    [
-      'twenty at once behind a dead holder: still one after the other',
-      JSON.stringify({pid: deadProcess, hostName: host().hostName()}),
-    ],
+    ['twenty at once behind a dead holder: still one after the other', left(deadProcess)],
   ])('%s', async (_name, held) => {
     const {directory, path} = await lockFile();
     const counter = join(directory, 'counter');
@@ -53,17 +56,14 @@ describe('withLock', () => {
 
   it('a holder of our own id from before a restart: replaced', async () => {
     const {directory, path} = await lockFile();
-    await writeFile(
-      path,
-      JSON.stringify({pid: process.pid, hostName: host().hostName(), token: 'of another life'}),
-    );
+    await writeFile(path, left(process.pid, {startTime: 'of another life'}));
     expect(await withLock(path, host(), async () => 'done')).toBe('done');
     expect(await readdir(directory)).toEqual([]);
   });
 
   it('a dead holder, and one that died while it removed another: both replaced', async () => {
     const {directory, path} = await lockFile();
-    const dead = JSON.stringify({pid: deadProcess, hostName: host().hostName()});
+    const dead = left(deadProcess);
     await writeFile(path, dead);
     await writeFile(`${path}.breaker`, dead);
     expect(await withLock(path, host(), async () => 'done')).toBe('done');
@@ -104,14 +104,16 @@ describe('withLock', () => {
   });
 
   it.each([
-    ['a living process', {pid: process.ppid, hostName: systemHost().hostName()}],
-    ['a process of another machine', {pid: deadProcess, hostName: 'elsewhere'}],
-    ['something that is no holder', {}],
+    ['a living process', left(process.ppid, {startTime: host().processStart(process.ppid)})],
+    ['a process of another machine', left(deadProcess, {hostName: 'elsewhere'})],
+    ['a process of another container', left(deadProcess, {pidNamespace: 'pid:[1]'})],
+    ['a process of before a restart of the machine', left(deadProcess, {bootId: 'another'})],
+    ['something that is no holder', '{}'],
   ])(
     '%s that never lets go: an error that names the file, after 10 s on the clock',
     async (_name, holder) => {
       const {path} = await lockFile();
-      await writeFile(path, JSON.stringify(holder));
+      await writeFile(path, holder);
       let now = 0;
       const clock = {
         ...host().clock,
@@ -126,7 +128,26 @@ describe('withLock', () => {
         hint: expect.stringContaining('remove that file'),
       });
       expect(now).toBeGreaterThan(10_000);
-      expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(holder);
+      expect(await readFile(path, 'utf8')).toBe(holder);
     },
   );
+
+  it.each([
+    ['a process of another container', left(deadProcess, {pidNamespace: 'pid:[1]'})],
+    ['something that is no holder', ''],
+  ])('%s that has been silent for 90 s: replaced', async (_name, holder) => {
+    const {directory, path} = await lockFile();
+    await writeFile(path, holder);
+    const time = (await stat(path)).mtimeMs / 1000 - 91;
+    await utimes(path, time, time);
+    expect(await withLock(path, host(), async () => 'done')).toBe('done');
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('taken from us meanwhile: is not given back', async () => {
+    const {path} = await lockFile();
+    const others = left(deadProcess);
+    await withLock(path, host(), () => writeFile(path, others));
+    expect(await readFile(path, 'utf8')).toBe(others);
+  });
 });

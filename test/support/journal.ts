@@ -24,11 +24,11 @@ export function hostIn(directory: string, changes: Partial<Host> = {}): Host {
 /** The same open file, but for what is changed. */
 export function changedHandle(handle: JournalHandle, changes: Partial<JournalHandle>): JournalHandle {
   return {
+    fd: handle.fd,
     read: (...parameters) => handle.read(...parameters),
     write: (...parameters) => handle.write(...parameters),
     stat: () => handle.stat(),
     datasync: () => handle.datasync(),
-    truncate: length => handle.truncate(length),
     close: () => handle.close(),
     ...changes,
   };
@@ -72,10 +72,11 @@ export class Bench {
     return readFile(path, 'utf8');
   }
 
-  /** The lines of the journal, without its header. */
+  /** The lines of the journal that tell of uploads. */
   async lines(path = this.path): Promise<Record<string, unknown>[]> {
     const lines = (await this.text(path)).split('\n').slice(1, -1);
-    return lines.map(line => JSON.parse(line) as Record<string, unknown>);
+    const all = lines.map(line => JSON.parse(line) as Record<string, unknown>);
+    return all.filter(({event}) => !['open', 'release', 'alive', 'close'].includes(String(event)));
   }
 
   write(bytes: string | Uint8Array, path = this.path): Promise<void> {
@@ -90,10 +91,10 @@ export async function bench(): Promise<Bench> {
 /** Spares the disk where a test opens journals by the thousand. */
 export const withoutSync: JournalOptions = {
   wrap: handle => ({
+    fd: handle.fd,
     read: (...parameters) => handle.read(...parameters),
     write: (...parameters) => handle.write(...parameters),
     stat: () => handle.stat(),
-    truncate: length => handle.truncate(length),
     close: () => handle.close(),
     datasync: async () => {},
   }),

@@ -127,7 +127,7 @@ async function unknownIn(
   if ((await readFile(path).catch(() => undefined)) === undefined) return [];
   const journal = await openJournal(path, hostIn(machine.directory));
   try {
-    return [...files.keys()].filter(name => journal.unknownsOf(name).length > 0);
+    return [...files.keys()].filter(name => journal.reader.unknownsOf(name).length > 0);
   } finally {
     await journal.close();
   }
@@ -142,7 +142,7 @@ async function settle(
 ) {
   const journal = await openJournal(path, hostIn(machine.directory));
   for (const [name, sha256] of files) {
-    for (const entry of journal.unknownsOf(name)) {
+    for (const entry of journal.reader.unknownsOf(name)) {
       const found = server.stored.find(each => each.sha256 === sha256);
       await journal.settle(entry, found === undefined ? 'resend' : {uploaded: found.id});
     }

@@ -74,6 +74,11 @@ export function journalCommand(cli: Cli, run = runJournal): Command {
     .action((file: string, path: string, options: ResolveFlags, command: Command) =>
       act({action: 'resolve', file, path, ...options}, command),
     );
+  journal
+    .command('unlock <file>')
+    .description('Let the next run have a journal whose last run is gone, without waiting for 90 seconds.')
+    .addHelpText('after', examples(['media journal unlock uploads.ndjson']))
+    .action((file: string, _options: object, command: Command) => act({action: 'unlock', file}, command));
   return journal;
 }
 
@@ -85,7 +90,9 @@ interface ResolveFlags {
 
 /** Reads, checks, merges or mends journals; the exit status is 1 when what was to be proven is not so. */
 export async function runJournal(options: JournalRequest, invocation: Invocation): Promise<ExitStatus> {
-  const {checkJournals, listJournals, mergeJournals, resolveUnknown} = await import('./run.ts');
+  const {checkJournals, listJournals, mergeJournals, resolveUnknown, unlockJournal} = await import(
+    './run.ts'
+  );
   switch (options.action) {
     case 'list':
       return listJournals(options, invocation);
@@ -95,6 +102,8 @@ export async function runJournal(options: JournalRequest, invocation: Invocation
       return mergeJournals(options, invocation);
     case 'resolve':
       return resolveUnknown(options, invocation);
+    case 'unlock':
+      return unlockJournal(options, invocation);
   }
 }
 

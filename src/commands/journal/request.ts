@@ -3,6 +3,7 @@ export type JournalRequest =
   | {action: 'list'; files: readonly string[]; json?: boolean}
   | {action: 'check'; files: readonly string[]; inputs: readonly string[]; all?: boolean; json?: boolean}
   | {action: 'merge'; files: readonly string[]; output: string; json?: boolean}
+  | {action: 'unlock'; file: string}
   | {
       action: 'resolve';
       file: string;

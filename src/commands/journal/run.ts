@@ -186,9 +186,13 @@ export async function resolveUnknown(
     });
   }
   const path = pathOf(options);
-  const journal = await openJournal(options.file, host);
+  await withJournals([options.file], host.cwd(), async ([reader]) => {
+    if (reader?.unknownsOf(path).length === 0)
+      throw notUnknown(options, reader.index.latestOf(pathKey(path)));
+  });
+  const journal = await openJournal(options.file, host, {note: text => report.note(text)});
   try {
-    const [entry, ...others] = journal.unknownsOf(path);
+    const [entry, ...others] = journal.reader.unknownsOf(path);
     if (entry === undefined) throw notUnknown(options, journal.reader.index.latestOf(pathKey(path)));
     await journal.settle(entry, uploaded === undefined ? 'resend' : {uploaded});
     if (others.length > 0) {
@@ -202,6 +206,17 @@ export async function resolveUnknown(
   report.note(
     `${options.path}: ${uploaded === undefined ? 'the next run sends it again' : `recorded as uploaded, ${uploaded}`}.`,
   );
+  return 0;
+}
+
+/** Takes a journal over from a run that is gone, and gives it back at once; one that certainly lives keeps it. */
+export async function unlockJournal(
+  {file}: Options<'unlock'>,
+  {host, report}: Invocation,
+): Promise<ExitStatus> {
+  const journal = await openJournal(file, host, {isGone: true, note: text => report.note(text)});
+  await journal.close();
+  report.note(`The journal ${file} is free.`);
   return 0;
 }
 

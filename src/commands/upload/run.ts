@@ -175,7 +175,11 @@ export class UploadRun {
     if (journal === undefined || session === undefined) return undefined;
     const {openJournal} = await import('../../journal/journal.ts');
     const part = shard === undefined ? {} : {shard: `${shard.index}/${shard.count}`};
-    return openJournal(journal, this.#invocation.host, {scope: {service: session.identity, ...part}});
+    return openJournal(journal, this.#invocation.host, {
+      scope: {service: session.identity, ...part},
+      note: text => this.#invocation.report.note(text),
+      stop: this.#stop,
+    });
   }
 
   async #closeJournal(journal: Journal | undefined): Promise<void> {

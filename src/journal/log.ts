@@ -1,0 +1,144 @@
+import {statfs} from 'node:fs/promises';
+import {MediaError} from '../errors.ts';
+import type {Host} from '../host.ts';
+import {markEnded} from '../lib/holder.ts';
+import type {Lock} from '../lib/lock.ts';
+import {fencedOff, journalFailed} from './errors.ts';
+import type {Fence} from './fence.ts';
+import {appendAll, type JournalHandle} from './file.ts';
+import {GroupSync} from './group-sync.ts';
+import type {JournalIndex} from './index.ts';
+import {formatTransition, formatWriterLine, type Transition, type WriterEvent} from './lines.ts';
+import {parseLine} from './parse.ts';
+
+/** How often a writer shows that it lives, in milliseconds. */
+const renewMs = 20_000;
+
+/** What others rely on when it is told, so that it has to survive a crash. */
+const durable: ReadonlySet<Transition['event']> = new Set(['commit', 'done', 'resolved']);
+
+export interface LogParts {
+  handle: JournalHandle;
+  fence: Fence;
+  lock: Lock;
+  index: JournalIndex;
+  shown: string;
+  host: Host;
+  /** Whether appends of two machines may be lost in each other: then only the lock tells who writes. */
+  isRemote: boolean;
+}
+
+/** What a run writes into its journal, as its only writer. */
+export class JournalLog {
+  readonly #parts: LogParts;
+  readonly #group: GroupSync;
+  readonly #stopRenewing: () => void;
+  #failure: MediaError | undefined;
+  #isIdle = true;
+
+  constructor(parts: LogParts) {
+    this.#parts = parts;
+    const {handle} = parts;
+    this.#group = new GroupSync({
+      write: bytes => appendAll(handle, bytes),
+      sync: () => handle.datasync(),
+      look: (bytes, isRelease) => this.#look(bytes, isRelease),
+      releaseLine: () => this.#writerLine('release'),
+    });
+    this.#stopRenewing = parts.host.clock.every(renewMs, () => this.#renew());
+  }
+
+  /** Not waited for: no commit is durable before the lines in front of it, and where one fails all after it do. */
+  note(transition: Transition): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    this.#write(transition).catch(error => this.#failed(error));
+  }
+
+  /** Resolves when the line stands; a commit, when what it tells of may be sent. */
+  async append(transition: Transition): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      await this.#write(transition);
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  /** Says that nothing more comes, and makes everything durable; rejects when that fails. */
+  async close(): Promise<void> {
+    this.#stopRenewing();
+    markEnded(this.#parts.lock.holder);
+    // Without it, others see that this process has ended, or wait.
+    if (this.#failure === undefined) await this.#tell('close').catch(() => {});
+    try {
+      await this.#group.end();
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  #write(transition: Transition): Promise<void> {
+    const {index, lock, host} = this.#parts;
+    const {token} = lock.holder;
+    const line = formatTransition(transition, token, host.clock.now());
+    // A record is the only part of a line that somebody else has written.
+    if ('recordJson' in transition && parseLine(line) === undefined)
+      return Promise.reject(new Error(`no line of a journal: ${line}`));
+    this.#isIdle = false;
+    const isRelease = transition.event === 'commit';
+    return this.#group.append(line, {
+      isDurable: durable.has(transition.event),
+      isRelease,
+      onWritten: ({offset, length}) => {
+        index.apply({...transition, by: token}, offset, length);
+        if (isRelease) index.release(token);
+      },
+    });
+  }
+
+  #tell(event: WriterEvent): Promise<void> {
+    const options = {isDurable: false, isRelease: false, onWritten: () => {}};
+    return this.#group.append(this.#writerLine(event), options);
+  }
+
+  #writerLine(event: WriterEvent): string {
+    const {lock, host} = this.#parts;
+    return formatWriterLine(event, lock.holder, host.clock.now());
+  }
+
+  async #look(bytes: Buffer, isRelease: boolean): Promise<{start: number; refusal?: MediaError | undefined}> {
+    const {fence, lock, shown, isRemote} = this.#parts;
+    const {start, other} = fence.look(bytes);
+    if (other !== undefined) this.#failure ??= fence.refusal(other);
+    else if (isRemote && isRelease && !(await lock.isOurs()))
+      this.#failure ??= fencedOff(shown, 'another process');
+    return {start, refusal: this.#failure};
+  }
+
+  #renew(): void {
+    this.#parts.lock.renew().catch(() => {});
+    if (this.#isIdle && this.#failure === undefined) this.#tell('alive').catch(error => this.#failed(error));
+    this.#isIdle = true;
+  }
+
+  #failed(error: unknown): unknown {
+    if (error instanceof Error && error.message.startsWith('no line of a journal')) return error;
+    this.#failure ??=
+      error instanceof MediaError ? error : journalFailed(this.#parts.shown, 'written', error);
+    return this.#failure;
+  }
+}
+
+/** The file systems of Linux that lie on another machine, or may, by their numbers in statfs(2): NFS, SMB, CIFS, 9P, FUSE... */
+const remoteTypes = new Set([
+  0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x65735546, 0x00c36400, 0x5346414f, 0x0bd00bd0,
+  0x47504653,
+]);
+
+/** Whether a file may lie on another machine, where two appends at once are not kept apart. */
+export async function isOnOtherMachine(path: string): Promise<boolean> {
+  return statfs(path).then(
+    ({type}) => remoteTypes.has(type),
+    () => false,
+  );
+}
