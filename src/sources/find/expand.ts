@@ -10,45 +10,45 @@ import {toText} from './names.ts';
 import {resumed} from './resumed.ts';
 import {Seen} from './seen.ts';
 
-/** What the command line asks for. */
+/** The inputs of a command line. */
 export interface InputRequest {
   /** Files, directories, patterns; `-` is standard input. */
   inputs: readonly string[];
-  /** Whether directories stand for all that is in them. */
+  /** Whether directories are read recursively. */
   recursive?: boolean;
-  /** Whether links to directories are directories. */
+  /** Whether links to directories are followed. */
   follow?: boolean;
-  /** Whether directories and patterns stand for hidden names, too, and for what is no image and no video. */
+  /** Whether directories and patterns include hidden files and files that are neither images nor videos. */
   all?: boolean;
-  /** Lists of names, a line each; `-` is standard input. */
+  /** Lists of names, one per line; `-` is standard input. */
   filesFrom?: readonly string[];
-  /** Lists of names that end in zero bytes. */
+  /** Lists of names that are ended by zero bytes. */
   filesFrom0?: readonly string[];
   include?: readonly string[];
   exclude?: readonly string[];
-  /** Whether an input that yields nothing is fine. */
+  /** Whether an input may yield nothing. */
   allowEmpty?: boolean;
-  /** The name of what comes on standard input. */
+  /** The name for standard input. */
   name?: string;
 }
 
-/** What the names are names in, and where they are read from. */
+/** The surroundings that inputs are read in. */
 export interface InputContext {
   cwd: string;
-  /** Standard input, which Node opens only when it is asked for. */
+  /** Opens standard input. */
   stdin: () => Readable;
   temporaryDirectory: string;
-  /** Ends the wait for a list with its reason. */
+  /** Aborts reading a list. */
   signal?: StopSignal<Error>;
-  /** Told of each link to a directory that is not followed. */
+  /** Called for each link to a directory that is not followed. */
   unfollowed?(name: string): unknown;
 }
 
 /**
- * Yields everything to upload: the inputs in the order given, then the lists; directories depth first in byte order. The
- * same file named or found twice is yielded once. Rejects with `usage` or `nothing_matched` before the first source if
- * any of the inputs is no good or yields nothing, and never for a single file: such a source rejects when it is opened.
- * What is to be left out is yielded too, with `found`: it may need a look at its bytes, and is to be counted.
+ * Yields everything to upload: the inputs in the order given, then the lists; directories depth first in byte order. A
+ * file that is named or found twice is yielded once. Rejects with `usage` or `nothing_matched` before the first source if an
+ * input is invalid or yields nothing, but not for a single bad file: its source rejects when it is opened. Files that may be
+ * left out are yielded too, with `found`, since their bytes may decide, and since they are counted.
  */
 export async function* expandInputs(request: InputRequest, context: InputContext): AsyncGenerator<Source> {
   checkRequest(request);
@@ -154,7 +154,7 @@ function nothingMatched(what: string, isFiltered: boolean, hint = ''): MediaErro
   });
 }
 
-/** Before anything is sent: a slip in the last argument must not cost half an upload. */
+/** Checks all inputs before anything is sent, so that a typo in the last one does not end the upload half-way. */
 async function refuseEmpty(inputs: readonly Input[]): Promise<void> {
   for (const input of inputs) {
     const {isEmpty, hasLinks} = await input.look();
@@ -167,13 +167,13 @@ type Yielded = Candidate | UnfollowedLink;
 interface InputOptions {
   open: () => Promise<AsyncIterableIterator<Yielded>>;
   mayBeEmpty: boolean;
-  /** Whether it can be read only once, as a pipe. */
+  /** Whether it can be read only once, like a pipe. */
   isOnce: boolean;
-  /** What is said of it where it yields nothing, or links to directories only, which are not followed. */
+  /** The error if it yields nothing, or only links to directories, which are not followed. */
   nothing: (hasLinks: boolean) => MediaError;
 }
 
-/** One input, which can be asked before its turn whether there is anything in it. */
+/** One input, which can be checked for emptiness before its turn. */
 class Input {
   readonly nothing: InputOptions['nothing'];
   readonly #options: InputOptions;
@@ -184,7 +184,7 @@ class Input {
     this.nothing = options.nothing;
   }
 
-  /** Looks as far as the first candidate, and keeps what it has seen only of what cannot be read again. */
+  /** Reads up to the first candidate; keeps what was read only if it cannot be read again. */
   async look(): Promise<{isEmpty: boolean; hasLinks: boolean}> {
     if (!this.#options.mayBeEmpty) return {isEmpty: false, hasLinks: false};
     const rest = await this.#options.open();

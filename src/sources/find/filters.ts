@@ -1,27 +1,27 @@
 import {type ByteName, baseName, fromTyped, parentsOf, toText} from './names.ts';
 import {compilePattern} from './patterns.ts';
 
-/** Which part of what was found is wanted, by paths relative to the root of the input. */
+/** Decides which files are wanted, by paths relative to the root of the input. */
 export interface Filters {
   takes(file: ByteName): boolean;
-  /** Whether a directory may hold files that are wanted; excluded ones are not even read. */
+  /** Whether a directory may contain wanted files; excluded directories are not read. */
   enters(directory: ByteName): boolean;
-  /** Whether a file may be wanted under one path and not under another, by the directories in it. */
+  /** Whether a file may be wanted under one path and not under another. */
   readonly dependsOnPath: boolean;
 }
 
 interface Rule {
   matches(path: ByteName): boolean;
-  /** It speaks of more than the last part of a path. */
+  /** It matches whole paths, not only the last part. */
   isPath: boolean;
-  /** Written with a closing slash: it speaks of directories and all that is in them. */
+  /** It ends in a slash: it matches directories and everything in them. */
   ofDirectories: boolean;
 }
 
 /**
- * Compiles the patterns of --include and --exclude. One without a slash is about the last part of a path, one with a
- * slash about the whole path, one that ends in a slash about a directory and all in it. What is excluded, or in a
- * directory that is, stays out whatever is included; without an include pattern everything else is wanted.
+ * Compiles the patterns of --include and --exclude. A pattern without a slash matches the last part of a path, one with a
+ * slash the whole path, and one that ends in a slash a directory and everything in it. Exclusion, also of a parent
+ * directory, wins over inclusion; without an include pattern everything else is wanted.
  */
 export async function compileFilters(
   include: readonly string[],
@@ -81,7 +81,7 @@ class RuleFilters implements Filters {
   }
 }
 
-/** Paths as typed may begin with `/` or `../`, which no pattern is meant to spell out. */
+/** Typed paths may begin with `/` or `../`, which patterns need not contain. */
 function withoutClimb(path: ByteName): ByteName {
   return path.replace(/^(?:\.\.\/)*\/*/, '');
 }

@@ -2,20 +2,20 @@ import {type ByteName, baseName, fromText, fromTyped, isHiddenName, parentsOf, t
 import {compilePattern, type Matcher, spellsDots} from './patterns.ts';
 import type {WalkRules} from './walk-rules.ts';
 
-/** A pattern as a walk: where it begins, and what it takes there. */
+/** A pattern as a walk: where it starts, and what it matches there. */
 export interface Glob extends Omit<WalkRules, 'follow' | 'dependsOnPath'> {
-  /** The directory that the pattern names before its first glob character, as typed. */
+  /** The directory before the pattern's first glob character, as typed. */
   base: ByteName;
 }
 
-/** Whether an argument has a glob character: `*`, `?`, a class `[a]`, a choice `{a,b}` or a group `@(a|b)`. */
+/** Whether an argument contains a glob: `*`, `?`, a class `[a]`, a choice `{a,b}` or a group `@(a|b)`. */
 export function isPattern(argument: string): boolean {
   return /[*?]|\[[^\]/]+\]|\{[^}]*(?:,|\.\.)[^}]*\}|[@+!]\([^)]*\)/.test(argument);
 }
 
 /**
- * Compiles a pattern of files, whose `*` and `**` pass over names with a leading dot, as a shell's do. With `recursive`
- * a directory that matches is taken with all that is in it, as if the shell had named it.
+ * Compiles a file pattern. As in a shell, `*` and `**` do not match names with a leading dot. With `recursive`, a matching
+ * directory is read recursively, as if it had been named.
  */
 export async function compileGlob(pattern: string, recursive: boolean): Promise<Glob> {
   const {base, segments, ofDirectories} = split(pattern);
@@ -28,14 +28,14 @@ export async function compileGlob(pattern: string, recursive: boolean): Promise<
     base,
     takes: file => (!ofDirectories && matches(toText(file))) || inWhole(file),
     enters: directory => mayLead(directory) || isWhole(directory) || inWhole(directory),
-    // What the pattern itself says has its dot spelled out, as for a shell.
+    // As in a shell, a leading dot must be written in the pattern.
     hides: path => isHiddenName(path) && !isSpelled(path),
   };
 }
 
 interface Split {
   base: ByteName;
-  /** From the first one with a glob character on. */
+  /** The parts from the first with a glob character on. */
   segments: string[];
   ofDirectories: boolean;
 }
@@ -56,14 +56,14 @@ function split(pattern: string): Split {
   };
 }
 
-/** Whether no brace, class or group goes on beyond a slash. */
+/** Whether no brace, class or group extends over a slash. */
 function isBalanced(segment: string): boolean {
   const count = (characters: string) =>
     [...segment].filter(character => characters.includes(character)).length;
   return count('{') === count('}') && count('(') === count(')');
 }
 
-/** Tells of a directory, given that those above it do too, whether files below it could match. */
+/** Whether files below a directory could match, given that its parents could contain matches. */
 async function compileLeading(segments: readonly string[]): Promise<(directory: ByteName) => boolean> {
   const open = segments.findIndex(segment => segment.includes('**') || !isBalanced(segment));
   const leading = open === -1 ? segments.slice(0, -1) : segments.slice(0, open);

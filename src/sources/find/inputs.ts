@@ -26,35 +26,35 @@ import type {NamedFile} from './seen.ts';
 import {type Found, walk} from './walk.ts';
 import type {WalkRules} from './walk-rules.ts';
 
-/** Something that an input yields, before it is known whether another input has yielded it too. */
+/** A source from an input, before it is known whether another input has yielded it too. */
 export interface Candidate {
   source: Source;
-  /** The file that it is; standard input is none. */
+  /** Its file; absent for standard input. */
   file?: NamedFile;
 }
 
-/** A link to a directory, which is not followed. */
+/** A link to a directory that is not followed. */
 export interface UnfollowedLink {
   unfollowed: ByteName;
 }
 
-/** What a name stands for, links followed. */
+/** What a name stands for, following links. */
 type Kind = 'regular' | 'directory' | 'other' | 'missing';
 
 export interface FinderOptions {
   cwd: string;
   recursive: boolean;
   follow: boolean;
-  /** Whether walks take hidden names, and what is no media. */
+  /** Whether walks include hidden files and files that are not media. */
   all: boolean;
   filters: Filters;
   stdin: () => Readable;
   temporaryDirectory: string;
-  /** The name of what comes on standard input. */
+  /** The name for standard input. */
   stdinName?: string | undefined;
 }
 
-/** Finds what arguments and the names in lists stand for; each call looks anew. */
+/** Finds what arguments and names in lists stand for; each call reads the file system again. */
 export class Finder {
   readonly #options: FinderOptions;
   readonly #disk = new Disk();
@@ -63,7 +63,7 @@ export class Finder {
     this.#options = options;
   }
 
-  /** What an argument stands for: standard input, a file, all in a directory, or what a pattern matches. */
+  /** What an argument stands for: standard input, a file, the files in a directory, or the matches of a pattern. */
   async named(argument: string): Promise<AsyncIterableIterator<Candidate | UnfollowedLink>> {
     if (argument === '-') return only({source: this.#stdin()});
     const name = fromTyped(argument);
@@ -73,7 +73,7 @@ export class Finder {
     return only(this.#one(name, kind));
   }
 
-  /** What the names in a list stand for: as arguments do, but a name in a list is never a pattern and never `-`. */
+  /** What the names in a list stand for: like arguments, except that they are never patterns or `-`. */
   async *listed(names: AsyncIterable<ByteName>): AsyncGenerator<Candidate | UnfollowedLink> {
     const {filters, recursive} = this.#options;
     for await (const bytes of names) {
@@ -110,7 +110,7 @@ export class Finder {
       });
       return {file, source: {...failingSource(refusal, names), everyShard: true}};
     }
-    // What is missing here may be a directory elsewhere, with files of this shard in it.
+    // A missing name may be a directory on another machine, with files of this shard.
     const isAnyones = kind === 'missing' && recursive;
     const source = {
       ...sourceAt(this.#disk, names.name, toPath(resolveName(cwd, name)), kind === 'regular'),
@@ -120,7 +120,7 @@ export class Finder {
     return {file, source};
   }
 
-  /** All in a directory. */
+  /** The files in a directory. */
   async *#below(directory: ByteName): AsyncGenerator<Candidate | UnfollowedLink> {
     const {filters, cwd, follow, all} = this.#options;
     const rules: WalkRules = {
@@ -155,14 +155,14 @@ export class Finder {
   }
 }
 
-/** Where a walk began, and whether it takes what it would leave out otherwise. */
+/** Where a walk starts, and whether it includes everything. */
 interface WalkRoot {
   absolute: ByteName;
   all: boolean;
   disk: Disk;
 }
 
-/** What a walk has found, under the name it is shown by. */
+/** Something that a walk found, under the name that is shown. */
 function foundBelow(
   {absolute, all, disk}: WalkRoot,
   found: Found,
@@ -173,7 +173,7 @@ function foundBelow(
   const names = namesOf(name, relative);
   if (found.kind === 'unreadable') {
     const error = unreadableDirectory(names.name, found.error);
-    // Nobody here knows what is in it, and in which shards.
+    // Its content is unknown, and may belong to any shard.
     return {file: {name, isPlain: false}, source: {...failingSource(error, names), everyShard: true}};
   }
   const isHidden = found.kind === 'hidden';

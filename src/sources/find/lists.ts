@@ -6,13 +6,13 @@ import {shellQuoted} from '../../lib/shell.ts';
 import {typedPath} from '../../lib/typed-path.ts';
 import type {ByteName} from './names.ts';
 
-/** What ends a name: a line feed, or a zero byte. */
+/** The end of a name: a line feed or a zero byte. */
 export type Separator = '\n' | '\0';
 
-/** No system takes longer paths; what goes on for longer is no list. */
+/** No system accepts longer paths, so a longer name is not from a list. */
 const longestName = 64 * 1024;
 
-/** Opens a file that lists names; one that cannot be read is a usage error. */
+/** Opens a list of names; a usage error if it cannot be read. */
 async function openList(file: string, cwd: string): Promise<Readable> {
   try {
     const handle = await open(typedPath(cwd, file), 'r');
@@ -34,8 +34,8 @@ async function openList(file: string, cwd: string): Promise<Readable> {
 }
 
 /**
- * The names that a list holds, byte for byte, as they come. Lines may end in CR LF; empty names are passed over. What
- * is not a list of names is a usage error; `label` names the list there.
+ * Yields the names in a list, byte for byte, as they are read. Lines may end in CR LF; empty names are skipped. Something
+ * that is not a list of names is a usage error, in which `label` names the list.
  */
 export async function* readNames(
   list: AsyncIterable<Buffer | string>,
@@ -73,7 +73,7 @@ function* oneName(
   if (name !== '') yield name;
 }
 
-/** Windows tools begin text files with a mark: that of UTF-8 is dropped, that of UTF-16 tells that this is no UTF-8. */
+/** Windows tools start text files with a byte order mark: UTF-8's is dropped, UTF-16's is an error. */
 function withoutMark(name: ByteName, label: string): ByteName {
   if (name.startsWith('\xff\xfe') || name.startsWith('\xfe\xff')) {
     throw notAList(label, 'it is in UTF-16', 'Save it in UTF-8.');
@@ -88,11 +88,11 @@ function notAList(label: string, why: string, hint = 'It has to hold one name a 
 export interface ListContext {
   cwd: string;
   stdin: () => Readable;
-  /** Ends the wait for a list with its reason. */
+  /** Aborts reading a list. */
   signal?: StopSignal<Error>;
 }
 
-/** The lists of a run: opened before anything is sent, closed whatever becomes of it. */
+/** The lists of a run: opened before anything is sent, and always closed. */
 export class Lists {
   readonly #context: ListContext;
   readonly #streams: Readable[] = [];
@@ -112,7 +112,7 @@ export class Lists {
   async open(file: string, separator: Separator): Promise<AsyncGenerator<ByteName>> {
     const {stdin, cwd, signal} = this.#context;
     const stream = file === '-' ? stdin() : await openList(file, cwd);
-    // Whoever reads it learns of an error; before and after that it must not end the process.
+    // The reader gets errors; without a reader, an error must not end the process.
     stream.on('error', () => {});
     this.#streams.push(stream);
     if (signal?.aborted) this.#abort();

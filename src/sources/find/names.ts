@@ -3,19 +3,19 @@ import {sep} from 'node:path';
 import {type FilePath, typedPath} from '../../lib/typed-path.ts';
 
 /**
- * A name or path as the file system keeps it, one character (U+0000 to U+00FF) for each of its bytes: no name is lost,
- * `<` is byte order on every machine, and a long list of names takes little memory. Its separator is always `/`.
+ * A name or path as a string with one character (U+0000 to U+00FF) per byte: every name can be represented, `<` compares bytes,
+ * and long lists of names take little memory. The separator is always `/`.
  */
 export type ByteName = string;
 
 const printableAscii = /^[ -~]*$/;
 
-/** The bytes of a text. */
+/** Converts a text to its bytes. */
 export function fromText(text: string): ByteName {
   return printableAscii.test(text) ? text : Buffer.from(text).toString('latin1');
 }
 
-/** The bytes of a path that a person or the system wrote: on Windows `\` separates too. */
+/** Converts a typed path to its bytes; on Windows `\` is a separator too. */
 export function fromTyped(path: string): ByteName {
   return withSlashes(fromText(path));
 }
@@ -25,7 +25,7 @@ export function withSlashes(name: ByteName): ByteName {
   return sep === '/' ? name : name.replaceAll(sep, '/');
 }
 
-/** The text of a name; what is not UTF-8 becomes U+FFFD. */
+/** The text of a name; bytes that are not UTF-8 become U+FFFD. */
 export function toText(name: ByteName): string {
   return printableAscii.test(name) ? name : toBytes(name).toString();
 }
@@ -35,17 +35,17 @@ export function toBytes(name: ByteName): Buffer {
   return Buffer.from(name, 'latin1');
 }
 
-/** Whether a name is UTF-8, so that its text says all of it. */
+/** Whether a name is valid UTF-8. */
 export function isText(name: ByteName): boolean {
   return printableAscii.test(name) || isUtf8(toBytes(name));
 }
 
-/** The same path as node:fs takes it. */
+/** Converts a path for node:fs. */
 export function toPath(name: ByteName): FilePath {
   return isText(name) ? toText(name) : toBytes(name);
 }
 
-/** A path as the system takes it, `..` and all: links may make it lead elsewhere than it seems to. */
+/** An absolute path for the system, with `..` kept: with links, it may not lead where it seems to. */
 export function resolveName(cwd: string, name: ByteName): ByteName {
   if (sep !== '/' && isText(name)) return fromTyped(typedPath(cwd, toText(name)));
   return typedPath(fromText(cwd), name);
@@ -53,7 +53,7 @@ export function resolveName(cwd: string, name: ByteName): ByteName {
 
 const isPlain = /^\/?(?!\.?(?:\/|$))[^/]+(?:\/(?!\.?(?:\/|$))[^/]+)*$/;
 
-/** A path without `.` and `//`; `.` for the working directory. `..` stays: what it leads to is for the system to tell. */
+/** A path without `.` and `//`; `.` for the working directory. `..` stays, since its target depends on links. */
 export function normalizeName(name: ByteName): ByteName {
   if (isPlain.test(name)) return name;
   const parts = name.split('/').filter(part => part !== '' && part !== '.');
@@ -61,7 +61,7 @@ export function normalizeName(name: ByteName): ByteName {
   return plain === '' ? '.' : plain;
 }
 
-/** A path below a directory as it was named: `.` and a closing slash do not show. */
+/** Joins a directory as named and a path below it, without `.` and trailing slashes. */
 export function joinNames(directory: ByteName, relative: ByteName): ByteName {
   if (relative === '') return directory;
   const trimmed = directory.endsWith('/') ? directory.replace(/\/+$/, '') : directory;
@@ -79,7 +79,7 @@ export function isHiddenName(name: ByteName): boolean {
   return name.charCodeAt(name.lastIndexOf('/') + 1) === 0x2e;
 }
 
-/** The directories that a relative path leads through, from the top; not the path itself. */
+/** The parent directories of a relative path, from the top. */
 export function* parentsOf(relative: ByteName): Generator<ByteName> {
   for (let end = relative.indexOf('/'); end !== -1; end = relative.indexOf('/', end + 1)) {
     if (end > 0) yield relative.slice(0, end);

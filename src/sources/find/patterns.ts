@@ -1,19 +1,19 @@
 import {MediaError} from '../../errors.ts';
 
-/** Whether a path, `/` between its parts, matches. */
+/** Whether a path with `/` as separator matches. */
 export type Matcher = (path: string) => boolean;
 
 /**
- * Compiles a pattern: `*`, `?`, `**`, `[abc]`, `{a,b}`, and the groups `@(a|b)`, `+(a|b)`, `!(a|b)`; a backslash takes
- * the meaning from the character after it. A pattern that says nothing is a usage error.
+ * Compiles a pattern: `*`, `?`, `**`, `[abc]`, `{a,b}`, and the groups `@(a|b)`, `+(a|b)`, `!(a|b)`; a backslash escapes the
+ * character after it. An empty pattern is a usage error.
  */
 export async function compilePattern(pattern: string, options: {dot: boolean}): Promise<Matcher> {
   const {default: picomatch} = await import('picomatch');
   try {
-    // The flag lets a dot in the regular expression stand for a line feed, which names may hold.
+    // With this flag a dot in the regular expression matches line feeds, which names may contain.
     const matches = picomatch(toPicomatch(pattern), {...options, nonegate: true, windows: false, flags: 's'});
     if (options.dot || spellsDots(pattern)) return matches;
-    // Picomatch itself lets !(a) take names with a leading dot.
+    // In picomatch, !(a) matches names with a leading dot.
     return path => matches(path) && !/(?:^|\/)\./.test(path);
   } catch (error) {
     throw new MediaError('usage', `"${pattern.slice(0, 60)}" is not a pattern that can match a file.`, {
@@ -23,15 +23,15 @@ export async function compilePattern(pattern: string, options: {dot: boolean}): 
   }
 }
 
-/** Whether a pattern names a leading dot, so that it may be about hidden files. */
+/** Whether a pattern contains a leading dot, so that it may match hidden files. */
 export function spellsDots(pattern: string): boolean {
   return /(?:^|[/{,(|[\\])\./.test(pattern);
 }
 
-/** Picomatch reads more into `( ) | "` than a shell does, and `[!a]` otherwise; names like "photo (1).png" are common. */
+/** Escapes `( ) | "` and converts `[!a]`, which picomatch reads differently from a shell; names like "photo (1).png" are common. */
 function toPicomatch(pattern: string): string {
   let escaped = '';
-  /** The groups that are open: whether each is one of ours, not just a parenthesis. */
+  /** The open parentheses: whether each one is a group. */
   const groups: boolean[] = [];
   for (let at = 0; at < pattern.length; at += 1) {
     const character = pattern.charAt(at);
@@ -42,7 +42,7 @@ function toPicomatch(pattern: string): string {
     } else if (character === '\\') {
       at += 1;
       const literal = pattern.charAt(at) || '\\';
-      // To a regular expression \b and its like are more than their letter.
+      // In a regular expression \b and others have a meaning.
       escaped += /\w/.test(literal) ? literal : `\\${literal}`;
     } else if (character === '(') {
       groups.push('@+!'.includes(pattern.charAt(at - 1) || ' '));

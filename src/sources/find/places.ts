@@ -2,7 +2,7 @@ import {realpath} from 'node:fs/promises';
 import {type ByteName, parentsOf, toPath, withSlashes} from './names.ts';
 import type {WalkRules} from './walk-rules.ts';
 
-/** Where in a walk the targets of links have their places, so that nothing is taken twice. */
+/** Finds the targets of links within a walk, so that no file is taken twice. */
 export class Places {
   readonly #root: ByteName;
   readonly #rules: WalkRules;
@@ -13,7 +13,7 @@ export class Places {
     this.#rules = rules;
   }
 
-  /** The path, relative to the root, under which the walk comes across the file that a link leads to by itself, if it does. */
+  /** The path, relative to the root, where the walk finds the target of a link by itself, if it does. */
   async ofFile(link: ByteName): Promise<ByteName | undefined> {
     const relative = await this.#below(link);
     return relative !== undefined && relative !== '' && this.#rules.takes(relative) && this.#leadsTo(relative)
@@ -21,7 +21,7 @@ export class Places {
       : undefined;
   }
 
-  /** The same of a directory; '' for the root. */
+  /** The same for a directory; '' for the root. */
   async ofDirectory(link: ByteName): Promise<ByteName | undefined> {
     const relative = await this.#below(link);
     return relative === '' ||
@@ -35,7 +35,7 @@ export class Places {
     return !hides(relative) && [...parentsOf(relative)].every(parent => enters(parent) && !hides(parent));
   }
 
-  /** What a link leads to, relative to the root, if it is below it. */
+  /** The target of a link, relative to the root, if it is below it. */
   async #below(link: ByteName): Promise<ByteName | undefined> {
     try {
       this.#realRoot ??= realPath(this.#root);
@@ -44,13 +44,13 @@ export class Places {
       const prefix = root === '/' ? '/' : `${root}/`;
       return target.startsWith(prefix) ? target.slice(prefix.length) : undefined;
     } catch {
-      // A link that leads nowhere has no place.
+      // A broken link has no target.
       return undefined;
     }
   }
 }
 
-/** The path without any link; rejects where there is nothing. */
+/** The path without links; rejects if it does not exist. */
 export async function realPath(path: ByteName): Promise<ByteName> {
   return withSlashes((await realpath(toPath(path), 'buffer')).toString('latin1'));
 }

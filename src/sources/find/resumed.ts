@@ -1,4 +1,4 @@
-/** What has been taken of an iterator already, then the rest of it. */
+/** Yields the items that were already taken from an iterator, then the rest. */
 export async function* resumed<Item>(
   taken: readonly IteratorResult<Item>[],
   rest: AsyncIterator<Item>,

@@ -3,37 +3,37 @@ import type {Source} from '../open/source.ts';
 import {type ByteName, normalizeName, resolveName} from './names.ts';
 import {realPath} from './places.ts';
 
-/** A file by the name that led to it. */
+/** A file, by the name that led to it. */
 export interface NamedFile {
   name: ByteName;
-  /** Whether the name is no link. */
+  /** Whether the name is known not to be a link. */
   isPlain: boolean;
-  /** Set of what an argument or a list names. */
+  /** Set if an argument or a list names it. */
   isNamed?: true;
-  /** Of a link: the name under which the same walk comes across the file itself. */
+  /** For a link: the name under which the same walk finds the file itself. */
   target?: string;
 }
 
 /**
- * Remembers files by their real path, so that what was named or found twice is sent once. A hard link is another file.
- * What was left out is not sent, and therefore may be named again.
+ * Remembers files by their real path, so that a file that is named or found twice is sent once. A hard link counts as another
+ * file. A file that was left out may be named again.
  */
 export class Seen {
   readonly #cwd: string;
   readonly #onlyLinks: boolean;
-  /** Whether each file is sent for certain; otherwise that is for its bytes to tell. */
+  /** For each file, whether it is certainly sent; otherwise its bytes decide. */
   readonly #files = new Map<ByteName, boolean>();
   readonly #hidden = new Set<ByteName>();
-  /** The directory asked about last: a walk asks about all files of one after the other. */
+  /** The last directory, since a walk asks about the files of a directory in sequence. */
   #directory: {name: ByteName; real: ByteName} | undefined;
 
-  /** `onlyLinks`: there is one input and no link is followed, so that only links in a walk may lead to a file again. */
+  /** `onlyLinks`: with a single input and no followed links, only links in a walk can lead to a file again. */
   constructor(cwd: string, {onlyLinks}: {onlyLinks: boolean}) {
     this.#cwd = cwd;
     this.#onlyLinks = onlyLinks;
   }
 
-  /** Whether the file has been there before, or comes under its own name. */
+  /** Whether the file was seen before, or will be found under its own name. */
   isRepeat(file: NamedFile, source: Source): boolean | Promise<boolean> {
     return this.#onlyLinks && (file.isPlain || file.isNamed) ? false : this.#isKnown(file, source);
   }
@@ -57,7 +57,7 @@ export class Seen {
     return isPlain ? this.#realPathInDirectory(absolute) : realPathOrName(absolute);
   }
 
-  /** Of a name that is no link: only its directory has to be looked up. */
+  /** For a name that is not a link, only the directory has to be resolved. */
   async #realPathInDirectory(absolute: ByteName): Promise<ByteName> {
     const slash = absolute.lastIndexOf('/');
     const name = absolute.slice(0, slash);
@@ -76,7 +76,7 @@ function isSentForCertain({found}: Source): boolean | Promise<boolean> {
   return found === undefined || found.isNamedMedia();
 }
 
-/** What cannot be read is neither sent nor left out under another name. */
+/** A file that cannot be read is neither sent nor left out under another name. */
 async function isMedia(source: Source): Promise<boolean> {
   const {sniff} = await import('../media-type/sniff/sniff.ts');
   try {
@@ -92,6 +92,6 @@ async function isMedia(source: Source): Promise<boolean> {
 }
 
 async function realPathOrName(absolute: ByteName): Promise<ByteName> {
-  // What does not exist, or may not be reached, is known by its name alone.
+  // A file that does not exist or cannot be reached is identified by its name only.
   return realPath(absolute).catch(() => normalizeName(absolute));
 }

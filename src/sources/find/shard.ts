@@ -2,13 +2,13 @@ import {hash} from 'node:crypto';
 import {MediaError} from '../../errors.ts';
 import type {Source} from '../open/source.ts';
 
-/** One machine's part of the inputs: the `index`-th of `count`, from 1. */
+/** One machine's share of the inputs: number `index` of `count`, from 1. */
 export interface Shard {
   index: number;
   count: number;
 }
 
-/** Reads a value such as `3/16`; anything else is a usage error. */
+/** Parses a value such as `3/16`; anything else is a usage error. */
 export function parseShard(value: string): Shard {
   const [, index, count] = /^(\d{1,9})\/(\d{1,9})$/.exec(value)?.map(Number) ?? [];
   if (index === undefined || count === undefined || index < 1 || index > count) {
@@ -24,16 +24,16 @@ export function parseShard(value: string): Shard {
 }
 
 /**
- * The shard, from 1 to `count`, that a relative path belongs to: the first eight bytes of the SHA-256 of its bytes, read
- * as one big-endian number, modulo `count`, plus one. It must never change: machines of different versions, and runs
- * that go on with another's journal, rely on the same answer.
+ * The shard, from 1 to `count`, of a relative path: the first eight bytes of the SHA-256 of its bytes as a big-endian number,
+ * modulo `count`, plus one. It must never change: machines with different versions, and runs that continue another's
+ * journal, depend on it.
  */
 export function shardOf(relativePath: Uint8Array, count: number): number {
   const digest = hash('sha256', relativePath, 'buffer');
   return Number(digest.readBigUInt64BE() % BigInt(count)) + 1;
 }
 
-/** Whether a source is part of a shard. What may stand for files of any shard is part of them all. */
+/** Whether a source belongs to a shard. A source that may stand for files of any shard belongs to all. */
 export function inShard(source: Source, shard: Shard): boolean {
   if (source.everyShard || shard.count === 1) return true;
   const path = source.relativePath ?? source.name;
@@ -41,14 +41,14 @@ export function inShard(source: Source, shard: Shard): boolean {
   return shardOf(key, shard.count) === shard.index;
 }
 
-/** The sources that are part of a shard, in their order. */
+/** The sources that belong to a shard, in their order. */
 export async function* ownShare(sources: AsyncIterable<Source>, shard: Shard): AsyncGenerator<Source> {
   for await (const source of sources) if (inShard(source, shard)) yield source;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a job engine says; `total` may have to come from MEDIA_SHARD_COUNT. */
+/** The variables of a job engine; without `total`, MEDIA_SHARD_COUNT is required. */
 interface JobEngine {
   name: string;
   index: string;
@@ -59,9 +59,9 @@ interface JobEngine {
 
 const countVariable = 'MEDIA_SHARD_COUNT';
 
-/** The job engines that number their jobs, Slurm aside, each as its manual has it. */
+/** The job engines that number their jobs, except Slurm, according to their manuals. */
 export const jobEngines: readonly JobEngine[] = [
-  // It sets CI_NODE_TOTAL, but not the index, where nothing is parallel.
+  // Without `parallel`, it sets CI_NODE_TOTAL but not the index.
   {name: 'GitLab', index: 'CI_NODE_INDEX', total: 'CI_NODE_TOTAL', first: 1},
   {name: 'CircleCI', index: 'CIRCLE_NODE_INDEX', total: 'CIRCLE_NODE_TOTAL', first: 0},
   {name: 'Buildkite', index: 'BUILDKITE_PARALLEL_JOB', total: 'BUILDKITE_PARALLEL_JOB_COUNT', first: 0},
@@ -75,15 +75,15 @@ interface Finding {
 }
 
 /**
- * The shard that the job engine around us has given this job: Slurm arrays, GitLab, CircleCI, Buildkite, AWS Batch
- * arrays, and Kubernetes indexed Jobs, which do not say how many they are: MEDIA_SHARD_COUNT does. Set elsewhere, it has
- * to agree. A usage error where none is found, or one contradicts itself or another: a wrong guess would lose files.
+ * The shard that the surrounding job engine assigned to this job: Slurm arrays, GitLab, CircleCI, Buildkite, AWS Batch
+ * arrays, and Kubernetes indexed Jobs, whose number must be in MEDIA_SHARD_COUNT. For other engines that variable must agree,
+ * if set. A usage error if there is no engine or a contradiction: a wrong guess would lose files.
  */
 export function autoShard(env: Environment): Shard {
   const findings = [slurmShard(env), ...jobEngines.map(engine => engineShard(engine, env))].filter(
     finding => finding !== undefined,
   );
-  // An engine that runs this job alone splits nothing, whatever another one does within it.
+  // An engine with a single job may run within another engine that splits the work.
   const splitting = findings.filter(({shard}) => shard.count > 1);
   const [chosen, ...others] = splitting.length > 0 ? splitting : findings;
   if (chosen === undefined) throw noEngine();
@@ -136,7 +136,7 @@ function slurmShard(env: Environment): Finding | undefined {
       `task ${id} of a Slurm array of ${count} from ${least} to ${most} in steps of ${step} has no clear place`,
     );
   }
-  // A task sent again as `sbatch --array=5-7` would take itself for a whole array, and upload everything once more.
+  // A resubmitted task of `sbatch --array=5-7` would look like a whole array and upload everything again.
   if (least > 1 && readNumber(env, countVariable) === undefined) {
     throw unclear(
       `the Slurm array begins at ${least} and may be part of a larger one (${countVariable}=${count} says it is not)`,

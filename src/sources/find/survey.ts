@@ -4,7 +4,7 @@ import {typedPath} from '../../lib/typed-path.ts';
 import type {Source} from '../open/source.ts';
 import type {InputRequest} from './expand.ts';
 
-/** Whether the inputs can be read a second time: a list that comes through a pipe can not. */
+/** Whether the inputs can be read again; a list from a pipe cannot. */
 export async function isRepeatable(
   {filesFrom = [], filesFrom0 = []}: InputRequest,
   cwd: string,
@@ -16,12 +16,12 @@ export async function isRepeatable(
   return true;
 }
 
-/** One after the other they would queue behind the reads of all that is being sent. */
+/** One at a time, they would wait behind the reads of files that are being sent. */
 const measuredAtATime = 256;
 
 /**
- * Tells the size of each source, in bytes, without opening it; false when it was stopped before the last. What may have to
- * be left out is passed over.
+ * Reports the size of each source in bytes, without opening it; false if it was stopped before the end. Files that may be
+ * left out are skipped.
  */
 export async function survey(
   sources: AsyncIterable<Source>,

@@ -1,15 +1,15 @@
 import type {ByteName} from './names.ts';
 
-/** What a walk looks at and takes; the paths are relative to its root. */
+/** What a walk reads and takes; paths are relative to its root. */
 export interface WalkRules {
   /** Whether a file is wanted. */
   takes(relative: ByteName): boolean;
-  /** Whether a directory is to be read. */
+  /** Whether a directory is read. */
   enters(relative: ByteName): boolean;
-  /** Whether something is hidden, which is wanted otherwise. */
+  /** Whether something that is wanted is left out as hidden. */
   hides(relative: ByteName): boolean;
-  /** Whether links to directories are directories. */
+  /** Whether links to directories are followed. */
   follow: boolean;
-  /** Whether the way to a directory tells what is wanted of it, so that it matters more than once by several ways. */
+  /** Whether a directory's path decides what is wanted in it, so that it is read once per path. */
   dependsOnPath: boolean;
 }

@@ -5,14 +5,14 @@ import {type ByteName, joinNames, resolveName, toPath} from './names.ts';
 import {Places} from './places.ts';
 import type {WalkRules} from './walk-rules.ts';
 
-/** What a walk comes across; the paths are relative to its root, '' for the root itself. */
+/** What a walk finds; paths are relative to its root, '' for the root itself. */
 export type Found =
   /**
-   * Anything but a directory: regular files, links to them, broken links, FIFOs, devices. `target` is where else the walk
-   * comes across the file that a link leads to.
+   * Anything but a directory: regular files, links to them, broken links, FIFOs, devices. `target` is where the walk finds
+   * the target of a link by itself.
    */
   | {kind: 'file'; relative: ByteName; isLink: boolean; isRegular: boolean; target?: ByteName}
-  /** A hidden file or directory, which is not looked into. */
+  /** A hidden file or directory, which is not read. */
   | {kind: 'hidden'; relative: ByteName}
   /** A link to a directory that is not followed. */
   | {kind: 'unfollowed'; relative: ByteName}
@@ -23,20 +23,20 @@ interface Entry {
   kind: 'regular' | 'directory' | 'link' | 'other';
 }
 
-/** A directory whose names are being gone through. */
+/** A directory that is being walked. */
 interface Level {
   relative: ByteName;
-  /** The last name first, so that those done with are let go. */
+  /** In reverse order, so that finished names can be freed. */
   entries: Entry[];
-  /** Device and inode, where links are followed. */
+  /** Device and inode, if links are followed. */
   identity: string;
 }
 
 /**
- * Walks a directory depth first, each directory's names in byte order. A directory is read when its turn comes, and
- * only the names of the directories on the way to the current one are kept. Nothing but directories is ever opened. With
- * `follow` each directory is read once, under its own name if the walk leads to it; where the rules depend on the path,
- * once on every way that leads to it and not through it.
+ * Walks a directory depth first, with the names of each directory in byte order. A directory is read when its turn comes, and
+ * only the names of the current directory and its parents are kept. Only directories are opened. With `follow`, each
+ * directory is read once, under its own name if the walk finds it; if the rules depend on the path, once for each path that
+ * leads to it without a loop.
  */
 export function walk(root: ByteName, cwd: string, rules: WalkRules): AsyncGenerator<Found> {
   return new Walk(resolveName(cwd, root), rules).found();
@@ -47,7 +47,7 @@ class Walk {
   readonly #rules: WalkRules;
   readonly #places: Places;
   readonly #levels: Level[] = [];
-  /** The device and inode of each directory that is not to be read again, where links are followed. */
+  /** The device and inode of each directory that must not be read again, if links are followed. */
   readonly #read = new Set<string>();
 
   constructor(root: ByteName, rules: WalkRules) {
@@ -73,7 +73,7 @@ class Walk {
     }
   }
 
-  /** Spares a look at the target of a link that is not wanted either way. */
+  /** Avoids reading the target of a link that is not wanted as a file or directory. */
   #isWanted({kind}: Entry, relative: ByteName): boolean {
     const {takes, enters} = this.#rules;
     return (kind !== 'directory' && takes(relative)) || (/^directory|^link/.test(kind) && enters(relative));
@@ -93,7 +93,7 @@ class Walk {
     return [{kind: 'file', relative, isLink: true, isRegular: false, ...(target && {target})}];
   }
 
-  /** Goes on with the names of a directory; what was found instead where it cannot be read. */
+  /** Enters a directory; returns a finding if it cannot be read. */
   async #enter(relative: ByteName): Promise<readonly Found[]> {
     try {
       const path = toPath(joinNames(this.#root, relative));
@@ -119,7 +119,7 @@ async function identityOf(path: FilePath): Promise<string> {
   return `${dev}:${ino}`;
 }
 
-/** A link that leads nowhere fails when it is opened, and says so. */
+/** False for a broken link, which fails when it is opened. */
 async function isDirectory(link: ByteName): Promise<boolean> {
   return stat(toPath(link)).then(
     stats => stats.isDirectory(),
@@ -128,8 +128,8 @@ async function isDirectory(link: ByteName): Promise<boolean> {
 }
 
 async function readEntries(path: FilePath): Promise<Entry[]> {
-  // In batches and as buffers, turned at once into strings of a byte each: a directory of 200,000 names takes some
-  // 20 MB so, and 150 MB by readdir(). The types do not know of 'buffer' here; the documentation of opendir() does.
+  // Read in batches, as buffers that become strings of one byte per character: a directory of 200,000 names takes 20 MB,
+  // but 150 MB with readdir(). 'buffer' is documented for opendir(), though missing in its types.
   const directory = await opendir(path, {encoding: 'buffer' as BufferEncoding, bufferSize: 1024});
   const entries: Entry[] = [];
   for await (const entry of directory as AsyncIterable<unknown> as AsyncIterable<Dirent<Buffer>>) {

@@ -22,11 +22,11 @@ export type TypeRule = 'extension' | 'content' | 'strict';
 
 export interface TypeDecision {
   contentType: string;
-  /** One sentence, where the name and the bytes speak of different types. */
+  /** One sentence, if the name and the bytes have different types. */
   warning?: string;
 }
 
-/** Decides under which type a file is sent, by its name and its bytes; refuses with a MediaError what is no media. */
+/** Decides the content type of a file by its name and bytes; rejects with a MediaError if it is not media. */
 export async function decideContentType(
   name: string,
   bytes: RandomAccess,
@@ -43,8 +43,8 @@ export async function decideContentType(
 }
 
 /**
- * The same of a source, whose type may be given. What a walk found is refused as no media under a given type, too: that
- * is not about what else lies in the directory.
+ * Decides the content type of a source; the type may be given. Files found by a walk are refused even then if they are not
+ * media: the given type is not meant for other files in the directory.
  */
 export async function decideSourceType(
   source: Source,
@@ -56,7 +56,7 @@ export async function decideSourceType(
   return {contentType};
 }
 
-/** Rejects with a NotMediaError for what a walk found and neither name nor bytes call an image or a video. */
+/** Rejects with a NotMediaError if a walk found the file and neither its name nor its bytes say that it is media. */
 export async function refuseToTake({typeName, found}: Source, opened: RandomAccess): Promise<void> {
   if (found === undefined || (await found.isNamedMedia())) return;
   await decideContentType(typeName, opened, 'content').catch(error => {
@@ -78,23 +78,23 @@ function choose(claim: Claim, finding: MediaFinding, rule: TypeRule): TypeDecisi
   return {contentType: type, warning: describeMismatch(claim, type, finding.type)};
 }
 
-/** Loads what a rare type needs: once very many files are open, no module can be loaded any more. */
+/** Loads modules that rare types need: with very many files open, no module can be loaded any more. */
 export async function loadTypeKnowledge(): Promise<void> {
   await Promise.all([import('mime-types'), loadSniffer()]);
 }
 
 const svg = 'image/svg+xml';
 
-/** What the bytes are in a file with this name, which may be of a format that is text, or wrapped in another. */
+/** The finding for a file with this name, whose format may be text, or wrapped in another format. */
 function within({type}: Claim, finding: Finding): Finding {
   if (finding?.isMedia !== false || type === undefined) return finding;
   if (isWrappedIn(type, finding.what)) return {isMedia: true, type};
-  // The root of an SVG may lie past what was read of it.
+  // The root element of an SVG may come after the bytes that were read.
   const isOwnText = finding.what === plainText ? isTextType(type) : finding.what === markup && type === svg;
   return isOwnText ? undefined : finding;
 }
 
-/** The claim as the bytes read it, where its extension stands for several types. */
+/** The claim with the type that the bytes decide, if the extension has several types. */
 function resolved(claim: Claim, finding: Finding): Claim {
   const isFurther = finding?.isMedia === true && furtherTypes.get(claim.extension)?.includes(finding.type);
   return isFurther ? {...claim, type: finding.type} : claim;
@@ -108,7 +108,7 @@ function readExtension(name: string): Claim | Promise<Claim> {
     : lookUp(extension).then(found => claimOf(name, extension, found));
 }
 
-/** Whether a name alone calls a file an image or a video. */
+/** Whether the name alone says that a file is an image or a video. */
 export function isNamedMedia(name: string): boolean | Promise<boolean> {
   const claim = readExtension(name);
   const isMedia = ({type, isAmbiguous}: Claim) => type !== undefined && !isAmbiguous;
@@ -131,7 +131,7 @@ const quotedString = '"(?:[\\t \\x21\\x23-\\x5b\\x5d-\\x7e]|\\\\[\\t\\x20-\\x7e]
 const typePattern = new RegExp(`^(image|video)/(${token})`, 'i');
 const parameterPattern = new RegExp(`[ \\t]*;[ \\t]*(?:(${token})=(${token}|${quotedString}))?`, 'y');
 
-/** Checks a value of `--content-type` (RFC 9110, 8.3.1) and writes it the usual way; a usage error if it is no image/* or video/*. */
+/** Parses and normalises a value of `--content-type` (RFC 9110, 8.3.1); a usage error if it is not image/* or video/*. */
 export function parseContentType(value: string): string {
   const text = value.trim();
   const [whole, type, subtype] = typePattern.exec(text) ?? [];
@@ -142,7 +142,7 @@ export function parseContentType(value: string): string {
   while (parameterPattern.lastIndex < text.length) {
     const parameter = parameterPattern.exec(text);
     if (parameter === null) throw badType(value);
-    // A semicolon with nothing behind it is allowed, and says nothing.
+    // A semicolon with nothing after it is allowed.
     if (parameter[1] !== undefined) parsed += `; ${parameter[1].toLowerCase()}=${parameter[2]}`;
   }
   return parsed;
@@ -155,7 +155,7 @@ function badType(value: string): MediaError {
   });
 }
 
-/** The extensions (lower case, without a dot) and the media types that stand for images and videos, each sorted. */
+/** The extensions (lower case, without a dot) and the media types of images and videos, each sorted. */
 export async function mediaNames(): Promise<{extensions: string[]; types: string[]}> {
   const {types} = await import('mime-types');
   const known = [...Object.entries(types), ...extensionTypes].filter(([, type]) => isMediaType(type));
@@ -165,7 +165,7 @@ export async function mediaNames(): Promise<{extensions: string[]; types: string
   };
 }
 
-/** The media type of each known extension of images and videos, and whether the bytes have to confirm it. */
+/** The media type of each known image and video extension, and whether the bytes must confirm it. */
 export async function mediaExtensions(): Promise<{extension: string; type: string; isAmbiguous: boolean}[]> {
   const {types} = await import('mime-types');
   return [...new Map([...Object.entries(types), ...extensionTypes])]

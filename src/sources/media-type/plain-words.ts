@@ -1,4 +1,4 @@
-/** What a reader calls the formats that are found in place of images and videos, by their media types. */
+/** Common names of formats that are found in place of images and videos, by media type. */
 const words = new Map<string, string>(
   Object.entries({
     'an HTML page': 'text/html',
@@ -108,15 +108,15 @@ const containerWords = new Map([
   ['video/x-msvideo', 'an AVI file'],
 ]);
 
-/** A format that is no image and no video, in the words of its readers; `name` is that of the file. */
+/** The common name of a format that is neither an image nor a video; `name` is the file's name. */
 export function wordsFor(type: string, name: string): string {
-  // One format is behind old Office documents, installers, mails and the thumbnails of folders.
+  // Old Office documents, installers, mails and folder thumbnails share one format.
   if (type === 'application/x-cfb') return describeCompoundFile(name);
   if (!/^[a-z]+\/\S+$/.test(type)) return type;
   return words.get(type) ?? (type.startsWith('audio/') ? 'an audio file' : `a file of type ${type}`);
 }
 
-/** What a container of video is called. */
+/** The common name of a video container. */
 export function containerWordsFor(type: string): string {
   return containerWords.get(type) ?? `a file of type ${type}`;
 }

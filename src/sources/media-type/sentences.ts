@@ -7,20 +7,20 @@ import {base64Text, dataUri} from './sniff/plain-text.ts';
 import {appleDouble} from './sniff/signatures.ts';
 import {lfsPointer} from './sniff/text.ts';
 
-/** What a file's name claims. */
+/** What a file's name says about its type. */
 export interface Claim {
-  /** The file's name, which may hold anything. */
+  /** The file's name, which may contain any characters. */
   name: string;
-  /** In lower case, without its dot; empty if there is none. It may hold anything, too. */
+  /** In lower case without the dot; empty if there is none. It may contain any characters. */
   extension: string;
   /** The image/* or video/* type of the extension. */
   type?: string;
-  /** The type of an extension that names something else. */
+  /** The type of an extension that is not an image or a video. */
   otherType?: string;
   isAmbiguous: boolean;
 }
 
-/** The refusal of a file that is no image and no video, or of which nothing says that it is one. */
+/** The error for a file that is neither an image nor a video, or that nothing shows to be one. */
 export function notMedia(claim: Claim, finding: Finding, isCalledMedia: boolean): NotMediaError {
   return new NotMediaError(
     `${fileOf(claim)} is not recognised as an image or a video: ${describe(claim, finding)}.`,
@@ -28,7 +28,7 @@ export function notMedia(claim: Claim, finding: Finding, isCalledMedia: boolean)
   );
 }
 
-/** The refusal of a file whose name and bytes are of different types. */
+/** The error for a file whose name and bytes have different types. */
 export function mismatched(claim: Claim, finding: MediaFinding): MediaError {
   return new MediaError(
     'type_mismatch',
@@ -37,12 +37,12 @@ export function mismatched(claim: Claim, finding: MediaFinding): MediaError {
   );
 }
 
-/** The warning that a file is sent as another type than its bytes have. */
+/** The warning that a file is sent with another type than its bytes have. */
 export function describeMismatch(claim: Claim, sent: string, found: string): string {
   return `The extension .${extensionOf(claim)} says ${sent}, but the bytes say ${found}: sent as ${sent} (--types content sends ${found}).`;
 }
 
-/** What can be shown of a text that may hold anything. */
+/** Shortens and cleans a text that may contain any characters. */
 export function showable(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }
@@ -56,7 +56,7 @@ function extensionOf({extension}: Claim): string {
   return shown.length > 16 ? `${shown.slice(0, 16)}...` : shown;
 }
 
-/** Both findings in one clause: what the extension says, and what the bytes say. */
+/** The types by extension and by bytes in one clause. */
 function describe(claim: Claim, finding: Finding): string {
   return `${describeClaim(claim)}, and the bytes ${describeBytes(claim, finding)}`;
 }
@@ -99,7 +99,7 @@ function hintForOther(claim: Claim, {what, container}: OtherFinding): string {
   return `If it is one all the same, name its type, for example --content-type ${type}.`;
 }
 
-/** What makes an image or a video of a file that is none, where that can be said. */
+/** How to get an image or a video from a file that is not one, if known. */
 function remedyFor(claim: Claim, what: string): string | undefined {
   const isShowable = claim.name !== '-' && showable(claim.name) === claim.name;
   if (what === appleDouble) {
@@ -108,7 +108,7 @@ function remedyFor(claim: Claim, what: string): string | undefined {
     return `It holds what macOS notes about another file: upload ${file ?? 'that one'} instead.`;
   }
   if (/archive$/.test(wordsFor(what, claim.name))) return unpackHint(claim, what, isShowable);
-  // Only a name that promises a picture says what would come out of it.
+  // Only the name of a picture shows what the result would be.
   if (claim.type === undefined || claim.isAmbiguous || !isShowable) return undefined;
   const file = shellQuoted(claim.name);
   const decoded = shellQuoted(join(dirname(claim.name), `decoded-${basename(claim.name)}`));

@@ -10,15 +10,15 @@ import type {DiskFile} from './disk-file.ts';
 import {OpenFile} from './open-file.ts';
 import type {OpenSource, Source} from './source.ts';
 
-/** Files by their names as typed in a directory; they share what is learnt about their disk. */
+/** Makes sources of files by their names as typed in a directory. They share what is learnt about the disk. */
 export function filesIn(cwd: string): (name: string) => Source {
   const disk = new Disk();
   return name => sourceAt(disk, name, typedPath(cwd, name), false);
 }
 
 /**
- * The file at a path as the system takes it, shown under a name; nothing is touched before it is opened. `isRegular`: it has
- * just been seen to be a regular file.
+ * The file at a path, shown under a name; it is not touched before it is opened. `isRegular`: whether it was just seen to be a
+ * regular file.
  */
 export function sourceAt(disk: Disk, name: string, path: FilePath, isRegular: boolean): Source {
   const measure = () =>
@@ -46,7 +46,7 @@ async function openFile(disk: Disk, name: string, path: FilePath, isRegular: boo
   }
 }
 
-/** Opening a device or FIFO can have effects of its own, so those are refused by name first, then again once open. */
+/** Opening a device or FIFO can have side effects, so those are refused before opening, then again when open. */
 async function refuseWhatBlocks(name: string, path: FilePath): Promise<void> {
   try {
     const stats = await stat(path);
@@ -120,7 +120,7 @@ async function describeOpenError(name: string, error: unknown): Promise<MediaErr
   }
 }
 
-/** What is dragged onto a terminal may arrive as a URL; where that names a file that exists, its path is told. */
+/** Dragging a file onto a terminal may type a URL; if it names an existing file, the hint has the path. */
 async function pathHint(name: string): Promise<{hint?: string}> {
   if (!/^file:\/\//i.test(name)) return {};
   try {

@@ -80,15 +80,15 @@ export class OpenFile implements OpenSource {
     return there !== undefined && there.dev === dev && there.ino === ino;
   }
 
-  /** Throws when the file is not what it was, by what is at its path and what is open. */
+  /** Throws if the file has changed, judging by its path (`there`) and the open file (`now`). */
   #check(there: BigIntStats | undefined, now: BigIntStats): void {
     const then = this.#file.opened;
     if (now.size !== then.size) throw this.#changed(now.size > then.size ? 'it grew' : 'it shrank');
     if (now.mtimeNs !== then.mtimeNs) throw this.#changed('it was rewritten');
-    // A path that is gone is no change of content; another file in its place is. Symbolic links are followed.
+    // A removed path does not change the content; another file in its place does. Symbolic links are followed.
     if (there !== undefined && !this.#isOpened(there)) throw this.#changed('another file took its place');
-    // Writing moves mtime and ctime; putting mtime back leaves ctime moved. chmod, chown, link and unlink move ctime
-    // too but show in the other fields, as a rename shows in the path, and change no content.
+    // Writing changes mtime and ctime, and ctime cannot be set back. chmod, chown, link and unlink also change ctime but not
+    // the content; they show in other fields, and a rename shows in the path.
     const relabelled =
       now.mode !== then.mode || now.uid !== then.uid || now.gid !== then.gid || now.nlink !== then.nlink;
     if (now.ctimeNs !== then.ctimeNs && !relabelled && there !== undefined)

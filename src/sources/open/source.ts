@@ -1,33 +1,33 @@
 import type {StopSignal} from '../../host.ts';
 import type {FilePath} from '../../lib/typed-path.ts';
 
-/** Something to upload, not opened yet. */
+/** Something to upload that is not open yet. */
 export interface Source {
-  /** What the user called it, as messages show it: what is not UTF-8 is replaced; `-` for standard input. */
+  /** The user's name for it, as shown in messages: bytes that are not UTF-8 are replaced; `-` for standard input. */
   readonly name: string;
-  /** The name's bytes, where they are not UTF-8. */
+  /** The name's bytes, if they are not UTF-8. */
   readonly nameBytes?: Buffer;
-  /** The name whose extension speaks for the content type. */
+  /** The name whose extension counts for the content type. */
   readonly typeName: string;
-  /** Below the directory that was named; otherwise the path as named, normalised. Shards and the journal go by it. */
+  /** The path below the named directory, otherwise the normalised path as named. Shards and the journal use it. */
   readonly relativePath?: FilePath;
-  /** Set where this machine cannot tell which files it stands for, so that no shard may leave it out. */
+  /** Set if it is unknown which files it stands for, so that every shard must include it. */
   readonly everyShard?: true;
-  /** Set of what can be opened only once: standard input. */
+  /** Set for standard input, which can be opened only once. */
   readonly isOnce?: true;
-  /** Set of what a walk came across and nobody named. */
+  /** Set for files that a walk found and no input named. */
   readonly found?: FoundInput;
-  /** Its size in bytes, without opening it; 0 where that cannot be told. */
+  /** Its size in bytes, without opening it; 0 if unknown. */
   measure?(): Promise<number>;
   /** Opens it, or rejects with a MediaError that says why it cannot be uploaded. */
   open(signal: StopSignal<Error>): Promise<OpenSource>;
 }
 
-/** What makes a walk leave something out. */
+/** What decides whether a walk leaves a file out. */
 export interface FoundInput {
-  /** Whether its name, which begins with a dot, hides it: it is left out. */
+  /** Whether its name begins with a dot, so that it is left out. */
   isHidden: boolean;
-  /** Whether its name calls it an image or a video; otherwise it is left out unless its bytes do. */
+  /** Whether its name says that it is an image or a video; otherwise it is left out unless its bytes say so. */
   isNamedMedia(): boolean | Promise<boolean>;
 }
 
@@ -38,13 +38,13 @@ export interface OpenSource {
   /** Of the opened file; absent where the bytes are no file of this machine that anybody can open again. */
   readonly stat?: FileStat | undefined;
   /**
-   * Reads up to `length` bytes at `position`; fewer only at the end. They are in the memory of `into`, where that is
-   * given and large enough. Rejects with `file_unreadable`.
+   * Reads up to `length` bytes at `position`; fewer only at the end. Uses the memory of `into` if that is given and large
+   * enough. Rejects with `file_unreadable`.
    */
   read(position: number, length: number, into?: Uint8Array): Promise<Uint8Array>;
-  /** Rejects with `source_changed` when the content is no longer what was opened. */
+  /** Rejects with `source_changed` if the content has changed since it was opened. */
   verify(): Promise<void>;
-  /** The whole content, where that is small; undefined otherwise. Rejects with `file_unreadable`. */
+  /** The whole content if it is small, otherwise undefined. Rejects with `file_unreadable`. */
   small?(): Promise<SmallContent> | undefined;
   close(): Promise<void>;
 }
@@ -61,8 +61,8 @@ export interface FileStat {
 
 /** The content of a small file. */
 export interface SmallContent {
-  /** As many as the source's size; fewer only where it ended before. */
+  /** As many as the source's size; fewer only if it was cut short. */
   bytes: Uint8Array;
-  /** Throws what `verify` rejects with. */
+  /** Throws the error that `OpenSource.verify` rejects with. */
   verify(): void;
 }

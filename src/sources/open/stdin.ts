@@ -11,15 +11,15 @@ import type {OpenSource, Source} from './source.ts';
 
 export interface StdinOptions {
   stdin: Readable;
-  /** The name that speaks for the content type; the bytes decide without one. */
+  /** The name whose extension counts for the content type; without it the bytes decide. */
   name?: string | undefined;
   temporaryDirectory: string;
 }
 
 /**
- * Standard input as a source. It is written to a temporary file first, since Content-Length has to be known before
- * the first byte is sent. The file loses its name as soon as it is open, so that not even a kill leaves it behind; where the
- * system keeps the name of an open file, as Windows may, it goes when the source is closed.
+ * Standard input as a source. It is written to a temporary file first, since Content-Length must be known before the
+ * first byte is sent. The file's name is removed as soon as it is open, so that nothing is left behind even if the process
+ * is killed. If the system does not allow that, as on Windows, the name is removed when the source is closed.
  */
 export function stdinSource(options: StdinOptions): Source {
   const name = options.name === undefined ? '-' : basename(options.name);
@@ -60,7 +60,7 @@ async function copy(options: StdinOptions, handle: FileHandle, signal: StopSigna
   }
 }
 
-/** The spooled input, which leaves nothing behind when it is closed. */
+/** The temporary file, which is deleted when it is closed. */
 class SpooledFile extends OpenFile {
   readonly #remove: () => Promise<void>;
 
@@ -90,7 +90,7 @@ function spooled(handle: FileHandle, path: string, opened: BigIntStats): DiskFil
   };
 }
 
-/** A new open file, and what takes its name away where the system did not let that happen at once. */
+/** A new open file without a name, and a function that removes the name if the system did not allow it at once. */
 async function openNameless(
   directory: string,
 ): Promise<{handle: FileHandle; path: string; remove: () => Promise<void>}> {

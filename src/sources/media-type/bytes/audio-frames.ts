@@ -1,9 +1,9 @@
 import type {RandomAccess} from './random-access.ts';
 
-/** So many frames in a row are no coincidence. */
+/** This many consecutive frames are no coincidence. */
 const enoughFrames = 4;
 
-/** Kilobits a second by the index in a frame's header (ISO/IEC 11172-3, 2.4.2.3; 13818-3, 2.4.2.3). */
+/** Kilobits per second by the index in a frame's header (ISO/IEC 11172-3, 2.4.2.3; 13818-3, 2.4.2.3). */
 const bitRates = {
   layer1: [32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
   layer2: [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
@@ -15,8 +15,8 @@ const bitRates = {
 const sampleRates = [44100, 48000, 32000];
 
 /**
- * Whether a span of a file holds frames of MPEG audio, AAC or AC-3: several in a row, or, of a sliver, one after the other to
- * exactly its end.
+ * Whether a part of a file contains frames of MPEG audio, AAC or AC-3: several in a row or, in a short file, frames up to its
+ * exact end.
  */
 export async function holdsAudioFrames(bytes: RandomAccess, start: number, end: number): Promise<boolean> {
   let position = start;
@@ -31,12 +31,12 @@ export async function holdsAudioFrames(bytes: RandomAccess, start: number, end: 
   return true;
 }
 
-// Many a file begins with a frame of silence that describes the rest, which even a part of it is known by.
+// Many files begin with a silent frame that describes the rest; part of that frame is enough to recognise it.
 function isInfoFrame(header: Uint8Array): boolean {
   return /Xing|Info|VBRI/.test(String.fromCharCode(...header));
 }
 
-/** A frame's length in bytes by its header; undefined if it is none. */
+/** The length of a frame in bytes, from its header; undefined if it is not a frame. */
 function frameLength(header: Uint8Array): number | undefined {
   const [first = 0, second = 0, third = 0, fourth = 0, fifth = 0, sixth = 0] = header;
   if (first === 0x0b && second === 0x77) return dolbyLength(third, fourth, fifth, sixth);
@@ -59,10 +59,10 @@ function rowOf(layer: number, isFull: boolean): readonly number[] {
   return layer === 1 ? bitRates.layer1 : layer === 2 ? bitRates.layer2 : bitRates.layer3;
 }
 
-/** Kilobits a second of AC-3 by every second size code (ATSC A/52, table 5.18). */
+/** Kilobits per second of AC-3 by every second size code (ATSC A/52, table 5.18). */
 const dolbyRates = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640];
 
-// E-AC-3 says its length itself; AC-3's follows from its rates, with a word more every other time at 44.1 kHz.
+// E-AC-3 contains its length; AC-3's is computed from its rates, with one more word in every other frame at 44.1 kHz.
 function dolbyLength(third: number, fourth: number, fifth: number, sixth: number): number | undefined {
   const version = sixth >> 3;
   if (version > 16) return undefined;
@@ -74,7 +74,7 @@ function dolbyLength(third: number, fourth: number, fifth: number, sixth: number
   return (words + (sampleRate === 44100 ? fifth & 1 : 0)) * 2;
 }
 
-// The sampling rate's last three indices are reserved, and a frame is longer than its header (ISO/IEC 13818-7, 6.2).
+// The last three sampling rates are reserved, and a frame is longer than its header (ISO/IEC 13818-7, 6.2).
 function adtsLength(third: number, fourth: number, fifth: number, sixth: number): number | undefined {
   const length = ((fourth & 3) << 11) | (fifth << 3) | (sixth >> 5);
   return ((third >> 2) & 15) < 13 && length > 7 ? length : undefined;

@@ -1,4 +1,4 @@
-/** Whether the bytes at an offset are these, one character of the string a byte. */
+/** Whether the bytes at an offset equal a string with one character per byte. */
 export function matches(bytes: Uint8Array, offset: number, expected: string): boolean {
   if (offset + expected.length > bytes.length) return false;
   for (let index = 0; index < expected.length; index += 1) {
@@ -7,12 +7,12 @@ export function matches(bytes: Uint8Array, offset: number, expected: string): bo
   return true;
 }
 
-/** A DataView of the bytes, for numbers of more than one byte. */
+/** A DataView of the bytes, for multi-byte numbers. */
 export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Whether the bytes hold a sequence of bytes, one character of the string a byte. */
+/** Whether the bytes contain a string with one character per byte. */
 export function holds(bytes: Uint8Array, sequence: string): boolean {
   const first = sequence.charCodeAt(0);
   for (let at = bytes.indexOf(first); at !== -1; at = bytes.indexOf(first, at + 1)) {

@@ -1,15 +1,15 @@
 import type {RandomAccess} from '../bytes/random-access.ts';
 
-/** mediabunny skips tags and covers of any length; past this many bytes it is stopped. */
+/** mediabunny skips tags and cover pictures of any length; after this many bytes it is stopped. */
 const mostBytes = 2 ** 20;
 
 /**
- * Whether frames of MP3 or AAC follow one another, which mediabunny tells: file-type concludes it from eleven bits.
- * Loading mediabunny takes a tenth of a second, so it is done for files that look like audio only.
+ * Whether a file has consecutive frames of MP3 or AAC, according to mediabunny; file-type only checks eleven bits. Loading
+ * mediabunny takes 50 to 100 ms, so it is only done for files that look like audio.
  */
 export async function isAudioStream(bytes: RandomAccess): Promise<boolean> {
   const {ADTS, CustomSource, Input, Logging, LogLevel, MP3} = await import('mediabunny');
-  // The console is not ours to write on.
+  // By default mediabunny writes to the console.
   Logging.level = LogLevel.Silent;
   let left = mostBytes;
   const source = new CustomSource({

@@ -1,4 +1,4 @@
-/** What the bytes are: an image or video type, positively something else, or (undefined) nothing that anybody knows. */
+/** What the bytes are: an image or video, certainly something else, or unknown (undefined). */
 export type Finding = MediaFinding | OtherFinding | undefined;
 
 export interface MediaFinding {
@@ -8,8 +8,8 @@ export interface MediaFinding {
 
 export interface OtherFinding {
   isMedia: false;
-  /** A media type, or words; of a container of video, what is in it. */
+  /** A media type or a description; for a video container, its content. */
   what: string;
-  /** The type that the container has when there is video in it. */
+  /** The type of the container if it contained video. */
   container?: string;
 }

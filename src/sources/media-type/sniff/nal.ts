@@ -1,7 +1,7 @@
-/** A raw film's codec by the units that it begins with, which are told by the bytes behind their start codes. */
+/** The codec of a raw video stream, by the bytes after its first start codes. */
 interface Codec {
   type: string;
-  /** Whether a film may begin with a unit with this header. */
+  /** Whether a stream may begin with a unit with this header. */
   begins(first: number, second: number): boolean;
   /** Whether units with this header exist. */
   exists(first: number, second: number): boolean;
@@ -40,7 +40,7 @@ export function sniffRawVideo(head: Uint8Array): string | undefined {
   return codecs.find(isOf)?.type;
 }
 
-/** Enough to tell: a film has dozens a second. */
+/** Enough units to decide: a stream has dozens per second. */
 const mostUnits = 8;
 
 function* startCodes(head: Uint8Array): Generator<number> {

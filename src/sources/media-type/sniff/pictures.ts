@@ -1,6 +1,6 @@
 import {matches, viewOf} from '../bytes/bytes.ts';
 
-/** The type of a picture whose beginning is more than a few fixed bytes, if that is what the bytes are. */
+/** The type of a picture that is recognised by more than a few fixed bytes, if the bytes are one. */
 export function sniffPicture(head: Uint8Array): string | undefined {
   return (
     netpbmType(head) ??
@@ -26,7 +26,7 @@ const netpbmTypes = new Map([
   ['Ph', 'image/x-phm'],
 ]);
 
-// A letter and a digit begin any text: the size has to follow, past comments (netpbm's manual).
+// Any text may begin with a letter and a digit, so the size must follow, after comments (netpbm's manual).
 function netpbmType(head: Uint8Array): string | undefined {
   if (head[0] !== 0x50) return undefined;
   const text = latin1(head, 0, 1024);
@@ -51,7 +51,7 @@ function iffType(head: Uint8Array): string | undefined {
   return matches(head, 0, 'FORM') ? iffTypes.get(latin1(head, 8, 4)) : undefined;
 }
 
-// Behind 512 bytes for anything, or without them: the size, the frame, and the operator that tells the version.
+// With or without a preamble of 512 bytes: the size, the frame, and the version operator.
 function pictType(head: Uint8Array): string | undefined {
   const isNew = (start: number) => matches(head, start + 10, '\0\x11\x02\xff\x0c\0');
   const isOld = matches(head, 522, '\x11\x01') && head.subarray(0, 512).every(byte => byte === 0);
@@ -65,7 +65,7 @@ function radianceType(head: Uint8Array): string | undefined {
     : undefined;
 }
 
-// Two bytes would be a coincidence: what they announce has to make sense.
+// Two bytes may be a coincidence, so the header must make sense.
 function sgiType(head: Uint8Array): string | undefined {
   if (!matches(head, 0, '\x01\xda') || head.length < 12) return undefined;
   const dimension = viewOf(head).getUint16(4);

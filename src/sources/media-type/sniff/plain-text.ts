@@ -1,21 +1,21 @@
 import {decode} from './text.ts';
 
-/** What a text without any mark of its own is called. */
+/** The description of a text without a known format. */
 export const plainText = 'plain text';
-/** Text that begins with a tag of which nobody knows more. */
+/** The description of a text that begins with an unknown tag. */
 export const markup = 'text with markup';
 export const base64Text = 'base64 text';
 export const dataUri = 'a data URI';
 
-/** Fewer bytes are no text that anybody would write: any format may begin like that. */
+/** Fewer bytes are not recognised as text, since any format may begin like that. */
 const shortestText = 5;
 
-/** What the first bytes are, if they are nothing but text: plain text, base64 or a data URI; undefined otherwise. */
+/** The kind of text that the first bytes are: plain text, base64 or a data URI; undefined if they are not text. */
 export function sniffPlainText(head: Uint8Array, isWhole: boolean): string | undefined {
   if (head.length < shortestText || !isText(head, isWhole)) return undefined;
   const text = decode(head.subarray(0, 1024)).trim();
   if (/^data:[\w.+-]+\/[\w.+-]+[;,]/i.test(text)) return dataUri;
-  // Long enough to be no word, and with a character that no word has: base64 has them all mixed.
+  // Base64 is longer than a word, and contains characters that words do not have.
   const isBase64 = text.length >= 64 && /^[A-Za-z0-9+/_\-\s]+=*$/.test(text) && isMixed(text);
   if (isBase64) return base64Text;
   return text.startsWith('<') ? markup : plainText;
@@ -38,7 +38,7 @@ function isText(head: Uint8Array, isWhole: boolean): boolean {
   return beyondAscii === 0 || isUtf8(head, isWhole) || isEightBit(head, beyondAscii);
 }
 
-// Tab, line feed, form feed, carriage return and the escapes of terminals stand in texts.
+// Texts may contain tab, line feed, form feed, carriage return and terminal escapes.
 function isControl(byte: number): boolean {
   return byte === 0x7f || (byte < 0x20 && ![0x09, 0x0a, 0x0c, 0x0d, 0x1b].includes(byte));
 }
@@ -52,12 +52,12 @@ function isUtf8(head: Uint8Array, isWhole: boolean): boolean {
   }
 }
 
-// A text of the time before Unicode: mostly ASCII, and long enough for that to be no chance.
+// A text in an encoding older than Unicode is mostly ASCII, and must be long enough to exclude chance.
 function isEightBit(head: Uint8Array, beyondAscii: number): boolean {
   return head.length >= 64 && beyondAscii * 8 < head.length;
 }
 
-// Behind the mark any two bytes are a character, so most of them have to be of the Latin alphabet.
+// After the byte order mark any two bytes are a character, so most characters must be Latin.
 function isUtf16(head: Uint8Array, encoding: 'utf-16le' | 'utf-16be'): boolean {
   const text = new TextDecoder(encoding).decode(head.subarray(0, head.length & ~1));
   const latin = text.match(/[\t\n\f\r\x20-\x7e\xa0-\xff]/g)?.length ?? 0;

@@ -1,9 +1,9 @@
 import {matches, viewOf} from '../bytes/bytes.ts';
 
-/** What the file is called in which macOS keeps its notes about another one, on disks of other systems. */
+/** The file in which macOS stores metadata of another file on disks of other systems. */
 export const appleDouble = 'an AppleDouble file';
 
-/** Bytes that name a type beyond doubt; what is not here, file-type knows, at the price of loading it. */
+/** First bytes that identify a type for certain. file-type knows further types, but takes time to load. */
 const signatures: readonly (readonly [bytes: string, type: string])[] = [
   ['GIF87a', 'image/gif'],
   ['GIF89a', 'image/gif'],
@@ -23,13 +23,13 @@ const signatures: readonly (readonly [bytes: string, type: string])[] = [
   ['\x8bJNG\r\n\x1a\n', 'image/x-jng'],
   ['msid', 'image/x-mrsid-image'],
   ['id=ImageMagick', 'image/x-miff'],
-  // Raw pictures that are no TIFF.
+  // Raw pictures that are not TIFFs.
   ['II\x1a\0\0\0HEAPCCDR', 'image/x-canon-crw'],
   ['IIU\0', 'image/x-panasonic-rw2'],
   ['\0MRM', 'image/x-minolta-mrw'],
   ['FOVb', 'image/x-sigma-x3f'],
   ['ARRI\x12\x34\x56\x78', 'image/x-dcraw'],
-  // Films.
+  // Videos.
   ['\x8aMNG\r\n\x1a\n', 'video/x-mng'],
   ['DKIF\0\0\x20\0', 'video/x-ivf'],
   ['YUV4MPEG2 ', 'video/x-yuv4mpeg'],
@@ -38,7 +38,7 @@ const signatures: readonly (readonly [bytes: string, type: string])[] = [
   ['NSVs', 'video/x-nsv'],
   ['SMK2', 'video/vnd.radgamettools.smacker'],
   ['SMK4', 'video/vnd.radgamettools.smacker'],
-  // What is no media.
+  // Not media.
   ['\x0a\x0d\x0d\x0a', 'application/vnd.tcpdump.pcap'],
   ['bplist00', 'a macOS property list'],
   ['.ra\xfd', 'an audio file'],
@@ -55,7 +55,7 @@ const signatures: readonly (readonly [bytes: string, type: string])[] = [
   ['\x1f\x8b\x08', 'application/gzip'],
 ];
 
-/** The type that the first bytes of a file name beyond doubt, if they do. */
+/** The type that the first bytes of a file identify for certain, if any. */
 export function sniffSignature(head: Uint8Array): string | undefined {
   if (matches(head, 0, '\x89PNG\r\n\x1a\n')) return pngType(head);
   if (matches(head, 0, 'RIFF') && matches(head, 8, 'WEBP')) return 'image/webp';
@@ -64,7 +64,7 @@ export function sniffSignature(head: Uint8Array): string | undefined {
   return sniffWithin(head);
 }
 
-/** What a package of Capture One is called: a ZIP of one raw picture and its settings. */
+/** A Capture One package: a ZIP of one raw picture and its settings. */
 const captureOne = 'a Capture One package';
 
 // The first entry is the picture (APPNOTE.TXT, 4.3.7).
@@ -73,7 +73,7 @@ function isEip(head: Uint8Array): boolean {
   return /^\d+\.(?:iiq|tiff?|cr2|nef|dng)$/i.test(String.fromCharCode(...head.subarray(30, 30 + length)));
 }
 
-/** Types that other bytes than the first name. */
+/** Types that are identified by bytes at an offset. */
 function sniffWithin(head: Uint8Array): string | undefined {
   if (isTagged(head)) return 'audio/mpeg';
   if (matches(head, 4, 'RED1') || matches(head, 4, 'RED2')) return 'video/x-red-r3d';
@@ -84,20 +84,20 @@ function sniffWithin(head: Uint8Array): string | undefined {
   return isFlic(head) ? 'video/x-fli' : undefined;
 }
 
-// Only audio is tagged like that, whatever its codec: the version and the length have bits that are never set.
+// Only audio files have these tags, whatever their codec; some bits of the version and the length are never set.
 function isTagged(head: Uint8Array): boolean {
   if (!matches(head, 0, 'ID3') || head.length < 10) return false;
   return (head[3] ?? 255) < 5 && head.subarray(6, 10).every(byte => byte < 0x80);
 }
 
-// Autodesk's animations: FLI, and FLC with its larger screens; both have eight bits a pixel.
+// Autodesk's animations: FLI, and FLC for larger screens; both have eight bits per pixel.
 function isFlic(head: Uint8Array): boolean {
   if (!matches(head, 4, '\x11\xaf') && !matches(head, 4, '\x12\xaf')) return false;
   const view = viewOf(head);
   return head.length >= 16 && view.getUint16(8, true) > 0 && view.getUint16(10, true) > 0;
 }
 
-// An animation says so ahead of the picture's data (PNG, third edition, 11.3.6).
+// An animation has a chunk before the picture's data (PNG, third edition, 11.3.6).
 function pngType(head: Uint8Array): string {
   const view = viewOf(head);
   let position = 8;
@@ -108,7 +108,7 @@ function pngType(head: Uint8Array): string {
   return 'image/png';
 }
 
-/** Checks of what file-type concludes from a few bytes, which any file may begin with; false where we know better. */
+/** Checks of types that file-type reports after only a few bytes; false if our own checks are better. */
 const confirmations = new Map<string, (head: Uint8Array, size: number) => boolean>([
   ['image/bmp', head => [12, 16, 40, 52, 56, 64, 108, 124].includes(uint32(head, 14))],
   ['image/gif', () => false],
@@ -126,17 +126,17 @@ const confirmations = new Map<string, (head: Uint8Array, size: number) => boolea
   ['application/x-cpio', head => matches(head, 0, '07070')],
 ]);
 
-/** Whether a type that file-type reports is more than a coincidence of a few bytes. */
+/** Whether a type that file-type reports is more than a coincidence. */
 export function isConfirmed(type: string, head: Uint8Array, size: number): boolean {
   return confirmations.get(type)?.(head, size) ?? true;
 }
 
-/** A cursor has the layout of an icon, and another number in its header. */
+/** A cursor has the layout of an icon with another number in its header. */
 export function isCursor(head: Uint8Array): boolean {
   return matches(head, 0, '\0\0\x02\0');
 }
 
-// An uncompressed TGA begins like a cursor: the first picture has to lie within the file, behind the directory.
+// An uncompressed TGA begins like a cursor, so the first picture must be within the file, after the directory.
 function isIconDirectory(head: Uint8Array, size: number): boolean {
   if (head.length < 22) return false;
   const count = viewOf(head).getUint16(4, true);

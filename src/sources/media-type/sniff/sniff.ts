@@ -13,13 +13,13 @@ import {sniffText} from './text.ts';
 
 const headLength = 64 * 1024;
 
-/** Containers that may hold video, of which neither we nor file-type can tell. */
+/** Containers for which file-type cannot tell whether there is video. */
 const undecided = new Set(['application/ogg', 'application/vnd.ms-asf']);
 
-/** Audio that file-type concludes from two bytes. */
+/** Audio types that file-type reports after only two bytes. */
 const bareAudio = new Set(['audio/mpeg', 'audio/aac', 'audio/vnd.dolby.dd-raw']);
 
-/** Says what a file's bytes are: from its first 64 KiB, and for containers from the list of tracks. */
+/** Finds out what a file's bytes are, from its first 64 KiB and, for containers, from the list of tracks. */
 export async function sniff(bytes: RandomAccess): Promise<Finding> {
   const head = await bytes.read(0, Math.min(headLength, bytes.size));
   const isWhole = head.length === bytes.size;
@@ -41,29 +41,29 @@ function containerFinding({type, tracks}: Contents): Finding {
   return {isMedia: false, what: tracks, container: type};
 }
 
-/** Loads what sniffing nearly always needs. */
+/** Loads the module that sniffing nearly always needs. */
 export async function loadSniffer(): Promise<void> {
   await import('file-type');
 }
 
 async function askFileType(head: Uint8Array, bytes: RandomAccess): Promise<Finding> {
   const {fileTypeFromBuffer} = await import('file-type');
-  // It throws for some malformed files; those it does not recognise.
+  // It throws for some malformed files, which count as not recognised.
   const reported = (await fileTypeFromBuffer(head).catch(() => undefined))?.mime;
   if (reported === undefined) return isTiff(head) ? {isMedia: true, type: 'image/tiff'} : undefined;
-  // XML is for the sniffer of text to tell, which looks at more than the declaration.
+  // XML is left to sniffText, which reads more than the declaration.
   if (reported === 'application/xml' || undecided.has(reported)) return undefined;
   if (!isConfirmed(reported, head, bytes.size)) return undefined;
   if (bareAudio.has(reported) && !(await isAudio(bytes))) return undefined;
   return finding(reported === 'image/x-icon' && isCursor(head) ? 'image/x-cursor' : canonicalType(reported));
 }
 
-// mediabunny wants more of it than a sliver has.
+// mediabunny needs more bytes than a short file has.
 async function isAudio(bytes: RandomAccess): Promise<boolean> {
   return (await holdsAudioFrames(bytes, 0, bytes.size)) || isAudioStream(bytes);
 }
 
-// file-type wants the directory as well, which may be at the end of a large file.
+// file-type also needs the directory, which may be at the end of a large file.
 function isTiff(head: Uint8Array): boolean {
   return matches(head, 0, 'II*\0') || matches(head, 0, 'MM\0*');
 }

@@ -1,14 +1,14 @@
-/** What a Git LFS pointer is called: the file that it stands for was not fetched. */
+/** The description of a Git LFS pointer, whose file was not fetched. */
 export const lfsPointer = 'a Git LFS pointer';
 
-/** Elements that begin a page whose author left <html> out. */
+/** Elements that may begin a page without <html>. */
 const htmlElements = new Set(
   'html head body title meta link script style base div span p a h1 h2 h3 table center font iframe form pre'.split(
     ' ',
   ),
 );
 
-/** What a text says it is, as a media type or in words: markup, JSON, a pointer, a playlist; undefined if nothing. */
+/** The format of a text as a media type or description: markup, JSON, a pointer, a playlist; undefined if unknown. */
 export function sniffText(head: Uint8Array, isWhole: boolean): string | undefined {
   const text = decode(head);
   if (text.startsWith('version https://git-lfs.github.com/spec/v1')) return lfsPointer;
@@ -23,9 +23,9 @@ export function sniffText(head: Uint8Array, isWhole: boolean): string | undefine
   return undefined;
 }
 
-/** The first bytes as text: UTF-16 as it is, all else a character a byte, without a byte order mark. */
+/** The first bytes as text, without a byte order mark: UTF-16 is decoded, otherwise each byte is a character. */
 export function decode(head: Uint8Array): string {
-  // Every name and mark that is looked for is ASCII: Latin-1 reads them in UTF-8 and all its kin, and cannot fail.
+  // All names that are searched for are ASCII, which Latin-1 reads in UTF-8 and similar encodings, without errors.
   const [first, second, third] = head;
   if (first === 0xef && second === 0xbb && third === 0xbf) return latin1(head.subarray(3));
   if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(head);
@@ -39,7 +39,7 @@ function latin1(bytes: Uint8Array): string {
   return new TextDecoder('latin1').decode(bytes);
 }
 
-/** Walks the prolog of XML or HTML to the root element, each character once. */
+/** Parses the prolog of XML or HTML up to the root element, in linear time. */
 function sniffMarkup(text: string, start: number): string | undefined {
   let position = start;
   let declared = false;
@@ -66,11 +66,11 @@ function rootType(text: string, position: number, declared: boolean): string | u
   if (name === undefined) return undefined;
   if (name.slice(name.indexOf(':') + 1) === 'svg') return 'image/svg+xml';
   if (htmlElements.has(name.toLowerCase())) return 'text/html';
-  // A word in angle brackets may begin any text: without a declaration, its closing tag has to follow.
+  // Any text may begin with a word in angle brackets, so without a declaration a closing tag must follow.
   return declared || text.includes(`</${name}`, position) ? 'application/xml' : undefined;
 }
 
-/** The position past a document type declaration, which may hold quotes, comments and a bracketed subset; -1 if none. */
+/** The position after a document type declaration, which may contain quotes, comments and a subset; -1 if it has no end. */
 function afterDoctype(text: string, start: number): number {
   let position = start;
   let inSubset = false;

@@ -26,7 +26,7 @@ export interface Contents {
   tracks: Tracks;
 }
 
-/** Containers whose first bytes name what is in them: the type with video, how they begin, and what they hold. */
+/** Containers that list their tracks in their first bytes: the type with video, a test, and a reader of the tracks. */
 const containers: readonly (readonly [
   type: string,
   begins: (head: Uint8Array) => boolean,
@@ -56,7 +56,7 @@ export async function readContainer(head: Uint8Array, bytes: RandomAccess): Prom
   if (type === undefined) return undefined;
   if (type.startsWith('image/')) return {type, tracks: undefined};
   const tracks = await isobmffTracks(cached);
-  // Players use the brands of audio for audio only; just a moving picture outweighs them.
+  // The brands of audio are for audio only, unless there is a video track.
   if (type === 'audio/mp4') return {type: 'video/mp4', tracks: tracks ?? 'audio'};
   return {type, tracks};
 }

@@ -3,10 +3,10 @@ import {matches, viewOf} from '../bytes/bytes.ts';
 import type {RandomAccess} from '../bytes/random-access.ts';
 import {mostTelling, type Tracks} from './tracks.ts';
 
-/** Enough for any film's headers; a file that was made to tire us ends here. */
+/** Enough for any real file; limits files that were made to waste time. */
 const mostBoxes = 1000;
 
-/** Major brands of pictures, and of films that have a type of their own (ISO/IEC 23008-12, mp4ra.org). */
+/** Major brands of pictures, and of videos that have their own type (ISO/IEC 23008-12, mp4ra.org). */
 const brandTypes = new Map([
   ['avif', 'image/avif'],
   ['avis', 'image/avif'],
@@ -34,7 +34,7 @@ const brandTypes = new Map([
   ['M4VP', 'video/x-m4v'],
 ]);
 
-/** What the handlers of a movie's tracks stand for; of the rest (time codes, metadata, hints) none is seen or heard. */
+/** The kinds of tracks by their handlers; `none` for time codes, metadata and hints. */
 const handlers = new Map<string, 'video' | 'audio' | 'subtitles' | 'none'>([
   ['vide', 'video'],
   ['pict', 'video'],
@@ -49,14 +49,14 @@ const handlers = new Map<string, 'video' | 'audio' | 'subtitles' | 'none'>([
   ['hint', 'none'],
 ]);
 
-/** The type that the head of an MP4, QuickTime or HEIF file names, whatever its tracks are; undefined for others. */
+/** The type by the first bytes of an MP4, QuickTime or HEIF file, regardless of its tracks; undefined for others. */
 export function isobmffType(head: Uint8Array, size: number): string | undefined {
   const kind = latin1(head, 4);
-  // QuickTime's films from before the file type box begin with one of these.
+  // QuickTime files older than the file type box begin with one of these.
   if (['moov', 'mdat', 'wide', 'free', 'skip', 'pnot'].includes(kind)) {
     return isPlausible(head, size) ? 'video/quicktime' : undefined;
   }
-  // A piece of a film that is streamed: the list of its tracks is in another file (ISO/IEC 14496-12, 8.8 and 8.16).
+  // A segment of a stream has its list of tracks in another file (ISO/IEC 14496-12, 8.8 and 8.16).
   if (['styp', 'moof', 'sidx'].includes(kind))
     return isPlausible(head, size) ? 'video/iso.segment' : undefined;
   if (kind !== 'ftyp' || head.length < 16 || !/^[\x20-\x7e]{4}$/.test(latin1(head, 8))) return undefined;
@@ -67,7 +67,7 @@ export function isobmffType(head: Uint8Array, size: number): string | undefined 
   return brandTypes.get(brand) ?? 'video/mp4';
 }
 
-/** What an MP4 or QuickTime file holds, by its list of tracks wherever that is; undefined unless it is there, whole. */
+/** The content of an MP4 or QuickTime file, by its list of tracks; undefined unless the list is complete. */
 export async function isobmffTracks(bytes: RandomAccess): Promise<Tracks> {
   const budget = {boxes: mostBoxes, isSound: true};
   const movie = await findBox(bytes, 'moov', {start: 0, end: bytes.size}, budget);
@@ -86,14 +86,14 @@ export async function isobmffTracks(bytes: RandomAccess): Promise<Tracks> {
   return mostTelling(found);
 }
 
-/** What the data itself is, where no list of tracks was written: a recording that was broken off. */
+/** The content by the data itself, for an aborted recording without a list of tracks. */
 async function tracksOfData(bytes: RandomAccess, budget: Budget): Promise<Tracks> {
   const data = await findBox(bytes, 'mdat', {start: 0, end: bytes.size}, budget);
   if (data === undefined) return undefined;
   return (await holdsAudioFrames(bytes, data.start, data.end)) ? 'audio' : undefined;
 }
 
-/** How many more boxes may be looked at, and whether all so far made sense. */
+/** How many more boxes may be read, and whether all so far were valid. */
 interface Budget {
   boxes: number;
   isSound: boolean;
@@ -116,13 +116,13 @@ async function findBox(
 ): Promise<Box | undefined> {
   for await (const box of boxes(bytes, within, budget)) {
     if (box.kind === kind) return box;
-    // A segment of a stream: its track list is in another file.
+    // A segment of a stream has its list of tracks in another file.
     if (box.kind === 'moof') return undefined;
   }
   return undefined;
 }
 
-/** The boxes that follow one another in a span, until one does not fit into it (ISO/IEC 14496-12, 4.2). */
+/** The consecutive boxes in a span, up to one that does not fit (ISO/IEC 14496-12, 4.2). */
 async function* boxes(bytes: RandomAccess, within: Span, budget: Budget): AsyncGenerator<Box> {
   let position = within.start;
   while (position + 8 <= within.end) {
@@ -150,13 +150,13 @@ function latin1(bytes: Uint8Array, offset: number): string {
   return String.fromCharCode(...bytes.subarray(offset, offset + 4));
 }
 
-// "wide" and "free" are words as well: what precedes them has to be the box's size, in 32 bits or announcing 64.
+// "wide" and "free" are also words, so the size of a box must precede them, in 32 bits or as the mark of 64.
 function isPlausible(head: Uint8Array, size: number): boolean {
   const box = viewOf(head).getUint32(0);
   return box <= 1 || (box >= 8 && (box < 2 ** 24 || box <= size));
 }
 
-// libavif and others may name the general brand first, and their own among those that the file is compatible with.
+// Some encoders, such as libavif, write a general major brand, and their own among the compatible brands.
 function hasAvifBrand(head: Uint8Array): boolean {
   const end = Math.min(viewOf(head).getUint32(0), head.length);
   for (let offset = 16; offset + 4 <= end; offset += 4) {

@@ -2,7 +2,7 @@ import {matches} from '../bytes/bytes.ts';
 import type {RandomAccess} from '../bytes/random-access.ts';
 import {mostTelling, type Tracks} from './tracks.ts';
 
-/** Elements ahead of the track list: a handful, or a cluster each few seconds where the list comes last. */
+/** The most elements before the list of tracks: a few, or a cluster every few seconds if the list comes last. */
 const mostElements = 4000;
 
 // The identifiers of RFC 9559 and RFC 8794.
@@ -12,7 +12,7 @@ const trackList = 0x1654ae6b;
 const trackEntry = 0xae;
 const trackType = 0x83;
 
-/** What may be seen, heard or read; 3 is a picture with its sound (RFC 9559, 5.1.4.1.3). */
+/** The kinds of tracks; 3 is a picture with sound (RFC 9559, 5.1.4.1.3). */
 const trackTypes = new Map<number, Tracks>([
   [1, 'video'],
   [2, 'audio'],
@@ -20,7 +20,7 @@ const trackTypes = new Map<number, Tracks>([
   [17, 'subtitles'],
 ]);
 
-/** The type that the head of a Matroska or WebM file names, whatever its tracks are; undefined for others. */
+/** The type by the first bytes of a Matroska or WebM file, regardless of its tracks; undefined for others. */
 export function matroskaType(head: Uint8Array): string | undefined {
   if (!matches(head, 0, '\x1a\x45\xdf\xa3')) return undefined;
   const header = readElement(head, 0);
@@ -36,7 +36,7 @@ export function matroskaType(head: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** What a Matroska or WebM file holds, by its list of tracks wherever that is; undefined unless it is there, whole. */
+/** The content of a Matroska or WebM file, by its list of tracks; undefined unless the list is complete. */
 export async function matroskaTracks(bytes: RandomAccess): Promise<Tracks> {
   const budget = {elements: mostElements, isSound: true};
   const whole = await findElement(bytes, segment, {data: 0, size: bytes.size}, budget);
@@ -58,7 +58,7 @@ export async function matroskaTracks(bytes: RandomAccess): Promise<Tracks> {
   return isWhole && !found.has('unknown') ? mostTelling(found) : undefined;
 }
 
-/** How many more elements may be looked at, and whether all so far made sense. */
+/** How many more elements may be read, and whether all so far were valid. */
 interface Budget {
   elements: number;
   isSound: boolean;
@@ -95,20 +95,20 @@ async function findElement(
   return undefined;
 }
 
-/** One element's identifier, where its data begins, and how long that is: without end (Infinity) in live streams. */
+/** An element's identifier, where its data begins, and its length, which is infinite in live streams. */
 function readElement(bytes: Uint8Array, position: number): Element | undefined {
   const idLength = lengthOf(bytes[position]);
   const sizeLength = lengthOf(bytes[position + idLength]);
   const data = position + idLength + sizeLength;
   if (idLength === 0 || idLength > 4 || sizeLength === 0 || data > bytes.length) return undefined;
   const id = bigEndian(0, bytes.subarray(position, position + idLength));
-  // The size's marker bit goes first: with it, eight bytes would not fit into a number.
+  // With the marker bit, a size of eight bytes would not fit into a number.
   const highest = (bytes[position + idLength] ?? 0) & (0xff >> sizeLength);
   const size = bigEndian(highest, bytes.subarray(position + idLength + 1, data));
   return {id, data, size: size >= 2 ** (7 * sizeLength) - 1 ? Number.POSITIVE_INFINITY : size};
 }
 
-// A number's length is told by the leading zero bits of its first byte, plus one.
+// The length of a number is the count of leading zero bits in its first byte, plus one.
 function lengthOf(first: number | undefined): number {
   return first === undefined || first === 0 ? 0 : Math.clz32(first) - 23;
 }

@@ -1,7 +1,7 @@
 import {holds, matches, viewOf} from '../bytes/bytes.ts';
 import {mostTelling, type Tracks} from './tracks.ts';
 
-/** How the first packet of each stream in an Ogg file begins. */
+/** The first bytes of each stream in an Ogg file, by codec. */
 const oggCodecs: readonly (readonly [magic: string, tracks: Tracks])[] = [
   ['\x80theora', 'video'],
   ['\x01video\0', 'video'],
@@ -20,7 +20,7 @@ export function isOgg(head: Uint8Array): boolean {
   return matches(head, 0, 'OggS');
 }
 
-/** What an Ogg file holds: every stream begins, one page each, before any goes on (RFC 3533, section 6). */
+/** The content of an Ogg file. The first pages of all streams come before any other page (RFC 3533, section 6). */
 export function oggTracks(head: Uint8Array): Tracks {
   const found = new Set<Tracks>();
   let position = 0;
@@ -47,8 +47,8 @@ export function isAsf(head: Uint8Array): boolean {
 }
 
 /**
- * What an ASF file holds: the header names the type of each stream by its GUID (ASF 01.20.03, 3.3). file-type looks at
- * the first stream only.
+ * The content of an ASF file, whose header has the type of each stream as a GUID (ASF 01.20.03, 3.3). file-type reads only
+ * the first stream.
  */
 export function asfTracks(head: Uint8Array): Tracks {
   if (head.length < 24) return undefined;
@@ -63,11 +63,11 @@ export function isFlv(head: Uint8Array): boolean {
   return matches(head, 0, 'FLV\x01') && matches(head, 5, '\0\0\0\x09');
 }
 
-/** What an FLV holds: its tags follow one another, each with its kind, and some writers' headers lie. */
+/** The content of an FLV, by the kinds of its consecutive tags, since some headers are wrong. */
 export function flvTracks(head: Uint8Array): Tracks {
   const found = new Set<Tracks>();
   const view = viewOf(head);
-  // A tag is preceded by the length of the one before.
+  // Each tag is preceded by the length of the previous one.
   let position = head.length < 9 ? head.length : view.getUint32(5) + 4;
   while (position + 11 <= head.length) {
     const kind = (head[position] ?? 0) & 31;
@@ -76,7 +76,7 @@ export function flvTracks(head: Uint8Array): Tracks {
     else if (kind !== 18) return undefined;
     position += 11 + (view.getUint32(position) & 0xffffff) + 4;
   }
-  // Video may begin late: what its header announces has to agree.
+  // Video may begin late, so the header must agree.
   return ((head[4] ?? 1) & 1) === 0 ? mostTelling(found) : undefined;
 }
 
@@ -85,7 +85,7 @@ export function isAvi(head: Uint8Array): boolean {
   return matches(head, 0, 'RIFF') && matches(head, 8, 'AVI ');
 }
 
-/** What an AVI holds: the header of each stream begins with its kind. */
+/** The content of an AVI, by the headers of its streams. */
 export function aviTracks(head: Uint8Array): Tracks {
   const end = aviHeaderEnd(head);
   if (end === undefined) return undefined;
@@ -111,7 +111,7 @@ export function isRealMedia(head: Uint8Array): boolean {
   return matches(head, 0, '.RMF\0\0\0');
 }
 
-/** What a RealMedia file holds: the properties of each stream name its type. */
+/** The content of a RealMedia file, by the properties of its streams. */
 export function realMediaTracks(head: Uint8Array): Tracks {
   if (holds(head, 'video/x-pn-')) return 'video';
   return holds(head, 'audio/x-pn-') ? 'audio' : undefined;
@@ -125,7 +125,7 @@ export function isWtv(head: Uint8Array): boolean {
   return matches(head, 0, wtvHeader);
 }
 
-/** What such a recording holds, by the kinds of its streams, which are DirectShow's. */
+/** The content of such a recording, by the DirectShow types of its streams. */
 export function wtvTracks(head: Uint8Array): Tracks {
   if (holds(head, `vids${directShowKind}`)) return 'video';
   return holds(head, `auds${directShowKind}`) ? 'audio' : undefined;

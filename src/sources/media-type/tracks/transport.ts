@@ -1,7 +1,7 @@
 import {viewOf} from '../bytes/bytes.ts';
 import {mostTelling, type Tracks} from './tracks.ts';
 
-/** What the streams of a program are (ISO/IEC 13818-1, table 2-34; ATSC and SMPTE for those from 0x80 on). */
+/** The kinds of streams by type (ISO/IEC 13818-1, table 2-34; from 0x80 on, ATSC and SMPTE). */
 const streamTypes = new Map<number, 'video' | 'audio' | 'none'>([
   ...[0x01, 0x02, 0x10, 0x1b, 0x1e, 0x1f, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25].map(each => video(each)),
   ...[0x31, 0x32, 0x33, 0x34, 0x35, 0x42, 0xd1, 0xd2, 0xd4, 0xea].map(each => video(each)),
@@ -19,13 +19,13 @@ function audio(type: number): readonly [number, 'audio'] {
   return [type, 'audio'];
 }
 
-/** Descriptors that tell what a private stream is: AC-3, E-AC-3, DTS, AAC; subtitles and teletext (ETSI EN 300 468). */
+/** Descriptors of private streams: AC-3, E-AC-3, DTS, AAC; subtitles and teletext (ETSI EN 300 468). */
 const descriptors = new Map<number, Tracks>([
   ...[0x6a, 0x7a, 0x7b, 0x7c, 0x81].map(tag => [tag, 'audio'] as const),
   ...[0x46, 0x56, 0x59].map(tag => [tag, 'subtitles'] as const),
 ]);
 
-/** What an MPEG transport stream holds, by the tables of its programs; undefined unless they tell it of each stream. */
+/** The content of an MPEG transport stream, by the tables of its programs; undefined unless every stream is known. */
 export function transportTracks(head: Uint8Array): Tracks {
   const layout = layoutOf(head);
   if (layout === undefined) return undefined;
@@ -41,7 +41,7 @@ export function transportTracks(head: Uint8Array): Tracks {
   return found.has('unknown') ? undefined : mostTelling(found);
 }
 
-/** Where the packets begin, and how far apart. */
+/** Where the packets begin, and the distance between them. */
 function layoutOf(head: Uint8Array): {start: number; distance: number} | undefined {
   for (const distance of [188, 192, 204]) {
     for (let start = 0; start < distance; start += 1) {
@@ -56,7 +56,7 @@ interface Section {
   bytes: Uint8Array;
 }
 
-/** The table that begins in a packet, if one does and ends in it. */
+/** The table in a packet, if it begins and ends there. */
 function sectionOf(packet: Uint8Array): Section | undefined {
   const view = viewOf(packet);
   const flags = view.getUint16(1);
@@ -100,8 +100,8 @@ function described(list: Uint8Array): Tracks | 'unknown' {
 }
 
 /**
- * Whether packets follow each other at the distances of an MPEG transport stream: 188 bytes, 192 with a time stamp,
- * 204 with error correction. A capture may begin within a packet; the fewer packets, the stricter.
+ * Whether the bytes are packets of an MPEG transport stream: of 188 bytes, 192 with a time stamp, or 204 with error
+ * correction. A capture may begin within a packet; then more packets are required.
  */
 export function isTransportStream(head: Uint8Array): boolean {
   for (const distance of [188, 192, 204]) {
@@ -119,7 +119,7 @@ function packetsFollow(head: Uint8Array, start: number, distance: number, least:
   if (whole < least) return false;
   for (let packet = 0; packet < Math.min(whole, 8); packet += 1) {
     const position = start + packet * distance;
-    // The sync byte is the letter G: the next bytes must hold neither an error nor the reserved "no content" (H.222.0, 2.4.3).
+    // The sync byte is the letter G, so the next bytes must not have the error bit or the reserved "no content" (H.222.0, 2.4.3).
     const isPacket = head[position] === 0x47 && ((head[position + 1] ?? 0x80) & 0x80) === 0;
     if (!isPacket || ((head[position + 3] ?? 0) & 0x30) === 0) return false;
   }

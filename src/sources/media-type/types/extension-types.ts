@@ -1,21 +1,21 @@
-/** Where a row of the table has its name from. */
+/** The source of a row's media type. */
 export type TypeSource =
-  /** The registry of media types. */
+  /** IANA's registry of media types. */
   | 'IANA'
-  /** The registry has the container under application/; the service takes image/* and video/* only. */
+  /** The registry has the container under application/, but the service accepts only image/* and video/*. */
   | 'IANA, as video'
-  /** The database of freedesktop.org, which desktops go by. */
+  /** The shared MIME database of freedesktop.org. */
   | 'shared-mime-info'
-  /** What the tools of that name call the format, where neither of the above has a name for it. */
+  /** The tools of that format, if neither of the above has a name for it. */
   | 'exiftool'
   | 'file'
   | 'GPAC'
-  /** The name that mime-types has for the same format under another extension, or for its container. */
+  /** mime-types' type of the same format under another extension, or of its container. */
   | 'mime-types'
-  /** mime-types has another name, of one rare variant of the format. */
+  /** mime-types has the type of a rare variant of the format. */
   | 'correction';
 
-/** Extensions that mime-types lacks, or gives to another format, with their types. */
+/** Extensions that mime-types lacks, or assigns to another format, with their types. */
 export const extensionRows: readonly (readonly [extension: string, type: string, source: TypeSource])[] = [
   // Camera raw.
   ['3fr', 'image/x-hasselblad-3fr', 'shared-mime-info'],
@@ -48,7 +48,7 @@ export const extensionRows: readonly (readonly [extension: string, type: string,
   ['srw', 'image/x-samsung-srw', 'shared-mime-info'],
   ['sti', 'image/x-sinar-sti', 'shared-mime-info'],
   ['x3f', 'image/x-sigma-x3f', 'shared-mime-info'],
-  // Cameras without a name of their own: what shared-mime-info calls any raw picture.
+  // Cameras without their own type: shared-mime-info's type of any raw picture.
   ['ari', 'image/x-dcraw', 'shared-mime-info'],
   ['bay', 'image/x-dcraw', 'shared-mime-info'],
   ['cap', 'image/x-dcraw', 'shared-mime-info'],
@@ -91,7 +91,7 @@ export const extensionRows: readonly (readonly [extension: string, type: string,
   ['tpic', 'image/x-tga', 'shared-mime-info'],
   ['xcf', 'image/x-xcf', 'shared-mime-info'],
   ['xyze', 'image/vnd.radiance', 'IANA'],
-  // Films.
+  // Videos.
   ['264', 'video/h264', 'IANA'],
   ['265', 'video/h265', 'IANA'],
   ['266', 'video/h266', 'IANA'],
@@ -129,8 +129,8 @@ export const extensionRows: readonly (readonly [extension: string, type: string,
 ];
 
 /**
- * Extensions that stand for files of other kinds as well, mostly more often: transport streams and TypeScript, raw
- * pictures and anything raw, captures of a network, font metrics, subtitles, schemas. Here the bytes must confirm.
+ * Extensions that other kinds of files have too, often more commonly: transport streams and TypeScript, raw pictures and
+ * raw data, network captures, font metrics, subtitles, schemas. For these the bytes must confirm the type.
  */
 export const ambiguousExtensions = new Set([
   'cap',
@@ -154,7 +154,7 @@ export const ambiguousExtensions = new Set([
   'ts',
 ]);
 
-/** Further types that an extension is used for: the bytes tell which. */
+/** Further types of an extension; the bytes decide. */
 export const furtherTypes = new Map<string, readonly string[]>([
   ['btf', ['image/tiff']],
   ['m4v', ['video/mp4v-es']],

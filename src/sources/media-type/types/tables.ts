@@ -1,11 +1,11 @@
 import {extensionRows} from './extension-types.ts';
 
-/** What mime-types lacks, or has another name for. */
+/** Extensions that mime-types lacks or assigns another type. */
 export const extensionTypes: ReadonlyMap<string, string> = new Map(
   extensionRows.map(([extension, type]) => [extension, type]),
 );
 
-/** What mime-types says of the extensions that nearly all files have: its own table takes a while to load. */
+/** mime-types' types of the most common extensions, since its own table takes time to load. */
 export const commonTypes = new Map([
   ['avi', 'video/x-msvideo'],
   ['avif', 'image/avif'],
@@ -22,7 +22,7 @@ export const commonTypes = new Map([
   ['webp', 'image/webp'],
 ]);
 
-/** file-type's names for what mime-types, or the table above, calls something else. */
+/** file-type's names of types that mime-types, or the table above, names differently. */
 const aliases = new Map([
   ['image/icns', 'image/x-icns'],
   ['image/j2c', 'image/x-jp2-codestream'],
@@ -36,7 +36,7 @@ const aliases = new Map([
   ['video/vnd.avi', 'video/x-msvideo'],
 ]);
 
-/** Raw pictures that are TIFFs; many say so only in a private tag, or nowhere. */
+/** Raw pictures that are TIFFs, often with no mark except a private tag. */
 const rawTiffs = [
   'image/x-adobe-dng',
   'image/x-canon-cr2',
@@ -63,26 +63,26 @@ const rawTiffs = [
   'image/x-sony-srf',
 ];
 
-/** Types whose bytes cannot, or need not, be told apart: within a line the name of the file is to be trusted. */
+/** Types whose bytes cannot or need not be distinguished: within a line, the file's name decides. */
 const families = [
-  // One container; the extension alone tells a film from a stream of anything.
+  // The same container; only the extension distinguishes them.
   ['video/x-ms-asf', 'video/x-ms-wmv', 'video/x-ms-wm'],
-  // HEIF's brands: cameras and phones write .heic and .heif with any of them.
+  // Cameras and phones write .heic and .heif with any of HEIF's brands.
   ['image/heif', 'image/heic', 'image/heif-sequence', 'image/heic-sequence', 'image/avci', 'image/avcs'],
-  // An animated PNG is a PNG for every reader.
+  // An animated PNG is also a PNG.
   ['image/png', 'image/apng'],
   ['image/tiff', ...rawTiffs],
-  // Canon's films have the brand of its pictures.
+  // Canon's videos have the brand of its pictures.
   ['image/x-canon-cr3', 'video/x-canon-crm'],
-  // MPEG-4 files that differ in the major brand only, and the pieces that they are streamed in.
+  // MPEG-4 files that differ only in the major brand, and segments of streams.
   ['video/mp4', 'video/x-m4v', 'video/x-f4v', 'video/iso.segment'],
-  // A progressive JPEG, a JPEG with further pictures after the first, and a film of JPEGs.
+  // A progressive JPEG, a JPEG with several pictures, and a video of JPEGs.
   ['image/jpeg', 'image/pjpeg', 'image/mpo', 'video/x-mjpeg'],
   // A DVD's VOB is an MPEG program stream.
   ['video/mpeg', 'video/x-ms-vob'],
-  // One format, from before and after its standard.
+  // The same format before and after its standard.
   ['image/jxr', 'image/vnd.ms-photo'],
-  // mime-types has one name for two formats that both end in .ras.
+  // mime-types has one type for two formats with the extension .ras.
   ['image/x-cmu-raster', 'image/x-sun-raster'],
   [
     'image/x-portable-anymap',
@@ -91,11 +91,11 @@ const families = [
     'image/x-portable-graymap',
     'image/x-portable-pixmap',
   ],
-  // RGB is what SGI's own format was called first.
+  // RGB is an older name of SGI's format.
   ['image/sgi', 'image/x-rgb'],
 ];
 
-/** Types that the bytes suggest of files that may be something more specific, which only the name tells. */
+/** Types of bytes that may have a more specific type, which only the name shows. */
 const refinements = new Map<string, readonly string[]>([
   ['image/tiff', rawTiffs],
   ['image/x-adobe-dng', ['image/x-gopro-gpr']],
@@ -106,7 +106,7 @@ const refinements = new Map<string, readonly string[]>([
   ['video/mp4', ['video/iso.segment']],
 ]);
 
-/** Formats that are wrapped in what else holds anything: the type that the name says, and what the bytes are. */
+/** Formats that are wrapped in a general one: the type of the name, and that of the bytes. */
 const wrappings = new Map<string, string>([
   ['image/vnd.fpx', 'application/x-cfb'],
   ['image/vnd.net-fpx', 'application/x-cfb'],
@@ -116,12 +116,12 @@ const wrappings = new Map<string, string>([
 /** Formats that are text themselves. */
 const textTypes = new Set(['image/cgm', 'image/vnd.dxf', 'image/x-xbitmap', 'image/x-xpixmap']);
 
-/** The type that our own tables give an extension (lower case, without its dot), if they have one. */
+/** The type of an extension (lower case, without its dot) in our own tables, if any. */
 export function tabledExtensionType(extension: string): string | undefined {
   return extensionTypes.get(extension) ?? commonTypes.get(extension);
 }
 
-/** The name under which we know a media type that file-type reports: lower case, without parameters. */
+/** Converts a media type from file-type to our name: lower case, without parameters. */
 export function canonicalType(type: string): string {
   const bare = (type.split(';', 1)[0] ?? '').trim().toLowerCase();
   return aliases.get(bare) ?? bare;
@@ -132,12 +132,12 @@ export function typesAgree(one: string, other: string): boolean {
   return one === other || families.some(family => family.includes(one) && family.includes(other));
 }
 
-/** Whether a name's type is a more specific one of the same family as that of the bytes. */
+/** Whether the type of the name is a more specific form of the type of the bytes. */
 export function isMoreSpecific(named: string, found: string): boolean {
   return refinements.get(found)?.includes(named) ?? false;
 }
 
-/** Whether files of a media type may be, byte for byte, what is no media by itself. */
+/** Whether a media type is wrapped in a format that is not media itself. */
 export function isWrappedIn(type: string, what: string): boolean {
   return wrappings.get(type) === what;
 }
@@ -147,7 +147,7 @@ export function isTextType(type: string): boolean {
   return textTypes.has(type);
 }
 
-/** Whether a media type is one that the service takes: image/* or video/*. */
+/** Whether the service accepts a media type: image/* or video/*. */
 export function isMediaType(type: string): boolean {
   return type.startsWith('image/') || type.startsWith('video/');
 }
