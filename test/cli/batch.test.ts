@@ -227,7 +227,7 @@ describe('media upload --journal', () => {
     const {sandbox} = await connectedSandbox();
     await pictures(sandbox, 'assets', 1);
     const env = {...sandbox.env, MEDIA_BASE_URL: url};
-    const client = sandbox.run(['upload', '-r', 'assets', '--journal', 'j'], {env});
+    const client = sandbox.start(['upload', '-r', 'assets', '--journal', 'j'], {env});
     expect((await client).signal).toBe('SIGKILL');
     const again = await sandbox.run(['upload', '-r', 'assets', '--journal', 'j', '--ndjson'], {env});
     expect(again.exitCode).toBe(5);
@@ -242,7 +242,7 @@ describe('media upload --journal', () => {
     const {service, sandbox} = await connectedSandbox();
     const names = await pictures(sandbox, 'assets', 60);
     for (const stored of [1, 15, 30, 45]) {
-      const client = sandbox.run(['upload', '-r', 'assets', '--journal', 'j', '-c', '4']);
+      const client = sandbox.start(['upload', '-r', 'assets', '--journal', 'j', '-c', '4']);
       while ((await service.records()).length < stored) await new Promise(resolve => setImmediate(resolve));
       client.kill('SIGKILL');
       await client;

@@ -72,12 +72,12 @@ describe('exitStatus', () => {
 describe('a process ends with', () => {
   test('0: one file uploaded', async () => {
     const {url} = await scriptedServer(...answers(200));
-    expect(await (await sandboxFor(url)).run(['upload', photo])).toMatchObject({exitCode: 0, stderr: ''});
+    expect(await (await sandboxFor(url)).start(['upload', photo])).toMatchObject({exitCode: 0, stderr: ''});
   });
 
   test('1: the only file refused', async () => {
     const {url} = await scriptedServer(...answers(415));
-    expect(await (await sandboxFor(url)).run(['upload', photo])).toMatchObject({exitCode: 1, stdout: ''});
+    expect(await (await sandboxFor(url)).start(['upload', photo])).toMatchObject({exitCode: 1, stdout: ''});
   });
 
   test.each([
@@ -86,38 +86,44 @@ describe('a process ends with', () => {
     [['upload', photo, '--no-such-flag']],
     [['nonsense']],
   ])('2: %j', async parameters => {
-    const {exitCode, stdout} = await (await sandbox()).run(parameters);
+    const {exitCode, stdout} = await (await sandbox()).start(parameters);
     expect({exitCode, stdout}).toEqual({exitCode: 2, stdout: ''});
   });
 
   test('3: one uploaded, one refused', async () => {
     const {url} = await scriptedServer(...answers(200, 415));
-    expect(await (await sandboxFor(url)).run(['upload', '-c', '1', photo, jpg])).toMatchObject({exitCode: 3});
+    expect(await (await sandboxFor(url)).start(['upload', '-c', '1', photo, jpg])).toMatchObject({
+      exitCode: 3,
+    });
   });
 
   test('3: one missing, one uploaded', async () => {
     const {url} = await scriptedServer(...answers(200));
-    expect(await (await sandboxFor(url)).run(['upload', 'missing.png', photo])).toMatchObject({exitCode: 3});
+    expect(await (await sandboxFor(url)).start(['upload', 'missing.png', photo])).toMatchObject({
+      exitCode: 3,
+    });
   });
 
   test('4: nothing configured', async () => {
-    expect(await (await sandbox()).run(['upload', photo])).toMatchObject({exitCode: 4, stdout: ''});
+    expect(await (await sandbox()).start(['upload', photo])).toMatchObject({exitCode: 4, stdout: ''});
   });
 
   test('4: one uploaded, then 401', async () => {
     const {url} = await scriptedServer(...answers(200, 401));
-    expect(await (await sandboxFor(url)).run(['upload', '-c', '1', photo, jpg, gif])).toMatchObject({
+    expect(await (await sandboxFor(url)).start(['upload', '-c', '1', photo, jpg, gif])).toMatchObject({
       exitCode: 4,
     });
   });
 
   test('5: one unknown, then 401', async () => {
     const {url} = await scriptedServer(...answers(500, 401));
-    expect(await (await sandboxFor(url)).run(['upload', '-c', '1', photo, jpg])).toMatchObject({exitCode: 5});
+    expect(await (await sandboxFor(url)).start(['upload', '-c', '1', photo, jpg])).toMatchObject({
+      exitCode: 5,
+    });
   });
 
   test('6: nothing listens', async () => {
-    const {exitCode} = await (await sandboxFor(await deadUrl())).run(['upload', photo, '--retries', '0']);
+    const {exitCode} = await (await sandboxFor(await deadUrl())).start(['upload', photo, '--retries', '0']);
     expect(exitCode).toBe(6);
   });
 
@@ -127,7 +133,7 @@ describe('a process ends with', () => {
     const machine = await sandboxFor(url, {
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(broken)}`,
     });
-    const {stdout, stderr, exitCode} = await machine.run(['upload', photo]);
+    const {stdout, stderr, exitCode} = await machine.start(['upload', photo]);
     expect({stdout, stderr, exitCode}).toEqual({
       stdout: '',
       stderr:
@@ -259,7 +265,12 @@ test('a service that accepts and closes at once: no hang, no crash', async () =>
   onTestFinished(() => {
     server.close();
   });
-  const {exitCode, stdout} = await (await sandboxFor(urlOf(server))).run(['upload', photo, '--retries', '2']);
+  const {exitCode, stdout} = await (await sandboxFor(urlOf(server))).start([
+    'upload',
+    photo,
+    '--retries',
+    '2',
+  ]);
   expect(stdout).toBe('');
   // The end may be seen just before the release or just after it.
   expect([1, 5]).toContain(exitCode);

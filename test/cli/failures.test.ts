@@ -158,7 +158,7 @@ describe('the failures of several inputs, on stderr', () => {
       connection.answer(200, someRecord);
     });
     const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key-for-tests'});
-    const run = box.run(['upload', photo, 'gone.png', '-c', '2', option]);
+    const run = box.start(['upload', photo, 'gone.png', '-c', '2', option]);
     let stderr = '';
     run.stderr?.on('data', chunk => {
       stderr += chunk;

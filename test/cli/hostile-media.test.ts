@@ -30,7 +30,7 @@ test('a MOV that keeps its reader busy for ever: stored all the same, and the ph
 
 test('a MOV that keeps its reader busy for ever, and Ctrl-C: the run ends by it', async () => {
   const box = await sandbox();
-  const upload = box.run(['upload', await endlessMov(box.directory), '--base-url', 'embedded', '--json']);
+  const upload = box.start(['upload', await endlessMov(box.directory), '--base-url', 'embedded', '--json']);
   // Once its bytes lie there, they are about to be read.
   await eventually(async () =>
     (await sizesIn(join(box.directory, 'data/media/embedded/temporary'))).includes(16_519),

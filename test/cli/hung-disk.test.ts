@@ -59,7 +59,7 @@ async function interruptHung(
       connection.answer(200, someRecord);
     }
   });
-  const upload = (await sandboxFor(url)).run(['upload', '-c', '1', ...names], {cwd: directory});
+  const upload = (await sandboxFor(url)).start(['upload', '-c', '1', ...names], {cwd: directory});
   let stderr = '';
   upload.stderr?.on('data', chunk => {
     stderr += chunk;

@@ -38,7 +38,7 @@ describe('media upload --limit-rate', () => {
     const machine = await sandboxFor(sink.url);
     await writePng(machine.directory, 'a.png', 300 * kibibyte);
     // At this rate the whole file takes five minutes.
-    const client = machine.run(['upload', 'a.png', '--limit-rate', '1K', '--json']);
+    const client = machine.start(['upload', 'a.png', '--limit-rate', '1K', '--json']);
     await first;
     client.kill('SIGINT');
     const {signal, stdout} = await client;

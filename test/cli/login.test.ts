@@ -536,7 +536,7 @@ describe('the settings file', () => {
   it('a lock that a dead process left: replaced at once', async () => {
     const box = await sandbox();
     await mkdir(join(box.directory, 'config'));
-    const child = box.run(['--version']);
+    const child = box.start(['--version']);
     await child;
     const holder = {pid: child.pid, hostName: hostname()};
     await writeFile(join(box.directory, 'config/config.json.lock'), JSON.stringify(holder));

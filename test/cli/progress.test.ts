@@ -62,7 +62,7 @@ describe('a run of more than ten seconds', () => {
       await released;
       connection.answer(200, someRecord);
     });
-    const run = box.run(['upload', ...parameters]);
+    const run = box.start(['upload', ...parameters]);
     let stderr = '';
     run.stderr?.on('data', chunk => {
       stderr += chunk;
@@ -105,7 +105,7 @@ describe('SIGUSR2', () => {
       connection.answer(200, someRecord);
     });
     await photos(box, 3);
-    const run = box.run(['upload', '-r', 'photos', '-c', '1', ...options]);
+    const run = box.start(['upload', '-r', 'photos', '-c', '1', ...options]);
     const told = new Promise<void>(resolve => {
       run.stderr?.once('data', () => resolve());
     });

@@ -27,7 +27,7 @@ async function unanswered(parameters: string[] = []) {
     await arrived.request();
     connection = arrived;
   });
-  const upload = (await sandboxFor(url)).run(['upload', photo, ...parameters]);
+  const upload = (await sandboxFor(url)).start(['upload', photo, ...parameters]);
   return {upload, host: new URL(url).host, connection: await eventually(() => connection)};
 }
 
@@ -35,7 +35,7 @@ describe.each(signals)('%s', signal => {
   test('while bytes are held back: the request is dropped, the last byte never sent', async () => {
     const path = await writeSparsePng(await temporaryDirectory(), 'big.png', unbufferable);
     const sink = await sinkServer({pauseAfter: mebibyte});
-    const upload = (await sandboxFor(sink.url)).run(['upload', '-c', '1', path, photo]);
+    const upload = (await sandboxFor(sink.url)).start(['upload', '-c', '1', path, photo]);
     await sink.paused;
     upload.kill(signal);
     const {stdout, stderr, signal: endedBy, exitCode} = await upload;
@@ -91,7 +91,7 @@ test('SIGTERM while a retry is waited for: ends by it', async () => {
     connection.answer(503, '', {'retry-after': '3600'});
     answers += 1;
   });
-  const upload = (await sandboxFor(url)).run(['upload', photo, '--verbose']);
+  const upload = (await sandboxFor(url)).start(['upload', photo, '--verbose']);
   let told = '';
   upload.stderr?.on('data', text => {
     told += text;

@@ -39,7 +39,7 @@ describe.each<[string, () => Promise<SilentPeer>, (peer: SilentPeer) => [string,
 
   test.each(['SIGINT', 'SIGTERM'] as const)('%s: ends by it', async signal => {
     const peer = await start();
-    const upload = (await sandboxFor(...settings(peer))).run(['upload', photo], timely);
+    const upload = (await sandboxFor(...settings(peer))).start(['upload', photo], timely);
     await peer.reached();
     upload.kill(signal);
     const {stdout, stderr, signal: endedBy} = await upload;

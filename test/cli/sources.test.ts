@@ -362,7 +362,7 @@ describe('standard input', () => {
     '%s while it is spooled: ends by it, no request, nothing left in TMPDIR',
     async signal => {
       const {requests, temporary, machine} = await spooling();
-      const upload = machine.run(['upload', '-'], {stdin: 'pipe'});
+      const upload = machine.start(['upload', '-'], {stdin: 'pipe'});
       upload.stdin?.write('\x89PNG and the rest is still to come');
       await untilSpooling(upload.pid);
       upload.kill(signal);

@@ -169,11 +169,15 @@ describe('media upload', () => {
   });
 
   it('--content-type image/x-mine: sent as it is, whatever the file says', async () => {
-    const {service, sandbox} = await connectedSandbox();
+    const {url, requests} = await scriptedServer(async connection => {
+      await connection.request();
+      connection.answer(200, someRecord);
+    });
     const page = fixture('page-named.png');
-    const {stderr, exitCode} = await sandbox.run(['upload', page, '--content-type', 'Image/X-Mine; q=1']);
-    expect(await storedBytes(service)).toEqual(await bytesOf(page));
-    expect((await service.records())[0]?.contentType).toBe('image/x-mine; q=1');
+    const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'key-of-the-test-1234'});
+    const {stderr, exitCode} = await box.run(['upload', page, '--content-type', 'Image/X-Mine; q=1']);
+    expect(requests.map(({body}) => body)).toEqual([await bytesOf(page)]);
+    expect(requests[0]?.head).toContain('content-type: image/x-mine; q=1');
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
   });
 
@@ -295,7 +299,7 @@ describe('the exit status of media upload', () => {
 
   it('an empty file: 1, before any request', async () => {
     const {url, requests} = await scriptedServer(connection => connection.answer(200, someRecord));
-    const box = await sandboxFor(url);
+    const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'key-of-the-test-1234'});
     await writeFile(join(box.directory, 'empty.png'), '');
     const {stderr, exitCode} = await box.run(['upload', 'empty.png']);
     expect(stderr).toBe('media: empty.png is empty: there is nothing to upload.\n');

@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa, type Options, type ResultPromise} from 'execa';
 import {onTestFinished} from 'vitest';
+import {canRunWarm, type Finished, runWarm} from './warm.ts';
 
 /** The real program. */
 export const program = fileURLToPath(new URL('../../bin/media.js', import.meta.url));
@@ -39,7 +40,19 @@ export class Sandbox {
   }
 
   /** Runs `media` with these arguments to its end; never rejects, look at exitCode and signal. */
-  run(parameters: readonly string[], options: Options = {}) {
+  async run(parameters: readonly string[], options: Options = {}): Promise<Finished> {
+    const {env = this.env, cwd = this.directory, timeout = 25_000, ...others} = options;
+    const given = Object.fromEntries(
+      Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    );
+    if (Object.keys(others).length === 0 && typeof cwd === 'string' && canRunWarm(parameters, given))
+      return runWarm({parameters, env: given, cwd, timeoutMs: timeout});
+    const {stdout, stderr, exitCode, signal} = await this.start(parameters, options);
+    return {stdout, stderr, exitCode, signal};
+  }
+
+  /** Starts `media` in a process of its own, to signal it, to read what it writes meanwhile, or to see it end. */
+  start(parameters: readonly string[], options: Options = {}) {
     return execa(process.execPath, [program, ...parameters], {
       cwd: this.directory,
       env: this.env,

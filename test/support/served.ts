@@ -4,7 +4,7 @@ import type {Sandbox} from './media.ts';
 
 /** A `media serve` that runs until the test ends it, or ends. */
 export async function serve(box: Sandbox, ...parameters: string[]) {
-  const child = box.run(['serve', '--port', '0', ...parameters], {buffer: true});
+  const child = box.start(['serve', '--port', '0', ...parameters], {buffer: true});
   onTestFinished(() => {
     child.kill('SIGKILL');
   });

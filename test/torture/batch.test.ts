@@ -191,11 +191,11 @@ class Telling {
   /** The command under test, always the same; resolves to what it printed. */
   async #run(kill?: Kill): Promise<Line[]> {
     const {concurrency} = this.#story;
-    const client = this.#media(
+    const client = this.#sandbox.start([
       ...['upload', '-r', ...this.#roots, '--journal', 'j', '--ndjson', '-q'],
       ...['-c', String(concurrency), '--retries', '2'],
       ...(this.#mode === 'retry' ? ['--on-unknown', 'retry'] : []),
-    );
+    ]);
     let left = kill?.count ?? Number.POSITIVE_INFINITY;
     const see = (what: Kill['on'], count: number) => {
       if (what !== kill?.on || left <= 0) return;

@@ -301,7 +301,7 @@ experiment('settings: a hostile working directory', async () => {
     await mkdir(join(pipes, name, '..'), {recursive: true});
     await execa('mkfifo', [join(pipes, name)]);
   }
-  const waited = await box.run(['upload', photo, '--format', 'id'], {cwd: pipes, timeout: 20_000});
+  const waited = await box.start(['upload', photo, '--format', 'id'], {cwd: pipes, timeout: 20_000});
   if (waited.exitCode !== 0) broken.push(`an upload among pipes: ${waited.stderr} ${waited.timedOut}`);
   expect(await service.records()).toHaveLength(2);
   const tried = Object.keys(files).length;

@@ -85,7 +85,7 @@ async function killClient(random: () => number, honoursKeys: boolean, most: numb
   let kills = 0;
   let unknownBefore = 0;
   for (;;) {
-    const child = machine.run(command);
+    const child = machine.start(command);
     moments = 1 + Math.floor(random() * 12);
     fatal = () => {
       fatal = undefined;
