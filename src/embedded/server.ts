@@ -11,9 +11,9 @@ import {Refusal, refusalOf, refusalOfMalformed} from './exchange/refusal.ts';
 /** An HTTP server over the routes. */
 export interface RoutedServer {
   readonly server: Server;
-  /** Resolves when nothing is being worked on that came before the call and arrived whole. */
+  /** Resolves when all requests that had arrived completely before the call are answered. */
   whole(): Promise<void>;
-  /** Resolves when nothing at all is being worked on. */
+  /** Resolves when no request is being processed. */
   idle(): Promise<void>;
 }
 
@@ -25,16 +25,16 @@ export function createRoutedServer(service: Service): RoutedServer {
   const server = createServer({
     headersTimeout: service.pace.headMs,
     connectionsCheckingInterval: Math.min(30_000, service.pace.headMs),
-    // However long an upload takes, it is an honest one while it keeps its pace, which is watched where bodies are read.
+    // An upload may take any time while it keeps its pace, which is checked where bodies are read.
     requestTimeout: 0,
-    // Node's own answer to a missing Host would be no error record.
+    // Node's own response to a missing Host would not be an error record.
     requireHostHeader: false,
     insecureHTTPParser: false,
     highWaterMark: 256 * 1024,
   });
-  // Node would leave out what comes after the 2,000th field; the size of all is limited in any case.
+  // Node would drop fields after the 2,000th; the size of all fields is limited anyway.
   server.maxHeadersCount = 0;
-  // Otherwise a client that ends its side after the body, as it may, gets no answer.
+  // Otherwise a client that closes its side after the body, as it may, would get no response.
   Object.assign(server, {httpAllowHalfOpen: true});
 
   const take = (acceptBody: (response: ServerResponse) => void, refusal?: Refusal) => {
@@ -57,7 +57,7 @@ export function createRoutedServer(service: Service): RoutedServer {
   server.on('checkContinue', take(goOn));
   server.on('checkExpectation', take(ignore, unexpected));
   server.on('connect', (_request, socket) => {
-    // Node hands this socket over: no one else would close it.
+    // Node passes on this socket and does not close it.
     socket.on('error', ignore).once('finish', () => socket.destroy());
     const refusal = new Refusal(405, 'This is not a proxy.', {Allow: 'GET, HEAD, POST'});
     answerRaw(socket, refusal, commonHeaders, service.clock);
@@ -91,7 +91,7 @@ async function work(exchange: Exchange, service: Service, refusal: Refusal | und
   }
 }
 
-/** What the parser cannot read, and what becomes of a socket, arrives here: at times in the middle of a request. */
+/** Handles errors of the parser and the socket, which may come in the middle of a request. */
 function onClientError(
   error: Error,
   socket: Duplex,
@@ -107,20 +107,20 @@ function onClientError(
     connection.closing = true;
     answerRaw(socket, refusalOfMalformed(error), commonHeaders, service.clock);
   }
-  // With a request pending, its answer is the last on this connection, and closes it.
+  // If a request is pending, its response is the last on this connection, and closes it.
 }
 
 function observe(exchange: Exchange, {observer}: Service, done: Promise<void>): void {
   const {request, response, connection, clock, method, path} = exchange;
   const start = clock.monotonic();
   connection.pending += 1;
-  // A client that leaves makes a read or a write fail; there is nobody to tell.
+  // Reads and writes fail when the client disconnects; there is nobody to inform.
   request.on('error', ignore);
   response.on('error', ignore);
   response.once('close', async () => {
     connection.pending -= 1;
     if (connection.failure !== undefined && !connection.closing) request.socket.destroySoon();
-    // When the client left, the connection closes first and the status is decided after.
+    // If the client disconnected, the connection closes before the status is decided.
     await done;
     observer.onRequest({
       method,

@@ -18,28 +18,28 @@ export interface ServiceOptions {
   port?: number;
   /** A loopback address: `127.0.0.1` (default), `::1` or `localhost`. */
   host?: string;
-  /** Where everything is kept; made when missing (0700). Two processes may share one. */
+  /** Where everything is stored; created if missing (0700). Two processes may share it. */
   dataDirectory: string;
-  /** The base of the URLs in records; default: the address that the service listens on. */
+  /** The base of the URLs in records; by default the URL of the service. */
   publicUrl?: string;
-  /** The answer to a request without a token or with insufficient permissions; default 403. */
+  /** The status for requests without a token or with insufficient permissions; default 403. */
   deniedStatus?: 403 | 404;
-  /** False: the service neither knows nor declares Idempotency-Key. Default true. */
+  /** Whether the service supports and announces Idempotency-Key; default true. */
   idempotency?: boolean;
   clock?: Clock;
-  /** How slowly requests may arrive; parts that are left out keep their defaults. */
+  /** How slowly requests may arrive; missing parts have defaults. */
   pace?: Partial<BodyPace>;
-  /** Called once for each request, when its answer has been sent or its connection is lost. */
+  /** Called once for each request, when its response was sent or its connection was lost. */
   onRequest?: (entry: RequestEntry) => void;
-  /** Called with whatever was answered as 500. */
+  /** Called with each error that was answered with 500. */
   onError?: (error: unknown) => void;
 }
 
-/** What is stored of one upload. */
+/** A stored upload. */
 export interface StoredMedia {
   record: MediaRecord;
   contentType: string;
-  /** Of the file that holds the bytes. */
+  /** The file with the bytes. */
   path: string;
   /** Hexadecimal. */
   sha256: string;
@@ -52,21 +52,21 @@ export interface EmbeddedService {
   readonly url: string;
   /** Tells its data directory from any other, wherever it listens. */
   readonly identity: string;
-  /** Makes an API key and returns it, this once; only its hash is kept. */
+  /** Creates an API key and returns it; only its hash is stored. */
   createKey(options?: KeyOptions): Promise<string>;
-  /** Forgets every key of a label. */
+  /** Revokes every key with a label. */
   revokeKeys(label: string): Promise<void>;
-  /** What is stored, oldest first. */
+  /** All uploads, oldest first. */
   records(): Promise<StoredMedia[]>;
-  /** Stops accepting, answers the uploads that have arrived whole, ends all connections; files stay. */
+  /** Stops listening, answers the uploads that have arrived completely, and closes all connections; files stay. */
   close(): Promise<void>;
 }
 
 const loopbackHosts = ['127.0.0.1', '::1', 'localhost'];
 
 /**
- * Starts the embedded service: the service interface over a data directory, on loopback only. Rejects with the system's
- * error when the port is in use (`EADDRINUSE`) or the directory cannot be made.
+ * Starts the embedded service, which implements the service interface with a data directory, on loopback only. Rejects with
+ * the system's error if the port is in use (`EADDRINUSE`) or the directory cannot be created.
  */
 export async function startEmbeddedService(options: ServiceOptions): Promise<EmbeddedService> {
   const host = options.host ?? '127.0.0.1';
@@ -101,7 +101,7 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
   });
   routed.server.listen({host, port: options.port ?? 0});
   await once(routed.server, 'listening');
-  // A connection that could not be accepted, for want of file descriptors for example, ends nothing else.
+  // Failing to accept a connection, for example without file descriptors, must not end the service.
   routed.server.on('error', observer.onError);
   port = (routed.server.address() as AddressInfo).port;
   url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -139,7 +139,7 @@ async function closeServer({server, whole, idle}: RoutedServer): Promise<void> {
   await whole();
   server.closeAllConnections();
   await closed;
-  // An upload that lost its connection still has its temporary file to remove.
+  // An upload that lost its connection still removes its temporary file.
   await idle();
 }
 

@@ -4,7 +4,7 @@ import type {IdempotencyEntries} from '../store/idempotency.ts';
 import type {KeyRing} from '../store/keys.ts';
 import type {Store} from '../store/store.ts';
 
-/** What the routes of one running service work with. */
+/** The state of a running service, for its routes. */
 export interface Service {
   readonly store: Store;
   readonly keys: KeyRing;
@@ -20,21 +20,21 @@ export interface Service {
   publicUrl(): string;
 }
 
-/** Who is told what the service did. */
+/** Is told what the service does. */
 export interface Observer {
   onRequest(entry: RequestEntry): void;
   /** A failure of the service itself, answered with 500. */
   onError(error: unknown): void;
 }
 
-/** One answered (or abandoned) request. */
+/** A request that was answered or abandoned. */
 export interface RequestEntry {
   method: string;
   /** Without the query. */
   path: string;
-  /** Of the answer, or the one that the client did not stay for. */
+  /** The status of the response, even if the client had disconnected. */
   status: number;
-  /** Of the request's body as far as it arrived, or of the answer's body when the request had none. */
+  /** The bytes of the request's body that arrived, or of the response's body if the request had none. */
   bytes: number;
   elapsedMs: number;
 }

@@ -4,18 +4,18 @@ import type {Exchange} from '../exchange/exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import type {Service} from './context.ts';
 
-/** What an upload's bytes may do in a browser: be shown as an image or a video, and nothing else. */
+/** Lets browsers show uploads as images and videos, and nothing else. */
 const inertHeaders: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy':
     "sandbox; default-src 'none'; img-src 'self' data:; media-src 'self'; style-src 'unsafe-inline'",
-  // Records' URLs are made to be embedded; whoever knows one may read the file anyway.
+  // The URLs in records are for embedding, and anyone who knows one may read the file.
   'Cross-Origin-Resource-Policy': 'cross-origin',
   // The bytes of an ID never change.
   'Cache-Control': 'public, max-age=31536000, immutable',
 };
 
-/** XML, such as SVG, is a document with scripts when it is opened itself; a page that embeds it shows it all the same. */
+/** An XML file, such as SVG, may run scripts if it is opened directly; pages can still embed it. */
 function dispositionOf(contentType: string): string {
   return /^[^;]*xml/i.test(contentType) ? 'attachment' : 'inline';
 }

@@ -5,10 +5,10 @@ import type {Service} from './context.ts';
 import {sendFile} from './files.ts';
 import {upload} from './upload.ts';
 
-/** Answers a request, or rejects with what the answer is to say. */
+/** Answers a request, or rejects with the refusal to send. */
 type Route = (exchange: Exchange, service: Service) => Promise<void>;
 
-/** The route that a request is for; throws a 404 or 405. */
+/** The route of a request; throws a 404 or 405. */
 export function routeOf({path, method}: Exchange): Route {
   if (path === '/v1/media/upload') return allow(method, ['POST'], upload);
   if (path === '/graphql') return allow(method, ['GET', 'POST'], lazyGraphql);
@@ -24,7 +24,7 @@ function allow(method: string, methods: readonly string[], route: Route): Route 
 }
 
 async function lazyGraphql(exchange: Exchange, service: Service): Promise<void> {
-  // Loaded at the first use: it would slow down the start of every run.
+  // Loaded on first use, since it would slow down every start.
   const {graphql} = await import('./graphql.ts');
   await graphql(exchange, service);
 }

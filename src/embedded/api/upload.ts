@@ -11,7 +11,7 @@ import {authorize, ownerOf} from '../store/keys.ts';
 import {mediaRecord, type StoredRecord} from '../store/store.ts';
 import type {Service} from './context.ts';
 
-/** A body that arrived whole and lies in a temporary file. */
+/** A body that arrived completely and is in a temporary file. */
 interface Received {
   readonly path: string;
   readonly contentType: string;
@@ -51,7 +51,7 @@ const knownParameters = new Set(['charset', 'codecs', 'profiles']);
  * image/* or video/* type.
  */
 export function readContentType(field: string | undefined): string {
-  // The names of RFC 6838, 4.2: so a literal `image/*` is no type.
+  // The names of RFC 6838, 4.2, which exclude a literal `image/*`.
   const type = /^(?:image|video)\/[a-z0-9][a-z0-9!#$&^_.+-]*/i.exec(field ?? '')?.[0] ?? '';
   const rest = (field ?? '').slice(type.length).trimEnd();
   const kept: string[] = [];
@@ -81,7 +81,7 @@ export function parseContentLength(field: string | undefined): number {
   return length;
 }
 
-/** Takes the body and commits it, or finds the record that an earlier request of the same entry left. */
+/** Receives the body and commits it, or finds the record of an earlier request with the same entry. */
 async function store(
   exchange: Exchange,
   service: Service,
@@ -89,7 +89,7 @@ async function store(
   entryName: string | undefined,
 ): Promise<StoredRecord> {
   const path = service.store.temporaryPath();
-  // By the time that the body has arrived, it is ready.
+  // Started now, it is ready when the body has arrived.
   prober.start();
   try {
     const received = await receive(exchange, path, contentType);
@@ -131,7 +131,7 @@ async function receive(exchange: Exchange, path: string, contentType: string): P
   }
 }
 
-/** Streams the body to a file; rejects as soon as the connection fails, and leaves the socket to the answer. */
+/** Streams the body to a file; rejects as soon as the connection fails, and keeps the socket open for the response. */
 function writeBody(exchange: Exchange, handle: FileHandle, onChunk: (chunk: Buffer) => void): Promise<void> {
   const {request, connection} = exchange;
   const file = new Writable({
@@ -168,14 +168,14 @@ function writeBody(exchange: Exchange, handle: FileHandle, onChunk: (chunk: Buff
   });
 }
 
-/** Bytes after the declared length reach the parser as a next request; one turn shows whether they are none. */
+/** The parser reads bytes after the declared length as another request; after one turn it has found an error, if any. */
 async function checkNothingFollows(exchange: Exchange): Promise<void> {
   await exchange.clock.sleep(0);
   throwFailure(exchange);
 }
 
 function throwFailure(exchange: Exchange): void {
-  // Nor is anything stored for a client that is already known to be gone.
+  // Nothing is stored either for a client that is known to have disconnected.
   if (exchange.connection.failure !== undefined || exchange.request.socket.destroyed)
     throw failureOf(exchange);
 }

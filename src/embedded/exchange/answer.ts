@@ -5,7 +5,7 @@ import type {ErrorRecord} from '../../service/record.ts';
 import {type Exchange, isBodyPending} from './exchange.ts';
 import type {Refusal} from './refusal.ts';
 
-/** How long and for how many bytes an answered client may go on sending before it is cut off. */
+/** How long, and how many bytes, a client may continue to send after the response. */
 const lingerLimit = {milliseconds: 30_000, bytes: 256 * 1024 * 1024};
 
 const jsonHeaders = {
@@ -29,7 +29,7 @@ export function answerRefusal(exchange: Exchange, refusal: Refusal): void {
   answerJson(exchange, refusal.status, errorRecord(refusal), refusal.headers);
 }
 
-/** Answers with JSON text; the connection stays open only when the whole request was read. */
+/** Answers with JSON text; the connection stays open only if the whole request was read. */
 export function answer(
   exchange: Exchange,
   status: number,
@@ -50,7 +50,7 @@ export function answer(
     ...headers,
     'Content-Length': String(body.length),
   };
-  // One by one, since names may differ in case: a field is sent once.
+  // Set one by one, so that names that differ only in case are sent once.
   for (const [name, value] of Object.entries(fields)) response.setHeader(name, value);
   const early = isBodyPending(request) || connection.failure !== undefined;
   if (early) response.setHeader('Connection', 'close');
@@ -60,8 +60,8 @@ export function answer(
     return;
   }
   connection.closing = true;
-  // Closing a socket that holds unread bytes resets the connection, and the reset may overtake the answer.
-  // So the answer is followed by FIN only, and what the client still sends is read away for a while.
+  // Closing a socket with unread bytes resets the connection, and the client may see the reset before the response. So only
+  // our side is closed, and what the client still sends is read and dropped for a while.
   response.write(body, () => request.socket.end());
   let drained = 0;
   request.on('data', (chunk: Buffer) => {
@@ -72,7 +72,7 @@ export function answer(
   limitLinger(request.socket, exchange.clock);
 }
 
-/** Answers on a bare socket, where the HTTP parser gave up before there was a request. */
+/** Answers on a socket without a request, after an error of the HTTP parser. */
 export function answerRaw(
   socket: Duplex,
   refusal: Refusal,

@@ -2,7 +2,7 @@ import type {Exchange} from './exchange.ts';
 import {ClientGone, Refusal} from './refusal.ts';
 import {watchPace} from './watch-pace.ts';
 
-/** The whole body as UTF-8 text; rejects with a 413 beyond `limit` bytes, and when the connection ends before the body. */
+/** Reads the whole body as UTF-8; rejects with a 413 beyond `limit` bytes, and if the connection ends before the body. */
 export function readBody(exchange: Exchange, limit: number): Promise<string> {
   const {request, connection} = exchange;
   const tooLong = () => new Refusal(413, `The body may have at most ${limit} bytes.`);

@@ -1,23 +1,23 @@
 import type {Duplex} from 'node:stream';
 
-/** What is known of one client connection beyond the request at hand. */
+/** The state of a client connection across requests. */
 export class ServedConnection {
-  /** What the HTTP parser or the socket reported; the connection carries no further request. */
+  /** The error of the HTTP parser or the socket; there will be no further requests. */
   failure: Error | undefined;
-  /** The last answer is given: what still arrives is read and dropped. */
+  /** The last response was sent: what still arrives is read and dropped. */
   closing = false;
-  /** Requests whose answers are not finished. */
+  /** The number of requests without a complete response. */
   pending = 0;
 
   readonly #listeners = new Set<(error: Error) => void>();
 
-  /** Records the first failure and tells everyone who waits for bytes of this connection. */
+  /** Records the first failure and calls the listeners. */
   fail(error: Error): void {
     this.failure ??= error;
     for (const listener of [...this.#listeners]) listener(this.failure);
   }
 
-  /** Calls `listener` when the connection fails; returns the function that stops listening. */
+  /** Calls `listener` when the connection fails; returns a function that stops listening. */
   onFailure(listener: (error: Error) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

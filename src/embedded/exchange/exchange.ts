@@ -4,29 +4,29 @@ import type {ServedConnection} from './connection.ts';
 import type {BodyPace} from './pace.ts';
 import {Refusal} from './refusal.ts';
 
-/** One request, and what its answer needs. */
+/** A request with everything that its response needs. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly connection: ServedConnection;
   readonly method: string;
-  /** The path of the request target, as sent, without the query. */
+  /** The path of the request target, unchanged, without the query. */
   readonly path: string;
-  /** The host and port that the client means, where the request target says so (absolute form). */
+  /** The host and port in the request target, if it has the absolute form. */
   readonly authority: string | undefined;
   readonly clock: Clock;
   readonly pace: BodyPace;
-  /** Header fields that every answer carries. */
+  /** Header fields of every response. */
   readonly commonHeaders: Readonly<Record<string, string>>;
-  /** Tells a client that asked (`Expect: 100-continue`) to send its body; call it before reading the body. */
+  /** Sends 100 Continue if the client expects it; call it before reading the body. */
   readonly acceptBody: () => void;
-  /** Bytes of the request's body that arrived so far. */
+  /** Bytes of the request's body that have arrived so far. */
   received: number;
-  /** Bytes of the answer's body. */
+  /** Bytes of the response's body. */
   sent: number;
 }
 
-/** The exchange that a request begins. */
+/** Makes the exchange for a request. */
 export function exchangeOf(
   request: IncomingMessage,
   response: ServerResponse,
@@ -50,7 +50,7 @@ export function exchangeOf(
   };
 }
 
-/** Splits a request target in origin form or absolute form (RFC 9112, 3.2); any other is a path that names nothing. */
+/** Splits a request target in origin or absolute form (RFC 9112, 3.2); any other becomes a path that does not exist. */
 function parseTarget(target: string): {path: string; authority: string | undefined} {
   if (target.startsWith('/')) return {path: target.replace(/[?#].*$/s, ''), authority: undefined};
   const match = /^http:\/\/([^/?#]*)([^?#]*)/i.exec(target);
@@ -58,8 +58,7 @@ function parseTarget(target: string): {path: string; authority: string | undefin
 }
 
 /**
- * Throws unless the request is meant for this service: a name that resolves to loopback only by a trick (DNS
- * rebinding) shows itself in the Host field.
+ * Throws unless the Host field names this service: a name that resolves to loopback by DNS rebinding is refused.
  */
 export function checkHost({request, authority}: Exchange, port: number): void {
   const fields = request.rawHeaders.filter(
@@ -74,7 +73,7 @@ export function checkHost({request, authority}: Exchange, port: number): void {
   }
 }
 
-/** Whether the client is to send, or is still sending, a body. */
+/** Whether a body is still to be received. */
 export function isBodyPending(request: IncomingMessage): boolean {
   const declared =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;

@@ -1,8 +1,8 @@
-/** How slowly a request may arrive. An honest upload on a bad line is far above it; a connection held for harm is not. */
+/** The slowest pace of a request. Real uploads on bad connections are much faster; connections held open on purpose are not. */
 export interface BodyPace {
-  /** How long a request's head may take, in milliseconds; a connection without a request ends after it too. */
+  /** How long a request's head may take, in milliseconds; also the timeout of connections without a request. */
   headMs: number;
-  /** What a body has to bring in each window, on average; less is answered with 408. */
+  /** The least average rate of a body in each window; slower bodies get a 408. */
   bytesPerSecond: number;
   /** In milliseconds. */
   windowMs: number;

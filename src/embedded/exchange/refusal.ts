@@ -1,11 +1,11 @@
 import {systemCode} from '../../lib/system-code.ts';
 
-/** An answer that is an error record, thrown from wherever the request turns out to be unacceptable. */
+/** A response with an error record, thrown to refuse a request. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   /** The HTTP status; also the error record's `code`. */
   readonly status: number;
-  /** Further header fields of the answer. */
+  /** Further header fields of the response. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
@@ -15,7 +15,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The client closed the connection before its request was complete: nobody's internal error. */
+/** The client closed the connection before its request was complete, which is not an internal error. */
 export class ClientGone extends Refusal {
   constructor() {
     super(400, 'The connection ended before the body was complete.');
@@ -25,7 +25,7 @@ export class ClientGone extends Refusal {
 const descriptorsGone = new Set(['EMFILE', 'ENFILE']);
 const storageFull = new Set(['ENOSPC', 'EDQUOT']);
 
-/** The refusal that a thrown value stands for, or undefined when it is an internal error. */
+/** The refusal for a thrown value; undefined for an internal error. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   const code = systemCode(error);
@@ -50,7 +50,7 @@ const parserMessage: Readonly<Record<number, string>> = {
   431: 'The header fields are too long.',
 };
 
-/** The refusal of a request that node's HTTP parser could not read to its end. */
+/** The refusal of a request that Node's HTTP parser could not read completely. */
 export function refusalOfMalformed(error: Error): Refusal {
   const status = parserStatus[systemCode(error) ?? ''] ?? 400;
   return new Refusal(status, parserMessage[status] ?? 'The request is not well-formed HTTP/1.1.');

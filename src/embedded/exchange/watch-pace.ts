@@ -2,8 +2,8 @@ import {type Exchange, isBodyPending} from './exchange.ts';
 import {Refusal} from './refusal.ts';
 
 /**
- * Watches the body of a request arrive and calls `onTooSlow` when a window brought less than its share; a window in
- * which the service itself was behind (`isBehind`) does not count. Returns the function that ends the watch.
+ * Watches the body of a request and calls `onTooSlow` when too few bytes arrive in a window; windows in which the service
+ * itself was too slow (`isBehind`) do not count. Returns a function that stops watching.
  */
 export function watchPace(
   exchange: Exchange,

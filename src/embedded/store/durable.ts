@@ -3,7 +3,7 @@ import {dirname} from 'node:path';
 import {syncDirectory} from '../../lib/sync-directory.ts';
 import {systemCode} from '../../lib/system-code.ts';
 
-/** Writes a new file (0600) whose bytes are on the disk when the promise resolves; leaves none behind on failure. */
+/** Writes a new file (0600) that is on disk when the promise resolves; removes it on failure. */
 export async function writeDurably(path: string, text: string): Promise<void> {
   const handle = await open(path, 'wx', 0o600);
   try {
@@ -17,7 +17,7 @@ export async function writeDurably(path: string, text: string): Promise<void> {
   await handle.close();
 }
 
-/** Renames a durable file over `target`; the new name survives a crash once the promise resolves. */
+/** Renames a file to `target`, replacing it; the new name survives a crash once the promise resolves. */
 export async function renameDurably(path: string, target: string): Promise<void> {
   await rename(path, target);
   await syncDirectory(dirname(target));
@@ -25,7 +25,7 @@ export async function renameDurably(path: string, target: string): Promise<void>
 
 const noHardLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
-/** Gives a durable file the name `target` if that name is free; says whether it was. The name `path` is gone after. */
+/** Renames a file to `target` if that name is free; returns whether it was. `path` is removed either way. */
 export async function claimName(path: string, target: string): Promise<boolean> {
   try {
     await link(path, target);
@@ -34,7 +34,7 @@ export async function claimName(path: string, target: string): Promise<boolean> 
   } catch (error) {
     const code = systemCode(error) ?? '';
     if (code === 'EEXIST') return false;
-    // File systems without hard links (FAT, some network shares) lose only the guard against a second process.
+    // File systems without hard links (FAT, some network shares) only lose the protection against a second process.
     if (!noHardLinks.has(code)) throw error;
     await renameDurably(path, target);
     return true;
@@ -43,7 +43,7 @@ export async function claimName(path: string, target: string): Promise<boolean> 
   }
 }
 
-/** Whether an error says that a file or directory does not exist. */
+/** Whether an error means that a file or directory does not exist. */
 export function isMissing(error: unknown): boolean {
   return systemCode(error) === 'ENOENT';
 }

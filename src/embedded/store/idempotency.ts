@@ -8,10 +8,10 @@ import {KeptFile} from './kept-file.ts';
 import {isRecordId} from './record-id.ts';
 import type {Store, StoredRecord} from './store.ts';
 
-/** What is durable of an idempotency key before its record is committed. */
+/** The stored entry of an idempotency key, written before the record is committed. */
 interface Entry {
   readonly id: string;
-  /** SHA-256 and content type of the upload that the key came with. */
+  /** The SHA-256 and content type of the key's upload. */
   readonly fingerprint: string;
 }
 
@@ -20,12 +20,12 @@ const entryShape: Shape<Entry> = {id: isRecordId, fingerprint: isString};
 const damageHint =
   'Restore it from a backup, or move it away: an upload with its Idempotency-Key is then stored once more.';
 
-/** How long a second request waits for the first before it is told of it: a cut connection takes a moment to show. */
+/** How long a second request waits for the first one before it gets a 409: a broken connection takes a moment to show. */
 const inFlightPatienceMs = 1_000;
 
 /**
- * The value of an Idempotency-Key field (draft-ietf-httpapi-idempotency-key-header: a structured-field string), or
- * undefined without one; throws a 400 for any other form.
+ * Parses an Idempotency-Key field (draft-ietf-httpapi-idempotency-key-header: a structured-field string); undefined
+ * without one. Throws a 400 for any other form.
  */
 export function parseIdempotencyKey(field: string | string[] | undefined): string | undefined {
   if (field === undefined) return undefined;
@@ -50,14 +50,14 @@ export class IdempotencyEntries {
     this.#clock = clock;
   }
 
-  /** The name under which a key of an owner is kept. */
+  /** The name of the entry for an owner's key. */
   nameOf(owner: string, key: string): string {
     return createHash('sha256')
       .update(JSON.stringify([owner, key]))
       .digest('hex');
   }
 
-  /** Runs an upload unless another of that name runs in this process: then 409, after a short wait for its end. */
+  /** Runs an upload. If another with that name runs in this process, waits shortly for its end, then throws a 409. */
   async alone<T>(name: string, upload: () => Promise<T>): Promise<T> {
     const other = this.#inFlight.get(name);
     if (other !== undefined) await this.#settledSoon(other);
@@ -73,10 +73,10 @@ export class IdempotencyEntries {
     }
   }
 
-  /** The record that the name already led to, or undefined; throws a 422 when it was for other content. */
+  /** The record that the entry already has, or undefined; throws a 422 if it is for other content. */
   async recordOf(name: string, fingerprint: string): Promise<StoredRecord | undefined> {
     const entry = await this.#read(name);
-    // An entry is written before its record is committed, so one without a record is the trace of a crash.
+    // Entries are written before their records, so an entry without a record is left from a crash.
     const record = entry && (await this.#store.find(entry.id));
     if (entry === undefined || record === undefined) return undefined;
     if (entry.fingerprint !== fingerprint) throw otherContent();
@@ -84,8 +84,8 @@ export class IdempotencyEntries {
   }
 
   /**
-   * Makes the entry durable and returns the ID to commit under: the given one, or that of an entry for the same content
-   * which a crash, or another process at this moment, has left without a record. Sharing the ID keeps it one record.
+   * Stores the entry and returns the ID for the record: the given one, or that of an existing entry for the same content
+   * without a record, left by a crash or being uploaded by another process. With the same ID there is only one record.
    */
   async claim(name: string, id: string, fingerprint: string): Promise<string> {
     const entry: Entry = {id, fingerprint};

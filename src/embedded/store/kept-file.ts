@@ -3,7 +3,7 @@ import {isObject, parseObject} from '../../lib/json.ts';
 import {hasShape, type Shape, wrongField} from '../../lib/shape.ts';
 import {isMissing} from './durable.ts';
 
-/** A file of the data directory holds something else than was written there; it is left as it is. */
+/** A file in the data directory was changed from outside; it is left unchanged. */
 class DamagedFile extends Error {
   override readonly name = 'DamagedFile';
   /** What to do about it. */
@@ -15,18 +15,18 @@ class DamagedFile extends Error {
   }
 }
 
-/** A file of the data directory that holds a JSON object. */
+/** A file in the data directory with a JSON object. */
 export class KeptFile {
   readonly #path: string;
   readonly #hint: string;
 
-  /** `hint`: what to do when it is damaged. */
+  /** `hint`: what to do if it is damaged. */
   constructor(path: string, hint: string) {
     this.#path = path;
     this.#hint = hint;
   }
 
-  /** What the file holds, or undefined where there is none; rejects with a DamagedFile for anything else than the shape. */
+  /** Reads the file; undefined if there is none. Rejects with a DamagedFile if the content does not match the shape. */
   async read<T extends object>(shape: Shape<T>): Promise<T | undefined> {
     let text: string;
     try {
@@ -41,7 +41,7 @@ export class KeptFile {
     throw this.#wrong(wrongField(value, shape) ?? '');
   }
 
-  /** A value from the file; throws a DamagedFile for anything else than the shape. `at`: where it stands. */
+  /** Checks a value from the file; throws a DamagedFile if it does not match the shape. `at`: its place in the file. */
   checked<T extends object>(value: unknown, shape: Shape<T>, at: string): T {
     if (!isObject(value)) throw this.#wrong(at);
     if (hasShape(value, shape)) return value;

@@ -9,12 +9,12 @@ import {Refusal} from '../exchange/refusal.ts';
 import {renameDurably, writeDurably} from './durable.ts';
 import {KeptFile} from './kept-file.ts';
 
-/** What a key may be used for: POST /v1/media/upload, or /graphql. */
+/** The permissions of keys: POST /v1/media/upload, and /graphql. */
 export type Permission = 'upload' | 'graphql';
 
 const permissions: readonly Permission[] = ['upload', 'graphql'];
 
-/** A key as it is kept: never the key itself. */
+/** A stored key, without the key itself. */
 export interface StoredKey {
   /** SHA-256 of the plain key, hexadecimal. */
   readonly hash: string;
@@ -27,9 +27,9 @@ export interface StoredKey {
 export interface KeyOptions {
   /** Default: both. */
   permissions?: readonly Permission[];
-  /** Keys of one label belong to one owner, who keeps what the earlier key began. */
+  /** Keys with the same label belong to the same owner, whose idempotency keys stay valid. */
   label?: string;
-  /** False: the key is known to this process only and written nowhere. Default true. */
+  /** Whether the key is stored; otherwise only this process knows it. Default true. */
   persist?: boolean;
 }
 
@@ -52,7 +52,7 @@ const damageHint = 'Restore it from a backup, or move it away and use a new key.
 const lockStaleAfterMs = 10_000;
 const lockPatienceMs = 20_000;
 
-/** The API keys of a data directory, in `keys.json` (0600), plus those of this process alone. */
+/** The API keys of a data directory, in `keys.json` (0600), and those of this process only. */
 export class KeyRing {
   readonly #path: string;
   readonly #clock: Clock;
@@ -63,12 +63,12 @@ export class KeyRing {
     this.#clock = clock;
   }
 
-  /** Rejects when the stored keys cannot be read. */
+  /** Rejects if the stored keys cannot be read. */
   async prepare(): Promise<void> {
     await this.#read();
   }
 
-  /** Makes a key and returns it, this once. */
+  /** Creates a key and returns it; it cannot be read later. */
   async create(options: KeyOptions = {}): Promise<string> {
     const key = `mk_${randomBytes(24).toString('base64url')}`;
     const stored: StoredKey = defined({
@@ -82,17 +82,17 @@ export class KeyRing {
     return key;
   }
 
-  /** Forgets every key of a label. */
+  /** Revokes every key with a label. */
   async revoke(label: string): Promise<void> {
     this.#processKeys = this.#processKeys.filter(key => key.label !== label);
     await this.#update(keys => keys.filter(key => key.label !== label));
   }
 
-  /** The stored form of a plain key, or undefined when the key is unknown. */
+  /** The stored key for a plain key; undefined if it is unknown. */
   async find(key: string): Promise<StoredKey | undefined> {
     const presented = Buffer.from(hashOf(key));
     let found: StoredKey | undefined;
-    // Every key is compared, in constant time, so that the time taken tells nothing about the stored hashes.
+    // All keys are compared in constant time, so that timing reveals nothing about the stored hashes.
     for (const stored of [...(await this.#read()), ...this.#processKeys]) {
       const candidate = Buffer.from(stored.hash);
       if (candidate.length === presented.length && timingSafeEqual(candidate, presented)) found = stored;
@@ -119,7 +119,7 @@ export class KeyRing {
     }
   }
 
-  /** Holds `keys.json.lock`, so that of two processes neither overwrites the other's key. */
+  /** Locks `keys.json.lock`, so that two processes do not overwrite each other's keys. */
   async #lock(): Promise<() => Promise<void>> {
     const lock = `${this.#path}.lock`;
     const deadline = this.#clock.monotonic() + lockPatienceMs;
@@ -147,14 +147,14 @@ export class KeyRing {
   }
 }
 
-/** Whom a key belongs to: its label, or the key itself. Idempotency keys are kept apart by owner. */
+/** The owner of a key: its label, or the key itself. Each owner has separate idempotency keys. */
 export function ownerOf(key: StoredKey): string {
   return key.label === undefined ? `key ${key.hash}` : `label ${key.label}`;
 }
 
 /**
- * Returns the key of a request, or throws (service interface, part 5): 401 for an unknown key; `deniedStatus` for no
- * bearer token, or a key without the permission.
+ * Returns the key of a request (interface, part 5). Throws a 401 for an unknown key, and `deniedStatus` without a bearer
+ * token or the permission.
  */
 export async function authorize(
   authorization: string | undefined,

@@ -11,7 +11,7 @@ import {claimName, renameDurably, writeDurably} from './durable.ts';
 import {KeptFile} from './kept-file.ts';
 import {isRecordId, recordIds} from './record-id.ts';
 
-/** What one record file holds. URLs are left out: they depend on where the service listens. */
+/** The content of a record file. It has no URLs, since they depend on where the service listens. */
 export interface StoredRecord extends MediaFacts {
   readonly version: 1;
   readonly id: string;
@@ -48,8 +48,8 @@ const damageHint = 'Restore it from a backup, or move it away: its upload then c
 const staleAfterMs = 24 * 60 * 60 * 1000;
 
 /**
- * The data directory: `files/<id>` holds the bytes, `records/<id>.json` the record, `temporary/` what is not committed.
- * Nothing is kept in memory, because two processes may share one directory.
+ * The data directory: bytes are in `files/<id>`, records in `records/<id>.json`, uncommitted files in `temporary/`. Nothing
+ * is cached in memory, since two processes may share a directory.
  */
 export class Store {
   readonly dataDirectory: string;
@@ -70,7 +70,7 @@ export class Store {
     this.#nextId = recordIds(clock);
   }
 
-  /** Makes the directories (0700) and removes temporary files that no running upload can own. */
+  /** Creates the directories (0700) and removes temporary files that no running upload can own. */
   async prepare(): Promise<void> {
     for (const directory of [
       this.dataDirectory,
@@ -91,7 +91,7 @@ export class Store {
     }
   }
 
-  /** What tells this data directory from any other: drawn once, by the first process that asks. */
+  /** The identity of this data directory, created at random by the first process that asks. */
   async identity(): Promise<string> {
     const file = new KeptFile(join(this.dataDirectory, 'identity.json'), identityHint);
     const known = await file.read(identityShape);
@@ -106,7 +106,7 @@ export class Store {
     return this.#nextId();
   }
 
-  /** A path for a file that is not committed yet. */
+  /** A path for an uncommitted file. */
   temporaryPath(): string {
     return join(this.#temporaryDirectory, randomBytes(16).toString('hex'));
   }
@@ -116,13 +116,13 @@ export class Store {
     return join(this.filesDirectory, id);
   }
 
-  /** Whether the file system says that it can take so many bytes; true where it does not say. */
+  /** Whether the file system has room for this many bytes; true if it does not report that. */
   async hasSpaceFor(bytes: number): Promise<boolean> {
     const {bavail, blocks, bsize} = await statfs(this.#temporaryDirectory);
     return blocks === 0 || bavail * bsize >= bytes;
   }
 
-  /** The record of an ID, or undefined when there is none (or the string is no ID); rejects when it is damaged. */
+  /** The record of an ID; undefined if there is none or the ID is invalid. Rejects if it is damaged. */
   async find(id: string): Promise<StoredRecord | undefined> {
     if (!isRecordId(id)) return undefined;
     const shape: Shape<StoredRecord> = {...recordShape, id: oneOf(id)};
@@ -140,13 +140,13 @@ export class Store {
   }
 
   /**
-   * Makes a record and its bytes permanent: the bytes first, then `lastCheck`, then the rename of the record file, which
-   * is the moment of commitment. When it rejects before that moment, nothing stays behind.
+   * Commits an upload: first its bytes, then `lastCheck`, then the rename of the record file, which is the commit itself. If
+   * it rejects before the commit, nothing is left behind.
    */
   async commit(record: StoredRecord, temporaryPath: string, lastCheck: () => void): Promise<void> {
     const recordDraft = this.temporaryPath();
     const filePath = this.filePath(record.id);
-    // What is stored must not be refused after all, for want of a descriptor.
+    // After the commit, the upload must not be refused for lack of a file descriptor.
     let isCommitted = false;
     const records = await openDirectory(this.#recordsDirectory);
     try {
@@ -159,7 +159,7 @@ export class Store {
     } catch (error) {
       if (isCommitted) throw error;
       await rm(recordDraft, {force: true});
-      // Another process may have committed the same ID from the same idempotency entry: then the bytes are its.
+      // Another process may have committed the same ID from the same idempotency entry; then the bytes belong to it.
       if ((await this.find(record.id)) === undefined) await rm(filePath, {force: true});
       throw error;
     } finally {
@@ -172,7 +172,7 @@ export class Store {
   }
 }
 
-/** The media record of the interface (part 2); fields that are not known are absent. */
+/** The media record of the interface (part 2); unknown fields are absent. */
 export function mediaRecord(stored: StoredRecord, baseUrl: string): MediaRecord {
   const url = `${baseUrl}/files/${stored.id}`;
   return defined({
