@@ -1,18 +1,15 @@
 import {randomBytes} from 'node:crypto';
 
-const seed = randomBytes(8);
-const seedA = seed.readInt32LE(0);
-const seedB = seed.readInt32LE(4);
-
-/** 64 bits that tell texts apart within this process: nobody knows its seed, so nobody can make two texts alike. */
+/** 64 bits that tell texts apart for one who has this: nobody knows its seed, so nobody can make two texts alike. */
 export class Digest {
+  readonly #seed = randomBytes(8);
   a = 0;
   b = 0;
 
   /** The digest of texts in this order, in `a` and `b` until the next call. */
   of(...texts: readonly string[]): this {
-    let a = seedA;
-    let b = seedB;
+    let a = this.#seed.readInt32LE(0);
+    let b = this.#seed.readInt32LE(4);
     for (const text of texts) {
       for (let at = 0; at < text.length; at += 1) {
         const unit = Math.imul(text.charCodeAt(at) + 1, 0x239b961b);
