@@ -49,6 +49,8 @@ export interface Host {
   readonly stderr: TerminalOutput;
   /** Whether standard output is a pipe or a socket: its reader may write to the same terminal as standard error. */
   isStdoutPiped(): boolean;
+  /** The device and inode of the regular file that standard output goes to, if it does. */
+  stdoutFile(): string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** From now on, programs that others start here get this environment, and nothing else of ours. */
   narrowEnvironment(env: Host['env']): void;
@@ -130,6 +132,11 @@ export function systemHost(): Host {
       return process.stderr;
     },
     isStdoutPiped,
+    stdoutFile: () =>
+      readOrNothing(() => {
+        const stats = fstatSync(1, {bigint: true});
+        return stats.isFile() ? `${stats.dev}:${stats.ino}` : '';
+      }) || undefined,
     env: process.env,
     narrowEnvironment,
     platform: process.platform,

@@ -56,6 +56,8 @@ export type UploadResult = OutcomeFacts &
         record: MediaRecord;
         /** The record as the service sent it; numbers keep every digit. */
         json: string;
+        /** Why the journal does not have it, although it is stored: the next call cannot know of it. */
+        unrecorded?: MediaError;
       }
     /** Passed the checks of a dry run; `duplicateOf` names an earlier file with the same content. */
     | {status: 'checked'; duplicateOf?: string}

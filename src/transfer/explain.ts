@@ -144,6 +144,14 @@ function outcomeUnknown(phase: Phase, failure: Failure, error: MediaError): Medi
   );
 }
 
+/** What is told of a file that is stored while its journal could not take that. */
+export function unrecorded(name: string, error: MediaError): MediaError {
+  return error.reworded({
+    message: `${name} is stored, but its journal does not say so: ${error.message}`,
+    hint: 'Its record is printed. Once the journal can be written: media journal resolve JOURNAL PATH --uploaded ID',
+  });
+}
+
 /** The error for a file that an earlier run sent completely without recording a response. */
 export function unknownSince(name: string): MediaError {
   return new MediaError(

@@ -4,7 +4,7 @@ import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {attemptUpload, type FailedAttempt} from './attempt.ts';
 import type {BatchParts} from './batch-parts.ts';
-import {explain, unknownSince, withTries} from './explain.ts';
+import {explain, unknownSince, unrecorded, withTries} from './explain.ts';
 import type {Reach} from './halt.ts';
 import {isLeftOut} from './left-out.ts';
 import type {TransferOptions} from './options.ts';
@@ -190,11 +190,15 @@ export class FileTransfer {
     const outcome: Outcome = {...this.#describe(), status: 'uploaded', received};
     const ended = this.#ended(outcome);
     if (this.#entry === undefined) return ended;
-    const recorded = this.#entry.done(received.json).catch(error => {
-      if (!(error instanceof MediaError)) throw error;
-      this.#parts.halt.because(error);
-    });
-    return {result: recorded.then(() => outcome)};
+    const recorded = this.#entry.done(received.json).then(
+      () => outcome,
+      error => {
+        if (!(error instanceof MediaError)) throw error;
+        this.#parts.halt.because(error);
+        return {...outcome, unrecorded: unrecorded(this.#source.name, error)};
+      },
+    );
+    return {result: recorded};
   }
 
   /** The file's end, or undefined when it is to be tried again now. */

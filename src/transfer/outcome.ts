@@ -4,8 +4,9 @@ import type {Source} from '../sources/open/source.ts';
 
 /** The result of one input. */
 export type Outcome = OutcomeFacts &
+  /** `unrecorded`: why the journal does not have it, so that the next run cannot know of it. */
   (
-    | {status: 'uploaded'; received: ReceivedRecord}
+    | {status: 'uploaded'; received: ReceivedRecord; unrecorded?: MediaError}
     /** Uploaded by an earlier run of the same journal, with this record. */
     | {status: 'skipped'; received: ReceivedRecord}
     /** Passed the checks of a dry run; nothing was sent. `duplicateOf` names an earlier input with the same content. */
@@ -55,4 +56,9 @@ export function nameOf({
   isOnce,
 }: Source): Pick<OutcomeFacts, 'name' | 'nameBytes' | 'isOnce'> {
   return {name, ...(nameBytes && {nameBytes}), ...(isOnce && {isOnce})};
+}
+
+/** Why a journal does not have a file that is stored, where that is so. */
+export function unrecordedOf(outcome: Outcome): MediaError | undefined {
+  return outcome.status === 'uploaded' ? outcome.unrecorded : undefined;
 }

@@ -312,6 +312,7 @@ describe('media upload --shard', () => {
       SLURM_ARRAY_TASK_MIN: '0',
       SLURM_ARRAY_TASK_MAX: '3',
       SLURM_ARRAY_TASK_COUNT: '4',
+      MEDIA_SHARD_COUNT: '4',
     };
     const auto = await sandbox.run(
       ['upload', '-r', 'assets', '--dry-run', '--ndjson', '-c', '1', '--shard', 'auto'],

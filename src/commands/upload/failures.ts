@@ -2,7 +2,7 @@ import type {Invocation} from '../../cli/invocation.ts';
 import type {MediaError} from '../../errors.ts';
 import {groupSentence, reasonOf} from '../../output/failure-text.ts';
 import {withoutTries} from '../../transfer/explain.ts';
-import type {Outcome} from '../../transfer/outcome.ts';
+import {type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
 
 /** How many reasons are shown; files with other reasons are only counted. */
 const mostGroups = 20;
@@ -35,8 +35,9 @@ export class Failures {
   }
 
   add(outcome: Outcome, several: boolean): void {
-    if (!('error' in outcome)) return;
-    const {error, name} = outcome;
+    const {name} = outcome;
+    const error = 'error' in outcome ? outcome.error : unrecordedOf(outcome);
+    if (error === undefined) return;
     if (this.#atOnce || !several) this.#report.failure(error, name, several);
     else this.#keep(error, name);
   }

@@ -18,6 +18,7 @@ import {type DecideType, type Inputs, openInputs} from './inputs.ts';
 import {refuseNothing, unfollowedText} from './left-out.ts';
 import {watchUpload} from './progress-watch.ts';
 import {Again} from './retry-hint.ts';
+import {refuseSameFile} from './same-file.ts';
 import {Tally} from './tally.ts';
 import {typedCommand} from './typed-command.ts';
 
@@ -87,6 +88,7 @@ export class UploadRun {
   }
 
   async #upload(contentType: DecideType): Promise<void> {
+    await refuseSameFile(this.#options, this.#invocation.host);
     const inputs = await openInputs(this.#options, this.#invocation, this.#stop);
     if (inputs.empty) {
       if (inputs.isEmptyShard)

@@ -1,5 +1,5 @@
 import {exitStatusOf} from '../../errors.ts';
-import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
+import {type LeftOut, type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
 
 /** Counts the results of the inputs; keeps only one outcome of each kind. */
 export class Tally {
@@ -8,6 +8,7 @@ export class Tally {
   readonly #dryRun: boolean;
   #leftOut = 0;
   #hidden = 0;
+  #unrecorded = 0;
 
   constructor(dryRun = false) {
     this.#dryRun = dryRun;
@@ -20,6 +21,7 @@ export class Tally {
       return;
     }
     this.#counts[outcome.status] += 1;
+    if (unrecordedOf(outcome) !== undefined) this.#unrecorded += 1;
     this.#kinds.set(`${outcome.status} ${'error' in outcome ? outcome.error.code : ''}`, outcome);
   }
 
@@ -51,7 +53,11 @@ export class Tally {
   summary(): string {
     const {uploaded, skipped, checked, failed, unknown} = this.#counts;
     if (this.#dryRun) return `${checked} checked, ${failed} failed${this.#leftOutText()}`;
-    return `${uploaded} uploaded, ${skipped} skipped, ${failed} failed, ${unknown} unknown${this.#leftOutText()}`;
+    return `${uploaded} uploaded, ${skipped} skipped, ${failed} failed, ${unknown} unknown${this.#unrecordedText()}${this.#leftOutText()}`;
+  }
+
+  #unrecordedText(): string {
+    return this.#unrecorded === 0 ? '' : `, ${this.#unrecorded} not in the journal`;
   }
 
   #leftOutText(): string {
@@ -76,7 +82,8 @@ export class Tally {
   }
 
   exitStatus(): number {
-    return exitStatus([...this.#kinds.values()]);
+    const status = exitStatus([...this.#kinds.values()]);
+    return status === 0 && this.#unrecorded > 0 ? 1 : status;
   }
 }
 

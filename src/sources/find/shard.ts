@@ -136,12 +136,11 @@ function slurmShard(env: Environment): Finding | undefined {
       `task ${id} of a Slurm array of ${count} from ${least} to ${most} in steps of ${step} has no clear place`,
     );
   }
-  // A resubmitted task of `sbatch --array=5-7` would look like a whole array and upload everything again.
-  if (least > 1 && readNumber(env, countVariable) === undefined) {
+  // A resubmitted task of `sbatch --array=5-7`, or `--array=1`, would look like a whole array and upload everything.
+  if (readNumber(env, countVariable) === undefined)
     throw unclear(
-      `the Slurm array begins at ${least} and may be part of a larger one (${countVariable}=${count} says it is not)`,
+      `a Slurm array of ${count} may be part of a larger one, and ${countVariable} does not say how many parts there are`,
     );
-  }
   return {engine: 'Slurm', shard: {index: index + 1, count}};
 }
 

@@ -9,15 +9,19 @@ describe('--shard auto', () => {
     SLURM_ARRAY_TASK_COUNT: String(count),
     ...(step === undefined ? {} : {SLURM_ARRAY_TASK_STEP: String(step)}),
   });
+  const all = (env: Record<string, string>) => ({
+    ...env,
+    MEDIA_SHARD_COUNT: env['SLURM_ARRAY_TASK_COUNT'] ?? '',
+  });
 
   it.each<[string, Record<string, string>, string]>([
-    ['Slurm --array=1-4', slurm(3, 1, 4, 4, 1), '3/4'],
-    ['Slurm --array=0-3', slurm(3, 0, 3, 4, 1), '4/4'],
-    ['Slurm --array=0-15:4', slurm(8, 0, 12, 4, 4), '3/4'],
-    ['Slurm --array=0-15:4 with the end as written', slurm(8, 0, 15, 4, 4), '3/4'],
-    ['Slurm --array=1-4, no step told', slurm(4, 1, 4, 4), '4/4'],
-    ['Slurm --array=1', slurm(1, 1, 1, 1, 1), '1/1'],
-    ['Slurm --array=10-13, confirmed', {...slurm(12, 10, 13, 4, 1), MEDIA_SHARD_COUNT: '4'}, '3/4'],
+    ['Slurm --array=1-4', all(slurm(3, 1, 4, 4, 1)), '3/4'],
+    ['Slurm --array=0-3', all(slurm(3, 0, 3, 4, 1)), '4/4'],
+    ['Slurm --array=0-15:4', all(slurm(8, 0, 12, 4, 4)), '3/4'],
+    ['Slurm --array=0-15:4 with the end as written', all(slurm(8, 0, 15, 4, 4)), '3/4'],
+    ['Slurm --array=1-4, no step told', all(slurm(4, 1, 4, 4)), '4/4'],
+    ['Slurm --array=1', all(slurm(1, 1, 1, 1, 1)), '1/1'],
+    ['Slurm --array=10-13', all(slurm(12, 10, 13, 4, 1)), '3/4'],
     ['GitLab parallel: 5', {CI_NODE_INDEX: '5', CI_NODE_TOTAL: '5'}, '5/5'],
     ['GitLab without parallel', {CI_NODE_TOTAL: '1'}, '1/1'],
     ['CircleCI parallelism: 3', {CIRCLE_NODE_INDEX: '0', CIRCLE_NODE_TOTAL: '3'}, '1/3'],
@@ -25,14 +29,21 @@ describe('--shard auto', () => {
     ['Kubernetes', {JOB_COMPLETION_INDEX: '0', MEDIA_SHARD_COUNT: '8'}, '1/8'],
     ['AWS Batch', {AWS_BATCH_JOB_ARRAY_INDEX: '9', AWS_BATCH_JOB_ARRAY_SIZE: '10'}, '10/10'],
     ['AWS Batch, the total by hand', {AWS_BATCH_JOB_ARRAY_INDEX: '9', MEDIA_SHARD_COUNT: '10'}, '10/10'],
-    ['empty variables of others', {CI_NODE_INDEX: '', CI_NODE_TOTAL: '', ...slurm(1, 1, 2, 2, 1)}, '1/2'],
-    ['a total that agrees', {...slurm(1, 1, 2, 2, 1), MEDIA_SHARD_COUNT: '2'}, '1/2'],
+    [
+      'empty variables of others',
+      {CI_NODE_INDEX: '', CI_NODE_TOTAL: '', ...all(slurm(1, 1, 2, 2, 1))},
+      '1/2',
+    ],
     [
       'Slurm under a CI job that is not split',
-      {CIRCLE_NODE_INDEX: '0', CIRCLE_NODE_TOTAL: '1', ...slurm(2, 1, 4, 4, 1)},
+      {CIRCLE_NODE_INDEX: '0', CIRCLE_NODE_TOTAL: '1', ...all(slurm(2, 1, 4, 4, 1))},
       '2/4',
     ],
-    ['two engines of one mind', {CI_NODE_INDEX: '2', CI_NODE_TOTAL: '4', ...slurm(2, 1, 4, 4, 1)}, '2/4'],
+    [
+      'two engines of one mind',
+      {CI_NODE_INDEX: '2', CI_NODE_TOTAL: '4', ...all(slurm(2, 1, 4, 4, 1))},
+      '2/4',
+    ],
   ])('%s', (_, env, expected) => {
     const {index, count} = autoShard(env);
     expect(`${index}/${count}`).toBe(expected);
@@ -50,6 +61,8 @@ describe('--shard auto', () => {
     ['a task between the steps', slurm(9, 0, 8, 3, 4), /no clear place/],
     ['a task outside its array', slurm(9, 1, 4, 4, 1), /no clear place/],
     ['Slurm with the id alone', {SLURM_ARRAY_TASK_ID: '3'}, /_MIN, _MAX and _COUNT/],
+    ['a Slurm array without the number of parts', slurm(3, 1, 4, 4, 1), /may be part of a larger one/],
+    ['a Slurm task sent again as --array=1', slurm(1, 1, 1, 1, 1), /may be part of a larger one/],
     ['part of a Slurm array sent again', slurm(6, 5, 7, 3, 1), /may be part of a larger one/],
     ['one Slurm task sent again', slurm(5, 5, 5, 1, 1), /may be part of a larger one/],
     [
@@ -69,7 +82,7 @@ describe('--shard auto', () => {
     ['a negative number', {CIRCLE_NODE_INDEX: '-1', CIRCLE_NODE_TOTAL: '4'}, /not a number/],
     [
       'two engines that differ',
-      {CI_NODE_INDEX: '2', CI_NODE_TOTAL: '4', ...slurm(3, 1, 8, 8, 1)},
+      {CI_NODE_INDEX: '2', CI_NODE_TOTAL: '4', ...all(slurm(3, 1, 8, 8, 1))},
       /Slurm says 3\/8 and GitLab 2\/4/,
     ],
   ])('%s is a usage error', (_, env, message) => {
@@ -87,7 +100,7 @@ describe('--shard auto', () => {
     ] as const) {
       const most = least + step * (count - 1);
       const shards = Array.from({length: count}, (_, task) =>
-        autoShard(slurm(least + task * step, least, most, count, step)),
+        autoShard(all(slurm(least + task * step, least, most, count, step))),
       );
       expect(shards).toEqual(Array.from({length: count}, (_, index) => ({index: index + 1, count})));
     }

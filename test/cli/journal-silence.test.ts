@@ -1,0 +1,77 @@
+import {copyFile, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {execa} from 'execa';
+import {describe, expect, it} from 'vitest';
+import {connectedSandbox} from '../support/embedded.ts';
+import {fixture, program} from '../support/media.ts';
+import {scriptedServer, someRecord} from '../support/scripted-server.ts';
+
+describe('a journal that is removed while a file is with the service', () => {
+  it('one file: its record printed, told that the journal does not have it, exit status 1', async () => {
+    const {sandbox} = await connectedSandbox();
+    const {url} = await scriptedServer(async connection => {
+      await connection.request();
+      await rm(join(sandbox.directory, 'j'), {force: true});
+      connection.answer(200, someRecord);
+    });
+    const env = {...sandbox.env, MEDIA_BASE_URL: url};
+    const {stdout, stderr, exitCode} = await sandbox.run(
+      ['upload', fixture('photo.png'), '--journal', 'j', '--json'],
+      {env},
+    );
+    expect({stdout, exitCode}).toEqual({stdout: `${someRecord}\n`, exitCode: 1});
+    expect(JSON.parse(stderr).error).toMatchObject({
+      code: 'journal_failed',
+      message: expect.stringMatching(
+        /photo\.png is stored, but its journal does not say so: The journal j was removed while it was in use\.$/,
+      ),
+    });
+  });
+
+  it('two files, one after the other: the second is not sent, and the summary counts the first', async () => {
+    const {sandbox} = await connectedSandbox();
+    const {url, requests} = await scriptedServer(async connection => {
+      await connection.request();
+      await rm(join(sandbox.directory, 'j'), {force: true});
+      connection.answer(200, someRecord);
+    });
+    const env = {...sandbox.env, MEDIA_BASE_URL: url};
+    const inputs = [fixture('photo.png'), fixture('photo.jpg')];
+    const {stderr, exitCode} = await sandbox.run(['upload', ...inputs, '--journal', 'j', '-c', '1'], {env});
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain('1 uploaded, 0 skipped, 1 failed, 0 unknown, 1 not in the journal\n');
+    expect(stderr).toContain('is stored, but its journal does not say so');
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('one file for two purposes: a usage error, nothing sent, nothing written', () => {
+  it('standard output onto the journal', async () => {
+    const {service, sandbox} = await connectedSandbox();
+    await copyFile(fixture('photo.png'), join(sandbox.directory, 'photo.png'));
+    expect((await sandbox.run(['upload', 'photo.png', '--journal', 'j'])).exitCode).toBe(0);
+    await rm(join(sandbox.directory, 'photo.png'));
+    await copyFile(fixture('photo.jpg'), join(sandbox.directory, 'photo.jpg'));
+    const before = await readFile(join(sandbox.directory, 'j'), 'utf8');
+    const script = `"${process.execPath}" "${program}" upload photo.jpg --journal ./j --ndjson >> j`;
+    const options = {cwd: sandbox.directory, env: sandbox.env, extendEnv: false, reject: false} as const;
+    const {stderr, exitCode} = await execa('sh', ['-c', script], options);
+    expect(exitCode).toBe(2);
+    expect(JSON.parse(stderr).error.message).toBe('--journal and standard output are the same file, ./j.');
+    expect(await readFile(join(sandbox.directory, 'j'), 'utf8')).toBe(before);
+    expect(await service.records()).toHaveLength(1);
+  });
+
+  it('the list of inputs as the journal', async () => {
+    const {service, sandbox} = await connectedSandbox();
+    const list = join(sandbox.directory, 'list');
+    await writeFile(list, `${fixture('photo.png')}\n`);
+    const {stderr, exitCode} = await sandbox.run(['upload', '--files-from', 'list', '--journal', 'list']);
+    expect({stderr, exitCode}).toEqual({
+      stderr: expect.stringContaining('--files-from and --journal are the same file, list.'),
+      exitCode: 2,
+    });
+    expect((await stat(list)).size).toBe(fixture('photo.png').length + 1);
+    expect(await service.records()).toEqual([]);
+  });
+});
