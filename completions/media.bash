@@ -10,7 +10,7 @@ _media_command() {
       options='--profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http --version -h --help'
       ;;
     upload)
-      options='-r --recursive --include --exclude --files-from --files-from0 --follow --all --name --allow-empty --types --content-type --format --json --ndjson --copy --open --qr --dry-run -c --concurrency --retries --limit-rate --fail-fast --deadline --stall-timeout --answer-timeout --on-unknown --journal --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      options='-r --recursive --include --exclude --files-from --files-from0 --follow --all --name --allow-empty --types --content-type --format --json --ndjson --copy --open --qr --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --fail-fast --deadline --stall-timeout --answer-timeout --on-unknown --journal --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       rest=media
       ;;
     login)
@@ -116,6 +116,7 @@ _media_option() {
     'upload --format') kind='words table json ndjson csv url id markdown' ;;
     'upload -c' | 'upload --concurrency') kind=none ;;
     'upload --retries') kind=none ;;
+    'upload --retry-max-wait') kind=none ;;
     'upload --limit-rate') kind=none ;;
     'upload --deadline') kind=none ;;
     'upload --stall-timeout') kind=none ;;

@@ -17,7 +17,7 @@ function __media_takes_value
     contains -- $argv[2] --profile --base-url --cacert; and return 0
     switch $argv[1]
         case 'upload'
-            contains -- $argv[2] --include --exclude --files-from --files-from0 --name --types --content-type --format -c --concurrency --retries --limit-rate --deadline --stall-timeout --answer-timeout --on-unknown --journal --shard --ci
+            contains -- $argv[2] --include --exclude --files-from --files-from0 --name --types --content-type --format -c --concurrency --retries --retry-max-wait --limit-rate --deadline --stall-timeout --answer-timeout --on-unknown --journal --shard --ci
         case 'journal merge'
             contains -- $argv[2] -o --output
         case 'journal resolve'
@@ -138,6 +138,7 @@ complete -c media -n '__media_is "upload"' -l qr -d 'show the URL as a QR code'
 complete -c media -n '__media_is "upload"' -l dry-run -d 'check everything without sending anything'
 complete -c media -n '__media_is "upload"' -s c -l concurrency -x -d 'files to upload at the same time'
 complete -c media -n '__media_is "upload"' -l retries -x -d 'how often to retry a file'
+complete -c media -n '__media_is "upload"' -l retry-max-wait -x -d 'the longest wait that the service may ask for'
 complete -c media -n '__media_is "upload"' -l limit-rate -x -d 'bytes per second for all files together, such as 500K or 2M'
 complete -c media -n '__media_is "upload"' -l fail-fast -d 'stop at the first failure'
 complete -c media -n '__media_is "upload"' -l deadline -x -d 'stop the whole run after this time, such as 30s, 10m or 2h'

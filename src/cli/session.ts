@@ -1,4 +1,5 @@
 import type {ServiceOptions} from '../embedded/service.ts';
+import type {StopSignal} from '../host.ts';
 import type {ConnectionOptions} from '../http/http.ts';
 import {Secret} from '../lib/secret.ts';
 import {asMediaError} from '../output/report.ts';
@@ -27,9 +28,12 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** Opens a session with the configured service; rejects with `no_key` without a service or key. */
-export async function openSession(invocation: Invocation): Promise<Session> {
-  return openSessionFor(await resolveSettings(invocation.host, invocation.globals), invocation);
+/**
+ * Opens a session with the configured service; rejects with `no_key` without a service or key, and with the reason of `stop`
+ * when the run ends before the key has been read.
+ */
+export async function openSession(invocation: Invocation, stop?: StopSignal): Promise<Session> {
+  return openSessionFor(await resolveSettings(invocation.host, invocation.globals, {stop}), invocation);
 }
 
 /** Opens a session with settings that are already resolved. */

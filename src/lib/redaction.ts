@@ -11,6 +11,7 @@ const placeholder = '[secret]';
 
 /** What is sought: all runs of one length of a spelling, in small letters. */
 interface Spelling {
+  readonly text: string;
   readonly length: number;
   readonly runs: ReadonlySet<string>;
 }
@@ -26,7 +27,7 @@ interface Unit {
 export class Redaction {
   readonly #key: string;
   readonly #spellings: readonly Spelling[];
-  readonly #samples = new Set<string>();
+  readonly #samples: readonly string[];
   readonly #isNumber: boolean;
 
   constructor(key: string) {
@@ -34,21 +35,23 @@ export class Redaction {
     // A key of digits may also be a number that is none of its business, such as a size.
     this.#isNumber = !Number.isNaN(Number(key));
     const decoded = [anyEscape, percentEscape].map(pattern => textOf(unitsOf(key, pattern)));
-    const texts = [key, ...decoded, ...base64Of(key)];
-    this.#spellings = [...new Set(texts.map(text => text.toLowerCase()))]
-      .filter(text => text.length >= shortestPart)
-      .map(text => runsOf(text, Math.min(text.length, longestHarmless + 1)));
-    for (const {runs} of this.#spellings)
-      for (const run of runs)
-        for (let at = 0; at + sample <= run.length; at += 1) this.#samples.add(run.slice(at, at + sample));
+    const texts = key.length < shortestPart ? [] : [key, ...decoded];
+    texts.push(...base64Of(key).filter(text => text.length >= shortestPart));
+    this.#spellings = [...new Set(texts.map(text => text.toLowerCase()))].map(text =>
+      runsOf(text, Math.min(text.length, longestHarmless + 1)),
+    );
+    this.#samples = key.length < shortestPart ? [this.#key] : this.#spellings.flatMap(samplesOf);
   }
 
   /** The text without the key: its characters as they are, escaped as in JSON or as in a URL, or in base64. JSON stays JSON. */
   apply(text: string): string {
     if (this.#key === '' || !this.#mayHold(text)) return text;
-    const found = this.#rangesIn(unitsOf(text, anyEscape).map(unit => withoutQuote(unit, text)));
+    const found = [anyEscape, jsonEscape].flatMap(pattern =>
+      this.#rangesIn(unitsOf(text, pattern).map(unit => withoutQuote(unit, text))),
+    );
     // What is no JSON may hold quotes that end nothing and backslashes that escape nothing.
-    if (!isJson(text)) found.push(...this.#rangesIn(unitsOf(text, percentEscape)));
+    if (!isJson(text))
+      found.push(...[percentEscape, noEscape].flatMap(pattern => this.#rangesIn(unitsOf(text, pattern))));
     const outside = this.#isNumber ? numbersIn(text) : [];
     const ranges = found.filter(([start]) => !outside.some(([from, to]) => from <= start && start < to));
     return replaced(text, ranges);
@@ -56,12 +59,13 @@ export class Redaction {
 
   /** A quick look: whether there is anything that a closer one is worth. */
   #mayHold(text: string): boolean {
-    if (this.#key.length < shortestPart || text.includes('\\') || text.includes('%')) return true;
-    const lower = text.toLowerCase();
-    // A run of 8 characters holds 4 that begin at a multiple of 5.
-    for (let at = 0; at + sample <= lower.length; at += shortestPart - sample + 1)
-      if (this.#samples.has(lower.slice(at, at + sample))) return true;
-    return lower.length !== text.length;
+    const spelled = [text];
+    if (text.includes('\\') || text.includes('%'))
+      spelled.push(...[anyEscape, jsonEscape, percentEscape].map(pattern => decodedText(text, pattern)));
+    return spelled.some(one => {
+      const lower = one.toLowerCase();
+      return this.#samples.some(part => lower.includes(part));
+    });
   }
 
   #rangesIn(units: readonly Unit[]): [number, number][] {
@@ -88,14 +92,16 @@ export class Redaction {
   }
 }
 
-const anyEscape = /\\u[\da-f]{4}|\\.|%[\da-f]{2}|./gis;
-const percentEscape = /%[\da-f]{2}|./gis;
+const anyEscape = /\\u[\da-f]{4}|\\.|%[\da-f]{2}/gis;
+const jsonEscape = /\\u[\da-f]{4}|\\./gis;
+const percentEscape = /%[\da-f]{2}/gis;
+/** No escape at all. */
+const noEscape = /(?!)/gs;
 
 /** The characters of a text, each written in one way or another; each is one UTF-16 unit. */
 function unitsOf(text: string, pattern: RegExp): Unit[] {
-  return [...text.matchAll(pattern)].map(({0: written, index}) => {
-    const hex = /^(?:\\u|%)(?=[\da-f]+$)(.+)$/i.exec(written)?.[1];
-    const plain = hex === undefined ? written.slice(-1) : String.fromCharCode(Number.parseInt(hex, 16));
+  return [...text.matchAll(new RegExp(`${pattern.source}|.`, pattern.flags))].map(({0: written, index}) => {
+    const plain = written.length === 1 ? written : plainOf(written);
     return {text: plain, start: index, end: index + written.length};
   });
 }
@@ -110,6 +116,24 @@ function withoutQuote(unit: Unit, text: string): Unit {
   return text.slice(unit.start, unit.end) === '"' ? {...unit, text: '\uffff'} : unit;
 }
 
+/** Parts of which each run of a spelling holds one. */
+function samplesOf({text, length}: Spelling): string[] {
+  const parts: string[] = [];
+  for (let at = 0; at + sample <= text.length; at += Math.max(1, length - sample + 1))
+    parts.push(text.slice(at, at + sample));
+  return parts.length === 0 ? [text] : parts;
+}
+
+/** The text with its escapes read. */
+function decodedText(text: string, pattern: RegExp): string {
+  return text.replace(pattern, written => (written.length === 1 ? written : plainOf(written)));
+}
+
+function plainOf(written: string): string {
+  const hex = /^(?:\\u|%)(?=[\da-f]+$)(.+)$/i.exec(written)?.[1];
+  return hex === undefined ? written.slice(-1) : String.fromCharCode(Number.parseInt(hex, 16));
+}
+
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);
@@ -122,7 +146,7 @@ function isJson(text: string): boolean {
 function runsOf(text: string, length: number): Spelling {
   const runs = new Set<string>();
   for (let at = 0; at + length <= text.length; at += 1) runs.add(text.slice(at, at + length));
-  return {length, runs};
+  return {text, length, runs};
 }
 
 /** What base64 makes of the key behind any number of other bytes, without the characters that depend on its neighbours. */

@@ -1,5 +1,5 @@
 import {MediaError, systemCode} from '../errors.ts';
-import type {TerminalOutput} from '../host.ts';
+import type {Clock, TerminalOutput} from '../host.ts';
 
 /**
  * Standard output that survives its reader: after EPIPE, output is dropped silently; any other failure is stored in
@@ -8,6 +8,9 @@ import type {TerminalOutput} from '../host.ts';
 export class Stdout {
   readonly stream: TerminalOutput;
   #ended = false;
+  /** Of those who wait for the reader. */
+  readonly #waiting = new Set<() => void>();
+  #patience: {clock: Clock; ms: number} | undefined;
   #failure: MediaError | undefined;
 
   constructor(stream: TerminalOutput) {
@@ -19,14 +22,34 @@ export class Stdout {
     return this.#failure;
   }
 
-  /** Resolves when the text has been passed to the system; never rejects. */
+  /** Resolves when the text has been passed to the system, or is no longer waited for; never rejects. */
   write(text: string): Promise<void> {
     if (this.#ended || text === '') return Promise.resolve();
     return new Promise(resolve => {
+      const done = () => {
+        this.#waiting.delete(done);
+        resolve();
+      };
+      this.#waiting.add(done);
       this.stream.write(text, error => {
         if (error) this.#end(error);
-        resolve();
+        done();
       });
+      this.#limit(done);
+    });
+  }
+
+  /** From now on, a reader that takes nothing for so long counts as gone. */
+  hurry(clock: Clock, ms: number): void {
+    this.#patience = {clock, ms};
+    for (const done of this.#waiting) this.#limit(done);
+  }
+
+  #limit(done: () => void): void {
+    this.#patience?.clock.after(this.#patience.ms, () => {
+      if (!this.#waiting.has(done)) return;
+      this.#ended = true;
+      for (const each of this.#waiting) each();
     });
   }
 

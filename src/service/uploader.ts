@@ -35,6 +35,8 @@ export interface Refused {
   serviceCode?: number;
   /** The Retry-After field, unparsed. */
   retryAfter?: string;
+  /** How long the service asks to wait, in milliseconds, if that is longer than allowed. */
+  longWaitMs?: number;
   /** The Location field, unparsed. */
   location?: string;
 }

@@ -1,5 +1,5 @@
 import {type SpawnOptions, spawn} from 'node:child_process';
-import type {Host} from '../host.ts';
+import type {Host, StopSignal} from '../host.ts';
 import {childEnvironment} from '../lib/child-environment.ts';
 
 /** A program to run for a line of text: a keychain, a password manager. */
@@ -13,6 +13,8 @@ export interface ChildRequest {
   /** Its working directory: never the user's, which anybody may have filled. */
   cwd: string;
   timeoutMs: number;
+  /** Aborted when nobody waits for it any more: it is killed then. */
+  stop?: StopSignal | undefined;
   /** Whether its first line is all that is wanted: programs that it leaves running may keep its standard output open. */
   firstLineOnly?: boolean;
 }
@@ -32,8 +34,9 @@ const lineEndMs = 1000;
 /** Runs a program to its end or to the end of its time, whichever comes first; never rejects. */
 export function runChild(
   host: Host,
-  {command, input = '', stderr, cwd, timeoutMs, firstLineOnly = false}: ChildRequest,
+  {command, input = '', stderr, cwd, timeoutMs, stop, firstLineOnly = false}: ChildRequest,
 ): Promise<ChildEnd> {
+  if (stop?.aborted) return Promise.resolve({kind: 'failed', reason: 'the run was ended'});
   const options: SpawnOptions = {
     cwd,
     env: childEnvironment(host.env),
@@ -51,11 +54,14 @@ export function runChild(
     const end = (result: ChildEnd) => {
       cancel();
       cancelLineEnd();
+      stop?.removeEventListener('abort', onStop);
       // What it started may live on and hold its end of the pipe; we do not wait for that.
       child.stdout?.destroy();
       child.kill('SIGKILL');
       resolve(result);
     };
+    const onStop = () => end({kind: 'failed', reason: 'the run was ended'});
+    stop?.addEventListener('abort', onStop, {once: true});
     const cancel = host.clock.after(timeoutMs, () => end({kind: 'timeout'}));
     const endAtFirstLine = () => {
       if (!firstLineOnly || exit === undefined) return;

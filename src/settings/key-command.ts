@@ -1,5 +1,5 @@
 import {MediaError} from '../errors.ts';
-import type {Host} from '../host.ts';
+import type {Host, StopSignal} from '../host.ts';
 import {runChild} from './child.ts';
 import type {GlobalOptions} from './global-options.ts';
 import {profileOption} from './hint-options.ts';
@@ -16,7 +16,7 @@ export async function runKeyCommand(
   host: Host,
   command: string,
   options: GlobalOptions,
-  timeoutMs = timeLimitMs,
+  {timeoutMs = timeLimitMs, stop}: {timeoutMs?: number; stop?: StopSignal | undefined} = {},
 ): Promise<string> {
   const unavailable = (how: string) =>
     new MediaError('key_unavailable', `The key-command of the profile ${how}.`, {
@@ -27,8 +27,10 @@ export async function runKeyCommand(
     stderr: 'inherit',
     cwd: configDirectory(host),
     timeoutMs,
+    stop,
     firstLineOnly: true,
   });
+  stop?.throwIfAborted();
   if (end.kind === 'timeout') throw unavailable(`did not end within ${timeoutMs / 1000} s`);
   if (end.kind === 'failed') throw unavailable(`could not be used: ${end.reason}`);
   if (end.status !== 0) {

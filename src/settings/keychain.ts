@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import type {Host} from '../host.ts';
+import type {Host, StopSignal} from '../host.ts';
 import {isObject, parseObject} from '../lib/json.ts';
 import type {Secret} from '../lib/secret.ts';
 import {runChild} from './child.ts';
@@ -21,8 +21,12 @@ const timeLimitMs = 3000;
 const timeLimitWithScreenMs = 60_000;
 
 /** Reads a key from the system's keychain. */
-export function readFromKeychain(host: Host, entry: KeychainEntry): Promise<KeychainResult> {
-  return ask(host, {action: 'get', account: accountOf(entry)});
+export function readFromKeychain(
+  host: Host,
+  entry: KeychainEntry,
+  stop?: StopSignal,
+): Promise<KeychainResult> {
+  return ask(host, {action: 'get', account: accountOf(entry)}, stop);
 }
 
 /** Puts a key into the system's keychain and reads it back. */
@@ -44,7 +48,7 @@ function accountOf({profileName, origin}: KeychainEntry): string {
   return `${profileName} ${origin}`;
 }
 
-async function ask(host: Host, request: KeychainRequest): Promise<KeychainResult> {
+async function ask(host: Host, request: KeychainRequest, stop?: StopSignal): Promise<KeychainResult> {
   if (host.platform === 'linux' && !hasSessionBus(host)) return {failure: 'there is no D-Bus session'};
   const timeoutMs = hasScreen(host) ? timeLimitWithScreenMs : timeLimitMs;
   const end = await runChild(host, {
@@ -56,7 +60,9 @@ async function ask(host: Host, request: KeychainRequest): Promise<KeychainResult
     stderr: 'ignore',
     cwd: dirname(host.nodePath()),
     timeoutMs,
+    stop,
   });
+  stop?.throwIfAborted();
   if (end.kind === 'timeout') return {failure: `it did not answer within ${timeoutMs / 1000} s`};
   const answer = end.kind === 'ended' ? parseObject(end.stdout) : undefined;
   if (!isObject(answer)) return {failure: 'asking it failed'};

@@ -1,5 +1,5 @@
 import {MediaError} from '../errors.ts';
-import type {Host} from '../host.ts';
+import type {Host, StopSignal} from '../host.ts';
 import {defined} from '../lib/defined.ts';
 import {isLoopback} from '../lib/loopback.ts';
 import {Secret} from '../lib/secret.ts';
@@ -53,7 +53,7 @@ export type BaseUrl = {kind: 'embedded'} | {kind: 'service'; url: URL};
 export async function resolveSettings(
   host: Host,
   options: GlobalOptions,
-  {readKey = true} = {},
+  {readKey = true, stop}: {readKey?: boolean; stop?: StopSignal | undefined} = {},
 ): Promise<Settings> {
   const profileName = parseProfileName(options.profile ?? (host.env['MEDIA_PROFILE'] || 'default'));
   const givenBaseUrl = options.baseUrl ?? (host.env['MEDIA_BASE_URL'] || undefined);
@@ -88,7 +88,7 @@ export async function resolveSettings(
     ...(baseUrl?.kind === 'service' ? settingsFor(profile, baseUrl.url, options.allowHttp === true) : {}),
   };
   if (baseUrl?.kind === 'service' && givenKey === undefined)
-    await addStoredKey(settings, baseUrl.url, host, options, readKey);
+    await addStoredKey(settings, baseUrl.url, {host, options, readKey, stop});
   return settings;
 }
 
@@ -122,13 +122,18 @@ function settingsFor(profile: Profile, baseUrl: URL, allowHttp: boolean): Partia
   };
 }
 
+interface KeyReading {
+  host: Host;
+  options: GlobalOptions;
+  readKey: boolean;
+  stop: StopSignal | undefined;
+}
+
 /** Adds the profile's key where it belongs to this base URL, or why there is none. */
 async function addStoredKey(
   settings: Settings,
   baseUrl: URL,
-  host: Host,
-  options: GlobalOptions,
-  readKey: boolean,
+  {host, options, readKey, stop}: KeyReading,
 ): Promise<void> {
   const {profile, profileName, graphqlUrl} = settings;
   const stored = keyOf(profile);
@@ -140,7 +145,7 @@ async function addStoredKey(
   if (graphqlUrl !== undefined) refuseOtherOrigin(graphqlUrl, baseUrl, settings.profileOption);
   if (!readKey) return;
   try {
-    const key = await readStoredKey(host, profileName, profile, options);
+    const key = await readStoredKey({host, options, stop}, profileName, profile);
     if (key !== undefined)
       settings.key = {secret: parseKey(key, keyNames[stored.source]), source: stored.source};
   } catch (error) {

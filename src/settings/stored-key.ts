@@ -1,5 +1,5 @@
 import {MediaError} from '../errors.ts';
-import type {Host} from '../host.ts';
+import type {Host, StopSignal} from '../host.ts';
 import type {GlobalOptions} from './global-options.ts';
 import {hintOptions, loginCommandFor} from './hint-options.ts';
 import type {Profile} from './store.ts';
@@ -20,20 +20,19 @@ export function originOf(profile: Profile): string | undefined {
   return baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
 }
 
-/** Reads the key of a profile from where it is; rejects with `key_unavailable` when it cannot be had. */
+/** Reads the key of a profile from where it is; rejects with `key_unavailable` when it cannot be had, and with the reason of `stop`. */
 export async function readStoredKey(
-  host: Host,
+  {host, options, stop}: {host: Host; options: GlobalOptions; stop?: StopSignal | undefined},
   profileName: string,
   profile: Profile,
-  options: GlobalOptions,
 ): Promise<string | undefined> {
   if (profile['key-command'] !== undefined) {
     const {runKeyCommand} = await import('./key-command.ts');
-    return runKeyCommand(host, profile['key-command'], options);
+    return runKeyCommand(host, profile['key-command'], options, {stop});
   }
   if (profile['key-store'] !== 'keychain') return profile.key;
   const {readFromKeychain} = await import('./keychain.ts');
-  const result = await readFromKeychain(host, {profileName, origin: profile['key-origin'] ?? ''});
+  const result = await readFromKeychain(host, {profileName, origin: profile['key-origin'] ?? ''}, stop);
   if ('key' in result && result.key !== undefined) return result.key;
   const login = loginCommandFor(host, hintOptions(host, options));
   if ('key' in result) {

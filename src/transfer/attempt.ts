@@ -30,6 +30,9 @@ export interface FailedAttempt {
   failure: Failure;
 }
 
+/** How long it takes to read a response that arrived before a timeout. */
+const lateReadMs = 100;
+
 /** How long a released upload may still wait for its response after the run should end. */
 const graceMs = 5_000;
 
@@ -139,15 +142,20 @@ class Attempt implements BodyWatcher {
   #watchForStall(): void {
     const {clock, stallTimeoutMs} = this.#options;
     this.#setTimer(() =>
-      clock.after(stallTimeoutMs, () => this.#end({kind: 'stall', afterMs: stallTimeoutMs})),
+      clock.after(stallTimeoutMs, () => this.#endLate({kind: 'stall', afterMs: stallTimeoutMs})),
     );
   }
 
   #watchForAnswer(): void {
     const {clock, answerTimeoutMs} = this.#options;
     this.#setTimer(() =>
-      clock.after(answerTimeoutMs, () => this.#end({kind: 'answer-timeout', afterMs: answerTimeoutMs})),
+      clock.after(answerTimeoutMs, () => this.#endLate({kind: 'answer-timeout', afterMs: answerTimeoutMs})),
     );
+  }
+
+  /** When this process has been stopped (SIGSTOP, a laptop that slept), its time is up before it can read what has arrived. */
+  #endLate(failure: Failure): void {
+    this.#setTimer(() => this.#options.clock.after(lateReadMs, () => this.#end(failure)));
   }
 }
 

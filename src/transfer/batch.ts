@@ -11,6 +11,7 @@ import type {TransferOptions} from './options.ts';
 import {type LeftOut, leftOut, nameOf, type Outcome} from './outcome.ts';
 import {RateLimit} from './rate-limit.ts';
 import {RetryBudget} from './retry.ts';
+import {heedingRetryAfter} from './retry-after.ts';
 import {type Later, mapConcurrently} from './workers.ts';
 
 export type {TransferObserver, TransferOptions} from './options.ts';
@@ -35,6 +36,8 @@ export function uploadBatch(
   return options.dryRun ? batch.audited(outcomes) : outcomes;
 }
 
+const defaultRetryMaxWaitMs = 5 * 60_000;
+
 class Batch {
   readonly #options: TransferOptions;
   readonly #parts: BatchParts;
@@ -43,10 +46,12 @@ class Batch {
 
   constructor(options: TransferOptions) {
     const {clock, limitRate, dryRun, failFast, stop} = options;
-    this.#options = options;
+    const gate = new Gate(clock);
+    const patience = {clock, gate, maxWaitMs: options.retryMaxWaitMs ?? defaultRetryMaxWaitMs};
+    this.#options = {...options, uploader: heedingRetryAfter(options.uploader, patience)};
     this.#parts = {
       budget: new RetryBudget(),
-      gate: new Gate(clock),
+      gate,
       halt: new Halt(failFast),
       rateLimit: limitRate === undefined ? undefined : new RateLimit(limitRate, clock),
       duplicates: dryRun ? new Duplicates(stop) : undefined,

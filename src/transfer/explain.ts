@@ -77,9 +77,13 @@ export function describeRefusal(refusal: Refused, host: string): MediaError {
         : status >= 500 || status === 408
           ? 'service_failed'
           : 'rejected';
-  return new MediaError(code, sentence(`${host} ${verb(status)}${said || plainReason(status)}`), {
+  const {longWaitMs} = refusal;
+  const wait = longWaitMs === undefined ? '' : ` It asks to wait ${longTime(longWaitMs)}.`;
+  return new MediaError(code, sentence(`${host} ${verb(status)}${said || plainReason(status)}`) + wait, {
     ...details,
-    ...hintFor(status),
+    ...(longWaitMs === undefined
+      ? hintFor(status)
+      : {hint: `Try again then, or add --retry-max-wait ${Math.ceil(longWaitMs / 1000)}s.`}),
   });
 }
 
@@ -132,11 +136,13 @@ function baseUrlIn({origin, pathname}: URL): string {
 
 function outcomeUnknown(phase: Phase, failure: Failure, error: MediaError): MediaError {
   const gateway = failure.kind === 'refused' ? ' A gateway that answers so has often stored nothing.' : '';
+  const limit =
+    error.status === 503 ? ' A gateway that limits requests should answer 429, which is tried again.' : '';
   return new MediaError(
     'outcome_unknown',
     `${error.message} ${phase === 'released' ? 'The whole file had been sent, so it may or may not be stored.' : ''}${gateway}`.trim(),
     {
-      hint: 'Check whether the service has the file before you upload it again; --on-unknown retry sends it again automatically.',
+      hint: `Check whether the service has the file before you upload it again; --on-unknown retry sends it again automatically.${limit}`,
       cause: error,
       status: error.status,
       serviceCode: error.serviceCode,
@@ -182,6 +188,12 @@ export function withoutTries(message: string): string {
 /** Adds a full stop, unless the text ends with a punctuation mark, as a service's message may. */
 export function sentence(text: string): string {
   return /[.!?。！？…]$/.test(text) ? text : `${text}.`;
+}
+
+/** In the largest unit that leaves a number of some size. */
+function longTime(ms: number): string {
+  if (ms >= 2 * 3_600_000) return `${Math.round(ms / 3_600_000)} hours`;
+  return ms >= 120_000 ? `${Math.round(ms / 60_000)} minutes` : seconds(ms);
 }
 
 function seconds(ms: number): string {

@@ -33,6 +33,8 @@ export interface TransferOptions {
   concurrency: number;
   /** Attempts after the first. */
   retries: number;
+  /** The longest Retry-After that is waited for, in milliseconds; 5 minutes by default. */
+  retryMaxWaitMs?: number;
   stallTimeoutMs: number;
   answerTimeoutMs: number;
   /** Bytes per second for all files together; unlimited if undefined. */

@@ -51,7 +51,7 @@ export function decide(phase: Phase, failure: Failure): Decision {
     case 'premature':
       return fail;
     case 'refused':
-      return decideRefusal(phase, failure.status);
+      return decideRefusal(phase, failure);
     case 'stopped':
       return phase === 'released' ? unknown : fail;
     case 'connection':
@@ -62,12 +62,19 @@ export function decide(phase: Phase, failure: Failure): Decision {
   }
 }
 
-function decideRefusal(phase: Phase, status: number): Decision {
+function decideRefusal(phase: Phase, refusal: Refused): Decision {
+  const {status} = refusal;
   if (status === 401) return {action: 'fail', halt: 'always'};
   if (status === 403 || status === 404) return {action: 'fail', halt: 'if-first'};
-  if (status === 429 || status === 503) return retry;
+  if (status === 429 || (status === 503 && (phase !== 'released' || isOfService(refusal))))
+    return refusal.longWaitMs === undefined ? retry : fail;
   if (status === 408 || status >= 500) return phase === 'released' ? unknown : retry;
   return fail;
+}
+
+/** Gateways answer 503, with Retry-After too, while the service behind them still stores what it was sent. */
+function isOfService({message, serviceCode}: Refused): boolean {
+  return message !== undefined && Number.isInteger(serviceCode);
 }
 
 const baseMs = 500;

@@ -131,7 +131,9 @@ describe('key-command', () => {
   it('a command that never ends: given up, though what it started lives on', async () => {
     const directory = await temporaryDirectory();
     const host = {...systemHost(), env: {PATH: process.env['PATH'], MEDIA_CONFIG_DIR: directory}};
-    await expect(runKeyCommand(host, 'echo mk_early; sleep 5; echo', {}, 100)).rejects.toMatchObject({
+    await expect(
+      runKeyCommand(host, 'echo mk_early; sleep 5; echo', {}, {timeoutMs: 100}),
+    ).rejects.toMatchObject({
       code: 'key_unavailable',
       message: 'The key-command of the profile did not end within 0.1 s.',
     });

@@ -151,7 +151,6 @@ describe('a refusal without an error record', () => {
       'rejected',
       'HOST refused the request (400).',
     ],
-    ['503 and HTML', 503, '<html>Down</html>', 'service_unavailable', 'HOST is unavailable (503).'],
   ])('%s', async (_, status, body, code, message) => {
     const {exitCode, error} = await failedUpload(scripted(whole(status, body)), photo);
     expect({exitCode, error}).toEqual({
@@ -229,11 +228,31 @@ describe('429 and 503 are tried again', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('503 with Retry-After as a date an hour away, --deadline 3s: waits no longer than the deadline', async () => {
+  test('429 with a Retry-After of a day: ends at once, the time in the message', async () => {
+    const {exitCode, error, servers} = await failedUpload(
+      scripted(whole(429, errorRecord, {'retry-after': '86400'})),
+      photo,
+      ['--retries', '3'],
+    );
+    expect({exitCode, code: error.code}).toEqual({exitCode: 1, code: 'rate_limited'});
+    expect(error.message).toMatch(/ It asks to wait 24 hours\.$/);
+    expect(error.hint).toBe('Try again then, or add --retry-max-wait 86400s.');
+    expect(servers.map(({requests}) => requests.length)).toEqual([1, 1]);
+  });
+
+  test('503 with an error record, Retry-After as a date an hour away, --deadline 3s: waits no longer than the deadline', async () => {
     const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
-    const {url, requests} = await scriptedServer(whole(503, '', {'retry-after': inAnHour}));
+    const {url, requests} = await scriptedServer(whole(503, errorRecord, {'retry-after': inAnHour}));
     const machine = await sandboxFor(url);
-    const {stderr, exitCode} = await machine.run(['upload', photo, '--deadline', '3s', '--verbose']);
+    const {stderr, exitCode} = await machine.run([
+      'upload',
+      photo,
+      '--deadline',
+      '3s',
+      '--retry-max-wait',
+      '2h',
+      '--verbose',
+    ]);
     const wait = Number(/Next try in (\d+) ms/.exec(stderr)?.[1]);
     expect(wait).toBeGreaterThan(3_500_000);
     expect(wait).toBeLessThanOrEqual(3_600_000);
@@ -331,6 +350,27 @@ describe('after the last byte, the outcome is unknown', () => {
     expect(error.hint).toContain('--on-unknown retry');
     expect(servers.map(({requests}) => requests.length)).toEqual([1, 1]);
   });
+
+  test.each([
+    ['HTML', '<html>Service Unavailable</html>', {}],
+    ['HTML and Retry-After, as Varnish answers', '<html>Guru Meditation</html>', {'retry-after': '5'}],
+    ['JSON without a code', '{"message":"upstream request timeout"}', {}],
+    ['a code that is no whole number', '{"code":"503","message":"Busy."}', {}],
+  ])(
+    '503 with %s: may be a gateway whose service still stores the file, exit 5',
+    async (_, body, headers) => {
+      const {exitCode, error, servers} = await failedUpload(scripted(whole(503, body, headers)), photo, [
+        ...['--retries', '3'],
+      ]);
+      expect({exitCode, code: error.code, status: error.status}).toEqual({
+        exitCode: 5,
+        code: 'outcome_unknown',
+        status: 503,
+      });
+      expect(error.hint).toContain('A gateway that limits requests should answer 429, which is tried again.');
+      expect(servers.map(({requests}) => requests.length)).toEqual([1, 1]);
+    },
+  );
 
   test.each([408, 500, 502, 504])('%i: exit 5, with a word on gateways', async status => {
     const {exitCode, error, servers} = await failedUpload(scripted(whole(status)), photo, ['--retries', '3']);

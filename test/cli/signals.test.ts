@@ -88,7 +88,7 @@ test('SIGTERM while a retry is waited for: ends by it', async () => {
   let answers = 0;
   const {url} = await scriptedServer(async connection => {
     await connection.request();
-    connection.answer(503, '', {'retry-after': '3600'});
+    connection.answer(429, '', {'retry-after': '200'});
     answers += 1;
   });
   const upload = (await sandboxFor(url)).start(['upload', photo, '--verbose']);
@@ -96,9 +96,9 @@ test('SIGTERM while a retry is waited for: ends by it', async () => {
   upload.stderr?.on('data', text => {
     told += text;
   });
-  await eventually(() => told.includes('Next try in 3600000 ms.'));
+  await eventually(() => told.includes('Next try in 200000 ms.'));
   upload.kill('SIGTERM');
   const {signal, stderr} = await upload;
   expect({signal, answers}).toEqual({signal: 'SIGTERM', answers: 1});
-  expect(stderr).toContain('is unavailable (503)');
+  expect(stderr).toContain('is being asked too often (429)');
 });

@@ -41,7 +41,7 @@ describe('what to do about a failure', () => {
   );
 
   holdsFor('after release: sent again only after a refusal', [failures], failure => {
-    const isRefusal = failure.kind === 'refused' && [429, 503].includes(failure.status);
+    const isRefusal = failure.kind === 'refused' && failure.status === 429;
     // A failure with a sentence of its own is one of connecting, before which there is no release.
     if (failure.kind !== 'error' && !isRefusal) expect(decide('released', failure).action).not.toBe('retry');
   });

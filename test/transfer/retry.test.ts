@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {type ErrorCode, MediaError} from '../../src/errors.ts';
+import type {Refused} from '../../src/service/uploader.ts';
 import {
   backoffMs,
   decide,
@@ -10,7 +11,11 @@ import {
 } from '../../src/transfer/retry.ts';
 
 const error = (code: ErrorCode): Failure => ({kind: 'error', error: new MediaError(code, 'A sentence.')});
-const refused = (status: number): Failure => ({kind: 'refused', status});
+const refused = (status: number, rest: Partial<Refused> = {}): Failure => ({
+  kind: 'refused',
+  status,
+  ...rest,
+});
 const connection: Failure = {kind: 'connection', cause: new Error('other side closed')};
 const stall: Failure = {kind: 'stall', afterMs: 1};
 const answerTimeout: Failure = {kind: 'answer-timeout', afterMs: 1};
@@ -59,7 +64,11 @@ const rows: [phases: Phase[], what: string, failure: Failure, expected: Verdict]
     status => [everyPhase, String(status), refused(status), 'fail'] as [Phase[], string, Failure, Verdict],
   ),
   [everyPhase, '429', refused(429), 'retry'],
-  [everyPhase, '503', refused(503), 'retry'],
+  [['connecting', 'held'], '503', refused(503), 'retry'],
+  [['released'], '503 of a gateway', refused(503), 'unknown'],
+  [['released'], '503 with half an error record', refused(503, {message: 'Busy.'}), 'unknown'],
+  [everyPhase, '503 with an error record', refused(503, {message: 'Busy.', serviceCode: 1}), 'retry'],
+  [everyPhase, '429 with a long Retry-After', refused(429, {longWaitMs: 86_400_000}), 'fail'],
   ...[300, 301, 302, 303, 304, 305, 307, 308, 399].map(
     status => [everyPhase, String(status), refused(status), 'fail'] as [Phase[], string, Failure, Verdict],
   ),

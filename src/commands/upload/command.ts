@@ -43,6 +43,11 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     .option('--dry-run', 'check everything without sending anything')
     .option('-c, --concurrency <n>', 'files to upload at the same time', wholeNumber(1, 1000), 8)
     .option('--retries <n>', 'how often to retry a file', wholeNumber(0, 100), 5)
+    .addOption(
+      new Option('--retry-max-wait <duration>', 'the longest wait that the service may ask for')
+        .argParser(parseDuration)
+        .default(300_000, '5m'),
+    )
     .option('--limit-rate <rate>', 'bytes per second for all files together, such as 500K or 2M', parseRate)
     .option('--fail-fast', 'stop at the first failure')
     .addOption(
@@ -63,7 +68,7 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     .addOption(
       new Option('--on-unknown <action>', 'what to do with a file that may or may not be stored')
         .choices(['hold', 'retry'])
-        .default('hold'),
+        .default(undefined, 'retry where the service honours Idempotency-Key, else hold'),
     )
     .optionsGroup('Memory:')
     .option('--journal <file>', 'record what was uploaded, and continue from there in the next run')

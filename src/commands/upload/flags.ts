@@ -20,11 +20,12 @@ export interface UploadFlags {
   shard?: string;
   concurrency: number;
   retries: number;
+  retryMaxWait: number;
   stallTimeout: number;
   answerTimeout: number;
   deadline?: number;
   limitRate?: number;
-  onUnknown: 'hold' | 'retry';
+  onUnknown?: 'hold' | 'retry';
   journal?: string;
   failFast?: boolean;
   dryRun?: boolean;

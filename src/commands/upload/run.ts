@@ -22,6 +22,9 @@ import {refuseSameFile} from './same-file.ts';
 import {Tally} from './tally.ts';
 import {typedCommand} from './typed-command.ts';
 
+/** How long a run that ends waits for a reader that reads none of its output, in milliseconds. */
+const readerPatienceMs = 50;
+
 /** One run of `media upload`: opens the service, sends the sources, prints the results, handles signals. */
 export class UploadRun {
   readonly #options: UploadFlags;
@@ -75,7 +78,7 @@ export class UploadRun {
     const again = signal === 'SIGINT' ? 'Press Ctrl-C again' : 'Send the signal again';
     report.note(`Stopping: waiting for responses to finished uploads. ${again} to quit now.`);
     this.#signal = signal;
-    this.#stop.abort(new MediaError('interrupted', `The run was ended by ${signal}.`));
+    this.#end(new MediaError('interrupted', `The run was ended by ${signal}.`));
   }
 
   #startDeadline(): () => void {
@@ -84,7 +87,13 @@ export class UploadRun {
     const error = new MediaError('deadline_exceeded', 'The deadline of this run has passed.', {
       hint: 'Allow more time with --deadline.',
     });
-    return this.#invocation.host.clock.after(deadline, () => this.#stop.abort(error));
+    return this.#invocation.host.clock.after(deadline, () => this.#end(error));
+  }
+
+  #end(why: MediaError): void {
+    const {host, stdout} = this.#invocation;
+    stdout.hurry(host.clock, readerPatienceMs);
+    this.#stop.abort(why);
   }
 
   async #upload(contentType: DecideType): Promise<void> {
@@ -169,7 +178,7 @@ export class UploadRun {
   async #openSession(): Promise<Session | undefined> {
     if (this.#options.dryRun) return undefined;
     const {openSession} = await import('../../cli/session.ts');
-    return openSession(this.#invocation);
+    return openSession(this.#invocation, this.#stop);
   }
 
   async #openJournal(session: Session | undefined, shard: Shard | undefined): Promise<Journal | undefined> {
@@ -199,7 +208,8 @@ export class UploadRun {
     observer: TransferOptions['observer'],
   ): TransferOptions {
     const {host} = this.#invocation;
-    const {concurrency, retries, stallTimeout, answerTimeout, limitRate, onUnknown} = this.#options;
+    const {concurrency, retries, retryMaxWait, stallTimeout, answerTimeout, limitRate, onUnknown} =
+      this.#options;
     return {
       uploader: session?.client ?? {upload: () => Promise.reject(new Error('a dry run sends nothing'))},
       host: session?.hostName ?? '',
@@ -210,10 +220,11 @@ export class UploadRun {
       typeRule: this.#options.contentType ?? this.#options.types,
       concurrency,
       retries,
+      retryMaxWaitMs: retryMaxWait,
       stallTimeoutMs: stallTimeout,
       answerTimeoutMs: answerTimeout,
       limitRate,
-      onUnknown: session?.idempotencyHonoured ? 'retry' : onUnknown,
+      onUnknown: onUnknown ?? (session?.idempotencyHonoured ? 'retry' : 'hold'),
       dryRun: this.#options.dryRun === true,
       failFast: this.#options.failFast === true,
       stop: this.#stop,

@@ -29,6 +29,17 @@ export interface ResultOptions {
   links?: boolean;
 }
 
+/** What a table shows of an outcome; for a single input, one row per field of its record. */
+interface Row {
+  readonly position: number;
+  readonly status: Outcome['status'];
+  readonly size: number;
+  readonly hasError: boolean;
+  readonly cells: string[][];
+}
+
+/** The most characters that are kept for one table. */
+const mostText = 4 * 1024 * 1024;
 /** The most rows of a table, since the time to draw one grows faster than its length. */
 const longestTable = 1000;
 /** With more inputs than this, a brief table shows only failures and totals. */
@@ -41,10 +52,11 @@ const mostBriefRows = 100;
 export class Results {
   readonly #stdout: Stdout;
   readonly #options: ResultOptions;
-  #rows: Outcome[] = [];
+  #rows: Row[] = [];
+  #rowLength = 0;
   readonly #totals = new Map<Outcome['status'], {files: number; bytes: number}>();
   #count = 0;
-  readonly #order = new InOrder<Outcome | LeftOut>();
+  readonly #order = new InOrder<Outcome | LeftOut | Row>();
   #begun = false;
 
   constructor(stdout: Stdout, options: ResultOptions) {
@@ -54,8 +66,11 @@ export class Results {
 
   /** Adds an outcome. A file that was left out only advances the order. */
   async add(outcome: Outcome | LeftOut): Promise<void> {
-    if (this.#options.format === 'ndjson') return this.#print(outcome);
-    for (const due of this.#order.take(outcome)) await this.#print(due);
+    const {format} = this.#options;
+    if (format === 'ndjson') return this.#print(outcome);
+    // Of what waits for its turn in a table, no more is kept than will be shown.
+    const kept = format === 'table' && outcome.status !== 'left out' ? this.#rowOf(outcome) : outcome;
+    for (const due of this.#order.take(kept)) await this.#print(due);
   }
 
   /** Prints the outcomes that still wait for their turn, and the table. */
@@ -65,26 +80,33 @@ export class Results {
     if (this.#leavesOutSuccesses) await this.#printTotals();
   }
 
-  async #print(outcome: Outcome | LeftOut): Promise<void> {
-    if (outcome.status === 'left out') return;
+  async #print(outcome: Outcome | LeftOut | Row): Promise<void> {
+    if ('cells' in outcome) return this.#addRow(outcome);
     const {format} = this.#options;
-    if (format === 'table') return this.#addRow(outcome);
+    if (outcome.status === 'left out' || format === 'table') return;
     await this.#stdout.write((this.#begun ? '' : formatHead(format)) + formatOutcome(format, outcome));
     this.#begun = true;
   }
 
-  async #addRow(outcome: Outcome): Promise<void> {
+  #rowOf(outcome: Outcome): Row {
+    const {several, dryRun} = this.#options;
+    const {position, status, size = 0} = outcome;
+    return {position, status, size, hasError: 'error' in outcome, cells: cellsFor(outcome, several, dryRun)};
+  }
+
+  async #addRow(row: Row): Promise<void> {
     this.#count += 1;
-    const total = this.#totals.get(outcome.status) ?? {files: 0, bytes: 0};
-    this.#totals.set(outcome.status, total);
+    const total = this.#totals.get(row.status) ?? {files: 0, bytes: 0};
+    this.#totals.set(row.status, total);
     total.files += 1;
-    total.bytes += outcome.size ?? 0;
+    total.bytes += row.size;
     if (this.#leavesOutSuccesses) {
-      if (this.#count === mostBriefRows + 1) this.#rows = this.#rows.filter(row => 'error' in row);
-      if (!('error' in outcome)) return;
+      if (this.#count === mostBriefRows + 1) this.#rows = this.#rows.filter(({hasError}) => hasError);
+      if (!row.hasError) return;
     }
-    this.#rows.push(outcome);
-    if (this.#rows.length >= longestTable) await this.#printTable();
+    this.#rows.push(row);
+    this.#rowLength += row.cells.flat().reduce((sum, cell) => sum + cell.length, 0);
+    if (this.#rows.length >= longestTable || this.#rowLength > mostText) await this.#printTable();
   }
 
   get #leavesOutSuccesses(): boolean {
@@ -92,18 +114,13 @@ export class Results {
   }
 
   async #printTable(): Promise<void> {
-    const text = await this.#table();
+    const cells = this.#rows.flatMap(row => row.cells);
     this.#rows = [];
-    if (text !== '') await this.#stdout.write(text);
-  }
-
-  async #table(): Promise<string> {
+    this.#rowLength = 0;
+    if (cells.length === 0) return;
     const {several, dryRun, links = false} = this.#options;
-    const [only] = this.#rows;
-    if (only === undefined) return '';
-    if (dryRun) return this.#render(this.#rows.map(checkRow), checkHeadings);
-    if (several) return this.#render(this.#rows.map(outcomeRow), outcomeHeadings, links);
-    return 'received' in only ? this.#render(recordRows(only.received.record), undefined, links) : '';
+    const headings = dryRun ? checkHeadings : several ? outcomeHeadings : undefined;
+    await this.#stdout.write(await this.#render(cells, headings, links && !dryRun));
   }
 
   async #printTotals(): Promise<void> {
@@ -127,4 +144,10 @@ export class Results {
       links,
     });
   }
+}
+
+function cellsFor(outcome: Outcome, several: boolean, dryRun: boolean): string[][] {
+  if (dryRun) return [checkRow(outcome)];
+  if (several) return [outcomeRow(outcome)];
+  return 'received' in outcome ? recordRows(outcome.received.record) : [];
 }

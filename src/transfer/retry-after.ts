@@ -1,0 +1,26 @@
+import type {Clock} from '../host.ts';
+import type {Uploader} from '../service/uploader.ts';
+import type {Gate} from './gate.ts';
+import {parseRetryAfter} from './retry.ts';
+
+export interface Patience {
+  clock: Clock;
+  gate: Gate;
+  /** The longest Retry-After that is waited for, in milliseconds. */
+  maxWaitMs: number;
+}
+
+/** The same uploader, which keeps all workers waiting for as long as the service asks, and marks where that is too long. */
+export function heedingRetryAfter(uploader: Uploader, {clock, gate, maxWaitMs}: Patience): Uploader {
+  return {
+    async upload(request) {
+      const answer = await uploader.upload(request);
+      if (answer.kind !== 'refused' || answer.retryAfter === undefined) return answer;
+      const waitMs = parseRetryAfter(answer.retryAfter, clock.now());
+      if (waitMs === undefined || (answer.status !== 429 && answer.status !== 503)) return answer;
+      if (waitMs > maxWaitMs) return {...answer, longWaitMs: waitMs};
+      gate.closeFor(waitMs);
+      return answer;
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import {once} from 'node:events';
+import {mkdir, readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {eventually} from '../embedded/support.ts';
+import {sandboxFor} from '../service/program.ts';
+import {fixture, type Sandbox, sandbox} from '../support/media.ts';
+import {scriptedServer, someRecord} from '../support/scripted-server.ts';
+
+const photo = fixture('photo.png');
+/** Sooner than what is waited for would end by itself. */
+const timely = {timeout: 10_000, killSignal: 'SIGKILL'} as const;
+
+/** A service that answers each upload with a record of about so many bytes. */
+function longRecords(bytes: number) {
+  const record = `{"id":"m_1","type":"IMAGE","padding":"${'x'.repeat(bytes)}"}`;
+  return scriptedServer(async connection => {
+    await connection.request();
+    connection.answer(200, record);
+  });
+}
+
+/** The names of so many copies of the photo in the sandbox. */
+async function copies(box: Sandbox, count: number): Promise<string[]> {
+  const bytes = await readFile(photo);
+  const names = Array.from({length: count}, (_, index) => `${index}.png`);
+  await Promise.all(names.map(name => writeFile(join(box.directory, name), bytes)));
+  return names;
+}
+
+describe('standard output that nobody reads', () => {
+  /** An upload whose output fills the pipe. */
+  async function unread(...options: string[]) {
+    const {url, requests} = await longRecords(200_000);
+    const box = await sandboxFor(url);
+    const parameters = ['upload', ...(await copies(box, 6)), '-c', '1', '--json', ...options];
+    const upload = box.start(parameters, {...timely, buffer: false});
+    upload.stdout?.pause();
+    return {upload, requests};
+  }
+
+  test.each(['SIGINT', 'SIGTERM'] as const)('%s: ends by it', async signal => {
+    const {upload, requests} = await unread();
+    // The first record has filled the pipe by the time that the second has come.
+    await eventually(() => requests.length > 1);
+    upload.kill(signal);
+    expect(await once(upload, 'exit')).toEqual([null, signal]);
+  });
+
+  test('--deadline: ends', async () => {
+    const {upload} = await unread('--deadline', '500ms');
+    const [exitCode] = await once(upload, 'exit');
+    expect([1, 3]).toContain(exitCode);
+  });
+});
+
+describe('a key-command that waits', () => {
+  async function waiting(...options: string[]) {
+    const box = await sandbox();
+    await mkdir(join(box.directory, 'config'), {mode: 0o700});
+    const profile = {'base-url': 'http://127.0.0.1:9', 'key-command': 'touch started; exec sleep 30'};
+    const path = join(box.directory, 'config/config.json');
+    await writeFile(path, JSON.stringify({profiles: {default: profile}}), {mode: 0o600});
+    const upload = box.start(['upload', photo, ...options], timely);
+    await eventually(() => readFile(join(box.directory, 'config/started')).catch(() => undefined));
+    return {upload};
+  }
+
+  test('SIGTERM: ends by it', async () => {
+    const {upload} = await waiting();
+    upload.kill('SIGTERM');
+    expect((await upload).signal).toBe('SIGTERM');
+  });
+
+  test('--deadline: ends as deadline_exceeded', async () => {
+    const {upload} = await waiting('--deadline', '500ms');
+    const {exitCode, stderr} = await upload;
+    expect(stderr).toContain('The deadline of this run has passed.');
+    expect(exitCode).toBe(1);
+  });
+});
+
+test('stopped for longer than --answer-timeout, the answer having arrived: uploaded', async () => {
+  const box = await sandbox();
+  let go = () => {};
+  const answered = new Promise<void>(resolve => {
+    go = resolve;
+  });
+  const {url} = await scriptedServer(async connection => {
+    await connection.request();
+    upload.kill('SIGSTOP');
+    await eventually(async () => /^State:\s+T/m.test(await readFile(`/proc/${upload.pid}/status`, 'utf8')));
+    connection.answer(200, someRecord);
+    go();
+  });
+  box.env['MEDIA_BASE_URL'] = url;
+  box.env['MEDIA_API_KEY'] = 'mk_1';
+  const upload = box.start(['upload', photo, '--answer-timeout', '200ms', '--json'], timely);
+  await answered;
+  await new Promise(resolve => setTimeout(resolve, 400));
+  upload.kill('SIGCONT');
+  expect(await upload).toMatchObject({stdout: `${someRecord}\n`, exitCode: 0});
+});
+
+test('--on-unknown hold beside a service that honours keys: not sent again', async () => {
+  const {url, requests} = await scriptedServer(async connection => {
+    await connection.request();
+    connection.answer(500, '{}');
+  });
+  const box = await sandbox();
+  await mkdir(join(box.directory, 'config'), {mode: 0o700});
+  const profile = {'base-url': url, 'idempotency-keys': 'honoured'};
+  const path = join(box.directory, 'config/config.json');
+  await writeFile(path, JSON.stringify({profiles: {default: profile}}), {mode: 0o600});
+  const env = {...box.env, MEDIA_API_KEY: 'mk_1'};
+  const held = await box.run(['upload', photo, '--on-unknown', 'hold', '--retries', '1'], {env});
+  expect(held.exitCode).toBe(5);
+  expect(requests).toHaveLength(1);
+  await box.run(['upload', photo, '--retries', '1'], {env});
+  expect(requests).toHaveLength(3);
+});
+
+test('a table of 300 records of 1 MiB each: the rows are kept, not the records', async () => {
+  const {url} = await longRecords(1_000_000);
+  const box = await sandboxFor(url, {NODE_OPTIONS: '--max-old-space-size=128'});
+  const {stdout, stderr, exitCode} = await box.run(
+    ['upload', ...(await copies(box, 300)), '-c', '4', '--verbose'],
+    {
+      timeout: 25_000,
+    },
+  );
+  expect({exitCode, rows: stdout.match(/uploaded/g)?.length}, stderr.slice(-300)).toEqual({
+    exitCode: 0,
+    rows: 300,
+  });
+});
