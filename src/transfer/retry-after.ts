@@ -3,7 +3,7 @@ import type {Uploader} from '../service/uploader.ts';
 import type {Gate} from './gate.ts';
 import {parseRetryAfter} from './retry.ts';
 
-export interface Patience {
+export interface RetryAfterOptions {
   clock: Clock;
   gate: Gate;
   /** The longest Retry-After that is waited for, in milliseconds. */
@@ -11,7 +11,7 @@ export interface Patience {
 }
 
 /** The same uploader, which keeps all workers waiting for as long as the service asks, and marks where that is too long. */
-export function heedingRetryAfter(uploader: Uploader, {clock, gate, maxWaitMs}: Patience): Uploader {
+export function heedingRetryAfter(uploader: Uploader, {clock, gate, maxWaitMs}: RetryAfterOptions): Uploader {
   return {
     async upload(request) {
       const answer = await uploader.upload(request);
