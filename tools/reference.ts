@@ -62,7 +62,8 @@ const errorMeanings: Record<ErrorCode, string> = {
   output_failed: 'standard output could not be written',
   local_failure: 'another problem on this machine: a full disk, a port in use',
   outcome_unknown: 'the whole file was sent and no clear response came',
-  journal_in_use: 'another run is using the journal, or has taken it over; the message names its process and machine',
+  journal_in_use:
+    'another run is using the journal, or has taken it over; the message names its process and machine',
   journal_of_other_service:
     'the journal remembers another service, and a service has what was sent to it only',
   journal_unusable: 'not a journal, of another version or shard, or damaged (the message gives the line)',

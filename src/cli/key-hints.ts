@@ -149,7 +149,7 @@ function noSuchProfile({profileName, profileNames, key}: Settings, login: string
 const mostNamed = 10;
 
 /** The beginning of a sentence: `Use --profile staging or --profile test`. */
-function existingProfiles(names: readonly string[]): string {
+export function existingProfiles(names: readonly string[]): string {
   if (names.length === 0) return 'No profile is stored. Leave --profile out';
   const shown = names.slice(0, mostNamed).map(name => `--profile ${name}`);
   return `Use ${shown.join(' or ')}${names.length > shown.length ? ` (media config profiles lists all)` : ''}`;

@@ -66,9 +66,8 @@ export class Report {
   /** Reports failures of several files for one reason as text: one sentence and some of their names. */
   failures({hint}: MediaError, sentence: string, names: readonly string[], count: number): void {
     const {color} = this.#options;
-    const more = count > names.length ? ` and ${count - names.length} more` : '';
     this.#line(`${paint('red', 'media:', color)} ${printable(sentence)}`);
-    this.#line(`  ${names.map(printable).join(', ')}${more}`);
+    this.#line(someOf(names, count));
     if (hint !== undefined) this.#line(`  ${printable(hint)}`);
   }
 
@@ -88,6 +87,12 @@ export class Report {
     if (this.chatty) this.#line(`${paint('magenta', 'warning:', this.#options.color)} ${printable(message)}`);
   }
 
+  /** Reports one warning about several files as text: a sentence and some of their names. */
+  warnings(sentence: string, names: readonly string[], count: number): void {
+    this.warning(sentence);
+    this.note(someOf(names, count));
+  }
+
   note(message: string): void {
     if (this.chatty) this.#line(printable(message));
   }
@@ -102,6 +107,11 @@ export class Report {
     this.#options.stream.write(`${text}\n`);
     this.drawing?.draw();
   }
+}
+
+function someOf(names: readonly string[], count: number): string {
+  const more = count > names.length ? ` and ${count - names.length} more` : '';
+  return `  ${names.map(printable).join(', ')}${more}`;
 }
 
 /** The fields of `error` in JSON output (cli-contract, "Output"). */

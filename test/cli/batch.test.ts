@@ -54,7 +54,7 @@ describe('media upload -r', () => {
     await pictures(sandbox, 'assets', 1);
     const {stderr, exitCode} = await sandbox.run(['upload', 'assets']);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('media upload -r assets');
+    expect(stderr).toContain(`media upload --base-url ${service.url} -r assets\n`);
     expect(await service.records()).toHaveLength(0);
   });
 

@@ -80,6 +80,20 @@ describe('media config', () => {
     expect(await readFile(join(box.directory, 'config/config.json'), 'utf8')).toContain('mk_key');
   });
 
+  it.each([['list'], ['get', 'base-url'], ['unset', 'base-url']])(
+    '%s of a profile that is not there: those that are, exit 1',
+    async (...parameters) => {
+      const box = await sandbox();
+      for (const profile of ['staging', 'default'])
+        await box.run(['config', 'set', 'base-url', 'embedded', '--profile', profile]);
+      expect(await box.run(['config', ...parameters, '--profile', 'stagin'])).toMatchObject({
+        stdout: '',
+        stderr: 'media: There is no profile "stagin".\n  Use --profile staging or --profile default.\n',
+        exitCode: 1,
+      });
+    },
+  );
+
   it('a host name with dots as a profile: kept whole', async () => {
     const box = await sandbox();
     await box.run(['config', 'set', 'base-url', 'embedded', '--profile', 'api.example.com']);

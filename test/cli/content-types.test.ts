@@ -183,7 +183,7 @@ describe.each(rules)('--types %s', rule => {
       if (name !== undefined) await copyFile(fixture(file), join(group.box.directory, name));
     const inputs = cases.map(inputOf);
     batch = await uploadBatch(group, inputs, rule);
-    warnings = (await group.box.run(['upload', '--dry-run', '--types', rule, ...inputs])).stderr;
+    warnings = (await group.box.run(['upload', '--dry-run', '--verbose', '--types', rule, ...inputs])).stderr;
   });
   afterAll(() => group.close());
 
@@ -328,6 +328,22 @@ describe('the warning that a file is sent as another type than its bytes have', 
 
   it.each([[[]], [['--json']], [['--ndjson']]])('--quiet %j: none on standard error', async options => {
     expect((await upload(['--quiet', ...options])).stderr).toBe('');
+  });
+
+  it('of 9 files for one reason and 1 for another: two groups, once, after the records', async () => {
+    const {sandbox} = await connectedSandbox();
+    for (let index = 0; index < 9; index += 1)
+      await copyFile(fixture('png-named.jpg'), join(sandbox.directory, `b${index}.jpg`));
+    await copyFile(fixture('photo.jpg'), join(sandbox.directory, 'c.png'));
+    const {stderr, exitCode} = await sandbox.run(['upload', '-r', '.', '--format', 'id']);
+    expect(exitCode).toBe(0);
+    expect(stderr.split('\n')).toEqual([
+      expect.stringMatching(/^warning: 9 files: The extension \.jpg says image\/jpeg, .*--types content/),
+      '  b0.jpg, b1.jpg, b2.jpg and 6 more',
+      expect.stringMatching(/^warning: c\.png: The extension \.png says image\/png, /),
+      '10 uploaded, 0 skipped, 0 failed, 0 unknown',
+      '',
+    ]);
   });
 
   it('none for a file that is what its name says: no field either', async () => {

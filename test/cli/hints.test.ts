@@ -1,4 +1,4 @@
-import {copyFile, readFile, writeFile} from 'node:fs/promises';
+import {copyFile, mkdir, readFile, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:https';
 import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
@@ -7,7 +7,7 @@ import {generate} from 'selfsigned';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {listen, portOf} from '../service/support.ts';
 import {connectedSandbox, embeddedService} from '../support/embedded.ts';
-import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
+import {fixture, program, Sandbox, sandbox} from '../support/media.ts';
 
 const photo = fixture('photo.png');
 const secret = 'mk_a-key-that-nobody-should-see-in-any-output';
@@ -54,6 +54,23 @@ describe('a command line that was meant as an upload: the hint, pasted, uploads'
     expect(exitCode).toBe(1);
     expect(stderr).toContain('Name the file by its path instead of its URL: ');
     expect(await paste(box, `media upload --format id ${commandIn(stderr)}`)).toMatchObject({exitCode: 0});
+    expect(await service.records()).toHaveLength(1);
+  });
+
+  it('a directory, with --profile and --base-url: -r for that profile and service', async () => {
+    const {service, key, sandbox: box} = await connectedSandbox();
+    await mkdir(join(box.directory, 'my photos'));
+    await copyFile(photo, join(box.directory, 'my photos', 'a.png'));
+    const {MEDIA_API_KEY, MEDIA_BASE_URL, ...env} = box.env;
+    const login = ['login', '--key-stdin', '--profile', 'ci', '--base-url', service.url];
+    expect(await box.run(login, {env, input: `${key}\n`, stdin: 'pipe'})).toMatchObject({exitCode: 0});
+    const given = ['--profile', 'ci', '--base-url', service.url];
+    const {stderr, exitCode} = await box.run(['upload', 'my photos', ...given], {env});
+    expect(exitCode).toBe(1);
+    expect(commandIn(stderr)).toBe(`media upload --profile ci --base-url ${service.url} -r 'my photos'`);
+    expect(
+      await paste(new Sandbox(box.directory, {PATH: env['PATH'] ?? ''}), commandIn(stderr)),
+    ).toMatchObject({exitCode: 0});
     expect(await service.records()).toHaveLength(1);
   });
 

@@ -37,6 +37,15 @@ describe('media logout', () => {
     });
   });
 
+  it('a profile that is not there: those that are, exit 0', async () => {
+    const box = await loggedIn('staging');
+    expect(await box.run(['logout', '--profile', 'stagin'])).toMatchObject({
+      stdout: '',
+      stderr: 'There is no profile "stagin". Use --profile staging.\n',
+      exitCode: 0,
+    });
+  });
+
   it('no profile named: the default one', async () => {
     const box = await loggedIn('default', 'staging');
     expect(await box.run(['logout', '--quiet'])).toMatchObject({stderr: '', exitCode: 0});

@@ -2,8 +2,8 @@ import {isAbsolute} from 'node:path';
 import {Command} from 'commander';
 import {helpDescription, helpList} from '../../cli/help-format.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {existingProfiles} from '../../cli/key-hints.ts';
 import {MediaError} from '../../errors.ts';
-import type {Host} from '../../host.ts';
 import {typedPath} from '../../lib/typed-path.ts';
 import {printable} from '../../output/escape.ts';
 import {droppedNote, type ServiceSetting, withBaseUrl} from '../../settings/profile-service.ts';
@@ -11,6 +11,7 @@ import {parseProfileName, parseServiceUrl, profileOf} from '../../settings/setti
 import {
   configPath,
   type Profile,
+  type Profiles,
   readProfiles,
   type SettingName,
   settingNames,
@@ -117,7 +118,7 @@ export async function runConfig(options: ConfigOptions, invocation: Invocation):
       );
       return 0;
     case 'list':
-      await stdout.write(await listText(host, profileName));
+      await stdout.write(listText(storedProfile(await readProfiles(host), profileName)));
       return 0;
     case 'get':
       return printSetting(settingName(options.name), profileName, invocation);
@@ -139,7 +140,7 @@ export async function runConfig(options: ConfigOptions, invocation: Invocation):
       const name = settingName(options.name);
       if (name === 'base-url') return setBaseUrl(undefined, profileName, invocation);
       await updateProfiles(host, profiles => {
-        delete profiles[profileName]?.[name];
+        delete storedProfile(profiles, profileName)[name];
       });
       return 0;
     }
@@ -155,7 +156,7 @@ async function setBaseUrl(
   let before: Profile = {};
   let dropped: ServiceSetting[] = [];
   await updateProfiles(host, profiles => {
-    before = profiles[profileName] ?? {};
+    before = value === undefined ? storedProfile(profiles, profileName) : (profiles[profileName] ?? {});
     const changed = withBaseUrl(before, value);
     dropped = changed.dropped;
     if (profiles[profileName] !== undefined || value !== undefined) profiles[profileName] = changed.profile;
@@ -169,8 +170,15 @@ async function setBaseUrl(
   return 0;
 }
 
-async function listText(host: Host, profileName: string): Promise<string> {
-  const profile = profileOf(await readProfiles(host), profileName);
+/** The profile of that name; a failure names those there are. The default profile is always there. */
+function storedProfile(profiles: Profiles, name: string): Profile {
+  if (name === 'default' || Object.hasOwn(profiles, name)) return profileOf(profiles, name);
+  throw new MediaError('config_unusable', `There is no profile "${name}".`, {
+    hint: `${existingProfiles(Object.keys(profiles))}.`,
+  });
+}
+
+function listText(profile: Profile): string {
   return settingNames
     .map(name => (profile[name] === undefined ? '' : `${name}=${printable(profile[name])}\n`))
     .join('');
@@ -181,7 +189,7 @@ async function printSetting(
   profileName: string,
   {host, stdout}: Invocation,
 ): Promise<ExitStatus> {
-  const value = profileOf(await readProfiles(host), profileName)[name];
+  const value = storedProfile(await readProfiles(host), profileName)[name];
   if (value === undefined) return 1;
   await stdout.write(`${printable(value)}\n`);
   return 0;

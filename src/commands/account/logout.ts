@@ -30,7 +30,7 @@ export async function runLogout(
     name => Object.hasOwn(stored, name) && hasStoredKey(stored[name] ?? {}),
   );
   if (names.length === 0) {
-    report.note(options.all ? 'No profile has a key.' : `Profile ${chosen} has no key.`);
+    report.note(options.all ? 'No profile has a key.' : await noKeyText(chosen, Object.keys(stored)));
     return 0;
   }
   await updateProfiles(host, profiles => {
@@ -44,6 +44,12 @@ export async function runLogout(
   report.note(`Forgot the key of ${names.length === 1 ? 'profile' : 'profiles'} ${names.join(', ')}.`);
   if (host.env['MEDIA_API_KEY']) report.warning('MEDIA_API_KEY is still set in the environment.');
   return 0;
+}
+
+async function noKeyText(name: string, stored: readonly string[]): Promise<string> {
+  if (name === 'default' || stored.includes(name)) return `Profile ${name} has no key.`;
+  const {existingProfiles} = await import('../../cli/key-hints.ts');
+  return `There is no profile "${name}". ${existingProfiles(stored)}.`;
 }
 
 function hasStoredKey(profile: Profile): boolean {

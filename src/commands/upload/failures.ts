@@ -3,67 +3,59 @@ import type {MediaError} from '../../errors.ts';
 import {groupSentence, reasonOf} from '../../output/failure-text.ts';
 import {withoutTries} from '../../transfer/explain.ts';
 import {type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
-
-/** How many reasons are shown; files with other reasons are only counted. */
-const mostGroups = 20;
-/** How many files are named for one reason. */
-const mostNames = 3;
-
-/** The failures for one reason. */
-interface Group {
-  count: number;
-  names: string[];
-  reason: string;
-  /** The error of the first file. */
-  error: MediaError;
-}
+import {Groups} from './groups.ts';
 
 /**
- * Reports failures on standard error: in words at the end of the run, grouped by reason, so that 400,000 of them take no more
- * memory and screen than 20. With --verbose, --fail-fast or JSON, each failure is reported at once.
+ * Reports warnings and failures of files on standard error: in words at the end of the run, grouped by reason. With
+ * --verbose, --fail-fast or JSON, and of a single input, each is reported at once.
  */
 export class Failures {
   readonly #report: Invocation['report'];
   readonly #atOnce: boolean;
-  readonly #groups = new Map<string, Group>();
-  /** Files whose reason is not one of the first twenty. */
-  #others = 0;
+  readonly #warnings = new Groups<string>();
+  readonly #failures = new Groups<MediaError>();
 
   constructor({report}: Invocation, failFast: boolean) {
     this.#report = report;
     this.#atOnce = failFast || report.isJson || report.level === 'verbose';
   }
 
+  warn(name: string, message: string, several: boolean): void {
+    if (this.#atOnce || !several) this.#report.fileWarning(name, message);
+    else this.#warnings.add(message, name, message, message);
+  }
+
   add(outcome: Outcome, several: boolean): void {
     const {name} = outcome;
     const error = 'error' in outcome ? outcome.error : unrecordedOf(outcome);
     if (error === undefined) return;
-    if (this.#atOnce || !several) this.#report.failure(error, name, several);
-    else this.#keep(error, name);
-  }
-
-  #keep(error: MediaError, name: string): void {
+    if (this.#atOnce || !several) {
+      this.#report.failure(error, name, several);
+      return;
+    }
     const reason = reasonOf(error.reworded({message: withoutTries(error.message)}), name);
-    const key = JSON.stringify([error.code, reason, error.hint]);
-    const group = this.#groups.get(key);
-    if (group !== undefined) {
-      group.count += 1;
-      if (group.names.length < mostNames) group.names.push(name);
-    } else if (this.#groups.size < mostGroups)
-      this.#groups.set(key, {count: 1, names: [name], reason, error});
-    else this.#others += 1;
+    this.#failures.add(JSON.stringify([error.code, reason, error.hint]), name, reason, error);
   }
 
   /** Reports the groups, once. */
   end(): void {
-    for (const {count, names, reason, error} of this.#groups.values()) {
-      if (count === 1) this.#report.failure(error, names[0], true);
-      else this.#report.failures(error, groupSentence(count, reason), names, count);
+    const warnings = this.#warnings.take();
+    for (const {count, names, reason} of warnings.groups) {
+      if (count === 1) this.#report.fileWarning(names[0] ?? '', reason);
+      else this.#report.warnings(`${count} files: ${reason}`, names, count);
     }
-    this.#groups.clear();
-    if (this.#others === 0) return;
-    const files = this.#others === 1 ? '1 more file' : `${this.#others} more files`;
-    this.#report.note(`... and ${files} for other reasons; --verbose shows every failure.`);
-    this.#others = 0;
+    this.#tellOthers(warnings.others, 'warning');
+    const failures = this.#failures.take();
+    for (const {count, names, reason, first} of failures.groups) {
+      if (count === 1) this.#report.failure(first, names[0], true);
+      else this.#report.failures(first, groupSentence(count, reason), names, count);
+    }
+    this.#tellOthers(failures.others, 'failure');
+  }
+
+  #tellOthers(count: number, what: string): void {
+    if (count === 0) return;
+    const files = count === 1 ? '1 more file' : `${count} more files`;
+    this.#report.note(`... and ${files} for other reasons; --verbose shows every ${what}.`);
   }
 }

@@ -30,7 +30,12 @@ export interface Watch {
  * Shows progress on standard error: drawn on a terminal, otherwise as a line every 10 s for several inputs or for programs,
  * and not at all for one input. If progress of several inputs is shown, they are counted in the meantime.
  */
-export async function watchUpload(invocation: Invocation, inputs: Inputs, tally: Tally): Promise<Watch> {
+export async function watchUpload(
+  invocation: Invocation,
+  inputs: Inputs,
+  tally: Tally,
+  warning: TransferObserver['warning'],
+): Promise<Watch> {
   const {host, report} = invocation;
   const meter = new Meter(host.clock);
   const tell = () => {
@@ -62,7 +67,7 @@ export async function watchUpload(invocation: Invocation, inputs: Inputs, tally:
         report.trace(`${name}: ${error.message} Next try in ${Math.round(waitMs)} ms.`);
         report.causes(error);
       },
-      warning: (name, message) => report.fileWarning(name, message),
+      warning,
     },
     async tell() {
       if (mayCount) await within(countingMs, count(), host.clock);

@@ -1,3 +1,4 @@
+import {inTermsOfRun} from '../../cli/hint-commands.ts';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {outcomeInTermsOfKey} from '../../cli/key-hints.ts';
 import type {Session} from '../../cli/session.ts';
@@ -7,6 +8,7 @@ import type {Journal} from '../../journal/journal.ts';
 import {Stop} from '../../lib/stop.ts';
 import type {FormatName} from '../../output/results/formats.ts';
 import type {Results} from '../../output/results/results.ts';
+import {hintOptions} from '../../settings/hint-options.ts';
 import type {Shard} from '../../sources/find/shard.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
@@ -36,6 +38,7 @@ export class UploadRun {
   readonly #audit = new Audit();
   readonly #again: Again;
   readonly #failures: Failures;
+  readonly #hintOptions: string;
   #signal: EndSignal | undefined;
   #localFailure: MediaError | undefined;
 
@@ -51,6 +54,7 @@ export class UploadRun {
     this.#after = after;
     this.#tally = new Tally(options.dryRun);
     this.#again = new Again(typedCommand(options, invocation));
+    this.#hintOptions = hintOptions(invocation.host, invocation.globals);
     this.#failures = new Failures(invocation, options.failFast === true);
   }
 
@@ -60,7 +64,8 @@ export class UploadRun {
     try {
       await this.#upload(contentType);
     } catch (error) {
-      if (this.#signal === undefined || !(error instanceof MediaError)) throw error;
+      if (!(error instanceof MediaError)) throw error;
+      if (this.#signal === undefined) throw inTermsOfRun(error, this.#hintOptions);
     } finally {
       cancelDeadline();
       stopListening();
@@ -110,7 +115,12 @@ export class UploadRun {
       await session?.close();
       throw error;
     });
-    const {observer, tell, finish} = await watchUpload(this.#invocation, inputs, this.#tally);
+    const {observer, tell, finish} = await watchUpload(
+      this.#invocation,
+      inputs,
+      this.#tally,
+      (name, message) => this.#failures.warn(name, message, inputs.several),
+    );
     const stopTelling = this.#invocation.host.onStatusSignal(tell);
     try {
       const {uploadBatch} = await import('../../transfer/batch.ts');
@@ -139,7 +149,9 @@ export class UploadRun {
     await this.#conclude(session, inputs);
   }
 
-  async #take(outcome: Outcome, results: Results, several: boolean): Promise<void> {
+  async #take(reported: Outcome, results: Results, several: boolean): Promise<void> {
+    const outcome =
+      'error' in reported ? {...reported, error: inTermsOfRun(reported.error, this.#hintOptions)} : reported;
     this.#tally.add(outcome);
     this.#audit.add(outcome);
     this.#again.add(outcome);
