@@ -220,7 +220,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--raw-field'; Takes = 'none'; Tip = 'a variable that is a string' }
                 @{ Name = '-F'; Takes = 'none'; Tip = 'a variable that is true, false, null, a number, or @FILE for the content of a file' }
                 @{ Name = '--field'; Takes = 'none'; Tip = 'a variable that is true, false, null, a number, or @FILE for the content of a file' }
-                @{ Name = '--operation-name'; Takes = 'none'; Tip = 'the operation to run, if the query holds several' }
+                @{ Name = '--operation-name'; Takes = 'none'; Tip = 'the operation to run, if the query contains several' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -231,7 +231,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
-                @{ Name = '--port'; Takes = 'none'; Tip = 'the port to listen on; 0 takes any free one' }
+                @{ Name = '--port'; Takes = 'none'; Tip = 'the port to listen on; 0 for any free port' }
                 @{ Name = '--data-dir'; Takes = 'directory'; Tip = 'where to store uploads' }
                 @{ Name = '--ephemeral'; Takes = ''; Tip = 'use a temporary directory and delete it at the end' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }

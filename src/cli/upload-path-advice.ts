@@ -19,7 +19,7 @@ export function adviseOnUploadPath(
     case 'answers':
       return {
         status: 'ok',
-        message: `${href} takes uploads (${verdict.httpStatus} to what it has to refuse)`,
+        message: `${href} accepts uploads (responded ${verdict.httpStatus} to a test request)`,
       };
     case 'unverified':
       return {status: 'unverified', message: `not verified: ${verdict.reason}`};
@@ -28,7 +28,7 @@ export function adviseOnUploadPath(
     case 'wrong':
       return {
         status: 'failed',
-        error: new MediaError('not_found', `Nothing takes uploads at ${href} (404).`, {
+        error: new MediaError('not_found', `Nothing accepts uploads at ${href} (404).`, {
           status: 404,
           hint: correction(settings),
         }),
@@ -52,7 +52,7 @@ function doubt(
   const said = message === undefined ? '' : `, "${message}"`;
   if (httpStatus === 403 || httpStatus === 404)
     return `${href} answered ${httpStatus}${said}: the key may lack the permission to upload, or the base URL may be wrong`;
-  return `${href} answered ${httpStatus}${said} to what it has to refuse: the base URL may be wrong`;
+  return `${href} answered ${httpStatus}${said} to a test request: the base URL may be wrong`;
 }
 
 /** How to correct the base URL where it was set. */

@@ -34,7 +34,7 @@ export function graphqlCommand(cli: Cli, run = runGraphql): Command {
       'a variable that is true, false, null, a number, or @FILE for the content of a file',
       collect,
     )
-    .option('--operation-name <name>', 'the operation to run, if the query holds several')
+    .option('--operation-name <name>', 'the operation to run, if the query contains several')
     .addHelpText(
       'after',
       examples([
@@ -160,10 +160,10 @@ function holdsErrors({errors = null}: Record<string, unknown>): boolean {
 async function describeAnswer(answer: HttpAnswer, hostName: string): Promise<MediaError> {
   const {status, headers} = answer;
   if (status >= 200 && status < 300) {
-    const what = answer.cut ? 'cut off' : answer.truncated ? 'longer than 1 MiB' : 'no GraphQL response';
+    const what = answer.cut ? 'cut off' : answer.truncated ? 'longer than 1 MiB' : 'not a GraphQL response';
     return new MediaError(
       'unexpected_answer',
-      `${hostName} answered ${status}, but the answer was ${what}.`,
+      `${hostName} answered ${status}, but the response was ${what}.`,
       {status},
     );
   }

@@ -20,7 +20,7 @@ export interface ServeOptions {
 export function serveCommand(cli: Cli, run = runServe): Command {
   return new Command('serve')
     .description('Run the embedded service on this machine until you stop it (Ctrl-C).')
-    .option('--port <n>', 'the port to listen on; 0 takes any free one', wholeNumber(0, 65_535), defaultPort)
+    .option('--port <n>', 'the port to listen on; 0 for any free port', wholeNumber(0, 65_535), defaultPort)
     .addOption(
       new Option('--data-dir <directory>', 'where to store uploads').default(
         undefined,

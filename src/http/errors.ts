@@ -54,10 +54,14 @@ export function describeConnectError(
     });
   }
   if (code === 'ECONNREFUSED') {
-    return new MediaError('connection_refused', `Nothing answers at ${host}: the connection was refused.`, {
-      ...details,
-      hint: 'Check the host and the port, and that the service runs.',
-    });
+    return new MediaError(
+      'connection_refused',
+      `Nothing is listening at ${host}: the connection was refused.`,
+      {
+        ...details,
+        hint: 'Check the host and the port, and that the service runs.',
+      },
+    );
   }
   if (/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT)$/.test(code)) {
     return new MediaError('connect_timeout', `Connecting to ${host} took too long.`, {
@@ -68,7 +72,7 @@ export function describeConnectError(
   if (isCertificateAlert(error)) {
     return new MediaError('tls_failed', `The TLS connection was refused by ${host}: ${alertOf(text)}.`, {
       ...details,
-      hint: 'If it wants a certificate of yours, set MEDIA_CLIENT_CERT to its file, or the setting client-cert.',
+      hint: 'If it requires a client certificate, set MEDIA_CLIENT_CERT to its file, or the setting client-cert.',
     });
   }
   if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_|INVALID_CA|EPROTO)/.test(code)) {
@@ -100,9 +104,9 @@ function certificateHint(code: string, role: 'service' | 'proxy', hasOwnAuthorit
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `Use a name in ${url} that the certificate is for.`;
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
     return `Check the clock of this machine; if it is right, ${owner} needs a new certificate.`;
-  if (code === 'CERT_REVOKED') return `Ask whoever runs ${owner}: it needs a new certificate.`;
+  if (code === 'CERT_REVOKED') return `Ask the operator of ${owner}: it needs a new certificate.`;
   return hasOwnAuthorities
-    ? 'The file of certificate authorities that was named does not vouch for it: check that file, or leave it out.'
+    ? 'The named file of certificate authorities lacks its authority: check that file, or leave it out.'
     : `If ${owner} uses a certificate authority of your own, name its certificate with --cacert FILE.`;
 }
 

@@ -89,7 +89,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   /** Once the response has begun, nothing more is sent; the request ends when the response has been read. */
   async #endWithAnswer(): Promise<never> {
     await this.answer.catch(() => {});
-    throw new Error('The answer came before the whole body was sent.');
+    throw new Error('The response came before the whole body was sent.');
   }
 
   /** Nothing else can run between this call and the write of the last bytes. */
@@ -110,7 +110,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#length += chunk.length;
     if (this.#length > maxAnswerBytes) {
       this.#end({truncated: true, cut: false});
-      controller.abort(new Error('The answer is too long.'));
+      controller.abort(new Error('The response is too long.'));
     }
   }
 

@@ -62,16 +62,20 @@ function proxyRefusal(status: number, challenges: string[], proxy: URL, origin: 
         status,
         hint:
           origin.protocol === 'http:'
-            ? 'Many proxies open connections for https alone. Ask whoever runs it, or name the host in NO_PROXY.'
-            : 'Ask whoever runs the proxy, or name the host in NO_PROXY.',
+            ? 'Many proxies open connections only for https. Ask its operator, or name the host in NO_PROXY.'
+            : 'Ask the operator of the proxy, or name the host in NO_PROXY.',
       },
     );
   }
   if (challenges.length > 0 && !challenges.some(challenge => /(^|,)\s*basic\b/i.test(challenge))) {
-    return new MediaError('proxy_failed', `The proxy ${proxy.host} takes no Basic credentials (${status}).`, {
-      status,
-      hint: 'Run a local proxy that logs in there, such as cntlm or px, and name that one in HTTPS_PROXY.',
-    });
+    return new MediaError(
+      'proxy_failed',
+      `The proxy ${proxy.host} does not accept Basic credentials (${status}).`,
+      {
+        status,
+        hint: 'Run a local proxy that logs in there, such as cntlm or px, and name that one in HTTPS_PROXY.',
+      },
+    );
   }
   return new MediaError(
     'proxy_failed',

@@ -54,7 +54,7 @@ function judge(answer: HttpAnswer): KeyVerdict {
   return {
     status: 'unclear',
     httpStatus: status,
-    message: record?.message ?? `it answered ${status}, but not as GraphQL does`,
+    message: record?.message ?? `the response (${status}) is not a GraphQL response`,
   };
 }
 

@@ -49,7 +49,7 @@ const stringOrSpace = /("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g;
 const largeNumber = /\d{16}|\d[eE]/;
 
 /** Why a text is not a media record; completes the sentence "the answer was ...". */
-export type RecordProblem = 'not JSON' | 'no JSON object' | 'nested too deeply' | 'without an id';
+export type RecordProblem = 'not JSON' | 'not a JSON object' | 'nested too deeply' | 'without an id';
 
 /**
  * Parses a media record, a JSON object with an `id`, or returns why the text is not one. Numbers that JavaScript cannot
@@ -64,7 +64,7 @@ export function parseRecord(text: string): ReceivedRecord | {problem: RecordProb
   } catch {
     return {problem: 'not JSON'};
   }
-  if (!isObject(value)) return {problem: 'no JSON object'};
+  if (!isObject(value)) return {problem: 'not a JSON object'};
   if (typeof value['id'] === 'number') value['id'] = String(value['id']);
   if (typeof value['id'] !== 'string' || value['id'] === '') return {problem: 'without an id'};
   return {record: value as MediaRecord, json: compactJson(text)};

@@ -16,18 +16,18 @@ function describe(failure: Failure, host: string): MediaError {
     case 'connection':
       return new MediaError('connection_lost', `The connection to ${host} broke.`, {cause: failure.cause});
     case 'stall':
-      return new MediaError('stalled', `${host} took no more bytes for ${seconds(failure.afterMs)}.`, {
+      return new MediaError('stalled', `${host} accepted no more data for ${seconds(failure.afterMs)}.`, {
         hint: 'On a very slow link, raise --stall-timeout.',
       });
     case 'answer-timeout':
       return new MediaError(
         'stalled',
-        `${host} did not answer within ${seconds(failure.afterMs)} of the last byte.`,
+        `${host} did not respond within ${seconds(failure.afterMs)} of the last byte.`,
       );
     case 'unreadable':
       return new MediaError(
         'unexpected_answer',
-        `${host} answered ${failure.status}, but the answer was ${failure.problem}.`,
+        `${host} answered ${failure.status}, but the response was ${failure.problem}.`,
         {
           status: failure.status,
         },
@@ -36,7 +36,7 @@ function describe(failure: Failure, host: string): MediaError {
       return new MediaError(
         'premature_answer',
         `${host} answered ${failure.status} before it had the whole file.`,
-        {status: failure.status, hint: 'Check the base URL: this is not how the media service answers.'},
+        {status: failure.status, hint: 'Check the base URL: the media service does not respond like this.'},
       );
     case 'refused':
       return describeRefusal(failure, host);
@@ -118,7 +118,7 @@ function describeRedirect(refusal: Refused, host: string, details: MediaErrorDet
       : undefined;
   return new MediaError(
     'redirected',
-    `${host} redirects to ${target === undefined ? 'another address' : target.host} (${refusal.status}); redirects are not followed, and the key is sent nowhere else.`,
+    `${host} redirects to ${target === undefined ? 'another URL' : target.host} (${refusal.status}); redirects are not followed, and the key is sent nowhere else.`,
     {
       ...details,
       hint:
@@ -135,7 +135,8 @@ function baseUrlIn({origin, pathname}: URL): string {
 }
 
 function outcomeUnknown(phase: Phase, failure: Failure, error: MediaError): MediaError {
-  const gateway = failure.kind === 'refused' ? ' A gateway that answers so has often stored nothing.' : '';
+  const gateway =
+    failure.kind === 'refused' ? ' A gateway that responds like this has often stored nothing.' : '';
   const limit =
     error.status === 503 ? ' A gateway that limits requests should answer 429, which is tried again.' : '';
   return new MediaError(
@@ -162,7 +163,7 @@ export function unrecorded(name: string, error: MediaError): MediaError {
 export function unknownSince(name: string): MediaError {
   return new MediaError(
     'outcome_unknown',
-    `${name} was sent whole before and no answer was recorded, so it may or may not be stored.`,
+    `${name} was sent completely before and no response was recorded, so it may or may not be stored.`,
     {
       hint: 'Check whether the service has it. To send it again, add --on-unknown retry; if it is stored: media journal resolve JOURNAL PATH --uploaded ID',
     },

@@ -144,7 +144,9 @@ describe('media upload --ci github', () => {
     const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key'});
     const {output} = await onGithub(box);
     const {stderr, exitCode} = await box.run(['upload', photo, clip, '--ci', 'github', '--format', 'id']);
-    expect(stderr).toContain('warning: The output records is larger than GitHub takes, so it was not set.\n');
+    expect(stderr).toContain(
+      'warning: The output records is larger than GitHub accepts, so it was not set.\n',
+    );
     expect(await outputsIn(output)).toEqual({id: 'm_1\nm_1', url: '\n'});
     expect(exitCode).toBe(0);
   });

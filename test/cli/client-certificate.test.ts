@@ -129,7 +129,7 @@ describe('a service that asks for a certificate', () => {
         stdout: '',
         stderr:
           `media: The TLS connection was refused by 127.0.0.1:${service.port}: ${alert}.\n` +
-          '  If it wants a certificate of yours, set MEDIA_CLIENT_CERT to its file, or the setting client-cert.\n',
+          '  If it requires a client certificate, set MEDIA_CLIENT_CERT to its file, or the setting client-cert.\n',
         exitCode: 1,
         uploads: [],
       });

@@ -200,16 +200,16 @@ describe('key-command', () => {
     const box = await sandbox();
     await login(box, 'https://a.example');
     expect(await box.run(['config', 'set', 'key-command', 'echo mk_from-the-command'])).toMatchObject({
-      stderr: 'warning: The key that is stored is used no more; media logout forgets it.\n',
+      stderr: 'warning: The stored key is no longer used; media logout deletes it.\n',
       exitCode: 0,
     });
     const {stderr, exitCode} = await login(box, 'https://a.example');
     expect(stderr).toBe(
-      'media: Profile default takes its key from its key-command.\n' +
+      'media: Profile default gets its key from its key-command.\n' +
         '  To store a key instead, run: media config unset key-command\n',
     );
     expect(exitCode).toBe(2);
-    expect(await box.run(['logout'])).toMatchObject({stderr: 'Forgot the key of profile default.\n'});
+    expect(await box.run(['logout'])).toMatchObject({stderr: 'Deleted the key of profile default.\n'});
     expect(await readFile(join(box.directory, 'config/config.json'), 'utf8')).toContain(
       'mk_from-the-command',
     );

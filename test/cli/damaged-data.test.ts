@@ -17,12 +17,12 @@ beforeEach(async () => {
 
 describe('keys.json in the data directory of media serve', () => {
   it.each([
-    ['nothing', '', 'it holds no JSON object'],
-    ['a number', '17', 'it holds no JSON object'],
-    ['null', 'null', 'it holds no JSON object'],
-    ['an array', '[]', 'it holds no JSON object'],
-    ['a text that was cut', keysOf(aKey).slice(0, 60), 'it holds no JSON object'],
-    ['a hundred thousand brackets', '['.repeat(100_000), 'it holds no JSON object'],
+    ['nothing', '', 'it is not a JSON object'],
+    ['a number', '17', 'it is not a JSON object'],
+    ['null', 'null', 'it is not a JSON object'],
+    ['an array', '[]', 'it is not a JSON object'],
+    ['a text that was cut', keysOf(aKey).slice(0, 60), 'it is not a JSON object'],
+    ['a hundred thousand brackets', '['.repeat(100_000), 'it is not a JSON object'],
     ['no version', JSON.stringify({keys: []}), 'its field "version" is wrong'],
     ['another version', JSON.stringify({version: 2, keys: []}), 'its field "version" is wrong'],
     ['no keys', '{"version":1}', 'its field "keys" is wrong'],
@@ -63,7 +63,7 @@ describe('keys.json in the data directory of media serve', () => {
     const {stdout, stderr, exitCode} = await box.run(['upload', photo, '--base-url', 'embedded', '--json']);
     expect(JSON.parse(stderr).error).toEqual({
       code: 'local_failure',
-      message: `${join(directory, 'keys.json')} is damaged: it holds no JSON object.`,
+      message: `${join(directory, 'keys.json')} is damaged: it is not a JSON object.`,
       hint: 'Restore it from a backup, or move it away and use a new key.',
     });
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
@@ -101,8 +101,8 @@ describe('a record in the data directory of media serve', () => {
   });
 
   it.each<[string, (id: string) => unknown, string]>([
-    ['a number', () => 17, 'it holds no JSON object'],
-    ['an array', () => [], 'it holds no JSON object'],
+    ['a number', () => 17, 'it is not a JSON object'],
+    ['an array', () => [], 'it is not a JSON object'],
     ['another version', id => ({...good(id), version: '1'}), 'its field "version" is wrong'],
     [
       'the ID of another',
@@ -149,8 +149,8 @@ describe('a record in the data directory of media serve', () => {
 
 describe('the entry of an idempotency key in the data directory of media serve', () => {
   it.each([
-    ['a number', '17', 'it holds no JSON object'],
-    ['a text that was cut', '{"id":"m_', 'it holds no JSON object'],
+    ['a number', '17', 'it is not a JSON object'],
+    ['a text that was cut', '{"id":"m_', 'it is not a JSON object'],
     ['a path for an ID', '{"id":"../keys","fingerprint":"x"}', 'its field "id" is wrong'],
     ['no fingerprint', `{"id":"m_${'0'.repeat(29)}"}`, 'its field "fingerprint" is wrong'],
   ])('%s: 500, a sentence of the service, and nothing is stored twice', async (_name, text, how) => {

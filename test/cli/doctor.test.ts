@@ -49,10 +49,10 @@ describe('media doctor, all well', () => {
         `ok          base URL       ${service.url}/\n` +
         'ok          proxy          none\n' +
         'ok          DNS            127.0.0.1 is an address\n' +
-        `ok          connection     ${host} answers (200 to GET / without the key)\n` +
+        `ok          connection     ${host} responds (200 to GET / without the key)\n` +
         'ok          TLS            not used: the base URL is plain http\n' +
         `ok          key            ********${key.slice(-4)}, accepted\n` +
-        `ok          upload path    ${service.url}/v1/media/upload takes uploads (415 to what it has to refuse)\n`,
+        `ok          upload path    ${service.url}/v1/media/upload accepts uploads (responded 415 to a test request)\n`,
     );
     expect(await service.records()).toEqual([]);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
@@ -98,7 +98,7 @@ describe('the settings', () => {
     expect((await stat(join(directory, 'config.json'))).mode & 0o777).toBe(0o600);
     const second = await examine(box);
     expect(second).toMatchObject({exitCode: 0, failed: []});
-    expect(second.found('file-modes').message).toBe('the settings are readable by you alone');
+    expect(second.found('file-modes').message).toBe('only you can read the settings');
   });
 
   it('a private file in an open directory: told, exit 0', async () => {
@@ -106,7 +106,7 @@ describe('the settings', () => {
     const {found, exitCode} = await examine(box);
     expect(found('file-modes')).toMatchObject({
       status: 'ok',
-      message: `the settings are readable by you alone; made private just now: ${directory} (0755)`,
+      message: `only you can read the settings; made private now: ${directory} (0755)`,
     });
     expect(exitCode).toBe(0);
   });
@@ -334,7 +334,7 @@ describe('the upload path', () => {
       /"no such thing".*permission.* or the base URL may be wrong/,
     ],
     [403, '', /permission.* or the base URL may be wrong/],
-    [200, '<html>welcome</html>', /200 to what it has to refuse: the base URL may be wrong/],
+    [200, '<html>welcome</html>', /200 to a test request: the base URL may be wrong/],
   ])('%i %s: a warning, exit 0', async (status, body, sentence) => {
     const {box} = await service(connection => connection.answer(status, body));
     const {found, failed, exitCode} = await examine(box);
@@ -377,7 +377,9 @@ describe('the upload path', () => {
       ['login', '--profile', 'work', '--base-url', `${url}/prefix`, '--key-stdin'],
       {stdin: 'pipe', input: testKey},
     );
-    expect(login.stderr).toContain(`warning: Nothing takes uploads at ${url}/prefix/v1/media/upload (404).`);
+    expect(login.stderr).toContain(
+      `warning: Nothing accepts uploads at ${url}/prefix/v1/media/upload (404).`,
+    );
     expect(login.exitCode).toBe(0);
     const wrong = await examine(box, ['--profile', 'work']);
     expect(wrong.failed).toMatchObject([{check: 'upload-path', code: 'not_found', status: 404}]);

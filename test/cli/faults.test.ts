@@ -197,7 +197,7 @@ describe('a redirect is not followed', () => {
   test('302 without a Location: exit 1', async () => {
     const {exitCode, error} = await failedUpload(scripted(whole(302, '')), photo);
     expect({exitCode, code: error.code}).toEqual({exitCode: 1, code: 'redirected'});
-    expect(error.message).toContain('another address');
+    expect(error.message).toContain('another URL');
   });
 });
 
@@ -265,13 +265,13 @@ describe('429 and 503 are tried again', () => {
 describe('after the last byte, the outcome is unknown', () => {
   const sent = 'The whole file had been sent, so it may or may not be stored.';
   const answered = (problem: string, status = 200) =>
-    `HOST answered ${status}, but the answer was ${problem}. ${sent}`;
+    `HOST answered ${status}, but the response was ${problem}. ${sent}`;
 
   test.each<[string, Script, string]>([
     ['200 and text', whole(200, 'Stored, thank you.'), answered('not JSON')],
     ['200 and nothing', whole(200, ''), answered('empty')],
     ['200 and HTML', whole(200, '<!doctype html><html></html>'), answered('not JSON')],
-    ['200 and an array', whole(200, `[${someRecord}]`), answered('no JSON object')],
+    ['200 and an array', whole(200, `[${someRecord}]`), answered('not a JSON object')],
     ['200 without an id', whole(200, '{"type":"IMAGE"}'), answered('without an id')],
     ['200 with an empty id', whole(200, '{"id":""}'), answered('without an id')],
     ['200 and bytes that are no UTF-8', whole(200, Buffer.from([0xff, 0xfe, 0xfd])), answered('not JSON')],
@@ -324,7 +324,7 @@ describe('after the last byte, the outcome is unknown', () => {
     [
       'no answer, --answer-timeout 300ms',
       silent,
-      `HOST did not answer within 300 ms of the last byte. ${sent}`,
+      `HOST did not respond within 300 ms of the last byte. ${sent}`,
     ],
     [
       'the head of an answer, then nothing',
@@ -333,7 +333,7 @@ describe('after the last byte, the outcome is unknown', () => {
         connection.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n');
         connection.socket.on('end', () => connection.socket.end());
       },
-      `HOST did not answer within 300 ms of the last byte. ${sent}`,
+      `HOST did not respond within 300 ms of the last byte. ${sent}`,
     ],
   ])('%s: exit 5', async (_, script, message) => {
     const parameters = message.includes('300 ms') ? ['--answer-timeout', '300ms'] : [];
@@ -378,7 +378,7 @@ describe('after the last byte, the outcome is unknown', () => {
       exitCode: 5,
       error: {
         code: 'outcome_unknown',
-        message: `HOST failed (${status}): Not like this. ${sent} A gateway that answers so has often stored nothing.`,
+        message: `HOST failed (${status}): Not like this. ${sent} A gateway that responds like this has often stored nothing.`,
         status,
         serviceCode: 4711,
         hint: expect.stringContaining('Check whether the service has the file'),
@@ -498,7 +498,7 @@ describe('while bytes are held back, the upload is tried again', () => {
       {
         file,
         code: 'stalled',
-        message: `${new URL(url).host} took no more bytes for 500 ms. (Attempt 2 of 2.)`,
+        message: `${new URL(url).host} accepted no more data for 500 ms. (Attempt 2 of 2.)`,
         hint: expect.stringContaining('--stall-timeout'),
       },
     ]);
@@ -551,7 +551,7 @@ describe('no connection', () => {
       machine.run(parameters),
       machine.run([...parameters, '--json']),
     ]);
-    const message = `Nothing answers at ${new URL(url).host}: the connection was refused. (Attempt 2 of 2.)`;
+    const message = `Nothing is listening at ${new URL(url).host}: the connection was refused. (Attempt 2 of 2.)`;
     const hint = 'Check the host and the port, and that the service runs.';
     expect(words).toMatchObject({stdout: '', stderr: `media: ${message}\n  ${hint}\n`, exitCode: 6});
     expect(json).toMatchObject({stdout: '', exitCode: 6});

@@ -216,8 +216,8 @@ describe('what media graphql makes of the answer', () => {
   });
 
   it.each([
-    ['a web page with 200', 200, '<html>', 'answered 200, but the answer was no GraphQL response'],
-    ['JSON that is no object', 200, '[1]', 'no GraphQL response'],
+    ['a web page with 200', 200, '<html>', 'answered 200, but the response was not a GraphQL response'],
+    ['JSON that is no object', 200, '[1]', 'not a GraphQL response'],
     ['an error record with 500', 500, '{"code":9,"message":"out of order"}', 'failed (500): out of order'],
     ['a redirect', 307, '', 'redirects to elsewhere.example (307)'],
     ['a web page with 502', 502, '<html>', 'failed (502)'],
@@ -231,7 +231,7 @@ describe('what media graphql makes of the answer', () => {
   it('a response that is cut off: exit 1, nothing printed', async () => {
     const {box} = await answering(200, '{"data":{}}', {'content-length': '100'});
     const {stdout, stderr, exitCode} = await box.run(['graphql', '{a}']);
-    expect(stderr).toContain('the answer was cut off');
+    expect(stderr).toContain('the response was cut off');
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
   });
 

@@ -36,7 +36,7 @@ describe('media upload --copy', () => {
       shell,
     });
     expect(Buffer.from(clipboard.exec(output)?.[1] ?? '', 'base64').toString()).toBe(address);
-    expect(output).toContain("Sent the address to the terminal's clipboard.");
+    expect(output).toContain("Sent the URL to the terminal's clipboard.");
     expect(await readFile(join(box.directory, 'stdout.txt'), 'utf8')).toBe('m_1\n');
     expect(exitCode).toBe(0);
   });
@@ -73,7 +73,7 @@ describe('media upload --copy', () => {
       const {output, exitCode} = await runOnTerminal(box, ['upload', photo, '--copy', '--qr', '--open'], {
         env,
       });
-      expect(output).toContain('the record has no web address to hand over.');
+      expect(output).toContain('the record has no web URL.');
       expect(output).not.toMatch(clipboard);
       expect(output).not.toContain('▀');
       expect(exitCode).toBe(0);
@@ -171,7 +171,7 @@ describe.runIf(process.platform === 'linux')('media upload --open', () => {
     const {stderr} = await box.run(['upload', ...names, '--open', '--format', 'id'], {
       env: {...box.env, ...env},
     });
-    expect(stderr).toContain('warning: Only the first 10 of 12 addresses were shown.\n');
+    expect(stderr).toContain('warning: Only the first 10 of 12 URLs were shown.\n');
     await eventually(async () => (await opened()).split('\n').length === 21);
   });
 });

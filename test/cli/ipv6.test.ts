@@ -130,7 +130,9 @@ describe('a host with several addresses', () => {
     });
     const {stdout, stderr, exitCode} = await uploadToMany(context, port, ['::1', '127.0.0.1']);
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 6});
-    expect(stderr).toContain(`media: Nothing answers at many.test:${port}: the connection was refused.\n`);
+    expect(stderr).toContain(
+      `media: Nothing is listening at many.test:${port}: the connection was refused.\n`,
+    );
   });
 
   test('one is out of reach and one refuses: told of the one that answered', async context => {
@@ -140,7 +142,9 @@ describe('a host with several addresses', () => {
       server.close(resolve);
     });
     const {stderr, exitCode} = await uploadToMany(context, port, ['2001:db8::1', '127.0.0.1']);
-    expect(stderr).toContain(`media: Nothing answers at many.test:${port}: the connection was refused.\n`);
+    expect(stderr).toContain(
+      `media: Nothing is listening at many.test:${port}: the connection was refused.\n`,
+    );
     expect(exitCode).toBe(6);
   });
 });

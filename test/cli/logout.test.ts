@@ -24,7 +24,7 @@ describe('media logout', () => {
     const {stdout, stderr, exitCode} = await box.run(['logout', '--profile', 'staging']);
     expect({stdout, stderr, exitCode}).toEqual({
       stdout: '',
-      stderr: 'Forgot the key of profile staging.\n',
+      stderr: 'Deleted the key of profile staging.\n',
       exitCode: 0,
     });
     expect(await profilesOf(box)).toEqual({
@@ -57,7 +57,7 @@ describe('media logout', () => {
     const box = await loggedIn('default', 'staging', 'third');
     const {stderr, exitCode} = await box.run(['logout', '--all']);
     expect({stderr, exitCode}).toEqual({
-      stderr: 'Forgot the key of profiles default, staging, third.\n',
+      stderr: 'Deleted the key of profiles default, staging, third.\n',
       exitCode: 0,
     });
     expect(await readFile(join(box.directory, 'config/config.json'), 'utf8')).not.toContain('mk_key');
@@ -79,7 +79,7 @@ describe('media logout', () => {
     const box = await loggedIn('default');
     const {stderr} = await box.run(['logout'], {env: {...box.env, MEDIA_API_KEY: 'mk_from-the-environment'}});
     expect(stderr).toBe(
-      'Forgot the key of profile default.\nwarning: MEDIA_API_KEY is still set in the environment.\n',
+      'Deleted the key of profile default.\nwarning: MEDIA_API_KEY is still set in the environment.\n',
     );
   });
 });

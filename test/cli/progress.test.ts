@@ -200,14 +200,14 @@ describe('Ctrl-C while several files are sent', () => {
   it('without a journal: names --journal', async () => {
     const output = await stopped([]);
     expect(output).toContain(
-      'A run with --journal FILE can be stopped: the same command then goes on from there.',
+      'A run with --journal FILE can be stopped: the same command then continues there.',
     );
     expect(output).toMatch(/1 uploaded, 0 skipped, 0 failed, 0 unknown\r\n$/);
   });
 
   it('with a journal: the command that goes on', async () => {
     expect(await stopped(['--journal', 'j'])).toContain(
-      'To go on where this run stopped:\r\n  media upload -r photos -c 1 --journal j\r\n',
+      'To continue where this run stopped:\r\n  media upload -r photos -c 1 --journal j\r\n',
     );
   });
 });
@@ -219,7 +219,7 @@ describe('an empty shard', () => {
     const runs = await Promise.all(
       ['1/2', '2/2'].map(shard => box.run(['upload', '-r', 'photos', '--shard', shard, '--format', 'id'])),
     );
-    const note = 'This shard holds none of the inputs: nothing to upload.\n';
+    const note = 'This shard has none of the inputs: nothing to upload.\n';
     expect(runs.map(({exitCode}) => exitCode)).toEqual([0, 0]);
     expect(runs.filter(({stderr}) => stderr === note)).toHaveLength(1);
     const empty = runs[0]?.stderr === note ? '1/2' : '2/2';

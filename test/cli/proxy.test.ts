@@ -235,7 +235,7 @@ describe('a proxy that does not do it', () => {
     const proxy = await connectProxy(1, answering(`${head}Content-Length: 0\r\n\r\n`));
     expect(await failed({HTTP_PROXY: proxy.url})).toEqual({
       exitCode: 1,
-      sentence: `media: The proxy ${proxy.host} takes no Basic credentials (407).`,
+      sentence: `media: The proxy ${proxy.host} does not accept Basic credentials (407).`,
       hint: 'Run a local proxy that logs in there, such as cntlm or px, and name that one in HTTPS_PROXY.',
     });
   });
@@ -259,7 +259,7 @@ describe('a proxy that does not do it', () => {
     const dead = await deadUrl();
     expect(await failed({HTTP_PROXY: dead})).toMatchObject({
       exitCode: 6,
-      sentence: `media: Nothing answers at the proxy ${new URL(dead).host}: the connection was refused.`,
+      sentence: `media: Nothing is listening at the proxy ${new URL(dead).host}: the connection was refused.`,
     });
   });
 

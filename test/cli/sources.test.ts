@@ -86,7 +86,7 @@ describe('a file that changes while it is uploaded', () => {
           path,
         );
       },
-      'another file took its place',
+      'it was replaced by another file',
     ],
     [
       'was deleted and written anew',
@@ -94,14 +94,14 @@ describe('a file that changes while it is uploaded', () => {
         await rename(path, `${path}.old`);
         await writeSparsePng(join(path, '..'), 'big.png', unbufferable);
       },
-      'another file took its place',
+      'it was replaced by another file',
     ],
   ])('%s: source_changed, exit 1, the last byte never sent, no other try', async (_, change, how) => {
     const {path, sink, exitCode, outcome, errors} = await uploadChanging(change);
     const error = {
       code: 'source_changed',
       message: `${path} changed while it was being uploaded: ${how}.`,
-      hint: 'Nothing was stored. Upload it again once nobody writes to it.',
+      hint: 'Nothing was stored. Upload it again when nothing writes to it.',
     };
     expect(outcome).toMatchObject({status: 'failed', error, attempts: 1});
     expect(errors).toEqual([{file: path, ...error}]);
@@ -267,7 +267,7 @@ describe('what is no readable regular file', () => {
     );
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
     expect(errorLines(stderr)).toMatchObject([
-      {code: 'file_unreadable', message: 'secret.png may not be read: permission denied.'},
+      {code: 'file_unreadable', message: 'secret.png could not be read: permission denied.'},
     ]);
   });
 

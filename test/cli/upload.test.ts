@@ -237,7 +237,7 @@ describe('media upload --base-url embedded', () => {
     const [id = ''] = await readdir(files);
     expect(await readFile(join(files, id))).toEqual(await readFile(photo));
     expect(stdout).toBe(`http://127.0.0.1:4010/files/${id}\n`);
-    expect(stderr).toBe("Stored by the embedded service; the record's URLs answer while media serve runs.\n");
+    expect(stderr).toBe("Stored by the embedded service; the record's URLs work while media serve runs.\n");
     expect(exitCode).toBe(0);
   });
 

@@ -144,9 +144,9 @@ describe('media whoami', () => {
 
   it.each([
     ['500 with an error record', 500, '{"code":3,"message":"broken"}', 'broken'],
-    ['a redirect', 301, '', 'it answered 301, but not as GraphQL does'],
-    ['a web page with 200', 200, '<html>', 'it answered 200, but not as GraphQL does'],
-    ['JSON with 200 that is no GraphQL', 200, '{"ok":true}', 'it answered 200, but not as GraphQL does'],
+    ['a redirect', 301, '', 'the response (301) is not a GraphQL response'],
+    ['a web page with 200', 200, '<html>', 'the response (200) is not a GraphQL response'],
+    ['JSON with 200 that is no GraphQL', 200, '{"ok":true}', 'the response (200) is not a GraphQL response'],
   ])('%s: unclear, exit 1', async (_name, status, body, message) => {
     const {url} = await scriptedServer(async connection => {
       await connection.request();

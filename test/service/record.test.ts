@@ -182,7 +182,7 @@ describe('parseRecord', () => {
   test.each(['[]', '[{"id":"x"}]', 'null', '"x"', '12', '12345678901234567890', 'true'])(
     '%s: no JSON object',
     text => {
-      expect(parseRecord(text)).toEqual({problem: 'no JSON object'});
+      expect(parseRecord(text)).toEqual({problem: 'not a JSON object'});
     },
   );
 

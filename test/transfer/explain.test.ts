@@ -75,8 +75,8 @@ describe('a redirect', () => {
     ['//other.example/x', 'other.example'],
     ['/login', host],
     ['https://user:secret@other.example/?token=secret', 'other.example'],
-    ['http://[::1', 'another address'],
-    [undefined, 'another address'],
+    ['http://[::1', 'another URL'],
+    [undefined, 'another URL'],
   ])('to %s: names %s', (location, target) => {
     const {code, message} = describeRefusal(
       {kind: 'refused', status: 307, ...(location === undefined ? {} : {location})},
@@ -97,8 +97,20 @@ describe('a failure without an answer', () => {
       'connection_lost',
       `The connection to ${host} broke.`,
     ],
-    ['a stall', 'held', {kind: 'stall', afterMs: 500}, 'stalled', `${host} took no more bytes for 500 ms.`],
-    ['a stall', 'held', {kind: 'stall', afterMs: 60_000}, 'stalled', `${host} took no more bytes for 60 s.`],
+    [
+      'a stall',
+      'held',
+      {kind: 'stall', afterMs: 500},
+      'stalled',
+      `${host} accepted no more data for 500 ms.`,
+    ],
+    [
+      'a stall',
+      'held',
+      {kind: 'stall', afterMs: 60_000},
+      'stalled',
+      `${host} accepted no more data for 60 s.`,
+    ],
     [
       'a 2xx too early',
       'held',
@@ -128,17 +140,17 @@ describe('an unknown outcome', () => {
     [
       'no answer',
       {kind: 'answer-timeout', afterMs: 1_500},
-      `${host} did not answer within 1.5 s of the last byte. ${sent}`,
+      `${host} did not respond within 1.5 s of the last byte. ${sent}`,
     ],
     [
       'an answer that is no record',
       {kind: 'unreadable', status: 200, problem: 'not JSON'},
-      `${host} answered 200, but the answer was not JSON. ${sent}`,
+      `${host} answered 200, but the response was not JSON. ${sent}`,
     ],
     [
       '502',
       {kind: 'refused', status: 502},
-      `${host} failed (502). ${sent} A gateway that answers so has often stored nothing.`,
+      `${host} failed (502). ${sent} A gateway that responds like this has often stored nothing.`,
     ],
     [
       'a signal',

@@ -133,7 +133,7 @@ export async function runConfig(options: ConfigOptions, invocation: Invocation):
         profiles[profileName] = {...before, [name]: value};
       });
       if (name === 'key-command' && hasStoredKey)
-        report.warning('The key that is stored is used no more; media logout forgets it.');
+        report.warning('The stored key is no longer used; media logout deletes it.');
       return 0;
     }
     case 'unset': {

@@ -106,7 +106,7 @@ function overridden(host: Host): MediaError {
 
 function refuseKeyCommand({profile, profileName, profileOption}: Settings): void {
   if (profile['key-command'] === undefined) return;
-  throw new MediaError('usage', `Profile ${profileName} takes its key from its key-command.`, {
+  throw new MediaError('usage', `Profile ${profileName} gets its key from its key-command.`, {
     hint: `To store a key instead, run: media config unset key-command${profileOption}`,
   });
 }

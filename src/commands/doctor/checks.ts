@@ -70,18 +70,21 @@ class Checkup {
   async #fileModes(before: readonly PathMode[]): Promise<void> {
     const open = before.filter(isOpenToOthers);
     if (before.length === 0) return this.#skip('there is no settings file', 'file-modes');
-    if (open.length === 0) return this.#ok('file-modes', 'the settings are readable by you alone');
+    if (open.length === 0) return this.#ok('file-modes', 'only you can read the settings');
     const after = await settingsModes(this.#invocation.host);
     const names = open.map(({path, mode}) => `${path} (${mode.toString(8).padStart(4, '0')})`).join(' and ');
     if (after.some(isOpenToOthers)) {
       const hint = `Run: chmod go= ${open.map(({path}) => path).join(' ')}`;
-      this.#fail('file-modes', new MediaError('config_unusable', `Other users can get at ${names}.`, {hint}));
+      this.#fail(
+        'file-modes',
+        new MediaError('config_unusable', `Other users have access to ${names}.`, {hint}),
+      );
     } else if (before.every(isOpenToOthers)) {
-      const hint = 'If others use this machine, replace the key that is stored there by a new one.';
-      const sentence = `Other users could get at ${names}, until now.`;
+      const hint = 'If others use this machine, replace the key that is stored there.';
+      const sentence = `Other users had access to ${names} until now.`;
       this.#fail('file-modes', new MediaError('config_unusable', sentence, {hint}));
     } else {
-      this.#ok('file-modes', `the settings are readable by you alone; made private just now: ${names}`);
+      this.#ok('file-modes', `only you can read the settings; made private now: ${names}`);
     }
   }
 
@@ -90,7 +93,7 @@ class Checkup {
     const {host} = this.#invocation;
     if (settings.baseUrl?.kind !== 'embedded' && settings.key === undefined) {
       this.#fail('key', missingSettings(settings, host));
-      return this.#skip('there is no key to ask with', 'upload-path');
+      return this.#skip('there is no key', 'upload-path');
     }
     const session = await openSessionFor(settings, this.#invocation);
     try {

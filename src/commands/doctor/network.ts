@@ -77,7 +77,7 @@ async function sendRequest(invocation: Invocation, settings: Settings, url: URL)
   const {signal, cancel} = within(invocation, timeoutMs);
   try {
     const {status} = await connection.request({method: 'GET', path: url.pathname, headers: {}, signal});
-    return {message: `${url.host} answers (${status} to GET ${url.pathname} without the key)`};
+    return {message: `${url.host} responds (${status} to GET ${url.pathname} without the key)`};
   } catch (cause) {
     if (cause instanceof MediaError) return {error: cause};
     const error = signal.aborted

@@ -101,7 +101,9 @@ export class GithubReport implements AfterAction {
           : outputEntry(name, value, `ghadelimiter_${this.#invocation.host.uuid()}`);
       if (entry !== undefined && text.length + entry.length <= longestOutputs) text += entry;
       else
-        this.#invocation.report.warning(`The output ${name} is larger than GitHub takes, so it was not set.`);
+        this.#invocation.report.warning(
+          `The output ${name} is larger than GitHub accepts, so it was not set.`,
+        );
     }
     return text;
   }

@@ -39,7 +39,7 @@ class Handover implements AfterAction {
     if (!('received' in outcome)) return;
     const address = webAddress(publicUrl(outcome.received.record));
     if (address !== undefined) this.#addresses.push([outcome.position, address]);
-    else this.#invocation.report.warning(`${outcome.name}: the record has no web address to hand over.`);
+    else this.#invocation.report.warning(`${outcome.name}: the record has no web URL.`);
   }
 
   failed(): void {}
@@ -53,9 +53,7 @@ class Handover implements AfterAction {
     if (copy) this.#copy(addresses);
     if (open) await this.#open(shown);
     if ((qr || open) && shown.length < addresses.length)
-      this.#invocation.report.warning(
-        `Only the first ${mostShown} of ${addresses.length} addresses were shown.`,
-      );
+      this.#invocation.report.warning(`Only the first ${mostShown} of ${addresses.length} URLs were shown.`);
   }
 
   async #showCodes(addresses: readonly string[]): Promise<void> {
@@ -75,12 +73,12 @@ class Handover implements AfterAction {
     if (!this.#isTerminal('--copy')) return;
     const text = addresses.join('\n');
     if (text.length > longestCopy) {
-      report.warning('The addresses are more than a terminal takes for its clipboard; nothing was copied.');
+      report.warning('The URLs are too long for the clipboard of a terminal; nothing was copied.');
       return;
     }
     // OSC 52: the terminal decides whether programs may set its clipboard, and does not report it.
     host.stderr.write(`\u001b]52;c;${Buffer.from(text).toString('base64')}\u0007`);
-    const what = addresses.length === 1 ? 'the address' : `${addresses.length} addresses`;
+    const what = addresses.length === 1 ? 'the URL' : `${addresses.length} URLs`;
     report.note(`Sent ${what} to the terminal's clipboard.`);
   }
 

@@ -10,7 +10,7 @@ export function refuseNothing({total, leftOut}: Tally, {allowEmpty, shard}: Uplo
     'nothing_matched',
     `There is nothing to upload: ${counted} left out, hidden or neither an image nor a video.`,
     {
-      hint: '--verbose names them, --all takes them all the same. Add --allow-empty to succeed when nothing matches.',
+      hint: '--verbose names them, --all uploads them anyway. Add --allow-empty to succeed when nothing matches.',
     },
   );
 }

@@ -80,8 +80,8 @@ export class Again {
   continuation(): string[] {
     const command = this.#same();
     return command !== undefined && command.length <= longestCommand
-      ? ['To go on where this run stopped:', `  ${command}`]
-      : ['To go on where this run stopped, run the same command again.'];
+      ? ['To continue where this run stopped:', `  ${command}`]
+      : ['To continue where this run stopped, run the same command again.'];
   }
 
   #same(): string | undefined {

@@ -106,7 +106,7 @@ export class UploadRun {
     const inputs = await openInputs(this.#options, this.#invocation, this.#stop);
     if (inputs.empty) {
       if (inputs.isEmptyShard)
-        this.#invocation.report.note('This shard holds none of the inputs: nothing to upload.');
+        this.#invocation.report.note('This shard has none of the inputs: nothing to upload.');
       return;
     }
     const results = await this.#openResults(inputs.several);
@@ -247,7 +247,7 @@ export class UploadRun {
   async #conclude(session: Session | undefined, {several}: Inputs): Promise<void> {
     const {report} = this.#invocation;
     if (session?.embedded && this.#tally.count('uploaded') > 0) {
-      report.note("Stored by the embedded service; the record's URLs answer while media serve runs.");
+      report.note("Stored by the embedded service; the record's URLs work while media serve runs.");
     }
     if (several && this.#options.dryRun) for (const line of this.#audit.lines()) report.note(line);
     this.#failures.end();
@@ -261,7 +261,7 @@ export class UploadRun {
     if (dryRun || !several) return [];
     if (this.#signal === undefined) return this.#again.advice(journal);
     if (journal !== undefined) return this.#again.continuation();
-    return ['A run with --journal FILE can be stopped: the same command then goes on from there.'];
+    return ['A run with --journal FILE can be stopped: the same command then continues there.'];
   }
 
   #exitStatus(): ExitStatus {

@@ -36,7 +36,7 @@ export class KeptFile {
       throw error;
     }
     const value = parseObject(text);
-    if (value === undefined) throw new DamagedFile(this.#path, 'it holds no JSON object', this.#hint);
+    if (value === undefined) throw new DamagedFile(this.#path, 'it is not a JSON object', this.#hint);
     if (hasShape(value, shape)) return value;
     throw this.#wrong(wrongField(value, shape) ?? '');
   }

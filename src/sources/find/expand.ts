@@ -143,9 +143,9 @@ async function planInputs(request: InputRequest, context: InputContext, lists: L
   return named;
 }
 
-const directoriesHint = 'A pattern matches directories, for all that is in them, only with -r. ';
+const directoriesHint = 'A pattern matches directories only with -r. ';
 
-const linksHint = '--follow takes what links to directories lead to. ';
+const linksHint = '--follow follows links to directories. ';
 
 function nothingMatched(what: string, isFiltered: boolean, hint = ''): MediaError {
   const sentence = `${what}${isFiltered ? ' that passes --include and --exclude' : ''}.`;

@@ -81,7 +81,7 @@ function withoutMark(name: ByteName, label: string): ByteName {
   return name.startsWith('\xef\xbb\xbf') ? name.slice(3) : name;
 }
 
-function notAList(label: string, why: string, hint = 'It has to hold one name a line.'): MediaError {
+function notAList(label: string, why: string, hint = 'Write one name per line.'): MediaError {
   return new MediaError('usage', `${label} is not a list of names: ${why}.`, {hint});
 }
 

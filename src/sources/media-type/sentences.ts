@@ -82,21 +82,21 @@ function hintFor(claim: Claim, finding: Finding): string {
   if (finding?.isMedia === false) return hintForOther(claim, finding);
   if (finding !== undefined) return `To send it, name its type: --content-type ${finding.type}.`;
   if (claim.type !== undefined)
-    return `If it is one all the same, name its type, for example --content-type ${claim.type}.`;
-  return 'If it is one all the same, name its type: --content-type image/png for a PNG image, --content-type video/mp4 for an MP4 video.';
+    return `If it is one anyway, name its type, for example --content-type ${claim.type}.`;
+  return 'If it is one anyway, name its type: --content-type image/png for a PNG image, --content-type video/mp4 for an MP4 video.';
 }
 
 function hintForOther(claim: Claim, {what, container}: OtherFinding): string {
   const {type} = claim;
   const overrule = (held: string) =>
-    type === undefined || claim.isAmbiguous ? '' : `; --content-type ${type} sends ${held} all the same`;
+    type === undefined || claim.isAmbiguous ? '' : `; --content-type ${type} sends ${held} anyway`;
   if (what === lfsPointer) return `Run git lfs pull to get the file itself${overrule('the pointer')}.`;
   if (container !== undefined)
-    return `It holds no picture; --content-type ${type ?? container} sends it all the same.`;
+    return `It holds no picture; --content-type ${type ?? container} sends it anyway.`;
   const remedy = remedyFor(claim, what);
   if (remedy !== undefined) return remedy;
   if (type === undefined || claim.isAmbiguous) return 'Leave it out: only images and videos can be uploaded.';
-  return `If it is one all the same, name its type, for example --content-type ${type}.`;
+  return `If it is one anyway, name its type, for example --content-type ${type}.`;
 }
 
 /** How to get an image or a video from a file that is not one, if known. */

@@ -96,7 +96,7 @@ async function describeOpenError(name: string, error: unknown): Promise<MediaErr
       });
     case 'EACCES':
     case 'EPERM':
-      return new MediaError('file_unreadable', `${name} may not be read: permission denied.`, details);
+      return new MediaError('file_unreadable', `${name} could not be read: permission denied.`, details);
     case 'EMFILE':
     case 'ENFILE':
       return new MediaError('too_many_open_files', `${name} could not be opened: too many files are open.`, {

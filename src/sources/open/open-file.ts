@@ -86,7 +86,7 @@ export class OpenFile implements OpenSource {
     if (now.size !== then.size) throw this.#changed(now.size > then.size ? 'it grew' : 'it shrank');
     if (now.mtimeNs !== then.mtimeNs) throw this.#changed('it was rewritten');
     // A removed path does not change the content; another file in its place does. Symbolic links are followed.
-    if (there !== undefined && !this.#isOpened(there)) throw this.#changed('another file took its place');
+    if (there !== undefined && !this.#isOpened(there)) throw this.#changed('it was replaced by another file');
     // Writing changes mtime and ctime, and ctime cannot be set back. chmod, chown, link and unlink also change ctime but not
     // the content; they show in other fields, and a rename shows in the path.
     const relabelled =
@@ -104,7 +104,7 @@ export class OpenFile implements OpenSource {
 
   #changed(how: string): MediaError {
     return new MediaError('source_changed', `${this.#name} changed while it was being uploaded: ${how}.`, {
-      hint: 'Nothing was stored. Upload it again once nobody writes to it.',
+      hint: 'Nothing was stored. Upload it again when nothing writes to it.',
     });
   }
 
