@@ -10,7 +10,7 @@ export class RateLimit {
   readonly #clock: Clock;
   readonly #bytesPerSecond: number;
   /** When all reserved bytes will have been sent, on the monotonic clock. */
-  #spokenFor = Number.NEGATIVE_INFINITY;
+  #reservedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(bytesPerSecond: number, clock: Clock) {
     this.chunkBytes = Math.max(256, Math.min(64 * 1024, Math.ceil(bytesPerSecond / 20)));
@@ -21,9 +21,9 @@ export class RateLimit {
   /** Resolves when this many bytes may be sent; rejects with the signal's reason if that is aborted first. */
   async take(bytes: number, signal: StopSignal): Promise<void> {
     const now = this.#clock.monotonic();
-    const start = Math.max(this.#spokenFor, now - burstMs);
-    this.#spokenFor = start + (bytes / this.#bytesPerSecond) * 1000;
-    const waitMs = this.#spokenFor - now;
+    const start = Math.max(this.#reservedUntil, now - burstMs);
+    this.#reservedUntil = start + (bytes / this.#bytesPerSecond) * 1000;
+    const waitMs = this.#reservedUntil - now;
     if (waitMs > 0) await this.#clock.sleep(waitMs, signal);
   }
 }
