@@ -159,7 +159,8 @@ export class JournalIndex {
         if (this.#writer[row] !== this.#writers.numberOf(line.by)) return true;
         break;
       default:
-        if (line.sha256 !== '') this.#hash(row, line.sha256);
+        // It was told when it was committed; a merged journal holds no more than this line.
+        if (line.sha256 !== '' && this.#isHashed[row] !== 1) this.#hash(row, line.sha256);
     }
     // A stored record stays true whatever follows it.
     if (this.#state[row] !== done || line.event === 'done') this.#set(row, stateAfter(line), offset, length);
