@@ -15,6 +15,17 @@ export function cellsOf(text: string): number {
   return cells;
 }
 
+let segmenter: Intl.Segmenter | undefined;
+
+/** The characters as readers see them, such as several emoji joined to one; those that would not fit into `cells` in parts. */
+function charactersOf(text: string, cells: number): string[] {
+  if (/^[ -~]*$/.test(text)) return [...text];
+  segmenter ??= new Intl.Segmenter();
+  return [...segmenter.segment(text)].flatMap(({segment}) =>
+    cellsOf(segment) > cells ? [...segment] : [segment],
+  );
+}
+
 function cellsOfCharacter(character: string): number {
   if (character >= ' ' && character <= '~') return 1;
   if (combining.test(character)) return 0;
@@ -38,8 +49,8 @@ export function wrap(text: string, cells: number): string[] {
 
 function wrapLine(line: string, cells: number): string[] {
   const lines: string[] = [];
-  const characters = [...line];
-  const urls = rangesOfUrls(line);
+  const characters = charactersOf(line, cells);
+  const urls = rangesOfUrls(line, cells);
   let start = 0;
   for (;;) {
     const fitting = countFitting(characters, cells, start);
@@ -71,18 +82,18 @@ function endOfLine(
 }
 
 /** The start (inclusive) and end (exclusive) of each URL in a line, in characters. */
-function rangesOfUrls(line: string): [number, number][] {
+function rangesOfUrls(line: string, cells: number): [number, number][] {
   return [...line.matchAll(url)].map(({0: found, index}) => {
-    const from = [...line.slice(0, index)].length;
-    return [from, from + [...found].length];
+    const from = charactersOf(line.slice(0, index), cells).length;
+    return [from, from + charactersOf(found, cells).length];
   });
 }
 
-/** How many characters from `start` fit into the cells; combining accents stay with their character. */
+/** How many characters from `start` fit into the cells. */
 function countFitting(characters: readonly string[], cells: number, start = 0): number {
   let taken = 0;
   for (let at = start; at < characters.length; at += 1) {
-    taken += cellsOfCharacter(characters[at] as string);
+    taken += cellsOf(characters[at] as string);
     if (taken > cells) return at - start;
   }
   return characters.length - start;
@@ -92,7 +103,7 @@ function countFitting(characters: readonly string[], cells: number, start = 0): 
 export function cutEnd(text: string, cells: number): string {
   if (cellsOf(text) <= cells) return text;
   if (cells < 1) return '';
-  const characters = [...text];
+  const characters = charactersOf(text, cells);
   return `${characters.slice(0, countFitting(characters, cells - 1)).join('')}…`;
 }
 
@@ -100,7 +111,7 @@ export function cutEnd(text: string, cells: number): string {
 export function cutMiddle(text: string, cells: number): string {
   if (cellsOf(text) <= cells) return text;
   if (cells < 1) return '';
-  const characters = [...text];
+  const characters = charactersOf(text, cells);
   const head = characters.slice(0, countFitting(characters, Math.ceil((cells - 1) / 2)));
   const backwards = characters.slice(head.length).reverse();
   const tail = backwards.slice(0, countFitting(backwards, cells - 1 - cellsOf(head.join(''))));

@@ -355,6 +355,8 @@ describe('cells', () => {
     ['a\nb', 9, ['a', 'b']],
     [' lead', 3, [' le', 'ad']],
     ['', 5, ['']],
+    ['in/👩‍👩‍👧.png', 12, ['in/👩‍👩‍👧.', 'png']],
+    ['in/👩‍👩‍👧.png', 8, ['in/', '👩‍👩‍👧', '.png']],
     ['see https://c.example/1 there', 8, ['see', 'https://c.example/1', 'there']],
     ['https://c.example/1', 3, ['https://c.example/1']],
     ['abcdefhttps://c.example/1', 8, ['abcdef', 'https://c.example/1']],
