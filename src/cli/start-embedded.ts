@@ -49,7 +49,7 @@ export function describeServiceError(error: unknown, {port, dataDirectory}: Serv
     `The embedded service cannot keep its data in ${dataDirectory}: ${code}.`,
     {
       cause: error,
-      hint: 'Make room there, or name another directory with XDG_DATA_HOME (for serve, also with --data-dir).',
+      hint: 'Free some space there, or choose another directory with XDG_DATA_HOME (for serve, also with --data-dir).',
     },
   );
 }

@@ -59,7 +59,7 @@ export function describeConnectError(
       `Nothing is listening at ${host}: the connection was refused.`,
       {
         ...details,
-        hint: 'Check the host and the port, and that the service runs.',
+        hint: 'Check the host and the port, and that the service is running.',
       },
     );
   }

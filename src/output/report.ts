@@ -126,6 +126,6 @@ export function asMediaError(error: unknown): MediaError {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return new MediaError('internal', `Internal error: ${text}`, {
     cause: error,
-    hint: 'This is a bug of media; please report it with the command that led to it.',
+    hint: 'This is a bug in media; please report it with the command that caused it.',
   });
 }

@@ -88,7 +88,7 @@ export function describeRefusal(refusal: Refused, host: string): MediaError {
 }
 
 function verb(status: number): string {
-  if (status === 429) return 'is being asked too often (429)';
+  if (status === 429) return 'received too many requests (429)';
   if (status === 503) return 'is unavailable (503)';
   if (status >= 500 || status === 408) return `failed (${status})`;
   return `refused the request (${status})`;

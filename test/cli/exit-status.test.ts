@@ -137,7 +137,7 @@ describe('a process ends with', () => {
     expect({stdout, stderr, exitCode}).toEqual({
       stdout: '',
       stderr:
-        'media: Internal error: TypeError: this.dice is undefined\n  This is a bug of media; please report it with the command that led to it.\n',
+        'media: Internal error: TypeError: this.dice is undefined\n  This is a bug in media; please report it with the command that caused it.\n',
       exitCode: 7,
     });
   });

@@ -88,7 +88,7 @@ describe('a refusal with an error record', () => {
     [413, 'rejected', 1, 'HOST refused the request (413): Not like this.', undefined],
     [415, 'rejected', 1, 'HOST refused the request (415): Not like this.', '--content-type'],
     [422, 'rejected', 1, 'HOST refused the request (422): Not like this.', undefined],
-    [429, 'rate_limited', 1, 'HOST is being asked too often (429): Not like this.', '--retries'],
+    [429, 'rate_limited', 1, 'HOST received too many requests (429): Not like this.', '--retries'],
     [503, 'service_unavailable', 1, 'HOST is unavailable (503): Not like this.', '--retries'],
   ])('%i: %s, exit %i', async (status, code, exit, message, hint) => {
     const {exitCode, error, servers} = await failedUpload(scripted(whole(status)), photo);
@@ -552,7 +552,7 @@ describe('no connection', () => {
       machine.run([...parameters, '--json']),
     ]);
     const message = `Nothing is listening at ${new URL(url).host}: the connection was refused. (Attempt 2 of 2.)`;
-    const hint = 'Check the host and the port, and that the service runs.';
+    const hint = 'Check the host and the port, and that the service is running.';
     expect(words).toMatchObject({stdout: '', stderr: `media: ${message}\n  ${hint}\n`, exitCode: 6});
     expect(json).toMatchObject({stdout: '', exitCode: 6});
     expect(errorLines(json.stderr)).toEqual([{file: photo, code: 'connection_refused', message, hint}]);

@@ -88,7 +88,7 @@ describe('media serve', () => {
     await writeFile(join(box.directory, 'taken'), '');
     const {stderr, exitCode} = await box.run(['serve', '--port', '0', '--data-dir', 'taken']);
     expect(stderr).toMatch(
-      /^media: The embedded service cannot keep its data in .*taken: (EEXIST|ENOTDIR)\.\n {2}Make room there, or name another directory with XDG_DATA_HOME/,
+      /^media: The embedded service cannot keep its data in .*taken: (EEXIST|ENOTDIR)\.\n {2}Free some space there, or choose another directory with XDG_DATA_HOME/,
     );
     expect(exitCode).toBe(1);
   });

@@ -100,5 +100,5 @@ test('SIGTERM while a retry is waited for: ends by it', async () => {
   upload.kill('SIGTERM');
   const {signal, stderr} = await upload;
   expect({signal, answers}).toEqual({signal: 'SIGTERM', answers: 1});
-  expect(stderr).toContain('is being asked too often (429)');
+  expect(stderr).toContain('received too many requests (429)');
 });

@@ -26,7 +26,7 @@ describe('a refusal', () => {
     [413, undefined, 'rejected', `${host} refused the request (413): the file is larger than it accepts.`],
     [415, undefined, 'rejected', `${host} refused the request (415): it does not accept this content type.`],
     [422, 'why?', 'rejected', `${host} refused the request (422): why?`],
-    [429, undefined, 'rate_limited', `${host} is being asked too often (429).`],
+    [429, undefined, 'rate_limited', `${host} received too many requests (429).`],
     [503, 'maintenance', 'service_unavailable', `${host} is unavailable (503): maintenance.`],
     [408, undefined, 'service_failed', `${host} failed (408).`],
     [500, ' oops \n', 'service_failed', `${host} failed (500): oops.`],

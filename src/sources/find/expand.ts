@@ -83,7 +83,7 @@ function checkRequest({inputs, filesFrom = [], filesFrom0 = [], name, allowEmpty
   const lists = [...filesFrom, ...filesFrom0];
   if ([...inputs, ...lists].includes('')) {
     throw new MediaError('usage', 'An input is empty: "" names no file.', {
-      hint: 'Look for a variable that is not set.',
+      hint: 'Check for a variable that is not set.',
     });
   }
   if (inputs.length + lists.length === 0 && !allowEmpty) {

@@ -216,7 +216,7 @@ function isMissing(error: unknown): boolean {
 function unreadableDirectory(name: string, cause: unknown): MediaError {
   const code = systemCode(cause);
   if (isMissing(cause))
-    return new MediaError('file_missing', `The directory ${name} is there no more.`, {cause});
+    return new MediaError('file_missing', `The directory ${name} no longer exists.`, {cause});
   if (code === 'EMFILE' || code === 'ENFILE') {
     return new MediaError(
       'too_many_open_files',

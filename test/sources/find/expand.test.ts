@@ -146,7 +146,7 @@ describe('directories', () => {
     await rm(join(root, 'b'), {recursive: true});
     expect(await refusal((await sources.next()).value)).toMatchObject({
       code: 'file_missing',
-      message: 'The directory b is there no more.',
+      message: 'The directory b no longer exists.',
     });
     expect((await sources.next()).done).toBe(true);
   });
