@@ -1,5 +1,6 @@
 import type {Dispatcher} from 'undici';
 import type {Connector} from './connector.ts';
+import {withoutContentCoding} from './content-coding.ts';
 import type {Body, HttpAnswer, HttpRequest} from './message.ts';
 import type {HttpTrace} from './trace.ts';
 import type {SocketWire} from './wire.ts';
@@ -19,7 +20,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #length = 0;
   #head: Pick<HttpAnswer, 'status' | 'headers'> | undefined;
   #controller: Dispatcher.DispatchController | undefined;
-  #resolve: (answer: HttpAnswer) => void = () => {};
+  #resolve: (answer: HttpAnswer | Promise<HttpAnswer>) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
   constructor(request: HttpRequest, connector: Connector, trace: HttpTrace | undefined) {
@@ -130,7 +131,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       const [only, ...others] = this.#chunks;
       const body = others.length === 0 && only ? only : Buffer.concat(this.#chunks);
       const {status, headers} = this.#head;
-      this.#resolve({status, headers, body: body.subarray(0, maxAnswerBytes), ...how});
+      const answer: HttpAnswer = {status, headers, body: body.subarray(0, maxAnswerBytes), ...how};
+      const isCoded = headers['content-encoding'] !== undefined && !how.cut && !how.truncated;
+      this.#resolve(isCoded ? withoutContentCoding(answer, maxAnswerBytes) : answer);
     }
   }
 }

@@ -12,6 +12,7 @@ import {type LeftOut, leftOut, nameOf, type Outcome} from './outcome.ts';
 import {RateLimit} from './rate-limit.ts';
 import {RetryBudget} from './retry.ts';
 import {heedingRetryAfter} from './retry-after.ts';
+import {sizeWarning} from './size-check.ts';
 import {type Later, mapConcurrently} from './workers.ts';
 
 export type {TransferObserver, TransferOptions} from './options.ts';
@@ -67,7 +68,16 @@ class Batch {
     this.#next += 1;
     const end = this.#parts.halt.reason ?? this.#end();
     if (end !== undefined) return {result: this.#notTried(position, source, end)};
-    return new FileTransfer(position, source, this.#options, this.#parts).run();
+    const {result} = await new FileTransfer(position, source, this.#options, this.#parts).run();
+    return {result: result.then(outcome => this.#compared(outcome))};
+  }
+
+  /** The outcome, with a warning when the record is of another size than the file. */
+  #compared(outcome: Outcome | LeftOut): Outcome | LeftOut {
+    const found = outcome.status === 'left out' ? undefined : sizeWarning(outcome);
+    if (found === undefined || outcome.status === 'left out') return outcome;
+    this.#options.observer.warning(outcome.name, found);
+    return {...outcome, warning: outcome.warning === undefined ? found : `${outcome.warning} ${found}`};
   }
 
   async #notTried(position: number, source: Source, why: MediaError): Promise<Outcome | LeftOut> {
