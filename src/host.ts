@@ -116,6 +116,13 @@ export const systemClock: Clock = {
   },
 };
 
+/** Resolves once events that are already there have been handled, such as data that a socket has received. */
+export function nextTurn(): Promise<void> {
+  return new Promise(resolve => {
+    setImmediate(resolve);
+  });
+}
+
 const endSignals: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /** The Host of a real process. */

@@ -3,6 +3,7 @@ import type {Readable} from 'node:stream';
 import type {TLSSocket} from 'node:tls';
 import {Client} from 'undici';
 import type {MediaError} from '../errors.ts';
+import {nextTurn} from '../host.ts';
 import {Connector} from './connector.ts';
 import {describeConnectError, isCertificateAlert} from './errors.ts';
 import {HttpExchange} from './exchange.ts';
@@ -25,6 +26,7 @@ export class Connection {
   readonly #trace: HttpTrace | undefined;
   /** Why the service refused a connection that already looked open on our side. */
   #refusal: MediaError | undefined;
+  #isUsed = false;
 
   /** `number` identifies the connection in a trace. */
   constructor(origin: URL, options: ConnectionOptions, number = 1) {
@@ -54,6 +56,9 @@ export class Connection {
    * then), with the signal's reason if aborted, and otherwise with the error that broke the connection.
    */
   async request(request: HttpRequest): Promise<HttpAnswer> {
+    // A reused connection may have been closed meanwhile, which is known once its events have been handled.
+    if (this.#isUsed) await nextTurn();
+    this.#isUsed = true;
     request.signal?.throwIfAborted();
     this.#trace?.restart();
     const {body} = request;

@@ -1,4 +1,5 @@
 import type {Dispatcher} from 'undici';
+import {nextTurn} from '../host.ts';
 import type {Connector} from './connector.ts';
 import {withoutContentCoding} from './content-coding.ts';
 import type {Body, HttpAnswer, HttpRequest} from './message.ts';
@@ -78,6 +79,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     const wire = this.#wire;
     let length = 0;
     for await (const chunk of content(wire)) {
+      // An early refusal is read before a write finds the connection closed and loses it.
+      await nextTurn();
       if (this.#head !== undefined) await this.#endWithAnswer();
       length += chunk.length;
       if (length === body.length) this.#release(body);

@@ -1,3 +1,4 @@
+import {MediaError} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
 import {
   Connection,
@@ -36,8 +37,11 @@ export class ServiceClient implements Uploader {
   readonly #key: Secret;
   readonly #options: ConnectionOptions;
   readonly #connections = new Set<Connection>();
+  #opened = 0;
   /** Idle connections by origin; the one used last is used first. */
   readonly #idle = new Map<string, Connection[]>();
+  /** Origins that have closed a connection as it was used again: each request to them takes a new one. */
+  readonly #closesIdle = new Set<string>();
 
   constructor(address: ServiceAddress, key: Secret, options: ConnectionOptions) {
     this.#address = address;
@@ -92,20 +96,29 @@ export class ServiceClient implements Uploader {
 
   /** Closes every connection at once. */
   async close(): Promise<void> {
-    await Promise.all([...this.#connections].map(connection => connection.destroy()));
-    this.#connections.clear();
+    await this.#end([...this.#connections]);
     this.#idle.clear();
   }
 
   async #request(url: URL, request: HttpRequest): Promise<HttpAnswer> {
     const idle = this.#idle.get(url.origin) ?? [];
     this.#idle.set(url.origin, idle);
-    const connection = idle.pop() ?? this.#connect(url);
+    const reused = idle.pop();
+    const connection = reused ?? this.#connect(url);
     try {
       return this.#withoutKey(await connection.request(request));
+    } catch (error) {
+      if (reused !== undefined && !(error instanceof MediaError)) this.#closesIdle.add(url.origin);
+      throw error;
     } finally {
       idle.push(connection);
+      if (this.#closesIdle.has(url.origin)) await this.#end(idle.splice(0));
     }
+  }
+
+  async #end(connections: readonly Connection[]): Promise<void> {
+    for (const connection of connections) this.#connections.delete(connection);
+    await Promise.all(connections.map(connection => connection.destroy()));
   }
 
   /** Services and proxies may repeat what they were sent, so the key is removed from every response. */
@@ -121,7 +134,8 @@ export class ServiceClient implements Uploader {
   }
 
   #connect(url: URL): Connection {
-    const connection = new Connection(url, this.#options, this.#connections.size + 1);
+    this.#opened += 1;
+    const connection = new Connection(url, this.#options, this.#opened);
     this.#connections.add(connection);
     return connection;
   }
