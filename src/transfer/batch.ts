@@ -1,5 +1,6 @@
 import {MediaError} from '../errors.ts';
 import {InOrder} from '../lib/in-order.ts';
+import type {Uploader} from '../service/uploader.ts';
 import type {Source} from '../sources/open/source.ts';
 import type {BatchParts} from './batch-parts.ts';
 import {Duplicates} from './duplicates.ts';
@@ -49,7 +50,7 @@ class Batch {
     const {clock, limitRate, dryRun, failFast, stop} = options;
     const gate = new Gate(clock);
     const patience = {clock, gate, maxWaitMs: options.retryMaxWaitMs ?? defaultRetryMaxWaitMs};
-    this.#options = {...options, uploader: heedingRetryAfter(options.uploader, patience)};
+    this.#options = {...options, uploader: this.#untilHalted(heedingRetryAfter(options.uploader, patience))};
     this.#parts = {
       budget: new RetryBudget(),
       gate,
@@ -61,6 +62,18 @@ class Batch {
 
   get isInterrupted(): boolean {
     return this.#end()?.code === 'interrupted';
+  }
+
+  /** The uploader, which begins no attempt once the batch has ended: another try with a bad key would be one too many. */
+  #untilHalted(uploader: Uploader): Uploader {
+    return {
+      upload: async request => {
+        const why = this.#parts.halt.reason;
+        if (why === undefined) return uploader.upload(request);
+        const sentence = `The file was not tried again: the run had ended (${why.code}).`;
+        throw new MediaError('not_tried', sentence, {cause: why});
+      },
+    };
   }
 
   async transfer(source: Source): Promise<Later<Outcome | LeftOut>> {
