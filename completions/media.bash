@@ -26,7 +26,7 @@ _media_command() {
       options='--json -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
     journal)
-      commands='list check merge resolve unlock help'
+      commands='list check merge resolve forget unlock help'
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
     'journal list')
@@ -42,7 +42,11 @@ _media_command() {
       rest=file
       ;;
     'journal resolve')
-      options='--uploaded --resend --base64 -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      options='--all --uploaded --uploaded-from --resend --base64 -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      arguments=(file none)
+      ;;
+    'journal forget')
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       arguments=(file none)
       ;;
     'journal unlock')
@@ -51,7 +55,7 @@ _media_command() {
       ;;
     'journal help')
       options='--profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
-      arguments=('words list check merge resolve unlock help')
+      arguments=('words list check merge resolve forget unlock help')
       ;;
     graphql)
       options='--input -f --raw-field -F --field --operation-name -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
@@ -127,6 +131,7 @@ _media_option() {
     'upload --ci') kind='words github auto' ;;
     'journal merge -o' | 'journal merge --output') kind=file ;;
     'journal resolve --uploaded') kind=none ;;
+    'journal resolve --uploaded-from') kind=none ;;
     'graphql --input') kind=file ;;
     'graphql -f' | 'graphql --raw-field') kind=none ;;
     'graphql -F' | 'graphql --field') kind=none ;;

@@ -6,7 +6,7 @@ function __media_subcommands
         case ''
             printf '%s\n' upload login logout whoami doctor journal graphql serve config completion help
         case 'journal'
-            printf '%s\n' list check merge resolve unlock help
+            printf '%s\n' list check merge resolve forget unlock help
         case 'config'
             printf '%s\n' list get set unset profiles path help
     end
@@ -21,7 +21,7 @@ function __media_takes_value
         case 'journal merge'
             contains -- $argv[2] -o --output
         case 'journal resolve'
-            contains -- $argv[2] --uploaded
+            contains -- $argv[2] --uploaded --uploaded-from
         case 'graphql'
             contains -- $argv[2] --input -f --raw-field -F --field --operation-name
         case 'serve'
@@ -163,7 +163,8 @@ complete -c media -n '__media_is "doctor"' -s h -l help -d 'print help, with exa
 complete -c media -n '__media_at "journal" 1' -a list -d 'Print the result of each input: uploaded, failed, unknown or pending.'
 complete -c media -n '__media_at "journal" 1' -a check -d 'Check that the journals record each input after -- exactly once; otherwise the exit status is 1.'
 complete -c media -n '__media_at "journal" 1' -a merge -d 'Merge journals into one if they record each input exactly once; otherwise the exit status is 1.'
-complete -c media -n '__media_at "journal" 1' -a resolve -d 'Settle an upload whose result is unknown; give the path as media journal list prints it.'
+complete -c media -n '__media_at "journal" 1' -a resolve -d 'Settle uploads whose result is unknown, by path, idempotency key or SHA-256, or all at once.'
+complete -c media -n '__media_at "journal" 1' -a forget -d 'Let a file be sent again that the service no longer has; give its path or its media ID.'
 complete -c media -n '__media_at "journal" 1' -a unlock -d 'Let the next run have a journal whose last run is gone, without waiting for 90 seconds.'
 complete -c media -n '__media_at "journal" 1' -a help -d 'display help for command'
 complete -c media -n '__media_is "journal"' -s h -l help -d 'print help, with examples'
@@ -178,14 +179,18 @@ complete -c media -n '__media_is "journal merge"' -s o -l output -x -a '(__media
 complete -c media -n '__media_is "journal merge"' -l json -d 'print one JSON object per line'
 complete -c media -n '__media_is "journal merge"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_from "journal merge" 1' -a '(__media_files)'
+complete -c media -n '__media_is "journal resolve"' -l all -d 'settle all of them'
 complete -c media -n '__media_is "journal resolve"' -l uploaded -x -d 'it is stored, with this media ID'
+complete -c media -n '__media_is "journal resolve"' -l uploaded-from -x -d 'those are stored: a path and a media ID on each line (with --all)'
 complete -c media -n '__media_is "journal resolve"' -l resend -d 'it is not stored, or may be stored twice: the next run sends it again'
 complete -c media -n '__media_is "journal resolve"' -l base64 -d 'the path is given in Base64'
 complete -c media -n '__media_is "journal resolve"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_at "journal resolve" 1' -a '(__media_files)'
+complete -c media -n '__media_is "journal forget"' -s h -l help -d 'print help, with examples'
+complete -c media -n '__media_at "journal forget" 1' -a '(__media_files)'
 complete -c media -n '__media_is "journal unlock"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_at "journal unlock" 1' -a '(__media_files)'
-complete -c media -n '__media_at "journal help" 1' -a 'list check merge resolve unlock help'
+complete -c media -n '__media_at "journal help" 1' -a 'list check merge resolve forget unlock help'
 complete -c media -n '__media_is "graphql"' -l input -x -a '(__media_files)' -d 'read the query from a file, or - for standard input'
 complete -c media -n '__media_is "graphql"' -s f -l raw-field -x -d 'a variable that is a string'
 complete -c media -n '__media_is "graphql"' -s F -l field -x -d 'a variable that is true, false, null, a number, or @FILE for the content of a file'

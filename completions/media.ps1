@@ -132,7 +132,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 'list' = 'Print the result of each input: uploaded, failed, unknown or pending.'
                 'check' = 'Check that the journals record each input after -- exactly once; otherwise the exit status is 1.'
                 'merge' = 'Merge journals into one if they record each input exactly once; otherwise the exit status is 1.'
-                'resolve' = 'Settle an upload whose result is unknown; give the path as media journal list prints it.'
+                'resolve' = 'Settle uploads whose result is unknown, by path, idempotency key or SHA-256, or all at once.'
+                'forget' = 'Let a file be sent again that the service no longer has; give its path or its media ID.'
                 'unlock' = 'Let the next run have a journal whose last run is gone, without waiting for 90 seconds.'
                 'help' = 'display help for command'
             }
@@ -183,9 +184,21 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
+                @{ Name = '--all'; Takes = ''; Tip = 'settle all of them' }
                 @{ Name = '--uploaded'; Takes = 'none'; Tip = 'it is stored, with this media ID' }
+                @{ Name = '--uploaded-from'; Takes = 'none'; Tip = 'those are stored: a path and a media ID on each line (with --all)' }
                 @{ Name = '--resend'; Takes = ''; Tip = 'it is not stored, or may be stored twice: the next run sends it again' }
                 @{ Name = '--base64'; Takes = ''; Tip = 'the path is given in Base64' }
+                @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
+                @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
+            )
+            Arguments = @('file', 'none')
+            Rest = 'none'
+        }
+        'journal forget' = @{
+            Commands = [ordered]@{
+            }
+            Options = @(
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -208,7 +221,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
 
             )
-            Arguments = @('words list check merge resolve unlock help')
+            Arguments = @('words list check merge resolve forget unlock help')
             Rest = 'none'
         }
         'graphql' = @{

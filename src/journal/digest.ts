@@ -1,8 +1,16 @@
 import {randomBytes} from 'node:crypto';
 
-/** 64 bits that tell texts apart for one who has this: nobody knows its seed, so nobody can make two texts alike. */
+/** Drawn for the first journal of a process: those that are read together are held against each other. */
+let seed: Buffer | undefined;
+
+function sharedSeed(): Buffer {
+  seed ??= randomBytes(8);
+  return seed;
+}
+
+/** 64 bits that tell texts apart within this process: nobody knows its seed, so nobody can make two texts alike. */
 export class Digest {
-  readonly #seed = randomBytes(8);
+  readonly #seed = sharedSeed();
   a = 0;
   b = 0;
 

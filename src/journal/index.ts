@@ -6,11 +6,11 @@ import type {UploadLine} from './parse.ts';
 import {Shortcuts} from './shortcuts.ts';
 import {Sightings} from './sightings.ts';
 
-/** `pending`: nothing was released, or it is to be sent again. `unknown`: released, and no end is recorded. */
-export type EntryState = 'pending' | 'unknown' | 'done' | 'failed';
+/** `pending`: nothing was released, or it is to be sent again. `forgotten`: it is stored, which is to count for nothing. `unknown`: released, and no end is recorded. */
+export type EntryState = 'pending' | 'unknown' | 'done' | 'failed' | 'forgotten';
 
-const states: readonly EntryState[] = ['pending', 'unknown', 'done', 'failed'];
-const [pending, unknown, done, failed] = [0, 1, 2, 3];
+const states: readonly EntryState[] = ['pending', 'unknown', 'done', 'failed', 'forgotten'];
+const [pending, unknown, done, failed, forgotten] = [0, 1, 2, 3, 4];
 
 /** Some content of some type, under one idempotency key. */
 export interface Entry {
@@ -153,6 +153,9 @@ export class JournalIndex {
       case 'commit':
         this.#hash(row, line.sha256);
         this.#committed.push({row, by: line.by, offset, length});
+        return true;
+      case 'forgotten':
+        this.#set(row, forgotten, offset, length);
         return true;
       case 'failed':
         // Of a writer that another has followed: what that one released is not what this one was refused.

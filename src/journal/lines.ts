@@ -30,6 +30,8 @@ export type Transition =
   | {event: 'failed'; key: string; code: string; message: string}
   | {event: 'resolved'; key: string; as: 'uploaded'; sha256: string; recordJson: string}
   | {event: 'resolved'; key: string; as: 'resend'; sha256: string}
+  /** What is at the service is to count for nothing: it may be sent again. */
+  | {event: 'forgotten'; key: string}
   /** There is a file at that path with the content of that upload. */
   | ({event: 'seen'; key: string; size: number} & Place);
 
@@ -81,6 +83,8 @@ export function formatTransition(transition: Transition, by: string, now: number
       return `${start},${hashField(transition)}}\n`;
     case 'done':
       return `${start},${hashField(transition)}${recordField(transition)}}\n`;
+    case 'forgotten':
+      return `${start}}\n`;
     case 'failed': {
       const {code, message} = transition;
       return `${start},"error":${JSON.stringify({code, message})}}\n`;

@@ -15,7 +15,7 @@ import {parseLine} from './parse.ts';
 const renewMs = 20_000;
 
 /** What others rely on when it is told, so that it has to survive a crash. */
-const durable: ReadonlySet<Transition['event']> = new Set(['commit', 'done', 'resolved']);
+const durable: ReadonlySet<Transition['event']> = new Set(['commit', 'done', 'resolved', 'forgotten']);
 
 export interface LogParts {
   handle: JournalHandle;

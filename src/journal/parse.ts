@@ -5,7 +5,7 @@ import {pathKey, recordMark, type Scope, type Transition, type WriterEvent} from
 
 /** A line that tells of an upload, without its record, which recordIn() gives. */
 export type UploadLine = (
-  | Extract<Transition, {event: 'intent' | 'seen' | 'commit' | 'failed'}>
+  | Extract<Transition, {event: 'intent' | 'seen' | 'commit' | 'failed' | 'forgotten'}>
   | {event: 'done'; key: string; sha256: string}
   | {event: 'resolved'; key: string; as: 'uploaded' | 'resend'; sha256: string}
 ) & {by: string};
@@ -47,6 +47,7 @@ function interpret(value: Fields | undefined, record: Fields | undefined): Parse
     const error = isObject(value['error']) ? value['error'] : {};
     return {event, key, by, code: String(error['code'] ?? ''), message: String(error['message'] ?? '')};
   }
+  if (event === 'forgotten') return {event, key, by};
   if (typeof sha256 !== 'string') return undefined;
   if (event === 'commit') return {event, key, by, sha256};
   const as = value['as'];

@@ -169,6 +169,8 @@ export async function entryReason(reader: JournalReader, entry: Entry): Promise<
       return 'sent, and no outcome is recorded';
     case 'pending':
       return entry.released ? 'to be sent again' : 'not sent to its end';
+    case 'forgotten':
+      return 'forgotten: the next run sends it';
     case 'done':
       return '';
   }

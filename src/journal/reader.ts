@@ -3,8 +3,8 @@ import {typedPath} from '../lib/typed-path.ts';
 import {journalFailed, unusable} from './errors.ts';
 import {openJournalFile, type ReadHandle, readAll, reopening} from './file.ts';
 import type {Place} from './group-sync.ts';
-import type {Entry, JournalIndex} from './index.ts';
-import {type PathKey, pathKey, type Scope} from './lines.ts';
+import type {Entry, EntryState, JournalIndex} from './index.ts';
+import type {PathKey, Scope} from './lines.ts';
 import {isWriterLine, parseLine, recordIn, type UploadLine} from './parse.ts';
 import {damagedLine, rawLines} from './raw-lines.ts';
 import {type Recovery, recover} from './recovery.ts';
@@ -54,13 +54,21 @@ export class JournalReader {
     }
   }
 
-  /** The uploads of a path whose outcome is unknown, the latest first. The journal was read to know paths. */
-  unknownsOf(path: string | Uint8Array): Entry[] {
+  /** The uploads of a path that are in a state, the latest first. The journal was read to know paths. */
+  entriesOf(path: PathKey, state: EntryState): Entry[] {
     const {sightings} = this.index;
-    const rows = new Set(
-      [...(sightings?.of(pathKey(path)) ?? [])].map(number => sightings?.at(number).row ?? -1),
-    );
-    return [...rows].filter(row => this.index.stateOf(row) === 'unknown').map(row => this.index.entry(row));
+    const rows = new Set([...(sightings?.of(path) ?? [])].map(number => sightings?.at(number).row ?? -1));
+    return [...rows].filter(row => this.index.stateOf(row) === state).map(row => this.index.entry(row));
+  }
+
+  /** All uploads that are in a state, in the order in which they were begun, each with the path it was begun for. */
+  async *entriesIn(state: EntryState): AsyncGenerator<{path: PathKey; entry: Entry}> {
+    const seen = new Set<number>();
+    for await (const {path, entry} of this.sightings()) {
+      if (entry.state !== state || seen.has(entry.row)) continue;
+      seen.add(entry.row);
+      yield {path, entry};
+    }
   }
 
   /** The path of a sighting. */

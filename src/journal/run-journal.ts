@@ -118,6 +118,12 @@ export class Journal {
     );
   }
 
+  /** Lets the content of an upload that is done be sent again. */
+  async forget(entry: Entry): Promise<void> {
+    const {key} = await this.reader.lineOf(entry);
+    await this.#log.append({event: 'forgotten', key});
+  }
+
   /** Makes everything durable and lets other runs have the file; rejects when the former failed. */
   async close(): Promise<void> {
     try {

@@ -379,7 +379,7 @@ describe('media journal merge', () => {
     const one = await bench();
     await journalOf(one, 'j1', {a: ['done', 'med_1'], b: ['commit']});
     await one.write(await one.text(join(one.directory, 'j1')), join(one.directory, 'j2'));
-    await media(one, 'resolve', 'j2', 'b', '--uploaded', 'med_2');
+    expect(await media(one, 'resolve', 'j2', 'b', '--uploaded', 'med_2')).toMatchObject({exitCode: 0});
     await journalOf(one, 'j2', {a: ['done', 'med_3']}, 'changed');
     await journalOf(one, 'j2', {c: ['done', 'med_4']});
     expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2', 'j1')).toMatchObject({exitCode: 0, stdout: ''});
@@ -493,6 +493,93 @@ describe('media journal unlock', () => {
         exitCode: 1,
         error: expect.stringContaining('is in use by process'),
       });
+    });
+  });
+});
+
+describe('media journal resolve, of many', () => {
+  const unknowns = {
+    'a.png': ['commit'],
+    'b c.png': ['commit'],
+    'd.png': ['done', 'med_d'],
+  } as const satisfies Record<string, [string, string?]>;
+
+  it('--all --resend: all that is unknown, and nothing else', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {...unknowns});
+    expect(await media(one, 'resolve', 'j', '--all', '--resend')).toMatchObject({
+      exitCode: 0,
+      stderr: '2 uploads of unknown outcome were settled.\n',
+    });
+    expect((await media(one, 'list', 'j')).stdout).toBe(
+      'pending   a.png  to be sent again\npending   b c.png  to be sent again\nuploaded  d.png  med_d\n',
+    );
+  });
+
+  it('--all --uploaded-from: by path and by hash; what the list lacks stays unknown, and is told', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {...unknowns, 'e.png': ['commit']});
+    await files(one, {list: `b c.png med_b\n\n${sha256(contentOf('a.png'))}\tmed_a\nz.png med_z\n`});
+    expect(await media(one, 'resolve', 'j', '--all', '--uploaded-from', 'list')).toMatchObject({
+      exitCode: 0,
+      stderr: '2 uploads of unknown outcome were settled.\n1 is still unknown: media journal list j\n',
+    });
+    expect((await media(one, 'list', 'j')).stdout).toBe(
+      'uploaded  a.png  med_a\nuploaded  b c.png  med_b\nuploaded  d.png  med_d\nunknown   e.png  sent, and no outcome is recorded\n',
+    );
+  });
+
+  it('one, by the hash of its content', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {...unknowns});
+    expect(await media(one, 'resolve', 'j', sha256(contentOf('a.png')), '--uploaded', 'med_a')).toMatchObject(
+      {
+        exitCode: 0,
+      },
+    );
+    expect((await media(one, 'list', 'j')).stdout).toContain('uploaded  a.png  med_a\n');
+  });
+
+  it.each([
+    [['j', '--resend'], 'Name what is to be settled, or --all.'],
+    [['j', 'a.png', '--all', '--resend'], 'Name what is to be settled, or --all.'],
+    [['j', '--all', '--uploaded', 'x'], 'One media ID cannot stand for all that is unknown.'],
+    [['j', '--all', '--uploaded-from', 'bad'], 'Line 1 of bad is no path with a media ID behind it.'],
+    [['settled', '--all', '--resend'], 'Nothing that is unknown in the journal settled is meant.'],
+  ])('%j: exit status 2, and nothing is written', async (parameters, error) => {
+    const one = await bench();
+    await journalOf(one, 'j', {...unknowns});
+    await journalOf(one, 'settled', {'d.png': ['done']});
+    await files(one, {bad: 'alone\n'});
+    const before = await one.text(join(one.directory, 'j'));
+    expect(await media(one, 'resolve', ...parameters)).toMatchObject({exitCode: 2, error});
+    expect(await one.text(join(one.directory, 'j'))).toBe(before);
+  });
+});
+
+describe('media journal forget', () => {
+  it.each([
+    ['a.png', 'its path'],
+    ['med_1', 'its ID'],
+  ])('%s, %s: the next run sends it again', async what => {
+    const one = await bench();
+    await journalOf(one, 'j', {'a.png': ['done', 'med_1'], 'b.png': ['done', 'med_2']});
+    await files(one, {'a.png': contentOf('a.png')});
+    expect(await media(one, 'forget', 'j', what)).toMatchObject({exitCode: 0});
+    expect((await media(one, 'list', 'j')).stdout).toBe(
+      'forgotten  a.png  forgotten: the next run sends it\nuploaded  b.png  med_2\n',
+    );
+    expect(await media(one, 'check', 'j', '--', 'a.png')).toMatchObject({exitCode: 1});
+    await journalOf(one, 'j', {'a.png': ['done', 'med_3']});
+    expect(await media(one, 'check', 'j', '--', 'a.png')).toMatchObject({exitCode: 0});
+  });
+
+  it('what the journal does not have: exit status 2', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {'a.png': ['failed']});
+    expect(await media(one, 'forget', 'j', 'a.png')).toMatchObject({
+      exitCode: 2,
+      error: 'a.png is not in the journal j.',
     });
   });
 });

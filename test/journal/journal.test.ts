@@ -2,8 +2,10 @@ import {mkdir, stat, symlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
+import {pathKey} from '../../src/journal/lines.ts';
 import {openJournal} from '../../src/journal/open.ts';
 import {readJournals} from '../../src/journal/reader.ts';
+import type {Journal} from '../../src/journal/run-journal.ts';
 import {
   begin,
   bench,
@@ -166,20 +168,27 @@ describe('what is known of a file', () => {
 
   it('changed less than two seconds before it was hashed: read again the next time, and only then', async () => {
     const one = await bench();
-    const now = BigInt(one.host.clock.now()) * 1_000_000n;
-    const young = inputOf('a.png', 'content', now - 1_900_000_000n);
-    await one.run(journal => upload(journal, young, 'done'));
-    await one.run(async journal => expect(await journal.recall(young)).toBeUndefined());
-    const old = inputOf('b.png', 'other', now - 2_000_000_000n);
-    await one.run(journal => upload(journal, old, 'done'));
-    await one.run(async journal => expect(await journal.recall(old)).toMatchObject({status: 'done'}));
-    const later = {...one.host.clock, now: () => Number(now / 1_000_000n) + 3_000};
-    const again = hostIn(one.directory, {clock: later});
+    const now = 1_800_000_000_000;
+    /** A run in which it is so many milliseconds later. */
+    const run = async <T>(ms: number, action: (journal: Journal) => Promise<T>): Promise<T> => {
+      const clock = {...one.host.clock, now: () => now + ms};
+      const journal = await openJournal(one.path, hostIn(one.directory, {clock}), {scope});
+      return action(journal).finally(() => journal.close());
+    };
+    const changedAt = (name: string, content: string, ms: number) =>
+      inputOf(name, content, BigInt(now + ms) * 1_000_000n);
+    const young = changedAt('a.png', 'content', -1_999);
+    const old = changedAt('b.png', 'other', -2_000);
+    for (const input of [young, old]) await run(0, journal => upload(journal, input, 'done'));
+    await run(0, async journal => {
+      expect(await journal.recall(young)).toBeUndefined();
+      expect(await journal.recall(old)).toMatchObject({status: 'done'});
+    });
     for (const known of [undefined, 'done']) {
-      const journal = await openJournal(one.path, again, {scope});
-      expect((await journal.recall(young))?.status).toBe(known);
-      expect((await lookup(journal, young)).status).toBe('done');
-      await journal.close();
+      await run(3_000, async journal => {
+        expect((await journal.recall(young))?.status).toBe(known);
+        expect((await lookup(journal, young)).status).toBe('done');
+      });
     }
   });
 
@@ -330,7 +339,7 @@ describe('settling an unknown', () => {
     const one = await bench();
     const key = await one.run(journal => upload(journal, inputOf('a.png', 'content'), 'commit'));
     await one.run(async journal => {
-      const [entry] = journal.reader.unknownsOf('a.png');
+      const [entry] = journal.reader.entriesOf(pathKey('a.png'), 'unknown');
       if (entry !== undefined) await journal.settle(entry, settlement);
     });
     return {one, key};

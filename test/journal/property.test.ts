@@ -1,5 +1,6 @@
 import {appendFile} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
+import {pathKey} from '../../src/journal/lines.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
 import {
   type Bench,
@@ -117,7 +118,7 @@ class Trial {
   }
 
   async #settle(journal: Journal, unknown: Upload): Promise<void> {
-    const found = paths.flatMap(path => journal.reader.unknownsOf(path));
+    const found = paths.flatMap(path => journal.reader.entriesOf(pathKey(path), 'unknown'));
     for (const entry of found) {
       if ((await journal.reader.lineOf(entry)).key !== unknown.key) continue;
       const isStored = this.#random(2) === 0;

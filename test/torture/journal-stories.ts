@@ -296,6 +296,9 @@ export class JournalStory {
 
   /** The same journal, another service: refused, and nothing arrives there. */
   async #tryOther(): Promise<void> {
+    // Where not even a header fitted, it belongs to nobody yet.
+    const text = await readFile(join(this.#directory, 'j'), 'utf8').catch(() => '');
+    if (!text.includes('\n{')) return;
     const process = this.#process('none');
     const host = this.#host(process, 'pid:[1]');
     const code = await openJournal('j', host, {scope: {service: 'https://b.example'}}).then(
@@ -306,8 +309,7 @@ export class JournalStory {
       error => (error instanceof MediaError ? error.code : String(error)),
     );
     this.#alive.delete(process.pid);
-    const isEmpty = (await stat(join(this.#directory, 'j')).catch(() => ({size: 0}))).size < 100;
-    if (code !== 'journal_of_other_service' && !isEmpty) this.broken.push(`another service: ${code}`);
+    if (code !== 'journal_of_other_service') this.broken.push(`another service: ${code}`);
     if (this.#other.stored.length > 0) this.broken.push('another service has something');
   }
 

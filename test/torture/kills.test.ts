@@ -3,6 +3,7 @@ import {createHash} from 'node:crypto';
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {startEmbeddedService} from '../../src/embedded/service.ts';
+import {pathKey} from '../../src/journal/lines.ts';
 import {openJournal} from '../../src/journal/open.ts';
 import {sandboxFor} from '../service/program.ts';
 import {hostIn} from '../support/journal.ts';
@@ -127,7 +128,7 @@ async function unknownIn(
   if ((await readFile(path).catch(() => undefined)) === undefined) return [];
   const journal = await openJournal(path, hostIn(machine.directory));
   try {
-    return [...files.keys()].filter(name => journal.reader.unknownsOf(name).length > 0);
+    return [...files.keys()].filter(name => journal.reader.entriesOf(pathKey(name), 'unknown').length > 0);
   } finally {
     await journal.close();
   }
@@ -142,7 +143,7 @@ async function settle(
 ) {
   const journal = await openJournal(path, hostIn(machine.directory));
   for (const [name, sha256] of files) {
-    for (const entry of journal.reader.unknownsOf(name)) {
+    for (const entry of journal.reader.entriesOf(pathKey(name), 'unknown')) {
       const found = server.stored.find(each => each.sha256 === sha256);
       await journal.settle(entry, found === undefined ? 'resend' : {uploaded: found.id});
     }

@@ -2,6 +2,7 @@ import {Command} from 'commander';
 import {helpDescription} from '../../cli/help-format.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
+import {defined} from '../../lib/defined.ts';
 import type {JournalRequest} from './request.ts';
 
 /** Declares `media journal` and its subcommands. */
@@ -59,9 +60,13 @@ export function journalCommand(cli: Cli, run = runJournal): Command {
       act({action: 'merge', files, output, ...(json && {json})}, command),
     );
   journal
-    .command('resolve <file> <path>')
-    .description('Settle an upload whose result is unknown; give the path as media journal list prints it.')
+    .command('resolve <file> [path]')
+    .description(
+      'Settle uploads whose result is unknown, by path, idempotency key or SHA-256, or all at once.',
+    )
+    .option('--all', 'settle all of them')
     .option('--uploaded <id>', 'it is stored, with this media ID')
+    .option('--uploaded-from <list>', 'those are stored: a path and a media ID on each line (with --all)')
     .option('--resend', 'it is not stored, or may be stored twice: the next run sends it again')
     .option('--base64', 'the path is given in Base64')
     .addHelpText(
@@ -69,10 +74,18 @@ export function journalCommand(cli: Cli, run = runJournal): Command {
       examples([
         'media journal resolve uploads.ndjson photos/cat.png --uploaded med_123',
         'media journal resolve uploads.ndjson photos/cat.png --resend',
+        'media journal resolve uploads.ndjson --all --resend',
       ]),
     )
-    .action((file: string, path: string, options: ResolveFlags, command: Command) =>
-      act({action: 'resolve', file, path, ...options}, command),
+    .action((file: string, what: string | undefined, options: ResolveFlags, command: Command) =>
+      act({action: 'resolve', file, ...defined({what}), ...options}, command),
+    );
+  journal
+    .command('forget <file> <path>')
+    .description('Let a file be sent again that the service no longer has; give its path or its media ID.')
+    .addHelpText('after', examples(['media journal forget uploads.ndjson photos/cat.png']))
+    .action((file: string, what: string, _options: object, command: Command) =>
+      act({action: 'forget', file, what}, command),
     );
   journal
     .command('unlock <file>')
@@ -83,6 +96,8 @@ export function journalCommand(cli: Cli, run = runJournal): Command {
 }
 
 interface ResolveFlags {
+  all?: boolean;
+  uploadedFrom?: string;
   uploaded?: string;
   resend?: boolean;
   base64?: boolean;
@@ -90,9 +105,8 @@ interface ResolveFlags {
 
 /** Reads, checks, merges or mends journals; the exit status is 1 when what was to be proven is not so. */
 export async function runJournal(options: JournalRequest, invocation: Invocation): Promise<ExitStatus> {
-  const {checkJournals, listJournals, mergeJournals, resolveUnknown, unlockJournal} = await import(
-    './run.ts'
-  );
+  const {checkJournals, listJournals, mergeJournals, unlockJournal} = await import('./run.ts');
+  const {forgetUpload, resolveUnknown} = await import('./settle.ts');
   switch (options.action) {
     case 'list':
       return listJournals(options, invocation);
@@ -102,6 +116,8 @@ export async function runJournal(options: JournalRequest, invocation: Invocation
       return mergeJournals(options, invocation);
     case 'resolve':
       return resolveUnknown(options, invocation);
+    case 'forget':
+      return forgetUpload(options, invocation);
     case 'unlock':
       return unlockJournal(options, invocation);
   }

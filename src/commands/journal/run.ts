@@ -15,9 +15,7 @@ import {
   type Verdict,
   writeMerged,
 } from '../../journal/journal.ts';
-import {shellQuoted} from '../../lib/shell.ts';
 import {printableJson} from '../../output/escape.ts';
-import {fromText, normalizeName, toText} from '../../sources/find/names.ts';
 import {type ListedInput, type ListedInputs, listInputs} from './inputs.ts';
 import {fileFields, Lines, type ProofCounts, ProofTally, textLine} from './output.ts';
 import type {JournalRequest} from './request.ts';
@@ -54,7 +52,14 @@ function isShown({index}: JournalReader, number: number, path: PathKey, {row, st
   return number === numbers[0] || state === 'done' || state === 'unknown';
 }
 
-const statusOf = {done: 'uploaded', failed: 'failed', unknown: 'unknown', pending: 'pending'} as const;
+/** What the state of an upload is called. */
+export const statusOf = {
+  done: 'uploaded',
+  failed: 'failed',
+  unknown: 'unknown',
+  pending: 'pending',
+  forgotten: 'forgotten',
+} as const;
 
 async function entryText(reader: JournalReader, path: PathKey, entry: Entry): Promise<string> {
   const id = entry.state === 'done' ? idIn(await reader.recordOf(entry)) : await entryReason(reader, entry);
@@ -174,41 +179,6 @@ function conclude(
   return 1;
 }
 
-/** Records what a person found out about an upload of unknown outcome. */
-export async function resolveUnknown(
-  options: Options<'resolve'>,
-  {host, report}: Invocation,
-): Promise<ExitStatus> {
-  const {uploaded, resend} = options;
-  if ((uploaded === undefined) === (resend !== true) || uploaded === '') {
-    throw new MediaError('usage', 'Say either --uploaded with the media ID, or --resend.', {
-      hint: 'Check whether the service has the file: if so, --uploaded ID; if not, --resend.',
-    });
-  }
-  const path = pathOf(options);
-  await withJournals([options.file], host.cwd(), async ([reader]) => {
-    if (reader?.unknownsOf(path).length === 0)
-      throw notUnknown(options, reader.index.latestOf(pathKey(path)));
-  });
-  const journal = await openJournal(options.file, host, {note: text => report.note(text)});
-  try {
-    const [entry, ...others] = journal.reader.unknownsOf(path);
-    if (entry === undefined) throw notUnknown(options, journal.reader.index.latestOf(pathKey(path)));
-    await journal.settle(entry, uploaded === undefined ? 'resend' : {uploaded});
-    if (others.length > 0) {
-      report.warning(
-        `${options.path} has ${others.length} more of unknown outcome; run this again to settle it.`,
-      );
-    }
-  } finally {
-    await journal.close();
-  }
-  report.note(
-    `${options.path}: ${uploaded === undefined ? 'the next run sends it again' : `recorded as uploaded, ${uploaded}`}.`,
-  );
-  return 0;
-}
-
 /** Takes a journal over from a run that is gone, and gives it back at once; one that certainly lives keeps it. */
 export async function unlockJournal(
   {file}: Options<'unlock'>,
@@ -220,21 +190,8 @@ export async function unlockJournal(
   return 0;
 }
 
-function pathOf({path, base64}: Options<'resolve'>): string | Uint8Array {
-  return base64 === true ? Buffer.from(path, 'base64') : toText(normalizeName(fromText(path)));
-}
-
-function notUnknown({file, path}: Options<'resolve'>, entry: Entry | undefined): MediaError {
-  return entry === undefined
-    ? new MediaError('usage', `${path} is not in the journal ${file}.`, {
-        hint: `Give the path relative to the directory that was uploaded, as this prints it: media journal list ${shellQuoted(file)}`,
-      })
-    : new MediaError('usage', `The outcome of ${path} is not unknown: it is ${statusOf[entry.state]}.`, {
-        hint: 'Only an upload whose outcome is unknown is to be settled.',
-      });
-}
-
-async function withJournals<T>(
+/** Reads journals, and closes them when they were used. */
+export async function withJournals<T>(
   files: readonly string[],
   cwd: string,
   use: (readers: readonly JournalReader[]) => Promise<T>,

@@ -1,0 +1,26 @@
+import {readFile} from 'node:fs/promises';
+import {MediaError} from '../../errors.ts';
+import type {Host} from '../../host.ts';
+import {systemReason} from '../../lib/system-code.ts';
+import {typedPath} from '../../lib/typed-path.ts';
+
+/** The media IDs of a list: on each line a path, an idempotency key or a SHA-256, and behind it, after a space, the ID. */
+export async function answersIn(path: string, host: Host): Promise<Map<string, string>> {
+  const text = await readFile(typedPath(host.cwd(), path), 'utf8').catch(cause => {
+    throw new MediaError('file_unreadable', `The list ${path} could not be read: ${systemReason(cause)}.`, {
+      cause,
+      hint: 'Name a file with a path and a media ID on each line.',
+    });
+  });
+  const answers = new Map<string, string>();
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const [, name, id] = /^(.*\S)\s+(\S+)\s*$/.exec(line) ?? [];
+    if (name === undefined || id === undefined)
+      throw new MediaError('usage', `Line ${index + 1} of ${path} is no path with a media ID behind it.`, {
+        hint: 'Write one on each line, as in: photos/cat.png med_123',
+      });
+    answers.set(name, id);
+  }
+  return answers;
+}

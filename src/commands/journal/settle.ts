@@ -1,0 +1,160 @@
+import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
+import {MediaError} from '../../errors.ts';
+import {
+  type Entry,
+  idIn,
+  type Journal,
+  type JournalReader,
+  openJournal,
+  type PathKey,
+  pathFields,
+  pathKey,
+} from '../../journal/journal.ts';
+import {shellQuoted} from '../../lib/shell.ts';
+import {fromText, normalizeName, toText} from '../../sources/find/names.ts';
+import {answersIn} from './answers.ts';
+import type {JournalRequest} from './request.ts';
+import {statusOf, withJournals} from './run.ts';
+
+type Options = Extract<JournalRequest, {action: 'resolve'}>;
+
+/** An upload that is to be settled, and the media ID it turned out to have; without one it is sent again. */
+interface Answer {
+  name: string;
+  entry: Entry;
+  id?: string | undefined;
+}
+
+/** Records what a person found out about uploads of unknown outcome. Nothing is written where none is meant. */
+export async function resolveUnknown(options: Options, {host, report}: Invocation): Promise<ExitStatus> {
+  refuseUnclear(options);
+  const {file} = options;
+  const listed = options.uploadedFrom === undefined ? undefined : await answersIn(options.uploadedFrom, host);
+  const choose = (reader: JournalReader) =>
+    options.what === undefined ? chooseAll(reader, listed) : chooseOne(reader, options, options.what);
+  await withJournals([file], host.cwd(), async ([reader]) => reader && void (await choose(reader)));
+  const journal = await openJournal(file, host, {note: text => report.note(text)});
+  try {
+    const answers = await choose(journal.reader);
+    await settle(journal, answers);
+    if (answers.length === 1 && answers[0] !== undefined) report.note(answerText(answers[0]));
+    else report.note(`${answers.length} uploads of unknown outcome were settled.`);
+    const left = await count(journal.reader);
+    if (left > 0)
+      report.note(
+        `${left} ${left === 1 ? 'is' : 'are'} still unknown: media journal list ${shellQuoted(file)}`,
+      );
+  } finally {
+    await journal.close();
+  }
+  return 0;
+}
+
+function refuseUnclear({what, all, uploaded, uploadedFrom, resend}: Options): void {
+  const hint = 'Check whether the service has the file: if so, --uploaded ID; if not, --resend.';
+  if ((what === undefined) !== (all === true))
+    throw new MediaError('usage', 'Name what is to be settled, or --all.', {hint});
+  if (all === true && uploaded !== undefined)
+    throw new MediaError('usage', 'One media ID cannot stand for all that is unknown.', {
+      hint: 'List them in a file, one path and ID a line: --all --uploaded-from FILE',
+    });
+  const ways = [uploaded, uploadedFrom, resend].filter(way => way !== undefined);
+  if (ways.length !== 1 || uploaded === '' || (uploadedFrom !== undefined && all !== true))
+    throw new MediaError('usage', 'Say either --uploaded with the media ID, or --resend.', {hint});
+}
+
+async function settle(journal: Journal, answers: readonly Answer[]): Promise<void> {
+  for (const {entry, id} of answers)
+    await journal.settle(entry, id === undefined ? 'resend' : {uploaded: id});
+}
+
+function answerText({name, id}: Answer): string {
+  return `${name}: ${id === undefined ? 'the next run sends it again' : `recorded as uploaded, ${id}`}.`;
+}
+
+async function count(reader: JournalReader): Promise<number> {
+  let unknown = 0;
+  for await (const {entry} of reader.entriesIn('unknown')) if (entry.state === 'unknown') unknown += 1;
+  return unknown;
+}
+
+/** Everything that is unknown, or what a list has IDs for. */
+async function chooseAll(
+  reader: JournalReader,
+  listed: ReadonlyMap<string, string> | undefined,
+): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for await (const {path, entry} of reader.entriesIn('unknown')) {
+    const names = await namesOf(reader, path, entry);
+    const found = names.find(name => listed?.has(name));
+    if (listed !== undefined && found === undefined) continue;
+    answers.push({
+      name: pathFields(path).path,
+      entry,
+      id: found === undefined ? undefined : listed?.get(found),
+    });
+  }
+  if (answers.length > 0) return answers;
+  throw new MediaError('usage', `Nothing that is unknown in the journal ${reader.shown} is meant.`, {
+    hint: `This prints what is: media journal list ${shellQuoted(reader.shown)}`,
+  });
+}
+
+/** What an upload may be called: its path, its idempotency key, the hash of its content. */
+async function namesOf(reader: JournalReader, path: PathKey, entry: Entry): Promise<string[]> {
+  const line = await reader.lineOf(entry);
+  return [pathFields(path).path, line.key, ...('sha256' in line ? [line.sha256] : [])];
+}
+
+async function chooseOne(reader: JournalReader, options: Options, what: string): Promise<Answer[]> {
+  const path = pathKey(options.base64 ? Buffer.from(what, 'base64') : toText(normalizeName(fromText(what))));
+  const [entry = await named(reader, what, 'unknown')] = reader.entriesOf(path, 'unknown');
+  if (entry !== undefined) return [{name: what, entry, id: options.uploaded}];
+  const latest = reader.index.latestOf(path);
+  throw latest === undefined
+    ? notThere(reader, what)
+    : new MediaError('usage', `The outcome of ${what} is not unknown: it is ${statusOf[latest.state]}.`, {
+        hint: 'Only an upload whose outcome is unknown is to be settled.',
+      });
+}
+
+async function named(
+  reader: JournalReader,
+  what: string,
+  state: 'unknown' | 'done',
+): Promise<Entry | undefined> {
+  for await (const {path, entry} of reader.entriesIn(state)) {
+    const names = await namesOf(reader, path, entry);
+    if (state === 'done') names.push(idIn(await reader.recordOf(entry)));
+    if (names.includes(what)) return entry;
+  }
+  return undefined;
+}
+
+function notThere({shown}: JournalReader, what: string): MediaError {
+  return new MediaError('usage', `${what} is not in the journal ${shown}.`, {
+    hint: `Give the path relative to the directory that was uploaded, as this prints it: media journal list ${shellQuoted(shown)}`,
+  });
+}
+
+/** Lets a content be sent again that is no longer at the service. */
+export async function forgetUpload(
+  {file, what}: Extract<JournalRequest, {action: 'forget'}>,
+  {host, report}: Invocation,
+): Promise<ExitStatus> {
+  const path = pathKey(toText(normalizeName(fromText(what))));
+  const choose = async (reader: JournalReader) => {
+    const [entry = await named(reader, what, 'done')] = reader.entriesOf(path, 'done');
+    if (entry === undefined) throw notThere(reader, what);
+    return entry;
+  };
+  await withJournals([file], host.cwd(), async ([reader]) => reader && void (await choose(reader)));
+  const journal = await openJournal(file, host, {note: text => report.note(text)});
+  try {
+    await journal.forget(await choose(journal.reader));
+  } finally {
+    await journal.close();
+  }
+  report.note(`${what}: forgotten, so the next run sends it again.`);
+  return 0;
+}
