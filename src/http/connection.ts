@@ -7,6 +7,7 @@ import {nextTurn} from '../host.ts';
 import {Connector} from './connector.ts';
 import {describeConnectError, isCertificateAlert} from './errors.ts';
 import {HttpExchange} from './exchange.ts';
+import {ContinueFilter} from './interim.ts';
 import type {HttpAnswer, HttpRequest} from './message.ts';
 import type {ConnectionOptions} from './options.ts';
 import {HttpTrace} from './trace.ts';
@@ -27,6 +28,7 @@ export class Connection {
   /** Why the service refused a connection that already looked open on our side. */
   #refusal: MediaError | undefined;
   #isUsed = false;
+  #continueFilter: ContinueFilter | undefined;
 
   /** `number` identifies the connection in a trace. */
   constructor(origin: URL, options: ConnectionOptions, number = 1) {
@@ -45,7 +47,10 @@ export class Connection {
       connect: (parameters, callback) =>
         this.#connector.open(parameters, (...result) => {
           const [, socket] = result;
-          if (socket !== null) this.#watchForRefusal(socket);
+          if (socket !== null) {
+            this.#watchForRefusal(socket);
+            this.#continueFilter = new ContinueFilter(socket);
+          }
           callback(...result);
         }),
     });
@@ -59,6 +64,7 @@ export class Connection {
     // A reused connection may have been closed meanwhile, which is known once its events have been handled.
     if (this.#isUsed) await nextTurn();
     this.#isUsed = true;
+    this.#continueFilter?.expectResponse();
     request.signal?.throwIfAborted();
     this.#trace?.restart();
     const {body} = request;
