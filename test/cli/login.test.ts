@@ -1,8 +1,9 @@
 import {chmod, mkdir, readdir, readFile, stat, symlink, writeFile} from 'node:fs/promises';
-import {hostname} from 'node:os';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
+import {systemHost} from '../../src/host.ts';
+import {holderHere} from '../../src/lib/holder.ts';
 import {embeddedService} from '../support/embedded.ts';
 import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
@@ -538,7 +539,7 @@ describe('the settings file', () => {
     await mkdir(join(box.directory, 'config'));
     const child = box.start(['--version']);
     await child;
-    const holder = {pid: child.pid, hostName: hostname()};
+    const holder = {...holderHere(systemHost()), pid: child.pid};
     await writeFile(join(box.directory, 'config/config.json.lock'), JSON.stringify(holder));
     expect(await login(box, 'https://one.example', ['--no-verify'])).toMatchObject({exitCode: 0});
     expect(await filesOf(box)).toEqual(['config.json']);

@@ -221,7 +221,7 @@ describe('what is no readable regular file', () => {
     expect(error).toMatchObject({
       code: 'not_a_file',
       message: 'pipe.png is a FIFO, not a regular file.',
-      hint: expect.stringContaining('media upload - --name FILE'),
+      hint: expect.stringContaining(' - --name FILE'),
     });
   });
 
@@ -345,7 +345,7 @@ describe('standard input', () => {
     const {url, requests} = await scriptedServer(
       async connection => {
         await connection.request();
-        connection.answer(503, '', {'retry-after': '0'});
+        connection.answer(429, '', {'retry-after': '0'});
       },
       async connection => {
         await connection.request();

@@ -16,7 +16,7 @@ const storeIt: Script = async connection => {
 
 const tooBusy: Script = async connection => {
   await connection.request();
-  connection.answer(503, '', {'retry-after': '0'});
+  connection.answer(429, '', {'retry-after': '0'});
 };
 
 /** The fields of a request by their names in lower case; each must occur once. */

@@ -25,7 +25,7 @@ describe('a path in a command to paste', () => {
     const box = await sandbox();
     await mkdir(join(box.directory, 'my photos'));
     const {stderr, exitCode} = await box.run(['upload', 'my photos', '--base-url', 'embedded']);
-    expect(stderr).toContain("  To upload what is in it: media upload -r 'my photos'\n");
+    expect(stderr).toContain("  To upload what is in it: media upload --base-url embedded -r 'my photos'\n");
     expect(exitCode).toBe(1);
   });
 });

@@ -33,7 +33,7 @@ export async function gateBefore(origin: string, closed?: Closed): Promise<Gate>
       held.push(() => forward(incoming, outgoing, origin));
     } else if (putOff.delete(length)) {
       incoming.resume();
-      refusals.push(() => outgoing.writeHead(503, {'retry-after': '60'}).end());
+      refusals.push(() => outgoing.writeHead(429, {'retry-after': '60'}).end());
       if (putOff.size === 0) for (const refuse of refusals) refuse();
     } else {
       forward(incoming, outgoing, origin);
