@@ -4,6 +4,7 @@ import {shellQuoted} from '../lib/shell.ts';
 
 /** The stable codes of what can go wrong with a journal. */
 export const journalCodes = {
+  missing: 'file_missing',
   inUse: 'journal_in_use',
   otherService: 'journal_of_other_service',
   unusable: 'journal_unusable',

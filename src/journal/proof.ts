@@ -1,9 +1,9 @@
 import {type Content, contentOf} from './content.ts';
 import type {Entry} from './index.ts';
 import {type PathKey, pathKey} from './lines.ts';
+import type {JournalInput} from './memory.ts';
 import {idIn} from './parse.ts';
 import type {JournalReader} from './reader.ts';
-import type {JournalInput} from './run-journal.ts';
 import {statText} from './stat.ts';
 
 /** Whether an input's content stands in the journals exactly once, and if not, why. */

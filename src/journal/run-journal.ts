@@ -8,28 +8,10 @@ import {type Hashable, largeHash, smallHash} from './hash.ts';
 import type {Entry} from './index.ts';
 import {pathKey} from './lines.ts';
 import type {JournalLog} from './log.ts';
+import {type JournalInput, JournalMemory, type Known} from './memory.ts';
 import type {JournalReader} from './reader.ts';
 import type {FileState} from './shortcuts.ts';
 import {isSettled, statText} from './stat.ts';
-
-/** An input, as far as it is known without reading it. */
-export interface JournalInput {
-  /** Relative to the input's root: text, or bytes where it is not UTF-8. */
-  path: string | Uint8Array;
-  /** Bytes. */
-  size: number;
-  /** Of a file; bytes that are none are always read. */
-  stat?: FileStat | undefined;
-  /** What decides its content type: a rule of `--types`, or a type that was given. */
-  types: string;
-}
-
-/** What a journal knows of an input. */
-export type Known =
-  /** Uploaded before, with the same content; the record's JSON is as the service sent it. */
-  | {status: 'done'; recordJson: string; entry: Entry}
-  /** Released before without a recorded end. */
-  | {status: 'unknown'};
 
 /** What a journal knows of an input, or that it is to be sent. */
 export type Admission = Known | {status: 'new'; entry: JournalEntry};
@@ -51,29 +33,20 @@ export class Journal {
   readonly #log: JournalLog;
   readonly #lock: Lock;
   readonly #host: Host;
+  readonly #memory: JournalMemory;
   readonly #flights = new Flights();
 
   constructor({reader, log, lock, host}: JournalParts) {
     this.reader = reader;
+    this.#memory = new JournalMemory(reader);
     this.#log = log;
     this.#lock = lock;
     this.#host = host;
   }
 
-  /**
-   * What is known of a file that is as it was when it was read the last time; undefined where it has to be read. An
-   * unknown outcome counts unless it may be sent again.
-   */
-  async recall(input: JournalInput, mayResend = false): Promise<Known | undefined> {
-    if (input.stat === undefined) return undefined;
-    const {index} = this.reader;
-    const {path, size, stat, types} = input;
-    const row = index.shortcuts.rowOf({path: pathKey(path), size, stat: statText(stat), types});
-    const content = row === -1 ? undefined : index.contentOf(row);
-    if (content === undefined) return undefined;
-    const isUnknown = index.rowsOf(content).some(each => index.stateOf(each) === 'unknown');
-    if (isUnknown && !mayResend) return {status: 'unknown'};
-    return index.stateOf(row) === 'done' ? this.#done(row) : undefined;
+  /** What is known of a file that is as it was when it was read the last time. */
+  recall(input: JournalInput, mayResend = false): Promise<Known | undefined> {
+    return this.#memory.recall(input, mayResend);
   }
 
   /**
@@ -90,7 +63,8 @@ export class Journal {
     try {
       const hashed = await this.#hashIfNeeded(input, source, flight, options.stop);
       const known =
-        hashed === undefined ? undefined : await this.#find(input, hashed.sha256, options.mayResend);
+        hashed === undefined ? undefined : await this.#memory.find(input, hashed.sha256, options.mayResend);
+      if (known?.status === 'done') await this.#see(input, known.entry);
       if (known !== undefined) return known;
       const entry = await this.#begin(input, hashed, flight);
       isOnItsWay = true;
@@ -147,28 +121,6 @@ export class Journal {
     flight.tell(sha256);
     if (flight.hasEarlier) await flight.afterTwins();
     return {sha256, isLasting: small !== undefined || (stat !== undefined && this.#isSettled(stat))};
-  }
-
-  /** What is known of a content that was hashed. */
-  async #find(
-    input: JournalInput & {contentType: string},
-    sha256: string,
-    mayResend = false,
-  ): Promise<Known | undefined> {
-    const {index} = this.reader;
-    const entries = index.rowsOf(contentOf(sha256, input.size)).map(row => index.entry(row));
-    if (!mayResend && entries.some(({state}) => state === 'unknown')) return {status: 'unknown'};
-    const done = entries.find(
-      ({state, contentType}) => state === 'done' && contentType === input.contentType,
-    );
-    if (done === undefined) return undefined;
-    await this.#see(input, done);
-    return this.#done(done.row);
-  }
-
-  async #done(row: number): Promise<Known> {
-    const entry = this.reader.index.entry(row);
-    return {status: 'done', recordJson: await this.reader.recordOf(entry), entry};
   }
 
   /** Writes that a file has this content, unless that is known, so that it has not to be read again. */

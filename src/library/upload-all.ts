@@ -1,6 +1,6 @@
 import {MediaError} from '../errors.ts';
 import {type Host, type StopSignal, systemHost} from '../host.ts';
-import type {Journal} from '../journal/journal.ts';
+import type {Journal, JournalMemory} from '../journal/journal.ts';
 import {Stop} from '../lib/stop.ts';
 import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
@@ -95,21 +95,28 @@ async function* run(
   if (signal?.aborted) onAbort();
   signal?.addEventListener('abort', onAbort, {once: true});
   let journal: Journal | undefined;
+  let memory: JournalMemory | undefined;
   try {
     journal =
       path === undefined || checked.dryRun
         ? undefined
         : await openJournal(path, host, client.baseUrl ?? client.host, stop);
+    memory =
+      path !== undefined && checked.dryRun
+        ? await memoryOf(path, host, client.baseUrl ?? client.host)
+        : undefined;
     const outcomes = transferAll(sourcesOf(inputs, cwd ?? host.cwd()), {
       ...checked,
       stop,
       journal,
+      memory,
     });
     for await (const outcome of outcomes)
       if (outcome.status !== 'left out') yield* endingWith(end, resultOf(outcome));
   } finally {
     signal?.removeEventListener('abort', onAbort);
     await journal?.close();
+    await memory?.reader.close();
   }
 }
 
@@ -122,6 +129,11 @@ function* endingWith<T>(end: () => void, value: T): Generator<T> {
   } finally {
     if (!goesOn) end();
   }
+}
+
+async function memoryOf(path: string, host: Host, service: string): Promise<JournalMemory | undefined> {
+  const {readMemory} = await import('../journal/journal.ts');
+  return readMemory(path, host.cwd(), {service});
 }
 
 async function openJournal(path: string, host: Host, service: string, stop: StopSignal): Promise<Journal> {

@@ -58,11 +58,9 @@ export class FileTransfer {
   }
 
   async #transfer(opened: OpenSource): Promise<Later<Outcome>> {
-    const {journal, dryRun, observer} = this.#options;
-    const isRemembered = journal !== undefined && !dryRun;
-    const known = isRemembered
-      ? await journal.recall(this.#journalInput(opened), this.#mayResend)
-      : undefined;
+    const {journal, memory, dryRun, observer, stop} = this.#options;
+    const input = this.#journalInput(opened);
+    const known = await (journal ?? memory)?.recall(input, this.#mayResend);
     if (known !== undefined) {
       this.#begin(opened);
       return this.#ended(await this.#asKnown(known));
@@ -75,6 +73,9 @@ export class FileTransfer {
       observer.warning(this.#source.name, warning);
     }
     if (!dryRun) return this.#upload(opened, contentType);
+    const mayResend = this.#mayResend;
+    const found = await memory?.peek({...input, contentType}, opened, {mayResend, stop});
+    if (found !== undefined) return this.#ended(await this.#asKnown(found));
     await this.#parts.duplicates?.add(this.#position, this.#source, opened);
     return this.#ended({...this.#describe(), status: 'checked'});
   }
@@ -102,7 +103,8 @@ export class FileTransfer {
     if (!('problem' in received)) return {...this.#describe(), status: 'skipped', received};
     // Sending it again would store it twice.
     const what = `holds a record that is ${received.problem}`;
-    throw (await this.#options.journal?.reader.damage(known.entry, what)) ?? new Error(what);
+    const {journal, memory} = this.#options;
+    throw (await (journal ?? memory)?.reader.damage(known.entry, what)) ?? new Error(what);
   }
 
   #journalInput({size, stat}: OpenSource): JournalInput {

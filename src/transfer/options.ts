@@ -1,6 +1,6 @@
 import type {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
-import type {Journal} from '../journal/journal.ts';
+import type {Journal, JournalMemory} from '../journal/journal.ts';
 import type {Uploader} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 
@@ -43,6 +43,8 @@ export interface TransferOptions {
   onUnknown: 'hold' | 'retry';
   /** Records what was sent, so that another run can continue. */
   journal?: Journal | undefined;
+  /** What a dry run looks up, of the journal that it would go on with. */
+  memory?: JournalMemory | undefined;
   dryRun: boolean;
   /** Whether the first failure ends the batch. */
   failFast: boolean;

@@ -9,7 +9,6 @@ import {Stop} from '../../lib/stop.ts';
 import type {FormatName} from '../../output/results/formats.ts';
 import type {Results} from '../../output/results/results.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
-import type {Shard} from '../../sources/find/shard.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import type {AfterAction} from './after-action.ts';
@@ -18,6 +17,7 @@ import {Failures} from './failures.ts';
 import type {UploadFlags} from './flags.ts';
 import {type DecideType, type Inputs, openInputs} from './inputs.ts';
 import {refuseNothing, unfollowedText} from './left-out.ts';
+import {openRunJournal, readRunMemory} from './memory.ts';
 import {watchUpload} from './progress-watch.ts';
 import {Again} from './retry-hint.ts';
 import {refuseSameFile} from './same-file.ts';
@@ -111,10 +111,15 @@ export class UploadRun {
     }
     const results = await this.#openResults(inputs.several);
     const session = await this.#openSession();
-    const journal = await this.#openJournal(session, inputs.shard).catch(async error => {
+    const journal = await openRunJournal(this.#options, this.#invocation, {
+      session,
+      shard: inputs.shard,
+      stop: this.#stop,
+    }).catch(async error => {
       await session?.close();
       throw error;
     });
+    const memory = await readRunMemory(this.#options, this.#invocation, inputs.shard);
     const {observer, tell, finish} = await watchUpload(
       this.#invocation,
       inputs,
@@ -124,7 +129,7 @@ export class UploadRun {
     const stopTelling = this.#invocation.host.onStatusSignal(tell);
     try {
       const {uploadBatch} = await import('../../transfer/batch.ts');
-      const options = {...this.#transferOptions(session, contentType, observer), journal};
+      const options = {...this.#transferOptions(session, contentType, observer), journal, memory};
       for await (const result of uploadBatch(inputs.sources, options)) {
         if (result.status === 'left out') await this.#leaveOut(result, results);
         else
@@ -142,6 +147,7 @@ export class UploadRun {
       stopTelling();
       await session?.close();
       await this.#closeJournal(journal);
+      await memory?.reader.close();
     }
     await results.end();
     if (inputs.unfollowed.size > 0) this.#invocation.report.note(unfollowedText(inputs.unfollowed));
@@ -191,18 +197,6 @@ export class UploadRun {
     if (this.#options.dryRun) return undefined;
     const {openSession} = await import('../../cli/session.ts');
     return openSession(this.#invocation, this.#stop);
-  }
-
-  async #openJournal(session: Session | undefined, shard: Shard | undefined): Promise<Journal | undefined> {
-    const {journal} = this.#options;
-    if (journal === undefined || session === undefined) return undefined;
-    const {openJournal} = await import('../../journal/journal.ts');
-    const part = shard === undefined ? {} : {shard: `${shard.index}/${shard.count}`};
-    return openJournal(journal, this.#invocation.host, {
-      scope: {service: session.identity, ...part},
-      note: text => this.#invocation.report.note(text),
-      stop: this.#stop,
-    });
   }
 
   async #closeJournal(journal: Journal | undefined): Promise<void> {

@@ -49,11 +49,19 @@ export class Tally {
     return this.#counts.uploaded + this.#counts.skipped + this.#counts.checked;
   }
 
-  /** The summary line. In a dry run, inputs can only be checked or fail. */
+  /** The summary line. In a dry run, inputs are checked, known to a journal, or fail. */
   summary(): string {
     const {uploaded, skipped, checked, failed, unknown} = this.#counts;
-    if (this.#dryRun) return `${checked} checked, ${failed} failed${this.#leftOutText()}`;
+    if (this.#dryRun)
+      return `${checked} checked${this.#rememberedText()}, ${failed} failed${this.#leftOutText()}`;
     return `${uploaded} uploaded, ${skipped} skipped, ${failed} failed, ${unknown} unknown${this.#unrecordedText()}${this.#leftOutText()}`;
+  }
+
+  /** What a journal says of files that a dry run does not count as to be sent. */
+  #rememberedText(): string {
+    const {skipped, unknown} = this.#counts;
+    if (skipped + unknown === 0) return '';
+    return `, ${skipped} uploaded before${unknown === 0 ? '' : `, ${unknown} unknown`}`;
   }
 
   #unrecordedText(): string {
