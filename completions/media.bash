@@ -10,7 +10,7 @@ _media_command() {
       options='--profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http --version -h --help'
       ;;
     upload)
-      options='-r --recursive --include --exclude --files-from --files-from0 --follow --all --name --allow-empty --types --content-type --format --json --ndjson --copy --open --qr --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --fail-fast --deadline --stall-timeout --answer-timeout --on-unknown --journal --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      options='-r --recursive --include --exclude --files-from --files-from0 --follow --all --name --allow-empty --types --content-type --format --json --ndjson --copy --open --qr --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --fail-fast --deadline --stall-timeout --answer-timeout --on-unknown --journal --once --no-once --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       rest=media
       ;;
     login)
@@ -73,15 +73,15 @@ _media_command() {
       ;;
     'config get')
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
-      arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys')
+      arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once')
       ;;
     'config set')
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
-      arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys' file)
+      arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once' file)
       ;;
     'config unset')
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
-      arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys')
+      arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once')
       ;;
     'config profiles')
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'

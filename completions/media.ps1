@@ -73,6 +73,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--answer-timeout'; Takes = 'none'; Tip = 'how long the service may take to respond to a whole file' }
                 @{ Name = '--on-unknown'; Takes = 'words hold retry'; Tip = 'what to do with a file that may or may not be stored' }
                 @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded, and continue from there in the next run' }
+                @{ Name = '--once'; Takes = ''; Tip = 'upload nothing that this machine has uploaded before' }
+                @{ Name = '--no-once'; Takes = ''; Tip = 'the opposite, where the profile sets once' }
                 @{ Name = '--shard'; Takes = 'words auto'; Tip = 'upload only part k of n of the inputs; auto asks the CI or batch system' }
                 @{ Name = '--ci'; Takes = 'words github auto'; Tip = 'write annotations, outputs and a summary; auto detects the system' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
@@ -129,7 +131,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
         }
         'journal' = @{
             Commands = [ordered]@{
-                'list' = 'Print the result of each input: uploaded, failed, unknown or pending.'
+                'list' = 'Print the result of each input; without a file, of all that --once has uploaded from this machine.'
                 'check' = 'Check that the journals record each input after -- exactly once; otherwise the exit status is 1.'
                 'merge' = 'Merge journals into one if they record each input exactly once; otherwise the exit status is 1.'
                 'resolve' = 'Settle uploads whose result is unknown, by path, idempotency key or SHA-256, or all at once.'
@@ -287,7 +289,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys')
+            Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once')
             Rest = 'none'
         }
         'config set' = @{
@@ -297,7 +299,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys', 'file')
+            Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once', 'file')
             Rest = 'none'
         }
         'config unset' = @{
@@ -307,7 +309,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys')
+            Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once')
             Rest = 'none'
         }
         'config profiles' = @{

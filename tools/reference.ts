@@ -101,6 +101,7 @@ export const formats: readonly Row[] = Object.entries(formatMeanings).map(([name
 const settingOverrules: {[name in SettingName]?: {flag?: string; environment?: string}} = {
   'base-url': {flag: '--base-url', environment: 'MEDIA_BASE_URL'},
   cacert: {flag: '--cacert'},
+  once: {flag: '--once'},
   'client-cert': {environment: 'MEDIA_CLIENT_CERT'},
   'client-key': {environment: 'MEDIA_CLIENT_KEY'},
 };
@@ -129,7 +130,10 @@ export const environment: readonly Row[] = [
   ['`FORCE_HYPERLINK`', '`1` or `0`: always or never print URLs in tables as terminal links'],
   ['`CI`', 'if set, nothing is animated'],
   ['`NODE_DISABLE_COMPILE_CACHE`', '`1`: do not keep compiled code for the next run'],
-  ['`XDG_CONFIG_HOME`, `XDG_DATA_HOME`', 'on Linux, the parent directories of settings and data'],
+  [
+    '`XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_STATE_HOME`',
+    'on Linux, the parent directories of settings, data and what --once remembers',
+  ],
 ];
 
 /** The files that the program keeps, and where they are on Linux, macOS and Windows. */

@@ -24,6 +24,9 @@ export interface Session {
   embedded: boolean;
   /** What a journal knows the service by: its base URL, or the embedded service's own identity. */
   identity: string;
+  /** The profile in force, and whether it wants nothing to be uploaded twice from this machine. */
+  profileName: string;
+  once: boolean;
   /** Closes all connections, and the embedded service. */
   close(): Promise<void>;
 }
@@ -38,7 +41,7 @@ export async function openSession(invocation: Invocation, stop?: StopSignal): Pr
 
 /** Opens a session with settings that are already resolved. */
 export async function openSessionFor(settings: Settings, invocation: Invocation): Promise<Session> {
-  if (settings.baseUrl?.kind === 'embedded') return openEmbedded(invocation);
+  if (settings.baseUrl?.kind === 'embedded') return openEmbedded(invocation, settings);
   if (settings.baseUrl === undefined || settings.key === undefined)
     throw missingSettings(settings, invocation.host);
   const address: ServiceAddress = {baseUrl: settings.baseUrl.url, graphqlUrl: settings.graphqlUrl};
@@ -48,6 +51,7 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
     baseUrl: address.baseUrl,
     hostName: address.baseUrl.host,
     identity: serviceIdentity(address.baseUrl),
+    ...profileOf(settings),
     idempotencyHonoured: settings.idempotencyHonoured,
     keyFacts: keyFacts(settings),
     embedded: false,
@@ -84,7 +88,11 @@ export function newClient(
   });
 }
 
-async function openEmbedded(invocation: Invocation): Promise<Session> {
+function profileOf({profileName, profile}: Settings): {profileName: string; once: boolean} {
+  return {profileName, once: profile.once === 'true'};
+}
+
+async function openEmbedded(invocation: Invocation, settings: Settings): Promise<Session> {
   const {defaultPort, describeServiceError, startEmbedded} = await import('./start-embedded.ts');
   const options: ServiceOptions = {
     dataDirectory: dataDirectory(invocation.host),
@@ -100,6 +108,7 @@ async function openEmbedded(invocation: Invocation): Promise<Session> {
     baseUrl,
     hostName: 'the embedded service',
     identity: `embedded:${service.identity}`,
+    ...profileOf(settings),
     idempotencyHonoured: true,
     embedded: true,
     async close() {

@@ -14,23 +14,38 @@ export function dataDirectory(host: Host): string {
   return join(absolute(userDirectory(host, 'data'), 'data'), 'embedded');
 }
 
-type Kind = 'config' | 'data';
+/** Where this machine remembers what it has uploaded: under the platform's directory for a user's state. */
+export function journalDirectory(host: Host): string {
+  return join(absolute(userDirectory(host, 'state'), 'state'), 'journals');
+}
+
+type Kind = 'config' | 'data' | 'state';
 
 /** The directories that the package env-paths gives, which knows the environment of its process only. */
 function userDirectory({platform, env, homeDirectory}: Host, kind: Kind): string {
   const home = homeDirectory();
   switch (platform) {
     case 'darwin':
-      return join(home, 'Library', {config: 'Preferences', data: 'Application Support'}[kind], 'media');
+      return join(
+        home,
+        'Library',
+        {config: 'Preferences', data: 'Application Support', state: 'Application Support'}[kind],
+        'media',
+      );
     case 'win32':
       return kind === 'config'
         ? join(env['APPDATA'] || join(home, 'AppData', 'Roaming'), 'media', 'Config')
         : join(env['LOCALAPPDATA'] || join(home, 'AppData', 'Local'), 'media', 'Data');
     // The XDG Base Directory Specification.
     default:
-      return kind === 'config'
-        ? join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'media')
-        : join(env['XDG_DATA_HOME'] || join(home, '.local', 'share'), 'media');
+      return join(
+        {
+          config: env['XDG_CONFIG_HOME'] || join(home, '.config'),
+          data: env['XDG_DATA_HOME'] || join(home, '.local', 'share'),
+          state: env['XDG_STATE_HOME'] || join(home, '.local', 'state'),
+        }[kind],
+        'media',
+      );
   }
 }
 

@@ -19,6 +19,7 @@ export const settingNames = [
   'client-cert',
   'client-key',
   'idempotency-keys',
+  'once',
 ] as const;
 export type SettingName = (typeof settingNames)[number];
 
@@ -41,6 +42,7 @@ const profileShape: Shape<Profile> = {
   'client-cert': optional(isString),
   'client-key': optional(isString),
   'idempotency-keys': optional(isString),
+  once: optional(isString),
   key: optional(isString),
   'key-store': optional(oneOf('keychain')),
   'key-origin': optional(isString),

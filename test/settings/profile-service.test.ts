@@ -3,7 +3,7 @@ import {droppedNote, serviceSettings, withBaseUrl} from '../../src/settings/prof
 import {type Profile, settingNames} from '../../src/settings/store.ts';
 
 /** A value of each setting that belongs to a service, as `media login` and `media config set` store it. */
-const ofService: Required<Omit<Profile, 'base-url' | 'cacert'>> = {
+const ofService: Required<Omit<Profile, 'base-url' | 'cacert' | 'once'>> = {
   key: 'mk_of_a',
   'key-store': 'keychain',
   'key-origin': 'https://a.example',
@@ -19,7 +19,7 @@ const whole: Profile = {'base-url': 'https://a.example/base', cacert: '/etc/ca.p
 it('every setting belongs to a service, is the base URL, or is about this machine', () => {
   expect([...serviceSettings].sort()).toEqual(Object.keys(ofService).sort());
   const rest = settingNames.filter(name => !serviceSettings.some(known => known === name));
-  expect(rest).toEqual(['base-url', 'cacert']);
+  expect(rest).toEqual(['base-url', 'cacert', 'once']);
 });
 
 describe.each(Object.entries(ofService))('%s', (name, value) => {

@@ -34,6 +34,7 @@ export const settingMeanings: Readonly<Record<SettingName, string>> = {
   'client-key': 'a PEM file with the private key of client-cert (default: the same file)',
   'idempotency-keys':
     'honoured when the service stores an upload that is sent twice only once, else ignored; media login finds out',
+  once: 'true to upload nothing that this machine has uploaded before, as with --once',
 };
 
 const settingsHelp = helpList('Settings:', Object.entries(settingMeanings));
@@ -222,6 +223,9 @@ function settingValue(name: SettingName, value: string, {host, globals}: Invocat
     case 'client-cert':
     case 'client-key':
       return absolutePath(typedPath(host.cwd(), value));
+    case 'once':
+      if (value === 'true' || value === 'false') return value;
+      throw new MediaError('usage', `"${value}" is not a value of once.`, {hint: 'Set true or false.'});
     case 'idempotency-keys':
       if (value === 'honoured' || value === 'ignored') return value;
       throw new MediaError('usage', `"${value}" is not a value of idempotency-keys.`, {

@@ -23,8 +23,10 @@ export function journalCommand(cli: Cli, run = runJournal): Command {
       ]),
     );
   journal
-    .command('list <file...>')
-    .description('Print the result of each input: uploaded, failed, unknown or pending.')
+    .command('list [file...]')
+    .description(
+      'Print the result of each input; without a file, of all that --once has uploaded from this machine.',
+    )
     .option('--json', 'print one JSON object per line')
     .addHelpText(
       'after',

@@ -1,3 +1,5 @@
+import {readdir} from 'node:fs/promises';
+import {join} from 'node:path';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
 import type {Entry} from '../../journal/journal.ts';
@@ -28,16 +30,18 @@ export async function listJournals(
   {host, stdout}: Invocation,
 ): Promise<ExitStatus> {
   const lines = new Lines(stdout);
-  await withJournals(options.files, host.cwd(), async readers => {
-    for (const reader of readers) {
+  const files = options.files.length > 0 ? options.files : await ownJournals(host);
+  for (const file of files) {
+    await withJournals([file], host.cwd(), async ([reader]) => {
+      if (reader === undefined) return;
       for await (const {number, path, entry} of reader.sightings()) {
         if (!isShown(reader, number, path, entry)) continue;
         await lines.add(
           options.json ? await entryJson(reader, path, entry) : await entryText(reader, path, entry),
         );
       }
-    }
-  });
+    });
+  }
   await lines.end();
   return 0;
 }
@@ -188,6 +192,14 @@ export async function unlockJournal(
   await journal.close();
   report.note(`The journal ${file} is free.`);
   return 0;
+}
+
+/** The journals that `--once` keeps on this machine. */
+async function ownJournals(host: Invocation['host']): Promise<string[]> {
+  const {journalDirectory} = await import('../../settings/paths.ts');
+  const directory = journalDirectory(host);
+  const names = await readdir(directory).catch(() => []);
+  return names.filter(name => name.endsWith('.ndjson')).map(name => join(directory, name));
 }
 
 /** Reads journals, and closes them when they were used. */

@@ -72,6 +72,8 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     )
     .optionsGroup('Memory:')
     .option('--journal <file>', 'record what was uploaded, and continue from there in the next run')
+    .option('--once', 'upload nothing that this machine has uploaded before')
+    .option('--no-once', 'the opposite, where the profile sets once')
     .optionsGroup('CI:')
     .option('--shard <k/n>', 'upload only part k of n of the inputs; auto asks the CI or batch system')
     .addOption(

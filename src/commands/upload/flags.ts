@@ -27,6 +27,8 @@ export interface UploadFlags {
   limitRate?: number;
   onUnknown?: 'hold' | 'retry';
   journal?: string;
+  /** Whether this machine's own journal is used; undefined where the profile decides. */
+  once?: boolean;
   failFast?: boolean;
   dryRun?: boolean;
   allowEmpty?: boolean;

@@ -62,13 +62,13 @@ export class Again {
   }
 
   /** The suggestion as lines; empty if another run would not help. */
-  advice(journal: string | undefined): string[] {
+  advice(isRemembered: boolean): string[] {
     if (this.#count === 0) return [];
     const files = this.#count === 1 ? 'the file' : `the ${this.#count} files`;
-    const command = journal === undefined && this.#others > 0 ? this.#byName() : this.#same();
+    const command = !isRemembered && this.#others > 0 ? this.#byName() : this.#same();
     if (command !== undefined && command.length <= longestCommand)
       return [`To retry ${files} that may succeed now:`, `  ${command}`];
-    if (journal !== undefined || this.#others === 0)
+    if (isRemembered || this.#others === 0)
       return [`To retry ${files} that may succeed now, run the same command again.`];
     return [
       `${this.#count} files may succeed now, too many to name in one command.`,

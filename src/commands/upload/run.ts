@@ -17,7 +17,7 @@ import {Failures} from './failures.ts';
 import type {UploadFlags} from './flags.ts';
 import {type DecideType, type Inputs, openInputs} from './inputs.ts';
 import {refuseNothing, unfollowedText} from './left-out.ts';
-import {openRunJournal, readRunMemory} from './memory.ts';
+import {openRunJournal, readRunMemory, refuseTwoJournals} from './memory.ts';
 import {watchUpload} from './progress-watch.ts';
 import {Again} from './retry-hint.ts';
 import {refuseSameFile} from './same-file.ts';
@@ -41,6 +41,8 @@ export class UploadRun {
   readonly #hintOptions: string;
   #signal: EndSignal | undefined;
   #localFailure: MediaError | undefined;
+  /** Whether the next run knows what this one has sent. */
+  #isRemembered = false;
 
   constructor(
     options: UploadFlags,
@@ -102,6 +104,7 @@ export class UploadRun {
   }
 
   async #upload(contentType: DecideType): Promise<void> {
+    refuseTwoJournals(this.#options);
     await refuseSameFile(this.#options, this.#invocation.host);
     const inputs = await openInputs(this.#options, this.#invocation, this.#stop);
     if (inputs.empty) {
@@ -119,6 +122,7 @@ export class UploadRun {
       await session?.close();
       throw error;
     });
+    this.#isRemembered = journal !== undefined;
     const memory = await readRunMemory(this.#options, this.#invocation, inputs.shard);
     const {observer, tell, finish} = await watchUpload(
       this.#invocation,
@@ -251,10 +255,9 @@ export class UploadRun {
 
   /** Suggests how to retry what did not succeed. After a signal only a journal knows what is left. */
   #advice(several: boolean): string[] {
-    const {journal, dryRun} = this.#options;
-    if (dryRun || !several) return [];
-    if (this.#signal === undefined) return this.#again.advice(journal);
-    if (journal !== undefined) return this.#again.continuation();
+    if (this.#options.dryRun || !several) return [];
+    if (this.#signal === undefined) return this.#again.advice(this.#isRemembered);
+    if (this.#isRemembered) return this.#again.continuation();
     return ['A run with --journal FILE can be stopped: the same command then continues there.'];
   }
 

@@ -1,0 +1,88 @@
+import {copyFile, readdir, stat, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {systemHost} from '../../src/host.ts';
+import {openJournal} from '../../src/journal/open.ts';
+import {connectedSandbox} from '../support/embedded.ts';
+import {fixture, type Sandbox} from '../support/media.ts';
+
+async function machine() {
+  const connected = await connectedSandbox();
+  await copyFile(fixture('photo.png'), join(connected.sandbox.directory, 'a.png'));
+  const {sandbox, service} = connected;
+  const upload = async (...parameters: string[]) => {
+    const {stdout, stderr, exitCode} = await sandbox.run(['upload', '--ndjson', ...parameters]);
+    const statuses = stdout
+      .split('\n')
+      .slice(0, -1)
+      .map(line => JSON.parse(line).status);
+    return {statuses, stderr, exitCode};
+  };
+  const stored = async () => (await service.records()).length;
+  return {...connected, upload, stored};
+}
+
+function journals({directory}: Sandbox): string {
+  return join(directory, '.local/state/media/journals');
+}
+
+describe('media upload --once', () => {
+  it('what this machine has uploaded is skipped, under any name; its journal is private, and can be listed', async () => {
+    const {sandbox, upload, stored} = await machine();
+    expect((await upload('--once', 'a.png')).statuses).toEqual(['uploaded']);
+    await copyFile(join(sandbox.directory, 'a.png'), join(sandbox.directory, 'copy.png'));
+    expect((await upload('--once', 'a.png', 'copy.png')).statuses).toEqual(['skipped', 'skipped']);
+    expect((await upload('a.png')).statuses).toEqual(['uploaded']);
+    expect(await stored()).toBe(2);
+    const [name = ''] = await readdir(journals(sandbox));
+    expect((await stat(journals(sandbox))).mode & 0o777).toBe(0o700);
+    expect((await stat(join(journals(sandbox), name))).mode & 0o777).toBe(0o600);
+    expect((await sandbox.run(['journal', 'list'])).stdout).toMatch(
+      /^uploaded {2}a\.png {2}\S+\nuploaded {2}copy\.png {2}\S+\n$/,
+    );
+  });
+
+  it('once in the profile: the default, which --no-once overrules', async () => {
+    const {sandbox, service, key, upload, stored} = await machine();
+    const config = {
+      profiles: {default: {'base-url': service.url, key, 'key-origin': service.url, once: 'true'}},
+    };
+    await writeFile(join(sandbox.directory, 'config.json'), JSON.stringify(config), {mode: 0o600});
+    sandbox.env['MEDIA_CONFIG_DIR'] = sandbox.directory;
+    delete sandbox.env['MEDIA_BASE_URL'];
+    delete sandbox.env['MEDIA_API_KEY'];
+    expect((await upload('a.png')).statuses).toEqual(['uploaded']);
+    expect((await upload('a.png')).statuses).toEqual(['skipped']);
+    expect((await upload('--no-once', 'a.png')).statuses).toEqual(['uploaded']);
+    expect(await stored()).toBe(2);
+    expect((await sandbox.run(['config', 'get', 'once'])).stdout).toBe('true\n');
+    expect((await sandbox.run(['config', 'set', 'once', 'maybe'])).exitCode).toBe(2);
+  });
+
+  it('held by another run: waited for, and then done', async () => {
+    const {sandbox, service, upload} = await machine();
+    await upload('--once', 'a.png');
+    const [name = ''] = await readdir(journals(sandbox));
+    const journal = await openJournal(join(journals(sandbox), name), systemHost(), {
+      scope: {service: service.url},
+    });
+    const waiting = upload('--once', 'a.png');
+    let isDone = false;
+    void waiting.then(() => {
+      isDone = true;
+    });
+    // It has looked at the lock by then, for which it makes a file beside it.
+    while ((await readdir(journals(sandbox))).length < 3);
+    expect(isDone).toBe(false);
+    await journal.close();
+    expect((await waiting).statuses).toEqual(['skipped']);
+  });
+
+  it('with --journal: a usage error', async () => {
+    const {upload} = await machine();
+    expect(await upload('--once', '--journal', 'j', 'a.png')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('--once and --journal were given together.'),
+    });
+  });
+});
