@@ -2,6 +2,7 @@ import {PassThrough} from 'node:stream';
 import {describe, expect, it} from 'vitest';
 import {Results} from '../../src/output/results/results.ts';
 import {Stdout} from '../../src/output/stdout.ts';
+import type {MediaRecord} from '../../src/service/record.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 
 function checked(position: number): Outcome {
@@ -9,7 +10,35 @@ function checked(position: number): Outcome {
   return {name, position, status: 'checked', contentType: 'image/png', size: 1, attempts: 0, elapsedMs: 0};
 }
 
+/** What is printed of one uploaded file with this record. */
+async function tableOf(record: MediaRecord): Promise<string> {
+  const stream = new PassThrough();
+  let text = '';
+  stream.on('data', chunk => {
+    text += chunk;
+  });
+  const options = {format: 'table', several: false, dryRun: false, isBrief: false, color: false} as const;
+  const results = new Results(new Stdout(stream), {...options, width: () => 100});
+  await results.add({...checked(0), status: 'uploaded', received: {record, json: '{}'}});
+  await results.end();
+  return text;
+}
+
 describe('Results', () => {
+  it.each<[string, MediaRecord, string]>([
+    [
+      '90,000 fields',
+      {id: 'm_1', ...Object.fromEntries(Array.from({length: 90_000}, (_, index) => [`a${index}`, 0]))},
+      '89801 more fields; --json shows all',
+    ],
+    ['200,000 URLs', {id: 'm_1', urls: Array(200_000).fill({})}, 'characters; --json shows all'],
+    ['400,000 wide characters', {id: '中 '.repeat(200_000)}, '... (400000 characters; --json shows all)'],
+  ])('a record with %s: a table of as much as can be read', async (_name, record, note) => {
+    const text = (await tableOf(record)).replace(/[│\s]+/g, ' ');
+    expect(text).toContain(note);
+    expect(text).toContain(' id ');
+  });
+
   it('2,500 rows: tables of up to 1,000, the first before the last outcome has come', async () => {
     const stream = new PassThrough();
     let text = '';

@@ -146,8 +146,23 @@ export class Results {
   }
 }
 
+/** A record may have a million fields or characters; a table that shows all of them helps nobody, and may take hours to draw. */
+const mostFields = 200;
+const longestCell = 10_000;
+
 function cellsFor(outcome: Outcome, several: boolean, dryRun: boolean): string[][] {
   if (dryRun) return [checkRow(outcome)];
-  if (several) return [outcomeRow(outcome)];
-  return 'received' in outcome ? recordRows(outcome.received.record) : [];
+  if (several) return [outcomeRow(outcome).map(clipped)];
+  if (!('received' in outcome)) return [];
+  const rows = recordRows(outcome.received.record);
+  const shown = rows.slice(0, mostFields).map(row => row.map(clipped));
+  if (rows.length > mostFields)
+    shown.push(['...', `${rows.length - mostFields} more fields; --json shows all`]);
+  return shown;
+}
+
+function clipped(text: string): string {
+  return text.length <= longestCell
+    ? text
+    : `${text.slice(0, longestCell)}... (${text.length} characters; --json shows all)`;
 }
