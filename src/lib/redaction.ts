@@ -16,11 +16,11 @@ interface Spelling {
   readonly runs: ReadonlySet<string>;
 }
 
-/** A character, however it is written, and where. */
-interface Unit {
-  readonly text: string;
-  readonly start: number;
-  readonly end: number;
+/** A text as it reads, in small letters. */
+interface Read {
+  readonly lower: string;
+  /** Where each of its UTF-16 units was written, and where the text ended. */
+  readonly starts: Uint32Array;
 }
 
 /** Finds a key, and parts of it, in text. */
@@ -34,7 +34,7 @@ export class Redaction {
     this.#key = key.toLowerCase();
     // A key of digits may also be a number that is none of its business, such as a size.
     this.#isNumber = !Number.isNaN(Number(key));
-    const decoded = [anyEscape, percentEscape].map(pattern => textOf(unitsOf(key, pattern)));
+    const decoded = [anyEscape, percentEscape].map(pattern => read(key, pattern).lower);
     const texts = key.length < shortestPart ? [] : [key, ...decoded];
     texts.push(...base64Of(key).filter(text => text.length >= shortestPart));
     this.#spellings = [...new Set(texts.map(text => text.toLowerCase()))].map(text =>
@@ -46,12 +46,10 @@ export class Redaction {
   /** The text without the key: its characters as they are, escaped as in JSON or as in a URL, or in base64. JSON stays JSON. */
   apply(text: string): string {
     if (this.#key === '' || !this.#mayHold(text)) return text;
-    const found = [anyEscape, jsonEscape].flatMap(pattern =>
-      this.#rangesIn(unitsOf(text, pattern).map(unit => withoutQuote(unit, text))),
-    );
+    const found = [anyEscape, jsonEscape].flatMap(pattern => this.#rangesIn(read(text, pattern, noQuote)));
     // What is no JSON may hold quotes that end nothing and backslashes that escape nothing.
     if (!isJson(text))
-      found.push(...[percentEscape, noEscape].flatMap(pattern => this.#rangesIn(unitsOf(text, pattern))));
+      found.push(...[percentEscape, noEscape].flatMap(pattern => this.#rangesIn(read(text, pattern))));
     const outside = this.#isNumber ? numbersIn(text) : [];
     const ranges = found.filter(([start]) => !outside.some(([from, to]) => from <= start && start < to));
     return replaced(text, ranges);
@@ -68,13 +66,9 @@ export class Redaction {
     });
   }
 
-  #rangesIn(units: readonly Unit[]): [number, number][] {
-    const lower = textOf(units);
+  #rangesIn({lower, starts}: Read): [number, number][] {
     const ranges: [number, number][] = [];
-    const add = (from: number, to: number) => {
-      const [first, last] = [units[from], units[to - 1]];
-      if (first !== undefined && last !== undefined) ranges.push([first.start, last.end]);
-    };
+    const add = (from: number, to: number) => ranges.push([starts[from] ?? 0, starts[to] ?? 0]);
     if (this.#key.length < shortestPart) {
       for (let at = lower.indexOf(this.#key); at !== -1; at = lower.indexOf(this.#key, at + 1))
         if (this.#isWordAt(lower, at)) add(at, at + this.#key.length);
@@ -98,22 +92,37 @@ const percentEscape = /%[\da-f]{2}/gis;
 /** No escape at all. */
 const noEscape = /(?!)/gs;
 
-/** The characters of a text, each written in one way or another; each is one UTF-16 unit. */
-function unitsOf(text: string, pattern: RegExp): Unit[] {
-  return [...text.matchAll(new RegExp(`${pattern.source}|.`, pattern.flags))].map(({0: written, index}) => {
-    const plain = written.length === 1 ? written : plainOf(written);
-    return {text: plain, start: index, end: index + written.length};
-  });
+/** What a quote is read as that no backslash escapes: in JSON it begins or ends a string, and is none of a key's. */
+const noQuote = '\uffff';
+
+/** Reads the escapes of a text that a pattern finds; a megabyte of it takes no more than five. */
+function read(text: string, pattern: RegExp, quote = '"'): Read {
+  const starts = new Uint32Array(text.length + 1);
+  let lower = '';
+  let units = 0;
+  let at = 0;
+  const take = (plain: string, written: number, each: number) => {
+    lower += inSmallLetters(plain);
+    for (const end = at + written; at < end; at += each) {
+      starts[units] = at;
+      units += 1;
+    }
+  };
+  const takePlain = (end: number) => take(text.slice(at, end).replaceAll('"', quote), end - at, 1);
+  for (const {0: written, index} of text.matchAll(pattern)) {
+    takePlain(index);
+    take(plainOf(written), written.length, written.length);
+  }
+  takePlain(text.length);
+  starts[units] = text.length;
+  return {lower, starts};
 }
 
-/** The characters, each in its small form where that is one as well. */
-function textOf(units: readonly Unit[]): string {
-  return units.map(({text}) => (text.toLowerCase().length === 1 ? text.toLowerCase() : text)).join('');
-}
-
-/** A quote that no backslash escapes is none of a key's in JSON: it begins or ends a string. */
-function withoutQuote(unit: Unit, text: string): Unit {
-  return text.slice(unit.start, unit.end) === '"' ? {...unit, text: '\uffff'} : unit;
+/** Each character in its small form where that is one as well. */
+function inSmallLetters(text: string): string {
+  const lower = text.toLowerCase();
+  if (lower.length === text.length) return lower;
+  return text.replace(/./gs, unit => (unit.toLowerCase().length === 1 ? unit.toLowerCase() : unit));
 }
 
 /** Parts of which each run of a spelling holds one. */
