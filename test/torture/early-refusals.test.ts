@@ -1,4 +1,3 @@
-import {spawnSync} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
 import {mkdir, writeFile} from 'node:fs/promises';
 import {type AddressInfo, createServer} from 'node:net';
@@ -6,6 +5,7 @@ import {join} from 'node:path';
 import {execa} from 'execa';
 import {onTestFinished} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
+import {whatIsMissing} from '../support/installed.ts';
 import {experiment} from './experiment.ts';
 
 /** A server that answers as soon as it has read the head of a request, and closes, as many do. */
@@ -69,7 +69,7 @@ experiment(
     const held = ours >= curls - count / 10;
     return {tried: 1, held: held ? 1 : 0, broken: held ? [] : [note], note: `${note}, of ${count}`};
   },
-  spawnSync('curl', ['--version']).status === 0 ? undefined : 'curl is not installed',
+  whatIsMissing(['curl']),
 );
 
 experiment('a bad key and 30 files of 5 MiB: at most 10 attempts', async () => {
