@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
 import {filmOf, picturesIn, syncLatency} from './files.js';
+import {writeJournal} from './journals.js';
 import {inRounds, startSink, timed, timedOnce} from './measure.js';
 import {nodeVersions} from './node-versions.js';
 
@@ -49,6 +50,7 @@ export const rows = [
     name: 'slow answers',
     measure: directory => withSink(['--delay', '50'], sink => slowAnswers(directory, sink)),
   },
+  {name: 'journal', measure: directory => withSink([], sink => journals(directory, sink))},
   {name: 'tree', measure: directory => withSink([], sink => tree(directory, sink))},
   {name: 'TLS', measure: overTls},
   {name: 'package', measure: packageSize},
@@ -225,6 +227,63 @@ async function manyFiles(directory, sink) {
       against: 'without',
       peer: ours,
       atMost: 1.5,
+    },
+  ];
+}
+
+/** What it takes to go on with a large journal: one more file, a proof of all, and a small one for comparison. */
+async function journals(directory, sink) {
+  const [small, large] = [join(directory, 'small.journal'), join(directory, 'large.journal')];
+  writeJournal(small, sink.url, 10_000);
+  writeJournal(large, sink.url, 1_000_000);
+  const [picture] = readdirSync(picturesIn(join(directory, 'one'), 1, 20_000));
+  const env = environment(sink.url, directory);
+  const one = (...parameters) =>
+    timed(upload(join(directory, 'one', picture), '--json', ...parameters), {env});
+  const {without, few, many, merged} = await inRounds(3, () => {
+    rmSync(join(directory, 'new.journal'), {force: true});
+    return {
+      without: one('--journal', join(directory, 'new.journal')).wall,
+      few: one('--journal', small).wall,
+      many: one('--journal', large),
+      merged: timed(media('journal', 'merge', '-o', join(directory, 'all.journal'), large), {env}),
+    };
+  });
+  const against = (what, unit, ours, limit) => ({
+    what,
+    unit,
+    ours,
+    against: `${limit} ${unit}`,
+    ratio: ours.map(value => value / limit),
+    atMost: 1,
+  });
+  return [
+    against(
+      'a file more with 1,000,000 in its journal',
+      'ms',
+      many.map(({wall}) => wall),
+      6000,
+    ),
+    against(
+      'the same, peak memory',
+      'MiB',
+      many.map(({peak}) => peak),
+      220,
+    ),
+    against(
+      'journal merge of 1,000,000, peak memory',
+      'MiB',
+      merged.map(({peak}) => peak),
+      300,
+    ),
+    {
+      what: 'a file more with 10,000 in its journal',
+      unit: 'ms',
+      ours: few,
+      against: 'with none',
+      peer: without,
+      ratio: few.map((wall, round) => (wall - (without[round] ?? 0)) / 60),
+      atMost: 1,
     },
   ];
 }

@@ -58,7 +58,7 @@ describe('the manual page', () => {
       /^ {7}Transfer\n\n(?:.*\n)*? {7}-c, --concurrency <n>\n {14}Files to upload at the same time \(default: 8\)\.$/m,
     );
     expect(stdout).toMatch(/^ {7}130, 143, 129\n {14}Ended by SIGINT, SIGTERM, SIGHUP\.$/m);
-    expect(stdout).toMatch(/^ {7}client-key\n {14}A PEM file [^.]*\(MEDIA_CLIENT_KEY\)\.$/m);
+    expect(stdout).toMatch(/^ {7}client-key\n {14}A +PEM +file [^.]*\(MEDIA_CLIENT_KEY\)\.$/m);
     expect(stdout).toMatch(/^ {7}MEDIA_CONFIG_DIR\n {14}\S/m);
     expect(stdout).toMatch(/^ {7}~\/\.config\/media\/config\.json\n {14}\S/m);
     for (const [code, status] of Object.entries(exitStatusOf))
