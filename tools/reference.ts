@@ -42,7 +42,7 @@ const errorMeanings: Record<ErrorCode, string> = {
   redirected: 'the service redirects to another URL; redirects are never followed',
   rejected: 'any other refusal (400, 411, 413, 415, 422...)',
   rate_limited: '429, after all retries',
-  service_unavailable: '503, after all retries',
+  service_unavailable: '503 with an error record, or before the file was complete, after all retries',
   service_failed: '408 or 5xx before the file was complete, after all retries',
   premature_answer: 'the service reported success before the file was complete',
   connection_lost: 'the connection broke before the file was complete, after all retries',

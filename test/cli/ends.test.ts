@@ -5,7 +5,7 @@ import {describe, expect, test} from 'vitest';
 import {eventually} from '../embedded/support.ts';
 import {sandboxFor} from '../service/program.ts';
 import {fixture, type Sandbox, sandbox} from '../support/media.ts';
-import {scriptedServer, someRecord} from '../support/scripted-server.ts';
+import {scriptedServer} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
 /** Sooner than what is waited for would end by itself. */
@@ -78,28 +78,6 @@ describe('a key-command that waits', () => {
     expect(stderr).toContain('The deadline of this run has passed.');
     expect(exitCode).toBe(1);
   });
-});
-
-test('stopped for longer than --answer-timeout, the answer having arrived: uploaded', async () => {
-  const box = await sandbox();
-  let go = () => {};
-  const answered = new Promise<void>(resolve => {
-    go = resolve;
-  });
-  const {url} = await scriptedServer(async connection => {
-    await connection.request();
-    upload.kill('SIGSTOP');
-    await eventually(async () => /^State:\s+T/m.test(await readFile(`/proc/${upload.pid}/status`, 'utf8')));
-    connection.answer(200, someRecord);
-    go();
-  });
-  box.env['MEDIA_BASE_URL'] = url;
-  box.env['MEDIA_API_KEY'] = 'mk_1';
-  const upload = box.start(['upload', photo, '--answer-timeout', '200ms', '--json'], timely);
-  await answered;
-  await new Promise(resolve => setTimeout(resolve, 400));
-  upload.kill('SIGCONT');
-  expect(await upload).toMatchObject({stdout: `${someRecord}\n`, exitCode: 0});
 });
 
 test('--on-unknown hold beside a service that honours keys: not sent again', async () => {

@@ -1,0 +1,68 @@
+import {mkdir, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {sandboxFor} from '../service/program.ts';
+import {experiment} from './experiment.ts';
+import {KeepingServer} from './keeping-server.ts';
+import {missingPeer, startPeer} from './peers.ts';
+import {sha256Of, uniqueBytes} from './verdicts.ts';
+
+interface Line {
+  file: string;
+  status: string;
+  attempts: number;
+  error?: {status?: number; hint?: string};
+}
+
+/** Uploads files through nginx to a path at which it limits requests; the lines of NDJSON, and how often each is stored. */
+async function limited(path: string, count: number) {
+  const server = await KeepingServer.start();
+  const {plainUrl} = await startPeer('nginx', server.url);
+  const box = await sandboxFor(`${plainUrl}/${path}`);
+  await mkdir(join(box.directory, 'files'));
+  const sums = new Map<string, string>();
+  for (let index = 0; index < count; index += 1) {
+    const bytes = uniqueBytes(3_000);
+    await writeFile(join(box.directory, `files/${index}.png`), bytes);
+    sums.set(`files/${index}.png`, sha256Of(bytes));
+  }
+  const {stdout} = await box.run(['upload', ...sums.keys(), '-c', '4', '--ndjson']);
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line) as Line);
+  await server.close();
+  return lines.map(line => ({...line, stored: server.countOf(sums.get(line.file) ?? '')}));
+}
+
+experiment(
+  'nginx limits requests with 503: unknown, never sent again, and 429 is named',
+  async ({scale}) => {
+    const lines = await limited('limited-503', scale === 'long' ? 60 : 12);
+    const wrong = lines.filter(({status, error, stored}) =>
+      status === 'uploaded'
+        ? stored !== 1
+        : status !== 'unknown' ||
+          stored > 1 ||
+          error?.status !== 503 ||
+          !error.hint?.includes('should answer 429'),
+    );
+    const unknown = lines.filter(({status}) => status === 'unknown').length;
+    if (unknown === 0) wrong.push(...lines);
+    const broken = wrong.map(line => JSON.stringify(line));
+    return {tried: lines.length, held: lines.length - wrong.length, broken, note: `${unknown} unknown`};
+  },
+  missingPeer('nginx'),
+);
+
+experiment(
+  'nginx limits requests with 429: each file is stored once',
+  async ({scale}) => {
+    const lines = await limited('limited-429', scale === 'long' ? 60 : 12);
+    const wrong = lines.filter(({status, stored}) => status !== 'uploaded' || stored !== 1);
+    const retries = lines.reduce((sum, {attempts}) => sum + attempts - 1, 0);
+    if (retries === 0) wrong.push(...lines);
+    const broken = wrong.map(line => JSON.stringify(line));
+    return {tried: lines.length, held: lines.length - wrong.length, broken, note: `${retries} retries`};
+  },
+  missingPeer('nginx'),
+);
