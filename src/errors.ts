@@ -59,6 +59,11 @@ export const exitStatusOf = {
 /** A stable name for what went wrong; listed in docs/errors.md, relied on by scripts. */
 export type ErrorCode = keyof typeof exitStatusOf;
 
+/** Whether an error ends a run, since nothing can be journalled any more. */
+export function endsJournalling(code: ErrorCode): boolean {
+  return code === 'journal_failed' || code === 'journal_in_use';
+}
+
 export interface MediaErrorDetails {
   /** What to type or do next, as one sentence or command. */
   hint?: string | undefined;

@@ -53,8 +53,3 @@ export function gone(shown: string, how: string): MediaError {
     hint: 'Nothing is sent that cannot be journalled. Put it back if you can; without it, the next run sends everything again.',
   });
 }
-
-/** Whether an error ends a run, since nothing can be journalled any more. */
-export function endsJournalling(code: ErrorCode): boolean {
-  return code === journalCodes.failed || code === journalCodes.inUse;
-}

@@ -1,7 +1,6 @@
 /** The door of what is remembered: whoever opens, reads or proves a journal comes in here. */
 export type {JournalEntry} from './entry.ts';
-export {endsJournalling, journalCodes} from './errors.ts';
-export {contentHash} from './hash.ts';
+export {journalCodes} from './errors.ts';
 export type {Entry} from './index.ts';
 export {type PathKey, pathFields, pathKey} from './lines.ts';
 export {type JournalInput, JournalMemory, type Known} from './memory.ts';

@@ -1,7 +1,7 @@
 import type {StopSignal} from '../host.ts';
+import {contentHash, type Hashable} from '../lib/content-hash.ts';
 import type {FileStat} from '../sources/open/source.ts';
 import {contentOf} from './content.ts';
-import {contentHash, type Hashable} from './hash.ts';
 import type {Entry} from './index.ts';
 import {pathKey} from './lines.ts';
 import type {JournalReader} from './reader.ts';

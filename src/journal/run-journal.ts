@@ -1,10 +1,10 @@
 import type {Host, StopSignal} from '../host.ts';
+import {type Hashable, largeHash, smallHash} from '../lib/content-hash.ts';
 import type {Lock} from '../lib/lock.ts';
 import type {FileStat} from '../sources/open/source.ts';
 import {type Content, contentOf} from './content.ts';
 import {JournalEntry} from './entry.ts';
 import {type Flight, Flights} from './flights.ts';
-import {type Hashable, largeHash, smallHash} from './hash.ts';
 import type {Entry} from './index.ts';
 import {pathKey} from './lines.ts';
 import type {JournalLog} from './log.ts';

@@ -1,5 +1,5 @@
-import {MediaError, systemCode} from '../errors.ts';
-import {endsJournalling, type JournalEntry, type JournalInput, type Known} from '../journal/journal.ts';
+import {endsJournalling, MediaError, systemCode} from '../errors.ts';
+import type {JournalEntry, JournalInput, Known} from '../journal/journal.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {attemptUpload, type FailedAttempt} from './attempt.ts';

@@ -1,5 +1,4 @@
-import type {MediaError} from '../errors.ts';
-import {endsJournalling} from '../journal/journal.ts';
+import {endsJournalling, type MediaError} from '../errors.ts';
 import type {Outcome} from './outcome.ts';
 
 /** Whether a failure ends the batch: never, if it is the first response of the batch, or always. */

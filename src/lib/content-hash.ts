@@ -1,11 +1,14 @@
 import {createHash, hash as hashAtOnce} from 'node:crypto';
 import type {StopSignal} from '../host.ts';
-import type {OpenSource} from '../sources/open/source.ts';
 
 const blockBytes = 1024 * 1024;
 
-/** What can be read and hashed of an opened source. */
-export type Hashable = Pick<OpenSource, 'size' | 'read' | 'small'>;
+/** Content of a known size that can be read; `small` reads all of it at once, where it is small enough for that. */
+export interface Hashable {
+  readonly size: number;
+  read(position: number, length: number): Promise<Uint8Array>;
+  small?(): Promise<{readonly bytes: Uint8Array}> | undefined;
+}
 
 /** The SHA-256 of an opened source's content, in hex; rejects with the signal's reason when that is aborted first. */
 export async function contentHash(source: Hashable, signal?: StopSignal): Promise<string> {
