@@ -4,15 +4,9 @@ export class Flight {
   readonly #earlier: readonly Flight[];
   readonly #leave: () => void;
   #sha256: string | undefined;
-  #tell = () => {};
-  #end = () => {};
-  /** Resolves when its hash is known, or it has ended without. */
-  readonly #told = new Promise<void>(resolve => {
-    this.#tell = resolve;
-  });
-  readonly #ended = new Promise<void>(resolve => {
-    this.#end = resolve;
-  });
+  #hasEnded = false;
+  /** Those who wait for its hash or its end: most of the time nobody does. */
+  #waiting: (() => void)[] = [];
 
   constructor(group: Set<Flight>, leave: () => void) {
     this.#group = group;
@@ -28,23 +22,33 @@ export class Flight {
   /** Tells its hash to those that wait for it. */
   tell(sha256: string): void {
     this.#sha256 = sha256;
-    this.#tell();
+    this.#wake();
   }
 
   /** Resolves when no earlier file of the same content is on its way any more. Its own hash has to be told first. */
   async afterTwins(): Promise<void> {
     // Only on earlier ones, so that no two wait for each other.
-    for (const flight of this.#earlier) {
-      await flight.#told;
-      if (flight.#sha256 === this.#sha256) await flight.#ended;
-    }
+    for (const flight of this.#earlier) while (flight.#mayBe(this.#sha256)) await flight.#changed();
   }
 
   end(): void {
+    this.#hasEnded = true;
     this.#group.delete(this);
     if (this.#group.size === 0) this.#leave();
-    this.#tell();
-    this.#end();
+    this.#wake();
+  }
+
+  /** Whether it is on its way with this content, as far as that is known. */
+  #mayBe(sha256: string | undefined): boolean {
+    return !this.#hasEnded && (this.#sha256 === undefined || this.#sha256 === sha256);
+  }
+
+  #changed(): Promise<void> {
+    return new Promise(resolve => this.#waiting.push(resolve));
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting.splice(0)) wake();
   }
 }
 
