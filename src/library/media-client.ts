@@ -2,7 +2,7 @@ import {systemHost} from '../host.ts';
 import type {ConnectionOptions, HttpAnswer} from '../http/http.ts';
 import {type GraphqlRequest, ServiceClient, serviceIdentity} from '../service/client.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from '../service/uploader.ts';
-import {parseKey, parseServiceUrl} from '../settings/settings.ts';
+import {parseKey, parseServiceUrl} from '../settings/parse.ts';
 import {packageVersion} from '../version.ts';
 
 export interface MediaClientOptions {

@@ -1,11 +1,11 @@
 import {MediaError} from '../errors.ts';
 import type {Host, StopSignal} from '../host.ts';
 import {defined} from '../lib/defined.ts';
-import {isLoopback} from '../lib/loopback.ts';
-import {Secret} from '../lib/secret.ts';
+import type {Secret} from '../lib/secret.ts';
 import {type ClientCertificate, readAuthorities, readClientCertificate} from './certificates.ts';
 import type {GlobalOptions} from './global-options.ts';
 import {hintOptions, profileOption} from './hint-options.ts';
+import {type BaseUrl, parseBaseUrl, parseKey, parseProfileName, parseServiceUrl} from './parse.ts';
 import {isSameBaseUrl} from './profile-service.ts';
 import {type Profile, type Profiles, readProfiles} from './store.ts';
 import {keyOf, originOf, readStoredKey, type StoredKeySource} from './stored-key.ts';
@@ -43,8 +43,6 @@ export interface Settings {
   /** Where the service shows and changes the user's keys, when the profile says. */
   profileUrl?: string;
 }
-
-export type BaseUrl = {kind: 'embedded'} | {kind: 'service'; url: URL};
 
 /**
  * Resolves the settings of a run, the key among them unless `readKey` is false: that may run a command or ask a keychain.
@@ -183,85 +181,4 @@ async function readProfilesFor(host: Host, needed: boolean): Promise<Profiles> {
 /** The profile of that name, or an empty one. */
 export function profileOf(profiles: Profiles, name: string): Profile {
   return Object.hasOwn(profiles, name) ? (profiles[name] ?? {}) : {};
-}
-
-/** A profile name, or a usage error: letters, digits, dot, dash and underscore. */
-export function parseProfileName(name: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) && name !== '__proto__') return name;
-  throw new MediaError('usage', `"${name}" is not a valid profile name.`, {
-    hint: 'Use letters, digits, dots, dashes and underscores, as in --profile staging.',
-  });
-}
-
-/** A base URL, or a usage error: https, or http to loopback or with --allow-http; or the word "embedded". */
-export function parseBaseUrl(value: string, allowHttp: boolean): BaseUrl {
-  return value === 'embedded'
-    ? {kind: 'embedded'}
-    : {kind: 'service', url: parseServiceUrl(value, 'base URL', allowHttp)};
-}
-
-/** An address of the service, or a usage error that names it as `what`. */
-export function parseServiceUrl(value: string, what: string, allowHttp: boolean): URL {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) throw notAServiceUrl(value, what);
-  if (url.username !== '' || url.password !== '') {
-    throw new MediaError(
-      'usage',
-      `The ${what} holds a user name or password; the key alone identifies you.`,
-      {
-        hint: `Use ${url.protocol}//${url.host}${url.pathname}`,
-      },
-    );
-  }
-  if (url.search !== '' || url.hash !== '') {
-    throw new MediaError('usage', `The ${what} has a query or a fragment.`, {
-      hint: `Use ${url.protocol}//${url.host}${url.pathname}`,
-    });
-  }
-  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
-    throw new MediaError('usage', `The key would go to ${url.host} unencrypted: the ${what} is plain http.`, {
-      hint: `Use https://${url.host}${url.pathname}, or add --allow-http if you know that nobody listens.`,
-    });
-  }
-  return url;
-}
-
-function notAServiceUrl(value: string, what: string): MediaError {
-  const meant = mayHoldSecret(value) ? undefined : withScheme(value);
-  const example = `Give a URL such as https://api.example.com${what === 'base URL' ? ', or the word embedded' : ''}.`;
-  const named = mayHoldSecret(value) ? `The ${what}` : `"${value}"`;
-  const kind = mayHoldSecret(value) ? 'URL' : what;
-  return new MediaError('usage', `${named} is not a valid ${kind}.`, {
-    hint: meant === undefined ? example : `Write it with its scheme: ${meant}`,
-  });
-}
-
-/** What was typed without a scheme, or with a mistyped one, as a URL: https, but on this machine http. */
-function withScheme(value: string): string | undefined {
-  const rest = value.trim().replace(/^[a-z]*:?\/\//i, '');
-  if (!/^(localhost|\[[\da-f:]+\]|[\w-]+(\.[\w-]+)+)(:\d+)?(\/[^?#]*)?$/i.test(rest)) return undefined;
-  const url = URL.canParse(`https://${rest}`) ? new URL(`https://${rest}`) : undefined;
-  return url && `${isLoopback(url.hostname) ? 'http' : 'https'}://${rest}`;
-}
-
-/** What is no secret: a short word, or a scheme, a host, a port and a path of short names. */
-const harmless =
-  /^(?:[a-z]*:?\/\/)?(?:[\w-]{0,11}|localhost|(?:[\w-]{1,40}\.)+(?:[a-z]{2,18}|\d{1,3}))(?::\d{0,5})?(?:\/[\w.~-]{0,15})*$/i;
-
-/** Whether a text that is no URL may be a key that was put in its place, or hold a password: then it is not shown. */
-function mayHoldSecret(value: string): boolean {
-  return !harmless.test(value);
-}
-
-/** An API key, or a usage error: visible ASCII only, since it is sent in a header (RFC 6750, section 2.1). */
-export function parseKey(value: string, what: string): Secret {
-  const key = value.trim();
-  if (key === '')
-    throw new MediaError('usage', `${what} is empty.`, {hint: 'Give the key as the service shows it.'});
-  if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new MediaError('usage', `${what} has spaces, line breaks or other characters that no key has.`, {
-      hint: 'Copy the key again, whole and alone.',
-    });
-  }
-  return new Secret(key);
 }

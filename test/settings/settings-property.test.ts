@@ -3,7 +3,7 @@ import {describe, expect} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
 import {isLoopback} from '../../src/lib/loopback.ts';
 import {graphqlUrl, uploadUrl} from '../../src/service/client.ts';
-import {parseKey, parseProfileName, parseServiceUrl} from '../../src/settings/settings.ts';
+import {parseKey, parseProfileName, parseServiceUrl} from '../../src/settings/parse.ts';
 import {anyText, holdsFor} from '../support/property.ts';
 
 /** What a parser makes of a text; undefined where it refuses it as a usage error. */

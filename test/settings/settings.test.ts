@@ -4,7 +4,8 @@ import {describe, expect, it} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
 import {type Host, systemHost} from '../../src/host.ts';
 import type {GlobalOptions} from '../../src/settings/global-options.ts';
-import {parseKey, parseProfileName, parseServiceUrl, resolveSettings} from '../../src/settings/settings.ts';
+import {parseKey, parseProfileName, parseServiceUrl} from '../../src/settings/parse.ts';
+import {resolveSettings} from '../../src/settings/settings.ts';
 import type {Profiles} from '../../src/settings/store.ts';
 import {temporaryDirectory} from '../support/media.ts';
 

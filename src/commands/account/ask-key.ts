@@ -3,7 +3,7 @@ import {askSecret, askText} from '../../cli/prompt.ts';
 import {MediaError} from '../../errors.ts';
 import type {Secret} from '../../lib/secret.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
-import {parseKey, parseServiceUrl} from '../../settings/settings.ts';
+import {parseKey, parseServiceUrl} from '../../settings/parse.ts';
 
 /** Throws a usage error if there is no terminal to ask for the key on. */
 export function requireTerminal(invocation: Invocation): void {

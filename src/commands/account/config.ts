@@ -1,13 +1,12 @@
-import {isAbsolute} from 'node:path';
 import {Command} from 'commander';
 import {helpDescription, helpList} from '../../cli/help-format.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
 import {existingProfiles} from '../../cli/key-hints.ts';
 import {MediaError} from '../../errors.ts';
-import {typedPath} from '../../lib/typed-path.ts';
 import {printable} from '../../output/escape.ts';
+import {parseProfileName} from '../../settings/parse.ts';
 import {droppedNote, type ServiceSetting, withBaseUrl} from '../../settings/profile-service.ts';
-import {parseProfileName, parseServiceUrl, profileOf} from '../../settings/settings.ts';
+import {profileOf} from '../../settings/settings.ts';
 import {
   configPath,
   type Profile,
@@ -17,6 +16,7 @@ import {
   settingNames,
   updateProfiles,
 } from '../../settings/store.ts';
+import {settingName, settingValue} from './setting-value.ts';
 
 export type ConfigOptions =
   | {action: 'list' | 'path' | 'profiles'}
@@ -194,60 +194,4 @@ async function printSetting(
   if (value === undefined) return 1;
   await stdout.write(`${printable(value)}\n`);
   return 0;
-}
-
-function settingName(name: string): SettingName {
-  const known = settingNames.find(setting => setting === name);
-  if (known !== undefined) return known;
-  throw new MediaError('usage', `There is no setting "${name}".`, {
-    hint: `The settings are ${settingNames.join(', ')}.`,
-  });
-}
-
-function settingValue(name: SettingName, value: string, {host, globals}: Invocation): string {
-  switch (name) {
-    case 'base-url':
-      return value === 'embedded'
-        ? value
-        : parseServiceUrl(value, 'base URL', globals.allowHttp === true).href.replace(/\/+$/, '');
-    case 'graphql-url':
-      return parseServiceUrl(value, 'GraphQL URL', globals.allowHttp === true).href;
-    case 'profile-url':
-      return parseProfileUrl(value);
-    case 'key-command':
-      if (value.trim() !== '') return value;
-      throw new MediaError('usage', 'The key-command is empty.', {
-        hint: "Set a command that prints the key, such as 'pass show media/key'.",
-      });
-    case 'cacert':
-    case 'client-cert':
-    case 'client-key':
-      return absolutePath(typedPath(host.cwd(), value));
-    case 'once':
-      if (value === 'true' || value === 'false') return value;
-      throw new MediaError('usage', `"${value}" is not a value of once.`, {hint: 'Set true or false.'});
-    case 'idempotency-keys':
-      if (value === 'honoured' || value === 'ignored') return value;
-      throw new MediaError('usage', `"${value}" is not a value of idempotency-keys.`, {
-        hint: 'Set honoured when the service answers a repeated Idempotency-Key with the stored record, else ignored.',
-      });
-  }
-}
-
-/** A stored path must be valid from every working directory. */
-function absolutePath(path: string): string {
-  if (isAbsolute(path)) return path;
-  throw new MediaError('usage', 'The working directory has no path that could be stored.', {
-    hint: 'Give the absolute path of the file.',
-  });
-}
-
-/** A URL for a browser: with any query and fragment, but no credentials. */
-function parseProfileUrl(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '')
-    return url.href;
-  throw new MediaError('usage', 'That is not the URL of a page, or it contains a user name or password.', {
-    hint: 'Give the page where the service shows your keys, such as https://app.example.com/profile/edit',
-  });
 }

@@ -18,6 +18,7 @@ import type {UploadFlags} from './flags.ts';
 import {type DecideType, type Inputs, openInputs} from './inputs.ts';
 import {refuseNothing, unfollowedText} from './left-out.ts';
 import {openRunJournal, readRunMemory, refuseTwoJournals} from './memory.ts';
+import {openResults} from './open-results.ts';
 import {watchUpload} from './progress-watch.ts';
 import {Again} from './retry-hint.ts';
 import {refuseSameFile} from './same-file.ts';
@@ -112,7 +113,11 @@ export class UploadRun {
         this.#invocation.report.note('This shard has none of the inputs: nothing to upload.');
       return;
     }
-    const results = await this.#openResults(inputs.several);
+    const results = await openResults(this.#invocation, {
+      format: this.#format,
+      several: inputs.several,
+      dryRun: this.#options.dryRun === true,
+    });
     const session = await this.#openSession();
     const journal = await openRunJournal(this.#options, this.#invocation, {
       session,
@@ -175,25 +180,6 @@ export class UploadRun {
     for (const action of this.#after) action.leftOut?.(input);
     this.#invocation.report.trace(`${input.name}: left out, ${input.isHidden ? 'hidden' : 'not media'}.`);
     await results.add(input);
-  }
-
-  async #openResults(several: boolean) {
-    const {host, stdout, globals} = this.#invocation;
-    const [{Results}, {mayColor, mayLink, widthOf}] = await Promise.all([
-      import('../../output/results/results.ts'),
-      import('../../output/terminal.ts'),
-    ]);
-    const color = mayColor(host.stdout, host.env, globals.color);
-    const links = mayLink(host.stdout, host.env, color);
-    return new Results(stdout, {
-      format: this.#format,
-      several,
-      dryRun: this.#options.dryRun === true,
-      width: () => widthOf(host.stdout),
-      isBrief: host.stdout.isTTY !== true && this.#invocation.report.level !== 'verbose',
-      color,
-      links,
-    });
   }
 
   /** A dry run needs no service. */
