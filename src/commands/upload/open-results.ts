@@ -1,5 +1,5 @@
 import type {Invocation} from '../../cli/invocation.ts';
-import type {Results, ResultOptions} from '../../output/results/results.ts';
+import type {ResultOptions, Results} from '../../output/results/results.ts';
 
 /** Opens what prints the outcomes on standard output, as wide and as colourful as that is. */
 export async function openResults(
