@@ -338,7 +338,7 @@ describe.runIf(process.platform === 'linux')('a machine without a keychain that 
     expect((await box.run(['whoami'])).stdout).toContain('stored in the profile');
   });
 
-  it('a bus that takes the connection and never speaks: given up in time', async () => {
+  it('a bus that takes the connection and never speaks: given up in time, and at --deadline', async () => {
     const box = await desktop();
     const path = join(box.directory, 'bus');
     const connections: Socket[] = [];
@@ -356,6 +356,15 @@ describe.runIf(process.platform === 'linux')('a machine without a keychain that 
     expect(exitCode).toBe(0);
     expect(connections.length).toBeGreaterThan(0);
     expect(await readFile(desktopFile(box), 'utf8')).toContain(key);
+    const entry = {
+      'base-url': 'https://a.example',
+      'key-store': 'keychain',
+      'key-origin': 'https://a.example',
+    };
+    await writeFile(desktopFile(box), JSON.stringify({profiles: {default: entry}}));
+    const upload = await box.run(['upload', photo, '--deadline', '500ms', '--json']);
+    expect(JSON.parse(upload.stderr).error.code).toBe('deadline_exceeded');
+    expect(upload.exitCode).toBe(1);
   });
 
   it('a key that was put into a keychain before: exit 4, with the ways out', async () => {
