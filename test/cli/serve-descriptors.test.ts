@@ -2,7 +2,15 @@ import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {expect, onTestFinished, test} from 'vitest';
-import {eventually, parseAnswer, png, rawConnection, uploadHead} from '../embedded/support.ts';
+import {
+  eventually,
+  parseAnswer,
+  png,
+  type RawConnection,
+  rawConnection,
+  upload,
+  uploadHead,
+} from '../embedded/support.ts';
 import {program, sandbox} from '../support/media.ts';
 
 /** A `media serve` that may open so many files, its data in `kept`. */
@@ -41,26 +49,25 @@ test.skipIf(process.platform === 'win32')(
     const {service, key, records} = await serveWith(64);
     const first = await rawConnection(service);
     const image = png(3, 2);
-    let answered = 0;
-    const upload = async () => {
-      first.socket.write(uploadHead(service, key, {'Content-Length': image.length}));
-      first.socket.write(image);
-      const answer = await eventually(() => parseAnswer(first.text().slice(answered)));
-      answered = first.text().length;
-      return answer;
+    const uploadOver = async ({socket, text}: RawConnection) => {
+      const before = text().length;
+      socket.write(uploadHead(service, key, {'Content-Length': image.length}));
+      socket.write(image);
+      return eventually(() => parseAnswer(text().slice(before)));
     };
-    expect((await upload()).status).toBe(200);
+    expect((await uploadOver(first)).status).toBe(200);
     const idle = await Promise.all(
       Array.from({length: 80}, () => rawConnection(service).catch(() => undefined)),
     );
     // The system accepts more connections than the process can take on; it closes what is left over.
     await eventually(() => idle.some(connection => connection?.socket.readableEnded !== false));
-    const {status, headers, body} = await upload();
+    const {status, headers, body} = await uploadOver(first);
     expect({status, retryAfter: headers['retry-after']}).toEqual({status: 503, retryAfter: '1'});
     expect(JSON.parse(body)).toEqual({code: 503, message: 'There are too many open files.'});
     expect(await records()).toHaveLength(1);
     for (const connection of idle) connection?.socket.destroy();
-    await eventually(async () => (await upload()).status === 200);
+    // Connections that come too soon are closed.
+    await eventually(async () => (await upload(service, key, image).catch(() => undefined))?.status === 200);
     expect(await records()).toHaveLength(2);
   },
 );

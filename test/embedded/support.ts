@@ -31,7 +31,7 @@ export async function serviceWithKey(options: Partial<ServiceOptions> = {}) {
 
 /** POST /v1/media/upload with fetch, which sends Content-Length for a whole body. */
 export function upload(
-  service: EmbeddedService,
+  service: Pick<EmbeddedService, 'url'>,
   key: string,
   body: Uint8Array<ArrayBuffer>,
   headers: Record<string, string> = {},
