@@ -77,6 +77,11 @@ class Process {
     await new Promise(() => {});
   }
 
+  /** Whether nothing that it still does can be seen any more. */
+  get isKilled(): boolean {
+    return this.#isKilled;
+  }
+
   resume(): void {
     this.#resume();
   }
@@ -265,6 +270,8 @@ export class JournalStory {
         ...{onUnknown: 'hold', dryRun: false, failFast: false, stop: new Stop<MediaError>()},
         observer: noObserver,
       })) {
+        // What was killed prints nothing, and the files are not those that it began with.
+        if (process.isKilled) break;
         if (outcome.status === 'left out') continue;
         outcomes.push(outcome);
         this.#judge(outcome, contents.get(outcome.name.slice('files/'.length)) ?? '');
