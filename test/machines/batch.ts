@@ -13,7 +13,7 @@ import {type Gate, gateBefore} from './gate.ts';
 export const shardCount = 16;
 
 /** More than what two kernels hold for a connection that nobody reads, 10 MiB each by default. */
-const unbufferable = 24 * 1024 * 1024;
+const unbufferable = 16 * 1024 * 1024;
 
 interface BatchFile {
   /** Relative to the directory `assets`. */

@@ -30,7 +30,7 @@ function cells(scale: Scale, random: () => number): Cell[] {
       ),
     ),
   );
-  return scale === 'long' ? all : all.filter(({size}) => random() < (size > 1_000_000 ? 0.06 : 0.3));
+  return scale === 'long' ? all : all.filter(({size}) => random() < (size > 1_000_000 ? 0.03 : 0.2));
 }
 
 async function tryCell({fault, size, files, origin, seed}: Cell): Promise<Comparison> {

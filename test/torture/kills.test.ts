@@ -154,7 +154,7 @@ async function settle(
 for (const honoursKeys of [false, true]) {
   const keys = honoursKeys ? 'a service that honours keys' : 'a service without keys';
   experiment(`kill -9 of the client, ${keys}`, async ({scale, random}) => {
-    const wanted = scale === 'long' ? 101 : 8;
+    const wanted = scale === 'long' ? 101 : 5;
     let kills = 0;
     let unknown = 0;
     let files = 0;
@@ -187,7 +187,7 @@ function doom(requests: number, delayMs: number): string {
 }
 
 experiment('kill -9 of the embedded service', async ({scale, random}) => {
-  const wanted = scale === 'long' ? 101 : 6;
+  const wanted = scale === 'long' ? 101 : 4;
   let kills = 0;
   let held = 0;
   const broken: string[] = [];
