@@ -3,7 +3,7 @@ import {type Host, systemHost} from '../../src/host.ts';
 import {configDirectory, dataDirectory} from '../../src/settings/paths.ts';
 
 function hostOf(platform: Host['platform'], env: Record<string, string> = {}, home = '/home/ada'): Host {
-  return {...systemHost(), platform, env, homeDirectory: () => home, cwd: () => '/work'};
+  return {...systemHost(), platform, env, homeDirectory: () => home, cwd: () => '/project'};
 }
 
 const linux: [string, string] = ['/home/ada/.config/media', '/home/ada/.local/share/media/embedded'];
@@ -36,7 +36,7 @@ test.each([
     '/home/ada/AppData/Roaming/media/Config',
     '/home/ada/AppData/Local/media/Data/embedded',
   ],
-  ['MEDIA_CONFIG_DIR', hostOf('linux', {MEDIA_CONFIG_DIR: 'here'}), '/work/here', linux[1]],
+  ['MEDIA_CONFIG_DIR', hostOf('linux', {MEDIA_CONFIG_DIR: 'here'}), '/project/here', linux[1]],
 ])('directories: %s', (_, host, config, data) => {
   expect([configDirectory(host), dataDirectory(host)]).toEqual([config, data]);
 });
