@@ -7,7 +7,7 @@ import {formatTransition} from '../../src/journal/lines.ts';
 import {closeAll, readJournals} from '../../src/journal/reader.ts';
 import {bench, header, inputOf, sha256} from '../support/journal.ts';
 
-const count = 100_000;
+const count = 200_000;
 const pathOf = (index: number) => `library/2024/album-${index % 500}/photograph-${index}.jpeg`;
 const statOf = (index: number) => `${index} ${index} 1 2`;
 const keyOf = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
@@ -58,7 +58,7 @@ function collectGarbage(): void {
   (runInNewContext('gc') as () => void)();
 }
 
-describe('a journal of 100,000 inputs', () => {
+describe('a journal of 200,000 inputs', () => {
   it('is read into less than 160 bytes each, and every record is found', async () => {
     const one = await bench();
     await writeJournal(one.path);
@@ -71,7 +71,7 @@ describe('a journal of 100,000 inputs', () => {
     expect(used / count).toBeLessThan(160);
     await closeAll(reader === undefined ? [] : [reader]);
     await one.run(async journal => {
-      for (const index of [0, 1, 49_999, count - 1]) {
+      for (const index of [0, 1, 99_999, count - 1]) {
         const times = BigInt(index);
         const stat = {mtimeNs: times, ctimeNs: times, dev: 1n, ino: 2n};
         expect(await journal.recall({...inputOf(pathOf(index), 'content'), stat})).toMatchObject({
