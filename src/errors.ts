@@ -1,5 +1,3 @@
-export {systemCode} from './lib/system-code.ts';
-
 /** Every value that `error.code` can take, with the exit status that it leads to (cli-contract, "Exit status"). */
 export const exitStatusOf = {
   usage: 2,

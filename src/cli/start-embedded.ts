@@ -1,6 +1,7 @@
 import type {EmbeddedService, ServiceOptions} from '../embedded/service.ts';
-import {MediaError, systemCode} from '../errors.ts';
+import {MediaError} from '../errors.ts';
 import {defined} from '../lib/defined.ts';
+import {systemCode} from '../lib/system-code.ts';
 
 /** The default port of `media serve`. It is fixed so that the URLs in records keep working. */
 export const defaultPort = 4010;

@@ -1,4 +1,5 @@
-import {MediaError, systemCode} from '../errors.ts';
+import {MediaError} from '../errors.ts';
+import {systemCode} from '../lib/system-code.ts';
 
 /** Whether an error is a TLS alert that asks for a client certificate or rejects ours. */
 export function isCertificateAlert(error: unknown): boolean {

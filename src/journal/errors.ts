@@ -1,6 +1,7 @@
-import {type ErrorCode, MediaError, systemCode} from '../errors.ts';
+import {type ErrorCode, MediaError} from '../errors.ts';
 import {type Holder, holderText} from '../lib/holder.ts';
 import {shellQuoted} from '../lib/shell.ts';
+import {systemCode} from '../lib/system-code.ts';
 
 /** The stable codes of what can go wrong with a journal. */
 export const journalCodes = {

@@ -1,6 +1,7 @@
 import {constants, type Stats} from 'node:fs';
 import {lstat, open} from 'node:fs/promises';
-import {MediaError, systemCode} from '../errors.ts';
+import {MediaError} from '../errors.ts';
+import {systemCode} from '../lib/system-code.ts';
 import {unusable} from './errors.ts';
 
 /** What a journal needs of an open file; node's FileHandle is one. */

@@ -1,8 +1,9 @@
 import {rename, rm, stat} from 'node:fs/promises';
 import {dirname} from 'node:path';
-import {MediaError, systemCode} from '../errors.ts';
+import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {syncDirectory} from '../lib/sync-directory.ts';
+import {systemCode} from '../lib/system-code.ts';
 import {typedPath} from '../lib/typed-path.ts';
 import {journalFailed} from './errors.ts';
 import {appendAll, cannotOpen, createJournalFile} from './file.ts';

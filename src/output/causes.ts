@@ -1,4 +1,5 @@
-import {MediaError, systemCode} from '../errors.ts';
+import {MediaError} from '../errors.ts';
+import {systemCode} from '../lib/system-code.ts';
 
 /** The longest chain of causes to show; a chain may also be circular. */
 const deepest = 10;

@@ -1,5 +1,6 @@
-import {MediaError, systemCode} from '../errors.ts';
+import {MediaError} from '../errors.ts';
 import type {Clock, TerminalOutput} from '../host.ts';
+import {systemCode} from '../lib/system-code.ts';
 
 /**
  * Standard output that survives its reader: after EPIPE, output is dropped silently; any other failure is stored in

@@ -1,6 +1,6 @@
 import {text} from 'node:stream/consumers';
-import {systemCode} from '../errors.ts';
 import {systemHost} from '../host.ts';
+import {systemCode} from '../lib/system-code.ts';
 
 /** What this process is asked for, as JSON on standard input. */
 export interface KeychainRequest {

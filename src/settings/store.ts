@@ -1,12 +1,13 @@
 import type {Stats} from 'node:fs';
 import {chmod, lstat, mkdir, readFile, stat} from 'node:fs/promises';
 import {join} from 'node:path';
-import {MediaError, systemCode} from '../errors.ts';
+import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {isObject} from '../lib/json.ts';
 import {withLock} from '../lib/lock.ts';
 import {hasShape, isString, oneOf, optional, type Shape, wrongField} from '../lib/shape.ts';
 import {shellQuoted} from '../lib/shell.ts';
+import {systemCode} from '../lib/system-code.ts';
 import {configDirectory} from './paths.ts';
 
 /** The settings of a profile that `media config` reads and writes. */

@@ -1,5 +1,6 @@
-import {endsJournalling, MediaError, systemCode} from '../errors.ts';
+import {endsJournalling, MediaError} from '../errors.ts';
 import type {JournalEntry, JournalInput, Known} from '../journal/journal.ts';
+import {systemCode} from '../lib/system-code.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {attemptUpload, type FailedAttempt} from './attempt.ts';

@@ -1,7 +1,8 @@
 import {stat} from 'node:fs/promises';
 import type {Readable} from 'node:stream';
-import {MediaError, systemCode} from '../../errors.ts';
+import {MediaError} from '../../errors.ts';
 import {shellQuoted} from '../../lib/shell.ts';
+import {systemCode} from '../../lib/system-code.ts';
 import {isNamedMedia} from '../media-type/decide.ts';
 import {Disk} from '../open/disk.ts';
 import {sourceAt} from '../open/file.ts';

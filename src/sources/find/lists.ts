@@ -1,8 +1,9 @@
 import {open} from 'node:fs/promises';
 import type {Readable} from 'node:stream';
-import {MediaError, systemCode} from '../../errors.ts';
+import {MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import {shellQuoted} from '../../lib/shell.ts';
+import {systemCode} from '../../lib/system-code.ts';
 import {typedPath} from '../../lib/typed-path.ts';
 import type {ByteName} from './names.ts';
 

@@ -1,8 +1,8 @@
 import {type BigIntStats, constants, fstatSync, openSync} from 'node:fs';
 import {realpath, statfs} from 'node:fs/promises';
 import {resolve} from 'node:path';
-import {systemCode} from '../../errors.ts';
 import {type Clock, systemClock} from '../../host.ts';
+import {systemCode} from '../../lib/system-code.ts';
 import type {FilePath} from '../../lib/typed-path.ts';
 import {type DiskFile, OpenDiskFile} from './disk-file.ts';
 import {otherThread} from './other-thread.ts';

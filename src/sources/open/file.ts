@@ -1,9 +1,9 @@
 import type {BigIntStats} from 'node:fs';
 import {stat} from 'node:fs/promises';
 import {fileURLToPath} from 'node:url';
-import {MediaError, systemCode} from '../../errors.ts';
+import {MediaError} from '../../errors.ts';
 import {shellQuoted} from '../../lib/shell.ts';
-import {systemReason} from '../../lib/system-code.ts';
+import {systemCode, systemReason} from '../../lib/system-code.ts';
 import {type FilePath, typedPath} from '../../lib/typed-path.ts';
 import {Disk} from './disk.ts';
 import type {DiskFile} from './disk-file.ts';
