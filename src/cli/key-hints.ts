@@ -6,7 +6,6 @@ import {loginCommandFor} from '../settings/hint-options.ts';
 import type {KeySource, Settings} from '../settings/settings.ts';
 import {keyOf} from '../settings/stored-key.ts';
 import {sentence} from '../transfer/explain.ts';
-import type {Outcome} from '../transfer/outcome.ts';
 
 /** What hints about a key need: where the key came from, and the options for commands in the hint. */
 export interface KeyFacts extends Pick<Settings, 'hintOptions' | 'profileOption' | 'profileUrl'> {
@@ -78,11 +77,6 @@ export function inTermsOfKey(error: MediaError, facts: KeyFacts | undefined, hos
   if (error.code !== 'forbidden' && error.code !== 'not_found') return error;
   const asBefore = error.hint === undefined ? '' : `${error.hint} `;
   return error.reworded({hint: `${asBefore}To find out which: media doctor${facts.hintOptions}`});
-}
-
-/** Does the same for the error of an outcome, if it has one. */
-export function outcomeInTermsOfKey(outcome: Outcome, facts: KeyFacts | undefined, host: Host): Outcome {
-  return 'error' in outcome ? {...outcome, error: inTermsOfKey(outcome.error, facts, host)} : outcome;
 }
 
 /** Why nothing can be sent with these settings: no such profile, no base URL, no key, or a key of another origin. */

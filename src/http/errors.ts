@@ -1,5 +1,5 @@
 import {MediaError} from '../errors.ts';
-import {systemCode} from '../lib/system-code.ts';
+import {isOutOfDescriptors, systemCode} from '../lib/system-code.ts';
 
 /** Whether an error is a TLS alert that asks for a client certificate or rejects ours. */
 export function isCertificateAlert(error: unknown): boolean {
@@ -42,7 +42,7 @@ export function describeConnectError(
       hint: `Check the spelling of ${role === 'proxy' ? 'the proxy variable' : 'the base URL'}.`,
     });
   }
-  if (code === 'EMFILE' || code === 'ENFILE') {
+  if (isOutOfDescriptors(error)) {
     return new MediaError('too_many_open_files', `No connection to ${host}: too many files are open.`, {
       ...details,
       hint: 'Raise the limit with ulimit -n, or lower --concurrency.',

@@ -1,7 +1,7 @@
 import {type ErrorCode, MediaError} from '../errors.ts';
 import {type Holder, holderText} from '../lib/holder.ts';
 import {shellQuoted} from '../lib/shell.ts';
-import {systemCode} from '../lib/system-code.ts';
+import {isOutOfSpace, systemCode} from '../lib/system-code.ts';
 
 /** The stable codes of what can go wrong with a journal. */
 export const journalCodes = {
@@ -21,7 +21,7 @@ export function unusable(sentence: string, hint: string, cause?: unknown): Media
 /** A journal that could not be read or written, for the system's reason. */
 export function journalFailed(path: string, did: 'read' | 'written', cause: unknown): MediaError {
   const code = systemCode(cause);
-  const text = code === 'ENOSPC' || code === 'EDQUOT' ? 'the disk is full' : (code ?? String(cause));
+  const text = isOutOfSpace(cause) ? 'the disk is full' : (code ?? String(cause));
   const hint =
     did === 'read'
       ? 'Check that you may read it.'

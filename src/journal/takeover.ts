@@ -1,6 +1,6 @@
 import type {Host, StopSignal} from '../host.ts';
 import {type Holder, holderText, stateOf} from '../lib/holder.ts';
-import {acquireLock, type Lock, LockHeld, staleMs} from '../lib/lock.ts';
+import {acquireLock, type Lock, LockHeld, lookMs, staleMs} from '../lib/lock.ts';
 import {inUse} from './errors.ts';
 import {cannotOpen, type JournalHandle} from './file.ts';
 import type {WriterLine} from './parse.ts';
@@ -15,9 +15,6 @@ export interface Patience {
   note?: ((text: string) => void) | undefined;
   stop?: StopSignal | undefined;
 }
-
-/** How often a journal is looked at whose writer nobody here can judge, in milliseconds. */
-const lookMs = 250;
 
 /**
  * Keeps other runs off a journal until the lock is given back. A holder that nobody here can judge is waited for until it

@@ -27,8 +27,8 @@ const noHardLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 const breakerPatienceMs = 2_000;
 
-/** How often a lock is looked at that nobody here can judge, in milliseconds. */
-const lookMs = 250;
+/** How often something is looked at whose holder nobody here can judge, in milliseconds. */
+export const lookMs = 250;
 
 /**
  * Runs `action` while no other process runs one under the same lock file. A holder that died on this machine is

@@ -1,6 +1,6 @@
 import {endsJournalling, MediaError} from '../errors.ts';
 import type {JournalEntry, JournalInput, Known} from '../journal/journal.ts';
-import {systemCode} from '../lib/system-code.ts';
+import {isOutOfDescriptors} from '../lib/system-code.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {attemptUpload, type FailedAttempt} from './attempt.ts';
@@ -116,7 +116,7 @@ export class FileTransfer {
   /** Where other files took all descriptors, not even a module that decides a type can be loaded; anything else is a bug. */
   #known(error: unknown): MediaError {
     if (error instanceof MediaError) return error;
-    if (!/^E[MN]FILE$/.test(systemCode(error) ?? '')) throw error;
+    if (!isOutOfDescriptors(error)) throw error;
     return new MediaError(
       'too_many_open_files',
       `${this.#source.name} was not sent: too many files are open.`,

@@ -1,6 +1,6 @@
 import {inTermsOfRun} from '../../cli/hint-commands.ts';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
-import {outcomeInTermsOfKey} from '../../cli/key-hints.ts';
+import {inTermsOfKey} from '../../cli/key-hints.ts';
 import type {Session} from '../../cli/session.ts';
 import {MediaError} from '../../errors.ts';
 import type {EndSignal} from '../../host.ts';
@@ -141,12 +141,7 @@ export class UploadRun {
       const options = {...this.#transferOptions(session, contentType, observer), journal, memory};
       for await (const result of uploadBatch(inputs.sources, options)) {
         if (result.status === 'left out') await this.#leaveOut(result, results);
-        else
-          await this.#take(
-            outcomeInTermsOfKey(result, session?.keyFacts, this.#invocation.host),
-            results,
-            inputs.several,
-          );
+        else await this.#take(this.#worded(result, session), results, inputs.several);
       }
     } catch (error) {
       this.#failures.end();
@@ -164,9 +159,14 @@ export class UploadRun {
     await this.#conclude(session, inputs);
   }
 
-  async #take(reported: Outcome, results: Results, several: boolean): Promise<void> {
-    const outcome =
-      'error' in reported ? {...reported, error: inTermsOfRun(reported.error, this.#hintOptions)} : reported;
+  /** The outcome with an error, if it has one, whose hint fits this run's key, profile and service. */
+  #worded(outcome: Outcome, session: Session | undefined): Outcome {
+    if (!('error' in outcome)) return outcome;
+    const error = inTermsOfKey(outcome.error, session?.keyFacts, this.#invocation.host);
+    return {...outcome, error: inTermsOfRun(error, this.#hintOptions)};
+  }
+
+  async #take(outcome: Outcome, results: Results, several: boolean): Promise<void> {
     this.#tally.add(outcome);
     this.#audit.add(outcome);
     this.#again.add(outcome);

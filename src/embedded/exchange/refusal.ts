@@ -1,4 +1,4 @@
-import {systemCode} from '../../lib/system-code.ts';
+import {isOutOfDescriptors, isOutOfSpace, systemCode} from '../../lib/system-code.ts';
 
 /** A response with an error record, thrown to refuse a request. */
 export class Refusal extends Error {
@@ -22,19 +22,12 @@ export class ClientGone extends Refusal {
   }
 }
 
-const descriptorsGone = new Set(['EMFILE', 'ENFILE']);
-const storageFull = new Set(['ENOSPC', 'EDQUOT']);
-
 /** The refusal for a thrown value; undefined for an internal error. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
-  const code = systemCode(error);
-  if (code !== undefined && storageFull.has(code)) {
-    return new Refusal(507, 'There is no space left in the data directory.');
-  }
-  if (code !== undefined && descriptorsGone.has(code)) {
+  if (isOutOfSpace(error)) return new Refusal(507, 'There is no space left in the data directory.');
+  if (isOutOfDescriptors(error))
     return new Refusal(503, 'There are too many open files.', {'Retry-After': '1'});
-  }
   return undefined;
 }
 

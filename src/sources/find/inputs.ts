@@ -2,7 +2,7 @@ import {stat} from 'node:fs/promises';
 import type {Readable} from 'node:stream';
 import {MediaError} from '../../errors.ts';
 import {shellQuoted} from '../../lib/shell.ts';
-import {systemCode} from '../../lib/system-code.ts';
+import {isOutOfDescriptors, systemCode} from '../../lib/system-code.ts';
 import {isNamedMedia} from '../media-type/decide.ts';
 import {Disk} from '../open/disk.ts';
 import {sourceAt} from '../open/file.ts';
@@ -218,7 +218,7 @@ function unreadableDirectory(name: string, cause: unknown): MediaError {
   const code = systemCode(cause);
   if (isMissing(cause))
     return new MediaError('file_missing', `The directory ${name} no longer exists.`, {cause});
-  if (code === 'EMFILE' || code === 'ENFILE') {
+  if (isOutOfDescriptors(cause)) {
     return new MediaError(
       'too_many_open_files',
       `The directory ${name} could not be read: too many files are open.`,
