@@ -30,7 +30,7 @@ process.on('message', async ({parameters, env, cwd, end}) => {
   // Whatever is left would end with its process; this one takes no other command line then.
   const isSpent = isStdinUsed || process.getActiveResourcesInfo().length > before;
   forgetListeners();
-  stderr.write(end);
+  stderr.write(`${end}\n`);
   stdout.write(`${end}${JSON.stringify({status, isSpent})}\n`);
 });
 

@@ -1,6 +1,6 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {randomUUID} from 'node:crypto';
-import type {Readable} from 'node:stream';
+import type {Socket} from 'node:net';
 import {fileURLToPath} from 'node:url';
 
 /** How a run of the program ended, and what it wrote. */
@@ -19,6 +19,8 @@ export interface CommandLine {
   cwd: string;
   timeoutMs: number;
 }
+
+const newline = 10;
 
 const idle: WarmProgram[] = [];
 
@@ -45,6 +47,7 @@ export function canRunWarm(parameters: readonly string[], env: Readonly<Record<s
 
 class WarmProgram {
   readonly #child: ChildProcess;
+  readonly #streams: readonly [Socket, Socket];
   readonly #ended: Promise<{code: number | null; signal: NodeJS.Signals | null}>;
   isSpent = false;
 
@@ -53,6 +56,8 @@ class WarmProgram {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: {},
     });
+    // Pipes of a child process are sockets.
+    this.#streams = [this.#child.stdout as Socket, this.#child.stderr as Socket];
     // Once every stream has ended as well, so that nothing it wrote is missed.
     this.#ended = new Promise(resolve => {
       this.#child.on('close', (code, signal) => resolve({code, signal}));
@@ -63,8 +68,8 @@ class WarmProgram {
     const end = `\0${randomUUID()}\0`;
     this.#hold(true);
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), timeoutMs);
-    const stdout = new Captured(this.#child.stdout as Readable, end);
-    const stderr = new Captured(this.#child.stderr as Readable, end);
+    const stdout = new Captured(this.#streams[0], end);
+    const stderr = new Captured(this.#streams[1], end);
     this.#child.send({...line, end});
     const early = await Promise.race([
       this.#ended,
@@ -97,19 +102,18 @@ class WarmProgram {
     const method = isHeld ? 'ref' : 'unref';
     this.#child[method]();
     this.#child.channel?.[method]();
-    for (const stream of [this.#child.stdout, this.#child.stderr])
-      (stream as unknown as Record<'ref' | 'unref', () => void>)[method]();
+    for (const stream of this.#streams) stream[method]();
   }
 }
 
-/** What a stream brings from now on, whole once the mark and, after it, the rest of its line have come. */
+/** What a stream brings from now on, whole once a line has come in which the mark stands. */
 class Captured {
-  readonly #stream: Readable;
+  readonly #stream: Socket;
   readonly #chunks: Buffer[] = [];
   readonly #onData: (chunk: Buffer) => void;
   readonly whole: Promise<void>;
 
-  constructor(stream: Readable, mark: string) {
+  constructor(stream: Socket, mark: string) {
     this.#stream = stream;
     let resolveWhole: () => void;
     this.whole = new Promise(resolve => {
@@ -117,7 +121,8 @@ class Captured {
     });
     this.#onData = chunk => {
       this.#chunks.push(chunk);
-      // The mark may be cut in two, but is never longer than what two pieces hold: it is written at once.
+      // Its line is written at once, and is the last: its end comes last, and no more than a piece after the mark.
+      if (chunk.at(-1) !== newline) return;
       if (Buffer.concat(this.#chunks.slice(-3)).includes(mark)) resolveWhole();
     };
     stream.on('data', this.#onData);
