@@ -5,7 +5,7 @@ import type {KeyVerdict} from '../service/identity.ts';
 import {loginCommandFor} from '../settings/hint-options.ts';
 import type {KeySource, Settings} from '../settings/settings.ts';
 import {keyOf} from '../settings/stored-key.ts';
-import {sentence} from '../transfer/explain.ts';
+import {sentence} from '../transfer/attempt/explain.ts';
 
 /** What hints about a key need: where the key came from, and the options for commands in the hint. */
 export interface KeyFacts extends Pick<Settings, 'hintOptions' | 'profileOption' | 'profileUrl'> {

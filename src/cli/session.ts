@@ -1,7 +1,7 @@
 import type {ServiceOptions} from '../embedded/service.ts';
 import type {StopSignal} from '../host.ts';
 import type {ConnectionOptions} from '../http/http.ts';
-import {Secret} from '../lib/secret.ts';
+import {Secret} from '../lib/secrets/secret.ts';
 import {asMediaError} from '../output/report.ts';
 import {graphqlUrl, type ServiceAddress, ServiceClient, serviceIdentity} from '../service/client.ts';
 import {dataDirectory} from '../settings/paths.ts';

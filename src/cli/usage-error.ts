@@ -2,8 +2,8 @@ import {statSync} from 'node:fs';
 import type {Command, CommanderError} from 'commander';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
+import {typedPath} from '../lib/files/typed-path.ts';
 import {shellWord} from '../lib/shell.ts';
-import {typedPath} from '../lib/typed-path.ts';
 import type {GlobalOptions} from '../settings/global-options.ts';
 import {hintOptions, loginCommandFor} from '../settings/hint-options.ts';
 

@@ -8,9 +8,9 @@ import {exitStatusOf, MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {defined} from '../lib/defined.ts';
+import {typedPath} from '../lib/files/typed-path.ts';
 import {parseObject} from '../lib/json.ts';
 import {systemReason} from '../lib/system-code.ts';
-import {typedPath} from '../lib/typed-path.ts';
 import {printableJson} from '../output/escape.ts';
 import type {GraphqlRequest} from '../service/client.ts';
 
@@ -168,7 +168,7 @@ async function describeAnswer(answer: HttpAnswer, hostName: string): Promise<Med
     );
   }
   const [{describeRefusal}, {parseErrorRecord}] = await Promise.all([
-    import('../transfer/explain.ts'),
+    import('../transfer/attempt/explain.ts'),
     import('../service/record.ts'),
   ]);
   const record = parseErrorRecord(answer.body.toString());

@@ -7,7 +7,7 @@ import {wholeNumber} from '../cli/values.ts';
 import type {ServiceOptions} from '../embedded/service.ts';
 import {MediaError} from '../errors.ts';
 import type {EndSignal, Host} from '../host.ts';
-import {typedPath} from '../lib/typed-path.ts';
+import {typedPath} from '../lib/files/typed-path.ts';
 import {asMediaError} from '../output/report.ts';
 
 export interface ServeOptions {

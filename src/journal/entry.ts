@@ -1,4 +1,4 @@
-import type {Transition} from './lines.ts';
+import type {Transition} from './file/lines.ts';
 
 export interface EntryParts {
   key: string;

@@ -1,13 +1,13 @@
 /** The door of what is remembered: whoever opens, reads or proves a journal comes in here. */
 export type {JournalEntry} from './entry.ts';
-export {journalCodes} from './errors.ts';
-export type {Entry} from './index.ts';
-export {type PathKey, pathFields, pathKey} from './lines.ts';
-export {type JournalInput, JournalMemory, type Known} from './memory.ts';
-export {writeMerged} from './merge.ts';
+export {journalCodes} from './file/errors.ts';
+export {type PathKey, pathFields, pathKey} from './file/lines.ts';
+export {idIn} from './file/parse.ts';
+export type {Entry} from './known/journal-index.ts';
 export {openJournal} from './open.ts';
-export {idIn} from './parse.ts';
-export {type ContentHash, entryReason, JournalSet, type Verdict} from './proof.ts';
-export {readMemory} from './read-memory.ts';
-export {closeAll, type JournalReader, readJournals} from './reader.ts';
+export {type JournalInput, JournalMemory, type Known} from './reading/memory.ts';
+export {writeMerged} from './reading/merge.ts';
+export {type ContentHash, entryReason, JournalSet, type Verdict} from './reading/proof.ts';
+export {readMemory} from './reading/read-memory.ts';
+export {closeAll, type JournalReader, readJournals} from './reading/reader.ts';
 export type {Journal} from './run-journal.ts';

@@ -1,15 +1,15 @@
 import {statfs} from 'node:fs/promises';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {markEnded} from '../lib/holder.ts';
-import type {Lock} from '../lib/lock.ts';
-import {fencedOff, journalFailed} from './errors.ts';
-import type {Fence} from './fence.ts';
-import {appendAll, type JournalHandle} from './file.ts';
-import {GroupSync} from './group-sync.ts';
-import type {JournalIndex} from './index.ts';
-import {formatTransition, formatWriterLine, type Transition, type WriterEvent} from './lines.ts';
-import {parseLine} from './parse.ts';
+import {markEnded} from '../lib/files/holder.ts';
+import type {Lock} from '../lib/files/lock.ts';
+import {fencedOff, journalFailed} from './file/errors.ts';
+import type {Fence} from './file/fence.ts';
+import {appendAll, type JournalHandle} from './file/file.ts';
+import {GroupSync} from './file/group-sync.ts';
+import {formatTransition, formatWriterLine, type Transition, type WriterEvent} from './file/lines.ts';
+import {parseLine} from './file/parse.ts';
+import type {JournalIndex} from './known/journal-index.ts';
 
 /** How often a writer shows that it lives, in milliseconds. */
 const renewMs = 20_000;

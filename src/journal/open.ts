@@ -1,19 +1,19 @@
 import {dirname} from 'node:path';
 import type {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import type {Lock} from '../lib/lock.ts';
-import {syncDirectory} from '../lib/sync-directory.ts';
-import {typedPath} from '../lib/typed-path.ts';
-import {inUse, journalFailed, unusable} from './errors.ts';
-import {Fence} from './fence.ts';
-import {appendAll, type JournalHandle, openJournalFile} from './file.ts';
-import {formatHeader, formatWriterLine, type Scope} from './lines.ts';
+import type {Lock} from '../lib/files/lock.ts';
+import {syncDirectory} from '../lib/files/sync-directory.ts';
+import {typedPath} from '../lib/files/typed-path.ts';
+import {inUse, journalFailed, unusable} from './file/errors.ts';
+import {Fence} from './file/fence.ts';
+import {appendAll, type JournalHandle, openJournalFile} from './file/file.ts';
+import {formatHeader, formatWriterLine, type Scope} from './file/lines.ts';
+import {refuseOtherScope} from './file/scope.ts';
+import {lockJournal, type Patience, waitForWriter} from './file/takeover.ts';
 import {isOnOtherMachine, JournalLog} from './log.ts';
-import {JournalReader} from './reader.ts';
-import {type Recovery, recover} from './recovery.ts';
+import {JournalReader} from './reading/reader.ts';
+import {type Recovery, recover} from './reading/recovery.ts';
 import {Journal} from './run-journal.ts';
-import {refuseOtherScope} from './scope.ts';
-import {lockJournal, type Patience, waitForWriter} from './takeover.ts';
 
 export interface JournalOptions extends Patience {
   /** What the run is about: nothing else may stand in the journal. Without it, only one that is there is opened. */

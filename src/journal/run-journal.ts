@@ -1,17 +1,17 @@
 import type {Host, StopSignal} from '../host.ts';
-import {type Hashable, largeHash, smallHash} from '../lib/content-hash.ts';
-import type {Lock} from '../lib/lock.ts';
+import {type Hashable, largeHash, smallHash} from '../lib/files/content-hash.ts';
+import type {Lock} from '../lib/files/lock.ts';
 import type {FileStat} from '../sources/open/source.ts';
-import {type Content, contentOf} from './content.ts';
 import {JournalEntry} from './entry.ts';
+import {pathKey} from './file/lines.ts';
 import {type Flight, Flights} from './flights.ts';
-import type {Entry} from './index.ts';
-import {pathKey} from './lines.ts';
+import {type Content, contentOf} from './known/content.ts';
+import type {Entry} from './known/journal-index.ts';
+import type {FileState} from './known/shortcuts.ts';
 import type {JournalLog} from './log.ts';
-import {type JournalInput, JournalMemory, type Known} from './memory.ts';
-import type {JournalReader} from './reader.ts';
-import type {FileState} from './shortcuts.ts';
-import {isSettled, statText} from './stat.ts';
+import {type JournalInput, JournalMemory, type Known} from './reading/memory.ts';
+import type {JournalReader} from './reading/reader.ts';
+import {isSettled, statText} from './reading/stat.ts';
 
 /** What a journal knows of an input, or that it is to be sent. */
 export type Admission = Known | {status: 'new'; entry: JournalEntry};

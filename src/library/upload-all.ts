@@ -4,7 +4,7 @@ import type {Journal, JournalMemory} from '../journal/journal.ts';
 import {Stop} from '../lib/stop.ts';
 import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
-import {fromTyped, normalizeName, toText} from '../sources/find/names.ts';
+import {fromTyped, normalizeName, toText} from '../sources/find/walk/names.ts';
 import {decideSourceType, parseContentType, type TypeRule} from '../sources/media-type/decide.ts';
 import {filesIn} from '../sources/open/file.ts';
 import type {Source} from '../sources/open/source.ts';

@@ -8,7 +8,7 @@ import {
   postWithoutBody,
 } from '../http/http.ts';
 import {defined} from '../lib/defined.ts';
-import type {Secret} from '../lib/secret.ts';
+import type {Secret} from '../lib/secrets/secret.ts';
 import {parseErrorRecord, parseRecord} from './record.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from './uploader.ts';
 

@@ -2,8 +2,8 @@ import {createPrivateKey, type KeyObject, X509Certificate} from 'node:crypto';
 import {readFile} from 'node:fs/promises';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
+import {typedPath} from '../lib/files/typed-path.ts';
 import {systemCode} from '../lib/system-code.ts';
-import {typedPath} from '../lib/typed-path.ts';
 
 /** What this machine shows a service that asks it for a certificate, as PEM text. */
 export interface ClientCertificate {

@@ -1,6 +1,6 @@
 import {type SpawnOptions, spawn} from 'node:child_process';
 import type {Host, StopSignal} from '../host.ts';
-import {childEnvironment} from '../lib/child-environment.ts';
+import {childEnvironment} from '../lib/secrets/child-environment.ts';
 
 /** A program to run for a line of text: a keychain, a password manager. */
 export interface ChildRequest {

@@ -3,7 +3,7 @@ import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import type {Host, StopSignal} from '../host.ts';
 import {isObject, parseObject} from '../lib/json.ts';
-import type {Secret} from '../lib/secret.ts';
+import type {Secret} from '../lib/secrets/secret.ts';
 import {runChild} from './child.ts';
 import type {KeychainRequest} from './keychain-child.ts';
 

@@ -1,6 +1,6 @@
 import {MediaError} from '../errors.ts';
 import {isLoopback} from '../lib/loopback.ts';
-import {Secret} from '../lib/secret.ts';
+import {Secret} from '../lib/secrets/secret.ts';
 
 export type BaseUrl = {kind: 'embedded'} | {kind: 'service'; url: URL};
 

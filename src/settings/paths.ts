@@ -1,7 +1,7 @@
 import {isAbsolute, join} from 'node:path';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {typedPath} from '../lib/typed-path.ts';
+import {typedPath} from '../lib/files/typed-path.ts';
 
 /** Where the settings live: MEDIA_CONFIG_DIR, else the platform's directory for a user's configuration. */
 export function configDirectory(host: Host): string {

@@ -1,7 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {Host, StopSignal} from '../host.ts';
 import {defined} from '../lib/defined.ts';
-import type {Secret} from '../lib/secret.ts';
+import type {Secret} from '../lib/secrets/secret.ts';
 import {type ClientCertificate, readAuthorities, readClientCertificate} from './certificates.ts';
 import type {GlobalOptions} from './global-options.ts';
 import {hintOptions, profileOption} from './hint-options.ts';

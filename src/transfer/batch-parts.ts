@@ -1,8 +1,8 @@
+import type {RateLimit} from './attempt/rate-limit.ts';
+import type {RetryBudget} from './attempt/retry.ts';
 import type {Duplicates} from './duplicates.ts';
 import type {Gate} from './gate.ts';
 import type {Halt} from './halt.ts';
-import type {RateLimit} from './rate-limit.ts';
-import type {RetryBudget} from './retry.ts';
 
 /** State that the files of a batch share. */
 export interface BatchParts {

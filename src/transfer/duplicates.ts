@@ -1,5 +1,5 @@
 import type {StopSignal} from '../host.ts';
-import {contentHash} from '../lib/content-hash.ts';
+import {contentHash} from '../lib/files/content-hash.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 
 /** The first file of its size; it is hashed when a second one is found. */

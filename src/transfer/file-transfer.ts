@@ -3,14 +3,21 @@ import type {JournalEntry, JournalInput, Known} from '../journal/journal.ts';
 import {isOutOfDescriptors} from '../lib/system-code.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
-import {attemptUpload, type FailedAttempt} from './attempt.ts';
+import {attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
+import {explain, unknownSince, unrecorded, withTries} from './attempt/explain.ts';
+import {
+  backoffMs,
+  type Decision,
+  decide,
+  type Failure,
+  type Phase,
+  parseRetryAfter,
+  type Reach,
+} from './attempt/retry.ts';
 import type {BatchParts} from './batch-parts.ts';
-import {explain, unknownSince, unrecorded, withTries} from './explain.ts';
-import type {Reach} from './halt.ts';
 import {isLeftOut} from './left-out.ts';
 import type {TransferOptions} from './options.ts';
 import {type LeftOut, leftOut, nameOf, type Outcome, type OutcomeFacts} from './outcome.ts';
-import {backoffMs, type Decision, decide, type Failure, type Phase, parseRetryAfter} from './retry.ts';
 import type {Later} from './workers.ts';
 
 /** One file's way through its attempts. */

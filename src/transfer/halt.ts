@@ -1,8 +1,6 @@
 import {endsJournalling, type MediaError} from '../errors.ts';
+import type {Reach} from './attempt/retry.ts';
 import type {Outcome} from './outcome.ts';
-
-/** Whether a failure ends the batch: never, if it is the first response of the batch, or always. */
-export type Reach = 'never' | 'if-first' | 'always';
 
 /** Decides whether a batch continues: a failure may hold for all files that follow. */
 export class Halt {

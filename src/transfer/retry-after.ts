@@ -1,7 +1,7 @@
 import type {Clock} from '../host.ts';
 import type {Uploader} from '../service/uploader.ts';
+import {parseRetryAfter} from './attempt/retry.ts';
 import type {Gate} from './gate.ts';
-import {parseRetryAfter} from './retry.ts';
 
 export interface RetryAfterOptions {
   clock: Clock;

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {systemHost} from '../../src/host.ts';
-import {holderHere} from '../../src/lib/holder.ts';
+import {holderHere} from '../../src/lib/files/holder.ts';
 import {embeddedService} from '../support/embedded.ts';
 import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';

@@ -3,8 +3,8 @@ import {createWriteStream} from 'node:fs';
 import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 import {describe, expect, it} from 'vitest';
-import {formatTransition} from '../../src/journal/lines.ts';
-import {closeAll, readJournals} from '../../src/journal/reader.ts';
+import {formatTransition} from '../../src/journal/file/lines.ts';
+import {closeAll, readJournals} from '../../src/journal/reading/reader.ts';
 import {bench, header, inputOf, sha256} from '../support/journal.ts';
 
 const count = 200_000;

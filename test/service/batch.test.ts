@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
-import type {JournalHandle} from '../../src/journal/file.ts';
+import type {JournalHandle} from '../../src/journal/file/file.ts';
 import type {Source} from '../../src/sources/open/source.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 import {bench, changedHandle} from '../support/journal.ts';

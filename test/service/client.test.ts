@@ -1,7 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import {describe, expect, test} from 'vitest';
 import {systemClock} from '../../src/host.ts';
-import {Secret} from '../../src/lib/secret.ts';
+import {Secret} from '../../src/lib/secrets/secret.ts';
 import {ServiceClient} from '../../src/service/client.ts';
 import type {UploadRequest} from '../../src/service/uploader.ts';
 import {filesIn} from '../../src/sources/open/file.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect} from 'vitest';
 import {isNestedTooDeeply, parseObject} from '../../src/lib/json.ts';
-import {Secret} from '../../src/lib/secret.ts';
+import {Secret} from '../../src/lib/secrets/secret.ts';
 import {compactJson, parseErrorRecord, parseRecord} from '../../src/service/record.ts';
 import {anyText, holdsFor} from '../support/property.ts';
 

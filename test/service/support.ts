@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {onTestFinished} from 'vitest';
 import {systemClock} from '../../src/host.ts';
 import type {ConnectionOptions} from '../../src/http/http.ts';
-import {Secret} from '../../src/lib/secret.ts';
+import {Secret} from '../../src/lib/secrets/secret.ts';
 import {ServiceClient} from '../../src/service/client.ts';
 import type {Uploader} from '../../src/service/uploader.ts';
 import type {OpenSource, Source} from '../../src/sources/open/source.ts';

@@ -5,12 +5,12 @@ import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
 import {onTestFinished} from 'vitest';
 import {type Host, systemHost} from '../../src/host.ts';
-import type {JournalHandle} from '../../src/journal/file.ts';
-import type {Scope} from '../../src/journal/lines.ts';
-import type {JournalInput} from '../../src/journal/memory.ts';
+import type {JournalHandle} from '../../src/journal/file/file.ts';
+import type {Scope} from '../../src/journal/file/lines.ts';
 import {type JournalOptions, openJournal} from '../../src/journal/open.ts';
+import type {JournalInput} from '../../src/journal/reading/memory.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
-import type {Hashable} from '../../src/lib/content-hash.ts';
+import type {Hashable} from '../../src/lib/files/content-hash.ts';
 import {temporaryDirectory} from './media.ts';
 
 export function sha256(content: string | Uint8Array): string {

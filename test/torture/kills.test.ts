@@ -3,7 +3,7 @@ import {createHash} from 'node:crypto';
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {startEmbeddedService} from '../../src/embedded/service.ts';
-import {pathKey} from '../../src/journal/lines.ts';
+import {pathKey} from '../../src/journal/file/lines.ts';
 import {openJournal} from '../../src/journal/open.ts';
 import {sandboxFor} from '../service/program.ts';
 import {hostIn} from '../support/journal.ts';

@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import {startEmbeddedService} from '../../src/embedded/service.ts';
 import {MediaError} from '../../src/errors.ts';
 import {systemClock} from '../../src/host.ts';
-import {Secret} from '../../src/lib/secret.ts';
+import {Secret} from '../../src/lib/secrets/secret.ts';
 import {ServiceClient} from '../../src/service/client.ts';
 import type {Source} from '../../src/sources/open/source.ts';
 import type {TransferOptions} from '../../src/transfer/batch.ts';

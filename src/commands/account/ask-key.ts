@@ -1,7 +1,7 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import {askSecret, askText} from '../../cli/prompt.ts';
 import {MediaError} from '../../errors.ts';
-import type {Secret} from '../../lib/secret.ts';
+import type {Secret} from '../../lib/secrets/secret.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import {parseKey, parseServiceUrl} from '../../settings/parse.ts';
 

@@ -3,7 +3,7 @@ import {verdictError} from '../../cli/key-hints.ts';
 import {newClient, within} from '../../cli/session.ts';
 import {adviseOnUploadPath} from '../../cli/upload-path-advice.ts';
 import {exitStatusOf, type MediaError} from '../../errors.ts';
-import type {Secret} from '../../lib/secret.ts';
+import type {Secret} from '../../lib/secrets/secret.ts';
 import type {ServiceClient} from '../../service/client.ts';
 import {type KeyVerdict, verifyKey} from '../../service/identity.ts';
 import {checkUploadPath} from '../../service/upload-path.ts';

@@ -1,7 +1,7 @@
 import {isAbsolute} from 'node:path';
 import type {Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
-import {typedPath} from '../../lib/typed-path.ts';
+import {typedPath} from '../../lib/files/typed-path.ts';
 import {parseServiceUrl} from '../../settings/parse.ts';
 import {type SettingName, settingNames} from '../../settings/store.ts';
 

@@ -1,7 +1,7 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import {forgetKeychainEntry} from '../../cli/keychain-entry.ts';
 import {defined} from '../../lib/defined.ts';
-import type {Secret} from '../../lib/secret.ts';
+import type {Secret} from '../../lib/secrets/secret.ts';
 import type {KeyVerdict} from '../../service/identity.ts';
 import {storeInKeychain} from '../../settings/keychain.ts';
 import {droppedNote, withBaseUrl} from '../../settings/profile-service.ts';

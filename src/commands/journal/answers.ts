@@ -1,8 +1,8 @@
 import {readFile} from 'node:fs/promises';
 import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
+import {typedPath} from '../../lib/files/typed-path.ts';
 import {systemReason} from '../../lib/system-code.ts';
-import {typedPath} from '../../lib/typed-path.ts';
 
 /** The media IDs of a list: on each line a path, an idempotency key or a SHA-256, and behind it, after a space, the ID. */
 export async function answersIn(path: string, host: Host): Promise<Map<string, string>> {

@@ -49,7 +49,7 @@ export async function* listInputs(
 
 async function describe(path: string | Uint8Array, source: Source, opened: OpenSource): Promise<ListedInput> {
   const [{contentHash}, {refuseToTake}, {isLeftOut}] = await Promise.all([
-    import('../../lib/content-hash.ts'),
+    import('../../lib/files/content-hash.ts'),
     import('../../sources/media-type/decide.ts'),
     import('../../transfer/left-out.ts'),
   ]);

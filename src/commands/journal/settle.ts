@@ -11,7 +11,7 @@ import {
   pathKey,
 } from '../../journal/journal.ts';
 import {shellQuoted} from '../../lib/shell.ts';
-import {fromText, normalizeName, toText} from '../../sources/find/names.ts';
+import {fromText, normalizeName, toText} from '../../sources/find/walk/names.ts';
 import {answersIn} from './answers.ts';
 import type {JournalRequest} from './request.ts';
 import {statusOf, withJournals} from './run.ts';

@@ -3,8 +3,8 @@ import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from
 import {collect, parseDuration, parseRate, wholeNumber} from '../../cli/values.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
 import {type FormatName, formatNames} from '../../output/results/formats.ts';
-import type {AfterAction} from './after-action.ts';
-import type {UploadFlags} from './flags.ts';
+import type {AfterAction} from './report/after-action.ts';
+import type {UploadFlags} from './setup/flags.ts';
 
 /** Declares `media upload`. */
 export function uploadCommand(cli: Cli, run = runUpload): Command {
@@ -104,10 +104,10 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
 /** Uploads the inputs, prints the results, and returns the exit status. */
 export async function runUpload(options: UploadFlags, invocation: Invocation): Promise<ExitStatus> {
   const format = chosenFormat(options);
-  const {typeDecision} = await import('./inputs.ts');
+  const {typeDecision} = await import('./setup/inputs.ts');
   const decideType = await typeDecision(options);
   const {UploadRun} = await import('./run.ts');
-  const {afterActions} = await import('./handover.ts');
+  const {afterActions} = await import('./report/handover.ts');
   const after = await afterActions(options, invocation);
   try {
     const status = await new UploadRun(options, invocation, format, after).execute(decideType);

@@ -1,6 +1,6 @@
 import {link, open, rename, rm} from 'node:fs/promises';
 import {dirname} from 'node:path';
-import {syncDirectory} from '../../lib/sync-directory.ts';
+import {syncDirectory} from '../../lib/files/sync-directory.ts';
 import {systemCode} from '../../lib/system-code.ts';
 
 /** Writes a new file (0600) that is on disk when the promise resolves; removes it on failure. */

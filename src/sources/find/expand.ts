@@ -2,13 +2,13 @@ import type {Readable} from 'node:stream';
 import {MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import type {Source} from '../open/source.ts';
-import {compileFilters} from './filters.ts';
-import {isPattern} from './globs.ts';
 import {type Candidate, Finder, type UnfollowedLink} from './inputs.ts';
 import {Lists, type Separator} from './lists.ts';
-import {toText} from './names.ts';
 import {resumed} from './resumed.ts';
 import {Seen} from './seen.ts';
+import {compileFilters} from './walk/filters.ts';
+import {isPattern} from './walk/globs.ts';
+import {toText} from './walk/names.ts';
 
 /** The inputs of a command line. */
 export interface InputRequest {

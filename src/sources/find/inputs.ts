@@ -8,8 +8,9 @@ import {Disk} from '../open/disk.ts';
 import {sourceAt} from '../open/file.ts';
 import type {FoundInput, Source} from '../open/source.ts';
 import {stdinSource} from '../open/stdin.ts';
-import type {Filters} from './filters.ts';
-import {compileGlob, isPattern} from './globs.ts';
+import type {NamedFile} from './seen.ts';
+import type {Filters} from './walk/filters.ts';
+import {compileGlob, isPattern} from './walk/globs.ts';
 import {
   type ByteName,
   fromTyped,
@@ -22,10 +23,9 @@ import {
   toPath,
   toText,
   withSlashes,
-} from './names.ts';
-import type {NamedFile} from './seen.ts';
-import {type Found, walk} from './walk.ts';
-import type {WalkRules} from './walk-rules.ts';
+} from './walk/names.ts';
+import {type Found, walk} from './walk/walk.ts';
+import type {WalkRules} from './walk/walk-rules.ts';
 
 /** A source from an input, before it is known whether another input has yielded it too. */
 export interface Candidate {

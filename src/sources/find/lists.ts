@@ -2,10 +2,10 @@ import {open} from 'node:fs/promises';
 import type {Readable} from 'node:stream';
 import {MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
+import {typedPath} from '../../lib/files/typed-path.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {systemCode} from '../../lib/system-code.ts';
-import {typedPath} from '../../lib/typed-path.ts';
-import type {ByteName} from './names.ts';
+import type {ByteName} from './walk/names.ts';
 
 /** The end of a name: a line feed or a zero byte. */
 export type Separator = '\n' | '\0';

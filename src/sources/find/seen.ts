@@ -1,7 +1,7 @@
 import {isNamedMedia} from '../media-type/decide.ts';
 import type {Source} from '../open/source.ts';
-import {type ByteName, normalizeName, resolveName} from './names.ts';
-import {realPath} from './places.ts';
+import {type ByteName, normalizeName, resolveName} from './walk/names.ts';
+import {realPath} from './walk/places.ts';
 
 /** A file, by the name that led to it. */
 export interface NamedFile {

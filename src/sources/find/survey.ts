@@ -1,6 +1,6 @@
 import {stat} from 'node:fs/promises';
 import type {StopSignal} from '../../host.ts';
-import {typedPath} from '../../lib/typed-path.ts';
+import {typedPath} from '../../lib/files/typed-path.ts';
 import type {Source} from '../open/source.ts';
 import type {InputRequest} from './expand.ts';
 

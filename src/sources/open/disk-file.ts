@@ -1,6 +1,6 @@
 import {type BigIntStats, closeSync, fstatSync, lstatSync, readSync} from 'node:fs';
 import {stat} from 'node:fs/promises';
-import type {FilePath} from '../../lib/typed-path.ts';
+import type {FilePath} from '../../lib/files/typed-path.ts';
 import {otherThread} from './other-thread.ts';
 import type {SlowCalls} from './slow-calls.ts';
 

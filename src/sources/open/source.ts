@@ -1,5 +1,5 @@
 import type {StopSignal} from '../../host.ts';
-import type {FilePath} from '../../lib/typed-path.ts';
+import type {FilePath} from '../../lib/files/typed-path.ts';
 
 /** Something to upload that is not open yet. */
 export interface Source {

@@ -1,0 +1,61 @@
+import type {Invocation} from '../../../cli/invocation.ts';
+import type {MediaError} from '../../../errors.ts';
+import {groupSentence, reasonOf} from '../../../output/failure-text.ts';
+import {withoutTries} from '../../../transfer/attempt/explain.ts';
+import {type Outcome, unrecordedOf} from '../../../transfer/outcome.ts';
+import {Groups} from './groups.ts';
+
+/**
+ * Reports warnings and failures of files on standard error: in words at the end of the run, grouped by reason. With
+ * --verbose, --fail-fast or JSON, and of a single input, each is reported at once.
+ */
+export class Failures {
+  readonly #report: Invocation['report'];
+  readonly #atOnce: boolean;
+  readonly #warnings = new Groups<string>();
+  readonly #failures = new Groups<MediaError>();
+
+  constructor({report}: Invocation, failFast: boolean) {
+    this.#report = report;
+    this.#atOnce = failFast || report.isJson || report.level === 'verbose';
+  }
+
+  warn(name: string, message: string, several: boolean): void {
+    if (this.#atOnce || !several) this.#report.fileWarning(name, message);
+    else this.#warnings.add(message, name, message, message);
+  }
+
+  add(outcome: Outcome, several: boolean): void {
+    const {name} = outcome;
+    const error = 'error' in outcome ? outcome.error : unrecordedOf(outcome);
+    if (error === undefined) return;
+    if (this.#atOnce || !several) {
+      this.#report.failure(error, name, several);
+      return;
+    }
+    const reason = reasonOf(error.reworded({message: withoutTries(error.message)}), name);
+    this.#failures.add(JSON.stringify([error.code, reason, error.hint]), name, reason, error);
+  }
+
+  /** Reports the groups, once. */
+  end(): void {
+    const warnings = this.#warnings.take();
+    for (const {count, names, reason} of warnings.groups) {
+      if (count === 1) this.#report.fileWarning(names[0] ?? '', reason);
+      else this.#report.warnings(`${count} files: ${reason}`, names, count);
+    }
+    this.#tellOthers(warnings.others, 'warning');
+    const failures = this.#failures.take();
+    for (const {count, names, reason, first} of failures.groups) {
+      if (count === 1) this.#report.failure(first, names[0], true);
+      else this.#report.failures(first, groupSentence(count, reason), names, count);
+    }
+    this.#tellOthers(failures.others, 'failure');
+  }
+
+  #tellOthers(count: number, what: string): void {
+    if (count === 0) return;
+    const files = count === 1 ? '1 more file' : `${count} more files`;
+    this.#report.note(`... and ${files} for other reasons; --verbose shows every ${what}.`);
+  }
+}

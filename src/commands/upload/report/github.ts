@@ -1,0 +1,175 @@
+import {appendFile, stat} from 'node:fs/promises';
+import type {Invocation} from '../../../cli/invocation.ts';
+import {MediaError} from '../../../errors.ts';
+import {systemReason} from '../../../lib/system-code.ts';
+import {errorAnnotation, outputEntry} from '../../../output/ci.ts';
+import {markdownText, markdownUrl, printable, printableJson} from '../../../output/escape.ts';
+import {publicUrl} from '../../../service/record.ts';
+import type {LeftOut, Outcome} from '../../../transfer/outcome.ts';
+import type {AfterAction} from './after-action.ts';
+import {Tally} from './tally.ts';
+
+/** How many annotations GitHub shows for a step. */
+const mostAnnotations = 10;
+/** GitHub limits the outputs of a job to 1 MiB, counted as UTF-16. */
+const longestOutputs = 2 ** 19;
+/** GitHub limits the summary of a step. */
+const longestSummary = 2 ** 20;
+/** Reserved for the text around the table. */
+const summaryFrame = 1024;
+
+/** Reports an upload to GitHub's runner in its documented formats: annotations, outputs and a step summary. */
+export class GithubReport implements AfterAction {
+  readonly #invocation: Invocation;
+  readonly #tally: Tally;
+  readonly #ids = new Lines();
+  readonly #urls = new Lines();
+  readonly #records = new Lines();
+  readonly #failures = new Lines();
+  readonly #successes = new Lines();
+  #annotations = 0;
+  #ending: MediaError | undefined;
+
+  constructor(invocation: Invocation, dryRun: boolean) {
+    this.#invocation = invocation;
+    this.#tally = new Tally(dryRun);
+  }
+
+  add(outcome: Outcome): void {
+    this.#tally.add(outcome);
+    const {position, name} = outcome;
+    if ('error' in outcome) {
+      this.#annotate(outcome.error, name);
+      this.#failures.add(
+        position,
+        row(outcome, `\`${outcome.error.code}\` ${markdownText(outcome.error.message)}`),
+      );
+      return;
+    }
+    if (!('received' in outcome)) {
+      this.#successes.add(position, row(outcome, ''));
+      return;
+    }
+    const {record, json} = outcome.received;
+    const id = printable(String(record.id));
+    const url = publicUrl(record);
+    const target = url === undefined ? undefined : markdownUrl(url);
+    const shownId = markdownText(id);
+    // Later steps may print these; escaped, they are not read as commands there either.
+    this.#ids.add(position, id);
+    this.#urls.add(position, printable(url ?? ''));
+    this.#records.add(position, printableJson(json));
+    this.#successes.add(position, row(outcome, target === undefined ? shownId : `[${shownId}](${target})`));
+  }
+
+  leftOut(input: LeftOut): void {
+    this.#tally.add(input);
+  }
+
+  /** Reports that the whole run failed. */
+  failed(error: MediaError): void {
+    this.#annotate(error);
+    this.#ending = error;
+  }
+
+  async end(): Promise<MediaError | undefined> {
+    const {env} = this.#invocation.host;
+    return (
+      (await this.#append(env['GITHUB_OUTPUT'], () => this.#outputs())) ??
+      (await this.#append(env['GITHUB_STEP_SUMMARY'], size => this.#summary(size)))
+    );
+  }
+
+  #annotate(error: MediaError, file?: string): void {
+    this.#annotations += 1;
+    if (this.#annotations > mostAnnotations) return;
+    this.#invocation.host.stderr.write(`${errorAnnotation(error, file)}\n`);
+  }
+
+  /** An output with one line per file. Lines beyond GitHub's limit are left out, with a note. */
+  #outputs(): string {
+    const values = {
+      id: this.#ids.joined('\n'),
+      url: this.#urls.joined('\n'),
+      records: this.#records.joined(',\n', '[', ']'),
+    };
+    let text = '';
+    for (const [name, value] of Object.entries(values)) {
+      const entry =
+        value === undefined
+          ? undefined
+          : outputEntry(name, value, `ghadelimiter_${this.#invocation.host.uuid()}`);
+      if (entry !== undefined && text.length + entry.length <= longestOutputs) text += entry;
+      else
+        this.#invocation.report.warning(
+          `The output ${name} is larger than GitHub accepts, so it was not set.`,
+        );
+    }
+    return text;
+  }
+
+  #summary(existingSize: number): string {
+    const room = longestSummary - existingSize - summaryFrame;
+    if (room <= 0) return '';
+    let text = `### media upload\n\n${this.#tally.summary()}\n\n`;
+    if (this.#ending !== undefined)
+      text += `${markdownText(this.#ending.message)} ${markdownText(this.#ending.hint ?? '')}\n\n`;
+    if (this.#tally.total === 0) return Buffer.byteLength(text) <= room ? text : '';
+    text += '| file | status | media |\n|---|---|---|\n';
+    let size = Buffer.byteLength(text);
+    let shown = 0;
+    for (const line of [...this.#failures.sorted(), ...this.#successes.sorted()]) {
+      size += Buffer.byteLength(line) + 1;
+      if (size > room) break;
+      text += `${line}\n`;
+      shown += 1;
+    }
+    const hidden = this.#tally.total - shown;
+    return hidden === 0 ? `${text}\n` : `${text}\n... and ${hidden} more.\n\n`;
+  }
+
+  async #append(
+    path: string | undefined,
+    content: (size: number) => string,
+  ): Promise<MediaError | undefined> {
+    if (!path) return undefined;
+    try {
+      const size = await stat(path).then(
+        stats => stats.size,
+        () => 0,
+      );
+      const text = content(size);
+      if (text !== '') await appendFile(path, text);
+      return undefined;
+    } catch (error) {
+      return new MediaError('output_failed', `${path} could not be written: ${systemReason(error)}.`, {
+        hint: 'What was uploaded stays uploaded; do not run it again only for its output.',
+        cause: error,
+      });
+    }
+  }
+}
+
+function row({name, status}: Outcome, result: string): string {
+  return `| ${markdownText(name)} | ${status} | ${result} |`;
+}
+
+/** Lines with the positions of their inputs, as many as GitHub accepts. */
+class Lines {
+  readonly #lines: [number, string][] = [];
+  #length = 0;
+
+  add(position: number, line: string): void {
+    this.#length += line.length + 1;
+    if (this.#length <= longestSummary) this.#lines.push([position, line]);
+  }
+
+  sorted(): string[] {
+    return this.#lines.sort(([a], [b]) => a - b).map(([, line]) => line);
+  }
+
+  /** All lines in the order of the inputs; undefined if there were too many. */
+  joined(separator: string, start = '', end = ''): string | undefined {
+    return this.#length > longestSummary ? undefined : start + this.sorted().join(separator) + end;
+  }
+}

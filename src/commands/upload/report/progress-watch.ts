@@ -1,0 +1,141 @@
+import type {Invocation} from '../../../cli/invocation.ts';
+import type {Clock} from '../../../host.ts';
+import {filesText, Meter, standingFields, standingText} from '../../../output/progress/meter.ts';
+import {mayAnimate, mayColor} from '../../../output/terminal.ts';
+import type {TransferObserver} from '../../../transfer/batch.ts';
+import type {Inputs} from '../setup/inputs.ts';
+import type {Tally} from './tally.ts';
+
+/** How often a run of several inputs reports its progress without a terminal. */
+const plainLineMs = 10_000;
+
+/**
+ * When the inputs start to be counted. Counting reads every input again, so it is not done for runs that end before.
+ */
+const countAfterMs = {drawn: 500, plain: plainLineMs / 2};
+
+/** How long a progress report on request waits for the inputs to be counted. */
+const countingMs = 1_000;
+
+/** Watches a run and shows its progress. */
+export interface Watch {
+  observer: TransferObserver;
+  /** Reports the progress in a line; waits shortly for several inputs to be counted. */
+  tell(): Promise<void>;
+  /** Stops watching and clears what was drawn. */
+  finish(): void;
+}
+
+/**
+ * Shows progress on standard error: drawn on a terminal, otherwise as a line every 10 s for several inputs or for programs,
+ * and not at all for one input. If progress of several inputs is shown, they are counted in the meantime.
+ */
+export async function watchUpload(
+  invocation: Invocation,
+  inputs: Inputs,
+  tally: Tally,
+  warning: TransferObserver['warning'],
+): Promise<Watch> {
+  const {host, report} = invocation;
+  const meter = new Meter(host.clock);
+  const tell = () => {
+    const standing = meter.standing();
+    const text = `${tally.summary()}; ${filesText(standing)}, ${standingText(standing)}`;
+    report.progress(text, {...tally.fields(), ...standingFields(standing)});
+  };
+  const shown = await show(invocation, inputs.several, meter, {tell, counts: () => tally.counts()});
+  const surveyed = new AbortController();
+  let counting: Promise<void> | undefined;
+  const count = () => {
+    counting ??= countAll(inputs, meter, surveyed.signal);
+    return counting;
+  };
+  const mayCount = report.level !== 'quiet' && inputs.several;
+  const countAfter = isDrawn(invocation) ? countAfterMs.drawn : countAfterMs.plain;
+  const stopCounting = mayCount ? host.clock.after(countAfter, count) : () => {};
+  return {
+    observer: {
+      started(position, name, size) {
+        meter.started(position, name, size);
+        shown.start();
+      },
+      progress: (position, sentBytes) => meter.progress(position, sentBytes),
+      recognized: size => meter.recognized(size),
+      finished: position => meter.finished(position),
+      retrying(position, name, error, waitMs) {
+        meter.waiting(position, waitMs, error.message);
+        report.trace(`${name}: ${error.message} Next try in ${Math.round(waitMs)} ms.`);
+        report.causes(error);
+      },
+      warning,
+    },
+    async tell() {
+      if (mayCount) await within(countingMs, count(), host.clock);
+      tell();
+    },
+    finish() {
+      stopCounting();
+      surveyed.abort();
+      shown.stop();
+    },
+  };
+}
+
+/** A failure to count is ignored: the run meets and reports the same failure. */
+async function countAll(inputs: Inputs, meter: Meter, signal: AbortSignal): Promise<void> {
+  try {
+    if (await inputs.survey(bytes => meter.counted(bytes), signal)) meter.allCounted();
+  } catch {}
+}
+
+/** Resolves with the promise, or after this many milliseconds. */
+function within(ms: number, promise: Promise<void>, clock: Clock): Promise<void> {
+  return new Promise(resolve => {
+    const cancel = clock.after(ms, resolve);
+    promise.then(() => {
+      cancel();
+      resolve();
+    });
+  });
+}
+
+/** The reader of a piped standard output may write to the same terminal, where drawing would erase it. */
+function isDrawn({host, report}: Invocation): boolean {
+  return report.chatty && mayAnimate(host.stderr, host.env) && !host.isStdoutPiped();
+}
+
+/** Programs always get lines, since CI systems end silent jobs; people get them for several inputs, or instead of a drawing. */
+function hasLines({host, report}: Invocation, several: boolean): boolean {
+  return several || report.isJson || mayAnimate(host.stderr, host.env);
+}
+
+interface Shown {
+  /** Called for each file that starts. */
+  start(): void;
+  stop(): void;
+}
+
+async function show(
+  invocation: Invocation,
+  several: boolean,
+  meter: Meter,
+  telling: {tell: () => void; counts: () => string[]},
+): Promise<Shown> {
+  const {host, report} = invocation;
+  if (!isDrawn(invocation)) {
+    const stop = hasLines(invocation, several) ? host.clock.every(plainLineMs, telling.tell) : () => {};
+    return {start: () => {}, stop};
+  }
+  const {Progress} = await import('../../../output/progress/progress.ts');
+  const color = mayColor(host.stderr, host.env, invocation.globals.color);
+  const {clock, stderr: stream} = host;
+  const progress = new Progress({stream, clock, color, several, meter, counts: telling.counts});
+  report.drawing = progress;
+  return {
+    start: () => progress.start(),
+    stop() {
+      progress.stop();
+      report.drawing = undefined;
+    },
+  };
+}

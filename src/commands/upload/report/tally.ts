@@ -1,0 +1,109 @@
+import {exitStatusOf} from '../../../errors.ts';
+import {type LeftOut, type Outcome, unrecordedOf} from '../../../transfer/outcome.ts';
+
+/** Counts the results of the inputs; keeps only one outcome of each kind. */
+export class Tally {
+  readonly #counts = {uploaded: 0, skipped: 0, checked: 0, failed: 0, unknown: 0};
+  readonly #kinds = new Map<string, Outcome>();
+  readonly #dryRun: boolean;
+  #leftOut = 0;
+  #hidden = 0;
+  #unrecorded = 0;
+
+  constructor(dryRun = false) {
+    this.#dryRun = dryRun;
+  }
+
+  add(outcome: Outcome | LeftOut): void {
+    if (outcome.status === 'left out') {
+      this.#leftOut += 1;
+      if (outcome.isHidden) this.#hidden += 1;
+      return;
+    }
+    this.#counts[outcome.status] += 1;
+    if (unrecordedOf(outcome) !== undefined) this.#unrecorded += 1;
+    this.#kinds.set(`${outcome.status} ${'error' in outcome ? outcome.error.code : ''}`, outcome);
+  }
+
+  count(status: Outcome['status']): number {
+    return this.#counts[status];
+  }
+
+  /** How many inputs are finished. */
+  get total(): number {
+    return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** How many files were left out by walks; they are not inputs. */
+  get leftOut(): number {
+    return this.#leftOut;
+  }
+
+  /** How many failed, or have an unknown outcome. */
+  get failures(): number {
+    return this.#counts.failed + this.#counts.unknown;
+  }
+
+  /** How many were uploaded, now or before, or passed the checks of a dry run. */
+  get successes(): number {
+    return this.#counts.uploaded + this.#counts.skipped + this.#counts.checked;
+  }
+
+  /** The summary line. In a dry run, inputs are checked, known to a journal, or fail. */
+  summary(): string {
+    const {uploaded, skipped, checked, failed, unknown} = this.#counts;
+    if (this.#dryRun)
+      return `${checked} checked${this.#rememberedText()}, ${failed} failed${this.#leftOutText()}`;
+    return `${uploaded} uploaded, ${skipped} skipped, ${failed} failed, ${unknown} unknown${this.#unrecordedText()}${this.#leftOutText()}`;
+  }
+
+  /** What a journal says of files that a dry run does not count as to be sent. */
+  #rememberedText(): string {
+    const {skipped, unknown} = this.#counts;
+    if (skipped + unknown === 0) return '';
+    return `, ${skipped} uploaded before${unknown === 0 ? '' : `, ${unknown} unknown`}`;
+  }
+
+  #unrecordedText(): string {
+    return this.#unrecorded === 0 ? '' : `, ${this.#unrecorded} not in the journal`;
+  }
+
+  #leftOutText(): string {
+    if (this.#leftOut === 0) return '';
+    return `, ${this.#leftOut} left out: not media${this.#hidden === 0 ? '' : ' or hidden'}`;
+  }
+
+  /** The counts for a line that is redrawn: the summary, then shorter texts for narrow terminals. */
+  counts(): string[] {
+    const {failed, unknown} = this.#counts;
+    const told = (status: Outcome['status']) => `${this.#counts[status]} ${status}`;
+    const present = (Object.keys(this.#counts) as Outcome['status'][]).filter(
+      status => this.#counts[status] > 0,
+    );
+    const wrong = failed + unknown === 0 ? [] : [`${failed + unknown} failed`];
+    return [this.summary(), ...(present.length > 0 ? [present.map(told).join(', ')] : []), ...wrong];
+  }
+
+  /** The counts for programs. */
+  fields(): Record<string, number> {
+    return {...this.#counts};
+  }
+
+  exitStatus(): number {
+    const status = exitStatus([...this.#kinds.values()]);
+    return status === 0 && this.#unrecorded > 0 ? 1 : status;
+  }
+}
+
+/** The exit status of a batch (cli-contract, "Exit status"): the first that applies of 7, 5, 4, 3, 6, 1, otherwise 0. */
+export function exitStatus(outcomes: readonly Outcome[]): number {
+  const statuses = new Set(
+    outcomes.map(outcome => ('error' in outcome ? exitStatusOf[outcome.error.code] : 0)),
+  );
+  if (outcomes.some(outcome => outcome.status === 'unknown')) statuses.add(5);
+  for (const status of [7, 5, 4] as const) if (statuses.has(status)) return status;
+  const failed = outcomes.some(outcome => 'error' in outcome);
+  if (!failed) return 0;
+  if (statuses.has(0)) return 3;
+  return statuses.has(6) ? 6 : 1;
+}

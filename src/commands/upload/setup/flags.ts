@@ -1,0 +1,39 @@
+import type {FormatName} from '../../../output/results/formats.ts';
+import type {TypeRule} from '../../../sources/media-type/decide.ts';
+
+/** The options of `media upload`, as they were read from the command line. */
+export interface UploadFlags {
+  inputs: string[];
+  contentType?: string;
+  types: TypeRule;
+  name?: string;
+  format?: FormatName;
+  json?: boolean;
+  ndjson?: boolean;
+  recursive?: boolean;
+  follow?: boolean;
+  all?: boolean;
+  filesFrom?: string[];
+  filesFrom0?: string[];
+  include?: string[];
+  exclude?: string[];
+  shard?: string;
+  concurrency: number;
+  retries: number;
+  retryMaxWait: number;
+  stallTimeout: number;
+  answerTimeout: number;
+  deadline?: number;
+  limitRate?: number;
+  onUnknown?: 'hold' | 'retry';
+  journal?: string;
+  /** Whether this machine's own journal is used; undefined where the profile decides. */
+  once?: boolean;
+  failFast?: boolean;
+  dryRun?: boolean;
+  allowEmpty?: boolean;
+  ci?: 'github' | 'auto';
+  open?: boolean;
+  copy?: boolean;
+  qr?: boolean;
+}

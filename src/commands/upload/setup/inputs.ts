@@ -1,0 +1,115 @@
+import {isAbsolute} from 'node:path';
+import type {Invocation} from '../../../cli/invocation.ts';
+import {MediaError} from '../../../errors.ts';
+import type {StopSignal} from '../../../host.ts';
+import type {InputContext} from '../../../sources/find/expand.ts';
+import type {Shard} from '../../../sources/find/shard.ts';
+import type {Source} from '../../../sources/open/source.ts';
+import type {TransferOptions} from '../../../transfer/batch.ts';
+import type {UploadFlags} from './flags.ts';
+
+/** The inputs of a run: a stream of sources, and what is known about it beforehand. */
+export interface Inputs {
+  sources: AsyncIterable<Source>;
+  /** Whether the command line may name several inputs, even if there turns out to be one. */
+  several: boolean;
+  /** This machine's share of the inputs, with `--shard`. */
+  shard: Shard | undefined;
+  /** Whether there are no sources, as --allow-empty allows. */
+  empty: boolean;
+  /** Whether they are empty because the shard has none of the inputs. */
+  isEmptyShard: boolean;
+  /** The links to directories that were not followed so far. */
+  unfollowed: ReadonlySet<string>;
+  /** Reads the inputs again to report the size of each; false if that was not possible to the end. */
+  survey(found: (bytes: number) => void, signal: AbortSignal): Promise<boolean>;
+}
+
+/**
+ * Opens the sources that the command line names, or with `--shard` this machine's share. Rejects with a usage error before
+ * anything is sent if an input is invalid or matches nothing.
+ */
+export async function openInputs(
+  options: UploadFlags,
+  {host}: Invocation,
+  signal: StopSignal<Error>,
+): Promise<Inputs> {
+  const [{expandInputs}, {resumed}, {ownShare}] = await Promise.all([
+    import('../../../sources/find/expand.ts'),
+    import('../../../sources/find/resumed.ts'),
+    import('../../../sources/find/shard.ts'),
+  ]);
+  const shard = await chosenShard(options, host.env);
+  await refuseGoneDirectory(options, host.cwd());
+  const context = {
+    cwd: host.cwd(),
+    stdin: () => host.stdin,
+    temporaryDirectory: host.temporaryDirectory(),
+    signal,
+  };
+  const allSources = (told: Partial<InputContext> = {}) => {
+    const sources = expandInputs(options, {...context, ...told});
+    return shard === undefined ? sources : ownShare(sources, shard);
+  };
+  const unfollowed = new Set<string>();
+  const iterator = allSources({unfollowed: name => unfollowed.add(name)})[Symbol.asyncIterator]();
+  const named = options.inputs.length + (options.filesFrom?.length ?? 0) + (options.filesFrom0?.length ?? 0);
+  const mayBeOne = named === 1 && options.inputs.length === 1 && !options.recursive;
+  // Errors show up with the first source; a second source of a pattern shows that it stands for several.
+  const taken = [await iterator.next()];
+  if (mayBeOne && !taken[0]?.done) taken.push(await iterator.next());
+  return {
+    sources: resumed(taken, iterator),
+    several: !mayBeOne || taken.at(-1)?.done !== true,
+    shard,
+    empty: taken[0]?.done === true,
+    isEmptyShard: taken[0]?.done === true && shard !== undefined,
+    unfollowed,
+    async survey(found, until) {
+      const {isRepeatable, survey} = await import('../../../sources/find/survey.ts');
+      return (await isRepeatable(options, context.cwd)) && survey(allSources(), found, until);
+    },
+  };
+}
+
+/** A working directory that was removed would be read as an empty one. */
+async function refuseGoneDirectory(
+  {inputs, filesFrom = [], filesFrom0 = []}: UploadFlags,
+  directory: string,
+): Promise<void> {
+  const isNeeded = [...inputs, ...filesFrom, ...filesFrom0].some(
+    input => input !== '-' && !isAbsolute(input),
+  );
+  if (directory !== '.' || !isNeeded) return;
+  const {realpath} = await import('node:fs/promises');
+  await realpath(directory, 'buffer').catch(cause => {
+    throw new MediaError('file_missing', 'The working directory no longer exists.', {
+      hint: 'Change to a directory that exists, as with cd ~, or name files by absolute paths.',
+      cause,
+    });
+  });
+}
+
+async function chosenShard(
+  {shard}: UploadFlags,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Shard | undefined> {
+  if (shard === undefined) return undefined;
+  const {autoShard, parseShard} = await import('../../../sources/find/shard.ts');
+  return shard === 'auto' ? autoShard(env) : parseShard(shard);
+}
+
+export type DecideType = TransferOptions['contentType'];
+
+/** With this concurrency, file descriptors are left even if a process may have only 64. */
+const fewAtATime = 16;
+
+/** The function that decides the content type of each source; an invalid --content-type is a usage error. */
+export async function typeDecision(options: UploadFlags): Promise<DecideType> {
+  const {decideSourceType, loadTypeKnowledge, parseContentType} = await import(
+    '../../../sources/media-type/decide.ts'
+  );
+  if (options.concurrency > fewAtATime) await loadTypeKnowledge();
+  const contentType = options.contentType === undefined ? undefined : parseContentType(options.contentType);
+  return (source, opened) => decideSourceType(source, opened, {types: options.types, contentType});
+}

@@ -1,0 +1,80 @@
+import {hash} from 'node:crypto';
+import {mkdir} from 'node:fs/promises';
+import {join} from 'node:path';
+import type {Invocation} from '../../../cli/invocation.ts';
+import type {Session} from '../../../cli/session.ts';
+import {MediaError} from '../../../errors.ts';
+import type {StopSignal} from '../../../host.ts';
+import type {Journal, JournalMemory} from '../../../journal/journal.ts';
+import {defined} from '../../../lib/defined.ts';
+import type {Shard} from '../../../sources/find/shard.ts';
+import type {UploadFlags} from './flags.ts';
+
+/** How long a run waits for another one that uses this machine's own journal. */
+const oncePatienceMs = 30_000;
+
+/** Throws a usage error where two journals were asked for. */
+export function refuseTwoJournals({journal, once}: UploadFlags): void {
+  if (journal === undefined || once !== true) return;
+  throw new MediaError('usage', '--once and --journal were given together.', {
+    hint: "--once uses this machine's own journal; leave one of them out.",
+  });
+}
+
+/** Opens the journal of a run about a service and a part of the inputs, where there is to be one. */
+export async function openRunJournal(
+  flags: UploadFlags,
+  {host, report}: Invocation,
+  {session, shard, stop}: {session: Session | undefined; shard: Shard | undefined; stop: StopSignal},
+): Promise<Journal | undefined> {
+  if (session === undefined) return undefined;
+  const {journal} = flags;
+  const isOwn = journal === undefined && (flags.once ?? session.once);
+  if (journal === undefined && !isOwn) return undefined;
+  const {openJournal} = await import('../../../journal/journal.ts');
+  const note = (text: string) => report.note(text);
+  if (journal !== undefined)
+    return openJournal(journal, host, {scope: scopeOf(session.identity, shard), note, stop});
+  const path = await ownJournal(host, session.identity, session.profileName);
+  await mkdir(join(path, '..'), {recursive: true, mode: 0o700});
+  // Of any part: a machine remembers all that it has uploaded.
+  const options = {scope: scopeOf(session.identity, undefined), patienceMs: oncePatienceMs, note, stop};
+  return openJournal(path, host, options).catch(error => {
+    if (!(error instanceof MediaError) || error.code !== 'journal_in_use') throw error;
+    throw error.reworded({
+      hint: "Wait until that run has ended, or upload without this machine's memory: --no-once",
+    });
+  });
+}
+
+/** What a dry run knows of earlier runs. Without a base URL, nobody can tell whether they were about its service. */
+export async function readRunMemory(
+  {journal, once, dryRun}: UploadFlags,
+  {host, globals}: Invocation,
+  shard: Shard | undefined,
+): Promise<JournalMemory | undefined> {
+  if (!dryRun || (journal === undefined && once !== true)) return undefined;
+  const [{readMemory}, {resolveSettings}, {serviceIdentity}] = await Promise.all([
+    import('../../../journal/journal.ts'),
+    import('../../../settings/settings.ts'),
+    import('../../../service/client.ts'),
+  ]);
+  const {baseUrl, profileName} = await resolveSettings(host, globals, {readKey: false});
+  const identity = baseUrl?.kind === 'service' ? serviceIdentity(baseUrl.url) : undefined;
+  if (journal !== undefined)
+    return readMemory(journal, host.cwd(), identity === undefined ? undefined : scopeOf(identity, shard));
+  if (identity === undefined) return undefined;
+  return readMemory(await ownJournal(host, identity, profileName), host.cwd(), scopeOf(identity, undefined));
+}
+
+/** Where this machine keeps what it has uploaded to a service under a profile. */
+async function ownJournal(host: Invocation['host'], service: string, profile: string): Promise<string> {
+  const {journalDirectory} = await import('../../../settings/paths.ts');
+  const digest = hash('sha256', `${service}\n${profile}`, 'hex').slice(0, 16);
+  return join(journalDirectory(host), `${digest}.ndjson`);
+}
+
+/** What a journal has to be about for a run to go on with it. */
+function scopeOf(service: string, shard: Shard | undefined): {service: string; shard?: string} {
+  return {service, ...defined({shard: shard === undefined ? undefined : `${shard.index}/${shard.count}`})};
+}

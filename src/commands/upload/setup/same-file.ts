@@ -1,0 +1,46 @@
+import {stat} from 'node:fs/promises';
+import {MediaError} from '../../../errors.ts';
+import type {Host} from '../../../host.ts';
+import {typedPath} from '../../../lib/files/typed-path.ts';
+import type {UploadFlags} from './flags.ts';
+
+/** A file that a run reads or writes beside its inputs, and what it is to the run. */
+interface Used {
+  what: string;
+  path: string;
+}
+
+/** Throws a usage error, before anything is written, where the journal, a list and standard output are not files of their own. */
+export async function refuseSameFile(
+  {journal, filesFrom = [], filesFrom0 = []}: UploadFlags,
+  host: Host,
+): Promise<void> {
+  const used: Used[] = [
+    ...(journal === undefined ? [] : [{what: '--journal', path: journal}]),
+    ...filesFrom.map(path => ({what: '--files-from', path})),
+    ...filesFrom0.map(path => ({what: '--files-from0', path})),
+  ];
+  const known = new Map<string, string>();
+  const output = host.stdoutFile();
+  if (output !== undefined) known.set(output, 'standard output');
+  for (const {what, path} of used) {
+    const identity = path === '-' ? undefined : await identityOf(typedPath(host.cwd(), path));
+    if (identity === undefined) continue;
+    const other = known.get(identity);
+    if (other !== undefined && (other !== what || what === '--journal')) throw sameFile(what, other, path);
+    known.set(identity, what);
+  }
+}
+
+async function identityOf(path: string): Promise<string | undefined> {
+  return stat(path, {bigint: true}).then(
+    found => (found.isFile() ? `${found.dev}:${found.ino}` : undefined),
+    () => undefined,
+  );
+}
+
+function sameFile(what: string, other: string, path: string): MediaError {
+  return new MediaError('usage', `${what} and ${other} are the same file, ${path}.`, {
+    hint: 'Name a file of its own for each of them.',
+  });
+}

@@ -1,0 +1,34 @@
+import type {Invocation} from '../../../cli/invocation.ts';
+import type {UploadFlags} from './flags.ts';
+
+/** How the run was called, for hints about the same service. */
+export interface TypedCommand {
+  /** All that was typed after `media`. */
+  argv: readonly string[];
+  /** The options among it, without those that say what the inputs are. */
+  options: readonly string[];
+  /** Whether the same command would read the same inputs: a pipe can be read only once. */
+  isRepeatable: boolean;
+}
+
+/** The options that say what the inputs are and how they are named. */
+const inputOptions = new Set([
+  ...['recursive', 'follow', 'all', 'include', 'exclude', 'filesFrom', 'filesFrom0', 'shard', 'name'],
+  'allowEmpty',
+]);
+
+/** The command line that this run was started by. */
+export function typedCommand(
+  {inputs, filesFrom = [], filesFrom0 = []}: UploadFlags,
+  invocation: Invocation,
+): TypedCommand {
+  const streams = [
+    ...inputs.filter(input => input === '-'),
+    ...[...filesFrom, ...filesFrom0].filter(isStream),
+  ];
+  return {argv: invocation.argv, options: invocation.given(inputOptions), isRepeatable: streams.length === 0};
+}
+
+function isStream(list: string): boolean {
+  return list === '-' || /^\/(dev|proc)\//.test(list);
+}

@@ -1,0 +1,56 @@
+import {type ErrorCode, MediaError} from '../../errors.ts';
+import {type Holder, holderText} from '../../lib/files/holder.ts';
+import {shellQuoted} from '../../lib/shell.ts';
+import {isOutOfSpace, systemCode} from '../../lib/system-code.ts';
+
+/** The stable codes of what can go wrong with a journal. */
+export const journalCodes = {
+  missing: 'file_missing',
+  inUse: 'journal_in_use',
+  otherService: 'journal_of_other_service',
+  unusable: 'journal_unusable',
+  failed: 'journal_failed',
+  unproven: 'journal_unproven',
+} as const satisfies Record<string, ErrorCode>;
+
+/** A file that cannot serve as a journal, or whose journal is damaged; `sentence` lacks its full stop. */
+export function unusable(sentence: string, hint: string, cause?: unknown): MediaError {
+  return new MediaError(journalCodes.unusable, `${sentence}.`, {hint, cause});
+}
+
+/** A journal that could not be read or written, for the system's reason. */
+export function journalFailed(path: string, did: 'read' | 'written', cause: unknown): MediaError {
+  const code = systemCode(cause);
+  const text = isOutOfSpace(cause) ? 'the disk is full' : (code ?? String(cause));
+  const hint =
+    did === 'read'
+      ? 'Check that you may read it.'
+      : 'Nothing is sent that cannot be journalled. Make room, then run it again.';
+  return new MediaError(journalCodes.failed, `The journal ${path} could not be ${did}: ${text}.`, {
+    cause,
+    hint,
+  });
+}
+
+/** A journal that another run holds. */
+export function inUse(shown: string, holder: Holder | undefined): MediaError {
+  return new MediaError(journalCodes.inUse, `The journal ${shown} is in use by ${holderText(holder)}.`, {
+    hint: `Wait until that run has ended, or give this one a journal of its own. If there is no such process any more: media journal unlock ${shellQuoted(shown)}`,
+  });
+}
+
+/** A run that goes no further, since another has taken its journal over. */
+export function fencedOff(shown: string, other: string): MediaError {
+  return new MediaError(
+    journalCodes.inUse,
+    `The journal ${shown} was taken over by ${other}, so this run sends nothing more.`,
+    {hint: 'What it had sent is printed. When the other run has ended, the same command goes on.'},
+  );
+}
+
+/** A journal whose file is no longer what the run has written to. */
+export function gone(shown: string, how: string): MediaError {
+  return new MediaError(journalCodes.failed, `The journal ${shown} ${how} while it was in use.`, {
+    hint: 'Nothing is sent that cannot be journalled. Put it back if you can; without it, the next run sends everything again.',
+  });
+}

@@ -1,0 +1,85 @@
+import {fstatSync, lstatSync, readSync} from 'node:fs';
+import {holderText} from '../../lib/files/holder.ts';
+import {fencedOff, gone} from './errors.ts';
+import type {JournalHandle} from './file.ts';
+import {parseLine, type WriterLine} from './parse.ts';
+
+/** What was found where some bytes were appended. */
+export interface Look {
+  /** Where they stand. */
+  start: number;
+  /** Another writer that has begun since. */
+  other: WriterLine | undefined;
+}
+
+/**
+ * Keeps two writers apart by the file itself. Both append, so each sees the other: the last one that has begun is the
+ * only one. What it asks for is in memory, so it does not wait.
+ */
+export class Fence {
+  readonly #handle: Pick<JournalHandle, 'fd'>;
+  readonly #path: string;
+  readonly #shown: string;
+  readonly #token: string;
+  /** Up to here everything was looked at; what follows is not ours, or not whole. */
+  #end: number;
+
+  /** `end`: up to where the file was read before the first of our lines. */
+  constructor(
+    file: {handle: Pick<JournalHandle, 'fd'>; path: string; shown: string},
+    token: string,
+    end: number,
+  ) {
+    this.#handle = file.handle;
+    this.#path = file.path;
+    this.#shown = file.shown;
+    this.#token = token;
+    this.#end = end;
+  }
+
+  /** Looks for the bytes that were appended last. Throws where they are not in the file that others find at the path. */
+  look(bytes: Buffer): Look {
+    const own = fstatSync(this.#handle.fd, {bigint: true});
+    const there = lstatSync(this.#path, {bigint: true, throwIfNoEntry: false});
+    if (there === undefined) throw gone(this.#shown, 'was removed');
+    if (there.dev !== own.dev || there.ino !== own.ino)
+      throw gone(this.#shown, 'was replaced by another file');
+    const size = Number(own.size);
+    if (size < this.#end + bytes.length) throw gone(this.#shown, 'was cut short');
+    const tail = this.#read(this.#end, size - this.#end);
+    const at = tail.indexOf(bytes);
+    if (at === -1 || (at > 0 && tail[at - 1] !== 10)) throw gone(this.#shown, 'was written over');
+    const start = this.#end + at;
+    const whole = tail.lastIndexOf(10) + 1;
+    this.#end += whole;
+    const foreign = at === 0 && tail.length === bytes.length ? [] : linesIn(tail.subarray(0, whole));
+    const opens = foreign.map(openIn).filter(line => line !== undefined);
+    return {start, other: opens.find(({by}) => by !== this.#token)};
+  }
+
+  /** The error for a writer that another has followed. */
+  refusal({holder}: WriterLine) {
+    return fencedOff(this.#shown, holderText(holder));
+  }
+
+  #read(from: number, length: number): Buffer {
+    const buffer = Buffer.allocUnsafe(length);
+    let filled = 0;
+    while (filled < length) {
+      const count = readSync(this.#handle.fd, buffer, filled, length - filled, from + filled);
+      if (count === 0) break;
+      filled += count;
+    }
+    return buffer.subarray(0, filled);
+  }
+}
+
+function linesIn(bytes: Buffer): string[] {
+  return bytes.toString().split('\n');
+}
+
+function openIn(text: string): WriterLine | undefined {
+  if (!text.includes('"event":"open"')) return undefined;
+  const line = parseLine(text);
+  return line?.event === 'open' ? line : undefined;
+}

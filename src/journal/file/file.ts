@@ -1,0 +1,117 @@
+import {constants, type Stats} from 'node:fs';
+import {lstat, open} from 'node:fs/promises';
+import {MediaError} from '../../errors.ts';
+import {systemCode} from '../../lib/system-code.ts';
+import {unusable} from './errors.ts';
+
+/** What a journal needs of an open file; node's FileHandle is one. */
+export interface JournalHandle {
+  readonly fd: number;
+  read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{bytesRead: number}>;
+  /** At the end of the file, wherever that is by then: it is opened for appending. */
+  write(buffer: Uint8Array, offset: number, length: number): Promise<{bytesWritten: number}>;
+  stat(): Promise<Pick<Stats, 'isFile' | 'size' | 'dev' | 'ino' | 'mtimeMs'>>;
+  datasync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What reading a journal needs. */
+export type ReadHandle = Pick<JournalHandle, 'read' | 'stat' | 'close'>;
+
+/** A file that is opened for each reading only, and so takes up no descriptor between. */
+export function reopening(path: string, shown: string): ReadHandle {
+  const opened = async <T>(use: (handle: JournalHandle) => Promise<T>): Promise<T> => {
+    const handle = await openJournalFile(path, shown, 'read');
+    return use(handle).finally(() => handle.close());
+  };
+  return {
+    read: (buffer, offset, length, position) =>
+      opened(handle => handle.read(buffer, offset, length, position)),
+    stat: () => opened(handle => handle.stat()),
+    close: async () => {},
+  };
+}
+
+/** Opens a journal, or with `create` makes it with mode 0600 where there is none. Only regular files are opened. */
+export async function openJournalFile(
+  path: string,
+  shown: string,
+  access: 'read' | 'write' | 'create',
+): Promise<JournalHandle> {
+  const {O_RDONLY, O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW = 0, O_NONBLOCK = 0} = constants;
+  const flags = access === 'read' ? O_RDONLY : O_RDWR | O_APPEND | (access === 'create' ? O_CREAT : 0);
+  let handle: JournalHandle;
+  try {
+    refuseIrregular(await lstat(path), shown);
+  } catch (error) {
+    if (error instanceof MediaError) throw error;
+    if (access !== 'create' || systemCode(error) !== 'ENOENT') throw cannotOpen(shown, error);
+  }
+  try {
+    handle = await open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o600);
+  } catch (error) {
+    throw cannotOpen(shown, error);
+  }
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  throw notRegular(shown, 'no regular file');
+}
+
+/** Makes a new file with mode 0600 beside a journal. */
+export async function createJournalFile(path: string, shown: string): Promise<JournalHandle> {
+  try {
+    return await open(path, 'ax+', 0o600);
+  } catch (error) {
+    throw cannotOpen(shown, error);
+  }
+}
+
+function refuseIrregular(stats: Stats, shown: string): void {
+  if (stats.isSymbolicLink()) throw notRegular(shown, 'a symbolic link');
+  if (!stats.isFile()) throw notRegular(shown, stats.isDirectory() ? 'a directory' : 'no regular file');
+}
+
+function notRegular(shown: string, what: string): MediaError {
+  return unusable(
+    `${shown} is ${what}, so it is not a journal`,
+    'Name the file itself, or one that does not exist yet.',
+  );
+}
+
+/** The error for a journal that the system does not let us open. */
+export function cannotOpen(shown: string, error: unknown): MediaError {
+  switch (systemCode(error)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return new MediaError('file_missing', `The journal ${shown} does not exist.`, {
+        cause: error,
+        hint: 'Check its name; the directory of a new journal has to exist.',
+      });
+    case 'ELOOP':
+      return notRegular(shown, 'a symbolic link');
+    default:
+      return unusable(
+        `The journal ${shown} could not be opened: ${systemCode(error) ?? String(error)}`,
+        'Name a file that you may read and write.',
+        error,
+      );
+  }
+}
+
+/** Appends all of the bytes; a write that is cut short goes on with what is left. */
+export async function appendAll(handle: Pick<JournalHandle, 'write'>, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.length; )
+    done += (await handle.write(bytes, done, bytes.length - done)).bytesWritten;
+}
+
+/** The bytes from `offset` on, fewer only at the end of the file. */
+export async function readAll(handle: ReadHandle, offset: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const {bytesRead} = await handle.read(buffer, filled, length - filled, offset + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}

@@ -1,0 +1,127 @@
+import {type Holder, holderShape} from '../../lib/files/holder.ts';
+import {isObject, parseObject} from '../../lib/json.ts';
+import {hasShape} from '../../lib/shape.ts';
+import {pathKey, recordMark, type Scope, type Transition, type WriterEvent} from './lines.ts';
+
+/** A line that tells of an upload, without its record, which recordIn() gives. */
+export type UploadLine = (
+  | Extract<Transition, {event: 'intent' | 'seen' | 'commit' | 'failed' | 'forgotten'}>
+  | {event: 'done'; key: string; sha256: string}
+  | {event: 'resolved'; key: string; as: 'uploaded' | 'resend'; sha256: string}
+) & {by: string};
+
+/** A line that tells of a writer; who it was is told where it begins. */
+export type WriterLine = {event: WriterEvent; by: string; holder?: Holder};
+
+/** A line as it was read. */
+export type ParsedLine = ({event: 'header'; version: unknown} & Partial<Scope>) | UploadLine | WriterLine;
+
+const writerEvents: ReadonlySet<unknown> = new Set<WriterEvent>(['open', 'alive', 'release', 'close']);
+
+/** Whether a line tells of a writer. */
+export function isWriterLine(line: ParsedLine): line is WriterLine {
+  return writerEvents.has(line.event);
+}
+
+/** What a line of a journal tells; undefined when it is none. */
+export function parseLine(text: string): ParsedLine | undefined {
+  // By itself, since a record may be as deep as any that is read, and a line is deeper by one.
+  const mark = text.indexOf(recordMark);
+  if (mark === -1) return interpret(parseObject(text), undefined);
+  const end = text.lastIndexOf('}');
+  const record = parseObject(text.slice(mark + recordMark.length, end));
+  return interpret(parseObject(`${text.slice(0, mark)}${text.slice(end)}`), record);
+}
+
+type Fields = Record<string, unknown>;
+
+function interpret(value: Fields | undefined, record: Fields | undefined): ParsedLine | undefined {
+  if (value === undefined) return undefined;
+  if (value['journal'] === 'media') return parseHeader(value);
+  const {event, idempotencyKey: key, by, sha256} = value;
+  if (typeof by !== 'string') return undefined;
+  if (writerEvents.has(event)) return parseWriter(event as WriterEvent, by, value['process']);
+  if (typeof key !== 'string' || key === '') return undefined;
+  if (event === 'intent' || event === 'seen') return parsePlace(event, {key, by}, value);
+  if (event === 'failed') {
+    const error = isObject(value['error']) ? value['error'] : {};
+    return {event, key, by, code: String(error['code'] ?? ''), message: String(error['message'] ?? '')};
+  }
+  if (event === 'forgotten') return {event, key, by};
+  if (typeof sha256 !== 'string') return undefined;
+  if (event === 'commit') return {event, key, by, sha256};
+  const as = value['as'];
+  if (event === 'resolved' && as === 'resend') return {event, key, by, as, sha256};
+  if (!isRecord(record)) return undefined;
+  if (event === 'done') return {event, key, by, sha256};
+  return event === 'resolved' && as === 'uploaded' ? {event, key, by, as, sha256} : undefined;
+}
+
+function parseHeader({version, service, shard}: Fields): ParsedLine {
+  return {
+    event: 'header',
+    version,
+    ...(typeof service === 'string' ? {service} : {}),
+    ...(typeof shard === 'string' ? {shard} : {}),
+  };
+}
+
+function parseWriter(event: WriterEvent, by: string, process: unknown): WriterLine {
+  if (!isObject(process)) return {event, by};
+  const holder = {...process, token: by};
+  return hasShape(holder, holderShape) ? {event, by, holder} : {event, by};
+}
+
+/** As far as it can be told cheaply: a run prints it as the service's record. */
+function isRecord(value: Fields | undefined): boolean {
+  const id = value?.['id'];
+  return typeof id === 'number' || (typeof id === 'string' && id !== '');
+}
+
+function parsePlace(
+  event: 'intent' | 'seen',
+  told: {key: string; by: string},
+  value: Fields,
+): ParsedLine | undefined {
+  const {path: text, pathBase64, size, contentType} = value;
+  if (typeof text !== 'string' || typeof size !== 'number') return undefined;
+  const path = pathKey(typeof pathBase64 === 'string' ? Buffer.from(pathBase64, 'base64') : text);
+  const stat = textOf(value['stat']);
+  const types = textOf(value['types']);
+  if (event === 'seen') return {event, ...told, path, size, stat, types};
+  return typeof contentType === 'string' ? {event, ...told, path, size, stat, types, contentType} : undefined;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The JSON of a line's record, unchanged: its numbers keep every digit. */
+export function recordIn(line: string): string | undefined {
+  const mark = line.indexOf(recordMark);
+  return mark === -1 ? undefined : line.slice(mark + recordMark.length, line.lastIndexOf('}')).trim();
+}
+
+const token = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]/g;
+
+/** The media ID in a record's JSON, every digit kept; empty when it has none. */
+export function idIn(recordJson: string): string {
+  const id = memberIn(recordJson, 'id') ?? '""';
+  return id.startsWith('"') ? String(JSON.parse(id)) : id;
+}
+
+/** The JSON of one member of an object, unchanged. */
+function memberIn(text: string, name: string): string | undefined {
+  let depth = 0;
+  let before: string | undefined;
+  let start: number | undefined;
+  for (const {0: found, index} of text.matchAll(token)) {
+    if (found === '}' || found === ']') depth -= 1;
+    const ends = (depth === 1 && found === ',') || (depth === 0 && found === '}');
+    if (ends && start !== undefined) return text.slice(start, index).trim();
+    if (depth === 1 && found === ':' && before === `"${name}"`) start ??= index + 1;
+    if (depth === 1) before = found;
+    if (found === '{' || found === '[') depth += 1;
+  }
+  return undefined;
+}

@@ -1,0 +1,91 @@
+import {MediaError} from '../../errors.ts';
+import {journalCodes, unusable} from './errors.ts';
+import type {Scope} from './lines.ts';
+import type {ParsedLine} from './parse.ts';
+
+type Header = Extract<ParsedLine, {event: 'header'}>;
+
+/** What a header says, or a refusal: of another version, or of a file that is no journal. */
+export function scopeOf(parsed: ParsedLine | undefined, shown: string): Scope {
+  if (parsed?.event !== 'header') {
+    throw unusable(
+      `${shown} is not a journal of media`,
+      'Name a journal, or a file that does not exist yet; this one was left as it is.',
+    );
+  }
+  const {version, service, shard} = parsed;
+  if (version !== 2 || service === undefined) throw ofOtherVersion(parsed, shown);
+  return {service, ...(shard === undefined ? {} : {shard})};
+}
+
+function ofOtherVersion({version}: Header, shown: string): MediaError {
+  const text = String(JSON.stringify(version)).slice(0, 40);
+  return unusable(
+    version === 2
+      ? `The journal ${shown} names no service`
+      : `${shown} is a journal of version ${text}, and this media knows only version 2`,
+    'Use the media that wrote it, or name another file; this one was left as it is.',
+  );
+}
+
+/** The scope of journals that stand in one file: of the same service, and of no shard where there are several. */
+export function joinedScope(before: Scope | undefined, next: Scope, shown: string): Scope {
+  if (before === undefined || (before.service === next.service && before.shard === next.shard)) return next;
+  if (before.service === next.service) return {service: next.service};
+  throw ofServices(
+    `The journal ${shown} was joined from journals of ${nameOf(before.service)}`,
+    next.service,
+  );
+}
+
+/** Throws unless all journals are about the same service; resolves to what they have in common. */
+export function commonScope(
+  journals: readonly {shown: string; scope: Scope | undefined}[],
+): Scope | undefined {
+  let first: {shown: string; scope: Scope | undefined} | undefined;
+  for (const journal of journals) {
+    if (journal.scope === undefined) continue;
+    first ??= journal;
+    if (first.scope?.service === journal.scope.service) continue;
+    throw ofServices(
+      `${first.shown} is a journal of ${nameOf(first.scope?.service ?? '')}`,
+      journal.scope.service,
+      journal.shown,
+    );
+  }
+  return first?.scope === undefined ? undefined : {service: first.scope.service};
+}
+
+/** Throws unless a journal may go on with a run of that scope. */
+export function refuseOtherScope(there: Scope, asked: Scope, shown: string): void {
+  if (there.service !== asked.service) {
+    throw new MediaError(
+      journalCodes.otherService,
+      `The journal ${shown} belongs to ${nameOf(there.service)}, and this run uploads to ${nameOf(asked.service)}.`,
+      {hint: 'Nothing was sent. Keep a journal for each service: name another file with --journal.'},
+    );
+  }
+  if (there.shard === asked.shard) return;
+  const [writer, run] = [there, asked].map(({shard}) =>
+    shard === undefined ? 'no shard' : `shard ${shard}`,
+  );
+  throw unusable(
+    `The journal ${shown} was written for ${writer}, and this run is for ${run}`,
+    'Nothing was sent. Keep a journal for each part; media journal merge joins them into one for runs without --shard.',
+  );
+}
+
+function ofServices(one: string, other: string, where?: string): MediaError {
+  return new MediaError(
+    journalCodes.otherService,
+    `${one}, ${where === undefined ? 'and of' : `${where} one of`} ${nameOf(other)}.`,
+    {hint: 'What one service has says nothing of another: keep their journals apart.'},
+  );
+}
+
+/** How people call a service. */
+function nameOf(service: string): string {
+  return service.startsWith('embedded:')
+    ? `the embedded service (${service.slice('embedded:'.length)})`
+    : service;
+}

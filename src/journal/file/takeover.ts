@@ -1,0 +1,80 @@
+import type {Host, StopSignal} from '../../host.ts';
+import {type Holder, holderText, stateOf} from '../../lib/files/holder.ts';
+import {acquireLock, type Lock, LockHeld, lookMs, staleMs} from '../../lib/files/lock.ts';
+import {inUse} from './errors.ts';
+import {cannotOpen, type JournalHandle} from './file.ts';
+import type {WriterLine} from './parse.ts';
+
+/** How a run goes about a journal that another one may hold. */
+export interface Patience {
+  /** How long a run that certainly lives is waited for, in milliseconds. */
+  patienceMs?: number | undefined;
+  /** Whether one that nobody here can judge is taken to be gone. */
+  isGone?: boolean | undefined;
+  /** Told what a run waits for, and whose journal it took over. */
+  note?: ((text: string) => void) | undefined;
+  stop?: StopSignal | undefined;
+}
+
+/**
+ * Keeps other runs off a journal until the lock is given back. A holder that nobody here can judge is waited for until it
+ * has renewed its lock, or has been silent for 90 s.
+ */
+export async function lockJournal(
+  absolute: string,
+  shown: string,
+  host: Host,
+  {patienceMs = 0, isGone = false, note = () => {}, stop}: Patience = {},
+): Promise<Lock> {
+  try {
+    const onUnjudged = (holder: Holder | undefined) => note(waitingText(shown, holder));
+    const lock = await acquireLock(`${absolute}.lock`, host, {patienceMs, isGone, onUnjudged, stop});
+    const {replaced} = lock;
+    if (replaced !== undefined && stateOf(replaced, host) === 'unknown') note(takenText(shown, replaced));
+    return lock;
+  } catch (error) {
+    if (error instanceof LockHeld) throw inUse(shown, error.holder);
+    throw stop?.aborted ? error : cannotOpen(shown, error);
+  }
+}
+
+/** A journal that is about to be gone on with, behind a writer that has not said that it has ended. */
+export interface Left {
+  handle: Pick<JournalHandle, 'stat'>;
+  lock: Lock;
+  shown: string;
+  writer: WriterLine;
+}
+
+/**
+ * Waits until it is clear that the writer is gone, which left no lock, or one of another place. Rejects when it has
+ * written meanwhile, or certainly lives.
+ */
+export async function waitForWriter(left: Left, host: Host, patience: Patience): Promise<void> {
+  const {writer, lock, shown, handle} = left;
+  const {note = () => {}, isGone, stop} = patience;
+  const {holder} = writer;
+  const state = holder === undefined ? 'unknown' : stateOf(holder, host);
+  if (state === 'dead' || lock.replaced?.token === writer.by) return;
+  if (state === 'alive') throw inUse(shown, holder);
+  const found = await handle.stat();
+  let isTold = false;
+  while (!isGone) {
+    const {size, mtimeMs} = await handle.stat();
+    if (size !== found.size) throw inUse(shown, holder);
+    // Against the time of a file that is written now: no two clocks are compared.
+    if ((await lock.touched()) - mtimeMs >= staleMs) break;
+    if (!isTold) note(waitingText(shown, holder));
+    isTold = true;
+    await host.clock.sleep(lookMs, stop);
+  }
+  note(takenText(shown, holder));
+}
+
+function waitingText(shown: string, holder: Holder | undefined): string {
+  return `Waiting: the journal ${shown} is held by ${holderText(holder)}, which cannot be seen from here. It is taken over once it has been silent for 90 s.`;
+}
+
+function takenText(shown: string, holder: Holder | undefined): string {
+  return `The journal ${shown} was taken over from ${holderText(holder)}.`;
+}

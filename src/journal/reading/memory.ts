@@ -1,0 +1,79 @@
+import type {StopSignal} from '../../host.ts';
+import {contentHash, type Hashable} from '../../lib/files/content-hash.ts';
+import type {FileStat} from '../../sources/open/source.ts';
+import {pathKey} from '../file/lines.ts';
+import {contentOf} from '../known/content.ts';
+import type {Entry} from '../known/journal-index.ts';
+import type {JournalReader} from './reader.ts';
+import {statText} from './stat.ts';
+
+/** An input, as far as it is known without reading it. */
+export interface JournalInput {
+  /** Relative to the input's root: text, or bytes where it is not UTF-8. */
+  path: string | Uint8Array;
+  /** Bytes. */
+  size: number;
+  /** Of a file; bytes that are none are always read. */
+  stat?: FileStat | undefined;
+  /** What decides its content type: a rule of `--types`, or a type that was given. */
+  types: string;
+}
+
+/** What a journal knows of an input. */
+export type Known =
+  /** Uploaded before, with the same content; the record's JSON is as the service sent it. */
+  | {status: 'done'; recordJson: string; entry: Entry}
+  /** Released before without a recorded end. */
+  | {status: 'unknown'};
+
+/** What a journal says of inputs, for runs and for those that send nothing. */
+export class JournalMemory {
+  readonly reader: JournalReader;
+
+  constructor(reader: JournalReader) {
+    this.reader = reader;
+  }
+
+  /**
+   * What is known of a file that is as it was when it was read the last time; undefined where it has to be read. An
+   * unknown outcome counts unless it may be sent again.
+   */
+  async recall(input: JournalInput, mayResend = false): Promise<Known | undefined> {
+    if (input.stat === undefined) return undefined;
+    const {index} = this.reader;
+    const {path, size, stat, types} = input;
+    const row = index.shortcuts.rowOf({path: pathKey(path), size, stat: statText(stat), types});
+    const content = row === -1 ? undefined : index.contentOf(row);
+    if (content === undefined) return undefined;
+    const isUnknown = index.rowsOf(content).some(each => index.stateOf(each) === 'unknown');
+    if (isUnknown && !mayResend) return {status: 'unknown'};
+    return index.stateOf(row) === 'done' ? this.#done(index.entry(row)) : undefined;
+  }
+
+  /** What is known of a content that was hashed, and is sent under a type. */
+  async find(
+    {size, contentType}: {size: number; contentType: string},
+    sha256: string,
+    mayResend = false,
+  ): Promise<Known | undefined> {
+    const {index} = this.reader;
+    const entries = index.rowsOf(contentOf(sha256, size)).map(row => index.entry(row));
+    if (!mayResend && entries.some(({state}) => state === 'unknown')) return {status: 'unknown'};
+    const done = entries.find(entry => entry.state === 'done' && entry.contentType === contentType);
+    return done === undefined ? undefined : this.#done(done);
+  }
+
+  /** The same of an input, which is read only if something of its size is known. */
+  async peek(
+    input: JournalInput & {contentType: string},
+    source: Hashable,
+    options: {mayResend?: boolean; stop?: StopSignal} = {},
+  ): Promise<Known | undefined> {
+    if (!this.reader.index.maySize(input.size)) return undefined;
+    return this.find(input, await contentHash(source, options.stop), options.mayResend);
+  }
+
+  async #done(entry: Entry): Promise<Known> {
+    return {status: 'done', recordJson: await this.reader.recordOf(entry), entry};
+  }
+}

@@ -1,0 +1,86 @@
+import {rename, rm, stat} from 'node:fs/promises';
+import {dirname} from 'node:path';
+import {MediaError} from '../../errors.ts';
+import type {Host} from '../../host.ts';
+import {syncDirectory} from '../../lib/files/sync-directory.ts';
+import {typedPath} from '../../lib/files/typed-path.ts';
+import {systemCode} from '../../lib/system-code.ts';
+import {journalFailed} from '../file/errors.ts';
+import {appendAll, cannotOpen, createJournalFile} from '../file/file.ts';
+import {formatHeader} from '../file/lines.ts';
+import {commonScope} from '../file/scope.ts';
+import {lockJournal} from '../file/takeover.ts';
+import {closeAll, type JournalReader, readJournals} from './reader.ts';
+
+/**
+ * Writes one journal of all that is stored, in place of what is there once it is durable. It never writes over one of
+ * the journals read, nor over a file that is no journal.
+ */
+export async function writeMerged(
+  path: string,
+  readers: readonly JournalReader[],
+  host: Host,
+): Promise<void> {
+  const absolute = typedPath(host.cwd(), path);
+  await refuseToOverwrite(absolute, path, readers, host);
+  const lock = await lockJournal(absolute, path, host);
+  const temporary = `${absolute}.${host.uuid()}`;
+  try {
+    await copyTo(temporary, path, readers);
+    await rename(temporary, absolute);
+    await syncDirectory(dirname(absolute));
+  } catch (error) {
+    await rm(temporary, {force: true});
+    throw error instanceof MediaError ? error : journalFailed(path, 'written', error);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function refuseToOverwrite(
+  absolute: string,
+  shown: string,
+  readers: readonly JournalReader[],
+  host: Host,
+): Promise<void> {
+  let identity: string;
+  try {
+    const {dev, ino} = await stat(absolute);
+    identity = `${dev}:${ino}`;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return;
+    throw cannotOpen(shown, error);
+  }
+  for (const reader of readers) {
+    if ((await reader.identity()) !== identity) continue;
+    throw new MediaError('usage', `${shown} is one of the journals to be merged.`, {
+      hint: 'Name another file with -o; the journals stay as they are.',
+    });
+  }
+  // Whatever else is there has to be a journal to be replaced.
+  await closeAll(await readJournals([shown], host.cwd()));
+}
+
+async function copyTo(temporary: string, shown: string, readers: readonly JournalReader[]): Promise<void> {
+  const handle = await createJournalFile(temporary, shown);
+  try {
+    const scope = commonScope(readers);
+    if (scope !== undefined) await appendAll(handle, Buffer.from(`${formatHeader(scope)}\n`));
+    for (const [number, reader] of readers.entries()) {
+      const earlier = readers.slice(0, number);
+      for await (const batch of reader.lines()) {
+        const kept = batch.filter(({row, event}) => event !== 'commit' && isKept(row, reader, earlier));
+        await appendAll(handle, Buffer.from(kept.map(({text}) => `${text}\n`).join('')));
+      }
+    }
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** What is stored, and stands in no journal before: one may go on with a copy of another. */
+function isKept(row: number, {index}: JournalReader, earlier: readonly JournalReader[]): boolean {
+  const isDone = row !== -1 && index.stateOf(row) === 'done';
+  return isDone && !earlier.some(before => before.index.hasDone(index.keyOf(row)));
+}

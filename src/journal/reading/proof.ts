@@ -1,0 +1,183 @@
+import {type PathKey, pathKey} from '../file/lines.ts';
+import {idIn} from '../file/parse.ts';
+import {type Content, contentOf} from '../known/content.ts';
+import type {Entry} from '../known/journal-index.ts';
+import type {JournalInput} from './memory.ts';
+import type {JournalReader} from './reader.ts';
+import {statText} from './stat.ts';
+
+/** Whether an input's content stands in the journals exactly once, and if not, why. */
+export interface Verdict {
+  status: 'once' | 'missing' | 'doubled' | 'unknown';
+  path: PathKey;
+  /** For people: what was found instead. */
+  reason: string;
+  /** The IDs that the service gave it. */
+  ids: string[];
+  /** Whether other parts stored the same content for other paths, as parts that know nothing of each other do. */
+  isElsewhere?: true;
+}
+
+/** The SHA-256 of an input's content, in hex; asked for only where nothing else tells it. */
+export type ContentHash = () => Promise<string>;
+
+interface Found {
+  reader: JournalReader;
+  entry: Entry;
+}
+
+/** Some journals of one service taken together, which were read to know paths. */
+export class JournalSet {
+  readonly #readers: readonly JournalReader[];
+
+  constructor(readers: readonly JournalReader[]) {
+    this.#readers = readers;
+  }
+
+  /** Proves an input by its content: one stored copy of it, whatever its path was, and no upload of unknown outcome. */
+  async prove(input: Omit<JournalInput, 'types'>, hash: ContentHash): Promise<Verdict> {
+    const path = pathKey(input.path);
+    const content = this.#recalled(input) ?? contentOf(await hash(), input.size);
+    const found = this.#withContent(content);
+    const unknown = firstUnknown(found);
+    if (unknown !== undefined) return verdict('unknown', path, unknownReason(unknown));
+    const done = found.filter(({entry}) => entry.state === 'done');
+    if (done.length === 0) return verdict('missing', path, await this.#missingReason(path));
+    return this.#judge(path, done, this.#ofPath(path));
+  }
+
+  /** Proves all paths by what the journals themselves tell, in the order in which they come first. */
+  async *proveAll(): AsyncGenerator<Verdict> {
+    for (const [number, reader] of this.#readers.entries()) {
+      const earlier = this.#readers.slice(0, number);
+      for await (const {number: sighting, path} of reader.sightings()) {
+        const isFirst = reader.index.sightings?.isFirst(sighting) === true;
+        const isNew = isFirst && earlier.every(({index}) => !has(index.sightings?.of(path)));
+        if (isNew) yield await this.#provePath(path);
+      }
+    }
+  }
+
+  async #provePath(path: PathKey): Promise<Verdict> {
+    const seen = this.#ofPath(path);
+    const found = seen.flatMap(({reader, entry}) => {
+      const content = reader.index.contentOf(entry.row);
+      return content === undefined ? [] : this.#withContent(content);
+    });
+    const unknown = firstUnknown(found);
+    if (unknown !== undefined) return verdict('unknown', path, unknownReason(unknown));
+    const stands = this.#readers.some(({index}) => index.latestOf(path)?.state === 'done');
+    if (!stands) return verdict('missing', path, await this.#missingReason(path));
+    let elsewhere: Verdict | undefined;
+    for (const {reader, entry} of seen) {
+      const content = entry.state === 'done' ? reader.index.contentOf(entry.row) : undefined;
+      if (content === undefined) continue;
+      const done = this.#withContent(content).filter(one => one.entry.state === 'done');
+      const judged = await this.#judge(path, done, seen);
+      if (judged.status === 'doubled') return judged;
+      if (judged.isElsewhere) elsewhere = judged;
+    }
+    return elsewhere ?? verdict('once', path, '');
+  }
+
+  /** Of one content, sent under one type, one record is enough; parts that divide paths cannot know of each other. */
+  async #judge(path: PathKey, done: readonly Found[], ofPath: readonly Found[]): Promise<Verdict> {
+    if (done.length === 1) return verdict('once', path, '', await idsOf(done));
+    let isElsewhere = false;
+    for (const type of new Set(done.map(({entry}) => entry.contentType))) {
+      const sent = done.filter(({entry}) => entry.contentType === type);
+      const ids = await idsOf(sent);
+      if (ids.length < 2) continue;
+      const groups = [sent.filter(one => ofPath.some(other => isSame(one, other)))];
+      for (const reader of this.#readers) groups.push(sent.filter(one => one.reader === reader));
+      for (const group of groups) {
+        const doubled = await idsOf(group);
+        if (doubled.length > 1) return verdict('doubled', path, `stored ${ids.length} times`, ids);
+      }
+      isElsewhere = true;
+    }
+    const once = verdict('once', path, '', await idsOf(done.slice(0, 1)));
+    return isElsewhere ? {...once, isElsewhere} : once;
+  }
+
+  #recalled({path, size, stat}: Omit<JournalInput, 'types'>): Content | undefined {
+    if (stat === undefined) return undefined;
+    for (const {index} of this.#readers) {
+      const row = index.shortcuts.rowOf({path: pathKey(path), size, stat: statText(stat)});
+      const content = row === -1 ? undefined : index.contentOf(row);
+      if (content !== undefined) return content;
+    }
+    return undefined;
+  }
+
+  #withContent(content: Content): Found[] {
+    return this.#readers.flatMap(reader =>
+      reader.index.rowsOf(content).map(row => ({reader, entry: reader.index.entry(row)})),
+    );
+  }
+
+  #ofPath(path: PathKey): Found[] {
+    return this.#readers.flatMap(reader => {
+      const {sightings} = reader.index;
+      const rows = new Set([...(sightings?.of(path) ?? [])].map(number => sightings?.at(number).row ?? 0));
+      return [...rows].map(row => ({reader, entry: reader.index.entry(row)}));
+    });
+  }
+
+  async #missingReason(path: PathKey): Promise<string> {
+    const [latest] = this.#ofPath(path);
+    if (latest === undefined) return 'in none of the journals';
+    if (latest.entry.state === 'done') return 'stored with other content only';
+    return entryReason(latest.reader, latest.entry);
+  }
+}
+
+function verdict(status: Verdict['status'], path: PathKey, reason: string, ids: string[] = []): Verdict {
+  return {status, path, reason, ids};
+}
+
+function has(numbers: Iterator<number> | undefined): boolean {
+  return numbers !== undefined && numbers.next().done !== true;
+}
+
+function isSame(one: Found, other: Found): boolean {
+  return one.reader === other.reader && one.entry.row === other.entry.row;
+}
+
+/** An unknown outcome that another of the journals does not know to be done. */
+function firstUnknown(found: readonly Found[]): Found | undefined {
+  const readers = new Set(found.map(({reader}) => reader));
+  return found.find(({reader, entry}) => {
+    if (entry.state !== 'unknown') return false;
+    const key = reader.index.keyOf(entry.row);
+    return ![...readers].some(other => other.index.hasDone(key));
+  });
+}
+
+function unknownReason({reader}: Found): string {
+  return `sent, and no outcome is recorded in ${reader.shown}`;
+}
+
+/** Why an entry is not stored, as a phrase. */
+export async function entryReason(reader: JournalReader, entry: Entry): Promise<string> {
+  switch (entry.state) {
+    case 'failed': {
+      const {code, message} = await reader.failureOf(entry);
+      return message || code;
+    }
+    case 'unknown':
+      return 'sent, and no outcome is recorded';
+    case 'pending':
+      return entry.released ? 'to be sent again' : 'not sent to its end';
+    case 'forgotten':
+      return 'forgotten: the next run sends it';
+    case 'done':
+      return '';
+  }
+}
+
+/** The same record told twice, as in a copy of a journal, is one. */
+async function idsOf(found: readonly Found[]): Promise<string[]> {
+  const records = await Promise.all(found.map(({reader, entry}) => reader.recordOf(entry)));
+  return [...new Set(records.map(idIn))];
+}

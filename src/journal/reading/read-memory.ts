@@ -1,0 +1,26 @@
+import {MediaError} from '../../errors.ts';
+import {journalCodes} from '../file/errors.ts';
+import type {Scope} from '../file/lines.ts';
+import {refuseOtherScope} from '../file/scope.ts';
+import {JournalMemory} from './memory.ts';
+import {readJournals} from './reader.ts';
+
+/**
+ * Reads what a journal knows, for a run that sends nothing: it writes nothing and keeps nobody off. Resolves to undefined
+ * where there is none yet; rejects as opening it would. The caller closes its reader.
+ */
+export async function readMemory(
+  path: string,
+  cwd: string,
+  asked: Scope | undefined,
+): Promise<JournalMemory | undefined> {
+  try {
+    const [reader] = await readJournals([path], cwd);
+    if (reader === undefined) return undefined;
+    if (asked !== undefined && reader.scope !== undefined) refuseOtherScope(reader.scope, asked, path);
+    return new JournalMemory(reader);
+  } catch (error) {
+    if (error instanceof MediaError && error.code === journalCodes.missing) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,185 @@
+import type {MediaError} from '../../errors.ts';
+import {typedPath} from '../../lib/files/typed-path.ts';
+import {journalFailed, unusable} from '../file/errors.ts';
+import {openJournalFile, type ReadHandle, readAll, reopening} from '../file/file.ts';
+import type {Place} from '../file/group-sync.ts';
+import type {PathKey, Scope} from '../file/lines.ts';
+import {isWriterLine, parseLine, recordIn, type UploadLine} from '../file/parse.ts';
+import {damagedLine, rawLines} from '../file/raw-lines.ts';
+import {commonScope} from '../file/scope.ts';
+import type {Entry, EntryState, JournalIndex} from '../known/journal-index.ts';
+import {type Recovery, recover} from './recovery.ts';
+
+/** So many bytes are read at least. */
+const readAhead = 16 * 1024;
+
+/** A journal that was read: its entries, and what their lines tell beyond them. */
+export class JournalReader {
+  /** The file as the user named it. */
+  readonly shown: string;
+  readonly index: JournalIndex;
+  /** What it is about; undefined while nothing is in it. */
+  readonly scope: Scope | undefined;
+  readonly #handle: ReadHandle;
+  #block: {start: number; bytes: Buffer} = {start: 0, bytes: Buffer.alloc(0)};
+
+  constructor(shown: string, {index, scope}: Pick<Recovery, 'index' | 'scope'>, handle: ReadHandle) {
+    this.shown = shown;
+    this.index = index;
+    this.scope = scope;
+    this.#handle = handle;
+  }
+
+  /** The service's record of an entry that is done, its JSON as it was received. */
+  async recordOf(entry: Entry): Promise<string> {
+    return recordIn(await this.#textOf(entry)) ?? this.#changed();
+  }
+
+  /** What the line tells that an entry was found in, beside its record. */
+  async lineOf(entry: Entry): Promise<UploadLine> {
+    return this.#uploadLine(entry);
+  }
+
+  /** Why an entry failed. */
+  async failureOf(entry: Entry): Promise<{code: string; message: string}> {
+    const line = await this.#uploadLine(entry);
+    return line.event === 'failed' ? {code: line.code, message: line.message} : {code: '', message: ''};
+  }
+
+  /** All paths with their contents, in the order in which they were told of. The journal was read to know paths. */
+  async *sightings(): AsyncGenerator<{number: number; path: PathKey; entry: Entry}> {
+    const {sightings} = this.index;
+    for (let number = 0; sightings !== undefined && number < sightings.count; number += 1) {
+      yield {number, path: await this.pathOf(number), entry: this.index.entry(sightings.at(number).row)};
+    }
+  }
+
+  /** The uploads of a path that are in a state, the latest first. The journal was read to know paths. */
+  entriesOf(path: PathKey, state: EntryState): Entry[] {
+    const {sightings} = this.index;
+    const rows = new Set([...(sightings?.of(path) ?? [])].map(number => sightings?.at(number).row ?? -1));
+    return [...rows].filter(row => this.index.stateOf(row) === state).map(row => this.index.entry(row));
+  }
+
+  /** All uploads that are in a state, in the order in which they were begun, each with the path it was begun for. */
+  async *entriesIn(state: EntryState): AsyncGenerator<{path: PathKey; entry: Entry}> {
+    const seen = new Set<number>();
+    for await (const {path, entry} of this.sightings()) {
+      if (entry.state !== state || seen.has(entry.row)) continue;
+      seen.add(entry.row);
+      yield {path, entry};
+    }
+  }
+
+  /** The path of a sighting. */
+  async pathOf(number: number): Promise<PathKey> {
+    const place = this.index.sightings?.at(number);
+    const line = place === undefined ? this.#changed() : await this.#uploadLine(place);
+    return 'path' in line ? line.path : this.#changed();
+  }
+
+  /** The error for an entry whose line cannot be relied on; `what` goes on with the sentence that begins with the line. */
+  async damage({offset}: Entry, what: string): Promise<MediaError> {
+    for await (const batch of rawLines(this.#handle, this.shown)) {
+      const line = batch.find(one => one.offset === offset);
+      if (line !== undefined) return damagedLine(this.shown, line.number, what);
+    }
+    return this.#changed();
+  }
+
+  /** All lines of the file that tell of an upload, and of which. */
+  async *lines(): AsyncGenerator<{text: string; event: UploadLine['event']; row: number}[]> {
+    for await (const batch of rawLines(this.#handle, this.shown)) {
+      yield batch.flatMap(({bytes}) => {
+        const text = bytes.toString();
+        const line = parseLine(text);
+        if (line === undefined || line.event === 'header' || isWriterLine(line)) return [];
+        return [{text, event: line.event, row: this.index.rowOf(line.key)}];
+      });
+    }
+  }
+
+  /** What tells one file from another, whatever it is called. */
+  async identity(): Promise<string> {
+    const {dev, ino} = await this.#handle.stat();
+    return `${dev}:${ino}`;
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+
+  #changed(): never {
+    throw unusable(`The journal ${this.shown} was changed while it was being read`, 'Try again.');
+  }
+
+  async #uploadLine(place: Place): Promise<UploadLine> {
+    const line = parseLine(await this.#textOf(place));
+    return line === undefined || line.event === 'header' || isWriterLine(line) ? this.#changed() : line;
+  }
+
+  async #textOf({offset, length}: Place): Promise<string> {
+    return (await this.#bytesAt(offset, length)).toString();
+  }
+
+  /** Mostly one line is asked for after the other; what was written stays as it is. */
+  async #bytesAt(offset: number, length: number): Promise<Buffer> {
+    const {start, bytes} = this.#block;
+    if (offset >= start && offset + length <= start + bytes.length)
+      return bytes.subarray(offset - start, offset - start + length);
+    try {
+      const block = await readAll(this.#handle, offset, Math.max(length, readAhead));
+      this.#block = {start: offset, bytes: block};
+      return block.subarray(0, length);
+    } catch (error) {
+      throw journalFailed(this.shown, 'read', error);
+    }
+  }
+}
+
+/** As many journals are kept open at once, so that hundreds of shards fit under a low limit of open files. */
+const keptOpen = 16;
+
+/**
+ * Reads journals of one service, without writing to them; runs may be at work on them. The caller closes them. Rejects
+ * where they are of different services. `paths`: whether they are to be known by paths.
+ */
+export async function readJournals(
+  paths: readonly string[],
+  cwd: string,
+  options: {paths?: boolean} = {},
+): Promise<JournalReader[]> {
+  const readers: JournalReader[] = [];
+  try {
+    for (const path of paths) readers.push(await readOne(path, cwd, paths.length <= keptOpen, options));
+    commonScope(readers);
+    return readers;
+  } catch (error) {
+    await closeAll(readers);
+    throw error;
+  }
+}
+
+async function readOne(
+  path: string,
+  cwd: string,
+  staysOpen: boolean,
+  options: {paths?: boolean},
+): Promise<JournalReader> {
+  const absolute = typedPath(cwd, path);
+  const handle = await openJournalFile(absolute, path, 'read');
+  let isKept = false;
+  try {
+    const recovery = await recover(handle, path, options);
+    recovery.takeRest();
+    isKept = staysOpen;
+    return new JournalReader(path, recovery, staysOpen ? handle : reopening(absolute, path));
+  } finally {
+    if (!isKept) await handle.close();
+  }
+}
+
+/** Closes journals that were read. */
+export async function closeAll(readers: readonly JournalReader[]): Promise<void> {
+  for (const reader of readers) await reader.close();
+}

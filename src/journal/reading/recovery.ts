@@ -1,0 +1,131 @@
+import type {ReadHandle} from '../file/file.ts';
+import {headerStart, type Scope} from '../file/lines.ts';
+import {isWriterLine, type ParsedLine, parseLine, type WriterLine} from '../file/parse.ts';
+import {damagedLine, type RawLine, rawLines} from '../file/raw-lines.ts';
+import {joinedScope, scopeOf} from '../file/scope.ts';
+import {JournalIndex} from '../known/journal-index.ts';
+
+const utf8 = new TextDecoder('utf-8', {fatal: true});
+
+/** What was read of a journal, line by line. Nothing is ever written. */
+export class Recovery {
+  readonly index: JournalIndex;
+  /** What its headers say; undefined while it has none. */
+  scope: Scope | undefined;
+  /** Where the next line to be taken begins. */
+  next = {offset: 0, number: 1};
+  /** A last line without its line break, which was not taken. */
+  rest: RawLine | undefined;
+  readonly #shown: string;
+  /** The line by which the last writer began. */
+  #writer: WriterLine | undefined;
+  #isClosed = true;
+  /** A line that is none: cut off, if a writer begins after it, and else damaged. */
+  #doubt: {number: number; what: string} | undefined;
+
+  constructor(shown: string, options: {paths?: boolean | undefined}) {
+    this.#shown = shown;
+    this.index = new JournalIndex(options);
+  }
+
+  /** The last writer, where it has not said that it has ended. */
+  get writer(): WriterLine | undefined {
+    return this.#isClosed ? undefined : this.#writer;
+  }
+
+  /** Takes in all whole lines that were not taken yet. */
+  async read(handle: ReadHandle): Promise<void> {
+    this.rest = undefined;
+    for await (const lines of rawLines(handle, this.#shown, this.next)) {
+      for (const line of lines) {
+        if (line.ended) this.take(line);
+        else this.#keep(line);
+      }
+    }
+  }
+
+  /** Takes in a last line that lacks nothing but its line break. */
+  takeRest(): void {
+    if (this.rest !== undefined) this.take(this.rest);
+  }
+
+  take(line: RawLine): void {
+    this.next = {offset: line.offset + line.bytes.length + 1, number: line.number + 1};
+    const parsed = parseBytes(line.bytes);
+    if (this.scope === undefined && parsed?.event !== 'header') {
+      if (parsed !== undefined || line.number > 1 || !mayBeginHeader(line.bytes))
+        scopeOf(undefined, this.#shown);
+    }
+    if (this.#doubt !== undefined) this.#judgeDoubt(parsed, this.#doubt);
+    if (parsed === undefined) this.#doubt ??= {number: line.number, what: 'is not a line of a journal'};
+    else if (!this.#fits(parsed, line))
+      this.#doubt ??= {number: line.number, what: 'belongs to an upload that no earlier line began'};
+  }
+
+  /** What an unfinished write leaves behind ends where the next writer begins. */
+  #judgeDoubt(next: ParsedLine | undefined, {number, what}: {number: number; what: string}): void {
+    if (next?.event === 'open' || next?.event === 'header') this.#doubt = undefined;
+    // Two writers may begin at once behind one torn line, each with a line break.
+    else if (next !== undefined) throw damagedLine(this.#shown, number, what);
+  }
+
+  #keep(line: RawLine): void {
+    this.rest = line;
+    const parsed = parseBytes(line.bytes);
+    if (line.number > 1) return;
+    if (parsed?.event === 'header') this.scope = scopeOf(parsed, this.#shown);
+    else if (parsed !== undefined || !mayBeginHeader(line.bytes)) scopeOf(undefined, this.#shown);
+  }
+
+  #fits(parsed: ParsedLine, line: RawLine): boolean {
+    if (parsed.event === 'header') {
+      // Journals that were joined end to end have headers in the middle.
+      this.scope = joinedScope(this.scope, scopeOf(parsed, this.#shown), this.#shown);
+      return true;
+    }
+    if (!isWriterLine(parsed)) return this.index.apply(parsed, line.offset, line.bytes.length);
+    this.#follow(parsed);
+    return true;
+  }
+
+  #follow(line: WriterLine): void {
+    if (line.event === 'open') {
+      this.index.withdraw();
+      this.#writer = line;
+      this.#isClosed = false;
+      return;
+    }
+    // Whoever another one has followed sends nothing any more.
+    if (this.#writer !== undefined && this.#writer.by !== line.by) return;
+    if (line.event === 'release') this.index.release(line.by);
+    if (line.event === 'close') this.#isClosed = true;
+  }
+}
+
+/**
+ * Reads a journal through, but for a last line without its line break. A file that is no journal, one of another version
+ * and damage reject. `paths`: whether it is to be known by paths.
+ */
+export async function recover(
+  handle: ReadHandle,
+  shown: string,
+  options: {paths?: boolean | undefined} = {},
+): Promise<Recovery> {
+  const recovery = new Recovery(shown, options);
+  await recovery.read(handle);
+  return recovery;
+}
+
+function parseBytes(bytes: Uint8Array): ParsedLine | undefined {
+  try {
+    return parseLine(utf8.decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a text is what a header that was cut off looks like. */
+function mayBeginHeader(bytes: Buffer): boolean {
+  const text = bytes.toString('latin1');
+  return text !== '' && (text.startsWith(headerStart) || headerStart.startsWith(text));
+}

@@ -1,0 +1,241 @@
+import {constants} from 'node:fs';
+import {copyFile, link, open, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {MediaError} from '../../errors.ts';
+import type {Host, StopSignal} from '../../host.ts';
+import {parseObject} from '../json.ts';
+import {hasShape} from '../shape.ts';
+import {systemCode} from '../system-code.ts';
+import {type Holder, holderHere, holderShape, stateOf} from './holder.ts';
+
+/** Thrown when a lock stays with another process; `holder` is unknown where the lock could not be read. */
+export class LockHeld extends Error {
+  readonly holder: Holder | undefined;
+
+  constructor(path: string, holder: Holder | undefined) {
+    super(`${path} is held by another process.`);
+    this.holder = holder;
+  }
+}
+
+/** A holder that nobody here can judge is taken to be gone when it has not renewed its lock for so long, in milliseconds. */
+export const staleMs = 90_000;
+
+const waitMs = 10_000;
+
+/** What FAT and some network shares say. */
+const noHardLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+const breakerPatienceMs = 2_000;
+
+/** How often something is looked at whose holder nobody here can judge, in milliseconds. */
+export const lookMs = 250;
+
+/**
+ * Runs `action` while no other process runs one under the same lock file. A holder that died on this machine is
+ * replaced at once; a living one is waited for, up to 10 s.
+ */
+export async function withLock<T>(path: string, host: Host, action: () => Promise<T>): Promise<T> {
+  const lock = await acquireLock(path, host, {patienceMs: waitMs}).catch(error => {
+    if (!(error instanceof LockHeld)) throw error;
+    throw new MediaError('config_unusable', error.message, {
+      hint: 'Wait until the other media command has ended, then try again; if there is none, remove that file.',
+    });
+  });
+  try {
+    return await action();
+  } finally {
+    await lock.release();
+  }
+}
+
+export interface LockOptions {
+  /** How long a living holder is waited for, in milliseconds. */
+  patienceMs?: number;
+  /** Whether one that nobody here can judge is waited for until it has renewed its lock, or is stale; told once. */
+  onUnjudged?: (holder: Holder | undefined) => void;
+  /** Whether one that nobody here can judge is taken to be gone. */
+  isGone?: boolean;
+  stop?: StopSignal | undefined;
+}
+
+/**
+ * Takes a lock. A holder that died on this machine is replaced at once, and one that nobody here can judge when it has
+ * been silent for 90 s; rejects with LockHeld when another keeps it for longer than the patience.
+ */
+export async function acquireLock(path: string, host: Host, options: LockOptions = {}): Promise<Lock> {
+  const holder = holderHere(host);
+  const candidate = `${path}.${holder.token}`;
+  try {
+    await writeFile(candidate, JSON.stringify(holder), {mode: 0o600, flag: 'wx'});
+    const replaced = await new Taking(candidate, path, host, options).take();
+    return new Lock(path, holder, replaced);
+  } finally {
+    await rm(candidate, {force: true});
+  }
+}
+
+/** A lock that this process holds. */
+export class Lock {
+  readonly path: string;
+  readonly holder: Holder;
+  /** Whose lock it was before, where that had not been given back. */
+  readonly replaced: Holder | undefined;
+
+  constructor(path: string, holder: Holder, replaced: Holder | undefined) {
+    this.path = path;
+    this.holder = holder;
+    this.replaced = replaced;
+  }
+
+  /** Whether it is still ours. */
+  async isOurs(): Promise<boolean> {
+    return (await holderOf(this.path))?.token === this.holder.token;
+  }
+
+  /** Shows others that this process lives, if it is still ours: by the time that its file system gives the file. */
+  async renew(): Promise<void> {
+    const handle = await open(this.path, 'r+').catch(() => undefined);
+    try {
+      // By one descriptor: what was put in its place meanwhile is not written to.
+      if (handle === undefined || tokenIn(await handle.readFile('utf8')) !== this.holder.token) return;
+      await handle.write(JSON.stringify(this.holder), 0);
+    } finally {
+      await handle?.close();
+    }
+  }
+
+  /** The time that its file system gives to a write of now, in milliseconds; it shows that this process lives, too. */
+  async touched(): Promise<number> {
+    await this.renew();
+    return (await stat(this.path)).mtimeMs;
+  }
+
+  /** Gives it back, if it is still ours. */
+  async release(): Promise<void> {
+    if (await this.isOurs()) await rm(this.path, {force: true});
+  }
+}
+
+interface Found {
+  holder: Holder | undefined;
+  state: 'alive' | 'dead' | 'unknown';
+  renewedAt: bigint;
+  ageMs: number;
+}
+
+/** One process's attempt to take a lock. */
+class Taking {
+  readonly #candidate: string;
+  readonly #path: string;
+  readonly #host: Host;
+  readonly #options: LockOptions;
+  /** What was found first of a holder that nobody here can judge. */
+  #first: Found | undefined;
+
+  constructor(candidate: string, path: string, host: Host, options: LockOptions) {
+    this.#candidate = candidate;
+    this.#path = path;
+    this.#host = host;
+    this.#options = options;
+  }
+
+  /** A hard link appears whole or not at all, so no process ever reads half a lock. */
+  async take(): Promise<Holder | undefined> {
+    const {clock, random} = this.#host;
+    const start = clock.monotonic();
+    let replaced: Holder | undefined;
+    while (!(await linked(this.#candidate, this.#path))) {
+      const found = await this.#look(this.#path);
+      if (found === undefined) continue;
+      const isGone = this.#isGone(found);
+      if (isGone && (await this.#remove(found))) {
+        replaced = found.holder;
+        continue;
+      }
+      // Others may be at work on a dead lock; that takes them no time that anybody would notice.
+      const patience = Math.max(this.#options.patienceMs ?? 0, isGone ? breakerPatienceMs : 0);
+      const isWaiting = !isGone && found.state === 'unknown' && this.#waitsFor(found);
+      if (!isWaiting && clock.monotonic() - start >= patience) throw new LockHeld(this.#path, found.holder);
+      await clock.sleep(isWaiting ? lookMs : 5 + 20 * random(), this.#options.stop);
+    }
+    return replaced;
+  }
+
+  #isGone({state, ageMs}: Found): boolean {
+    if (state === 'unknown') return this.#options.isGone === true || ageMs >= staleMs;
+    return state === 'dead';
+  }
+
+  /** Whether it is still open what has become of the holder: one that renews its lock lives. */
+  #waitsFor(found: Found): boolean {
+    const {onUnjudged} = this.#options;
+    if (onUnjudged === undefined) return false;
+    if (this.#first === undefined) onUnjudged(found.holder);
+    this.#first ??= found;
+    return this.#first.renewedAt === found.renewedAt;
+  }
+
+  async #look(path: string): Promise<Found | undefined> {
+    const there = await stat(path, {bigint: true}).catch(() => undefined);
+    if (there === undefined) return undefined;
+    const holder = await holderOf(path);
+    const state = holder === undefined ? 'unknown' : stateOf(holder, this.#host);
+    if (state !== 'unknown') return {holder, state, renewedAt: there.mtimeNs, ageMs: 0};
+    // Against a file that was written just now: no two clocks are compared.
+    await writeFile(this.#candidate, await readFile(this.#candidate));
+    const now = await stat(this.#candidate, {bigint: true});
+    return {holder, state, renewedAt: there.mtimeNs, ageMs: Number(now.mtimeNs - there.mtimeNs) / 1e6};
+  }
+
+  /**
+   * Only who holds the breaker removes a lock, so that a lock found dead is still that dead one when it goes. A process
+   * that died with the breaker in hand is found dead in turn.
+   */
+  async #remove(found: Found): Promise<boolean> {
+    const breaker = `${this.#path}.breaker`;
+    if (!(await linked(this.#candidate, breaker))) {
+      const other = await this.#look(breaker);
+      if (other !== undefined && this.#isGone(other)) await rm(breaker, {force: true});
+      return false;
+    }
+    try {
+      const now = await this.#look(this.#path);
+      const isSame = now?.holder?.token === found.holder?.token && now?.renewedAt === found.renewedAt;
+      if (isSame) await rm(this.#path, {force: true});
+      return isSame;
+    } finally {
+      await rm(breaker, {force: true});
+    }
+  }
+}
+
+async function linked(candidate: string, path: string): Promise<boolean> {
+  try {
+    await link(candidate, path);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false;
+    if (!noHardLinks.has(systemCode(error) ?? '')) throw error;
+  }
+  return copied(candidate, path);
+}
+
+/** Where there are no hard links: as exclusive, but a lock may be read before its content is there, and is not dead then. */
+async function copied(candidate: string, path: string): Promise<boolean> {
+  try {
+    await copyFile(candidate, path, constants.COPYFILE_EXCL);
+    return true;
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+    return false;
+  }
+}
+
+async function holderOf(path: string): Promise<Holder | undefined> {
+  const holder = parseObject(await readFile(path, 'utf8').catch(() => ''));
+  return holder !== undefined && hasShape(holder, holderShape) ? holder : undefined;
+}
+
+function tokenIn(text: string): unknown {
+  return parseObject(text)?.['token'];
+}

@@ -1,0 +1,164 @@
+import {MediaError} from '../../errors.ts';
+import type {Clock, StopSignal} from '../../host.ts';
+import {Stop} from '../../lib/stop.ts';
+import type {Stored, UploadAnswer, Uploader} from '../../service/uploader.ts';
+import type {OpenSource} from '../../sources/open/source.ts';
+import {type BodyOptions, type BodyWatcher, openBody} from './body.ts';
+import type {Failure, Phase} from './retry.ts';
+
+export interface AttemptOptions extends Pick<BodyOptions, 'rateLimit' | 'sha256' | 'commit'> {
+  source: OpenSource;
+  contentType: string;
+  /** A UUID, the same for every attempt at this content. */
+  idempotencyKey: string;
+  uploader: Uploader;
+  clock: Clock;
+  /** How long an attempt may send nothing, in milliseconds. */
+  stallTimeoutMs: number;
+  /** How long the service may take to respond after the last byte, in milliseconds. */
+  answerTimeoutMs: number;
+  /** Aborted when the run should end. */
+  stop: StopSignal<MediaError>;
+  /** Called with the number of bytes of this attempt that have been sent. */
+  onProgress: (sentBytes: number) => void;
+}
+
+/** `phase`: how far the attempt got. */
+export interface FailedAttempt {
+  kind: 'failed';
+  phase: Phase;
+  failure: Failure;
+}
+
+/** How long it takes to read a response that arrived before a timeout. */
+const lateReadMs = 100;
+
+/** How long a released upload may still wait for its response after the run should end. */
+const graceMs = 5_000;
+
+/**
+ * Makes one attempt to upload a file: connects, sends all but the last chunk, checks the source, releases the last chunk and
+ * reads the response. Rejects only for a bug. Before the phase `released` the request cannot have taken effect.
+ */
+export function attemptUpload(options: AttemptOptions): Promise<Stored | FailedAttempt> {
+  return new Attempt(options).run();
+}
+
+class Attempt implements BodyWatcher {
+  readonly #options: AttemptOptions;
+  readonly #abort = new Stop();
+  #phase: Phase = 'connecting';
+  #failure: Failure | undefined;
+  #bug: unknown;
+  #ended = false;
+  #cancelTimer = () => {};
+
+  constructor(options: AttemptOptions) {
+    this.#options = options;
+  }
+
+  async run(): Promise<Stored | FailedAttempt> {
+    const {stop, uploader, contentType, idempotencyKey} = this.#options;
+    const onStop = () => this.#stop();
+    stop.addEventListener('abort', onStop, {once: true});
+    onStop();
+    try {
+      const body = await openBody({...this.#options, signal: this.#abort}, this);
+      return this.#judge(await uploader.upload({contentType, idempotencyKey, body, signal: this.#abort}));
+    } catch (error) {
+      if (this.#bug !== undefined) throw this.#bug;
+      return this.#failed(this.#failure ?? asFailure(error));
+    } finally {
+      // The body may still be read by a connection that is closed.
+      this.#ended = true;
+      this.#cancelTimer();
+      stop.removeEventListener('abort', onStop);
+    }
+  }
+
+  #judge(answer: UploadAnswer): Stored | FailedAttempt {
+    // A refusal counts even if the run was stopped or the source failed in the meantime.
+    if (answer.kind === 'refused') return this.#failed(answer);
+    if (this.#phase !== 'released') {
+      // Even if the rest of that response never came: it must not look like a stall, which is retried.
+      const premature: Failure = {kind: 'premature', status: answer.kind === 'stored' ? 200 : answer.status};
+      return this.#failed(
+        this.#failure === undefined || this.#failure.kind === 'stall' ? premature : this.#failure,
+      );
+    }
+    return answer.kind === 'stored' ? answer : this.#failed(this.#failure ?? answer);
+  }
+
+  #failed(failure: Failure): FailedAttempt {
+    return {kind: 'failed', phase: this.#phase, failure};
+  }
+
+  sending(): void {
+    this.#phase = 'held';
+    this.#watchForStall();
+  }
+
+  waiting(): void {
+    this.#setTimer(() => () => {});
+  }
+
+  sent(bytes: number): void {
+    this.#options.onProgress(bytes);
+    if (this.#phase === 'held') this.#watchForStall();
+  }
+
+  released(): void {
+    this.#phase = 'released';
+    this.#watchForAnswer();
+  }
+
+  /** Keeps why a body failed, since the request itself only reports that it ended. */
+  failed(error: unknown): void {
+    if (error instanceof MediaError) this.#failure ??= {kind: 'error', error};
+    else this.#bug ??= error;
+  }
+
+  /** Ends the attempt; only the first failure counts. */
+  #end(failure: Failure): void {
+    this.#failure ??= failure;
+    this.#abort.abort(new MediaError('interrupted', 'The attempt was ended.'));
+  }
+
+  #stop(): void {
+    const {stop, clock} = this.#options;
+    const {reason: error} = stop;
+    if (error === undefined) return;
+    const failure: Failure = {kind: 'stopped', error};
+    if (this.#phase !== 'released') this.#end(failure);
+    else this.#setTimer(() => clock.after(graceMs, () => this.#end(failure)));
+  }
+
+  #setTimer(start: () => () => void): void {
+    this.#cancelTimer();
+    if (!this.#ended) this.#cancelTimer = start();
+  }
+
+  /** Restarted with each sign of progress. */
+  #watchForStall(): void {
+    const {clock, stallTimeoutMs} = this.#options;
+    this.#setTimer(() =>
+      clock.after(stallTimeoutMs, () => this.#endLate({kind: 'stall', afterMs: stallTimeoutMs})),
+    );
+  }
+
+  #watchForAnswer(): void {
+    const {clock, answerTimeoutMs} = this.#options;
+    this.#setTimer(() =>
+      clock.after(answerTimeoutMs, () => this.#endLate({kind: 'answer-timeout', afterMs: answerTimeoutMs})),
+    );
+  }
+
+  /** When this process has been stopped (SIGSTOP, a laptop that slept), its time is up before it can read what has arrived. */
+  #endLate(failure: Failure): void {
+    this.#setTimer(() => this.#options.clock.after(lateReadMs, () => this.#end(failure)));
+  }
+}
+
+function asFailure(error: unknown): Failure {
+  return error instanceof MediaError ? {kind: 'error', error} : {kind: 'connection', cause: error};
+}

@@ -1,0 +1,133 @@
+import {createHash} from 'node:crypto';
+import type {Clock, StopSignal} from '../../host.ts';
+import type {Body, Wire} from '../../http/http.ts';
+import type {OpenSource, SmallContent} from '../../sources/open/source.ts';
+import {chunksOf, cutShort, Pace, smallestChunk} from './chunks.ts';
+import type {RateLimit} from './rate-limit.ts';
+
+export interface BodyOptions {
+  source: OpenSource;
+  clock: Clock;
+  /** Aborted when the attempt ends. */
+  signal: StopSignal;
+  /** Shared by all uploads, if there is a limit. */
+  rateLimit?: RateLimit | undefined;
+  /**
+   * Resolves once the journal records that the last chunk is about to be sent; `sha256` is of the whole content, in hex.
+   * The content is hashed only where this is given, and `sha256` is not.
+   */
+  commit?: ((sha256: string) => Promise<void>) | undefined;
+  /** Of the whole content, where it is known beforehand. */
+  sha256?: string | undefined;
+}
+
+/** Is told how much of a body has been sent. */
+export interface BodyWatcher {
+  /** The next bytes are about to be sent. */
+  sending(): void;
+  /** The next bytes wait for the rate limit. */
+  waiting(): void;
+  /** This many bytes have left the process. */
+  sent(bytes: number): void;
+  /** The last bytes are about to be sent: from now on the request may take effect. */
+  released(): void;
+  /** The source could not be sent, or there is a bug. */
+  failed(error: unknown): void;
+}
+
+/** Bodies of this size or more wait for a round trip before their release, since the service may be refusing them. */
+const longPauseBytes = 4 * 1024 * 1024;
+
+/** Smaller bodies wait this many milliseconds, enough for a nearby service; those of one chunk do not wait. */
+const shortPauseMs = 5;
+
+/** Opens a source as the body of one attempt. A small file is read here, others while they are sent. */
+export async function openBody(options: BodyOptions, watcher: BodyWatcher): Promise<Body> {
+  const {source, rateLimit} = options;
+  const small = rateLimit === undefined ? await source.small?.() : undefined;
+  if (small !== undefined && small.bytes.length < source.size) throw await cutShort(source);
+  return new UploadBody(options, watcher, small);
+}
+
+/**
+ * The body of one attempt. Its last chunk is held back until a refusal had time to arrive, the source is found unchanged, and
+ * the journal records that the chunk is about to be sent. Then it is released.
+ */
+class UploadBody implements Body {
+  readonly length: number;
+  readonly content: Body['content'];
+  readonly #options: BodyOptions;
+  readonly #watcher: BodyWatcher;
+  readonly #small: SmallContent | undefined;
+
+  constructor(options: BodyOptions, watcher: BodyWatcher, small: SmallContent | undefined) {
+    this.#options = options;
+    this.#watcher = watcher;
+    this.#small = small;
+    this.length = options.source.size;
+    // A body that waits for nothing is sent together with the request head.
+    this.content =
+      small !== undefined && options.commit === undefined ? small.bytes : wire => this.#chunks(wire);
+  }
+
+  release(): void {
+    const isWhole = this.content instanceof Uint8Array;
+    if (isWhole) this.#verifyAtOnce();
+    this.#watcher.released();
+    if (isWhole) this.#watcher.sent(this.length);
+  }
+
+  #verifyAtOnce(): void {
+    try {
+      this.#small?.verify();
+    } catch (error) {
+      this.#watcher.failed(error);
+      throw error;
+    }
+  }
+
+  async *#chunks(wire: Wire): AsyncGenerator<Uint8Array> {
+    const {source, clock, commit, rateLimit, sha256} = this.#options;
+    const pace = new Pace(rateLimit?.chunkBytes);
+    const digest = commit === undefined || sha256 !== undefined ? undefined : createHash('sha256');
+    let sent = 0;
+    this.#watcher.sending();
+    try {
+      const chunks = this.#small === undefined ? chunksOf(source, pace, wire) : [this.#small.bytes];
+      for await (const chunk of chunks) {
+        if (rateLimit !== undefined) await this.#keepTo(rateLimit, chunk.length);
+        digest?.update(chunk);
+        if (sent + chunk.length === source.size) await this.#hold(wire, sha256 ?? digest?.digest('hex'));
+        const start = clock.monotonic();
+        yield chunk;
+        pace.learn(clock.monotonic() - start);
+        sent += chunk.length;
+        this.#watcher.sent(sent);
+      }
+    } catch (error) {
+      this.#watcher.failed(error);
+      throw error;
+    }
+  }
+
+  /** Waiting for the rate limit is not a stall. */
+  async #keepTo(rateLimit: RateLimit, bytes: number): Promise<void> {
+    this.#watcher.waiting();
+    await rateLimit.take(bytes, this.#options.signal);
+    this.#watcher.sending();
+  }
+
+  async #hold(wire: Wire, sha256: string | undefined): Promise<void> {
+    const {source, clock, commit, signal} = this.#options;
+    const pauseMs = pauseBeforeRelease(source.size, wire.connectMs);
+    if (pauseMs > 0) await clock.sleep(pauseMs, signal);
+    await source.verify();
+    if (sha256 !== undefined) await commit?.(sha256);
+    signal.throwIfAborted();
+  }
+}
+
+function pauseBeforeRelease(size: number, connectMs: number): number {
+  if (size <= smallestChunk) return 0;
+  return size < longPauseBytes ? shortPauseMs : Math.min(1_000, Math.max(shortPauseMs, 2 * connectMs));
+}

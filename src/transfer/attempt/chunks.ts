@@ -1,0 +1,97 @@
+import {MediaError} from '../../errors.ts';
+import type {Wire} from '../../http/http.ts';
+import type {OpenSource} from '../../sources/open/source.ts';
+
+/** The size of a read, in bytes, and the largest chunk. */
+const blockBytes = 256 * 1024;
+
+/** The smallest chunk without a rate limit, in bytes. */
+export const smallestChunk = 64 * 1024;
+
+/**
+ * The size of chunks: large on a fast connection, for throughput, and small on a slow one, where each chunk that is sent
+ * restarts the stall timeout.
+ */
+export class Pace {
+  readonly #isFixed: boolean;
+  chunkBytes: number;
+
+  constructor(fixedBytes: number | undefined) {
+    this.#isFixed = fixedBytes !== undefined;
+    this.chunkBytes = fixedBytes ?? smallestChunk;
+  }
+
+  /** Adapts the size to the time that the last chunk took. */
+  learn(elapsedMs: number): void {
+    if (this.#isFixed) return;
+    if (elapsedMs < 10) this.chunkBytes = Math.min(blockBytes, this.chunkBytes * 2);
+    else if (elapsedMs > 100) this.chunkBytes = smallestChunk;
+  }
+}
+
+/**
+ * The bytes of a source in order, read one block ahead. A chunk may be overwritten when the next one is asked for, so that
+ * two blocks of memory are enough for a file of any size: one is sent while the other is read. Rejects with
+ * `source_changed` if the bytes end before the source's size.
+ */
+export async function* chunksOf(source: OpenSource, pace: Pace, wire: Wire): AsyncGenerator<Uint8Array> {
+  const memory = new Blocks(source.size, wire);
+  let position = 0;
+  let next = source.read(0, blockBytes, memory.next());
+  while (position < source.size) {
+    const block = await next;
+    if (block.length === 0) throw await cutShort(source);
+    position += block.length;
+    if (position < source.size) next = quietly(source.read(position, blockBytes, memory.next()));
+    for (let start = 0; start < block.length; ) {
+      const end = Math.min(block.length, start + pace.chunkBytes);
+      yield block.subarray(start, end);
+      start = end;
+    }
+  }
+}
+
+const blockCount = 2;
+
+/** The memory that blocks are read into, used in turn. */
+class Blocks {
+  readonly #isReused: boolean;
+  readonly #wire: Wire;
+  readonly #blocks: Uint8Array[] = [];
+  #turn = 0;
+
+  constructor(size: number, wire: Wire) {
+    // A source that fits into one block gets memory of its own size.
+    this.#isReused = size > blockBytes;
+    this.#wire = wire;
+  }
+
+  /** The memory for the next block; undefined for new memory. */
+  next(): Uint8Array | undefined {
+    if (!this.#isReused) return undefined;
+    const turn = this.#turn++ % blockCount;
+    // Otherwise wrong bytes would arrive unnoticed.
+    if (turn in this.#blocks && this.#wire.unsentBytes > 0)
+      throw new Error('A chunk was asked for before the last one had been sent.');
+    this.#blocks[turn] ??= Buffer.allocUnsafeSlow(blockBytes);
+    return this.#blocks[turn];
+  }
+}
+
+/** The error for a file that ended before its size; it says how the file changed, if that is visible. */
+export async function cutShort(source: OpenSource): Promise<unknown> {
+  return source.verify().then(
+    () =>
+      new MediaError(
+        'source_changed',
+        'The file ended before its size: it changed while it was being uploaded.',
+      ),
+    (error: unknown) => error,
+  );
+}
+
+/** Prevents an unhandled rejection of a promise that is awaited later. */
+function quietly<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}

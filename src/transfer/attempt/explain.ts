@@ -1,0 +1,202 @@
+import {MediaError, type MediaErrorDetails} from '../../errors.ts';
+import type {Refused} from '../../service/uploader.ts';
+import type {Decision, Failure, Phase} from './retry.ts';
+
+/** The error to show for a failed attempt. `host` names the service. */
+export function explain(phase: Phase, failure: Failure, decision: Decision, host: string): MediaError {
+  const error = describe(failure, host);
+  return decision.action === 'unknown' ? outcomeUnknown(phase, failure, error) : error;
+}
+
+function describe(failure: Failure, host: string): MediaError {
+  switch (failure.kind) {
+    case 'error':
+    case 'stopped':
+      return failure.error;
+    case 'connection':
+      return new MediaError('connection_lost', `The connection to ${host} broke.`, {cause: failure.cause});
+    case 'stall':
+      return new MediaError('stalled', `${host} accepted no more data for ${seconds(failure.afterMs)}.`, {
+        hint: 'On a very slow link, raise --stall-timeout.',
+      });
+    case 'answer-timeout':
+      return new MediaError(
+        'stalled',
+        `${host} did not respond within ${seconds(failure.afterMs)} of the last byte.`,
+      );
+    case 'unreadable':
+      return new MediaError(
+        'unexpected_answer',
+        `${host} answered ${failure.status}, but the response was ${failure.problem}.`,
+        {
+          status: failure.status,
+        },
+      );
+    case 'premature':
+      return new MediaError(
+        'premature_answer',
+        `${host} answered ${failure.status} before it had the whole file.`,
+        {status: failure.status, hint: 'Check the base URL: the media service does not respond like this.'},
+      );
+    case 'refused':
+      return describeRefusal(failure, host);
+  }
+}
+
+/** The error for a response that is not a success. */
+export function describeRefusal(refusal: Refused, host: string): MediaError {
+  const {status} = refusal;
+  const said = refusal.message ? `: ${shortened(refusal.message)}` : '';
+  const details: MediaErrorDetails = {
+    status,
+    serviceCode: refusal.serviceCode,
+  };
+  const noRecord = refusal.message === undefined;
+  if (status === 401) {
+    return new MediaError('unauthorized', sentence(`${host} does not know this API key (401)${said}`), {
+      ...details,
+      hint: 'Copy the key again from the profile page of the service.',
+    });
+  }
+  if (status === 403 || status === 404) {
+    return new MediaError(
+      status === 403 ? 'forbidden' : 'not_found',
+      sentence(`${host} answered ${status}${said || ': the key lacks permission, or the base URL is wrong'}`),
+      {
+        ...details,
+        hint: `Check that the key may upload and that the base URL is right${noRecord ? '; the response is not an error record, so it may come from a proxy in between' : ''}.`,
+      },
+    );
+  }
+  if (status >= 300 && status < 400) return describeRedirect(refusal, host, details);
+  const code =
+    status === 429
+      ? 'rate_limited'
+      : status === 503
+        ? 'service_unavailable'
+        : status >= 500 || status === 408
+          ? 'service_failed'
+          : 'rejected';
+  const {longWaitMs} = refusal;
+  const wait = longWaitMs === undefined ? '' : ` It asks to wait ${longTime(longWaitMs)}.`;
+  return new MediaError(code, sentence(`${host} ${verb(status)}${said || plainReason(status)}`) + wait, {
+    ...details,
+    ...(longWaitMs === undefined
+      ? hintFor(status)
+      : {hint: `Try again then, or add --retry-max-wait ${Math.ceil(longWaitMs / 1000)}s.`}),
+  });
+}
+
+function verb(status: number): string {
+  if (status === 429) return 'received too many requests (429)';
+  if (status === 503) return 'is unavailable (503)';
+  if (status >= 500 || status === 408) return `failed (${status})`;
+  return `refused the request (${status})`;
+}
+
+function plainReason(status: number): string {
+  if (status === 413) return ': the file is larger than it accepts';
+  if (status === 415) return ': it does not accept this content type';
+  if (status === 411) return ': it did not see the Content-Length';
+  return '';
+}
+
+function hintFor(status: number): {hint?: string} {
+  if (status === 415)
+    return {hint: 'Set the type with --content-type, or let the bytes decide with --types content.'};
+  if (status === 411)
+    return {hint: 'A proxy in between may have taken the Content-Length away; try without it.'};
+  if (status === 429 || status === 503) return {hint: 'Try again later, or allow more tries with --retries.'};
+  return {};
+}
+
+function describeRedirect(refusal: Refused, host: string, details: MediaErrorDetails): MediaError {
+  const {location} = refusal;
+  const target =
+    location !== undefined && URL.canParse(location, `https://${host}`)
+      ? new URL(location, `https://${host}`)
+      : undefined;
+  return new MediaError(
+    'redirected',
+    `${host} redirects to ${target === undefined ? 'another URL' : target.host} (${refusal.status}); redirects are not followed, and the key is sent nowhere else.`,
+    {
+      ...details,
+      hint:
+        target === undefined
+          ? 'Check the base URL.'
+          : `If that is the service, name it with --base-url ${baseUrlIn(target)}`,
+    },
+  );
+}
+
+/** The base URL that belongs to an upload URL. */
+function baseUrlIn({origin, pathname}: URL): string {
+  return `${origin}${/^(.*)\/v1\/media\/upload\/?$/.exec(pathname)?.[1] ?? ''}`;
+}
+
+function outcomeUnknown(phase: Phase, failure: Failure, error: MediaError): MediaError {
+  const gateway =
+    failure.kind === 'refused' ? ' A gateway that responds like this has often stored nothing.' : '';
+  const limit =
+    error.status === 503 ? ' A gateway that limits requests should answer 429, which is tried again.' : '';
+  return new MediaError(
+    'outcome_unknown',
+    `${error.message} ${phase === 'released' ? 'The whole file had been sent, so it may or may not be stored.' : ''}${gateway}`.trim(),
+    {
+      hint: `Check whether the service has the file before you upload it again; --on-unknown retry sends it again automatically.${limit}`,
+      cause: error,
+      status: error.status,
+      serviceCode: error.serviceCode,
+    },
+  );
+}
+
+/** What is told of a file that is stored while its journal could not take that. */
+export function unrecorded(name: string, error: MediaError): MediaError {
+  return error.reworded({
+    message: `${name} is stored, but its journal does not say so: ${error.message}`,
+    hint: 'Its record is printed. Once the journal can be written: media journal resolve JOURNAL PATH --uploaded ID',
+  });
+}
+
+/** The error for a file that an earlier run sent completely without recording a response. */
+export function unknownSince(name: string): MediaError {
+  return new MediaError(
+    'outcome_unknown',
+    `${name} was sent completely before and no response was recorded, so it may or may not be stored.`,
+    {
+      hint: 'Check whether the service has it. To send it again, add --on-unknown retry; if it is stored: media journal resolve JOURNAL PATH --uploaded ID',
+    },
+  );
+}
+
+/** The service's message, shortened to fit a sentence. */
+function shortened(message: string): string {
+  const text = message.trim();
+  return text.length > 500 ? `${text.slice(0, 500)}...` : text;
+}
+
+/** Adds the number of attempts to a sentence. */
+export function withTries(message: string, attempts: number, most: number): string {
+  return `${message} (Attempt ${attempts} of ${most}.)`;
+}
+
+/** Removes what withTries added. */
+export function withoutTries(message: string): string {
+  return message.replace(/ \(Attempt \d+ of \d+\.\)$/, '');
+}
+
+/** Adds a full stop, unless the text ends with a punctuation mark, as a service's message may. */
+export function sentence(text: string): string {
+  return /[.!?。！？…]$/.test(text) ? text : `${text}.`;
+}
+
+/** In the largest unit that leaves a number of some size. */
+function longTime(ms: number): string {
+  if (ms >= 2 * 3_600_000) return `${Math.round(ms / 3_600_000)} hours`;
+  return ms >= 120_000 ? `${Math.round(ms / 60_000)} minutes` : seconds(ms);
+}
+
+function seconds(ms: number): string {
+  return ms < 1000 ? `${ms} ms` : `${Math.round(ms / 100) / 10} s`;
+}

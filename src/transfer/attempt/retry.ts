@@ -1,0 +1,117 @@
+import type {MediaError} from '../../errors.ts';
+import type {Refused, Unreadable} from '../../service/uploader.ts';
+
+/**
+ * How far an attempt got. Until `released`, part of the body is held back, so that the request cannot take effect
+ * (interface, 4.1, rule 1).
+ */
+export type Phase = 'opening' | 'connecting' | 'held' | 'released';
+
+/** Why an attempt failed. */
+export type Failure =
+  /** An error that is already worded: of the source, or of connecting. */
+  | {kind: 'error'; error: MediaError}
+  /** The connection broke, or the response is not HTTP. */
+  | {kind: 'connection'; cause: unknown}
+  /** Nothing could be sent for the stall timeout. */
+  | {kind: 'stall'; afterMs: number}
+  /** No response came within the answer timeout after the last byte. */
+  | {kind: 'answer-timeout'; afterMs: number}
+  /** A 2xx although the last bytes of the body were held back. */
+  | {kind: 'premature'; status: number}
+  | Unreadable
+  | Refused
+  /** The run is stopped by a signal or the deadline. */
+  | {kind: 'stopped'; error: MediaError};
+
+/** Whether a failure ends the batch: never, if it is the first response of the batch, or always. */
+export type Reach = 'never' | 'if-first' | 'always';
+
+export type Decision =
+  | {action: 'retry'}
+  /** `halt`: whether this ends the batch. */
+  | {action: 'fail'; halt: Reach}
+  | {action: 'unknown'};
+
+const retry: Decision = {action: 'retry'};
+const fail: Decision = {action: 'fail', halt: 'never'};
+const unknown: Decision = {action: 'unknown'};
+
+const passingErrors = new Set([
+  'dns_unavailable',
+  'connection_refused',
+  'connect_timeout',
+  'connect_failed',
+  'too_many_open_files',
+]);
+
+/** Decides what to do about a failure in a phase. A pure function. */
+export function decide(phase: Phase, failure: Failure): Decision {
+  switch (failure.kind) {
+    case 'error':
+      return passingErrors.has(failure.error.code) ? retry : fail;
+    case 'premature':
+      return fail;
+    case 'refused':
+      return decideRefusal(phase, failure);
+    case 'stopped':
+      return phase === 'released' ? unknown : fail;
+    case 'connection':
+    case 'stall':
+    case 'answer-timeout':
+    case 'unreadable':
+      return phase === 'released' ? unknown : retry;
+  }
+}
+
+function decideRefusal(phase: Phase, refusal: Refused): Decision {
+  const {status} = refusal;
+  if (status === 401) return {action: 'fail', halt: 'always'};
+  if (status === 403 || status === 404) return {action: 'fail', halt: 'if-first'};
+  if (status === 429 || (status === 503 && (phase !== 'released' || isOfService(refusal))))
+    return refusal.longWaitMs === undefined ? retry : fail;
+  if (status === 408 || status >= 500) return phase === 'released' ? unknown : retry;
+  return fail;
+}
+
+/** Gateways answer 503, with Retry-After too, while the service behind them still stores what it was sent. */
+function isOfService({message, serviceCode}: Refused): boolean {
+  return message !== undefined && Number.isInteger(serviceCode);
+}
+
+const baseMs = 500;
+const capMs = 20_000;
+
+/** Backoff with full jitter: a random wait in [0, min(20 s, 500 ms x 2^attempt)) for attempt 0, 1, ... */
+export function backoffMs(attempt: number, random: () => number): number {
+  return random() * Math.min(capMs, baseMs * 2 ** attempt);
+}
+
+const budgetRetries = 100;
+
+/** Limits the retries of a whole batch: an outage causes at most 100 requests more than there are files. */
+export class RetryBudget {
+  #left = budgetRetries;
+
+  /** Takes one retry; false if none is left. */
+  take(): boolean {
+    if (this.#left < 1) return false;
+    this.#left -= 1;
+    return true;
+  }
+
+  /** An uploaded file gives back its retries, or a fifth of one if it had none, as in the AWS SDKs. */
+  restore(retries: number): void {
+    this.#left = Math.min(budgetRetries, this.#left + Math.max(retries, 0.2));
+  }
+}
+
+/** Parses Retry-After (RFC 9110, section 10.2.3) into milliseconds from `now`; undefined if it is malformed. */
+export function parseRetryAfter(value: string, now: number): number | undefined {
+  const text = value.trim();
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  if (!/^[A-Z][a-z]+,? /.test(text)) return undefined;
+  // Of the three date formats, only asctime's omits the zone, which is GMT (RFC 9110, section 5.6.7).
+  const date = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}

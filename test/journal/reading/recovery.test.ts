@@ -1,0 +1,215 @@
+import {readFile} from 'node:fs/promises';
+import {describe, expect, it} from 'vitest';
+import {formatTransition} from '../../../src/journal/file/lines.ts';
+import {closeAll, readJournals} from '../../../src/journal/reading/reader.ts';
+import {
+  type Bench,
+  bench,
+  header,
+  inputOf,
+  lookup,
+  sha256,
+  upload,
+  withoutSync,
+} from '../../support/journal.ts';
+
+const ends = ['done', 'commit', 'failed', 'intent'] as const;
+const names = ends.map(end => `${end}-ü.png`);
+
+/** A journal with one input for each way that a run can leave it in. */
+async function written(): Promise<{one: Bench; bytes: Buffer}> {
+  const one = await bench();
+  await one.run(async journal => {
+    for (const [index, end] of ends.entries())
+      await upload(journal, inputOf(names[index] ?? ''), end, 'med_"\n"');
+  });
+  return {one, bytes: Buffer.from(await one.text())};
+}
+
+/** Every byte of the header and of the last lines, and some between. */
+function* cuts(bytes: Buffer): Generator<number> {
+  for (let length = 0; length <= bytes.length; length += 1) {
+    if (length < 40 || length > bytes.length - 300 || length % 7 === 0) yield length;
+  }
+}
+
+/** What a journal has to know, from its complete lines alone. */
+function expected(text: string): Map<string, string> {
+  const paths = new Map<string, string>();
+  const states = new Map<string, string>();
+  let committed = '';
+  for (const line of text.split('\n')) {
+    let fields: Record<string, string>;
+    try {
+      fields = JSON.parse(line);
+    } catch {
+      continue;
+    }
+    const {event, idempotencyKey = '', path} = fields;
+    if (event === 'intent') paths.set(idempotencyKey, path ?? '');
+    if (event === 'commit') committed = idempotencyKey;
+    const key = event === 'release' ? committed : idempotencyKey;
+    const state = {release: 'unknown', done: 'done', failed: 'new', intent: 'new'}[event ?? ''];
+    if (state !== undefined) states.set(paths.get(key) ?? '', state);
+  }
+  return states;
+}
+
+describe('a journal cut off', () => {
+  it('anywhere: what its whole lines say is known, and it goes on with a line of its own', async () => {
+    const {one, bytes} = await written();
+    for (const length of cuts(bytes)) {
+      await one.write(bytes.subarray(0, length));
+      const states = expected(bytes.subarray(0, length).toString());
+      await one.run(
+        async journal => {
+          for (const name of names) {
+            const {status} = await lookup(journal, inputOf(name));
+            expect(`${length} ${name} ${status}`).toBe(`${length} ${name} ${states.get(name) ?? 'new'}`);
+          }
+          await upload(journal, inputOf('next.png'), 'failed');
+        },
+        one.path,
+        withoutSync,
+      );
+      const text = await readFile(one.path);
+      // Nothing is ever taken away.
+      expect(text.subarray(0, length).equals(bytes.subarray(0, length))).toBe(true);
+      const after = text.subarray(length).toString().split('\n');
+      expect(after.at(-1)).toBe('');
+      expect(() => after.slice(1, -1).map(line => JSON.parse(line))).not.toThrow();
+    }
+  });
+
+  it('anywhere: can be read, and is left as it is by that', async () => {
+    const {one, bytes} = await written();
+    for (const length of cuts(bytes)) {
+      await one.write(bytes.subarray(0, length));
+      const readers = await readJournals([one.path], '/', {paths: true});
+      const states = expected(bytes.subarray(0, length).toString());
+      for (const name of names.map(name => Buffer.from(name).toString('latin1'))) {
+        const entry = readers[0]?.index.latestOf(name);
+        const isDone = states.get(Buffer.from(name, 'latin1').toString()) === 'done';
+        expect(entry?.state === 'done').toBe(isDone);
+      }
+      await closeAll(readers);
+      expect((await one.text()).length).toBe(bytes.subarray(0, length).toString().length);
+    }
+  });
+
+  it.each([
+    ['zero bytes', Buffer.alloc(5000)],
+    ['half of a character', Buffer.from([0x7b, 0x22, 0xe6, 0x97])],
+    ['a whole line that fits nothing', Buffer.from('{"event":"commit","idempotencyKey":"x","sha256":"00"}')],
+  ])('with %s at its end: the next line stands by itself, and all is known', async (_name, tail) => {
+    const {one, bytes} = await written();
+    await one.write(Buffer.concat([bytes, tail]));
+    for (let run = 0; run < 2; run += 1)
+      await one.run(async journal =>
+        expect(await journal.recall(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'}),
+      );
+    const text = await readFile(one.path);
+    expect(text.subarray(0, bytes.length + tail.length + 1)).toEqual(
+      Buffer.concat([bytes, tail, Buffer.from('\n')]),
+    );
+  });
+});
+
+describe('damage elsewhere', () => {
+  it.each([
+    ['half a line', '{"event":"intent","idempoten'],
+    ['another word', 'conflict'],
+    ['an empty line', ''],
+    ['an unknown event', '{"event":"eaten","idempotencyKey":"x","sha256":"00"}'],
+    ['a commit of nothing', '{"event":"commit","idempotencyKey":"x","sha256":"00"}'],
+    ['a done line without a record', '{"event":"done","idempotencyKey":"x","sha256":"00"}'],
+    [
+      'a record without an ID',
+      '{"event":"done","idempotencyKey":"x","sha256":"00","record":{"id":"","size":1}}',
+    ],
+    ['zero bytes', '\0\0\0'],
+  ])('%s: told with its line number, and nothing is changed', async (_name, line) => {
+    const {one, bytes} = await written();
+    const lines = bytes.toString().split('\n');
+    lines.splice(3, 0, line);
+    await one.write(lines.join('\n'));
+    await expect(one.run(async () => {})).rejects.toThrow(/uploads\.ndjson is damaged: line 4 /);
+    await expect(readJournals([one.path], '/')).rejects.toThrow(/line 4 /);
+    expect(await one.text()).toBe(lines.join('\n'));
+  });
+
+  it('bytes that are not UTF-8 within a line: told', async () => {
+    const {one, bytes} = await written();
+    const damagedBytes = Buffer.from(bytes);
+    damagedBytes[bytes.indexOf('ü')] = 0xff;
+    await one.write(damagedBytes);
+    await expect(one.run(async () => {})).rejects.toThrow(/line 3 is not a line of a journal/);
+  });
+
+  it('one key for two sizes: told', async () => {
+    const {one, bytes} = await written();
+    const intent = bytes.toString().split('\n')[2] ?? '';
+    const next = '{"event":"alive","by":"w"}';
+    await one.write(`${bytes}${intent.replace('"size":', '"size":1')}\n${next}\n`);
+    await expect(one.run(async () => {})).rejects.toThrow(/damaged: line \d+ belongs/);
+  });
+});
+
+describe('journals joined end to end', () => {
+  it('are one journal', async () => {
+    const {one, bytes} = await written();
+    const other = await written();
+    await one.write(Buffer.concat([bytes, other.bytes]));
+    await one.run(async journal => {
+      expect(await lookup(journal, inputOf(names[0] ?? ''))).toMatchObject({status: 'done'});
+      expect(journal.reader.index.size).toBe(8);
+    });
+  });
+
+  it('an older copy behind: what is done stays done', async () => {
+    const {one, bytes} = await written();
+    const untilCommit = bytes.toString().split('\n').slice(0, 3).join('\n');
+    await one.write(`${bytes}${untilCommit}\n`);
+    await one.run(async journal => {
+      expect(await journal.recall(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'});
+    });
+  });
+});
+
+describe('what two writers wrote into one journal', () => {
+  const line = (event: 'open' | 'release' | 'close', by: string) => `{"event":"${event}","by":"${by}"}\n`;
+  const {content, ...input} = inputOf('a.png');
+  const intent = (by: string) =>
+    formatTransition({event: 'intent', key: 'k', ...input, path: 'a.png', stat: undefined}, by, 0);
+  const commit = (by: string) =>
+    formatTransition({event: 'commit', key: 'k', sha256: sha256(content)}, by, 0);
+  const failed = (by: string) =>
+    formatTransition({event: 'failed', key: 'k', code: 'c', message: 'm'}, by, 0);
+  const begun = `${header}\n${line('open', 'A')}${intent('A')}`;
+  const sent = `${commit('A')}${line('release', 'A')}`;
+
+  it.each([
+    ['committed and released', [begun, sent], 'unknown'],
+    ['committed, and not released', [begun, commit('A')], 'pending'],
+    [
+      'committed, then another began, then released',
+      [begun, commit('A'), line('open', 'B'), line('release', 'A')],
+      'pending',
+    ],
+    ['committed and released after another began', [begun, line('open', 'B'), sent], 'pending'],
+    ['the same after that one has ended', [begun, line('open', 'B'), line('close', 'B'), sent], 'pending'],
+    ['released, then another began', [begun, sent, line('open', 'B')], 'unknown'],
+    ['released, then refused after another began', [begun, sent, line('open', 'B'), failed('A')], 'failed'],
+    [
+      'released, sent again by another, then refused to the first',
+      [begun, sent, line('open', 'B'), intent('B'), commit('B'), line('release', 'B'), failed('A')],
+      'unknown',
+    ],
+  ])('%s', async (_name, parts, state) => {
+    const one = await bench();
+    await one.write(parts.join(''));
+    const [reader] = await readJournals([one.path], '/', {paths: true});
+    expect(reader?.index.latestOf('a.png')?.state).toBe(state);
+    await reader?.close();
+  });
+});

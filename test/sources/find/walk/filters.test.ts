@@ -1,0 +1,131 @@
+import {describe, expect, it} from 'vitest';
+import {compileFilters} from '../../../../src/sources/find/walk/filters.ts';
+
+const paths = [
+  'a.png',
+  'a.jpg',
+  '.hidden.png',
+  'photos/b.png',
+  'photos/raw/c.png',
+  'build/d.png',
+  'photos/build/e.png',
+  'photo (1).png',
+  'x\ny/f.png',
+];
+
+async function taken(include: string[], exclude: string[], from = paths): Promise<string[]> {
+  const filters = await compileFilters(include, exclude);
+  return from.filter(path => filters.takes(path));
+}
+
+describe('--include', () => {
+  it.each<[string[], string[]]>([
+    [[], paths],
+    [['*.jpg'], ['a.jpg']],
+    [['a.*'], ['a.png', 'a.jpg']],
+    [
+      ['*.{jpg,jpeg}', 'b.*'],
+      ['a.jpg', 'photos/b.png'],
+    ],
+    [['*'], paths],
+    [['*.JPG'], []],
+    [
+      ['?.png'],
+      ['a.png', 'photos/b.png', 'photos/raw/c.png', 'build/d.png', 'photos/build/e.png', 'x\ny/f.png'],
+    ],
+    [['[ab].png'], ['a.png', 'photos/b.png']],
+    [['*.@(jpg|gif)'], ['a.jpg']],
+    [['photo (*).png'], ['photo (1).png']],
+    [['photo (1).png'], ['photo (1).png']],
+    [['photos/*'], ['photos/b.png']],
+    [['photos/**'], ['photos/b.png', 'photos/raw/c.png', 'photos/build/e.png']],
+    [['**/build/*'], ['build/d.png', 'photos/build/e.png']],
+    [['/*.png'], ['a.png', '.hidden.png', 'photo (1).png']],
+    [['./a.png'], ['a.png']],
+    [['build/'], ['build/d.png', 'photos/build/e.png']],
+    [['/build/'], ['build/d.png']],
+    [['photos/raw/'], ['photos/raw/c.png']],
+    [['photos'], []],
+    [['!a.png'], []],
+  ])('%j takes', async (include, expected) => {
+    expect(await taken(include, [])).toEqual(expected);
+  });
+});
+
+describe('--exclude', () => {
+  const without = (...some: string[]) => paths.filter(path => !some.includes(path));
+  it.each<[string[], string[]]>([
+    [['*.png'], ['a.jpg']],
+    [['.*'], without('.hidden.png')],
+    [['build'], without('build/d.png', 'photos/build/e.png')],
+    [['build/'], without('build/d.png', 'photos/build/e.png')],
+    [['/build'], without('build/d.png')],
+    [['photos/build'], without('photos/build/e.png')],
+    [['photos/**'], without('photos/b.png', 'photos/raw/c.png', 'photos/build/e.png')],
+    [['a.png/'], paths],
+    [['raw', 'a.jpg'], without('photos/raw/c.png', 'a.jpg')],
+  ])('%j leaves', async (exclude, expected) => {
+    expect(await taken([], exclude)).toEqual(expected);
+  });
+
+  it('wins over --include', async () => {
+    expect(await taken(['*.png'], ['photos'])).toEqual(
+      without('a.jpg', 'photos/b.png', 'photos/raw/c.png', 'photos/build/e.png'),
+    );
+  });
+
+  it('keeps a walk out of what it names, and of nothing else', async () => {
+    const filters = await compileFilters(['*.png'], ['build', '.git/', '/top', 'deep/in', '*.png']);
+    const directories = [
+      'build',
+      'a/build',
+      '.git',
+      'a/.git',
+      'top',
+      'a/top',
+      'deep',
+      'deep/in',
+      'x.png',
+      'photos',
+    ];
+    expect(directories.filter(directory => filters.enters(directory))).toEqual(['a/top', 'deep', 'photos']);
+  });
+});
+
+describe('patterns', () => {
+  it('match paths as typed, whatever leads up to them', async () => {
+    const from = [
+      '/data/photos/a.png',
+      '../photos/a.png',
+      '../../photos/a.png',
+      'photos/a.png',
+      'x/photos/a.png',
+    ];
+    expect(await taken(['photos/*'], [], from)).toEqual([
+      '../photos/a.png',
+      '../../photos/a.png',
+      'photos/a.png',
+    ]);
+    expect(await taken(['**/photos/*'], [], from)).toEqual(from);
+    expect(await taken([], ['photos'], from)).toEqual([]);
+  });
+
+  it('match names that are not UTF-8, and others by their characters', async () => {
+    const from = [
+      'caf\xe9.png',
+      Buffer.from('é.png').toString('latin1'),
+      Buffer.from('日本.png').toString('latin1'),
+    ];
+    expect(await taken(['caf*.png'], [], from)).toEqual(['caf\xe9.png']);
+    expect(await taken(['é.png', '??.png'], [], from)).toEqual(from.slice(1));
+  });
+
+  it.each(['', '/', './', '//'])('%j is a usage error', async pattern => {
+    await expect(compileFilters([pattern], [])).rejects.toMatchObject({code: 'usage'});
+    await expect(compileFilters([], [pattern])).rejects.toMatchObject({code: 'usage'});
+  });
+
+  it('of 70,000 characters is a usage error', async () => {
+    await expect(compileFilters(['*'.repeat(70_000)], [])).rejects.toMatchObject({code: 'usage'});
+  });
+});

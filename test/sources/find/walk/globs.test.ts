@@ -1,0 +1,167 @@
+import {mkdir, symlink, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {compileGlob, isPattern} from '../../../../src/sources/find/walk/globs.ts';
+import {toText} from '../../../../src/sources/find/walk/names.ts';
+import {walk} from '../../../../src/sources/find/walk/walk.ts';
+import {bytePath, collect, makeTree} from '../../../support/trees.ts';
+
+describe('an argument', () => {
+  it.each([
+    '*.png',
+    'a?.png',
+    '[ab].png',
+    '{a,b}.png',
+    '{1..3}.png',
+    '**',
+    'a/*/b.png',
+    '@(a|b).png',
+    '!(a).png',
+    '+(a).png',
+  ])('%s is a pattern', argument => expect(isPattern(argument)).toBe(true));
+
+  it.each([
+    'a.png',
+    'photo (1).png',
+    '{3F25}.png',
+    'a[b.png',
+    'a]b.png',
+    '[].png',
+    '!a.png',
+    'a@b.png',
+    'a|b',
+    '~/a',
+    '',
+  ])('%s is none', argument => expect(isPattern(argument)).toBe(false));
+});
+
+const files = [
+  '.hidden.png',
+  '.git/x.png',
+  'a.png',
+  'b.jpg',
+  'a"b.png',
+  'a|b.png',
+  'photo (1).png',
+  'sub/.hidden.png',
+  'sub/c.png',
+  'sub/deep/d.png',
+  'sub/deep/.dot/e.png',
+  'tub/c.png',
+  'tub/x.png/y.png',
+];
+
+async function expand(root: string, pattern: string, recursive = false, follow = false): Promise<string[]> {
+  const glob = await compileGlob(pattern, recursive);
+  const found = await collect(walk(glob.base, root, {...glob, follow, dependsOnPath: true}));
+  return found.map(({kind, relative}) => (kind === 'file' ? '' : `${kind} `) + toText(relative));
+}
+
+describe('a pattern matches', () => {
+  it.each<[string, string[]]>([
+    ['*.png', ['a"b.png', 'a.png', 'a|b.png', 'photo (1).png']],
+    ['*', ['a"b.png', 'a.png', 'a|b.png', 'b.jpg', 'photo (1).png']],
+    ['.*.png', ['.hidden.png']],
+    ['./*.jpg', ['b.jpg']],
+    ['*.{png,jpg}', ['a"b.png', 'a.png', 'a|b.png', 'b.jpg', 'photo (1).png']],
+    ['[!b].*', ['a.png']],
+    ['?.???', ['a.png', 'b.jpg']],
+    ['@(a|b).*', ['a.png', 'b.jpg']],
+    ['!(a*|b*).png', ['photo (1).png']],
+    ['photo (?).png', ['photo (1).png']],
+    ['a"*', ['a"b.png']],
+    ['a|*', ['a|b.png']],
+    ['a\\.*', ['a.png']],
+    ['*/c.png', ['sub/c.png', 'tub/c.png']],
+    ['*/*.png', ['sub/c.png', 'tub/c.png']],
+    ['{sub,tub}/c.png', ['sub/c.png', 'tub/c.png']],
+    ['{sub/deep/d,tub/c}.png', ['sub/deep/d.png', 'tub/c.png']],
+    ['**/c.png', ['sub/c.png', 'tub/c.png']],
+    [
+      '**/*.png',
+      [
+        'a"b.png',
+        'a.png',
+        'a|b.png',
+        'photo (1).png',
+        'sub/c.png',
+        'sub/deep/d.png',
+        'tub/c.png',
+        'tub/x.png/y.png',
+      ],
+    ],
+    ['**/.dot/*.png', ['sub/deep/.dot/e.png']],
+    ['.git/*', ['x.png']],
+    ['sub/**', ['c.png', 'deep/d.png']],
+    ['sub/*.png', ['c.png']],
+    ['s*/**/d.png', ['sub/deep/d.png']],
+    ['sub/*/d.png', ['deep/d.png']],
+    ['*/deep/*', ['sub/deep/d.png']],
+    ['sub//*.png', ['c.png']],
+    ['*/', []],
+    ['*.gif', []],
+    ['sub/../*.jpg', ['b.jpg']],
+    ['*/../a.png', []],
+  ])('%s', async (pattern, expected) => {
+    expect(await expand(await makeTree(...files), pattern)).toEqual(expected);
+  });
+
+  it('with -r directories too, and all in them', async () => {
+    const root = await makeTree(...files);
+    expect(await expand(root, 't*', true)).toEqual(['tub/c.png', 'tub/x.png/y.png']);
+    expect(await expand(root, 's*/', true)).toEqual([
+      'hidden sub/.hidden.png',
+      'sub/c.png',
+      'hidden sub/deep/.dot',
+      'sub/deep/d.png',
+    ]);
+    expect(await expand(root, '*/x.png', true)).toEqual(['tub/x.png/y.png']);
+    expect(await expand(root, '*.jpg', true)).toEqual(['b.jpg']);
+  });
+
+  it('from the root of the file system', async () => {
+    const root = await makeTree('x/a.png', 'y/a.png');
+    const glob = await compileGlob(`${root}/*/a.png`, false);
+    expect(glob.base).toBe(root);
+    expect(await expand('/', `${root}/*/a.png`)).toEqual(['x/a.png', 'y/a.png']);
+    expect((await compileGlob('/*', false)).base).toBe('/');
+  });
+
+  it('names that are not UTF-8', async () => {
+    const root = await makeTree('plain.png');
+    await mkdir(bytePath(root, 'd\xff'));
+    await writeFile(bytePath(root, 'd\xff/caf\xe9.png'), 'x');
+    expect(await expand(root, '**/*.png')).toEqual(['d\ufffd/caf\ufffd.png', 'plain.png']);
+    expect(await expand(root, 'd?/caf?.png')).toEqual(['d\ufffd/caf\ufffd.png']);
+  });
+
+  it('nothing behind a link to a directory, unless it is followed or named', async () => {
+    const root = await makeTree('real/a.png');
+    await symlink('real', join(root, 'link'));
+    expect(await expand(root, '**/*.png')).toEqual(['unfollowed link', 'real/a.png']);
+    expect(await expand(root, '*/*.png', false, true)).toEqual(['link/a.png', 'real/a.png']);
+    expect(await expand(root, 'link/*.png')).toEqual(['a.png']);
+  });
+});
+
+describe('a pattern reads', () => {
+  it.each<[string, string[]]>([
+    ['*.png', []],
+    ['*/*.png', ['sub', 'tub']],
+    ['s*/*.png', ['sub']],
+    ['s*/d*/*', ['sub', 'sub/deep']],
+    ['**/*.png', ['sub', 'sub/deep', 'tub', 'tub/x.png']],
+    ['s*/**', ['sub', 'sub/deep']],
+    ['**/.dot/*', ['.git', 'sub', 'sub/deep', 'sub/deep/.dot', 'tub', 'tub/x.png']],
+  ])('%s no directory but %j', async (pattern, expected) => {
+    const glob = await compileGlob(pattern, false);
+    const directories = ['.git', 'sub', 'sub/deep', 'sub/deep/.dot', 'tub', 'tub/x.png'];
+    // As a walk asks: of what is in a directory only once that is entered.
+    const entered: string[] = [];
+    for (const directory of directories) {
+      const above = directory.includes('/') ? directory.slice(0, directory.lastIndexOf('/')) : undefined;
+      if ((above === undefined || entered.includes(above)) && glob.enters(directory)) entered.push(directory);
+    }
+    expect(entered).toEqual(expected);
+  });
+});

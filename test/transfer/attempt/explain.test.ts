@@ -1,0 +1,171 @@
+import {describe, expect, test} from 'vitest';
+import {MediaError} from '../../../src/errors.ts';
+import {describeRefusal, explain} from '../../../src/transfer/attempt/explain.ts';
+import {decide, type Failure, type Phase} from '../../../src/transfer/attempt/retry.ts';
+
+const host = 'media.example:8443';
+
+function explained(phase: Phase, failure: Failure): MediaError {
+  return explain(phase, failure, decide(phase, failure), host);
+}
+
+describe('a refusal', () => {
+  test.each<[number, string | undefined, string, string]>([
+    [400, undefined, 'rejected', `${host} refused the request (400).`],
+    [400, 'Broken header', 'rejected', `${host} refused the request (400): Broken header.`],
+    [401, undefined, 'unauthorized', `${host} does not know this API key (401).`],
+    [401, 'bad key.', 'unauthorized', `${host} does not know this API key (401): bad key.`],
+    [
+      403,
+      undefined,
+      'forbidden',
+      `${host} answered 403: the key lacks permission, or the base URL is wrong.`,
+    ],
+    [404, 'gone!', 'not_found', `${host} answered 404: gone!`],
+    [411, undefined, 'rejected', `${host} refused the request (411): it did not see the Content-Length.`],
+    [413, undefined, 'rejected', `${host} refused the request (413): the file is larger than it accepts.`],
+    [415, undefined, 'rejected', `${host} refused the request (415): it does not accept this content type.`],
+    [422, 'why?', 'rejected', `${host} refused the request (422): why?`],
+    [429, undefined, 'rate_limited', `${host} received too many requests (429).`],
+    [503, 'maintenance', 'service_unavailable', `${host} is unavailable (503): maintenance.`],
+    [408, undefined, 'service_failed', `${host} failed (408).`],
+    [500, ' oops \n', 'service_failed', `${host} failed (500): oops.`],
+    [502, '', 'service_failed', `${host} failed (502).`],
+  ])('%i with message %j: %s', (status, message, code, sentence) => {
+    const error = describeRefusal(
+      {kind: 'refused', status, ...(message === undefined ? {} : {message})},
+      host,
+    );
+    expect({code: error.code, message: error.message, status: error.status}).toEqual({
+      code,
+      message: sentence,
+      status,
+    });
+  });
+
+  test('a message of 100,000 characters is shortened', () => {
+    const {message} = describeRefusal({kind: 'refused', status: 400, message: 'a'.repeat(100_000)}, host);
+    expect(message).toBe(`${host} refused the request (400): ${'a'.repeat(500)}...`);
+  });
+
+  test('the code of the error record is kept beside the status', () => {
+    expect(
+      describeRefusal({kind: 'refused', status: 400, message: 'm', serviceCode: 77}, host),
+    ).toMatchObject({
+      status: 400,
+      serviceCode: 77,
+    });
+  });
+
+  test('403 and 404 without an error record may come from a proxy, with one they do not', () => {
+    for (const status of [403, 404]) {
+      expect(describeRefusal({kind: 'refused', status}, host).hint).toContain('may come from a proxy');
+      const {hint} = describeRefusal({kind: 'refused', status, message: 'no'}, host);
+      expect(hint).toContain('the key may upload');
+      expect(hint).toContain('base URL');
+      expect(hint).not.toContain('proxy');
+    }
+  });
+});
+
+describe('a redirect', () => {
+  test.each([
+    ['https://other.example/v1/media/upload', 'other.example'],
+    ['http://other.example:8080/', 'other.example:8080'],
+    ['//other.example/x', 'other.example'],
+    ['/login', host],
+    ['https://user:secret@other.example/?token=secret', 'other.example'],
+    ['http://[::1', 'another URL'],
+    [undefined, 'another URL'],
+  ])('to %s: names %s', (location, target) => {
+    const {code, message} = describeRefusal(
+      {kind: 'refused', status: 307, ...(location === undefined ? {} : {location})},
+      host,
+    );
+    expect(code).toBe('redirected');
+    expect(message).toContain(`redirects to ${target} (307)`);
+    expect(message).not.toContain('secret');
+  });
+});
+
+describe('a failure without an answer', () => {
+  test.each<[string, Phase, Failure, string, string]>([
+    [
+      'a broken connection',
+      'held',
+      {kind: 'connection', cause: new Error('x')},
+      'connection_lost',
+      `The connection to ${host} broke.`,
+    ],
+    [
+      'a stall',
+      'held',
+      {kind: 'stall', afterMs: 500},
+      'stalled',
+      `${host} accepted no more data for 500 ms.`,
+    ],
+    [
+      'a stall',
+      'held',
+      {kind: 'stall', afterMs: 60_000},
+      'stalled',
+      `${host} accepted no more data for 60 s.`,
+    ],
+    [
+      'a 2xx too early',
+      'held',
+      {kind: 'premature', status: 201},
+      'premature_answer',
+      `${host} answered 201 before it had the whole file.`,
+    ],
+  ])('%s while %s', (_, phase, failure, code, message) => {
+    expect(explained(phase, failure)).toMatchObject({code, message});
+  });
+
+  test('an error that has its sentence keeps it', () => {
+    const error = new MediaError('source_changed', 'a.png changed.');
+    expect(explained('held', {kind: 'error', error})).toBe(error);
+  });
+});
+
+describe('an unknown outcome', () => {
+  const sent = 'The whole file had been sent, so it may or may not be stored.';
+
+  test.each<[string, Failure, string]>([
+    [
+      'a broken connection',
+      {kind: 'connection', cause: new Error('x')},
+      `The connection to ${host} broke. ${sent}`,
+    ],
+    [
+      'no answer',
+      {kind: 'answer-timeout', afterMs: 1_500},
+      `${host} did not respond within 1.5 s of the last byte. ${sent}`,
+    ],
+    [
+      'an answer that is no record',
+      {kind: 'unreadable', status: 200, problem: 'not JSON'},
+      `${host} answered 200, but the response was not JSON. ${sent}`,
+    ],
+    [
+      '502',
+      {kind: 'refused', status: 502},
+      `${host} failed (502). ${sent} A gateway that responds like this has often stored nothing.`,
+    ],
+    [
+      'a signal',
+      {kind: 'stopped', error: new MediaError('interrupted', 'The run was ended by SIGINT.')},
+      `The run was ended by SIGINT. ${sent}`,
+    ],
+  ])('%s', (_, failure, message) => {
+    const error = explained('released', failure);
+    expect(error).toMatchObject({code: 'outcome_unknown', message});
+    expect(error.hint).toContain('--on-unknown retry');
+  });
+
+  test('500 with an error record: the status and the code of the record are kept', () => {
+    const error = explained('released', {kind: 'refused', status: 500, message: 'oops', serviceCode: 9});
+    expect(error).toMatchObject({code: 'outcome_unknown', status: 500, serviceCode: 9});
+    expect(error.cause).toMatchObject({code: 'service_failed'});
+  });
+});
