@@ -4,7 +4,6 @@ import {inTermsOfKey} from '../../cli/key-hints.ts';
 import type {Session} from '../../cli/session.ts';
 import {MediaError} from '../../errors.ts';
 import type {EndSignal} from '../../host.ts';
-import type {Journal} from '../../journal/journal.ts';
 import {Stop} from '../../lib/stop.ts';
 import type {FormatName} from '../../output/results/formats.ts';
 import type {Results} from '../../output/results/results.ts';
@@ -21,7 +20,8 @@ import {Again} from './report/retry-hint.ts';
 import {Tally} from './report/tally.ts';
 import type {UploadFlags} from './setup/flags.ts';
 import {type DecideType, type Inputs, openInputs} from './setup/inputs.ts';
-import {openRunJournal, readRunMemory, refuseTwoJournals} from './setup/memory.ts';
+import {refuseTwoJournals} from './setup/memory.ts';
+import {closeResources, openResources} from './setup/resources.ts';
 import {refuseSameFile} from './setup/same-file.ts';
 import {typedCommand} from './setup/typed-command.ts';
 
@@ -118,17 +118,14 @@ export class UploadRun {
       several: inputs.several,
       dryRun: this.#options.dryRun === true,
     });
-    const session = await this.#openSession();
-    const journal = await openRunJournal(this.#options, this.#invocation, {
-      session,
-      shard: inputs.shard,
-      stop: this.#stop,
-    }).catch(async error => {
-      await session?.close();
-      throw error;
-    });
+    const resources = await openResources(this.#options, this.#invocation, inputs.shard, this.#stop).catch(
+      async error => {
+        await inputs.close();
+        throw error;
+      },
+    );
+    const {session, journal, memory} = resources;
     this.#isRemembered = journal !== undefined;
-    const memory = await readRunMemory(this.#options, this.#invocation, inputs.shard);
     const {observer, tell, finish} = await watchUpload(
       this.#invocation,
       inputs,
@@ -149,9 +146,7 @@ export class UploadRun {
     } finally {
       finish();
       stopTelling();
-      await session?.close();
-      await this.#closeJournal(journal);
-      await memory?.reader.close();
+      this.#localFailure = await closeResources(resources);
     }
     await results.end();
     if (inputs.unfollowed.size > 0) this.#invocation.report.note(unfollowedText(inputs.unfollowed));
@@ -180,22 +175,6 @@ export class UploadRun {
     for (const action of this.#after) action.leftOut?.(input);
     this.#invocation.report.trace(`${input.name}: left out, ${input.isHidden ? 'hidden' : 'not media'}.`);
     await results.add(input);
-  }
-
-  /** A dry run needs no service. */
-  async #openSession(): Promise<Session | undefined> {
-    if (this.#options.dryRun) return undefined;
-    const {openSession} = await import('../../cli/session.ts');
-    return openSession(this.#invocation, this.#stop);
-  }
-
-  async #closeJournal(journal: Journal | undefined): Promise<void> {
-    try {
-      await journal?.close();
-    } catch (error) {
-      if (!(error instanceof MediaError)) throw error;
-      this.#localFailure = error;
-    }
   }
 
   #transferOptions(

@@ -2,7 +2,7 @@ import {isAbsolute} from 'node:path';
 import type {Invocation} from '../../../cli/invocation.ts';
 import {MediaError} from '../../../errors.ts';
 import type {StopSignal} from '../../../host.ts';
-import type {InputContext} from '../../../sources/find/expand.ts';
+import type {InputContext, InputRequest} from '../../../sources/find/expand.ts';
 import type {Shard} from '../../../sources/find/shard.ts';
 import type {Source} from '../../../sources/open/source.ts';
 import type {TransferOptions} from '../../../transfer/batch.ts';
@@ -23,15 +23,19 @@ export interface Inputs {
   unfollowed: ReadonlySet<string>;
   /** Reads the inputs again to report the size of each; false if that was not possible to the end. */
   survey(found: (bytes: number) => void, signal: AbortSignal): Promise<boolean>;
+  /** Closes the lists of names, for a run that fails before it has read the sources. */
+  close(): Promise<void>;
 }
+
+type InputFlags = InputRequest & Pick<UploadFlags, 'shard'>;
 
 /**
  * Opens the sources that the command line names, or with `--shard` this machine's share. Rejects with a usage error before
  * anything is sent if an input is invalid or matches nothing.
  */
 export async function openInputs(
-  options: UploadFlags,
-  {host}: Invocation,
+  options: InputFlags,
+  {host}: Pick<Invocation, 'host'>,
   signal: StopSignal<Error>,
 ): Promise<Inputs> {
   const [{expandInputs}, {resumed}, {ownShare}] = await Promise.all([
@@ -69,12 +73,15 @@ export async function openInputs(
       const {isRepeatable, survey} = await import('../../../sources/find/survey.ts');
       return (await isRepeatable(options, context.cwd)) && survey(allSources(), found, until);
     },
+    async close() {
+      await iterator.return?.(undefined);
+    },
   };
 }
 
 /** A working directory that was removed would be read as an empty one. */
 async function refuseGoneDirectory(
-  {inputs, filesFrom = [], filesFrom0 = []}: UploadFlags,
+  {inputs, filesFrom = [], filesFrom0 = []}: InputRequest,
   directory: string,
 ): Promise<void> {
   const isNeeded = [...inputs, ...filesFrom, ...filesFrom0].some(
@@ -91,7 +98,7 @@ async function refuseGoneDirectory(
 }
 
 async function chosenShard(
-  {shard}: UploadFlags,
+  {shard}: Pick<UploadFlags, 'shard'>,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Shard | undefined> {
   if (shard === undefined) return undefined;

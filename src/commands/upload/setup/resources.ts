@@ -1,0 +1,59 @@
+import type {Invocation} from '../../../cli/invocation.ts';
+import type {Session} from '../../../cli/session.ts';
+import {MediaError} from '../../../errors.ts';
+import type {Journal, JournalMemory} from '../../../journal/journal.ts';
+import type {Stop} from '../../../lib/stop.ts';
+import type {Shard} from '../../../sources/find/shard.ts';
+import type {UploadFlags} from './flags.ts';
+import {openRunJournal, readRunMemory} from './memory.ts';
+
+/** What a run keeps open: the service, its journal, or what a dry run knows of earlier runs. */
+export interface Resources {
+  session?: Session | undefined;
+  journal?: Journal | undefined;
+  memory?: JournalMemory | undefined;
+}
+
+/** Opens what the options ask for; if one of them fails, the others are closed again. */
+export async function openResources(
+  options: UploadFlags,
+  invocation: Invocation,
+  shard: Shard | undefined,
+  stop: Stop<MediaError>,
+): Promise<Resources> {
+  const resources: Resources = {};
+  try {
+    resources.session = await openSessionFor(options, invocation, stop);
+    const {session} = resources;
+    resources.journal = await openRunJournal(options, invocation, {session, shard, stop});
+    resources.memory = await readRunMemory(options, invocation, shard);
+    return resources;
+  } catch (error) {
+    await closeResources(resources);
+    throw error;
+  }
+}
+
+/** A dry run needs no service. */
+async function openSessionFor(
+  {dryRun}: UploadFlags,
+  invocation: Invocation,
+  stop: Stop<MediaError>,
+): Promise<Session | undefined> {
+  if (dryRun) return undefined;
+  const {openSession} = await import('../../../cli/session.ts');
+  return openSession(invocation, stop);
+}
+
+/** Closes all of them; resolves to the error that kept the last lines of the journal from being written, if any. */
+export async function closeResources({session, journal, memory}: Resources): Promise<MediaError | undefined> {
+  await session?.close();
+  await memory?.reader.close();
+  try {
+    await journal?.close();
+    return undefined;
+  } catch (error) {
+    if (error instanceof MediaError) return error;
+    throw error;
+  }
+}

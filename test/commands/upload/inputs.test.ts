@@ -1,0 +1,28 @@
+import {copyFile, readdir, readlink, realpath, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, it} from 'vitest';
+import {openInputs} from '../../../src/commands/upload/setup/inputs.ts';
+import {hostIn} from '../../support/journal.ts';
+import {fixture, temporaryDirectory} from '../../support/media.ts';
+
+/** The files that this process has open, by their paths. */
+async function openFiles(): Promise<string[]> {
+  const names = await readdir('/proc/self/fd');
+  return Promise.all(names.map(name => readlink(join('/proc/self/fd', name)).catch(() => '')));
+}
+
+it.skipIf(process.platform !== 'linux')(
+  'a list of names, in a run that fails before it sends anything: closed with the inputs',
+  async () => {
+    const directory = await realpath(await temporaryDirectory());
+    const list = join(directory, 'list.txt');
+    await copyFile(fixture('photo.png'), join(directory, 'photo.png'));
+    // Longer than what is read ahead of the first name.
+    await writeFile(list, 'photo.png\n'.repeat(20_000));
+    const request = {inputs: [], filesFrom: [list]};
+    const inputs = await openInputs(request, {host: hostIn(directory)}, new AbortController().signal);
+    expect(await openFiles()).toContain(list);
+    await inputs.close();
+    await expect.poll(openFiles).not.toContain(list);
+  },
+);
