@@ -48,7 +48,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--include'; Takes = 'none'; Tip = 'upload only matching files (directories, patterns, lists)' }
                 @{ Name = '--exclude'; Takes = 'none'; Tip = 'skip matching files (directories, patterns, lists)' }
                 @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, one per line; - for standard input' }
-                @{ Name = '--files-from0'; Takes = 'file'; Tip = 'the same, each name ended by a zero byte' }
+                @{ Name = '--files-from0'; Takes = 'file'; Tip = 'the same, with a zero byte after each name' }
                 @{ Name = '--follow'; Takes = ''; Tip = 'follow links to directories' }
                 @{ Name = '--all'; Takes = ''; Tip = 'also upload hidden files, and try files that are not images or videos' }
                 @{ Name = '--name'; Takes = 'file'; Tip = 'the file name to use for standard input' }
@@ -65,16 +65,16 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-c'; Takes = 'none'; Tip = 'files to upload at the same time' }
                 @{ Name = '--concurrency'; Takes = 'none'; Tip = 'files to upload at the same time' }
                 @{ Name = '--retries'; Takes = 'none'; Tip = 'how often to retry a file' }
-                @{ Name = '--retry-max-wait'; Takes = 'none'; Tip = 'the longest wait that the service may ask for' }
+                @{ Name = '--retry-max-wait'; Takes = 'none'; Tip = 'the longest Retry-After to wait for' }
                 @{ Name = '--limit-rate'; Takes = 'none'; Tip = 'bytes per second for all files together, such as 500K or 2M' }
                 @{ Name = '--fail-fast'; Takes = ''; Tip = 'stop at the first failure' }
                 @{ Name = '--deadline'; Takes = 'none'; Tip = 'stop the whole run after this time, such as 30s, 10m or 2h' }
-                @{ Name = '--stall-timeout'; Takes = 'none'; Tip = 'retry when no data could be sent for this long' }
-                @{ Name = '--answer-timeout'; Takes = 'none'; Tip = 'how long the service may take to respond to a whole file' }
-                @{ Name = '--on-unknown'; Takes = 'words hold retry'; Tip = 'what to do with a file that may or may not be stored' }
+                @{ Name = '--stall-timeout'; Takes = 'none'; Tip = 'retry when no data can be sent for this long' }
+                @{ Name = '--answer-timeout'; Takes = 'none'; Tip = 'how long to wait for the response after the last byte' }
+                @{ Name = '--on-unknown'; Takes = 'words hold retry'; Tip = 'what to do when a file may or may not have been stored' }
                 @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded, and continue from there in the next run' }
-                @{ Name = '--once'; Takes = ''; Tip = 'upload nothing that this machine has uploaded before' }
-                @{ Name = '--no-once'; Takes = ''; Tip = 'the opposite, where the profile sets once' }
+                @{ Name = '--once'; Takes = ''; Tip = 'skip what this machine has already uploaded' }
+                @{ Name = '--no-once'; Takes = ''; Tip = 'overrule the setting once of the profile' }
                 @{ Name = '--shard'; Takes = 'words auto'; Tip = 'upload only part k of n of the inputs; auto asks the CI or batch system' }
                 @{ Name = '--ci'; Takes = 'words github auto'; Tip = 'write annotations, outputs and a summary; auto detects the system' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
@@ -131,12 +131,12 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
         }
         'journal' = @{
             Commands = [ordered]@{
-                'list' = 'Print the result of each input; without a file, of all that --once has uploaded from this machine.'
+                'list' = 'Print the result of each input; without a file, of everything that --once remembers.'
                 'check' = 'Check that the journals record each input after -- exactly once; otherwise the exit status is 1.'
                 'merge' = 'Merge journals into one if they record each input exactly once; otherwise the exit status is 1.'
                 'resolve' = 'Settle uploads whose result is unknown, by path, idempotency key or SHA-256, or all at once.'
-                'forget' = 'Let a file be sent again that the service no longer has; give its path or its media ID.'
-                'unlock' = 'Let the next run have a journal whose last run is gone, without waiting for 90 seconds.'
+                'forget' = 'Forget an upload that the service no longer has, by path or media ID: the next run sends it again.'
+                'unlock' = 'Release a journal whose last run is gone, so that the next run need not wait 90 seconds.'
                 'help' = 'display help for command'
             }
             Options = @(
@@ -188,9 +188,9 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
                 @{ Name = '--all'; Takes = ''; Tip = 'settle all of them' }
                 @{ Name = '--uploaded'; Takes = 'none'; Tip = 'it is stored, with this media ID' }
-                @{ Name = '--uploaded-from'; Takes = 'none'; Tip = 'those are stored: a path and a media ID on each line (with --all)' }
-                @{ Name = '--resend'; Takes = ''; Tip = 'it is not stored, or may be stored twice: the next run sends it again' }
-                @{ Name = '--base64'; Takes = ''; Tip = 'the path is given in Base64' }
+                @{ Name = '--uploaded-from'; Takes = 'none'; Tip = 'with --all: a file that lists what is stored, a path and a media ID on each line' }
+                @{ Name = '--resend'; Takes = ''; Tip = 'it is not stored, or may be stored twice: send it again in the next run' }
+                @{ Name = '--base64'; Takes = ''; Tip = 'the path is encoded in Base64' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )

@@ -13,11 +13,11 @@ export const exitStatuses: readonly Row[] = [
   ['0', 'every input was uploaded, or skipped because it had already been uploaded'],
   [
     '1',
-    'no input was uploaded: the service or a check refused it, or a file, TLS or redirect problem stopped it',
+    'no input was uploaded: the service or a check refused it, or a file, TLS or redirect problem prevented it',
   ],
   ['2', 'usage: a bad option or value, or nothing matched'],
   ['3', 'some inputs were uploaded and some failed'],
-  ['4', 'no key is set, or the service answered 401, 403 or 404'],
+  ['4', 'no key is set, or the service returned 401, 403 or 404'],
   ['5', 'the outcome of at least one upload is unknown: check before you run it again'],
   ['6', 'the service could not be reached'],
   ['7', 'an internal error: a bug in `media`'],
@@ -26,12 +26,12 @@ export const exitStatuses: readonly Row[] = [
 
 const errorMeanings: Record<ErrorCode, string> = {
   usage: 'a bad option or value',
-  nothing_matched: 'a directory, pattern or list held no input',
+  nothing_matched: 'a directory, pattern or list contained no input',
   no_key: 'no API key or no base URL is set',
   key_unavailable: 'the keychain or `key-command` did not return the key',
   unauthorized: '401: the service does not accept the key',
   forbidden: '403: the key lacks permission, or the base URL is wrong',
-  not_found: '404: the same; some services use it in place of 403',
+  not_found: '404: as for 403; some services return it instead',
   host_not_found: 'no host has this name',
   dns_unavailable: 'the name could not be looked up right now',
   connection_refused: 'nothing is listening at this address',
@@ -63,12 +63,12 @@ const errorMeanings: Record<ErrorCode, string> = {
   local_failure: 'another problem on this machine: a full disk, a port in use',
   outcome_unknown: 'the whole file was sent and no clear response came',
   journal_in_use:
-    'another run is using the journal, or has taken it over; the message names its process and machine',
+    'another run uses the journal or has taken it over; the message names its process and machine',
   journal_of_other_service:
-    'the journal remembers another service, and a service has what was sent to it only',
+    'the journal belongs to another service; each service has only what was sent to it',
   journal_unusable: 'not a journal, of another version or shard, or damaged (the message gives the line)',
   journal_failed: 'the journal could not be read or written; nothing is sent that cannot be recorded',
-  journal_unproven: 'some inputs are not recorded exactly once, says `media journal check` or `merge`',
+  journal_unproven: '`media journal check` or `merge` found inputs that are not recorded exactly once',
   not_tried: 'the run had ended before this input was tried',
   interrupted: 'stopped by a signal',
   internal: 'a bug in `media`',
@@ -120,7 +120,7 @@ export const environment: readonly Row[] = [
   ['`MEDIA_CONFIG_DIR`', 'the directory of the settings file'],
   ['`MEDIA_CLIENT_CERT`, `MEDIA_CLIENT_KEY`', 'your certificate and its private key, as PEM files'],
   ['`MEDIA_CLIENT_KEY_PASSPHRASE`', 'the passphrase of the private key, if it is encrypted'],
-  ['`MEDIA_SHARD_COUNT`', 'the number of parts, for `--shard auto` where the batch system does not tell'],
+  ['`MEDIA_SHARD_COUNT`', 'the number of parts, for `--shard auto` if the batch system does not set it'],
   [
     '`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`',
     'the proxy, and the hosts to reach without it; lower case works too and wins',
@@ -132,7 +132,7 @@ export const environment: readonly Row[] = [
   ['`NODE_DISABLE_COMPILE_CACHE`', '`1`: do not keep compiled code for the next run'],
   [
     '`XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_STATE_HOME`',
-    'on Linux, the parent directories of settings, data and what --once remembers',
+    'on Linux, the parent directories of the settings, the data and the journal of --once',
   ],
 ];
 

@@ -59,7 +59,7 @@ export function refusedKeyHint(facts: KeyFacts, host: Host): string {
           : `store one: ${clearKeyVariable(host)}; ${login}`
       }`;
     case 'command':
-      return `Let the key-command of the profile print ${validKey}. To see it: media config get key-command${profileOption}`;
+      return `The key-command of the profile must print ${validKey}. To see it: media config get key-command${profileOption}`;
     default:
       return `Store ${validKey}: ${login}`;
   }
@@ -90,7 +90,7 @@ export function missingSettings(settings: Settings, host: Host): MediaError {
   if (baseUrl === undefined && key !== undefined)
     return noKey(
       'There is an API key but no base URL to send it to.',
-      'Name the service with --base-url URL or MEDIA_BASE_URL.',
+      'Set the service with --base-url URL or MEDIA_BASE_URL.',
     );
   if (profile['key-command'] !== undefined) return noKeyFromCommand(settings);
   if (baseUrl === undefined) {
@@ -121,7 +121,7 @@ function noKeyFromCommand(settings: Settings): MediaError {
   }
   const url = baseUrl?.kind === 'service' ? baseUrl.url.href : 'URL';
   return noKey(
-    `The key-command of profile ${profileName} is for no service: the profile has no base URL.`,
+    `The key-command of profile ${profileName} has no service to send its key to: the profile has no base URL.`,
     `Set the base URL: media config set base-url ${url}${profileOption}`,
   );
 }
@@ -136,7 +136,7 @@ function originOfBase({baseUrl}: Settings): string {
 
 /** Login is not suggested with a key in the environment: it would refuse. */
 function noSuchProfile({profileName, profileNames, key}: Settings, login: string): MediaError {
-  const create = key === undefined ? `create it: ${login}` : 'name the service with --base-url URL.';
+  const create = key === undefined ? `create it: ${login}` : 'set the service with --base-url URL.';
   return noKey(`There is no profile "${profileName}".`, `${existingProfiles(profileNames)}, or ${create}`);
 }
 

@@ -33,10 +33,14 @@ export function describeServiceError(error: unknown, {port, dataDirectory}: Serv
     const busy = code === 'EADDRINUSE';
     const syscall = (error as {syscall?: string}).syscall;
     if (busy || syscall === 'listen') {
-      return new MediaError('local_failure', `Port ${port} ${busy ? 'is in use' : 'may not be used'}.`, {
-        cause: error,
-        hint: 'Choose another with --port, or any free one with --port 0.',
-      });
+      return new MediaError(
+        'local_failure',
+        `Port ${port} ${busy ? 'is in use' : 'cannot be used without more permissions'}.`,
+        {
+          cause: error,
+          hint: 'Choose another with --port, or any free one with --port 0.',
+        },
+      );
     }
   }
   // The service words errors about damaged or locked files itself; any other error without a code is a bug.

@@ -19,7 +19,7 @@ export function adviseOnUploadPath(
     case 'answers':
       return {
         status: 'ok',
-        message: `${href} accepts uploads (responded ${verdict.httpStatus} to a test request)`,
+        message: `${href} accepts uploads (returned ${verdict.httpStatus} for a test request)`,
       };
     case 'unverified':
       return {status: 'unverified', message: `not verified: ${verdict.reason}`};
@@ -51,8 +51,8 @@ function doubt(
 ): string {
   const said = message === undefined ? '' : `, "${message}"`;
   if (httpStatus === 403 || httpStatus === 404)
-    return `${href} answered ${httpStatus}${said}: the key may lack the permission to upload, or the base URL may be wrong`;
-  return `${href} answered ${httpStatus}${said} to a test request: the base URL may be wrong`;
+    return `${href} returned ${httpStatus}${said}: the key may lack the permission to upload, or the base URL may be wrong`;
+  return `${href} returned ${httpStatus}${said} for a test request: the base URL may be wrong`;
 }
 
 /** How to correct the base URL where it was set. */

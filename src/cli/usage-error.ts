@@ -43,11 +43,15 @@ function isKeyOption(word: string): boolean {
 
 function noKeyOption({host, given}: TypedLine): MediaError {
   const hint = host.env['MEDIA_API_KEY']
-    ? 'Leave it out: MEDIA_API_KEY is set, and used.'
+    ? 'Leave it out: the key in MEDIA_API_KEY is used.'
     : `Set MEDIA_API_KEY, or store the key: ${loginCommandFor(host, given)}`;
-  return new MediaError('usage', 'No option or argument takes a key: other users can read command lines.', {
-    hint,
-  });
+  return new MediaError(
+    'usage',
+    'No option or argument takes a key, because other users can read command lines.',
+    {
+      hint,
+    },
+  );
 }
 
 /** The argument is probably a key or a base URL. */
@@ -57,7 +61,7 @@ function noLoginArgument(typed: TypedLine): MediaError {
   return url === undefined
     ? noKeyOption(typed)
     : new MediaError('usage', 'media login takes no arguments.', {
-        hint: `Name the service with --base-url: ${loginCommandFor(host, given)} --base-url ${shellWord(url)}`,
+        hint: `Set the service with --base-url: ${loginCommandFor(host, given)} --base-url ${shellWord(url)}`,
       });
 }
 

@@ -7,7 +7,7 @@ export function parseDuration(value: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(value);
   const ms = match === null ? Number.NaN : Number(match[1]) * (durationUnits[match[2] ?? ''] ?? Number.NaN);
   if (!Number.isFinite(ms) || ms <= 0)
-    throw new InvalidArgumentError('Give a duration such as 500ms, 30s, 10m or 2h.');
+    throw new InvalidArgumentError('Use a duration such as 500ms, 30s, 10m or 2h.');
   return ms;
 }
 
@@ -16,7 +16,7 @@ export function wholeNumber(least: number, most: number): (value: string) => num
   return value => {
     const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
     if (!(number >= least && number <= most)) {
-      throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
+      throw new InvalidArgumentError(`Use a whole number from ${least} to ${most}.`);
     }
     return number;
   };
@@ -28,7 +28,7 @@ const rateUnits: Record<string, number> = {'': 1, K: 1024, M: 1024 ** 2, G: 1024
 export function parseRate(value: string): number {
   const match = /^(\d+(?:\.\d+)?)([KMG]?)B?$/i.exec(value);
   const rate = match === null ? 0 : Number(match[1]) * (rateUnits[(match[2] ?? '').toUpperCase()] ?? 0);
-  if (!(rate >= 1)) throw new InvalidArgumentError('Give bytes a second, such as 500000, 500K or 2M.');
+  if (!(rate >= 1)) throw new InvalidArgumentError('Use bytes per second, such as 500000, 500K or 2M.');
   return rate;
 }
 

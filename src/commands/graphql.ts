@@ -163,7 +163,7 @@ async function describeAnswer(answer: HttpAnswer, hostName: string): Promise<Med
     const what = answer.cut ? 'cut off' : answer.truncated ? 'longer than 1 MiB' : 'not a GraphQL response';
     return new MediaError(
       'unexpected_answer',
-      `${hostName} answered ${status}, but the response was ${what}.`,
+      `${hostName} returned ${status}, but the response was ${what}.`,
       {status},
     );
   }

@@ -39,7 +39,9 @@ const commands: Record<string, (cli: Cli) => Command> = {
  */
 export function buildProgram(cli: Cli, written: Written, [first = '']: readonly string[] = []): Command {
   const program = new Command('media')
-    .description('Upload images and videos: streamed, checked, never silently twice, never silently lost.')
+    .description(
+      'Upload images and videos: streamed, checked, and never stored twice or lost without notice.',
+    )
     .usage('<command> [options]')
     .optionsGroup(globalHeading)
     .option('--profile <name>', 'use the settings of this profile (MEDIA_PROFILE; default: default)')

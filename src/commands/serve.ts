@@ -43,8 +43,8 @@ const keyLabel = 'serve';
 export async function runServe(options: ServeOptions, invocation: Invocation): Promise<ExitStatus> {
   const {host, stdout, report} = invocation;
   if (options.ephemeral && options.dataDir !== undefined) {
-    throw new MediaError('usage', '--ephemeral keeps nothing and --data-dir says where to keep it.', {
-      hint: 'Choose one of them.',
+    throw new MediaError('usage', '--ephemeral and --data-dir cannot be used together.', {
+      hint: 'Choose one.',
     });
   }
   const ended = waitForSignal(host);
@@ -53,7 +53,7 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
     const {service, key} = await start(options.port, directory, invocation);
     try {
       await stdout.write(`MEDIA_BASE_URL=${service.url}\nMEDIA_API_KEY=${key}\n`);
-      report.note(`Serving ${service.url} from ${directory}; end with Ctrl-C.`);
+      report.note(`Serving ${service.url} from ${directory}. Press Ctrl-C to stop.`);
       return await ended;
     } finally {
       await service.close();

@@ -51,7 +51,7 @@ export function createRoutedServer(service: Service): RoutedServer {
       observe(exchange, service, done);
     };
   };
-  const unexpected = new Refusal(417, 'The only expectation that can be met is 100-continue.');
+  const unexpected = new Refusal(417, 'The only supported expectation is 100-continue.');
   const goOn = (response: ServerResponse) => response.writeContinue();
   server.on('request', take(ignore));
   server.on('checkContinue', take(goOn));

@@ -86,7 +86,7 @@ export class Connection {
     );
     try {
       const answer = await exchange.answer;
-      this.#trace?.phase('answered', `${answer.body.length} bytes${answer.cut ? ', cut off' : ''}`);
+      this.#trace?.phase('response', `${answer.body.length} bytes${answer.cut ? ', cut off' : ''}`);
       return answer;
     } catch (error) {
       throw this.#refusal ?? error;

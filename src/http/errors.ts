@@ -107,7 +107,7 @@ function certificateHint(code: string, role: 'service' | 'proxy', hasOwnAuthorit
     return `Check the clock of this machine; if it is right, ${owner} needs a new certificate.`;
   if (code === 'CERT_REVOKED') return `Ask the operator of ${owner}: it needs a new certificate.`;
   return hasOwnAuthorities
-    ? 'The named file of certificate authorities lacks its authority: check that file, or leave it out.'
+    ? 'The file of certificate authorities does not contain the one that signed it: check that file, or leave it out.'
     : `If ${owner} uses a certificate authority of your own, name its certificate with --cacert FILE.`;
 }
 

@@ -83,7 +83,7 @@ export class JournalLog {
     const line = formatTransition(transition, token, host.clock.now());
     // A record is the only part of a line that somebody else has written.
     if ('recordJson' in transition && parseLine(line) === undefined)
-      return Promise.reject(new Error(`no line of a journal: ${line}`));
+      return Promise.reject(new Error(`not a journal line: ${line}`));
     this.#isIdle = false;
     const isRelease = transition.event === 'commit';
     return this.#group.append(line, {
@@ -122,7 +122,7 @@ export class JournalLog {
   }
 
   #failed(error: unknown): unknown {
-    if (error instanceof Error && error.message.startsWith('no line of a journal')) return error;
+    if (error instanceof Error && error.message.startsWith('not a journal line')) return error;
     this.#failure ??=
       error instanceof MediaError ? error : journalFailed(this.#parts.shown, 'written', error);
     return this.#failure;

@@ -63,7 +63,7 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
 function refuseUnfit({scope: there}: Recovery, shown: string, asked: Scope | undefined): void {
   if (there !== undefined && asked !== undefined) refuseOtherScope(there, asked, shown);
   if (there === undefined && asked === undefined)
-    throw unusable(`There is nothing in the journal ${shown} yet`, 'Upload with it first: --journal FILE.');
+    throw unusable(`The journal ${shown} is empty`, 'Upload with --journal FILE first.');
 }
 
 /**

@@ -90,7 +90,7 @@ async function* run(
 ): AsyncGenerator<UploadResult, void> {
   const stop = new Stop<MediaError>();
   const end = (cause?: unknown) =>
-    stop.abort(new MediaError('interrupted', 'The upload was ended by its caller.', {cause}));
+    stop.abort(new MediaError('interrupted', 'The caller stopped the upload.', {cause}));
   const onAbort = () => end(signal?.reason);
   if (signal?.aborted) onAbort();
   signal?.addEventListener('abort', onAbort, {once: true});
@@ -190,12 +190,12 @@ function wholeObserver(observer: Partial<TransferObserver> = {}): TransferObserv
 
 function wholeNumber(name: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new MediaError('usage', `${name} is a whole number from ${least} to ${most}, not ${value}.`);
+  throw new MediaError('usage', `${name} must be a whole number from ${least} to ${most}, not ${value}.`);
 }
 
 function positive(name: string, value: number): number {
   if (Number.isFinite(value) && value > 0) return value;
-  throw new MediaError('usage', `${name} is a number above 0, not ${value}.`);
+  throw new MediaError('usage', `${name} must be a number above 0, not ${value}.`);
 }
 
 function resultOf(outcome: Outcome): UploadResult {

@@ -34,7 +34,7 @@ export async function verifyKey(client: ServiceClient, signal: AbortSignal): Pro
     if (error instanceof MediaError) return {status: 'unreachable', error};
     return {
       status: 'unclear',
-      message: signal.aborted ? 'it did not answer in time' : 'the connection broke',
+      message: signal.aborted ? 'it did not respond in time' : 'the connection broke',
     };
   }
   return judge(answer);

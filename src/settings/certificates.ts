@@ -39,7 +39,7 @@ export async function readClientCertificate(
       'usage',
       `The key in ${keyPath} does not belong to the first certificate in ${certificatePath}.`,
       {
-        hint: 'Name two files that belong together; the certificate comes before those of its authorities.',
+        hint: 'Use a key and its own certificate, which must come before those of its authorities.',
       },
     );
   }
@@ -65,7 +65,7 @@ async function readPem(host: Host, path: string): Promise<string> {
 function parseCertificates(text: string, path: string): {text: string; first: X509Certificate} {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g);
   if (blocks === null) {
-    throw new MediaError('usage', `${path} holds no certificate in PEM format.`, {
+    throw new MediaError('usage', `${path} contains no certificate in PEM format.`, {
       hint: 'Convert it with: openssl x509 -inform der -in FILE -out FILE.pem',
     });
   }
@@ -75,7 +75,7 @@ function parseCertificates(text: string, path: string): {text: string; first: X5
     } catch (error) {
       const which = blocks.length === 1 ? 'The certificate' : `Certificate ${index + 1} of ${blocks.length}`;
       throw new MediaError('usage', `${which} in ${path} is damaged.`, {
-        hint: 'Copy the file again, whole and as text.',
+        hint: 'Copy the complete file again, as text.',
         cause: error,
       });
     }
@@ -86,8 +86,8 @@ function parseCertificates(text: string, path: string): {text: string; first: X5
 function parseKey(text: string, path: string, passphrase: string): KeyObject {
   const [block] = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----.*?-----END \1PRIVATE KEY-----/s.exec(text) ?? [];
   if (block === undefined) {
-    throw new MediaError('usage', `${path} holds no private key in PEM format.`, {
-      hint: 'Name the file that does with MEDIA_CLIENT_KEY, or with the setting client-key.',
+    throw new MediaError('usage', `${path} contains no private key in PEM format.`, {
+      hint: 'Set MEDIA_CLIENT_KEY, or the setting client-key, to the file that contains it.',
     });
   }
   try {

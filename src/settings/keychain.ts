@@ -36,7 +36,7 @@ export async function storeInKeychain(
   key: Secret,
 ): Promise<KeychainResult> {
   const result = await ask(host, {action: 'set', account: accountOf(entry), key: key.reveal()});
-  return 'key' in result && result.key !== key.reveal() ? {failure: 'it did not keep the key'} : result;
+  return 'key' in result && result.key !== key.reveal() ? {failure: 'it did not store the key'} : result;
 }
 
 /** Removes a key from the system's keychain; having none to remove is no failure. */
@@ -63,9 +63,9 @@ async function ask(host: Host, request: KeychainRequest, stop?: StopSignal): Pro
     stop,
   });
   stop?.throwIfAborted();
-  if (end.kind === 'timeout') return {failure: `it did not answer within ${timeoutMs / 1000} s`};
+  if (end.kind === 'timeout') return {failure: `it did not respond within ${timeoutMs / 1000} s`};
   const answer = end.kind === 'ended' ? parseObject(end.stdout) : undefined;
-  if (!isObject(answer)) return {failure: 'asking it failed'};
+  if (!isObject(answer)) return {failure: 'the request to it failed'};
   if (typeof answer['failure'] === 'string') return {failure: answer['failure'].replace(/\.$/, '')};
   return {key: typeof answer['key'] === 'string' ? answer['key'] : undefined};
 }

@@ -26,7 +26,7 @@ export function parseServiceUrl(value: string, what: string, allowHttp: boolean)
   if (url.username !== '' || url.password !== '') {
     throw new MediaError(
       'usage',
-      `The ${what} holds a user name or password; the key alone identifies you.`,
+      `The ${what} contains a user name or password; only the key identifies you.`,
       {
         hint: `Use ${url.protocol}//${url.host}${url.pathname}`,
       },
@@ -39,7 +39,7 @@ export function parseServiceUrl(value: string, what: string, allowHttp: boolean)
   }
   if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
     throw new MediaError('usage', `The key would go to ${url.host} unencrypted: the ${what} is plain http.`, {
-      hint: `Use https://${url.host}${url.pathname}, or add --allow-http if you know that nobody listens.`,
+      hint: `Use https://${url.host}${url.pathname}, or add --allow-http if you trust the network.`,
     });
   }
   return url;
@@ -47,7 +47,7 @@ export function parseServiceUrl(value: string, what: string, allowHttp: boolean)
 
 function notAServiceUrl(value: string, what: string): MediaError {
   const meant = mayHoldSecret(value) ? undefined : withScheme(value);
-  const example = `Give a URL such as https://api.example.com${what === 'base URL' ? ', or the word embedded' : ''}.`;
+  const example = `Use a URL such as https://api.example.com${what === 'base URL' ? ', or the word embedded' : ''}.`;
   const named = mayHoldSecret(value) ? `The ${what}` : `"${value}"`;
   const kind = mayHoldSecret(value) ? 'URL' : what;
   return new MediaError('usage', `${named} is not a valid ${kind}.`, {
@@ -76,10 +76,10 @@ function mayHoldSecret(value: string): boolean {
 export function parseKey(value: string, what: string): Secret {
   const key = value.trim();
   if (key === '')
-    throw new MediaError('usage', `${what} is empty.`, {hint: 'Give the key as the service shows it.'});
+    throw new MediaError('usage', `${what} is empty.`, {hint: 'Use the key as the service shows it.'});
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new MediaError('usage', `${what} has spaces, line breaks or other characters that no key has.`, {
-      hint: 'Copy the key again, whole and alone.',
+      hint: 'Copy the complete key again, and nothing else.',
     });
   }
   return new Secret(key);

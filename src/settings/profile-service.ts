@@ -46,5 +46,5 @@ export function droppedNote(profile: Profile, dropped: readonly ServiceSetting[]
   if (dropped.includes('key') || dropped.includes('key-store')) names.unshift('key');
   if (names.length === 0) return undefined;
   const owner = profile['key-origin'] ?? originOf(profile) ?? 'the earlier service';
-  return `Dropped what belongs to ${owner}: ${names.join(', ')}.`;
+  return `Removed the settings that belong to ${owner}: ${names.join(', ')}.`;
 }

@@ -155,7 +155,7 @@ async function addStoredKey(
 const keyNames: Record<StoredKeySource, string> = {
   profile: 'The stored key',
   keychain: 'The key in the keychain',
-  command: 'What key-command printed first',
+  command: 'The first line that key-command printed',
 };
 
 /** A stored key goes to its own origin only, whatever graphql-url says: a usage error where that is another. */
@@ -163,7 +163,7 @@ export function refuseOtherOrigin(graphqlUrl: URL, baseUrl: URL, profile: string
   if (graphqlUrl.origin === baseUrl.origin) return;
   throw new MediaError(
     'usage',
-    `A stored key goes to ${baseUrl.origin} only, and graphql-url is at ${graphqlUrl.origin}.`,
+    `A stored key is sent only to ${baseUrl.origin}, but graphql-url is at ${graphqlUrl.origin}.`,
     {hint: `Set MEDIA_API_KEY to send a key there, or run: media config unset graphql-url${profile}`},
   );
 }

@@ -69,7 +69,7 @@ export async function readProfiles(host: Host): Promise<Profiles> {
     throw unusable(
       `${path} is ${stats.isSymbolicLink() ? 'a symbolic link' : 'not a regular file'}, so it is not trusted with a key`,
       {
-        hint: 'Put the file itself there, or name another directory with MEDIA_CONFIG_DIR.',
+        hint: 'Put the file itself there, or set MEDIA_CONFIG_DIR to another directory.',
       },
     );
   }
@@ -163,18 +163,18 @@ async function makePrivate(path: string, stats: Stats, mode: number, host: Host)
   const user = host.userId();
   if (user !== undefined && stats.uid !== user) {
     throw unusable(`${path} belongs to another user, so it is not trusted with a key`, {
-      hint: 'Name a directory of your own with MEDIA_CONFIG_DIR.',
+      hint: 'Set MEDIA_CONFIG_DIR to a directory of your own.',
     });
   }
   if ((stats.mode & 0o077) === 0) return;
   if ((stats.mode & 0o1000) !== 0) {
     throw unusable(`${path} is a directory that users share, so it is not trusted with a key`, {
-      hint: 'Name a directory of your own with MEDIA_CONFIG_DIR.',
+      hint: 'Set MEDIA_CONFIG_DIR to a directory of your own.',
     });
   }
   if ((stats.mode & 0o022) !== 0) {
     throw unusable(`Other users may change ${path}, so it is not trusted with a key`, {
-      hint: `Make sure that what is in it is yours, then run: chmod ${mode.toString(8)} ${shellQuoted(path)}`,
+      hint: `Check that nobody has changed its content, then run: chmod ${mode.toString(8)} ${shellQuoted(path)}`,
     });
   }
   try {

@@ -50,7 +50,7 @@ describe('two roots with files of the same relative path, in flight at once', ()
     expect(bodies.filter(text => text === 'same')).toHaveLength(1);
     const check = await sandbox.run(['journal', 'check', 'j', '--', 'a', 'b']);
     expect({stderr: check.stderr, exitCode: check.exitCode}).toEqual({
-      stderr: '3 inputs, each exactly once.\n',
+      stderr: '3 inputs, each recorded exactly once.\n',
       exitCode: 0,
     });
   });
@@ -137,7 +137,7 @@ describe('a journal whose record of a stored file was spoilt', () => {
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
     expect(JSON.parse(stderr).error).toMatchObject({
       code: 'journal_unusable',
-      message: `The journal j is damaged: line ${line} is not a line of a journal.`,
+      message: `The journal j is damaged: line ${line} is not a journal line.`,
     });
   });
 });

@@ -63,7 +63,7 @@ describe.each<[string, (b: string) => string[][], Record<string, string>?]>([
       expect(exitCode, stderr).toBe(0);
       notes.push(stderr);
     }
-    expect(notes.join('')).toContain(`Dropped what belongs to ${a.url}: `);
+    expect(notes.join('')).toContain(`Removed the settings that belong to ${a.url}: `);
     await box.run(['graphql', '{__typename}']);
     await box.run(['upload', fixture('photo.png'), '--retries', '0']);
     expect(a.requests).toEqual([]);

@@ -146,7 +146,7 @@ describe('a client certificate that could be shown to nobody: exit 2, no connect
       [mine.certificate],
       undefined,
       {},
-      /holds no private key in PEM format\.\n.*setting client-key\./,
+      /contains no private key in PEM format\.\n.*setting client-key\./,
     ],
     [
       'with the key of another',
@@ -170,7 +170,7 @@ describe('a client certificate that could be shown to nobody: exit 2, no connect
       {MEDIA_CLIENT_KEY_PASSPHRASE: 'no such words'},
       /MEDIA_CLIENT_KEY_PASSPHRASE does not open the private key/,
     ],
-    ['in no PEM file', ['hello'], mine.key, {}, /holds no certificate in PEM format\./],
+    ['in no PEM file', ['hello'], mine.key, {}, /contains no certificate in PEM format\./],
   ] as const)('%s', async (_, certificate, key, more, message) => {
     let connections = 0;
     const server = createTcpServer(socket => {

@@ -117,7 +117,7 @@ describe('media config', () => {
 describe('the cacert setting', () => {
   it.each([
     ['a file that is missing', undefined, 'could not be read: ENOENT'],
-    ['a file that is no certificate', 'hello', 'holds no certificate in PEM format'],
+    ['a file that is no certificate', 'hello', 'contains no certificate in PEM format'],
   ])(
     '%s: a usage error before anything is sent; the embedded service does without',
     async (_name, text, sentence) => {

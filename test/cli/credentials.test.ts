@@ -95,7 +95,7 @@ describe('key-command', () => {
   it('a first line that is no key: a usage error that does not show it', async () => {
     const box = await configured({'base-url': 'https://a.example', 'key-command': 'echo two mk_words'});
     const {stderr, exitCode} = await box.run(['upload', photo]);
-    expect(stderr).toContain('What key-command printed first has spaces');
+    expect(stderr).toContain('The first line that key-command printed has spaces');
     expect(stderr).not.toContain('mk_');
     expect(exitCode).toBe(2);
   });
@@ -157,7 +157,7 @@ describe('key-command', () => {
     const box = await configured({'key-command': 'echo mk_key'});
     const {stderr, exitCode} = await box.run(['upload', photo, '--base-url', 'https://a.example']);
     expect(stderr).toContain(
-      'The key-command of profile default is for no service: the profile has no base URL.\n  Set the base URL: media config set base-url https://a.example/\n',
+      'The key-command of profile default has no service to send its key to: the profile has no base URL.\n  Set the base URL: media config set base-url https://a.example/\n',
     );
     expect(exitCode).toBe(4);
   });
@@ -352,7 +352,7 @@ describe.runIf(process.platform === 'linux')('a machine without a keychain that 
     });
     box.env['DBUS_SESSION_BUS_ADDRESS'] = `unix:path=${path}`;
     const {stderr, exitCode} = await login(box, 'https://a.example');
-    expect(stderr).toContain('The keychain could not be used (it did not answer within 3 s)');
+    expect(stderr).toContain('The keychain could not be used (it did not respond within 3 s)');
     expect(exitCode).toBe(0);
     expect(connections.length).toBeGreaterThan(0);
     expect(await readFile(desktopFile(box), 'utf8')).toContain(key);

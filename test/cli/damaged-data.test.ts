@@ -165,7 +165,7 @@ describe('the entry of an idempotency key in the data directory of media serve',
     expect((await post(service)).status).toBe(500);
     await eventually(() => service.complaints().length === 1);
     expect(service.complaints()).toEqual([
-      `media: ${path} is damaged: ${how}.\n  Restore it from a backup, or move it away: an upload with its Idempotency-Key is then stored once more.\n`,
+      `media: ${path} is damaged: ${how}.\n  Restore it from a backup, or move it away: an upload with its Idempotency-Key is then stored again.\n`,
     ]);
     expect(await readFile(path, 'utf8')).toBe(text);
     expect(await readdir(join(box.directory, 'kept/files'))).toEqual([id]);

@@ -52,7 +52,7 @@ describe('media doctor, all well', () => {
         `ok          connection     ${host} responds (200 to GET / without the key)\n` +
         'ok          TLS            not used: the base URL is plain http\n' +
         `ok          key            ********${key.slice(-4)}, accepted\n` +
-        `ok          upload path    ${service.url}/v1/media/upload accepts uploads (responded 415 to a test request)\n`,
+        `ok          upload path    ${service.url}/v1/media/upload accepts uploads (returned 415 for a test request)\n`,
     );
     expect(await service.records()).toEqual([]);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
@@ -244,7 +244,7 @@ describe('the key', () => {
     expect(stdout).not.toContain(testKey);
     const words = await box.run(['doctor']);
     expect(words.stdout).toContain(
-      `failed      key            ${new URL(service.url).host} does not know this API key (401): The API key is not known.\n` +
+      `failed      key            ${new URL(service.url).host} does not know this API key (401): The API key is unknown.\n` +
         '                           The key comes from MEDIA_API_KEY. Set it to a valid key, or store one: ' +
         `unset MEDIA_API_KEY; media login --key-stdin --base-url ${service.url}\n`,
     );
@@ -334,7 +334,7 @@ describe('the upload path', () => {
       /"no such thing".*permission.* or the base URL may be wrong/,
     ],
     [403, '', /permission.* or the base URL may be wrong/],
-    [200, '<html>welcome</html>', /200 to a test request: the base URL may be wrong/],
+    [200, '<html>welcome</html>', /200 for a test request: the base URL may be wrong/],
   ])('%i %s: a warning, exit 0', async (status, body, sentence) => {
     const {box} = await service(connection => connection.answer(status, body));
     const {found, failed, exitCode} = await examine(box);
@@ -399,7 +399,7 @@ describe('the upload path', () => {
     const box = await sandbox();
     const parameters = ['login', '--base-url', url, '--key-stdin'];
     const login = await box.run(parameters, {stdin: 'pipe', input: key});
-    expect(login.stderr).toContain(`warning: ${url}/v1/media/upload answered 404`);
+    expect(login.stderr).toContain(`warning: ${url}/v1/media/upload returned 404`);
     expect(login.exitCode).toBe(0);
   });
 

@@ -223,7 +223,7 @@ describe('standard output that', () => {
       const {stdout, stderr} = await inShell(script, machine, ['upload', photo, jpg, '--quiet', ...format]);
       expect(stdout).toBe('status 1\n');
       expect(stderr).toContain('The output could not be written: the disk is full.');
-      expect(stderr).toContain('What was uploaded stays uploaded');
+      expect(stderr).toContain('The uploads themselves succeeded');
       if (format.length > 0) expect(JSON.parse(stderr)).toMatchObject({error: {code: 'output_failed'}});
       expect(requests).toHaveLength(2);
     },

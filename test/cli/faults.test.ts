@@ -72,14 +72,14 @@ describe('a refusal with an error record', () => {
       403,
       'forbidden',
       4,
-      'HOST answered 403: Not like this.',
+      'HOST returned 403: Not like this.',
       'Check that the key may upload and that the base URL is right.',
     ],
     [
       404,
       'not_found',
       4,
-      'HOST answered 404: Not like this.',
+      'HOST returned 404: Not like this.',
       'Check that the key may upload and that the base URL is right.',
     ],
     [400, 'rejected', 1, 'HOST refused the request (400): Not like this.', undefined],
@@ -114,14 +114,14 @@ describe('a refusal without an error record', () => {
       403,
       '',
       'forbidden',
-      'HOST answered 403: the key lacks permission, or the base URL is wrong.',
+      'HOST returned 403: the key lacks permission, or the base URL is wrong.',
     ],
     [
       '404 and HTML',
       404,
       '<html>nginx</html>',
       'not_found',
-      'HOST answered 404: the key lacks permission, or the base URL is wrong.',
+      'HOST returned 404: the key lacks permission, or the base URL is wrong.',
     ],
     [
       '413 and HTML',
@@ -188,7 +188,7 @@ describe('a redirect is not followed', () => {
       });
       expect(error.message).toContain(`redirects to ${new URL(target.url).host} (${status})`);
       expect(error.message).not.toContain('secret');
-      expect(error.hint).toContain(`name it with --base-url ${new URL(target.url).origin}`);
+      expect(error.hint).toContain(`set it with --base-url ${new URL(target.url).origin}`);
       expect(servers.map(({requests}) => requests.length)).toEqual([1, 1]);
       expect(connections).toBe(0);
     });
@@ -265,7 +265,7 @@ describe('429 and 503 are tried again', () => {
 describe('after the last byte, the outcome is unknown', () => {
   const sent = 'The whole file had been sent, so it may or may not be stored.';
   const answered = (problem: string, status = 200) =>
-    `HOST answered ${status}, but the response was ${problem}. ${sent}`;
+    `HOST returned ${status}, but the response was ${problem}. ${sent}`;
 
   test.each<[string, Script, string]>([
     ['200 and text', whole(200, 'Stored, thank you.'), answered('not JSON')],
@@ -367,7 +367,7 @@ describe('after the last byte, the outcome is unknown', () => {
         code: 'outcome_unknown',
         status: 503,
       });
-      expect(error.hint).toContain('A gateway that limits requests should answer 429, which is tried again.');
+      expect(error.hint).toContain('A gateway that limits requests should return 429, which is retried.');
       expect(servers.map(({requests}) => requests.length)).toEqual([1, 1]);
     },
   );

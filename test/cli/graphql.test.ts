@@ -71,7 +71,7 @@ describe('media graphql against the embedded service', () => {
   it.each([
     [401, 403 as const, 'does not know this API key (401)'],
     [403, 403 as const, 'lacks the permission "graphql"'],
-    [404, 404 as const, 'answered 404'],
+    [404, 404 as const, 'returned 404'],
   ])('a key that is refused with %i: exit 4', async (status, deniedStatus, sentence) => {
     const {service} = await embeddedService({deniedStatus});
     const secret = status === 401 ? key : await service.createKey({permissions: ['upload']});
@@ -216,7 +216,7 @@ describe('what media graphql makes of the answer', () => {
   });
 
   it.each([
-    ['a web page with 200', 200, '<html>', 'answered 200, but the response was not a GraphQL response'],
+    ['a web page with 200', 200, '<html>', 'returned 200, but the response was not a GraphQL response'],
     ['JSON that is no object', 200, '[1]', 'not a GraphQL response'],
     ['an error record with 500', 500, '{"code":9,"message":"out of order"}', 'failed (500): out of order'],
     ['a redirect', 307, '', 'redirects to elsewhere.example (307)'],

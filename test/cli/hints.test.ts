@@ -52,7 +52,7 @@ describe('a command line that was meant as an upload: the hint, pasted, uploads'
     await copyFile(photo, path);
     const {stderr, exitCode} = await box.run(['upload', pathToFileURL(path).href]);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('Name the file by its path instead of its URL: ');
+    expect(stderr).toContain('Use the path of the file instead of its URL: ');
     expect(await paste(box, `media upload --format id ${commandIn(stderr)}`)).toMatchObject({exitCode: 0});
     expect(await service.records()).toHaveLength(1);
   });

@@ -43,7 +43,7 @@ describe('one journal, and its files under other names', () => {
     expect(await run('-r', 'moved')).toEqual([...skipped, 'skipped', 'skipped']);
     expect(await service.records()).toHaveLength(3);
     expect((await sandbox.run(['journal', 'check', 'j', '--', 'moved'])).stderr).toBe(
-      '5 inputs, each exactly once.\n',
+      '5 inputs, each recorded exactly once.\n',
     );
   });
 

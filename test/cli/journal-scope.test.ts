@@ -20,8 +20,8 @@ describe('a journal and another service', () => {
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
     expect(JSON.parse(stderr).error).toEqual({
       code: 'journal_of_other_service',
-      message: `The journal j belongs to ${service.url}, and this run uploads to ${other.service.url}.`,
-      hint: 'Nothing was sent. Keep a journal for each service: name another file with --journal.',
+      message: `The journal j belongs to ${service.url}, but this run uploads to ${other.service.url}.`,
+      hint: 'Nothing was sent. Keep a journal for each service: use another file with --journal.',
     });
     expect(await other.service.records()).toEqual([]);
     expect(await readFile(join(sandbox.directory, 'j'), 'utf8')).toBe(before);
@@ -65,7 +65,7 @@ describe('a journal and another shard', () => {
       const {stdout, stderr, exitCode} = await run(...parameters);
       expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
       expect(JSON.parse(stderr).error.message).toBe(
-        `The journal j was written for shard ${own}/2, and this run is for ${name}.`,
+        `The journal j was written for shard ${own}/2, but this run is for ${name}.`,
       );
     }
     expect((await run('--shard', `${own}/2`)).stdout).toBe(record);
@@ -85,7 +85,7 @@ it.each([
   const {stdout, stderr, exitCode} = await sandbox.run(upload);
   expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
   expect(JSON.parse(stderr).error.message).toBe(
-    `j is a journal of ${version}, and this media knows only version 2.`,
+    `j is a journal of ${version}, but this version of media reads only version 2.`,
   );
   expect(await service.records()).toEqual([]);
   expect(await readFile(join(sandbox.directory, 'j'), 'utf8')).toBe(text);

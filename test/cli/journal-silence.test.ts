@@ -23,7 +23,7 @@ describe('a journal that is removed while a file is with the service', () => {
     expect(JSON.parse(stderr).error).toMatchObject({
       code: 'journal_failed',
       message: expect.stringMatching(
-        /photo\.png is stored, but its journal does not say so: The journal j was removed while it was in use\.$/,
+        /photo\.png is stored, but the journal does not record it: The journal j was removed while it was in use\.$/,
       ),
     });
   });
@@ -40,7 +40,7 @@ describe('a journal that is removed while a file is with the service', () => {
     const {stderr, exitCode} = await sandbox.run(['upload', ...inputs, '--journal', 'j', '-c', '1'], {env});
     expect(exitCode).toBe(3);
     expect(stderr).toContain('1 uploaded, 0 skipped, 1 failed, 0 unknown, 1 not in the journal\n');
-    expect(stderr).toContain('is stored, but its journal does not say so');
+    expect(stderr).toContain('is stored, but the journal does not record it');
     expect(requests).toHaveLength(1);
   });
 });

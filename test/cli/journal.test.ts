@@ -91,8 +91,8 @@ describe('media journal list', () => {
       stdout: [
         'uploaded  a.png  med_1',
         'failed    b.png  the service refused it',
-        'unknown   c.png  sent, and no outcome is recorded',
-        'pending   d.png  not sent to its end',
+        'unknown   c.png  sent, but no result is recorded',
+        'pending   d.png  not sent completely',
         '',
       ].join('\n'),
     });
@@ -173,7 +173,7 @@ describe('media journal list', () => {
     expect(await media(one, 'list', 'uploads.ndjson')).toMatchObject({
       exitCode: 1,
       stdout: '',
-      error: 'The journal uploads.ndjson is damaged: line 2 is not a line of a journal.',
+      error: 'The journal uploads.ndjson is damaged: line 2 is not a journal line.',
     });
   });
 });
@@ -187,7 +187,7 @@ describe('media journal check', () => {
     expect(await media(one, 'check', 'j1', 'j2', '--', 'assets')).toEqual({
       exitCode: 0,
       stdout: '',
-      stderr: '2 inputs, each exactly once.\n',
+      stderr: '2 inputs, each recorded exactly once.\n',
       error: undefined,
     });
   });
@@ -206,11 +206,11 @@ describe('media journal check', () => {
     await journalOf(one, 'j2', {'changed.png': ['done', 'med_4']}, 'CONTENT');
     const {stdout, stderr, exitCode} = await media(one, 'check', 'j1', 'j2', '--', 'in');
     expect(stdout.split('\n')).toEqual([
-      'missing   absent.png  in none of the journals',
-      'missing   changed.png  stored with other content only',
+      'missing   absent.png  not in any of the journals',
+      'missing   changed.png  only stored with different content',
       'doubled   doubled  stored 2 times: med_1, med_3',
       'missing   failed.png  the service refused it',
-      'unknown   unknown  sent, and no outcome is recorded in j1',
+      'unknown   unknown  sent, but no result is recorded in j1',
       '',
     ]);
     expect(stderr).toContain('1 of 6 inputs is recorded exactly once.');
@@ -245,7 +245,7 @@ describe('media journal check', () => {
     expect(await media(one, 'check', 'j', '--', './in/.//a.png', '-b')).toMatchObject({exitCode: 0});
     expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({
       exitCode: 0,
-      stderr: '2 inputs, each exactly once.\n',
+      stderr: '2 inputs, each recorded exactly once.\n',
     });
   });
 
@@ -259,7 +259,7 @@ describe('media journal check', () => {
     );
     expect(await media(one, 'check', 'j', '--', 'a')).toMatchObject({
       exitCode: 1,
-      stdout: 'missing   a  stored with other content only\n',
+      stdout: 'missing   a  only stored with different content\n',
     });
   });
 
@@ -268,14 +268,14 @@ describe('media journal check', () => {
     await files(one, {'in/a.png': 'same', 'in/b.png': 'same'});
     await journalOf(one, 'j1', {'a.png': ['done', 'med_1']}, 'same');
     await journalOf(one, 'j2', {'b.png': ['done', 'med_2']}, 'same');
-    const note = '2 of them are also stored under another path, by a part that could not know.\n';
+    const note = '2 of them are also stored under another path, by another part of the run.\n';
     for (const command of [
       ['check', 'j1', 'j2', '--', 'in'],
       ['merge', '-o', 'all', 'j1', 'j2'],
     ]) {
       expect(await media(one, ...command)).toMatchObject({
         exitCode: 0,
-        stderr: `2 inputs, each exactly once.\n${note}`,
+        stderr: `2 inputs, each recorded exactly once.\n${note}`,
       });
     }
   });
@@ -309,7 +309,7 @@ describe('media journal check', () => {
     const one = await bench();
     await journalOf(one, 'j', {});
     if (parameters[1] !== '--') {
-      expect(await media(one, ...parameters)).toMatchObject({exitCode: 2, error: 'No input was named.'});
+      expect(await media(one, ...parameters)).toMatchObject({exitCode: 2, error: 'No input was given.'});
     } else {
       await expect(media(one, ...parameters)).resolves.toMatchObject({
         exitCode: 2,
@@ -327,7 +327,7 @@ describe('media journal merge', () => {
     await journalOf(one, 'j2', {b: ['done', 'med_3']}, 'changed');
     expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2')).toMatchObject({
       exitCode: 0,
-      stderr: '2 inputs, each exactly once.\n',
+      stderr: '2 inputs, each recorded exactly once.\n',
     });
     expect((await media(one, 'list', 'all')).stdout).toBe(
       'uploaded  a  med_1\nuploaded  b  med_2\nuploaded  b  med_3\n',
@@ -351,8 +351,8 @@ describe('media journal merge', () => {
     const {stdout, stderr, exitCode} = await media(one, 'merge', '-o', 'all', 'j1', 'j2');
     expect(stdout.split('\n')).toEqual([
       'doubled   a  stored 2 times: med_1, med_2',
-      'unknown   b  sent, and no outcome is recorded in j1',
-      'missing   c  not sent to its end',
+      'unknown   b  sent, but no result is recorded in j1',
+      'missing   c  not sent completely',
       '',
     ]);
     expect(stderr).toBe('media: 1 of 4 inputs is recorded exactly once.\n  all was not written.\n');
@@ -411,7 +411,7 @@ describe('media journal merge', () => {
     expect(await media(one, 'merge', '-o', 'link', 'j')).toMatchObject({exitCode: 2});
     expect(await media(one, 'merge', '-o', 'photo.png', 'j')).toMatchObject({
       exitCode: 1,
-      error: 'photo.png is not a journal of media.',
+      error: 'photo.png is not a journal written by media.',
     });
     expect(await one.text(join(one.directory, 'photo.png'))).toBe('a photo');
     expect(await media(one, 'list', 'j')).toMatchObject({stdout: 'uploaded  a  med_1\n'});
@@ -444,9 +444,9 @@ describe('media journal resolve', () => {
     ['a.png', ['--resend'], 'The outcome of a.png is not unknown: it is uploaded.'],
     ['b.png', ['--uploaded', 'x'], 'The outcome of b.png is not unknown: it is failed.'],
     ['z.png', ['--resend'], 'z.png is not in the journal j.'],
-    ['c.png', [], 'Say either --uploaded with the media ID, or --resend.'],
-    ['c.png', ['--uploaded', ''], 'Say either --uploaded with the media ID, or --resend.'],
-    ['c.png', ['--uploaded', 'x', '--resend'], 'Say either --uploaded with the media ID, or --resend.'],
+    ['c.png', [], 'Add either --uploaded with the media ID, or --resend.'],
+    ['c.png', ['--uploaded', ''], 'Add either --uploaded with the media ID, or --resend.'],
+    ['c.png', ['--uploaded', 'x', '--resend'], 'Add either --uploaded with the media ID, or --resend.'],
   ])('%s %j: exit status 2, and nothing is written', async (path, flags, error) => {
     const one = await bench();
     await journalOf(one, 'j', {...everyEnd});
@@ -509,7 +509,7 @@ describe('media journal resolve, of many', () => {
     await journalOf(one, 'j', {...unknowns});
     expect(await media(one, 'resolve', 'j', '--all', '--resend')).toMatchObject({
       exitCode: 0,
-      stderr: '2 uploads of unknown outcome were settled.\n',
+      stderr: '2 unknown uploads were settled.\n',
     });
     expect((await media(one, 'list', 'j')).stdout).toBe(
       'pending   a.png  to be sent again\npending   b c.png  to be sent again\nuploaded  d.png  med_d\n',
@@ -522,10 +522,10 @@ describe('media journal resolve, of many', () => {
     await files(one, {list: `b c.png med_b\n\n${sha256(contentOf('a.png'))}\tmed_a\nz.png med_z\n`});
     expect(await media(one, 'resolve', 'j', '--all', '--uploaded-from', 'list')).toMatchObject({
       exitCode: 0,
-      stderr: '2 uploads of unknown outcome were settled.\n1 is still unknown: media journal list j\n',
+      stderr: '2 unknown uploads were settled.\n1 is still unknown: media journal list j\n',
     });
     expect((await media(one, 'list', 'j')).stdout).toBe(
-      'uploaded  a.png  med_a\nuploaded  b c.png  med_b\nuploaded  d.png  med_d\nunknown   e.png  sent, and no outcome is recorded\n',
+      'uploaded  a.png  med_a\nuploaded  b c.png  med_b\nuploaded  d.png  med_d\nunknown   e.png  sent, but no result is recorded\n',
     );
   });
 
@@ -541,10 +541,10 @@ describe('media journal resolve, of many', () => {
   });
 
   it.each([
-    [['j', '--resend'], 'Name what is to be settled, or --all.'],
-    [['j', 'a.png', '--all', '--resend'], 'Name what is to be settled, or --all.'],
-    [['j', '--all', '--uploaded', 'x'], 'One media ID cannot stand for all that is unknown.'],
-    [['j', '--all', '--uploaded-from', 'bad'], 'Line 1 of bad is no path with a media ID behind it.'],
+    [['j', '--resend'], 'Give the path of the upload to settle, or --all.'],
+    [['j', 'a.png', '--all', '--resend'], 'Give the path of the upload to settle, or --all.'],
+    [['j', '--all', '--uploaded', 'x'], '--all needs a media ID for each upload, not one for all of them.'],
+    [['j', '--all', '--uploaded-from', 'bad'], 'Line 1 of bad is not a path followed by a media ID.'],
     [['settled', '--all', '--resend'], 'Nothing that is unknown in the journal settled is meant.'],
   ])('%j: exit status 2, and nothing is written', async (parameters, error) => {
     const one = await bench();
@@ -567,7 +567,7 @@ describe('media journal forget', () => {
     await files(one, {'a.png': contentOf('a.png')});
     expect(await media(one, 'forget', 'j', what)).toMatchObject({exitCode: 0});
     expect((await media(one, 'list', 'j')).stdout).toBe(
-      'forgotten  a.png  forgotten: the next run sends it\nuploaded  b.png  med_2\n',
+      'forgotten  a.png  forgotten; the next run sends it\nuploaded  b.png  med_2\n',
     );
     expect(await media(one, 'check', 'j', '--', 'a.png')).toMatchObject({exitCode: 1});
     await journalOf(one, 'j', {'a.png': ['done', 'med_3']});

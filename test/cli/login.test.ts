@@ -149,7 +149,7 @@ describe('a login that stores nothing', () => {
     const {stdout, stderr, exitCode} = await box.run(['login', '--base-url', url], {stdin: 'pipe'});
     expect(stdout).toBe('');
     expect(stderr).toBe(
-      'media: There is no terminal to ask for the key on.\n' +
+      'media: There is no terminal to ask for the key.\n' +
         `  Set MEDIA_API_KEY instead of logging in, or pipe the key in: media login --key-stdin --base-url ${url}\n`,
     );
     expect(exitCode).toBe(2);
@@ -244,7 +244,7 @@ describe('a key that the check cannot vouch for', () => {
     const {url} = await answering(status, '{"code":7,"message":"no"}');
     const box = await sandbox();
     const {stderr, exitCode} = await login(box, url);
-    expect(stderr).toContain(`warning: ${new URL(url).host} answered ${status} to the check`);
+    expect(stderr).toContain(`warning: ${new URL(url).host} returned ${status} for the check`);
     expect(exitCode).toBe(0);
     expect(await profilesOf(box)).toMatchObject({default: {key, 'base-url': url}});
   });
@@ -261,7 +261,7 @@ describe('a key that the check cannot vouch for', () => {
 describe('base URLs', () => {
   it.each([
     ['http://media.example', 'The key would go to media.example unencrypted'],
-    ['https://user:password@media.example', 'holds a user name or password'],
+    ['https://user:password@media.example', 'contains a user name or password'],
     ['https://media.example/?a=b', 'has a query or a fragment'],
     ['media.example', 'is not a valid base URL'],
   ])('%s: a usage error before anything is asked or sent', async (url, sentence) => {
@@ -339,7 +339,7 @@ describe('the key and its origin', () => {
     await login(box, 'https://one.example', ['--no-verify']);
     await box.run(['config', 'set', 'graphql-url', `${url}/graph`]);
     const {stderr, exitCode} = await box.run(['graphql', '{__typename}']);
-    expect(stderr).toContain('A stored key goes to https://one.example only');
+    expect(stderr).toContain('A stored key is sent only to https://one.example');
     expect(exitCode).toBe(2);
     expect(requests).toEqual([]);
     const given = await box.run(['graphql', '{__typename}'], {env: {...box.env, MEDIA_API_KEY: 'mk_given'}});
@@ -357,7 +357,7 @@ describe('the key and its origin', () => {
     const before = await profilesOf(box);
     const {stdout, stderr, exitCode} = await login(box, own.url);
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 2});
-    expect(stderr).toContain(`A stored key goes to ${own.url} only, and graphql-url is at ${other.url}.`);
+    expect(stderr).toContain(`A stored key is sent only to ${own.url}, but graphql-url is at ${other.url}.`);
     expect([...own.requests, ...other.requests]).toEqual([]);
     expect(await profilesOf(box)).toEqual(before);
     await box.run(/run: media (config unset .*)/.exec(stderr)?.[1]?.split(' ') ?? []);

@@ -200,7 +200,7 @@ describe('Ctrl-C while several files are sent', () => {
   it('without a journal: names --journal', async () => {
     const output = await stopped([]);
     expect(output).toContain(
-      'A run with --journal FILE can be stopped: the same command then continues there.',
+      'With --journal FILE, you can stop a run and continue it with the same command.',
     );
     expect(output).toMatch(/1 uploaded, 0 skipped, 0 failed, 0 unknown\r\n$/);
   });
@@ -219,7 +219,7 @@ describe('an empty shard', () => {
     const runs = await Promise.all(
       ['1/2', '2/2'].map(shard => box.run(['upload', '-r', 'photos', '--shard', shard, '--format', 'id'])),
     );
-    const note = 'This shard has none of the inputs: nothing to upload.\n';
+    const note = 'This shard contains none of the inputs, so there is nothing to upload.\n';
     expect(runs.map(({exitCode}) => exitCode)).toEqual([0, 0]);
     expect(runs.filter(({stderr}) => stderr === note)).toHaveLength(1);
     const empty = runs[0]?.stderr === note ? '1/2' : '2/2';

@@ -23,7 +23,7 @@ describe('media serve', () => {
     expect(await child).toMatchObject({signal: 'SIGTERM', stdout: before});
     const lines = stderr().trimEnd().split('\n');
     expect(lines).toEqual([
-      `Serving ${url} from ${join(box.directory, 'kept')}; end with Ctrl-C.`,
+      `Serving ${url} from ${join(box.directory, 'kept')}. Press Ctrl-C to stop.`,
       expect.stringMatching(/^POST \/v1\/media\/upload 200 13582 B \d+ ms$/),
       expect.stringMatching(new RegExp(`^GET /files/${id} 200 13582 B \\d+ ms$`)),
     ]);
@@ -73,9 +73,9 @@ describe('media serve', () => {
   });
 
   it.each([
-    [['--ephemeral', '--data-dir', 'x'], '--ephemeral keeps nothing and --data-dir says where to keep it.'],
-    [['--port', '65536'], 'Give a whole number from 0 to 65535.'],
-    [['--port', 'any'], 'Give a whole number from 0 to 65535.'],
+    [['--ephemeral', '--data-dir', 'x'], '--ephemeral and --data-dir cannot be used together.'],
+    [['--port', '65536'], 'Use a whole number from 0 to 65535.'],
+    [['--port', 'any'], 'Use a whole number from 0 to 65535.'],
     [['extra'], 'Too many arguments'],
   ])('%j: a usage error', async (parameters, sentence) => {
     const {stdout, stderr, exitCode} = await (await sandbox()).run(['serve', ...parameters]);

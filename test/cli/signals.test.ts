@@ -44,7 +44,7 @@ describe.each(signals)('%s', signal => {
     expect(sink.requests).toHaveLength(1);
     expect(sink.requests[0]?.bodyBytes).toBeLessThan(unbufferable);
     expect({endedBy, exitCode}).toEqual({endedBy: signal, exitCode: undefined});
-    expect(stderr).toContain(`The run was ended by ${signal}.`);
+    expect(stderr).toContain(`The run was stopped by ${signal}.`);
     expect(stderr).toContain('0 uploaded, 0 skipped, 1 failed, 0 unknown');
     expect(stdout).not.toContain('m_1');
   });
@@ -79,7 +79,7 @@ test('SIGINT after the last byte, and no answer within the grace: the outcome is
   const {stdout, stderr, signal} = await upload;
   expect({stdout, signal}).toEqual({stdout: '', signal: 'SIGINT'});
   expect(stderr.slice(ending.length)).toMatch(
-    /^media: The run was ended by SIGINT\. The whole file had been sent, so it may or may not be stored\.\n/,
+    /^media: The run was stopped by SIGINT\. The whole file had been sent, so it may or may not be stored\.\n/,
   );
   expect(stderr).not.toContain(host);
 });

@@ -44,7 +44,7 @@ describe.each<[string, () => Promise<SilentPeer>, (peer: SilentPeer) => [string,
     upload.kill(signal);
     const {stdout, stderr, signal: endedBy} = await upload;
     expect({stdout, endedBy}).toEqual({stdout: '', endedBy: signal});
-    expect(stderr).toContain(`media: The run was ended by ${signal}.\n`);
+    expect(stderr).toContain(`media: The run was stopped by ${signal}.\n`);
   });
 });
 

@@ -101,7 +101,7 @@ describe('a file that changes while it is uploaded', () => {
     const error = {
       code: 'source_changed',
       message: `${path} changed while it was being uploaded: ${how}.`,
-      hint: 'Nothing was stored. Upload it again when nothing writes to it.',
+      hint: 'Nothing was stored. Upload it again when no program is writing to it.',
     };
     expect(outcome).toMatchObject({status: 'failed', error, attempts: 1});
     expect(errors).toEqual([{file: path, ...error}]);
@@ -408,8 +408,8 @@ describe('standard input', () => {
     expect(errorLines(stderr)).toMatchObject([
       {
         code: 'local_failure',
-        message: expect.stringContaining(`Standard input could not be kept in ${temporary}`),
-        hint: 'Set TMPDIR to a directory with room for it.',
+        message: expect.stringContaining(`Standard input could not be stored in ${temporary}`),
+        hint: 'Set TMPDIR to a directory with enough space.',
       },
     ]);
     expect(await readdir(temporary)).toEqual([]);

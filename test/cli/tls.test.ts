@@ -95,7 +95,7 @@ describe('--cacert', () => {
     [
       'without PEM text',
       Buffer.from([0x30, 0x82]),
-      /^media: ca\.pem holds no certificate in PEM format\.\n {2}Convert it with: openssl x509 -inform der -in FILE -out FILE\.pem\n$/,
+      /^media: ca\.pem contains no certificate in PEM format\.\n {2}Convert it with: openssl x509 -inform der -in FILE -out FILE\.pem\n$/,
     ],
     [
       'whose certificate is damaged',

@@ -116,11 +116,11 @@ describe('media upload', () => {
   });
 
   it.each([
-    [['-', '-'], 'Standard input was named twice'],
-    [[photo, '--name', 'cat.png'], '--name names what comes on standard input'],
+    [['-', '-'], 'Standard input (-) was given twice'],
+    [[photo, '--name', 'cat.png'], '--name is for standard input'],
     [[], 'There is nothing to upload'],
-    [[photo, '--json', '--format', 'csv'], 'Two output formats at once: json and csv.'],
-    [[photo, '--json', '--ndjson'], 'Two output formats at once: json and ndjson.'],
+    [[photo, '--json', '--format', 'csv'], 'Two output formats were given: json and csv.'],
+    [[photo, '--json', '--ndjson'], 'Two output formats were given: json and ndjson.'],
     [[photo, '--format', 'yaml'], 'Allowed choices are table, json, ndjson, csv, url, id, markdown.'],
     [[photo, '--types', 'guess'], 'Allowed choices are extension, content, strict.'],
     [[photo, '--on-unknown', 'panic'], 'Allowed choices are hold, retry.'],
@@ -128,8 +128,8 @@ describe('media upload', () => {
     [[photo, '--content-type', 'image/*'], 'takes an image or video type'],
     [[photo, '--content-type', 'image/png\r\nX-Evil: 1'], 'takes an image or video type'],
     [[photo, '--retries', '-1'], 'whole number'],
-    [[photo, '--stall-timeout', '60'], 'Give a duration such as 500ms, 30s, 10m or 2h.'],
-    [[photo, '--deadline', '0s'], 'Give a duration'],
+    [[photo, '--stall-timeout', '60'], 'Use a duration such as 500ms, 30s, 10m or 2h.'],
+    [[photo, '--deadline', '0s'], 'Use a duration'],
   ])('%j: a usage error, nothing sent', async (parameters, sentence) => {
     const {url, requests} = await scriptedServer(connection => connection.answer(200, someRecord));
     const {run} = await sandboxFor(url);
@@ -323,7 +323,7 @@ describe('the exit status of media upload', () => {
     const key = await service.createKey({permissions: ['graphql']});
     const box = await sandbox({MEDIA_BASE_URL: service.url, MEDIA_API_KEY: key});
     const {stderr, exitCode} = await box.run(['upload', photo]);
-    expect(stderr).toContain(`answered ${deniedStatus}`);
+    expect(stderr).toContain(`returned ${deniedStatus}`);
     expect(exitCode).toBe(4);
     expect(await service.records()).toEqual([]);
   });

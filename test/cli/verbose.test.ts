@@ -14,7 +14,7 @@ function phasesOf(stderr: string): string[] {
   return [...stderr.matchAll(/^(connection \d+: .*) \(\d+\.\d ms\)$/gm)].map(match => match[1] ?? '');
 }
 
-test('--verbose, a name over plain http: DNS, connect, sent, first byte, answered, in this order', async () => {
+test('--verbose, a name over plain http: DNS, connect, sent, first byte, response, in this order', async () => {
   const {url} = await scriptedServer(async connection => {
     await connection.request();
     connection.answer(200, someRecord);
@@ -28,7 +28,7 @@ test('--verbose, a name over plain http: DNS, connect, sent, first byte, answere
     `connection 1: connect: 127.0.0.1 port ${port}`,
     expect.stringMatching(/^connection 1: sent: \d+ bytes$/),
     'connection 1: first byte: 200 to POST /v1/media/upload',
-    `connection 1: answered: ${someRecord.length} bytes`,
+    `connection 1: response: ${someRecord.length} bytes`,
   ]);
   expect({stdout, exitCode}).toEqual({stdout: 'm_1\n', exitCode: 0});
   expect(stderr).not.toContain(testKey);
@@ -48,7 +48,7 @@ test('--verbose, https through a proxy with a password: the proxy, then TLS; nei
     expect.stringMatching(/^connection 1: TLS: TLSv1\.3, TLS_\w+$/),
     expect.stringMatching(/^connection 1: sent: \d+ bytes$/),
     'connection 1: first byte: 200 to POST /graphql',
-    expect.stringMatching(/^connection 1: answered: \d+ bytes$/),
+    expect.stringMatching(/^connection 1: response: \d+ bytes$/),
   ]);
   expect(exitCode).toBe(0);
   expect(stderr).not.toContain(key);

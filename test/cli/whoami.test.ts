@@ -91,7 +91,7 @@ describe('media whoami', () => {
       key: {masked: '********ests', source: 'environment'},
       status: 'missing',
       message: 'There is an API key but no base URL to send it to.',
-      hint: 'Name the service with --base-url URL or MEDIA_BASE_URL.',
+      hint: 'Set the service with --base-url URL or MEDIA_BASE_URL.',
     });
     expect(exitCode).toBe(4);
   });
@@ -112,11 +112,11 @@ describe('media whoami', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       status: 'rejected',
       httpStatus: 401,
-      message: 'The API key is not known.',
+      message: 'The API key is unknown.',
     });
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 4});
     expect((await box.run(['whoami'])).stdout).toContain(
-      'status    rejected: the service does not know the key (401): The API key is not known.\n',
+      'status    rejected: the service does not know the key (401): The API key is unknown.\n',
     );
   });
 

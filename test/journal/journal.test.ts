@@ -101,7 +101,7 @@ describe('what is no record', () => {
     await one.run(async journal => {
       const entry = await begin(journal, inputOf('a.png'));
       await entry.commit(sha256('content'));
-      await expect(entry.done(json)).rejects.toThrow(/no line of a journal/);
+      await expect(entry.done(json)).rejects.toThrow(/not a journal line/);
       await entry.done('{"id":"a"}');
     });
     expect(await one.lines()).toHaveLength(3);
@@ -397,19 +397,19 @@ describe('a path that is not UTF-8', () => {
 
 describe('a file that cannot be a journal', () => {
   it.each([
-    ['a photograph', '\x89PNG\r\n\x1a\n\0\0\0\rIHDR', /is not a journal of media\./],
-    ['a text', 'hello', /is not a journal of media\./],
-    ['another NDJSON', '{"event":"done"}\n', /is not a journal of media\./],
-    ['an empty first line', `\n${header}\n`, /is not a journal of media\./],
+    ['a photograph', '\x89PNG\r\n\x1a\n\0\0\0\rIHDR', /is not a journal written by media\./],
+    ['a text', 'hello', /is not a journal written by media\./],
+    ['another NDJSON', '{"event":"done"}\n', /is not a journal written by media\./],
+    ['an empty first line', `\n${header}\n`, /is not a journal written by media\./],
     [
       'a later version',
       '{"journal":"media","version":3,"service":"https://media.example"}\n',
-      /version 3, and this media knows only version 2\./,
+      /version 3, but this version of media reads only version 2\./,
     ],
     [
       'the first version, which knew no service',
       '{"journal":"media","version":1}\n',
-      /version 1, and this media knows only version 2\./,
+      /version 1, but this version of media reads only version 2\./,
     ],
     ['no service', '{"journal":"media","version":2}\n', /names no service/],
     ['no version', '{"journal":"media"}\n', /version undefined/],

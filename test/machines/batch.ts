@@ -101,7 +101,11 @@ export class Batch {
   async prove(directory = this.directory): Promise<void> {
     const journals = (await readdir(directory)).filter(name => /^part-\d+\.journal$/.test(name));
     const run = (...parameters: string[]) => this.sandbox.run(['journal', ...parameters], {cwd: directory});
-    const proven = {exitCode: 0, stdout: '', stderr: `${this.files.length} inputs, each exactly once.\n`};
+    const proven = {
+      exitCode: 0,
+      stdout: '',
+      stderr: `${this.files.length} inputs, each recorded exactly once.\n`,
+    };
     expect(await run('merge', '-o', 'all.journal', ...journals)).toMatchObject(proven);
     expect(await run('check', 'all.journal', '--', './assets')).toMatchObject(proven);
     await this.expectEachStoredOnce();

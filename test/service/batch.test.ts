@@ -84,7 +84,7 @@ describe('what becomes of the rest of the batch', () => {
 
   test('a run that was told to end before it began tries nothing', async () => {
     const stop = new AbortController();
-    stop.abort(new MediaError('interrupted', 'The run was ended by SIGINT.'));
+    stop.abort(new MediaError('interrupted', 'The run was stopped by SIGINT.'));
     const outcomes = await uploadEach(sources('a', 'b'), clientOf(await deadUrl()), {stop: stop.signal});
     expect(codes(outcomes)).toEqual([]);
   });
@@ -178,7 +178,7 @@ describe('retries', () => {
 });
 
 describe('a stop', () => {
-  const interrupted = new MediaError('interrupted', 'The run was ended by SIGINT.');
+  const interrupted = new MediaError('interrupted', 'The run was stopped by SIGINT.');
 
   test('while connecting or held: the request is dropped, nothing follows', async () => {
     const stop = new AbortController();

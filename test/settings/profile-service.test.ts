@@ -54,7 +54,7 @@ it('all of them at once: what is about this machine stays, and the note names th
   const {profile, dropped} = withBaseUrl(whole, 'https://b.example');
   expect(profile).toEqual({'base-url': 'https://b.example', cacert: '/etc/ca.pem'});
   expect(droppedNote(whole, dropped)).toBe(
-    'Dropped what belongs to https://a.example: key, key-command, graphql-url, profile-url, client-cert, client-key, idempotency-keys.',
+    'Removed the settings that belong to https://a.example: key, key-command, graphql-url, profile-url, client-cert, client-key, idempotency-keys.',
   );
   expect(droppedNote(whole, [])).toBeUndefined();
 });

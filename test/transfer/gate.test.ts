@@ -63,7 +63,7 @@ describe('the gate', () => {
     const clock = new ManualClock();
     const gate = new Gate(clock);
     const stop = new AbortController();
-    const reason = new MediaError('interrupted', 'The run was ended by SIGINT.');
+    const reason = new MediaError('interrupted', 'The run was stopped by SIGINT.');
     gate.closeFor(1_000);
     const stopped = waiter(gate, clock, stop.signal);
     const other = waiter(gate, clock);

@@ -9,7 +9,7 @@ import {parseKey, parseServiceUrl} from '../../settings/parse.ts';
 export function requireTerminal(invocation: Invocation): void {
   if (isInteractive(invocation)) return;
   const {host, globals} = invocation;
-  throw new MediaError('usage', 'There is no terminal to ask for the key on.', {
+  throw new MediaError('usage', 'There is no terminal to ask for the key.', {
     hint: `Set MEDIA_API_KEY instead of logging in, or pipe the key in: media login --key-stdin${hintOptions(host, globals)}`,
   });
 }
@@ -23,7 +23,7 @@ export async function askBaseUrl(invocation: Invocation): Promise<URL> {
   const {host, globals} = invocation;
   if (!isInteractive(invocation)) {
     throw new MediaError('usage', 'No base URL is set.', {
-      hint: `Name the service: media login --key-stdin --base-url URL${hintOptions(host, globals)}`,
+      hint: `Set the service: media login --key-stdin --base-url URL${hintOptions(host, globals)}`,
     });
   }
   const parse = (value: string) => parseServiceUrl(value.trim(), 'base URL', globals.allowHttp === true);

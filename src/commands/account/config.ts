@@ -28,13 +28,13 @@ export const settingMeanings: Readonly<Record<SettingName, string>> = {
   'base-url': 'the service, such as https://api.example.com, or embedded',
   'graphql-url': 'where GraphQL requests go (default: /graphql on the host of base-url)',
   'profile-url': 'the page where the service shows your keys; shown when a key is refused',
-  'key-command': 'a shell command whose first line is the key, run whenever a key is needed',
+  'key-command': 'a shell command that prints the key, run whenever a key is needed',
   cacert: 'a PEM file of certificate authorities to trust, as with --cacert',
   'client-cert': 'a PEM file with the certificate that this machine shows the service',
   'client-key': 'a PEM file with the private key of client-cert (default: the same file)',
   'idempotency-keys':
-    'honoured when the service stores an upload that is sent twice only once, else ignored; media login finds out',
-  once: 'true to upload nothing that this machine has uploaded before, as with --once',
+    'honoured if the service stores a repeated upload only once, else ignored; media login detects it',
+  once: 'true to skip what this machine has already uploaded, as with --once',
 };
 
 const settingsHelp = helpList('Settings:', Object.entries(settingMeanings));

@@ -75,7 +75,7 @@ function reportStored({baseUrl, verdict}: NewKey, place: string, report: Report)
     report.note(`The key for ${baseUrl.origin} is stored unchecked in ${place}.`);
   } else if (verdict.status === 'denied') {
     report.warning(
-      `${baseUrl.host} answered ${verdict.httpStatus} to the check: this may be a key for uploads only, or the base URL may be wrong.`,
+      `${baseUrl.host} returned ${verdict.httpStatus} for the check: this may be a key for uploads only, or the base URL may be wrong.`,
     );
     report.note(`The key for ${baseUrl.origin} is stored in ${place}.`);
   } else report.note(`${baseUrl.host} accepted the key. It is stored in ${place}.`);

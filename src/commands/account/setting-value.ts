@@ -40,7 +40,7 @@ export function settingValue(name: SettingName, value: string, {host, globals}: 
     case 'idempotency-keys':
       if (value === 'honoured' || value === 'ignored') return value;
       throw new MediaError('usage', `"${value}" is not a value of idempotency-keys.`, {
-        hint: 'Set honoured when the service answers a repeated Idempotency-Key with the stored record, else ignored.',
+        hint: 'Set honoured if the service returns the stored record for a repeated Idempotency-Key, else ignored.',
       });
   }
 }

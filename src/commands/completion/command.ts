@@ -8,7 +8,7 @@ export function completionCommand(cli: Cli, run = printCompletion): Command {
   return new Command('completion')
     .description('Print the completion script for a shell.')
     .addArgument(new Argument('[shell]', 'the shell').choices(shells))
-    .addOption(new Option('--profiles', 'print what the scripts complete --profile with').hideHelp())
+    .addOption(new Option('--profiles', 'print the profile names that --profile completes to').hideHelp())
     .addHelpText(
       'after',
       examples([
@@ -21,8 +21,8 @@ export function completionCommand(cli: Cli, run = printCompletion): Command {
     .action(async (shell: (typeof shells)[number] | undefined, {profiles}: {profiles?: boolean}) => {
       if (profiles) return printProfiles(cli.host, cli.stdout);
       if (shell === undefined) {
-        throw new MediaError('usage', 'The shell to print the completion script for is missing.', {
-          hint: `Name one of ${shells.join(', ')}, as in media completion bash`,
+        throw new MediaError('usage', 'No shell was given.', {
+          hint: `Use one of ${shells.join(', ')}, as in media completion bash`,
         });
       }
       await run(shell, cli.stdout);

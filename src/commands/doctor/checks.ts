@@ -148,7 +148,7 @@ function describeVerdict(
   if (verdict.status === 'denied') {
     const {httpStatus} = verdict;
     const code = httpStatus === 404 ? 'not_found' : 'forbidden';
-    return new MediaError(code, `${hostName} answered ${httpStatus} to the key.`, {
+    return new MediaError(code, `${hostName} returned ${httpStatus} for a request with the key.`, {
       status: httpStatus,
       hint: 'The key lacks permission (an upload-only key may still upload: see the upload path), or the base URL is wrong.',
     });

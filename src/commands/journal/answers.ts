@@ -9,7 +9,7 @@ export async function answersIn(path: string, host: Host): Promise<Map<string, s
   const text = await readFile(typedPath(host.cwd(), path), 'utf8').catch(cause => {
     throw new MediaError('file_unreadable', `The list ${path} could not be read: ${systemReason(cause)}.`, {
       cause,
-      hint: 'Name a file with a path and a media ID on each line.',
+      hint: 'Use a file with a path and a media ID on each line.',
     });
   });
   const answers = new Map<string, string>();
@@ -17,7 +17,7 @@ export async function answersIn(path: string, host: Host): Promise<Map<string, s
     if (line.trim() === '') continue;
     const [, name, id] = /^(.*\S)\s+(\S+)\s*$/.exec(line) ?? [];
     if (name === undefined || id === undefined)
-      throw new MediaError('usage', `Line ${index + 1} of ${path} is no path with a media ID behind it.`, {
+      throw new MediaError('usage', `Line ${index + 1} of ${path} is not a path followed by a media ID.`, {
         hint: 'Write one on each line, as in: photos/cat.png med_123',
       });
     answers.set(name, id);

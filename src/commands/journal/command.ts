@@ -24,9 +24,7 @@ export function journalCommand(cli: Cli, run = runJournal): Command {
     );
   journal
     .command('list [file...]')
-    .description(
-      'Print the result of each input; without a file, of all that --once has uploaded from this machine.',
-    )
+    .description('Print the result of each input; without a file, of everything that --once remembers.')
     .option('--json', 'print one JSON object per line')
     .addHelpText(
       'after',
@@ -68,9 +66,12 @@ export function journalCommand(cli: Cli, run = runJournal): Command {
     )
     .option('--all', 'settle all of them')
     .option('--uploaded <id>', 'it is stored, with this media ID')
-    .option('--uploaded-from <list>', 'those are stored: a path and a media ID on each line (with --all)')
-    .option('--resend', 'it is not stored, or may be stored twice: the next run sends it again')
-    .option('--base64', 'the path is given in Base64')
+    .option(
+      '--uploaded-from <list>',
+      'with --all: a file that lists what is stored, a path and a media ID on each line',
+    )
+    .option('--resend', 'it is not stored, or may be stored twice: send it again in the next run')
+    .option('--base64', 'the path is encoded in Base64')
     .addHelpText(
       'after',
       examples([
@@ -84,14 +85,16 @@ export function journalCommand(cli: Cli, run = runJournal): Command {
     );
   journal
     .command('forget <file> <path>')
-    .description('Let a file be sent again that the service no longer has; give its path or its media ID.')
+    .description(
+      'Forget an upload that the service no longer has, by path or media ID: the next run sends it again.',
+    )
     .addHelpText('after', examples(['media journal forget uploads.ndjson photos/cat.png']))
     .action((file: string, what: string, _options: object, command: Command) =>
       act({action: 'forget', file, what}, command),
     );
   journal
     .command('unlock <file>')
-    .description('Let the next run have a journal whose last run is gone, without waiting for 90 seconds.')
+    .description('Release a journal whose last run is gone, so that the next run need not wait 90 seconds.')
     .addHelpText('after', examples(['media journal unlock uploads.ndjson']))
     .action((file: string, _options: object, command: Command) => act({action: 'unlock', file}, command));
   return journal;
@@ -135,7 +138,7 @@ function splitAtDashes(words: readonly string[], command: Command): {files: stri
   const files = words.slice(0, words.length - inputCount);
   const inputs = words.slice(words.length - inputCount);
   if (files.length > 0 && inputs.length > 0) return {files, inputs};
-  throw new MediaError('usage', `${files.length === 0 ? 'No journal' : 'No input'} was named.`, {
-    hint: 'Name the journals, then -- and the inputs: media journal check uploads.ndjson -- ./assets',
+  throw new MediaError('usage', `${files.length === 0 ? 'No journal' : 'No input'} was given.`, {
+    hint: 'List the journals, then -- and the inputs: media journal check uploads.ndjson -- ./assets',
   });
 }

@@ -108,14 +108,14 @@ export async function checkJournals(
   });
   const counts = await tally.end();
   if (counts.all === 0) {
-    throw new MediaError('nothing_matched', 'There is no image and no video in the inputs.', {
-      hint: 'Name files to have them checked whatever they are, or check all that is in directories with --all.',
+    throw new MediaError('nothing_matched', 'The inputs contain no image and no video.', {
+      hint: 'Files that you name are always checked. To check everything in directories, add --all.',
     });
   }
   return conclude(
     counts,
     report,
-    'Upload what is missing with the same journal, settle what is unknown with media journal resolve.',
+    'Upload missing inputs with the same journal. Settle unknown ones with media journal resolve.',
   );
 }
 
@@ -166,10 +166,10 @@ function conclude(
 ): ExitStatus {
   const inputs = all === 1 ? '1 input' : `${all} inputs`;
   if (all === once) {
-    report.note(`${inputs}, each exactly once.`);
+    report.note(`${inputs}, each recorded exactly once.`);
     if (elsewhere > 0) {
       const contents = elsewhere === 1 ? '1 of them is' : `${elsewhere} of them are`;
-      report.note(`${contents} also stored under another path, by a part that could not know.`);
+      report.note(`${contents} also stored under another path, by another part of the run.`);
     }
     return 0;
   }

@@ -38,7 +38,7 @@ export async function resolveUnknown(options: Options, {host, report}: Invocatio
     const answers = await choose(journal.reader);
     await settle(journal, answers);
     if (answers.length === 1 && answers[0] !== undefined) report.note(answerText(answers[0]));
-    else report.note(`${answers.length} uploads of unknown outcome were settled.`);
+    else report.note(`${answers.length} unknown uploads were settled.`);
     const left = await count(journal.reader);
     if (left > 0)
       report.note(
@@ -53,14 +53,14 @@ export async function resolveUnknown(options: Options, {host, report}: Invocatio
 function refuseUnclear({what, all, uploaded, uploadedFrom, resend}: Options): void {
   const hint = 'Check whether the service has the file: if so, --uploaded ID; if not, --resend.';
   if ((what === undefined) !== (all === true))
-    throw new MediaError('usage', 'Name what is to be settled, or --all.', {hint});
+    throw new MediaError('usage', 'Give the path of the upload to settle, or --all.', {hint});
   if (all === true && uploaded !== undefined)
-    throw new MediaError('usage', 'One media ID cannot stand for all that is unknown.', {
-      hint: 'List them in a file, one path and ID a line: --all --uploaded-from FILE',
+    throw new MediaError('usage', '--all needs a media ID for each upload, not one for all of them.', {
+      hint: 'List them in a file, one path and ID per line: --all --uploaded-from FILE',
     });
   const ways = [uploaded, uploadedFrom, resend].filter(way => way !== undefined);
   if (ways.length !== 1 || uploaded === '' || (uploadedFrom !== undefined && all !== true))
-    throw new MediaError('usage', 'Say either --uploaded with the media ID, or --resend.', {hint});
+    throw new MediaError('usage', 'Add either --uploaded with the media ID, or --resend.', {hint});
 }
 
 async function settle(journal: Journal, answers: readonly Answer[]): Promise<void> {
@@ -113,8 +113,8 @@ async function chooseOne(reader: JournalReader, options: Options, what: string):
   const latest = reader.index.latestOf(path);
   throw latest === undefined
     ? notThere(reader, what)
-    : new MediaError('usage', `The outcome of ${what} is not unknown: it is ${statusOf[latest.state]}.`, {
-        hint: 'Only an upload whose outcome is unknown is to be settled.',
+    : new MediaError('usage', `The result of ${what} is not unknown: it is ${statusOf[latest.state]}.`, {
+        hint: 'Only unknown uploads can be settled.',
       });
 }
 
@@ -133,7 +133,7 @@ async function named(
 
 function notThere({shown}: JournalReader, what: string): MediaError {
   return new MediaError('usage', `${what} is not in the journal ${shown}.`, {
-    hint: `Give the path relative to the directory that was uploaded, as this prints it: media journal list ${shellQuoted(shown)}`,
+    hint: `Use a path as this command prints it: media journal list ${shellQuoted(shown)}`,
   });
 }
 

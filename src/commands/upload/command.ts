@@ -16,7 +16,7 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     .option('--include <pattern>', 'upload only matching files (directories, patterns, lists)', collect)
     .option('--exclude <pattern>', 'skip matching files (directories, patterns, lists)', collect)
     .option('--files-from <file>', 'read names from a file, one per line; - for standard input', collect)
-    .option('--files-from0 <file>', 'the same, each name ended by a zero byte', collect)
+    .option('--files-from0 <file>', 'the same, with a zero byte after each name', collect)
     .option('--follow', 'follow links to directories')
     .option('--all', 'also upload hidden files, and try files that are not images or videos')
     .option('--name <file>', 'the file name to use for standard input')
@@ -44,7 +44,7 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     .option('-c, --concurrency <n>', 'files to upload at the same time', wholeNumber(1, 1000), 8)
     .option('--retries <n>', 'how often to retry a file', wholeNumber(0, 100), 5)
     .addOption(
-      new Option('--retry-max-wait <duration>', 'the longest wait that the service may ask for')
+      new Option('--retry-max-wait <duration>', 'the longest Retry-After to wait for')
         .argParser(parseDuration)
         .default(300_000, '5m'),
     )
@@ -56,24 +56,24 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
         .default(undefined, 'none'),
     )
     .addOption(
-      new Option('--stall-timeout <duration>', 'retry when no data could be sent for this long')
+      new Option('--stall-timeout <duration>', 'retry when no data can be sent for this long')
         .argParser(parseDuration)
         .default(60_000, '1m'),
     )
     .addOption(
-      new Option('--answer-timeout <duration>', 'how long the service may take to respond to a whole file')
+      new Option('--answer-timeout <duration>', 'how long to wait for the response after the last byte')
         .argParser(parseDuration)
         .default(600_000, '10m'),
     )
     .addOption(
-      new Option('--on-unknown <action>', 'what to do with a file that may or may not be stored')
+      new Option('--on-unknown <action>', 'what to do when a file may or may not have been stored')
         .choices(['hold', 'retry'])
         .default(undefined, 'retry where the service honours Idempotency-Key, else hold'),
     )
     .optionsGroup('Memory:')
     .option('--journal <file>', 'record what was uploaded, and continue from there in the next run')
-    .option('--once', 'upload nothing that this machine has uploaded before')
-    .option('--no-once', 'the opposite, where the profile sets once')
+    .option('--once', 'skip what this machine has already uploaded')
+    .option('--no-once', 'overrule the setting once of the profile')
     .optionsGroup('CI:')
     .option('--shard <k/n>', 'upload only part k of n of the inputs; auto asks the CI or batch system')
     .addOption(
@@ -143,8 +143,8 @@ function chosenFormat(options: UploadFlags): FormatName {
   if (options.format !== undefined) chosen.add(options.format);
   const [format, ...others] = chosen;
   if (others.length > 0) {
-    throw new MediaError('usage', `Two output formats at once: ${[...chosen].join(' and ')}.`, {
-      hint: 'Choose one of them.',
+    throw new MediaError('usage', `Two output formats were given: ${[...chosen].join(' and ')}.`, {
+      hint: 'Choose one.',
     });
   }
   return format ?? 'table';

@@ -86,7 +86,7 @@ export class UploadRun {
     const again = signal === 'SIGINT' ? 'Press Ctrl-C again' : 'Send the signal again';
     report.note(`Stopping: waiting for responses to finished uploads. ${again} to quit now.`);
     this.#signal = signal;
-    this.#end(new MediaError('interrupted', `The run was ended by ${signal}.`));
+    this.#end(new MediaError('interrupted', `The run was stopped by ${signal}.`));
   }
 
   #startDeadline(): () => void {
@@ -110,7 +110,9 @@ export class UploadRun {
     const inputs = await openInputs(this.#options, this.#invocation, this.#stop);
     if (inputs.empty) {
       if (inputs.isEmptyShard)
-        this.#invocation.report.note('This shard has none of the inputs: nothing to upload.');
+        this.#invocation.report.note(
+          'This shard contains none of the inputs, so there is nothing to upload.',
+        );
       return;
     }
     const results = await openResults(this.#invocation, {
@@ -223,7 +225,7 @@ export class UploadRun {
     if (this.#options.dryRun || !several) return [];
     if (this.#signal === undefined) return this.#again.advice(this.#isRemembered);
     if (this.#isRemembered) return this.#again.continuation();
-    return ['A run with --journal FILE can be stopped: the same command then continues there.'];
+    return ['With --journal FILE, you can stop a run and continue it with the same command.'];
   }
 
   #exitStatus(): ExitStatus {

@@ -47,7 +47,7 @@ const MediaUrl = new GraphQLObjectType({
 
 const Media = new GraphQLObjectType<MediaRecord, Context>({
   name: 'Media',
-  description: 'An uploaded image or video. What its bytes do not tell is null.',
+  description: 'An uploaded image or video. What cannot be read from its bytes is null.',
   fields: {
     id: {type: nonNull(GraphQLID)},
     type: {type: nonNull(new GraphQLEnumType({name: 'MediaType', values: {IMAGE: {}, VIDEO: {}}}))},
@@ -65,7 +65,7 @@ const Media = new GraphQLObjectType<MediaRecord, Context>({
 
 const Viewer = new GraphQLObjectType<StoredKey, Context>({
   name: 'Viewer',
-  description: 'Whom the API key of the request belongs to.',
+  description: 'The owner of the API key of the request.',
   fields: {
     id: {type: nonNull(GraphQLID), resolve: viewerId},
     name: {type: nonNull(GraphQLString), resolve: key => key.label ?? 'local'},

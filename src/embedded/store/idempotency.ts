@@ -18,7 +18,7 @@ interface Entry {
 const entryShape: Shape<Entry> = {id: isRecordId, fingerprint: isString};
 
 const damageHint =
-  'Restore it from a backup, or move it away: an upload with its Idempotency-Key is then stored once more.';
+  'Restore it from a backup, or move it away: an upload with its Idempotency-Key is then stored again.';
 
 /** How long a second request waits for the first one before it gets a 409: a broken connection takes a moment to show. */
 const inFlightPatienceMs = 1_000;

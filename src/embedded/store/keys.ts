@@ -165,7 +165,7 @@ export async function authorize(
   const token = /^bearer +(.*)$/i.exec(authorization ?? '')?.[1]?.trim() ?? '';
   if (token === '') throw denied(deniedStatus, 'The request carries no API key.');
   const key = await keys.find(token);
-  if (key === undefined) throw new Refusal(401, 'The API key is not known.', {'WWW-Authenticate': 'Bearer'});
+  if (key === undefined) throw new Refusal(401, 'The API key is unknown.', {'WWW-Authenticate': 'Bearer'});
   if (!key.permissions.includes(permission)) {
     throw denied(deniedStatus, `The API key lacks the permission "${permission}".`);
   }

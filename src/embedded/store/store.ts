@@ -41,7 +41,7 @@ const identityShape: Shape<{version: 1; identity: string}> = {
 };
 
 const identityHint =
-  'Restore it from a backup, or remove it: journals of this service are then those of another one.';
+  'Restore it from a backup, or remove it: journals of this service then belong to another one.';
 
 const damageHint = 'Restore it from a backup, or move it away: its upload then counts as not stored.';
 

@@ -25,7 +25,7 @@ export function journalFailed(path: string, did: 'read' | 'written', cause: unkn
   const hint =
     did === 'read'
       ? 'Check that you may read it.'
-      : 'Nothing is sent that cannot be journalled. Make room, then run it again.';
+      : 'Nothing is sent without being recorded. Free some space, then run the command again.';
   return new MediaError(journalCodes.failed, `The journal ${path} could not be ${did}: ${text}.`, {
     cause,
     hint,
@@ -35,7 +35,7 @@ export function journalFailed(path: string, did: 'read' | 'written', cause: unkn
 /** A journal that another run holds. */
 export function inUse(shown: string, holder: Holder | undefined): MediaError {
   return new MediaError(journalCodes.inUse, `The journal ${shown} is in use by ${holderText(holder)}.`, {
-    hint: `Wait until that run has ended, or give this one a journal of its own. If there is no such process any more: media journal unlock ${shellQuoted(shown)}`,
+    hint: `Wait until that run has ended, or use another journal. If that process no longer exists: media journal unlock ${shellQuoted(shown)}`,
   });
 }
 
@@ -44,13 +44,13 @@ export function fencedOff(shown: string, other: string): MediaError {
   return new MediaError(
     journalCodes.inUse,
     `The journal ${shown} was taken over by ${other}, so this run sends nothing more.`,
-    {hint: 'What it had sent is printed. When the other run has ended, the same command goes on.'},
+    {hint: 'Its results so far are printed. When the other run has ended, the same command continues.'},
   );
 }
 
 /** A journal whose file is no longer what the run has written to. */
 export function gone(shown: string, how: string): MediaError {
   return new MediaError(journalCodes.failed, `The journal ${shown} ${how} while it was in use.`, {
-    hint: 'Nothing is sent that cannot be journalled. Put it back if you can; without it, the next run sends everything again.',
+    hint: 'Nothing is sent without being recorded. Restore the journal if you can; without it, the next run sends everything again.',
   });
 }

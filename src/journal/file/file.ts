@@ -54,7 +54,7 @@ export async function openJournalFile(
   }
   if ((await handle.stat()).isFile()) return handle;
   await handle.close();
-  throw notRegular(shown, 'no regular file');
+  throw notRegular(shown, 'not a regular file');
 }
 
 /** Makes a new file with mode 0600 beside a journal. */
@@ -68,7 +68,7 @@ export async function createJournalFile(path: string, shown: string): Promise<Jo
 
 function refuseIrregular(stats: Stats, shown: string): void {
   if (stats.isSymbolicLink()) throw notRegular(shown, 'a symbolic link');
-  if (!stats.isFile()) throw notRegular(shown, stats.isDirectory() ? 'a directory' : 'no regular file');
+  if (!stats.isFile()) throw notRegular(shown, stats.isDirectory() ? 'a directory' : 'not a regular file');
 }
 
 function notRegular(shown: string, what: string): MediaError {

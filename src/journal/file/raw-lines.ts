@@ -40,7 +40,7 @@ export async function* rawLines(
     if (block.length === 0 && rest.length > 0) lines.push({bytes: rest, offset: start, number, ended: false});
     if (lines.length > 0) yield lines;
     if (block.length === 0) return;
-    if (rest.length > longestLine) throw damagedLine(shown, number, 'is longer than any line of a journal');
+    if (rest.length > longestLine) throw damagedLine(shown, number, 'is longer than any journal line');
   }
 }
 
@@ -57,6 +57,6 @@ async function readBlock(handle: ReadHandle, position: number, shown: string): P
 export function damagedLine(shown: string, number: number, what: string): MediaError {
   return unusable(
     `The journal ${shown} is damaged: line ${number} ${what}`,
-    `Nothing was changed. Look at line ${number}: fix it, or delete it if you know the result of that upload.`,
+    `Nothing was changed. Check line ${number}: fix it, or delete it if you know the result of that upload.`,
   );
 }

@@ -9,8 +9,8 @@ type Header = Extract<ParsedLine, {event: 'header'}>;
 export function scopeOf(parsed: ParsedLine | undefined, shown: string): Scope {
   if (parsed?.event !== 'header') {
     throw unusable(
-      `${shown} is not a journal of media`,
-      'Name a journal, or a file that does not exist yet; this one was left as it is.',
+      `${shown} is not a journal written by media`,
+      'Use a journal, or a file that does not exist yet. This file was not changed.',
     );
   }
   const {version, service, shard} = parsed;
@@ -23,8 +23,8 @@ function ofOtherVersion({version}: Header, shown: string): MediaError {
   return unusable(
     version === 2
       ? `The journal ${shown} names no service`
-      : `${shown} is a journal of version ${text}, and this media knows only version 2`,
-    'Use the media that wrote it, or name another file; this one was left as it is.',
+      : `${shown} is a journal of version ${text}, but this version of media reads only version 2`,
+    'Use the version of media that wrote it, or another file. This file was not changed.',
   );
 }
 
@@ -33,7 +33,7 @@ export function joinedScope(before: Scope | undefined, next: Scope, shown: strin
   if (before === undefined || (before.service === next.service && before.shard === next.shard)) return next;
   if (before.service === next.service) return {service: next.service};
   throw ofServices(
-    `The journal ${shown} was joined from journals of ${nameOf(before.service)}`,
+    `The journal ${shown} was merged from journals of ${nameOf(before.service)}`,
     next.service,
   );
 }
@@ -61,8 +61,8 @@ export function refuseOtherScope(there: Scope, asked: Scope, shown: string): voi
   if (there.service !== asked.service) {
     throw new MediaError(
       journalCodes.otherService,
-      `The journal ${shown} belongs to ${nameOf(there.service)}, and this run uploads to ${nameOf(asked.service)}.`,
-      {hint: 'Nothing was sent. Keep a journal for each service: name another file with --journal.'},
+      `The journal ${shown} belongs to ${nameOf(there.service)}, but this run uploads to ${nameOf(asked.service)}.`,
+      {hint: 'Nothing was sent. Keep a journal for each service: use another file with --journal.'},
     );
   }
   if (there.shard === asked.shard) return;
@@ -70,8 +70,8 @@ export function refuseOtherScope(there: Scope, asked: Scope, shown: string): voi
     shard === undefined ? 'no shard' : `shard ${shard}`,
   );
   throw unusable(
-    `The journal ${shown} was written for ${writer}, and this run is for ${run}`,
-    'Nothing was sent. Keep a journal for each part; media journal merge joins them into one for runs without --shard.',
+    `The journal ${shown} was written for ${writer}, but this run is for ${run}`,
+    'Nothing was sent. Keep a journal for each part; media journal merge combines them into one for runs without --shard.',
   );
 }
 
@@ -79,7 +79,7 @@ function ofServices(one: string, other: string, where?: string): MediaError {
   return new MediaError(
     journalCodes.otherService,
     `${one}, ${where === undefined ? 'and of' : `${where} one of`} ${nameOf(other)}.`,
-    {hint: 'What one service has says nothing of another: keep their journals apart.'},
+    {hint: 'A journal is valid for one service only: keep one for each.'},
   );
 }
 

@@ -72,7 +72,7 @@ export async function waitForWriter(left: Left, host: Host, patience: Patience):
 }
 
 function waitingText(shown: string, holder: Holder | undefined): string {
-  return `Waiting: the journal ${shown} is held by ${holderText(holder)}, which cannot be seen from here. It is taken over once it has been silent for 90 s.`;
+  return `Waiting: the journal ${shown} is held by ${holderText(holder)}, which may still be running. If it shows no activity for 90 s, this run takes the journal over.`;
 }
 
 function takenText(shown: string, holder: Holder | undefined): string {

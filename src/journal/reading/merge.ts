@@ -54,7 +54,7 @@ async function refuseToOverwrite(
   for (const reader of readers) {
     if ((await reader.identity()) !== identity) continue;
     throw new MediaError('usage', `${shown} is one of the journals to be merged.`, {
-      hint: 'Name another file with -o; the journals stay as they are.',
+      hint: 'Use another file with -o; the journals themselves are not changed.',
     });
   }
   // Whatever else is there has to be a journal to be replaced.

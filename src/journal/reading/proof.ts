@@ -126,8 +126,8 @@ export class JournalSet {
 
   async #missingReason(path: PathKey): Promise<string> {
     const [latest] = this.#ofPath(path);
-    if (latest === undefined) return 'in none of the journals';
-    if (latest.entry.state === 'done') return 'stored with other content only';
+    if (latest === undefined) return 'not in any of the journals';
+    if (latest.entry.state === 'done') return 'only stored with different content';
     return entryReason(latest.reader, latest.entry);
   }
 }
@@ -155,7 +155,7 @@ function firstUnknown(found: readonly Found[]): Found | undefined {
 }
 
 function unknownReason({reader}: Found): string {
-  return `sent, and no outcome is recorded in ${reader.shown}`;
+  return `sent, but no result is recorded in ${reader.shown}`;
 }
 
 /** Why an entry is not stored, as a phrase. */
@@ -166,11 +166,11 @@ export async function entryReason(reader: JournalReader, entry: Entry): Promise<
       return message || code;
     }
     case 'unknown':
-      return 'sent, and no outcome is recorded';
+      return 'sent, but no result is recorded';
     case 'pending':
-      return entry.released ? 'to be sent again' : 'not sent to its end';
+      return entry.released ? 'to be sent again' : 'not sent completely';
     case 'forgotten':
-      return 'forgotten: the next run sends it';
+      return 'forgotten; the next run sends it';
     case 'done':
       return '';
   }

@@ -57,9 +57,9 @@ export class Recovery {
         scopeOf(undefined, this.#shown);
     }
     if (this.#doubt !== undefined) this.#judgeDoubt(parsed, this.#doubt);
-    if (parsed === undefined) this.#doubt ??= {number: line.number, what: 'is not a line of a journal'};
+    if (parsed === undefined) this.#doubt ??= {number: line.number, what: 'is not a journal line'};
     else if (!this.#fits(parsed, line))
-      this.#doubt ??= {number: line.number, what: 'belongs to an upload that no earlier line began'};
+      this.#doubt ??= {number: line.number, what: 'belongs to an upload that no earlier line starts'};
   }
 
   /** What an unfinished write leaves behind ends where the next writer begins. */

@@ -82,23 +82,25 @@ export async function* expandInputs(request: InputRequest, context: InputContext
 function checkRequest({inputs, filesFrom = [], filesFrom0 = [], name, allowEmpty}: InputRequest): void {
   const lists = [...filesFrom, ...filesFrom0];
   if ([...inputs, ...lists].includes('')) {
-    throw new MediaError('usage', 'An input is empty: "" names no file.', {
+    throw new MediaError('usage', 'An input is empty: "" is not the name of a file.', {
       hint: 'Check for a variable that is not set.',
     });
   }
   if (inputs.length + lists.length === 0 && !allowEmpty) {
-    throw new MediaError('nothing_matched', 'There is nothing to upload: no input was named.', {
+    throw new MediaError('nothing_matched', 'There is nothing to upload: no input was given.', {
       hint: 'Name files, as in media upload photo.png, or - for standard input.',
     });
   }
   if ([...inputs, ...lists].filter(input => input === '-').length > 1) {
-    throw new MediaError('usage', 'Standard input was named twice, but can be read only once.', {
-      hint: lists.includes('-') ? 'Read the list from a file instead, or upload from one.' : 'Name - once.',
+    throw new MediaError('usage', 'Standard input (-) was given twice, but can be read only once.', {
+      hint: lists.includes('-')
+        ? 'Read the list from a file instead, or upload from one.'
+        : 'Use - only once.',
     });
   }
   if (name !== undefined && !inputs.includes('-')) {
-    throw new MediaError('usage', '--name names what comes on standard input, and no input is -.', {
-      hint: 'Use it as in: media upload - --name photo.png < photo.png',
+    throw new MediaError('usage', '--name is for standard input, but no input is -.', {
+      hint: 'Use it with -, as in: media upload - --name photo.png < photo.png',
     });
   }
 }

@@ -90,7 +90,7 @@ export function autoShard(env: Environment): Shard {
   const other = others.find(({shard}) => describe(shard) !== describe(chosen.shard));
   if (other !== undefined) {
     throw unclear(
-      `${chosen.engine} says ${describe(chosen.shard)} and ${other.engine} ${describe(other.shard)}`,
+      `${chosen.engine} says ${describe(chosen.shard)}, but ${other.engine} ${describe(other.shard)}`,
     );
   }
   const stated = readNumber(env, countVariable);
@@ -133,7 +133,7 @@ function slurmShard(env: Environment): Finding | undefined {
   const isRegular = Math.floor((most - least) / step) + 1 === count;
   if (!isRegular || !Number.isInteger(index) || index < 0 || index >= count) {
     throw unclear(
-      `task ${id} of a Slurm array of ${count} from ${least} to ${most} in steps of ${step} has no clear place`,
+      `task ${id} of a Slurm array of ${count} from ${least} to ${most} in steps of ${step} cannot be matched to a part`,
     );
   }
   // A resubmitted task of `sbatch --array=5-7`, or `--array=1`, would look like a whole array and upload everything.
@@ -156,8 +156,8 @@ function describe({index, count}: Shard): string {
 }
 
 function unclear(what: string): MediaError {
-  return new MediaError('usage', `--shard auto cannot tell this job's part: ${what}.`, {
-    hint: 'Name it with --shard K/N; in a Slurm array numbered from 1, --shard "$SLURM_ARRAY_TASK_ID/N".',
+  return new MediaError('usage', `--shard auto cannot determine the part of this job: ${what}.`, {
+    hint: 'Set it with --shard K/N; in a Slurm array numbered from 1, --shard "$SLURM_ARRAY_TASK_ID/N".',
   });
 }
 
@@ -165,7 +165,7 @@ function noEngine(): MediaError {
   const variables = jobEngines.map(({name, index}) => `${index} (${name})`).join(', ');
   return new MediaError(
     'usage',
-    `--shard auto found no job engine: none of SLURM_ARRAY_TASK_ID (Slurm), ${variables} is set.`,
-    {hint: `Name the part with --shard K/N. Kubernetes needs ${countVariable} for the N, too.`},
+    `--shard auto found no batch system: none of SLURM_ARRAY_TASK_ID (Slurm), ${variables} is set.`,
+    {hint: `Set the part with --shard K/N. On Kubernetes, also set ${countVariable} to N.`},
   );
 }

@@ -33,7 +33,7 @@ export function mismatched(claim: Claim, finding: MediaFinding): MediaError {
   return new MediaError(
     'type_mismatch',
     `The name and the bytes of ${fileOf(claim)} do not agree: ${describe(claim, finding)}.`,
-    {hint: `Name the type with --content-type ${finding.type}, or leave out --types strict.`},
+    {hint: `Set the type with --content-type ${finding.type}, or leave out --types strict.`},
   );
 }
 
@@ -70,20 +70,20 @@ function describeClaim(claim: Claim): string {
 }
 
 function describeBytes({name}: Claim, finding: Finding): string {
-  if (finding === undefined) return 'are of no known kind';
+  if (finding === undefined) return 'are not recognised';
   if (finding.isMedia) return `say ${finding.type}`;
   const {what, container} = finding;
   return container === undefined
     ? `are ${wordsFor(what, name)}`
-    : `are ${containerWordsFor(container)} with nothing but ${what} in it`;
+    : `are ${containerWordsFor(container)} that contains only ${what}`;
 }
 
 function hintFor(claim: Claim, finding: Finding): string {
   if (finding?.isMedia === false) return hintForOther(claim, finding);
-  if (finding !== undefined) return `To send it, name its type: --content-type ${finding.type}.`;
+  if (finding !== undefined) return `To send it, set its type: --content-type ${finding.type}.`;
   if (claim.type !== undefined)
-    return `If it is one anyway, name its type, for example --content-type ${claim.type}.`;
-  return 'If it is one anyway, name its type: --content-type image/png for a PNG image, --content-type video/mp4 for an MP4 video.';
+    return `If it is one anyway, set its type, for example --content-type ${claim.type}.`;
+  return 'If it is one anyway, set its type: --content-type image/png for a PNG image, --content-type video/mp4 for an MP4 video.';
 }
 
 function hintForOther(claim: Claim, {what, container}: OtherFinding): string {
@@ -92,11 +92,11 @@ function hintForOther(claim: Claim, {what, container}: OtherFinding): string {
     type === undefined || claim.isAmbiguous ? '' : `; --content-type ${type} sends ${held} anyway`;
   if (what === lfsPointer) return `Run git lfs pull to get the file itself${overrule('the pointer')}.`;
   if (container !== undefined)
-    return `It holds no picture; --content-type ${type ?? container} sends it anyway.`;
+    return `It contains no picture; --content-type ${type ?? container} sends it anyway.`;
   const remedy = remedyFor(claim, what);
   if (remedy !== undefined) return remedy;
   if (type === undefined || claim.isAmbiguous) return 'Leave it out: only images and videos can be uploaded.';
-  return `If it is one anyway, name its type, for example --content-type ${type}.`;
+  return `If it is one anyway, set its type, for example --content-type ${type}.`;
 }
 
 /** How to get an image or a video from a file that is not one, if known. */
@@ -105,7 +105,7 @@ function remedyFor(claim: Claim, what: string): string | undefined {
   if (what === appleDouble) {
     const [, other] = isShowable ? (/^\._(.+)$/.exec(basename(claim.name)) ?? []) : [];
     const file = other === undefined ? undefined : shellQuoted(join(dirname(claim.name), other));
-    return `It holds what macOS notes about another file: upload ${file ?? 'that one'} instead.`;
+    return `It contains metadata that macOS keeps about another file: upload ${file ?? 'that one'} instead.`;
   }
   if (/archive$/.test(wordsFor(what, claim.name))) return unpackHint(claim, what, isShowable);
   // Only the name of a picture shows what the result would be.

@@ -126,7 +126,7 @@ async function pathHint(name: string): Promise<{hint?: string}> {
   try {
     const path = fileURLToPath(name);
     await stat(path);
-    return {hint: `Name the file by its path instead of its URL: ${shellQuoted(path)}`};
+    return {hint: `Use the path of the file instead of its URL: ${shellQuoted(path)}`};
   } catch {
     return {};
   }

@@ -104,7 +104,7 @@ export class OpenFile implements OpenSource {
 
   #changed(how: string): MediaError {
     return new MediaError('source_changed', `${this.#name} changed while it was being uploaded: ${how}.`, {
-      hint: 'Nothing was stored. Upload it again when nothing writes to it.',
+      hint: 'Nothing was stored. Upload it again when no program is writing to it.',
     });
   }
 

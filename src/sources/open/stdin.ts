@@ -108,8 +108,8 @@ function cannotSpool(options: StdinOptions, error: unknown): MediaError {
   const text = systemCode(error) === 'ENOSPC' ? 'the disk is full' : systemReason(error);
   return new MediaError(
     'local_failure',
-    `Standard input could not be kept in ${options.temporaryDirectory}: ${text}.`,
-    {cause: error, hint: 'Set TMPDIR to a directory with room for it.'},
+    `Standard input could not be stored in ${options.temporaryDirectory}: ${text}.`,
+    {cause: error, hint: 'Set TMPDIR to a directory with enough space.'},
   );
 }
 

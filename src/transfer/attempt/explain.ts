@@ -27,7 +27,7 @@ function describe(failure: Failure, host: string): MediaError {
     case 'unreadable':
       return new MediaError(
         'unexpected_answer',
-        `${host} answered ${failure.status}, but the response was ${failure.problem}.`,
+        `${host} returned ${failure.status}, but the response was ${failure.problem}.`,
         {
           status: failure.status,
         },
@@ -35,7 +35,7 @@ function describe(failure: Failure, host: string): MediaError {
     case 'premature':
       return new MediaError(
         'premature_answer',
-        `${host} answered ${failure.status} before it had the whole file.`,
+        `${host} returned ${failure.status} before it had received the whole file.`,
         {status: failure.status, hint: 'Check the base URL: the media service does not respond like this.'},
       );
     case 'refused':
@@ -61,7 +61,7 @@ export function describeRefusal(refusal: Refused, host: string): MediaError {
   if (status === 403 || status === 404) {
     return new MediaError(
       status === 403 ? 'forbidden' : 'not_found',
-      sentence(`${host} answered ${status}${said || ': the key lacks permission, or the base URL is wrong'}`),
+      sentence(`${host} returned ${status}${said || ': the key lacks permission, or the base URL is wrong'}`),
       {
         ...details,
         hint: `Check that the key may upload and that the base URL is right${noRecord ? '; the response is not an error record, so it may come from a proxy in between' : ''}.`,
@@ -105,7 +105,7 @@ function hintFor(status: number): {hint?: string} {
   if (status === 415)
     return {hint: 'Set the type with --content-type, or let the bytes decide with --types content.'};
   if (status === 411)
-    return {hint: 'A proxy in between may have taken the Content-Length away; try without it.'};
+    return {hint: 'A proxy in between may have removed the Content-Length; try without the proxy.'};
   if (status === 429 || status === 503) return {hint: 'Try again later, or allow more tries with --retries.'};
   return {};
 }
@@ -124,7 +124,7 @@ function describeRedirect(refusal: Refused, host: string, details: MediaErrorDet
       hint:
         target === undefined
           ? 'Check the base URL.'
-          : `If that is the service, name it with --base-url ${baseUrlIn(target)}`,
+          : `If that is the service, set it with --base-url ${baseUrlIn(target)}`,
     },
   );
 }
@@ -138,7 +138,7 @@ function outcomeUnknown(phase: Phase, failure: Failure, error: MediaError): Medi
   const gateway =
     failure.kind === 'refused' ? ' A gateway that responds like this has often stored nothing.' : '';
   const limit =
-    error.status === 503 ? ' A gateway that limits requests should answer 429, which is tried again.' : '';
+    error.status === 503 ? ' A gateway that limits requests should return 429, which is retried.' : '';
   return new MediaError(
     'outcome_unknown',
     `${error.message} ${phase === 'released' ? 'The whole file had been sent, so it may or may not be stored.' : ''}${gateway}`.trim(),
@@ -154,8 +154,8 @@ function outcomeUnknown(phase: Phase, failure: Failure, error: MediaError): Medi
 /** What is told of a file that is stored while its journal could not take that. */
 export function unrecorded(name: string, error: MediaError): MediaError {
   return error.reworded({
-    message: `${name} is stored, but its journal does not say so: ${error.message}`,
-    hint: 'Its record is printed. Once the journal can be written: media journal resolve JOURNAL PATH --uploaded ID',
+    message: `${name} is stored, but the journal does not record it: ${error.message}`,
+    hint: 'Its record is printed. When the journal can be written again: media journal resolve JOURNAL PATH --uploaded ID',
   });
 }
 

@@ -189,7 +189,7 @@ describe('a holder that nobody here can judge', () => {
         code: 'journal_in_use',
         hint: expect.stringContaining('media journal unlock '),
       });
-      expect(notes).toEqual([expect.stringContaining('which cannot be seen from here')]);
+      expect(notes).toEqual([expect.stringContaining('which may still be running')]);
       expect(await one.text()).toBe(path === undefined ? `${before}${line}` : before);
     },
   );

@@ -143,7 +143,7 @@ describe('damage elsewhere', () => {
     const damagedBytes = Buffer.from(bytes);
     damagedBytes[bytes.indexOf('ü')] = 0xff;
     await one.write(damagedBytes);
-    await expect(one.run(async () => {})).rejects.toThrow(/line 3 is not a line of a journal/);
+    await expect(one.run(async () => {})).rejects.toThrow(/line 3 is not a journal line/);
   });
 
   it('one key for two sizes: told', async () => {

@@ -13,7 +13,7 @@ const nothing = (message: string | RegExp) =>
 
 describe('nothing to upload', () => {
   it.each<[string, Partial<InputRequest>, string]>([
-    ['no input', {inputs: []}, 'There is nothing to upload: no input was named.'],
+    ['no input', {inputs: []}, 'There is nothing to upload: no input was given.'],
     ['a pattern', {inputs: ['*.gif']}, 'No file matches *.gif.'],
     [
       'a pattern below a directory that is not there',

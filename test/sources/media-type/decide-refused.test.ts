@@ -127,7 +127,7 @@ describe('what is no media, whatever its name', () => {
     ],
   ])('an MP4 with nothing but a sliver of MP3 in it, %s', async (_kind, boxes) => {
     expect((await refusal('a.mp4', Buffer.concat([fileType, ...boxes]))).message).toContain(
-      'an MP4 file with nothing but audio in it',
+      'an MP4 file that contains only audio',
     );
   });
 
@@ -167,20 +167,20 @@ describe('what is no media, whatever its name', () => {
 
   test.each([
     ['a.mxf', mxf(1), 'video/mxf'],
-    ['a.mxf', mxf(2), 'an MXF file with nothing but audio in it'],
+    ['a.mxf', mxf(2), 'an MXF file that contains only audio'],
     ['a.wtv', wtv('vids'), 'video/x-ms-wtv'],
-    ['a.wtv', wtv('auds'), 'a Windows TV recording with nothing but audio in it'],
-    ['a.rm', latin1('.RMF\0\0\0\x12 audio/x-pn-realaudio'), 'a RealMedia file with nothing but audio in it'],
+    ['a.wtv', wtv('auds'), 'a Windows TV recording that contains only audio'],
+    ['a.rm', latin1('.RMF\0\0\0\x12 audio/x-pn-realaudio'), 'a RealMedia file that contains only audio'],
     ['a.flv', flv(5, 9), 'video/x-flv'],
     ['a.flv', flv(4, 9), 'video/x-flv'],
     ['a.flv', flv(5, 8), 'video/x-flv'],
-    ['a.flv', flv(4, 8), 'a Flash video file with nothing but audio in it'],
+    ['a.flv', flv(4, 8), 'a Flash video file that contains only audio'],
     ['a.avi', avi('vids'), 'video/x-msvideo'],
-    ['a.avi', avi('auds'), 'an AVI file with nothing but audio in it'],
+    ['a.avi', avi('auds'), 'an AVI file that contains only audio'],
     ['a.ts', transport(0x1b, 0x0f), 'video/mp2t'],
     ['a.ts', transport(0x0f, 0x1b), 'video/mp2t'],
-    ['a.ts', transport(0x0f), 'an MPEG transport stream with nothing but audio in it'],
-    ['a.m2t', transport(0x81, 0x15), 'an MPEG transport stream with nothing but audio in it'],
+    ['a.ts', transport(0x0f), 'an MPEG transport stream that contains only audio'],
+    ['a.m2t', transport(0x81, 0x15), 'an MPEG transport stream that contains only audio'],
     ['a.ts', transport(0x0f, 0x06), 'video/mp2t'],
     ['a.ts', transport(), 'video/mp2t'],
   ])('%s by its tracks', async (name, bytes, expected) => {

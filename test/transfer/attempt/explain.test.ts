@@ -19,9 +19,9 @@ describe('a refusal', () => {
       403,
       undefined,
       'forbidden',
-      `${host} answered 403: the key lacks permission, or the base URL is wrong.`,
+      `${host} returned 403: the key lacks permission, or the base URL is wrong.`,
     ],
-    [404, 'gone!', 'not_found', `${host} answered 404: gone!`],
+    [404, 'gone!', 'not_found', `${host} returned 404: gone!`],
     [411, undefined, 'rejected', `${host} refused the request (411): it did not see the Content-Length.`],
     [413, undefined, 'rejected', `${host} refused the request (413): the file is larger than it accepts.`],
     [415, undefined, 'rejected', `${host} refused the request (415): it does not accept this content type.`],
@@ -116,7 +116,7 @@ describe('a failure without an answer', () => {
       'held',
       {kind: 'premature', status: 201},
       'premature_answer',
-      `${host} answered 201 before it had the whole file.`,
+      `${host} returned 201 before it had received the whole file.`,
     ],
   ])('%s while %s', (_, phase, failure, code, message) => {
     expect(explained(phase, failure)).toMatchObject({code, message});
@@ -145,7 +145,7 @@ describe('an unknown outcome', () => {
     [
       'an answer that is no record',
       {kind: 'unreadable', status: 200, problem: 'not JSON'},
-      `${host} answered 200, but the response was not JSON. ${sent}`,
+      `${host} returned 200, but the response was not JSON. ${sent}`,
     ],
     [
       '502',
@@ -154,8 +154,8 @@ describe('an unknown outcome', () => {
     ],
     [
       'a signal',
-      {kind: 'stopped', error: new MediaError('interrupted', 'The run was ended by SIGINT.')},
-      `The run was ended by SIGINT. ${sent}`,
+      {kind: 'stopped', error: new MediaError('interrupted', 'The run was stopped by SIGINT.')},
+      `The run was stopped by SIGINT. ${sent}`,
     ],
   ])('%s', (_, failure, message) => {
     const error = explained('released', failure);

@@ -103,7 +103,7 @@ describe('whoever takes', () => {
   it('is let go at once when it is told to stop, and the others keep their time', async () => {
     const clock = new ManualClock();
     const stop = new AbortController();
-    const reason = new MediaError('interrupted', 'The run was ended by SIGINT.');
+    const reason = new MediaError('interrupted', 'The run was stopped by SIGINT.');
     const seen = takings(new RateLimit(1_000, clock), clock, [100], [500, stop.signal], [400]);
     await clock.advance(200);
     stop.abort(reason);

@@ -23,7 +23,7 @@ const unreadable: Failure = {kind: 'unreadable', status: 200, problem: 'not JSON
 const premature: Failure = {kind: 'premature', status: 200};
 const stopped: Failure = {
   kind: 'stopped',
-  error: new MediaError('interrupted', 'The run was ended by SIGINT.'),
+  error: new MediaError('interrupted', 'The run was stopped by SIGINT.'),
 };
 
 type Verdict = 'retry' | 'unknown' | 'fail' | 'fail, halt if first' | 'fail, halt';

@@ -143,7 +143,7 @@ export class GithubReport implements AfterAction {
       return undefined;
     } catch (error) {
       return new MediaError('output_failed', `${path} could not be written: ${systemReason(error)}.`, {
-        hint: 'What was uploaded stays uploaded; do not run it again only for its output.',
+        hint: 'The uploads themselves succeeded. Do not run the command again only for its output.',
         cause: error,
       });
     }

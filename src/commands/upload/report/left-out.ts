@@ -8,9 +8,9 @@ export function refuseNothing({total, leftOut}: Tally, {allowEmpty, shard}: Uplo
   const counted = leftOut === 1 ? '1 name was' : `${leftOut} names were`;
   throw new MediaError(
     'nothing_matched',
-    `There is nothing to upload: ${counted} left out, hidden or neither an image nor a video.`,
+    `There is nothing to upload: ${counted} left out (hidden, or neither an image nor a video).`,
     {
-      hint: '--verbose names them, --all uploads them anyway. Add --allow-empty to succeed when nothing matches.',
+      hint: '--verbose lists them, --all uploads them anyway. Add --allow-empty to succeed when nothing matches.',
     },
   );
 }

@@ -42,7 +42,7 @@ export async function openRunJournal(
   return openJournal(path, host, options).catch(error => {
     if (!(error instanceof MediaError) || error.code !== 'journal_in_use') throw error;
     throw error.reworded({
-      hint: "Wait until that run has ended, or upload without this machine's memory: --no-once",
+      hint: "Wait until that run has ended, or upload without this machine's own journal: --no-once",
     });
   });
 }

@@ -41,6 +41,6 @@ async function identityOf(path: string): Promise<string | undefined> {
 
 function sameFile(what: string, other: string, path: string): MediaError {
   return new MediaError('usage', `${what} and ${other} are the same file, ${path}.`, {
-    hint: 'Name a file of its own for each of them.',
+    hint: 'Use a different file for each.',
   });
 }
