@@ -1,6 +1,6 @@
-// Fills a directory with links to what there is on a machine that nobody has prepared: Node, npm, git and the programs of
-// Debian's essential packages with all that those depend on. As the only directory of PATH it shows what tests need beyond
-// that: `node .ci/bare-machine.js DIRECTORY [PROGRAM...]`; further programs are linked too, those that are installed.
+// Fills a directory with links to the programs of a fresh machine: Node, npm, git and those of Debian's essential
+// packages and their dependencies. With that directory as the only one in PATH, tests show what else they need: `node
+// .ci/bare-machine.js DIRECTORY [PROGRAM...]`. Further programs that are named are linked if they are installed.
 import {spawnSync} from 'node:child_process';
 import {accessSync, constants, mkdirSync, realpathSync, symlinkSync} from 'node:fs';
 import {basename, delimiter, join} from 'node:path';
@@ -19,7 +19,7 @@ const programs = new Map([
 for (const [name, path] of programs) symlinkSync(path, join(directory, name));
 console.log(`${programs.size} programs`);
 
-/** The names of the packages that Debian calls essential, and of all that they depend on. */
+/** The names of Debian's essential packages and their dependencies. */
 function essentialPackages() {
   const fields = ['Package', 'Essential', 'Pre-Depends', 'Depends', 'Provides'];
   const format = `${fields.map(field => `\${${field}}`).join('\\t')}\\n`;
@@ -41,7 +41,7 @@ function essentialPackages() {
   return [...found];
 }
 
-/** The programs in these packages, and the names that lead to them by way of /etc/alternatives. */
+/** The programs in these packages, and the names that lead to them through /etc/alternatives. */
 function programsOf(packages) {
   const isProgram = path => /^\/(usr\/)?s?bin\/[^/]+$/.test(path) && isExecutable(path);
   const owned = lines('dpkg-query', '-L', ...packages).filter(isProgram);

@@ -1,5 +1,5 @@
-// Builds the program into a directory, dist by default: src as one file, each package that it uses as one more, which is
-// loaded when it is needed; the library's types; and the licences of all that was built in.
+// Builds the program into a directory, dist by default: src as one file; one file for each package that is loaded only
+// when needed; the types of the library; and the licences of all bundled packages.
 import {spawnSync} from 'node:child_process';
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
@@ -12,17 +12,17 @@ import {keepReachableTypes} from './reachable-types.js';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [directory = 'dist'] = process.argv.slice(2);
 
-/** Packages that stay packages, since they hold machine code. */
+/** Packages that are not bundled, since they contain machine code. */
 const external = ['@napi-rs/keyring'];
-/** Packages that every command needs, or that are too small for a file of their own. */
+/** Packages that every command needs, or that are too small for a separate file. */
 const packagesWithin = ['commander'];
-/** Modules with much behind them that few runs need. Nothing in them may throw or catch a MediaError. */
+/** Large modules that few runs need. Nothing in them may throw or catch a MediaError. */
 const modulesApart = {'src/embedded/service.ts': 'embedded'};
 
-/** What is built into a file of its own: the file's name, and what it is built from. */
+/** The separate files, by name, with the modules that they are built from. */
 const apart = new Map();
 
-/** Leaves packages and modules that stay apart out of the file that is built, and loads their files instead. */
+/** Leaves separate packages and modules out of the main file, and loads their files instead. */
 const keepApart = {
   name: 'keep apart',
   setup({onResolve}) {
@@ -57,10 +57,10 @@ function loaded(file, from) {
 }
 
 /**
- * Modules that packages name and do not need here, by the end of their names, and what stands in for them. Commander would
- * start programs for commands that are none of ours. Undici's client would bring HTTP/2 and the bodies of fetch, which are
- * never reached with `allowH2: false` and bodies that are no FormData; two of Node's modules, of which it uses little; and
- * its tree of the names of header fields, which takes longer to grow than to do without.
+ * Modules that packages import but do not need here, by the end of their names, and their replacements. Commander
+ * starts programs for external commands, which we do not have. Undici's client includes HTTP/2 and the bodies of fetch,
+ * which are never used with `allowH2: false` and bodies that are not FormData; two of Node's modules, of which it uses
+ * little; and its tree of header field names, which takes longer to build than it saves.
  */
 const replacements = {
   commander: {'node:child_process': ''},
@@ -91,7 +91,7 @@ const withoutUnneeded = {
   },
 };
 
-/** Of undici only what src uses: its index brings all of it along. */
+/** Only the parts of undici that src uses: its index would import everything. */
 const partsOfUndici = {
   name: 'parts of undici',
   setup({onResolve, onLoad}) {
@@ -109,9 +109,8 @@ const partsOfUndici = {
 };
 
 /**
- * Modules of Node that take 4 to 16 ms to load, each loaded at the first use of something in it: many commands use nothing
- * of them. The calls of node:fs/promises are made by those of node:fs, which is there already; only a file handle is the
- * former's own.
+ * Modules of Node that take 4 to 16 ms to load, so each is loaded on first use: many commands do not use them. Calls of
+ * node:fs/promises are made through node:fs, which is already loaded; only file handles need node:fs/promises itself.
  */
 const lateModules = ['node:crypto', 'node:tls', 'node:net', 'node:child_process', 'node:fs/promises'];
 
@@ -159,7 +158,7 @@ const options = {
   metafile: true,
   logLevel: 'warning',
 };
-/** CommonJS: Node starts it 10 ms sooner than ES modules, and what is loaded by a call is loaded without a detour. */
+/** CommonJS: Node starts it 10 ms sooner than ES modules. */
 const commonjs = {
   ...options,
   format: 'cjs',
@@ -169,14 +168,14 @@ const commonjs = {
   define: {'import.meta.url': 'importMetaUrl'},
   banner: {js: "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;"},
 };
-// What reads uploaded media is a program of its own.
+// The program that reads uploaded media runs as a separate process.
 const programs = ['src/main.ts', 'src/embedded/media/probe-child.ts'];
 const main = await build({...commonjs, entryNames: '[name]', entryPoints: programs});
-// The process that talks to a keychain is a program of its own.
+// The program that uses the keychain runs as a separate process.
 const modules = {index: 'src/index.ts', 'keychain-child': 'src/settings/keychain-child.ts'};
 const library = await build({...options, format: 'esm', entryPoints: modules});
 const parts = [];
-// Whoever imports the default of a package gets what its file exports.
+// A default import of a package gets the exports of its file.
 const footer = {
   js: 'if(module.exports.default)module.exports=Object.assign(module.exports.default,module.exports);',
 };
@@ -202,7 +201,7 @@ if (types.status !== 0) process.exit(types.status ?? 1);
 keepReachableTypes(join(root, directory));
 writeFileSync(join(root, directory, 'THIRD-PARTY-LICENSES.txt'), licenses([main, library, ...parts]));
 
-/** Answers that never change, so that bin/media.js can give them without the program. */
+/** Output that never changes, which bin/media.js prints without loading the program. */
 async function prepareAnswers() {
   const {run, systemHost} = createRequire(import.meta.url)(join(root, directory, 'main.cjs'));
   for (const answer of ['version', 'help']) {
@@ -212,7 +211,7 @@ async function prepareAnswers() {
   }
 }
 
-/** Name, version, licence and home of every package in the bundle, each with its licence's text. */
+/** Name, version, licence and home page of every bundled package, with the text of its licence. */
 function licenses(builds) {
   const packages = new Map();
   for (const path of builds.flatMap(({metafile}) => Object.keys(metafile.inputs))) {

@@ -1,6 +1,6 @@
-// Checks what would be published: only the program, its types and its texts, within 3 MiB, with every package built in
-// but the optional ones, and none of those with an install script. What `npm run package-check` runs after it judges the
-// packed package's entries and types.
+// Checks the package that would be published: only the program, its types and its documentation, within 3 MiB, with
+// every package except the optional ones bundled, and no install scripts. `npm run package-check` then runs other tools
+// that check its entries and types.
 import {spawnSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 

@@ -1,4 +1,5 @@
-// Writes what is generated from the command tree: completions/ and man/. Reads the sources, not dist.
+// Writes the files that are generated from the command tree: completions/, man/ and the tables of docs/. Reads the
+// sources, not dist.
 import {mkdir, rm, writeFile} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import {fileURLToPath} from 'node:url';

@@ -1,6 +1,6 @@
-// Installs the packed package globally with each Node that it supports, under a prefix of its own, and runs the smoke
-// checks on each: `npm run smoke`, or `npm run smoke -- 22 26` for some. The Nodes are npm packages, kept in the user's
-// cache directory for the next time. Ends with a table, and with status 1 when a check failed.
+// Installs the packed package globally with each supported Node, each under a separate prefix, and runs the smoke
+// checks: `npm run smoke`, or `npm run smoke -- 22 26` for some versions. Each Node is an npm package, which stays in
+// the user's cache directory. Prints a table at the end; the status is 1 if a check failed.
 import {spawnSync} from 'node:child_process';
 import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {homedir, tmpdir} from 'node:os';
@@ -52,7 +52,7 @@ async function smoke(major, tarball) {
   return rows;
 }
 
-/** The newest Node of a major version that was there when it was first asked for. */
+/** The newest Node of a major version at the time of the first run. */
 function fetchNode(major) {
   const name = `node-${process.platform}-${process.arch}`;
   const home = join(cache, major);

@@ -1,6 +1,6 @@
-// Brings a clone to where everything runs: installs what the lock file names and builds dist from src.
-// Does nothing when neither the lock file nor the sources have changed since it last did. npm calls it as `prepare` too:
-// after it has installed packages, before it packs, and when it installs a clone globally, for which it installs nothing.
+// Makes a clone ready to run: installs the packages of the lock file and builds dist from src. Does nothing if neither
+// the lock file nor the sources have changed since the last time. npm also runs it as `prepare`: after it has installed
+// packages, before it packs, and when it installs a clone globally, for which it installs no packages itself.
 import {spawnSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
@@ -24,9 +24,9 @@ function filesBelow(directory) {
 
 function run(command, ...parameters) {
   const env = {...process.env};
-  // What npm was told about its own work is not meant for this one.
+  // The options of the outer npm are not meant for this one.
   for (const name of ['global', 'location', 'omit', 'include', 'dry_run']) delete env[`npm_config_${name}`];
-  // npm's chatter would end up in front of what the caller prints.
+  // Output of npm would appear before the output of the caller.
   const {status} = spawnSync(command, parameters, {
     cwd: root,
     env,
@@ -44,7 +44,7 @@ function bringUpToDate(stamp, result, state, what, action) {
   writeFileSync(join(root, stamp), state);
 }
 
-/** Builds beside what is there and changes places, so that nothing stale stays and nothing running is disturbed. */
+/** Builds into a new directory and swaps it in, so that no stale files remain and running programs are not disturbed. */
 function build() {
   for (const directory of ['dist.new', 'dist.old'])
     rmSync(join(root, directory), {recursive: true, force: true});

@@ -1,7 +1,7 @@
 import {readdirSync, readFileSync, rmdirSync, rmSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 
-/** Removes the type files that index.d.ts does not lead to, and the directories that are empty then. */
+/** Removes the type files that index.d.ts does not reach, and directories that become empty. */
 export function keepReachableTypes(directory) {
   const reachable = new Set();
   const visit = file => {
@@ -17,7 +17,7 @@ export function keepReachableTypes(directory) {
     isDirectory: entry.isDirectory(),
   }));
   for (const {path} of all) if (path.endsWith('.d.ts') && !reachable.has(path)) rmSync(path);
-  // The inner ones first.
+  // Inner directories first.
   const directories = all.filter(({isDirectory}) => isDirectory).map(({path}) => path);
   for (const path of directories.sort().reverse()) if (readdirSync(path).length === 0) rmdirSync(path);
 }

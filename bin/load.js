@@ -11,31 +11,32 @@ const {
 const {dirname, join} = require('node:path');
 const {Script} = require('node:vm');
 
-// V8 would compile the program anew in every run, which is a quarter of a small upload. So the first run of a command that
-// goes well keeps what V8 compiled in dist/compiled, and the next takes it from there, as Python does. A file there holds the
-// source that it was made of, then the code twice. It is taken only where that source is what dist holds now, byte for byte,
-// and both copies agree: V8 itself compares no more than the length of the source, and runs whatever it is given. The file's
-// name says of which Node and which command it is: V8 takes no other V8's code, and one command needs little of another's.
-// Nothing is kept in a package that belongs to another user, who could not remove it (after one run by root, say); where the
-// package cannot be written; and with NODE_DISABLE_COMPILE_CACHE=1. Every run compiles then, and does the same.
-// Node's own cache (module.enableCompileCache) keeps what was compiled before the program ran, which is a third of it.
+// Compiling the program takes a quarter of the time of a small upload. So the first successful run of a command stores
+// V8's compiled code in dist/compiled, and later runs load it from there, as Python does. A file there contains the
+// source that was compiled, then the code twice. It is used only if that source equals the file in dist, byte for byte,
+// and both copies of the code agree: V8 itself checks only the length of the source. The file name contains the Node
+// version and the command, since V8 accepts code of the same version only, and each command needs its own part of the
+// program. Nothing is stored if the package belongs to another user, who could not remove the files (after a run by
+// root, for example), if the package is not writable, or with NODE_DISABLE_COMPILE_CACHE=1; the program then runs the
+// same way, only slower. Node's own cache (module.enableCompileCache) stores only the code that was compiled before the
+// program ran, a third of it.
 
 const program = join(dirname(__dirname), 'dist');
 const directory = join(program, 'compiled');
 const command = /^[a-z]+$/.exec(process.argv[2] ?? '')?.[0] ?? 'media';
-/** A run that took longer has thrown away again what V8 compiled for its beginning. */
+/** In seconds. After a longer run, V8 has already discarded the compiled code of its beginning. */
 const longestRun = 5;
 const loaded = new Map();
-/** What ends the name of all that this run keeps; undefined where it keeps nothing. */
+/** The end of all file names of this run; undefined if it stores nothing. */
 const ending = process.env.NODE_DISABLE_COMPILE_CACHE === '1' ? undefined : endingOf();
 
-// Node 20 would compile the HTTP parser once more and better after one answer, which takes longer than a whole small
-// upload, and ending waits for it: not before it has parsed some hundred answers.
+// After the first response, Node 20 would compile the HTTP parser again with optimisations, which takes longer than a
+// whole small upload, and the process waits for it at its end. This budget delays that until some hundred responses.
 const v8 = /^2[01]\./.test(process.versions.node) ? require('node:v8') : undefined;
 const setTieringBudget = bytes => v8?.setFlagsFromString(`--wasm-tiering-budget=${bytes}`);
 setTieringBudget(1e8);
 
-/** V8 takes code only under the flags that it was made under. */
+/** V8 accepts compiled code only under the flags it was compiled under. */
 function underUsualFlags(action) {
   setTieringBudget(18e5);
   try {
@@ -45,7 +46,7 @@ function underUsualFlags(action) {
   }
 }
 
-/** Loads a file of dist, and what it loads of dist in turn; returns its exports. */
+/** Loads a file of dist, and the files that it requires; returns its exports. */
 function load(name) {
   const known = loaded.get(name);
   if (known !== undefined) return known.module.exports;
@@ -62,14 +63,14 @@ function load(name) {
   try {
     script.runInThisContext().call(module.exports, module.exports, requireFrom, module, filename, program);
   } catch (error) {
-    // As with require: what failed for want of a descriptor may be asked for again.
+    // As with require, a load that failed for lack of a descriptor can be tried again.
     loaded.delete(name);
     throw error;
   }
   return module.exports;
 }
 
-/** Compiled code is for a command, and for this very Node. */
+/** The end of the file names: compiled code belongs to one command and one build of Node. */
 function endingOf() {
   try {
     return `${process.version}-${process.arch}-${statSync(process.execPath).size}-${command}`;
@@ -78,7 +79,7 @@ function endingOf() {
   }
 }
 
-/** The code that was kept of this very source, if it is whole. */
+/** The stored code of exactly this source, if both copies are intact. */
 function kept(path, source) {
   try {
     const bytes = readFileSync(path);
@@ -91,18 +92,18 @@ function kept(path, source) {
   }
 }
 
-/** Keeps what was compiled in this run and is not kept yet. To be called at its end, when it has gone well. */
+/** Stores the code that was compiled in this run and is not stored yet. Call it at the end of a successful run. */
 function keep() {
   const fresh = [...loaded.values()].filter(({path}) => path !== undefined);
   if (fresh.length === 0 || process.uptime() > longestRun) return;
   try {
-    // Windows has no such numbers.
+    // Windows has no user ids.
     if (process.geteuid !== undefined && statSync(program).uid !== process.geteuid()) return;
     mkdirSync(directory, {recursive: true, mode: 0o755});
     accessSync(directory, constants.W_OK);
     for (const one of fresh) write(one);
   } catch {
-    // The next run compiles again: it is slower, and no worse.
+    // The next run compiles again, which is slower and otherwise the same.
   }
 }
 

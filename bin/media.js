@@ -2,17 +2,17 @@
 const {existsSync, readFileSync} = require('node:fs');
 const {join} = require('node:path');
 
-// Should the program ever run out of things to do without an end, that is a bug and must not look like success.
+// If the program stops without having decided on an exit status, that is a bug, and must not look like success.
 process.exitCode = 7;
 const answer = readyAnswer(process.argv.slice(2).join(' '));
 if (answer === undefined) start();
 else {
-  // Whatever else is wrong with the output, the program tells.
+  // The program reports any other problem with the output.
   process.stdout.on('error', () => {});
   process.stdout.write(answer, error => (error && error.code !== 'EPIPE' ? start() : process.exit(0)));
 }
 
-/** What is the same every time lies ready, so that a shell that starts need not wait for the program. */
+/** Text that never changes is read from a file, so that a starting shell need not wait for the program. */
 function readyAnswer(command) {
   const path = {
     '--version': 'dist/version.txt',
@@ -22,7 +22,7 @@ function readyAnswer(command) {
     'completion fish': 'completions/media.fish',
     'completion powershell': 'completions/media.ps1',
   }[command];
-  // On a terminal, help takes its width.
+  // On a terminal, help depends on the width.
   if (path === undefined || (command === '--help' && process.stdout.isTTY)) return undefined;
   try {
     return readFileSync(join(__dirname, '..', path), 'utf8');
@@ -37,19 +37,21 @@ async function start() {
   const status = await run(process.argv.slice(2), systemHost());
   if (status === 0) keep();
   if (typeof status === 'number') end(status);
-  // The first process of a container cannot be ended by its own signal, and Windows has none; this is what a shell would
-  // say of it.
+  // The first process of a container cannot be ended by its own signal, and Windows has no signals; a shell would
+  // report this status for them.
   if (process.pid === 1 || process.platform === 'win32')
     process.exit(128 + require('node:os').constants.signals[status]);
-  // Ending by the signal itself, so that a shell loop around us stops as well; the timer keeps us alive until it acts.
+  // Ends by the signal itself, so that a shell loop stops as well; the timer keeps the process alive until the signal
+  // arrives.
   process.removeAllListeners(status);
   setTimeout(() => process.exit(1), 5000);
   process.kill(process.pid, status);
 }
 
 /**
- * Ends with this status. Node waits for calls on its other threads first, and a look-up that a name server leaves unanswered takes
- * 10 s or more: another program in our place ends at once. Node has that call from version 22.15 on, and not on Windows.
+ * Ends with this status. Node waits for calls on its other threads first, and a name lookup without a response takes 10
+ * s or more, so this replaces the process by another program that exits at once. Node can do that from version 22.15
+ * on, and not on Windows.
  */
 function end(status) {
   const isLookingUp = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');
@@ -57,7 +59,7 @@ function end(status) {
   process.exit(status);
 }
 
-/** The program, or the end where nobody has built it. */
+/** The program, or an error message if it was not built. */
 function loaded(load) {
   try {
     return load('./main.cjs');

@@ -57,7 +57,7 @@ export const exitStatusOf = {
 /** A stable name for what went wrong; listed in docs/errors.md, relied on by scripts. */
 export type ErrorCode = keyof typeof exitStatusOf;
 
-/** Whether an error ends a run, since nothing can be journalled any more. */
+/** Whether an error ends the run because nothing can be recorded in the journal any more. */
 export function endsJournalling(code: ErrorCode): boolean {
   return code === 'journal_failed' || code === 'journal_in_use';
 }
@@ -67,7 +67,7 @@ export interface MediaErrorDetails {
   hint?: string | undefined;
   /** The HTTP status of the response, if there was one. */
   status?: number | undefined;
-  /** The `code` of the service's error record, whose meaning the interface does not give. */
+  /** The `code` of the service's error record; the interface does not document its meaning. */
   serviceCode?: number | undefined;
   cause?: unknown;
 }
@@ -97,7 +97,7 @@ export class MediaError extends Error {
 
 /** A refusal of a file whose bytes are neither an image nor a video. */
 export class NotMediaError extends MediaError {
-  /** Whether its name or its first bytes claim that it is an image or a video. */
+  /** Whether its name or its first bytes say that it is an image or a video. */
   readonly isCalledMedia: boolean;
 
   constructor(message: string, details: MediaErrorDetails & {isCalledMedia: boolean}) {

@@ -52,7 +52,7 @@ export interface Host {
   /** The device and inode of the regular file that standard output goes to, if it does. */
   stdoutFile(): string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** From now on, programs that others start here get this environment, and nothing else of ours. */
+  /** Sets the environment for programs that libraries start in this process; nothing else of ours is passed on. */
   narrowEnvironment(env: Host['env']): void;
   readonly platform: NodeJS.Platform;
   readonly clock: Clock;
@@ -64,15 +64,18 @@ export interface Host {
   /** The path of the Node executable that runs this program. */
   nodePath(): string;
   processId(): number;
-  /** Of the machine's last start; undefined where the system does not tell. */
+  /** Identifies the last start of the machine; undefined if the system does not report it. */
   bootId(): string | undefined;
-  /** Of those processes that this one's id is told from; undefined where the system does not tell. */
+  /** Identifies the set of processes in which process ids are unique; undefined if the system does not report it. */
   pidNamespace(): string | undefined;
-  /** When a process began, which tells it from others of the same id; undefined where the system does not tell. */
+  /**
+   * When a process began, which distinguishes it from others with the same id; undefined if the system does not report
+   * it.
+   */
   processStart(pid: number): string | undefined;
-  /** Whether a process of that id runs on this machine. */
+  /** Whether a process with this id is running on this machine. */
   isProcessAlive(pid: number): boolean;
-  /** The numeric user id; undefined on platforms without one. */
+  /** The numeric user id; undefined on platforms without user ids. */
   userId(): number | undefined;
   /** A number in [0, 1). */
   random(): number;
@@ -189,7 +192,7 @@ function isStdoutPiped(): boolean {
   }
 }
 
-/** A removed directory has no path, and a path that is not UTF-8 would, as text, name another directory. */
+/** A removed directory has no path, and a path that is not UTF-8 would name another directory if read as text. */
 function workingDirectory(): string {
   try {
     const path = process.cwd();
@@ -208,10 +211,10 @@ function isProcessAlive(pid: number): boolean {
   }
 }
 
-/** Linux tells it of all processes; elsewhere each knows its own. */
+/** Linux reports it for every process; on other systems, a process knows only its own. */
 function processStart(pid: number): string | undefined {
   const stat = readOrNothing(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  // The name of a program may hold anything, so the fields are counted from behind it: the 22nd of proc_pid_stat(5).
+  // The name of a program may contain any character, so fields are counted after it: the 22nd of proc_pid_stat(5).
   if (stat !== undefined) return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
   return pid === process.pid ? String(performance.timeOrigin) : undefined;
 }

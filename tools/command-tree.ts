@@ -9,12 +9,12 @@ export type Values =
   | {kind: 'none' | 'file' | 'directory' | 'media' | 'profile'}
   | {kind: 'words'; words: readonly string[]};
 
-/** A command as the program declares it, with all that completions and the manual page say of it. */
+/** A command as the program declares it, with everything that completions and the manual page need. */
 export interface CommandNode {
   /** The words after `media`; none for the program itself. */
   path: readonly string[];
   description: string;
-  /** How its help begins: the words and the placeholders. */
+  /** The usage line of its help: the words and the placeholders. */
   usage: string;
   options: readonly OptionNode[];
   arguments: readonly ArgumentNode[];
@@ -29,7 +29,7 @@ export interface OptionNode {
   /** The names and the placeholder, as help shows them. */
   term: string;
   description: string;
-  /** The heading that it stands under in the help; `Options` where it has no group. */
+  /** The heading in the help; `Options` for options without a group. */
   group: string;
   /** The description with choices and default. */
   fullDescription: string;
@@ -44,7 +44,7 @@ export interface ArgumentNode {
   values: Values;
 }
 
-/** The files, types and options that completions are made of. */
+/** The data that completions are generated from. */
 export interface CompletionData {
   program: CommandNode;
   /** Options that every command takes, before its name or after. */
@@ -53,7 +53,7 @@ export interface CompletionData {
   mediaExtensions: readonly string[];
 }
 
-/** What the declarations alone do not tell: by an option's long name, or by a command's words and its argument's name. */
+/** Values that the declarations do not define, by an option's long name, or by a command's words and its argument's name. */
 function knownValues(mediaTypes: readonly string[]): Record<string, Values> {
   return {
     '--profile': {kind: 'profile'},
@@ -73,7 +73,7 @@ const placeholders: Record<string, Values> = {
   directory: {kind: 'directory'},
 };
 
-/** Reads the command tree, all of it that is not hidden, as plain data. */
+/** Reads the command tree as plain data, without hidden commands. */
 export function describeProgram(
   program: Command,
   media: {extensions: readonly string[]; types: readonly string[]},
@@ -143,7 +143,7 @@ class TreeReader {
   }
 }
 
-/** `help`, which commander adds by itself to whatever has commands. */
+/** `help`, which commander adds to every command with subcommands. */
 function helpNode(help: Command, path: readonly string[], commands: readonly string[]): CommandNode {
   return {
     path: [...path, help.name()],
@@ -156,7 +156,7 @@ function helpNode(help: Command, path: readonly string[], commands: readonly str
   };
 }
 
-/** The help ends with them; commander asks for that text by an event. */
+/** The examples at the end of the help, which commander provides through an event. */
 function examplesOf(command: Command): string[] {
   let text = '';
   const write = (part: string) => {

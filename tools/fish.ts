@@ -20,7 +20,7 @@ export function fishCompletion(
   });
 }
 
-/** The subcommands of a command, for the function that finds out which one is being typed. */
+/** The subcommands of a command, for the function that determines which one is being typed. */
 function parentCase({path, commands}: CommandNode): string {
   return `        case ${quoted(path.join(' '))}\n            printf '%s\\n' ${commands.map(nameOf).join(' ')}`;
 }

@@ -19,7 +19,7 @@ const scripts = {
   'media.ps1': powershellCompletion,
 };
 
-/** Every file that is made of the code, wholly or in part: its path in the project, and its text. */
+/** Every file that is generated from the code, wholly or in part: its path in the project, and its text. */
 export async function generatedFiles(root: URL): Promise<Map<string, string>> {
   const data = await completionData();
   const files = new Map<string, string>();

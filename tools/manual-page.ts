@@ -52,7 +52,7 @@ ${paragraph(command.description)}
 ${grouped(own)}${command.examples.length === 0 ? '' : `.P\nExamples:\n.RS 4\n${exampleLines(command.examples)}.RE\n`}`;
 }
 
-/** The options under the headings that they have in the help; without one where they all stand under the same. */
+/** The options under their headings in the help; without a heading if all of them have the same one. */
 function grouped(options: readonly OptionNode[]): string {
   const groups = [...new Set(options.map(({group}) => group))];
   if (groups.length < 2) return options.map(option).join('');
@@ -80,7 +80,7 @@ function terms(rows: readonly Row[]): string {
   return rows.map(([name, meaning = '']) => term(name, meaning)).join('');
 }
 
-/** The meaning, and what else the setting may come from where it does not say so itself. */
+/** The meaning, followed by the other sources of the setting unless the meaning already names them. */
 function withOthers(meaning: string, others: readonly string[]): string {
   const given = others.filter(other => other !== '' && !meaning.includes(plain(other)));
   return given.length === 0 ? meaning : `${meaning} (${given.join(', ')})`;
@@ -90,7 +90,7 @@ function plain(markdown: string): string {
   return markdown.replaceAll('`', '');
 }
 
-/** A sentence, as one line that begins with a capital and ends with a stop. */
+/** A sentence as one line that begins with a capital and ends with a full stop. */
 function paragraph(text: string): string {
   const sentence = text.charAt(0).toUpperCase() + text.slice(1);
   return guarded(roff(/[.!?]$/.test(sentence) ? sentence : `${sentence}.`));
@@ -100,7 +100,7 @@ function bold(text: string): string {
   return `.B ${roff(text).replaceAll('"', '\\(dq')}`;
 }
 
-/** Text that roff shows as it is; dashes and quotes stay those of ASCII, so that what is shown can be typed. */
+/** Escapes text for roff; dashes and quotes stay ASCII, so that readers can paste them. */
 function roff(text: string): string {
   return text
     .replaceAll('\\', '\\e')
@@ -111,7 +111,7 @@ function roff(text: string): string {
     .replaceAll('~', '\\(ti');
 }
 
-/** A line that begins with a dot would be a request. */
+/** A line that begins with a dot would be a roff request. */
 function guarded(line: string): string {
   return line.startsWith('.') ? `\\&${line}` : line;
 }

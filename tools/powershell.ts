@@ -34,7 +34,7 @@ ${optionTable(own, '                ')}
         }`;
 }
 
-/** An entry for each name. A list, since the keys of a table of PowerShell's would make one of -f and -F. */
+/** An entry for each name, as a list: in a PowerShell hash table, the keys -f and -F would be the same. */
 function optionTable(options: readonly OptionNode[], indent: string): string {
   return options
     .flatMap(({names, description, value}) =>
@@ -50,7 +50,7 @@ function kindOf(values: Values): string {
   return values.kind === 'words' ? `words ${values.words.join(' ')}` : values.kind;
 }
 
-/** PowerShell takes typographic quotes for quotes as well; doubled, each stands for itself. */
+/** PowerShell also accepts typographic quotes as quotes; doubled, they stand for themselves. */
 function quoted(text: string): string {
   return `'${text.replace(/['\u2018\u2019\u201a\u201b]/g, '$&$&')}'`;
 }

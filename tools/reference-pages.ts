@@ -15,7 +15,7 @@ interface Table {
   rows: readonly Row[];
 }
 
-/** The tables that restate the code, by their page and their name in it. */
+/** The generated tables, by page and by their name on the page. */
 const pages: Record<string, Record<string, Table>> = {
   'docs/errors.md': {
     'exit statuses': {headings: ['status', 'meaning'], rows: exitStatuses},
@@ -33,10 +33,13 @@ const pages: Record<string, Record<string, Table>> = {
   'docs/platforms.md': {signals: {headings: ['signal', 'effect', 'on Windows'], rows: signals}},
 };
 
-/** The paths of the pages that hold tables of ours. */
+/** The paths of the pages that contain generated tables. */
 export const referencePages = [...Object.keys(pages), 'docs/content-types.md'];
 
-/** A page with its tables made anew, that of the content types of these rows; throws where it lacks the place for one. */
+/**
+ * A page with its tables generated again, and the content types from these rows; throws if the page has no place for a
+ * table.
+ */
 export function withTables(path: string, text: string, types: readonly Row[]): string {
   const headings = ['content type', 'extensions', 'extensions that the content must confirm'];
   const tables = pages[path] ?? {'content types': {headings, rows: types}};

@@ -5,7 +5,7 @@ import type {FormatName} from '../src/output/results/formats.ts';
 import {type SettingName, settingNames} from '../src/settings/store.ts';
 import {jobEngines} from '../src/sources/find/shard.ts';
 
-/** One line of a reference table: what it is about, and what is said of it, both in Markdown. */
+/** A row of a reference table in Markdown: its name, and what it means. */
 export type Row = readonly [name: string, ...cells: string[]];
 
 /** The exit statuses (cli-contract, "Exit status"). */
@@ -97,7 +97,7 @@ export const formats: readonly Row[] = Object.entries(formatMeanings).map(([name
   meaning,
 ]);
 
-/** What overrules a setting, besides another profile. */
+/** The flag and the variable that overrule a setting. */
 const settingOverrules: {[name in SettingName]?: {flag?: string; environment?: string}} = {
   'base-url': {flag: '--base-url', environment: 'MEDIA_BASE_URL'},
   cacert: {flag: '--cacert'},
@@ -136,7 +136,7 @@ export const environment: readonly Row[] = [
   ],
 ];
 
-/** The files that the program keeps, and where they are on Linux, macOS and Windows. */
+/** The files that the program keeps, with their paths on Linux, macOS and Windows. */
 export const files: readonly Row[] = [
   [
     'settings and, without a keychain, API keys',
@@ -158,7 +158,7 @@ const endSignals: Record<EndSignal, {status: number; windows: string}> = {
   SIGHUP: {status: 129, windows: 'closing the window'},
 };
 
-/** What each signal does, and what stands for it on Windows. */
+/** The effect of each signal, and its equivalent on Windows. */
 export const signals: readonly Row[] = [
   ...Object.entries(endSignals).map(
     ([name, {status, windows}]): Row => [name, `ends the run, exit status ${status}`, windows],
@@ -166,7 +166,7 @@ export const signals: readonly Row[] = [
   ['SIGUSR2', 'prints the progress', 'not available'],
 ];
 
-/** The batch systems that `--shard auto` knows, and the variables that it reads. */
+/** The batch systems that `--shard auto` supports, and the variables that it reads. */
 export const batchSystems: readonly Row[] = [
   [
     'Slurm arrays',
@@ -180,7 +180,10 @@ export const batchSystems: readonly Row[] = [
   ),
 ];
 
-/** The content type of each extension, a row per type: those that are trusted, and those that the content must confirm. */
+/**
+ * The content type of each extension, one row per type: extensions that are trusted, and those that the content must
+ * confirm.
+ */
 export function mediaTypes(
   extensions: readonly {extension: string; type: string; isAmbiguous: boolean}[],
 ): readonly Row[] {

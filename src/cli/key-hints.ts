@@ -46,7 +46,7 @@ export function verdictError(verdict: KeyVerdict, hostName: string): MediaError 
   }
 }
 
-/** What to do about a key that the service does not know, depending on where the key came from. */
+/** What to do about a key that the service rejects, depending on where the key came from. */
 export function refusedKeyHint(facts: KeyFacts, host: Host): string {
   const {keySource, hintOptions, profileOption, profileUrl, hasStoredKey} = facts;
   const validKey = `a valid key${profileUrl === undefined ? '' : ` (see ${profileUrl})`}`;

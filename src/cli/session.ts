@@ -22,9 +22,9 @@ export interface Session {
   keyFacts?: KeyFacts;
   /** Whether the service runs inside this process. */
   embedded: boolean;
-  /** What a journal knows the service by: its base URL, or the embedded service's own identity. */
+  /** How a journal identifies the service: its base URL, or the identity of the embedded service. */
   identity: string;
-  /** The profile in force, and whether it wants nothing to be uploaded twice from this machine. */
+  /** The profile in force, and whether it skips content that this machine has already uploaded. */
   profileName: string;
   once: boolean;
   /** Closes all connections, and the embedded service. */

@@ -26,7 +26,7 @@ export async function startEmbedded(
   }
 }
 
-/** Words an error of the embedded service for the user; a bug is returned unchanged. */
+/** Turns an error of the embedded service into a message for the user; a bug is returned unchanged. */
 export function describeServiceError(error: unknown, {port, dataDirectory}: ServiceOptions): unknown {
   const code = systemCode(error);
   if (code === 'EADDRINUSE' || code === 'EACCES') {
@@ -43,7 +43,7 @@ export function describeServiceError(error: unknown, {port, dataDirectory}: Serv
       );
     }
   }
-  // The service words errors about damaged or locked files itself; any other error without a code is a bug.
+  // The service writes its own messages for damaged or locked files; any other error without a code is a bug.
   if (code === undefined) {
     if (!(error instanceof Error) || !['DamagedFile', 'Error'].includes(error.name)) return error;
     const hint = 'hint' in error && typeof error.hint === 'string' ? error.hint : undefined;

@@ -3,12 +3,12 @@ import {uploadUrl} from '../service/client.ts';
 import type {UploadPathVerdict} from '../service/upload-path.ts';
 import type {Settings} from '../settings/settings.ts';
 
-/** The check of the upload path, in words. */
+/** The result of checking the upload path, in words. */
 export type UploadPathAdvice =
   | {status: 'ok' | 'warning' | 'unverified'; message: string}
   | {status: 'failed'; error: MediaError};
 
-/** Words the verdict on the upload path of a base URL, with a hint if it is wrong. */
+/** Describes the verdict on the upload path of a base URL, with a hint if it is wrong. */
 export function adviseOnUploadPath(
   verdict: UploadPathVerdict,
   baseUrl: URL,

@@ -15,7 +15,7 @@ import {journalCommand} from './journal/command.ts';
 import {serveCommand} from './serve.ts';
 import {uploadCommand} from './upload/command.ts';
 
-/** The text that commander printed: help and the version for standard output, and errors, which we reword. */
+/** The text that commander printed: help and the version for standard output, and errors, which are reworded. */
 export interface Written {
   out: string;
   err: string;

@@ -11,13 +11,13 @@ import {Refusal, refusalOf, refusalOfMalformed} from './exchange/refusal.ts';
 /** An HTTP server over the routes. */
 export interface RoutedServer {
   readonly server: Server;
-  /** Resolves when all requests that had arrived completely before the call are answered. */
+  /** Resolves when all requests that had arrived completely before the call have got their responses. */
   whole(): Promise<void>;
   /** Resolves when no request is being processed. */
   idle(): Promise<void>;
 }
 
-/** Makes the HTTP server; every failure is answered with an error record. */
+/** Makes the HTTP server; every failure gets a response with an error record. */
 export function createRoutedServer(service: Service): RoutedServer {
   const connections = new ServedConnections();
   const running = new Map<Exchange, Promise<void>>();

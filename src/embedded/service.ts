@@ -31,7 +31,7 @@ export interface ServiceOptions {
   pace?: Partial<BodyPace>;
   /** Called once for each request, when its response was sent or its connection was lost. */
   onRequest?: (entry: RequestEntry) => void;
-  /** Called with each error that was answered with 500. */
+  /** Called with each error that was sent as a 500. */
   onError?: (error: unknown) => void;
 }
 
@@ -50,7 +50,7 @@ export interface StoredMedia {
 export interface EmbeddedService {
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
-  /** Tells its data directory from any other, wherever it listens. */
+  /** Identifies its data directory, wherever it listens. */
   readonly identity: string;
   /** Creates an API key and returns it; only its hash is stored. */
   createKey(options?: KeyOptions): Promise<string>;
@@ -58,7 +58,7 @@ export interface EmbeddedService {
   revokeKeys(label: string): Promise<void>;
   /** All uploads, oldest first. */
   records(): Promise<StoredMedia[]>;
-  /** Stops listening, answers the uploads that have arrived completely, and closes all connections; files stay. */
+  /** Stops listening, responds to the uploads that have arrived completely, and closes all connections; files stay. */
   close(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Returns a function that starts the actions it is given in their order, and runs at most so many of them at a time. */
+/** Returns a function that runs actions in the given order, at most `most` at a time. */
 export function limited(most: number): <Result>(action: () => Promise<Result>) => Promise<Result> {
   let running = 0;
   const waiting: (() => void)[] = [];

@@ -8,7 +8,7 @@ export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** A command that prints names that are ended by zero bytes, for names with line breaks or names that are not UTF-8. */
+/** A command that prints names with a zero byte after each, for names that contain line breaks or are not UTF-8. */
 export function shellPrintf(names: readonly Buffer[]): string {
   const text = names.map(name => `${[...name].map(printfByte).join('')}\\0`).join('');
   return `printf '${text}'`;

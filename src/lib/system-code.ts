@@ -4,17 +4,17 @@ export function systemCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Whether a call failed since this process, or the machine, has no file descriptor left. */
+/** Whether a call failed because this process, or the machine, has no file descriptor left. */
 export function isOutOfDescriptors(error: unknown): boolean {
   return ['EMFILE', 'ENFILE'].includes(systemCode(error) ?? '');
 }
 
-/** Whether a call failed since the disk, or this user's share of it, is full. */
+/** Whether a call failed because the disk, or this user's quota, is full. */
 export function isOutOfSpace(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT'].includes(systemCode(error) ?? '');
 }
 
-/** Why a call failed, for the end of a sentence: the system's code, or else the message. */
+/** Why a call failed, for the end of a sentence: the system's code, or the message. */
 export function systemReason(error: unknown): string {
   return systemCode(error) ?? (error instanceof Error ? error.message : String(error));
 }

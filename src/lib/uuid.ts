@@ -6,8 +6,8 @@ const uuidBytes = 16;
 const poolBytes = 256 * uuidBytes;
 
 /**
- * Makes random UUIDs (RFC 9562, version 4) from the kernel's random device, if there is one. node:crypto does the same, but
- * takes 2 to 10 ms to load, and a small upload over plain http does not need it otherwise.
+ * Makes random UUIDs (RFC 9562, version 4) from the kernel's random device, if there is one. node:crypto does the same,
+ * but takes 2 to 10 ms to load, and a small upload over plain http does not need it otherwise.
  */
 export function uuidSource(): () => string {
   let pool: Buffer | undefined;

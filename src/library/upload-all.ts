@@ -41,7 +41,7 @@ export interface UploadOptions {
   failFast?: boolean;
   /** Ends the batch when aborted; responses to files that were sent completely are awaited for up to 5 s. */
   signal?: AbortSignal;
-  /** Is told what happens between results. */
+  /** Receives what happens between results. */
   observer?: Partial<TransferObserver>;
   /** The base of relative paths; the working directory by default. */
   cwd?: string;
@@ -56,7 +56,7 @@ export type UploadResult = OutcomeFacts &
         record: MediaRecord;
         /** The record as the service sent it; numbers keep every digit. */
         json: string;
-        /** Why the journal does not have it, although it is stored: the next call cannot know of it. */
+        /** Set if the file is stored but the journal could not record it: the next call does not know about it. */
         unrecorded?: MediaError;
       }
     /** Passed the checks of a dry run; `duplicateOf` names an earlier file with the same content. */

@@ -9,7 +9,7 @@ import {systemCode} from '../lib/system-code.ts';
 export class Stdout {
   readonly stream: TerminalOutput;
   #ended = false;
-  /** Of those who wait for the reader. */
+  /** Callbacks of those who wait for the reader. */
   readonly #waiting = new Set<() => void>();
   #patience: {clock: Clock; ms: number} | undefined;
   #failure: MediaError | undefined;
@@ -40,7 +40,7 @@ export class Stdout {
     });
   }
 
-  /** From now on, a reader that takes nothing for so long counts as gone. */
+  /** From now on, a reader that takes nothing for `ms` milliseconds counts as gone. */
   hurry(clock: Clock, ms: number): void {
     this.#patience = {clock, ms};
     for (const done of this.#waiting) this.#limit(done);

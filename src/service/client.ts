@@ -25,7 +25,7 @@ export interface GraphqlRequest {
   operationName?: string;
 }
 
-/** What identifies a service: the scheme, host, port and path of its base URL. */
+/** Identifies a service: the scheme, host, port and path of its base URL. */
 export function serviceIdentity({origin, pathname}: URL): string {
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
@@ -40,7 +40,7 @@ export class ServiceClient implements Uploader {
   #opened = 0;
   /** Idle connections by origin; the one used last is used first. */
   readonly #idle = new Map<string, Connection[]>();
-  /** Origins that have closed a connection as it was used again: each request to them takes a new one. */
+  /** Origins that closed an idle connection just as it was reused: each request to them uses a new connection. */
   readonly #closesIdle = new Set<string>();
 
   constructor(address: ServiceAddress, key: Secret, options: ConnectionOptions) {
@@ -121,7 +121,7 @@ export class ServiceClient implements Uploader {
     await Promise.all(connections.map(connection => connection.destroy()));
   }
 
-  /** Services and proxies may repeat what they were sent, so the key is removed from every response. */
+  /** Services and proxies may echo the request, so the key is removed from every response. */
   #withoutKey(answer: HttpAnswer): HttpAnswer {
     const body = answer.body.toString('latin1');
     const redacted = this.#key.redactIn(body);

@@ -48,7 +48,7 @@ const stringOrSpace = /("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g;
 /** Without a match, a text has only numbers that JavaScript represents exactly. */
 const largeNumber = /\d{16}|\d[eE]/;
 
-/** Why a text is not a media record; completes the sentence "the answer was ...". */
+/** Why a text is not a media record; completes the sentence "the response was ...". */
 export type RecordProblem = 'not JSON' | 'not a JSON object' | 'nested too deeply' | 'without an id';
 
 /**

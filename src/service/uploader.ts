@@ -18,7 +18,7 @@ export interface Stored {
   received: ReceivedRecord;
 }
 
-/** A 2xx without a valid media record; `problem` completes the sentence "the answer was ...". */
+/** A 2xx without a valid media record; `problem` completes the sentence "the response was ...". */
 export interface Unreadable {
   kind: 'unreadable';
   status: number;

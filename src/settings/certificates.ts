@@ -5,22 +5,22 @@ import type {Host} from '../host.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {systemCode} from '../lib/system-code.ts';
 
-/** What this machine shows a service that asks it for a certificate, as PEM text. */
+/** The client certificate of this machine, as PEM text. */
 export interface ClientCertificate {
-  /** The certificate, and those between it and its authority. */
+  /** The certificate, followed by the intermediate ones up to its authority. */
   certificate: string;
   /** Its private key, not encrypted. */
   key: string;
 }
 
-/** Reads a file of certificate authorities, as PEM text; a usage error for a file that holds none, or a damaged one. */
+/** Reads a PEM file of certificate authorities and returns its text; a usage error if it contains none, or a damaged one. */
 export async function readAuthorities(host: Host, path: string): Promise<string> {
   return parseCertificates(await readPem(host, path), path).text;
 }
 
 /**
- * Reads a client certificate and its key, by default from the same file; the passphrase of an encrypted key comes from the
- * environment. Rejects with `usage` for whatever could not be shown to a service.
+ * Reads a client certificate and its key, by default from the same file; the passphrase of an encrypted key comes from
+ * the environment. Rejects with `usage` if they cannot be read or do not belong together.
  */
 export async function readClientCertificate(
   host: Host,
@@ -59,8 +59,8 @@ async function readPem(host: Host, path: string): Promise<string> {
 }
 
 /**
- * All certificates of a file, each on lines of its own. Node's TLS passes over those that it cannot read, so that the
- * service would get the blame.
+ * All certificates of a file, each starting on a new line. Node's TLS ignores those that it cannot read; the service
+ * would then seem to be at fault.
  */
 function parseCertificates(text: string, path: string): {text: string; first: X509Certificate} {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g);

@@ -2,36 +2,39 @@ import {type SpawnOptions, spawn} from 'node:child_process';
 import type {Host, StopSignal} from '../host.ts';
 import {childEnvironment} from '../lib/secrets/child-environment.ts';
 
-/** A program to run for a line of text: a keychain, a password manager. */
+/** A program that is run to get one line of text: a keychain, a password manager. */
 export interface ChildRequest {
   /** A command line for the shell, or a program with its parameters. */
   command: string | {program: string; parameters: string[]};
-  /** What it reads on standard input; nothing by default. */
+  /** The text for its standard input; nothing by default. */
   input?: string;
-  /** Whether its standard error is ours, or nobody's. */
+  /** `inherit`: its standard error goes to ours. `ignore`: it is discarded. */
   stderr: 'inherit' | 'ignore';
-  /** Its working directory: never the user's, which anybody may have filled. */
+  /** The working directory: never the user's, which may contain anybody's files. */
   cwd: string;
   timeoutMs: number;
-  /** Aborted when nobody waits for it any more: it is killed then. */
+  /** Kills the program when aborted. */
   stop?: StopSignal | undefined;
-  /** Whether its first line is all that is wanted: programs that it leaves running may keep its standard output open. */
+  /**
+   * Whether only the first line counts. If so, the result does not wait for programs that keep standard output open in
+   * the background.
+   */
   firstLineOnly?: boolean;
 }
 
 export type ChildEnd =
   | {kind: 'ended'; status: number | null; stdout: string}
-  /** It was killed for taking too long. */
+  /** Killed because it took too long. */
   | {kind: 'timeout'}
-  /** It could not be started, or prints without end. */
+  /** It could not be started, printed too much, or was stopped. */
   | {kind: 'failed'; reason: string};
 
 const longestOutput = 64 * 1024;
 
-/** How long a line may take to go on once the program that began it has ended. */
+/** How long a line may continue after the program that started it has ended. */
 const lineEndMs = 1000;
 
-/** Runs a program to its end or to the end of its time, whichever comes first; never rejects. */
+/** Runs a program until it ends, the time limit passes or it is stopped; never rejects. */
 export function runChild(
   host: Host,
   {command, input = '', stderr, cwd, timeoutMs, stop, firstLineOnly = false}: ChildRequest,
@@ -55,7 +58,7 @@ export function runChild(
       cancel();
       cancelLineEnd();
       stop?.removeEventListener('abort', onStop);
-      // What it started may live on and hold its end of the pipe; we do not wait for that.
+      // Programs that it started may keep their end of the pipe open; they are not waited for.
       child.stdout?.destroy();
       child.kill('SIGKILL');
       resolve(result);

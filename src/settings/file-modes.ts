@@ -9,7 +9,7 @@ export interface PathMode {
   mode: number;
 }
 
-/** The settings file and its directory as they are; empty without a file, and on Windows, which has no such modes. */
+/** The modes of the settings file and its directory; empty without a file, and on Windows, which has no modes. */
 export async function settingsModes(host: Host): Promise<PathMode[]> {
   if (host.platform === 'win32') return [];
   const path = configPath(host);
@@ -20,12 +20,12 @@ export async function settingsModes(host: Host): Promise<PathMode[]> {
     }));
     return await Promise.all(modes);
   } catch {
-    // Why a file that is there cannot be looked at is told by whoever reads it.
+    // The code that reads the file reports why it cannot be accessed.
     return [];
   }
 }
 
-/** Whether anybody but the owner may read or change it. */
+/** Whether anybody but the owner can read or change it. */
 export function isOpenToOthers({mode}: PathMode): boolean {
   return (mode & 0o077) !== 0;
 }

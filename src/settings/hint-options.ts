@@ -3,7 +3,7 @@ import {shellWord} from '../lib/shell.ts';
 import type {GlobalOptions} from './global-options.ts';
 
 /**
- * What a command in a hint has to carry to be about the same profile and service as this run, wherever they were named:
+ * The options that a command in a hint needs to use the same profile and service as this run, wherever those were set:
  * ` --profile staging --base-url https://api.example.com`, or nothing.
  */
 export function hintOptions(host: Host, options: GlobalOptions): string {
@@ -16,12 +16,12 @@ export function hintOptions(host: Host, options: GlobalOptions): string {
   return `${profileOption(host, options)}${words.map(word => ` ${shellWord(word)}`).join('')}`;
 }
 
-/** The command that stores a key: one that asks for it, or without a terminal one that reads it. */
+/** The login command: it asks for the key, or without a terminal reads it from standard input. */
 export function loginCommandFor({stderr}: Host, options: string): string {
   return `media login${stderr.isTTY === true ? '' : ' --key-stdin'}${options}`;
 }
 
-/** What a command has to carry that reads or changes the profile alone. */
+/** The option that a command needs to use the same profile. */
 export function profileOption({env}: Host, {profile}: GlobalOptions): string {
   const inEnvironment = env['MEDIA_PROFILE'] || undefined;
   const name = profile ?? inEnvironment ?? 'default';

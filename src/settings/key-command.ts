@@ -5,12 +5,13 @@ import type {GlobalOptions} from './global-options.ts';
 import {profileOption} from './hint-options.ts';
 import {configDirectory} from './paths.ts';
 
-/** Time enough to unlock a password manager or to touch a security key. */
+/** Enough time to unlock a password manager or to touch a security key. */
 const timeLimitMs = 60_000;
 
 /**
- * The first line that a profile's `key-command` prints. The shell runs it in the settings directory, without standard
- * input; its standard error is ours. Rejects with `key_unavailable`; what it printed is in no message.
+ * Runs a profile's `key-command` and returns the first line of its output. The shell runs it in the settings directory,
+ * without standard input; its standard error goes to ours. Rejects with `key_unavailable`; messages never contain the
+ * output.
  */
 export async function runKeyCommand(
   host: Host,

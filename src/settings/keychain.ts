@@ -7,16 +7,16 @@ import type {Secret} from '../lib/secrets/secret.ts';
 import {runChild} from './child.ts';
 import type {KeychainRequest} from './keychain-child.ts';
 
-/** Which key: one a profile, for one origin, so that no setting can send it elsewhere. */
+/** Identifies a key: one per profile and origin, so that no setting can send it to another origin. */
 export interface KeychainEntry {
   profileName: string;
   origin: string;
 }
 
-/** What came of it: the key where there is one, or why the keychain could not be used. */
+/** The key, if there is one, or the reason why the keychain could not be used. */
 export type KeychainResult = {key: string | undefined} | {failure: string};
 
-/** How long a keychain may take: with a screen, it may ask somebody to unlock it. */
+/** How long a keychain may take; on a desktop, it may ask the user to unlock it. */
 const timeLimitMs = 3000;
 const timeLimitWithScreenMs = 60_000;
 
@@ -39,7 +39,7 @@ export async function storeInKeychain(
   return 'key' in result && result.key !== key.reveal() ? {failure: 'it did not store the key'} : result;
 }
 
-/** Removes a key from the system's keychain; having none to remove is no failure. */
+/** Removes a key from the system's keychain; succeeds if there is none. */
 export function removeFromKeychain(host: Host, entry: KeychainEntry): Promise<KeychainResult> {
   return ask(host, {action: 'delete', account: accountOf(entry)});
 }

@@ -4,7 +4,7 @@ import {Secret} from '../lib/secrets/secret.ts';
 
 export type BaseUrl = {kind: 'embedded'} | {kind: 'service'; url: URL};
 
-/** A profile name, or a usage error: letters, digits, dot, dash and underscore. */
+/** Parses a profile name: letters, digits, dots, dashes and underscores; a usage error for anything else. */
 export function parseProfileName(name: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) && name !== '__proto__') return name;
   throw new MediaError('usage', `"${name}" is not a valid profile name.`, {
@@ -12,14 +12,17 @@ export function parseProfileName(name: string): string {
   });
 }
 
-/** A base URL, or a usage error: https, or http to loopback or with --allow-http; or the word "embedded". */
+/**
+ * Parses a base URL: https, http to loopback or with --allow-http, or the word "embedded"; a usage error for anything
+ * else.
+ */
 export function parseBaseUrl(value: string, allowHttp: boolean): BaseUrl {
   return value === 'embedded'
     ? {kind: 'embedded'}
     : {kind: 'service', url: parseServiceUrl(value, 'base URL', allowHttp)};
 }
 
-/** An address of the service, or a usage error that names it as `what`. */
+/** Parses a URL of the service; a usage error calls it `what`. */
 export function parseServiceUrl(value: string, what: string, allowHttp: boolean): URL {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) throw notAServiceUrl(value, what);
@@ -55,7 +58,7 @@ function notAServiceUrl(value: string, what: string): MediaError {
   });
 }
 
-/** What was typed without a scheme, or with a mistyped one, as a URL: https, but on this machine http. */
+/** A value without a scheme, or with a mistyped one, as a URL: https, or http for this machine. */
 function withScheme(value: string): string | undefined {
   const rest = value.trim().replace(/^[a-z]*:?\/\//i, '');
   if (!/^(localhost|\[[\da-f:]+\]|[\w-]+(\.[\w-]+)+)(:\d+)?(\/[^?#]*)?$/i.test(rest)) return undefined;
@@ -63,16 +66,19 @@ function withScheme(value: string): string | undefined {
   return url && `${isLoopback(url.hostname) ? 'http' : 'https'}://${rest}`;
 }
 
-/** What is no secret: a short word, or a scheme, a host, a port and a path of short names. */
+/** Text that cannot be a secret: a short word, or a scheme, a host, a port and a path of short names. */
 const harmless =
   /^(?:[a-z]*:?\/\/)?(?:[\w-]{0,11}|localhost|(?:[\w-]{1,40}\.)+(?:[a-z]{2,18}|\d{1,3}))(?::\d{0,5})?(?:\/[\w.~-]{0,15})*$/i;
 
-/** Whether a text that is no URL may be a key that was put in its place, or hold a password: then it is not shown. */
+/** Whether a text that is not a URL may be a key or contain a password; such a text is not shown. */
 function mayHoldSecret(value: string): boolean {
   return !harmless.test(value);
 }
 
-/** An API key, or a usage error: visible ASCII only, since it is sent in a header (RFC 6750, section 2.1). */
+/**
+ * Parses an API key: visible ASCII only, since it is sent in a header (RFC 6750, section 2.1); a usage error calls it
+ * `what`.
+ */
 export function parseKey(value: string, what: string): Secret {
   const key = value.trim();
   if (key === '')

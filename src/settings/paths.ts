@@ -3,25 +3,25 @@ import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 
-/** Where the settings live: MEDIA_CONFIG_DIR, else the platform's directory for a user's configuration. */
+/** The directory of the settings: MEDIA_CONFIG_DIR, or the platform's directory for user configuration. */
 export function configDirectory(host: Host): string {
   const chosen = host.env['MEDIA_CONFIG_DIR'];
   return chosen ? typedPath(host.cwd(), chosen) : absolute(userDirectory(host, 'config'), 'config');
 }
 
-/** Where the embedded service stores uploads: under the platform's directory for a user's data. */
+/** The directory of the embedded service's uploads: below the platform's directory for user data. */
 export function dataDirectory(host: Host): string {
   return join(absolute(userDirectory(host, 'data'), 'data'), 'embedded');
 }
 
-/** Where this machine remembers what it has uploaded: under the platform's directory for a user's state. */
+/** The directory of the journals of --once: below the platform's directory for user state. */
 export function journalDirectory(host: Host): string {
   return join(absolute(userDirectory(host, 'state'), 'state'), 'journals');
 }
 
 type Kind = 'config' | 'data' | 'state';
 
-/** The directories that the package env-paths gives, which knows the environment of its process only. */
+/** The same directories as the package env-paths, which reads only the environment of its own process. */
 function userDirectory({platform, env, homeDirectory}: Host, kind: Kind): string {
   const home = homeDirectory();
   switch (platform) {

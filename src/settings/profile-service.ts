@@ -1,7 +1,7 @@
 import type {Profile} from './store.ts';
 import {originOf} from './stored-key.ts';
 
-/** What a profile holds of one service. At another it would be useless, or give it what is not its own. */
+/** The settings that belong to one service. Another service cannot use them, or must not get them. */
 export const serviceSettings = [
   'key',
   'key-store',
@@ -17,8 +17,9 @@ export const serviceSettings = [
 export type ServiceSetting = (typeof serviceSettings)[number];
 
 /**
- * The profile with another base URL, or with none: without what belongs to the service that it was for. What was set before it
- * had any is for the first one that comes. On the same origin, all but what was found out about the very base URL is kept.
+ * The profile with another base URL, or with none, and without the settings that belong to its earlier service.
+ * Settings made before the first base URL belong to that one. If only the path changes, all are kept except
+ * `idempotency-keys`, which was detected for the exact base URL.
  */
 export function withBaseUrl(
   profile: Profile,
@@ -35,12 +36,12 @@ export function withBaseUrl(
   return {profile: baseUrl === undefined ? settings : {...settings, 'base-url': baseUrl}, dropped};
 }
 
-/** Whether two base URLs are one, however they end. */
+/** Whether two base URLs are the same, except for trailing slashes. */
 export function isSameBaseUrl(one: string | undefined, other: string | undefined): boolean {
   return one?.replace(/\/+$/, '') === other?.replace(/\/+$/, '');
 }
 
-/** Says what was dropped, in words; undefined where that is nothing. */
+/** A sentence that lists the removed settings; undefined if there are none. */
 export function droppedNote(profile: Profile, dropped: readonly ServiceSetting[]): string | undefined {
   const names = dropped.filter(name => !['key', 'key-store', 'key-origin'].includes(name));
   if (dropped.includes('key') || dropped.includes('key-store')) names.unshift('key');

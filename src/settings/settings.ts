@@ -12,41 +12,41 @@ import {keyOf, originOf, readStoredKey, type StoredKeySource} from './stored-key
 
 export type KeySource = 'environment' | StoredKeySource;
 
-/** What is in force: the flag, else the environment, else the profile, else the default. */
+/** The settings in force: from flags, else the environment, else the profile, else the defaults. */
 export interface Settings {
   profileName: string;
   profile: Profile;
-  /** All profiles that there are. */
+  /** The names of all profiles. */
   profileNames: string[];
-  /** Whether a profile was named that does not exist. */
+  /** Whether the selected profile does not exist. */
   isUnknownProfile: boolean;
-  /** What a command in a hint has to carry to be about the same profile and service. */
+  /** The options that a command in a hint needs to use the same profile and service. */
   hintOptions: string;
-  /** The same for a command that reads or changes the profile alone. */
+  /** The option that a command needs to use the same profile. */
   profileOption: string;
   baseUrl?: BaseUrl;
-  /** Where the base URL was named. */
+  /** Where the base URL was set. */
   baseUrlSource: 'flag' | 'environment' | 'profile';
   key?: {secret: Secret; source: KeySource};
-  /** Where requests to /graphql go, when the profile says. */
+  /** Where GraphQL requests go, if the profile sets it. */
   graphqlUrl?: URL;
   /** PEM text of the certificate authorities to trust. */
   certificateAuthorities?: string;
-  /** What to show a service that asks for a certificate. */
+  /** The certificate to present to a service that asks for one. */
   clientCertificate?: ClientCertificate;
   /** Whether the profile says that the service honours Idempotency-Key. */
   idempotencyHonoured: boolean;
-  /** A stored key that was not used, since it belongs to another origin. */
+  /** The origin of a stored key that was not used, because it belongs to that other origin. */
   keyOfOtherOrigin?: string;
-  /** Why the profile's key could not be had from where it is. */
+  /** Why the profile's key could not be read. */
   keyFailure?: MediaError;
-  /** Where the service shows and changes the user's keys, when the profile says. */
+  /** The page where the service shows the user's keys, if the profile sets it. */
   profileUrl?: string;
 }
 
 /**
- * Resolves the settings of a run, the key among them unless `readKey` is false: that may run a command or ask a keychain.
- * Rejects with `usage` for a bad value and `config_unusable` for a damaged file.
+ * Resolves the settings of a run. Reads the key unless `readKey` is false, which may run a command or access a
+ * keychain. Rejects with `usage` for an invalid value and `config_unusable` for a damaged file.
  */
 export async function resolveSettings(
   host: Host,
@@ -90,7 +90,7 @@ export async function resolveSettings(
   return settings;
 }
 
-/** That of the environment, else of the profile, which shows it to no service but its own. */
+/** The client certificate from the environment, else from the profile, if the base URL is of the profile's service. */
 async function clientCertificateFor(
   host: Host,
   profile: Profile,
@@ -105,7 +105,7 @@ async function clientCertificateFor(
     : readClientCertificate(host, certificate, key);
 }
 
-/** What the profile says of the service at this base URL: nothing of it holds for another origin. */
+/** The profile's settings for the service at this base URL; empty if the profile belongs to another origin. */
 function settingsFor(profile: Profile, baseUrl: URL, allowHttp: boolean): Partial<Settings> {
   if (originOf(profile) !== baseUrl.origin) return {};
   const {'graphql-url': graphqlUrl, 'profile-url': profileUrl} = profile;
@@ -127,7 +127,10 @@ interface KeyReading {
   stop: StopSignal | undefined;
 }
 
-/** Adds the profile's key where it belongs to this base URL, or why there is none. */
+/**
+ * Adds the profile's key if it belongs to the origin of this base URL. If it does not, or cannot be read, adds the
+ * reason.
+ */
 async function addStoredKey(
   settings: Settings,
   baseUrl: URL,
@@ -158,7 +161,7 @@ const keyNames: Record<StoredKeySource, string> = {
   command: 'The first line that key-command printed',
 };
 
-/** A stored key goes to its own origin only, whatever graphql-url says: a usage error where that is another. */
+/** Throws a usage error if graphql-url is at another origin, since a stored key is sent only to its own. */
 export function refuseOtherOrigin(graphqlUrl: URL, baseUrl: URL, profile: string): void {
   if (graphqlUrl.origin === baseUrl.origin) return;
   throw new MediaError(
@@ -168,7 +171,7 @@ export function refuseOtherOrigin(graphqlUrl: URL, baseUrl: URL, profile: string
   );
 }
 
-/** Without a need for the profile, a settings file that cannot be used is no reason to stop. */
+/** An unusable settings file is ignored if the run does not need the profile. */
 async function readProfilesFor(host: Host, needed: boolean): Promise<Profiles> {
   try {
     return await readProfiles(host);

@@ -28,7 +28,7 @@ export type SettingName = (typeof settingNames)[number];
 export type Profile = {[name in SettingName]?: string} & {
   /** The API key; it is sent to `key-origin` and nowhere else. */
   key?: string;
-  /** Where the key is instead. */
+  /** Set if the key is in the keychain instead of this file. */
   'key-store'?: 'keychain';
   /** Scheme, host and port that the key belongs to. */
   'key-origin'?: string;
@@ -55,12 +55,12 @@ const fileName = 'config.json';
 const privateFile = 0o600;
 const privateDirectory = 0o700;
 
-/** The file that the profiles are stored in. */
+/** The path of the settings file. */
 export function configPath(host: Host): string {
   return join(configDirectory(host), fileName);
 }
 
-/** Reads all profiles; a missing file holds none. What others may read is made private. */
+/** Reads all profiles; none if the file is missing. Removes access by other users. */
 export async function readProfiles(host: Host): Promise<Profiles> {
   const path = configPath(host);
   const stats = await lstatIfThere(path);
@@ -84,14 +84,14 @@ export async function readProfiles(host: Host): Promise<Profiles> {
   return parseProfiles(text, path);
 }
 
-/** Changes the profiles: reads, changes and writes them under a lock, so that no other process's change is lost. */
+/** Changes the profiles under a lock, so that changes by other processes are not lost. */
 export async function updateProfiles(host: Host, change: (profiles: Profiles) => void): Promise<void> {
   const directory = configDirectory(host);
   const path = configPath(host);
   try {
     await mkdir(directory, {recursive: true, mode: privateDirectory});
     await makePrivate(directory, await stat(directory), privateDirectory, host);
-    // Before the lock is taken: others wait for it.
+    // Loaded before the lock is taken, since other processes wait for the lock.
     const {default: Conf} = await import('conf');
     await withLock(join(directory, `${fileName}.lock`), host, async () => {
       const profiles = await readProfiles(host);
@@ -155,8 +155,8 @@ async function lstatIfThere(path: string): Promise<Stats | undefined> {
 }
 
 /**
- * Takes away what group and others may read; Windows has no such modes. What others may write is refused: nobody knows what they
- * have written, and a key-command in it would be run.
+ * Removes read access by other users, except on Windows, which has no modes. Rejects if other users can write: a
+ * key-command that they wrote would be run.
  */
 async function makePrivate(path: string, stats: Stats, mode: number, host: Host): Promise<void> {
   if (host.platform === 'win32') return;

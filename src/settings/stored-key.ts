@@ -7,7 +7,7 @@ import type {Profile} from './store.ts';
 /** Where the key of a profile comes from. */
 export type StoredKeySource = 'profile' | 'keychain' | 'command';
 
-/** How a profile comes by its key, and the origin that the key belongs to; undefined when it has none. */
+/** Where a profile's key is stored, and the origin that it belongs to; undefined without a key. */
 export function keyOf(profile: Profile): {source: StoredKeySource; origin: string | undefined} | undefined {
   if (profile['key-command'] !== undefined) return {source: 'command', origin: originOf(profile)};
   if (profile['key-store'] === 'keychain') return {source: 'keychain', origin: profile['key-origin']};
@@ -20,7 +20,7 @@ export function originOf(profile: Profile): string | undefined {
   return baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
 }
 
-/** Reads the key of a profile from where it is; rejects with `key_unavailable` when it cannot be had, and with the reason of `stop`. */
+/** Reads the key of a profile. Rejects with `key_unavailable` if that fails, and with the reason of `stop`. */
 export async function readStoredKey(
   {host, options, stop}: {host: Host; options: GlobalOptions; stop?: StopSignal | undefined},
   profileName: string,

@@ -148,7 +148,7 @@ export async function runConfig(options: ConfigOptions, invocation: Invocation):
   }
 }
 
-/** With the base URL goes what belongs to its service. */
+/** The settings of the old service are removed with its base URL. */
 async function setBaseUrl(
   value: string | undefined,
   profileName: string,
@@ -171,7 +171,7 @@ async function setBaseUrl(
   return 0;
 }
 
-/** The profile of that name; a failure names those there are. The default profile is always there. */
+/** The profile of that name; the error lists the existing ones. The default profile always exists. */
 function storedProfile(profiles: Profiles, name: string): Profile {
   if (name === 'default' || Object.hasOwn(profiles, name)) return profileOf(profiles, name);
   throw new MediaError('config_unusable', `There is no profile "${name}".`, {

@@ -81,7 +81,7 @@ function reportStored({baseUrl, verdict}: NewKey, place: string, report: Report)
   } else report.note(`${baseUrl.host} accepted the key. It is stored in ${place}.`);
 }
 
-/** Suggests commands. They need no base URL, since the profile has it, unless the environment names another. */
+/** Suggests commands. They need no --base-url, since the profile has it, unless the environment sets another. */
 function adviseNext(verdict: KeyVerdict | undefined, {host, globals, report}: Invocation): void {
   const {baseUrl, ...others} = globals;
   const options = hintOptions(host, host.env['MEDIA_BASE_URL'] ? globals : others);

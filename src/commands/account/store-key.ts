@@ -22,7 +22,7 @@ export async function storeKey(
   mayUseKeychain: boolean,
 ): Promise<string> {
   const {host, report} = invocation;
-  // With its own settings directory, as tests and servers have it, the key stays in that directory.
+  // If the settings directory was chosen explicitly, as for tests and servers, the key stays in that directory.
   const inKeychain =
     mayUseKeychain &&
     !host.env['MEDIA_CONFIG_DIR'] &&
@@ -34,7 +34,7 @@ export async function storeKey(
   });
   if (!inKeychain || before['key-origin'] !== newKey.baseUrl.origin)
     await forgetKeychainEntry(profileName, before, host, report);
-  // That the old key is replaced goes without saying.
+  // Replacing the old key needs no note.
   const {key, 'key-store': place, ...others} = before;
   const note = droppedNote(others, withBaseUrl(others, newKey.baseUrl.href).dropped);
   if (note !== undefined) report.note(note);
@@ -54,7 +54,7 @@ async function storedInKeychain(
   return false;
 }
 
-/** The profile with the new key, and without what belongs to another service than the key's. */
+/** The profile with the new key, and without the settings of any other service. */
 function withKey(before: Profile, {baseUrl, key, verdict}: NewKey, inKeychain: boolean): Profile {
   const {profile} = withBaseUrl(before, baseUrl.href.replace(/\/+$/, ''));
   const {key: oldKey, 'key-store': oldStore, 'idempotency-keys': known, ...kept} = profile;

@@ -108,7 +108,7 @@ interface ResolveFlags {
   base64?: boolean;
 }
 
-/** Reads, checks, merges or mends journals; the exit status is 1 when what was to be proven is not so. */
+/** Reads, checks, merges or repairs journals; the exit status is 1 if a check fails. */
 export async function runJournal(options: JournalRequest, invocation: Invocation): Promise<ExitStatus> {
   const {checkJournals, listJournals, mergeJournals, unlockJournal} = await import('./run.ts');
   const {forgetUpload, resolveUnknown} = await import('./settle.ts');
@@ -128,7 +128,7 @@ export async function runJournal(options: JournalRequest, invocation: Invocation
   }
 }
 
-/** Commander hands over the words on both sides of `--` as one list; the command line itself tells where it stood. */
+/** Commander joins the words on both sides of `--` into one list; the original command line shows where it was. */
 function splitAtDashes(words: readonly string[], command: Command): {files: string[]; inputs: string[]} {
   let root = command;
   while (root.parent !== null) root = root.parent;

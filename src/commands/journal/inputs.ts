@@ -3,21 +3,21 @@ import type {Host} from '../../host.ts';
 import type {ContentHash, JournalInput} from '../../journal/journal.ts';
 import type {OpenSource, Source} from '../../sources/open/source.ts';
 
-/** An input to be looked for in journals; `hash` works until the next one is asked for. */
+/** An input to look up in journals; `hash` works until the next input is requested. */
 export type ListedInput =
   | (Omit<JournalInput, 'types'> & {hash: ContentHash; isLeftOut: boolean})
   | {path: string | Uint8Array; error: MediaError};
 
-/** What `media journal check` is asked to go through. */
+/** The inputs of `media journal check`. */
 export interface ListedInputs {
   inputs: readonly string[];
-  /** Whether directories stand for hidden names, too, and for what is no image and no video. */
+  /** Whether directories include hidden files and files that are neither images nor videos. */
   all?: boolean;
 }
 
 /**
- * Goes through the inputs as `media upload -r` does. What that leaves out is listed as such, since a journal may know it all
- * the same; hidden names, and what could not be opened of it, are not.
+ * Yields the inputs as `media upload -r` finds them. Files that an upload leaves out as not media are marked, since a
+ * journal may still contain them; hidden ones and those that could not be opened are omitted.
  */
 export async function* listInputs(
   {inputs, all = false}: ListedInputs,

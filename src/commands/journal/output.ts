@@ -14,7 +14,7 @@ export function textLine(status: string, path: PathKey, rest: string): string {
   return `${status.padEnd(8)}  ${printable(pathFields(path).path)}  ${printable(rest)}\n`;
 }
 
-/** Lines of output, written some thousand at a time. */
+/** Lines of output, written in blocks of about a thousand. */
 export class Lines {
   readonly #stdout: Stdout;
   #text = '';
@@ -35,14 +35,17 @@ export class Lines {
   }
 }
 
-/** How many verdicts there were, how many found an input exactly once, and how many of these its content elsewhere, too. */
+/**
+ * How many inputs were checked, how many of them are recorded exactly once, and how many of those have content that is
+ * also stored under another path.
+ */
 export interface ProofCounts {
   all: number;
   once: number;
   elsewhere: number;
 }
 
-/** Counts verdicts and prints those that are not as they should be. */
+/** Counts verdicts, and prints all but the good ones. */
 export class ProofTally {
   readonly #lines: Lines;
   readonly #json: boolean;

@@ -1,23 +1,23 @@
-/** What the options of a subcommand of `media journal` ask for. */
+/** A subcommand of `media journal` with its options. */
 export type JournalRequest =
   | {action: 'list'; files: readonly string[]; json?: boolean}
   | {action: 'check'; files: readonly string[]; inputs: readonly string[]; all?: boolean; json?: boolean}
   | {action: 'merge'; files: readonly string[]; output: string; json?: boolean}
   | {action: 'unlock'; file: string}
-  /** `what`: a path, or the ID that the service gave it. */
+  /** `what`: a path or a media ID. */
   | {action: 'forget'; file: string; what: string}
   | {
       action: 'resolve';
       file: string;
       /** A path, an idempotency key or the SHA-256 of the content; absent with `all`. */
       what?: string;
-      /** Whether `what` is Base64 of the path's bytes. */
+      /** Whether `what` is the path in Base64. */
       base64?: boolean;
-      /** Whether everything that is unknown is to be settled. */
+      /** Whether to settle all unknown uploads. */
       all?: boolean;
-      /** The media ID that the service gave it. */
+      /** The media ID at the service. */
       uploaded?: string;
-      /** A file of such IDs, each behind a path, an idempotency key or a SHA-256. */
+      /** A file of media IDs, each after a path, an idempotency key or a SHA-256. */
       uploadedFrom?: string;
       resend?: boolean;
     };

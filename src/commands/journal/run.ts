@@ -24,7 +24,7 @@ import type {JournalRequest} from './request.ts';
 
 type Options<Action> = Extract<JournalRequest, {action: Action}>;
 
-/** Prints what became of each input, a line each, in the order in which they were begun. */
+/** Prints the result of each input, one per line, in the order in which they were started. */
 export async function listJournals(
   options: Options<'list'>,
   {host, stdout}: Invocation,
@@ -46,17 +46,17 @@ export async function listJournals(
   return 0;
 }
 
-/** Each stored content, whatever has no outcome, and the rest only while nothing came after it. */
+/** Shows stored and unknown content always, any other result only if nothing newer is known about its path. */
 function isShown({index}: JournalReader, number: number, path: PathKey, {row, state}: Entry): boolean {
   const {sightings} = index;
   const numbers = [...(sightings?.of(path) ?? [])];
-  // A path that was seen with one content several times is one line.
+  // A path that was seen several times with the same content is printed once.
   const latest = numbers.find(each => sightings?.at(each).row === row);
   if (latest !== number) return false;
   return number === numbers[0] || state === 'done' || state === 'unknown';
 }
 
-/** What the state of an upload is called. */
+/** The name of each upload state in the output. */
 export const statusOf = {
   done: 'uploaded',
   failed: 'failed',
@@ -91,7 +91,10 @@ async function entryJson(reader: JournalReader, path: PathKey, entry: Entry): Pr
   return printableJson(`${JSON.stringify(fields).slice(0, -1)}${record}}\n`);
 }
 
-/** Proves that each input stands exactly once, or names those that do not. Nobody misses what upload leaves out. */
+/**
+ * Checks that each input is recorded exactly once, and prints those that are not. Files that an upload leaves out may
+ * be missing.
+ */
 export async function checkJournals(
   options: Options<'check'>,
   {host, stdout, report}: Invocation,
@@ -137,14 +140,14 @@ async function proveListed(journals: JournalSet, input: ListedInput): Promise<Ve
   }
 }
 
-/** Tells a file that cannot be read from a journal that cannot be. */
+/** Distinguishes an unreadable input from an unreadable journal. */
 class Unreadable extends Error {
   constructor(cause: unknown) {
     super('unreadable', {cause});
   }
 }
 
-/** Joins journals into one if all of their inputs stand exactly once, else names those that do not. */
+/** Merges journals into one if each of their inputs is recorded exactly once; otherwise prints those that are not. */
 export async function mergeJournals(
   options: Options<'merge'>,
   {host, stdout, report}: Invocation,
@@ -183,7 +186,7 @@ function conclude(
   return 1;
 }
 
-/** Takes a journal over from a run that is gone, and gives it back at once; one that certainly lives keeps it. */
+/** Takes a journal over from a run that is gone, and releases it. Rejects if that run is certainly alive. */
 export async function unlockJournal(
   {file}: Options<'unlock'>,
   {host, report}: Invocation,
@@ -202,7 +205,7 @@ async function ownJournals(host: Invocation['host']): Promise<string[]> {
   return names.filter(name => name.endsWith('.ndjson')).map(name => join(directory, name));
 }
 
-/** Reads journals, and closes them when they were used. */
+/** Opens journals for reading and closes them after `use`. */
 export async function withJournals<T>(
   files: readonly string[],
   cwd: string,

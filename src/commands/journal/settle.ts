@@ -18,14 +18,14 @@ import {statusOf, withJournals} from './run.ts';
 
 type Options = Extract<JournalRequest, {action: 'resolve'}>;
 
-/** An upload that is to be settled, and the media ID it turned out to have; without one it is sent again. */
+/** An upload to settle with its media ID; without an ID, it is sent again. */
 interface Answer {
   name: string;
   entry: Entry;
   id?: string | undefined;
 }
 
-/** Records what a person found out about uploads of unknown outcome. Nothing is written where none is meant. */
+/** Records the user's decisions about unknown uploads. If none of them matches, nothing is written. */
 export async function resolveUnknown(options: Options, {host, report}: Invocation): Promise<ExitStatus> {
   refuseUnclear(options);
   const {file} = options;
@@ -78,7 +78,7 @@ async function count(reader: JournalReader): Promise<number> {
   return unknown;
 }
 
-/** Everything that is unknown, or what a list has IDs for. */
+/** All unknown uploads, or those that the list has media IDs for. */
 async function chooseAll(
   reader: JournalReader,
   listed: ReadonlyMap<string, string> | undefined,
@@ -100,7 +100,7 @@ async function chooseAll(
   });
 }
 
-/** What an upload may be called: its path, its idempotency key, the hash of its content. */
+/** The names of an upload: its path, its idempotency key and the hash of its content. */
 async function namesOf(reader: JournalReader, path: PathKey, entry: Entry): Promise<string[]> {
   const line = await reader.lineOf(entry);
   return [pathFields(path).path, line.key, ...('sha256' in line ? [line.sha256] : [])];
@@ -137,7 +137,7 @@ function notThere({shown}: JournalReader, what: string): MediaError {
   });
 }
 
-/** Lets a content be sent again that is no longer at the service. */
+/** Records that the service no longer has a file, so that the next run sends it again. */
 export async function forgetUpload(
   {file, what}: Extract<JournalRequest, {action: 'forget'}>,
   {host, report}: Invocation,

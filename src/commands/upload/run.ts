@@ -25,7 +25,7 @@ import {closeResources, openResources} from './setup/resources.ts';
 import {refuseSameFile} from './setup/same-file.ts';
 import {typedCommand} from './setup/typed-command.ts';
 
-/** How long a run that ends waits for a reader that reads none of its output, in milliseconds. */
+/** How long an ending run waits for a reader that takes none of its output, in milliseconds. */
 const readerPatienceMs = 50;
 
 /** One run of `media upload`: opens the service, sends the sources, prints the results, handles signals. */
@@ -220,7 +220,7 @@ export class UploadRun {
     if (several) report.note(this.#tally.summary());
   }
 
-  /** Suggests how to retry what did not succeed. After a signal only a journal knows what is left. */
+  /** Suggests how to retry what failed. After a signal, only a journal knows what is left. */
   #advice(several: boolean): string[] {
     if (this.#options.dryRun || !several) return [];
     if (this.#signal === undefined) return this.#again.advice(this.#isRemembered);

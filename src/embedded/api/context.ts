@@ -20,10 +20,10 @@ export interface Service {
   publicUrl(): string;
 }
 
-/** Is told what the service does. */
+/** Receives what the service does. */
 export interface Observer {
   onRequest(entry: RequestEntry): void;
-  /** A failure of the service itself, answered with 500. */
+  /** A failure of the service itself, which was sent as a 500. */
   onError(error: unknown): void;
 }
 

@@ -28,7 +28,7 @@ import {costLimit, defaultPage, maxTokens} from './query-cost.ts';
 const bodyLimit = 1024 * 1024;
 const pageLimit = 1_000;
 
-/** What a resolver knows of its request. */
+/** The context of a resolver: its request. */
 type Context = {
   readonly service: Service;
   readonly key: StoredKey;
@@ -104,7 +104,7 @@ const handle = createHandler<Exchange, Context, Context>({
   parse: source => parse(source, {maxTokens}),
   validationRules: (_request, {variableValues}, rules) => [...rules, costLimit(variableValues)],
   formatError: error => {
-    // What a resolver did not mean to say, a path for example, is not for the client.
+    // Unintended errors of resolvers may contain paths, for example, and are hidden from the client.
     const original = error instanceof GraphQLError ? error.originalError : undefined;
     return original == null || original instanceof GraphQLError
       ? error
@@ -134,7 +134,7 @@ export async function graphql(exchange: Exchange, service: Service): Promise<voi
   answer(exchange, status, result, headers ?? {});
 }
 
-/** What a resolver resolves to; the service is told of a failure that the client is not. */
+/** The result of a resolver; reports a failure to the service, since the client does not see it. */
 async function told<T>({observer}: Service, result: Promise<T>): Promise<T> {
   try {
     return await result;

@@ -10,7 +10,7 @@ import {
 /** A page of 1,000 media with all their fields costs 13,001. */
 const maxCost = 20_000;
 
-/** How long a page of media is that does not say. */
+/** The length of a page of media if the query does not set one. */
 export const defaultPage = 20;
 
 /** A longer document is not parsed: comparing its fields with each other would take long. */
@@ -19,8 +19,8 @@ export const maxTokens = 10_000;
 type Variables = Readonly<Record<string, unknown>> | null | undefined;
 
 /**
- * The rule that an operation costs at most so much: 1 for each value that a field may give, however it is named (aliases,
- * fragments), those below a list as often as the list is long.
+ * The rule that limits the cost of an operation: 1 for each value that a field may return, under any name (aliases,
+ * fragments); values below a list count once for each possible item.
  */
 export function costLimit(variables: Variables): ValidationRule {
   return context => {

@@ -5,7 +5,7 @@ import type {Service} from './context.ts';
 import {sendFile} from './files.ts';
 import {upload} from './upload.ts';
 
-/** Answers a request, or rejects with the refusal to send. */
+/** Sends the response to a request, or rejects with the refusal to send. */
 type Route = (exchange: Exchange, service: Service) => Promise<void>;
 
 /** The route of a request; throws a 404 or 405. */

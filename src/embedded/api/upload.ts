@@ -19,7 +19,7 @@ interface Received {
   readonly sha256: string;
 }
 
-/** POST /v1/media/upload (service interface, 4.1): stores the body and answers 200 with its media record. */
+/** POST /v1/media/upload (service interface, 4.1): stores the body and responds with 200 and its media record. */
 export async function upload(exchange: Exchange, service: Service): Promise<void> {
   const {headers} = exchange.request;
   const key = await authorize(headers.authorization, 'upload', service.keys, service.deniedStatus);
@@ -43,7 +43,7 @@ export async function upload(exchange: Exchange, service: Service): Promise<void
 const parameter =
   /[ \t]*;[ \t]*(?:([!#$%&'*+.^_`|~0-9a-z-]+)=([!#$%&'*+.^_`|~0-9a-z-]+|"(?:[\t !#-[\]-~]|\\[\t -~])*"))?/iy;
 
-/** Parameters that say something about an image or a video. */
+/** Parameters that describe an image or a video. */
 const knownParameters = new Set(['charset', 'codecs', 'profiles']);
 
 /**
@@ -89,7 +89,7 @@ async function store(
   entryName: string | undefined,
 ): Promise<StoredRecord> {
   const path = service.store.temporaryPath();
-  // Started now, it is ready when the body has arrived.
+  // Started now, so that it is ready when the body has arrived.
   prober.start();
   try {
     const received = await receive(exchange, path, contentType);
@@ -175,7 +175,7 @@ async function checkNothingFollows(exchange: Exchange): Promise<void> {
 }
 
 function throwFailure(exchange: Exchange): void {
-  // Nothing is stored either for a client that is known to have disconnected.
+  // Nothing is stored for a client that is known to have disconnected.
   if (exchange.connection.failure !== undefined || exchange.request.socket.destroyed)
     throw failureOf(exchange);
 }

@@ -14,7 +14,7 @@ const jsonHeaders = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** Answers with a JSON value. */
+/** Responds with a JSON value. */
 export function answerJson(
   exchange: Exchange,
   status: number,
@@ -24,12 +24,12 @@ export function answerJson(
   answer(exchange, status, JSON.stringify(value), headers);
 }
 
-/** Answers with an error record (service interface, part 7). */
+/** Responds with an error record (service interface, part 7). */
 export function answerRefusal(exchange: Exchange, refusal: Refusal): void {
   answerJson(exchange, refusal.status, errorRecord(refusal), refusal.headers);
 }
 
-/** Answers with JSON text; the connection stays open only if the whole request was read. */
+/** Responds with JSON text; the connection stays open only if the whole request was read. */
 export function answer(
   exchange: Exchange,
   status: number,
@@ -72,7 +72,7 @@ export function answer(
   limitLinger(request.socket, exchange.clock);
 }
 
-/** Answers on a socket without a request, after an error of the HTTP parser. */
+/** Writes a response to a socket without a request, after an error of the HTTP parser. */
 export function answerRaw(
   socket: Duplex,
   refusal: Refusal,

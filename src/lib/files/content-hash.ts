@@ -3,25 +3,25 @@ import type {StopSignal} from '../../host.ts';
 
 const blockBytes = 1024 * 1024;
 
-/** Content of a known size that can be read; `small` reads all of it at once, where it is small enough for that. */
+/** Content of a known size; `small` reads all of it at once if it is small enough. */
 export interface Hashable {
   readonly size: number;
   read(position: number, length: number): Promise<Uint8Array>;
   small?(): Promise<{readonly bytes: Uint8Array}> | undefined;
 }
 
-/** The SHA-256 of an opened source's content, in hex; rejects with the signal's reason when that is aborted first. */
+/** The SHA-256 of an open source's content, in hex; rejects with the signal's reason if that is aborted first. */
 export async function contentHash(source: Hashable, signal?: StopSignal): Promise<string> {
   return (await smallHash(source)) ?? largeHash(source, signal);
 }
 
-/** The SHA-256 of content that is small enough to be sent from memory; undefined of any other, which is not read. */
+/** The SHA-256 of content that is small enough to be sent from memory; undefined for larger content, which is not read. */
 export async function smallHash(source: Hashable): Promise<string | undefined> {
   const small = await source.small?.();
   return small === undefined ? undefined : hashAtOnce('sha256', small.bytes, 'hex');
 }
 
-/** The same of any content, which is read once. */
+/** The SHA-256 of content of any size, which is read once. */
 export async function largeHash(source: Hashable, signal: StopSignal | undefined): Promise<string> {
   const hash = createHash('sha256');
   for (let position = 0; position < source.size; ) {

@@ -1,16 +1,22 @@
 import type {Host} from '../../host.ts';
 import {isString, optional, type Shape} from '../shape.ts';
 
-/** The process that holds something, as another one reads of it: no process id means the same in every container. */
+/**
+ * The process that holds something, in a form that other processes can read. A process id alone means nothing in
+ * another container.
+ */
 export interface Holder {
   pid: number;
   hostName: string;
-  /** Of the machine's start, and of the processes that share its ids; missing where the system does not tell. */
+  /**
+   * Identifies the start of the machine, and the set of processes that shares its ids; missing if the system does not
+   * report it.
+   */
   bootId?: string | undefined;
   pidNamespace?: string | undefined;
-  /** When the process began, which tells it from an earlier one of the same id. */
+  /** When the process began, which distinguishes it from an earlier one with the same id. */
   startTime?: string | undefined;
-  /** Of this one holding: no other has it. */
+  /** Unique for each time that something is held. */
   token: string;
 }
 
@@ -23,7 +29,7 @@ export const holderShape: Shape<Holder> = {
   token: isString,
 };
 
-/** This process, as a holder. */
+/** This process as a holder. */
 export function holderHere(host: Host): Holder {
   const pid = host.processId();
   return {
@@ -36,16 +42,16 @@ export function holderHere(host: Host): Holder {
   };
 }
 
-/** The latest holdings of this process that have ended: as when a disk was full, there may be no trace of it. */
+/** The latest tokens that this process has released. If the disk was full, the files may not show it. */
 const ended: string[] = [];
 
-/** Notes that this process has ended a holding, whatever is left of it. */
+/** Records that this process has released what it held, even if its file could not be removed. */
 export function markEnded({token}: Holder): void {
   ended.push(token);
   if (ended.length > 1000) ended.shift();
 }
 
-/** Whether a holder still runs: only told of processes that are called by the same ids as ours, and of the same boot. */
+/** Whether a holder is still running; `unknown` for a process of another machine, container or boot. */
 export function stateOf(holder: Holder, host: Host): 'alive' | 'dead' | 'unknown' {
   const isNear =
     holder.hostName === host.hostName() &&
@@ -54,11 +60,11 @@ export function stateOf(holder: Holder, host: Host): 'alive' | 'dead' | 'unknown
   if (!isNear) return 'unknown';
   if (!host.isProcessAlive(holder.pid) || ended.includes(holder.token)) return 'dead';
   const startTime = host.processStart(holder.pid);
-  // Ids are few in containers: a restarted process finds its own in what the one before it left.
+  // Containers use few ids: a restarted process may find its own id in what its predecessor left.
   return startTime === undefined || startTime === holder.startTime ? 'alive' : 'dead';
 }
 
-/** A holder in a sentence. */
+/** The holder as part of a sentence. */
 export function holderText(holder: Holder | undefined): string {
   return holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.hostName}`;
 }

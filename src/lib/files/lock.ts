@@ -7,7 +7,7 @@ import {hasShape} from '../shape.ts';
 import {systemCode} from '../system-code.ts';
 import {type Holder, holderHere, holderShape, stateOf} from './holder.ts';
 
-/** Thrown when a lock stays with another process; `holder` is unknown where the lock could not be read. */
+/** Thrown when another process keeps a lock; `holder` is undefined if the lock could not be read. */
 export class LockHeld extends Error {
   readonly holder: Holder | undefined;
 
@@ -17,22 +17,22 @@ export class LockHeld extends Error {
   }
 }
 
-/** A holder that nobody here can judge is taken to be gone when it has not renewed its lock for so long, in milliseconds. */
+/** A holder on another machine or in another container counts as gone after this many milliseconds without a renewal. */
 export const staleMs = 90_000;
 
 const waitMs = 10_000;
 
-/** What FAT and some network shares say. */
+/** The error codes of FAT and some network shares. */
 const noHardLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 const breakerPatienceMs = 2_000;
 
-/** How often something is looked at whose holder nobody here can judge, in milliseconds. */
+/** How often to check a lock whose holder cannot be judged from here, in milliseconds. */
 export const lookMs = 250;
 
 /**
- * Runs `action` while no other process runs one under the same lock file. A holder that died on this machine is
- * replaced at once; a living one is waited for, up to 10 s.
+ * Runs `action` while no other process runs one under the same lock file. Replaces a holder that died on this machine
+ * at once, and waits up to 10 s for a living one.
  */
 export async function withLock<T>(path: string, host: Host, action: () => Promise<T>): Promise<T> {
   const lock = await acquireLock(path, host, {patienceMs: waitMs}).catch(error => {
@@ -49,18 +49,18 @@ export async function withLock<T>(path: string, host: Host, action: () => Promis
 }
 
 export interface LockOptions {
-  /** How long a living holder is waited for, in milliseconds. */
+  /** How long to wait for a living holder, in milliseconds. */
   patienceMs?: number;
-  /** Whether one that nobody here can judge is waited for until it has renewed its lock, or is stale; told once. */
+  /** Waits for a holder that cannot be judged from here, until it renews its lock or the lock is stale. Called once. */
   onUnjudged?: (holder: Holder | undefined) => void;
-  /** Whether one that nobody here can judge is taken to be gone. */
+  /** Whether a holder that cannot be judged from here counts as gone. */
   isGone?: boolean;
   stop?: StopSignal | undefined;
 }
 
 /**
- * Takes a lock. A holder that died on this machine is replaced at once, and one that nobody here can judge when it has
- * been silent for 90 s; rejects with LockHeld when another keeps it for longer than the patience.
+ * Takes a lock. Replaces a holder that died on this machine at once, and one that cannot be judged from here after 90 s
+ * of silence; rejects with LockHeld when another process keeps the lock longer than `patienceMs`.
  */
 export async function acquireLock(path: string, host: Host, options: LockOptions = {}): Promise<Lock> {
   const holder = holderHere(host);
@@ -78,7 +78,7 @@ export async function acquireLock(path: string, host: Host, options: LockOptions
 export class Lock {
   readonly path: string;
   readonly holder: Holder;
-  /** Whose lock it was before, where that had not been given back. */
+  /** The previous holder, if it had not released the lock. */
   readonly replaced: Holder | undefined;
 
   constructor(path: string, holder: Holder, replaced: Holder | undefined) {
@@ -87,16 +87,16 @@ export class Lock {
     this.replaced = replaced;
   }
 
-  /** Whether it is still ours. */
+  /** Whether this process still holds the lock. */
   async isOurs(): Promise<boolean> {
     return (await holderOf(this.path))?.token === this.holder.token;
   }
 
-  /** Shows others that this process lives, if it is still ours: by the time that its file system gives the file. */
+  /** Renews the lock, if this process still holds it: the file's time shows others that the process is alive. */
   async renew(): Promise<void> {
     const handle = await open(this.path, 'r+').catch(() => undefined);
     try {
-      // By one descriptor: what was put in its place meanwhile is not written to.
+      // The check and the write use one descriptor, so that a file that replaced it is never written to.
       if (handle === undefined || tokenIn(await handle.readFile('utf8')) !== this.holder.token) return;
       await handle.write(JSON.stringify(this.holder), 0);
     } finally {
@@ -104,13 +104,16 @@ export class Lock {
     }
   }
 
-  /** The time that its file system gives to a write of now, in milliseconds; it shows that this process lives, too. */
+  /**
+   * Writes to the lock and returns the time that its file system gives to the write, in milliseconds. This renews the
+   * lock, too.
+   */
   async touched(): Promise<number> {
     await this.renew();
     return (await stat(this.path)).mtimeMs;
   }
 
-  /** Gives it back, if it is still ours. */
+  /** Releases the lock, if this process still holds it. */
   async release(): Promise<void> {
     if (await this.isOurs()) await rm(this.path, {force: true});
   }
@@ -129,7 +132,7 @@ class Taking {
   readonly #path: string;
   readonly #host: Host;
   readonly #options: LockOptions;
-  /** What was found first of a holder that nobody here can judge. */
+  /** The first state that was found of a holder that cannot be judged from here. */
   #first: Found | undefined;
 
   constructor(candidate: string, path: string, host: Host, options: LockOptions) {
@@ -139,7 +142,7 @@ class Taking {
     this.#options = options;
   }
 
-  /** A hard link appears whole or not at all, so no process ever reads half a lock. */
+  /** A hard link appears complete or not at all, so no process can read half a lock. */
   async take(): Promise<Holder | undefined> {
     const {clock, random} = this.#host;
     const start = clock.monotonic();
@@ -152,7 +155,7 @@ class Taking {
         replaced = found.holder;
         continue;
       }
-      // Others may be at work on a dead lock; that takes them no time that anybody would notice.
+      // Other processes may be removing a dead lock, which takes them very little time.
       const patience = Math.max(this.#options.patienceMs ?? 0, isGone ? breakerPatienceMs : 0);
       const isWaiting = !isGone && found.state === 'unknown' && this.#waitsFor(found);
       if (!isWaiting && clock.monotonic() - start >= patience) throw new LockHeld(this.#path, found.holder);
@@ -166,7 +169,7 @@ class Taking {
     return state === 'dead';
   }
 
-  /** Whether it is still open what has become of the holder: one that renews its lock lives. */
+  /** Whether to keep waiting for this holder: until it renews its lock, which shows that it is alive. */
   #waitsFor(found: Found): boolean {
     const {onUnjudged} = this.#options;
     if (onUnjudged === undefined) return false;
@@ -181,15 +184,16 @@ class Taking {
     const holder = await holderOf(path);
     const state = holder === undefined ? 'unknown' : stateOf(holder, this.#host);
     if (state !== 'unknown') return {holder, state, renewedAt: there.mtimeNs, ageMs: 0};
-    // Against a file that was written just now: no two clocks are compared.
+    // Compares with a file that was written just now on the same file system, so that the clocks of two machines are
+    // never compared.
     await writeFile(this.#candidate, await readFile(this.#candidate));
     const now = await stat(this.#candidate, {bigint: true});
     return {holder, state, renewedAt: there.mtimeNs, ageMs: Number(now.mtimeNs - there.mtimeNs) / 1e6};
   }
 
   /**
-   * Only who holds the breaker removes a lock, so that a lock found dead is still that dead one when it goes. A process
-   * that died with the breaker in hand is found dead in turn.
+   * Only the holder of the breaker lock removes a lock, so that the removed lock is the one that was found dead. If a
+   * process dies while it holds the breaker, the breaker is found dead in turn.
    */
   async #remove(found: Found): Promise<boolean> {
     const breaker = `${this.#path}.breaker`;
@@ -220,7 +224,10 @@ async function linked(candidate: string, path: string): Promise<boolean> {
   return copied(candidate, path);
 }
 
-/** Where there are no hard links: as exclusive, but a lock may be read before its content is there, and is not dead then. */
+/**
+ * Without hard links, a copy is just as exclusive, but another process may read the lock before it is complete; it is
+ * not dead then.
+ */
 async function copied(candidate: string, path: string): Promise<boolean> {
   try {
     await copyFile(candidate, path, constants.COPYFILE_EXCL);

@@ -2,13 +2,13 @@ import {open} from 'node:fs/promises';
 
 const directoriesCannotSync = new Set(['EPERM', 'EACCES', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP']);
 
-/** A directory whose names can be made durable without a further descriptor. */
+/** A directory whose entries can be made durable without another descriptor. */
 export interface OpenDirectory {
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens a directory to sync it, where the system can; rejects with the system's error where that fails. */
+/** Opens a directory for syncing, if the system supports it; rejects with the system's error. */
 export async function openDirectory(path: string): Promise<OpenDirectory> {
   const handle = await open(path, 'r').catch(ignoreWhereImpossible);
   return {
@@ -17,7 +17,7 @@ export async function openDirectory(path: string): Promise<OpenDirectory> {
   };
 }
 
-/** Makes the names in a directory durable, where the system can; rejects with the system's error where that fails. */
+/** Makes the entries of a directory durable, if the system supports it; rejects with the system's error. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await openDirectory(path);
   try {

@@ -4,8 +4,8 @@ import {resolve, sep} from 'node:path';
 export type FilePath = string | Buffer;
 
 /**
- * The absolute path of one that was typed in a directory. It is not normalised: if `current` is a link,
- * `current/../photo.png` is not `photo.png`. An empty path stays empty, and names no file.
+ * The absolute form of a path that was typed in a directory. It is not normalised: if `current` is a link,
+ * `current/../photo.png` is not `photo.png`. An empty path stays empty.
  */
 export function typedPath(directory: string, path: string): string {
   if (path === '' || path.startsWith('/')) return path;

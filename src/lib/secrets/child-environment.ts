@@ -1,4 +1,4 @@
-/** Variables of ours that hold a secret. */
+/** Our variables that contain a secret. */
 const secrets = new Set(['MEDIA_API_KEY', 'MEDIA_CLIENT_KEY_PASSPHRASE']);
 
 /** The environment for a program that we start: without our secrets, and without passwords for proxies. */
@@ -13,5 +13,5 @@ export function childEnvironment(
   );
 }
 
-/** What stands before the last @ of a URL's host, with a scheme or without. */
+/** The part of a URL before the last @ of its host, with or without a scheme. */
 const credentials = /^([a-z][a-z\d+.-]*:\/\/)?.*@/i;

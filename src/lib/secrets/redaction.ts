@@ -1,25 +1,25 @@
-/** So many characters of a key in a row are as bad as the key. */
+/** A longer run of characters of the key is as secret as the key. */
 const longestHarmless = 11;
-/** Of a shorter key, nothing but the whole word is sought: it may be part of words that have nothing to do with it. */
+/** A shorter key is only found as a whole word: it may occur in unrelated words. */
 const shortestPart = 8;
-/** Such a key is a word like any other; only what calls it a key gives it away. */
+/** A key shorter than this is a word like any other; only its context shows that it is a key. */
 const shortestWord = 4;
-/** What the quick look compares. */
+/** How many characters the quick check compares. */
 const sample = 4;
 
 const placeholder = '[secret]';
 
-/** What is sought: all runs of one length of a spelling, in small letters. */
+/** A spelling to search for: all its runs of one length, in lower case. */
 interface Spelling {
   readonly text: string;
   readonly length: number;
   readonly runs: ReadonlySet<string>;
 }
 
-/** A text as it reads, in small letters. */
+/** A text with its escapes decoded, in lower case. */
 interface Read {
   readonly lower: string;
-  /** Where each of its UTF-16 units was written, and where the text ended. */
+  /** Where each of its UTF-16 units was in the original, and where the text ended. */
   readonly starts: Uint32Array;
 }
 
@@ -32,7 +32,7 @@ export class Redaction {
 
   constructor(key: string) {
     this.#key = key.toLowerCase();
-    // A key of digits may also be a number that is none of its business, such as a size.
+    // A key of digits could also be an unrelated number, such as a size.
     this.#isNumber = !Number.isNaN(Number(key));
     const decoded = [anyEscape, percentEscape].map(pattern => read(key, pattern).lower);
     const texts = key.length < shortestPart ? [] : [key, ...decoded];
@@ -43,11 +43,11 @@ export class Redaction {
     this.#samples = key.length < shortestPart ? [this.#key] : this.#spellings.flatMap(samplesOf);
   }
 
-  /** The text without the key: its characters as they are, escaped as in JSON or as in a URL, or in base64. JSON stays JSON. */
+  /** The text without the key, whether it is plain, escaped as in JSON or in a URL, or in base64. JSON stays JSON. */
   apply(text: string): string {
     if (this.#key === '' || !this.#mayHold(text)) return text;
     const found = [anyEscape, jsonEscape].flatMap(pattern => this.#rangesIn(read(text, pattern, noQuote)));
-    // What is no JSON may hold quotes that end nothing and backslashes that escape nothing.
+    // In text that is not JSON, quotes may end nothing and backslashes may escape nothing.
     if (!isJson(text))
       found.push(...[percentEscape, noEscape].flatMap(pattern => this.#rangesIn(read(text, pattern))));
     const outside = this.#isNumber ? numbersIn(text) : [];
@@ -55,7 +55,7 @@ export class Redaction {
     return replaced(text, ranges);
   }
 
-  /** A quick look: whether there is anything that a closer one is worth. */
+  /** A quick check whether the text needs the full search. */
   #mayHold(text: string): boolean {
     const spelled = [text];
     if (text.includes('\\') || text.includes('%'))
@@ -89,13 +89,13 @@ export class Redaction {
 const anyEscape = /\\u[\da-f]{4}|\\.|%[\da-f]{2}/gis;
 const jsonEscape = /\\u[\da-f]{4}|\\./gis;
 const percentEscape = /%[\da-f]{2}/gis;
-/** No escape at all. */
+/** Matches nothing: a text without escapes. */
 const noEscape = /(?!)/gs;
 
-/** What a quote is read as that no backslash escapes: in JSON it begins or ends a string, and is none of a key's. */
+/** Stands for an unescaped quote: in JSON it begins or ends a string, so it is not part of a key. */
 const noQuote = '\uffff';
 
-/** Reads the escapes of a text that a pattern finds; a megabyte of it takes no more than five. */
+/** Decodes the escapes that a pattern finds in a text; a megabyte of text takes at most five. */
 function read(text: string, pattern: RegExp, quote = '"'): Read {
   const starts = new Uint32Array(text.length + 1);
   let lower = '';
@@ -118,14 +118,14 @@ function read(text: string, pattern: RegExp, quote = '"'): Read {
   return {lower, starts};
 }
 
-/** Each character in its small form where that is one as well. */
+/** Each character in lower case, if that form is also a single character. */
 function inSmallLetters(text: string): string {
   const lower = text.toLowerCase();
   if (lower.length === text.length) return lower;
   return text.replace(/./gs, unit => (unit.toLowerCase().length === 1 ? unit.toLowerCase() : unit));
 }
 
-/** Parts of which each run of a spelling holds one. */
+/** Samples of a spelling, of which each run contains at least one. */
 function samplesOf({text, length}: Spelling): string[] {
   const parts: string[] = [];
   for (let at = 0; at + sample <= text.length; at += Math.max(1, length - sample + 1))
@@ -133,7 +133,7 @@ function samplesOf({text, length}: Spelling): string[] {
   return parts.length === 0 ? [text] : parts;
 }
 
-/** The text with its escapes read. */
+/** The text with its escapes decoded. */
 function decodedText(text: string, pattern: RegExp): string {
   return text.replace(pattern, written => (written.length === 1 ? written : plainOf(written)));
 }
@@ -158,7 +158,7 @@ function runsOf(text: string, length: number): Spelling {
   return {text, length, runs};
 }
 
-/** What base64 makes of the key behind any number of other bytes, without the characters that depend on its neighbours. */
+/** The base64 of the key after any number of other bytes, without the characters that depend on adjacent bytes. */
 function base64Of(key: string): string[] {
   return [0, 1, 2].flatMap(offset => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(key, 'latin1')]);
@@ -168,7 +168,7 @@ function base64Of(key: string): string[] {
   });
 }
 
-/** Where a text is not between quotes. */
+/** The parts of a text that are not between quotes. */
 function numbersIn(text: string): [number, number][] {
   return [...text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|[^"]+/gs)]
     .filter(([part]) => !part.startsWith('"'))
@@ -180,7 +180,7 @@ function replaced(text: string, ranges: [number, number][]): string {
   let at = 0;
   for (const [start, end] of ranges.sort(([one], [other]) => one - other)) {
     if (end <= at) continue;
-    // What overlaps or touches the one before is one with it.
+    // Matches that overlap or touch are merged.
     if (start > at || at === 0) result += `${text.slice(at, start)}${placeholder}`;
     at = end;
   }

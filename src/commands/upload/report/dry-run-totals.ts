@@ -6,7 +6,7 @@ interface Sum {
   bytes: number;
 }
 
-/** Adds up what a dry run found: files and bytes of each content type, and of duplicates. */
+/** Adds up the results of a dry run: files and bytes of each content type, and of duplicates. */
 export class Audit {
   readonly #byType = new Map<string, Sum>();
   readonly #total: Sum = {files: 0, bytes: 0};

@@ -1,9 +1,9 @@
 /** How many reasons are shown; files with other reasons are only counted. */
 const mostGroups = 20;
-/** How many files are named for one reason. */
+/** How many file names are listed for one reason. */
 const mostNames = 3;
 
-/** The files that something is told of for one reason; `first` is what was told of the first. */
+/** The files with one reason; `first` is the detail of the first file. */
 export interface Group<Told> {
   count: number;
   names: string[];
@@ -11,7 +11,7 @@ export interface Group<Told> {
   first: Told;
 }
 
-/** Counts files by reason, so that 400,000 of them take no more memory and screen than 20. */
+/** Counts files by reason, so that 400,000 of them take no more memory and screen space than 20. */
 export class Groups<Told> {
   readonly #groups = new Map<string, Group<Told>>();
   #others = 0;

@@ -92,7 +92,7 @@ class Handover implements AfterAction {
   async #open(addresses: readonly string[]): Promise<void> {
     const {default: open} = await import('open');
     const {host} = this.#invocation;
-    // The browser, and whatever is started from it, would otherwise have the key.
+    // Otherwise the browser, and every program that it starts, would get the key.
     host.narrowEnvironment(childEnvironment(host.env));
     for (const address of addresses) {
       try {

@@ -1,7 +1,7 @@
 import type {Invocation} from '../../../cli/invocation.ts';
 import type {ResultOptions, Results} from '../../../output/results/results.ts';
 
-/** Opens what prints the outcomes on standard output, as wide and as colourful as that is. */
+/** Creates the printer of results on standard output, with the width and colours of that stream. */
 export async function openResults(
   {host, stdout, globals, report}: Invocation,
   kind: Pick<ResultOptions, 'format' | 'several' | 'dryRun'>,

@@ -81,7 +81,7 @@ export async function watchUpload(
   };
 }
 
-/** A failure to count is ignored: the run meets and reports the same failure. */
+/** A failure to count is ignored: the run itself reports the same failure. */
 async function countAll(inputs: Inputs, meter: Meter, signal: AbortSignal): Promise<void> {
   try {
     if (await inputs.survey(bytes => meter.counted(bytes), signal)) meter.allCounted();

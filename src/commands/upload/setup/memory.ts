@@ -13,7 +13,7 @@ import type {UploadFlags} from './flags.ts';
 /** How long a run waits for another one that uses this machine's own journal. */
 const oncePatienceMs = 30_000;
 
-/** Throws a usage error where two journals were asked for. */
+/** Throws a usage error if two journals were requested. */
 export function refuseTwoJournals({journal, once}: UploadFlags): void {
   if (journal === undefined || once !== true) return;
   throw new MediaError('usage', '--once and --journal were given together.', {
@@ -21,7 +21,7 @@ export function refuseTwoJournals({journal, once}: UploadFlags): void {
   });
 }
 
-/** Opens the journal of a run about a service and a part of the inputs, where there is to be one. */
+/** Opens the journal of a run for its service and its part of the inputs; undefined without a journal. */
 export async function openRunJournal(
   flags: UploadFlags,
   {host, report}: Invocation,
@@ -37,7 +37,7 @@ export async function openRunJournal(
     return openJournal(journal, host, {scope: scopeOf(session.identity, shard), note, stop});
   const path = await ownJournal(host, session.identity, session.profileName);
   await mkdir(join(path, '..'), {recursive: true, mode: 0o700});
-  // Of any part: a machine remembers all that it has uploaded.
+  // For every shard, since a machine remembers all of its uploads.
   const options = {scope: scopeOf(session.identity, undefined), patienceMs: oncePatienceMs, note, stop};
   return openJournal(path, host, options).catch(error => {
     if (!(error instanceof MediaError) || error.code !== 'journal_in_use') throw error;
@@ -47,7 +47,7 @@ export async function openRunJournal(
   });
 }
 
-/** What a dry run knows of earlier runs. Without a base URL, nobody can tell whether they were about its service. */
+/** Earlier runs, as a dry run needs them. Without a base URL, it is unknown which service they uploaded to. */
 export async function readRunMemory(
   {journal, once, dryRun}: UploadFlags,
   {host, globals}: Invocation,
@@ -67,14 +67,14 @@ export async function readRunMemory(
   return readMemory(await ownJournal(host, identity, profileName), host.cwd(), scopeOf(identity, undefined));
 }
 
-/** Where this machine keeps what it has uploaded to a service under a profile. */
+/** The path of this machine's own journal for a service and a profile. */
 async function ownJournal(host: Invocation['host'], service: string, profile: string): Promise<string> {
   const {journalDirectory} = await import('../../../settings/paths.ts');
   const digest = hash('sha256', `${service}\n${profile}`, 'hex').slice(0, 16);
   return join(journalDirectory(host), `${digest}.ndjson`);
 }
 
-/** What a journal has to be about for a run to go on with it. */
+/** The service and part that a journal must belong to, so that this run can use it. */
 function scopeOf(service: string, shard: Shard | undefined): {service: string; shard?: string} {
   return {service, ...defined({shard: shard === undefined ? undefined : `${shard.index}/${shard.count}`})};
 }

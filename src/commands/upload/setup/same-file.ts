@@ -4,13 +4,13 @@ import type {Host} from '../../../host.ts';
 import {typedPath} from '../../../lib/files/typed-path.ts';
 import type {UploadFlags} from './flags.ts';
 
-/** A file that a run reads or writes beside its inputs, and what it is to the run. */
+/** A file that a run reads or writes besides its inputs, and its purpose. */
 interface Used {
   what: string;
   path: string;
 }
 
-/** Throws a usage error, before anything is written, where the journal, a list and standard output are not files of their own. */
+/** Throws a usage error, before anything is written, if the journal, a list and standard output are not different files. */
 export async function refuseSameFile(
   {journal, filesFrom = [], filesFrom0 = []}: UploadFlags,
   host: Host,

@@ -5,13 +5,13 @@ import type {UploadFlags} from './flags.ts';
 export interface TypedCommand {
   /** All that was typed after `media`. */
   argv: readonly string[];
-  /** The options among it, without those that say what the inputs are. */
+  /** The options among it, except those that select the inputs. */
   options: readonly string[];
   /** Whether the same command would read the same inputs: a pipe can be read only once. */
   isRepeatable: boolean;
 }
 
-/** The options that say what the inputs are and how they are named. */
+/** The options that select and name the inputs. */
 const inputOptions = new Set([
   ...['recursive', 'follow', 'all', 'include', 'exclude', 'filesFrom', 'filesFrom0', 'shard', 'name'],
   'allowEmpty',
