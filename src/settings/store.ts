@@ -125,14 +125,17 @@ function parseProfiles(text: string, path: string): Profiles {
     throw damaged(path, 'is not valid JSON');
   }
   const profiles: unknown = isObject(value) ? (value['profiles'] ?? {}) : undefined;
-  if (!isObject(profiles)) throw damaged(path, 'holds no profiles');
+  if (!isObject(profiles)) throw damaged(path, 'contains no profiles');
   const checked: Profiles = Object.create(null);
   for (const [name, profile] of Object.entries(profiles)) {
     if (!isObject(profile) || !Object.values(profile).every(setting => typeof setting === 'string')) {
-      throw damaged(path, `holds a profile "${name}" that is not a set of strings`);
+      throw damaged(path, `contains a profile "${name}" that is not a set of strings`);
     }
     if (!hasShape(profile, profileShape)) {
-      throw damaged(path, `holds a profile "${name}" with an unknown "${wrongField(profile, profileShape)}"`);
+      throw damaged(
+        path,
+        `contains a profile "${name}" with an unknown "${wrongField(profile, profileShape)}"`,
+      );
     }
     checked[name] = profile;
   }

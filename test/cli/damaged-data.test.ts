@@ -180,24 +180,28 @@ describe('the settings file', () => {
   const profileOf = (profile: unknown) => JSON.stringify({profiles: {default: profile}});
 
   it.each([
-    ['a number', '17', 'it holds no profiles'],
-    ['an array', '[]', 'it holds no profiles'],
+    ['a number', '17', 'it contains no profiles'],
+    ['an array', '[]', 'it contains no profiles'],
     [
       'a text that was cut',
       profileOf({'base-url': 'https://a.example'}).slice(0, -4),
       'it is not valid JSON',
     ],
-    ['an array of profiles', '{"profiles":[]}', 'it holds no profiles'],
+    ['an array of profiles', '{"profiles":[]}', 'it contains no profiles'],
     [
       'a text for a profile',
       profileOf('https://a.example'),
-      'it holds a profile "default" that is not a set of strings',
+      'it contains a profile "default" that is not a set of strings',
     ],
-    ['a number for a key', profileOf({key: 7}), 'it holds a profile "default" that is not a set of strings'],
+    [
+      'a number for a key',
+      profileOf({key: 7}),
+      'it contains a profile "default" that is not a set of strings',
+    ],
     [
       'another place for the key',
       profileOf({'key-store': 'cloud'}),
-      'it holds a profile "default" with an unknown "key-store"',
+      'it contains a profile "default" with an unknown "key-store"',
     ],
   ])('%s: a sentence and what to do, exit 1, and the file stays as it is', async (_name, text, how) => {
     const path = join(box.directory, 'config', 'config.json');

@@ -313,7 +313,7 @@ describe('media journal check', () => {
     } else {
       await expect(media(one, ...parameters)).resolves.toMatchObject({
         exitCode: 2,
-        error: 'No journal was named.',
+        error: 'No journal was given.',
       });
     }
   });
@@ -441,8 +441,8 @@ describe('media journal resolve', () => {
   });
 
   it.each([
-    ['a.png', ['--resend'], 'The outcome of a.png is not unknown: it is uploaded.'],
-    ['b.png', ['--uploaded', 'x'], 'The outcome of b.png is not unknown: it is failed.'],
+    ['a.png', ['--resend'], 'a.png is not unknown: it is uploaded.'],
+    ['b.png', ['--uploaded', 'x'], 'b.png is not unknown: it is failed.'],
     ['z.png', ['--resend'], 'z.png is not in the journal j.'],
     ['c.png', [], 'Add either --uploaded with the media ID, or --resend.'],
     ['c.png', ['--uploaded', ''], 'Add either --uploaded with the media ID, or --resend.'],
@@ -545,7 +545,7 @@ describe('media journal resolve, of many', () => {
     [['j', 'a.png', '--all', '--resend'], 'Give the path of the upload to settle, or --all.'],
     [['j', '--all', '--uploaded', 'x'], '--all needs a media ID for each upload, not one for all of them.'],
     [['j', '--all', '--uploaded-from', 'bad'], 'Line 1 of bad is not a path followed by a media ID.'],
-    [['settled', '--all', '--resend'], 'Nothing that is unknown in the journal settled is meant.'],
+    [['settled', '--all', '--resend'], 'The journal settled contains no unknown uploads.'],
   ])('%j: exit status 2, and nothing is written', async (parameters, error) => {
     const one = await bench();
     await journalOf(one, 'j', {...unknowns});

@@ -107,7 +107,7 @@ function textsOf(file: string, code: string): Text[] {
 }
 
 /** Words that follow `media` in sentences which name no command. */
-const prose = ['command', 'knows', 'service', 'that'];
+const prose = ['command', 'reads', 'service', 'that'];
 
 describe('what messages and hints tell the user to type', () => {
   it('names commands and subcommands that exist', () => {

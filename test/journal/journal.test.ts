@@ -434,7 +434,7 @@ describe('a file that cannot be a journal', () => {
   it('a FIFO: refused, without waiting for somebody to write to it', async () => {
     const one = await bench();
     await execa('mkfifo', [one.path]);
-    await expect(one.run(async () => {})).rejects.toThrow(/is no regular file/);
-    await expect(readJournals([one.path], '/')).rejects.toThrow(/is no regular file/);
+    await expect(one.run(async () => {})).rejects.toThrow(/is not a regular file/);
+    await expect(readJournals([one.path], '/')).rejects.toThrow(/is not a regular file/);
   });
 });

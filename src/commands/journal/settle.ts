@@ -95,8 +95,9 @@ async function chooseAll(
     });
   }
   if (answers.length > 0) return answers;
-  throw new MediaError('usage', `Nothing that is unknown in the journal ${reader.shown} is meant.`, {
-    hint: `This prints what is: media journal list ${shellQuoted(reader.shown)}`,
+  const which = listed === undefined ? '' : ' that the list names';
+  throw new MediaError('usage', `The journal ${reader.shown} contains no unknown uploads${which}.`, {
+    hint: `To see all uploads: media journal list ${shellQuoted(reader.shown)}`,
   });
 }
 
@@ -113,7 +114,7 @@ async function chooseOne(reader: JournalReader, options: Options, what: string):
   const latest = reader.index.latestOf(path);
   throw latest === undefined
     ? notThere(reader, what)
-    : new MediaError('usage', `The result of ${what} is not unknown: it is ${statusOf[latest.state]}.`, {
+    : new MediaError('usage', `${what} is not unknown: it is ${statusOf[latest.state]}.`, {
         hint: 'Only unknown uploads can be settled.',
       });
 }

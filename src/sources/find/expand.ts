@@ -139,7 +139,7 @@ async function planInputs(request: InputRequest, context: InputContext, lists: L
   ];
   for (const [file, separator] of files) {
     const names = await lists.open(file, separator);
-    const nothing = () => nothingMatched(`The list ${file} names no file`, isFiltered);
+    const nothing = () => nothingMatched(`The list ${file} contains no names`, isFiltered);
     named.push(new Input({open: async () => finder.listed(names), mayBeEmpty: true, isOnce: true, nothing}));
   }
   return named;

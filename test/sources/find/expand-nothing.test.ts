@@ -23,7 +23,7 @@ describe('nothing to upload', () => {
     ['a pattern below a file', {inputs: ['a.png/*']}, 'No file matches a.png/*.'],
     ['an empty directory', {inputs: ['empty'], recursive: true}, 'There is no file in empty.'],
     ['a directory of empty ones', {inputs: ['hollow'], recursive: true}, 'There is no file in hollow.'],
-    ['an empty list', {filesFrom: ['-']}, 'The list - names no file.'],
+    ['an empty list', {filesFrom: ['-']}, 'The list - contains no names.'],
     [
       'a pattern, all of it excluded',
       {inputs: ['*.png'], exclude: ['a*']},
@@ -71,9 +71,9 @@ describe('nothing to upload', () => {
 
 describe('usage errors', () => {
   it.each<[string, Partial<InputRequest>, RegExp]>([
-    ['- twice', {inputs: ['-', '-']}, /named twice/],
-    ['- as input and list', {inputs: ['-'], filesFrom: ['-']}, /named twice/],
-    ['- as two lists', {filesFrom: ['-'], filesFrom0: ['-']}, /named twice/],
+    ['- twice', {inputs: ['-', '-']}, /given twice/],
+    ['- as input and list', {inputs: ['-'], filesFrom: ['-']}, /given twice/],
+    ['- as two lists', {filesFrom: ['-'], filesFrom0: ['-']}, /given twice/],
     [
       'a list that is missing',
       {inputs: ['a.png'], filesFrom: ['missing']},

@@ -83,7 +83,7 @@ describe('--shard auto', () => {
     [
       'two engines that differ',
       {CI_NODE_INDEX: '2', CI_NODE_TOTAL: '4', ...all(slurm(3, 1, 8, 8, 1))},
-      /Slurm says 3\/8 and GitLab 2\/4/,
+      /Slurm says 3\/8, but GitLab 2\/4/,
     ],
   ])('%s is a usage error', (_, env, message) => {
     expect(() => autoShard(env)).toThrow(

@@ -84,8 +84,8 @@ describe('no SVG', () => {
     ['an element of another name', '<svgx></svgx>', 'an XML document'],
     ['a comment about one', `<!-- ${svg} -->`, 'text with markup'],
     ['a subset that never ends', `<!DOCTYPE svg [ ${svg}`, 'text with markup'],
-    ['the word alone', 'svg', 'are not recognised'],
-    ['an open bracket', '<', 'are not recognised'],
+    ['the word alone', 'svg', 'not recognised'],
+    ['an open bracket', '<', 'not recognised'],
     ['UTF-16 with HTML', utf16('\ufeff<html><svg/></html>', 'le'), 'an HTML page'],
   ])('%s', async (_kind, content, found) => {
     expect(await typeOf(content)).toBe(found);

@@ -83,12 +83,12 @@ describe('a file that is positively no media', () => {
     ['document-named.jpg', 'a PDF document'],
     ['zip-named.png', 'a ZIP archive'],
     ['song-named.mp4', 'MP3 audio'],
-    ['audio-only.mp4', 'nothing but audio'],
-    ['audio-only.mkv', 'nothing but audio'],
-    ['audio-only.webm', 'nothing but audio'],
-    ['audio-only.ogg', 'nothing but audio'],
-    ['audio-only.wmv', 'nothing but audio'],
-    ['subtitles-only.mkv', 'nothing but subtitles'],
+    ['audio-only.mp4', 'contains only audio'],
+    ['audio-only.mkv', 'contains only audio'],
+    ['audio-only.webm', 'contains only audio'],
+    ['audio-only.ogg', 'contains only audio'],
+    ['audio-only.wmv', 'contains only audio'],
+    ['subtitles-only.mkv', 'contains only subtitles'],
     ['.ts/qt-translation.ts', 'an XML document'],
   ])('%s is refused under every rule, for its bytes are %s', async (name, finding) => {
     for (const rule of rules) {
