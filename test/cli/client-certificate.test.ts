@@ -146,7 +146,7 @@ describe('a client certificate that could be shown to nobody: exit 2, no connect
       [mine.certificate],
       undefined,
       {},
-      /contains no private key in PEM format\.\n.*setting client-key\./,
+      /contains no private key in PEM format\.\n.*setting client-key, to the file that contains it\./,
     ],
     [
       'with the key of another',
