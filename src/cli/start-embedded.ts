@@ -26,6 +26,14 @@ export async function startEmbedded(
   }
 }
 
+/** The identity of the embedded service that keeps its data in a directory; undefined if none has used it yet. */
+export async function embeddedIdentity(dataDirectory: string): Promise<string | undefined> {
+  const {identityIn} = await import('../embedded/service.ts');
+  return identityIn(dataDirectory).catch(error => {
+    throw describeServiceError(error, {dataDirectory});
+  });
+}
+
 /** Turns an error of the embedded service into a message for the user; a bug is returned unchanged. */
 export function describeServiceError(error: unknown, {port, dataDirectory}: ServiceOptions): unknown {
   const code = systemCode(error);

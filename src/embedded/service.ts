@@ -12,6 +12,7 @@ import {mediaRecord, Store} from './store/store.ts';
 
 export type {RequestEntry} from './api/context.ts';
 export type {KeyOptions} from './store/keys.ts';
+export {identityIn} from './store/store.ts';
 
 export interface ServiceOptions {
   /** 0, the default, is any free port. */

@@ -5,7 +5,7 @@ export {type PathKey, pathFields, pathKey} from './file/lines.ts';
 export {idIn} from './file/parse.ts';
 export type {Entry} from './known/journal-index.ts';
 export {openJournal} from './open.ts';
-export {type JournalInput, JournalMemory, type Known} from './reading/memory.ts';
+export {type JournalInput, JournalMemory, type Known, type Resend} from './reading/memory.ts';
 export {writeMerged} from './reading/merge.ts';
 export {type ContentHash, entryReason, JournalSet, type Verdict} from './reading/proof.ts';
 export {readMemory} from './reading/read-memory.ts';

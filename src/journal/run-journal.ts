@@ -9,7 +9,7 @@ import {type Content, contentOf} from './known/content.ts';
 import type {Entry} from './known/journal-index.ts';
 import type {FileState} from './known/shortcuts.ts';
 import type {JournalLog} from './log.ts';
-import {type JournalInput, JournalMemory, type Known} from './reading/memory.ts';
+import {type JournalInput, JournalMemory, type Known, type Resend} from './reading/memory.ts';
 import type {JournalReader} from './reading/reader.ts';
 import {isSettled, statText} from './reading/stat.ts';
 
@@ -45,8 +45,8 @@ export class Journal {
   }
 
   /** What is known of a file that is as it was when it was read the last time. */
-  recall(input: JournalInput, mayResend = false): Promise<Known | undefined> {
-    return this.#memory.recall(input, mayResend);
+  recall(input: JournalInput, resend?: Resend): Promise<Known | undefined> {
+    return this.#memory.recall(input, resend);
   }
 
   /**
@@ -56,14 +56,14 @@ export class Journal {
   async admit(
     input: JournalInput & {contentType: string},
     source: Hashable,
-    options: {mayResend?: boolean; stop?: StopSignal} = {},
+    options: {resend?: Resend; stop?: StopSignal} = {},
   ): Promise<Admission> {
     const flight = this.#flights.begin(input.size);
     let isOnItsWay = false;
     try {
       const hashed = await this.#hashIfNeeded(input, source, flight, options.stop);
       const known =
-        hashed === undefined ? undefined : await this.#memory.find(input, hashed.sha256, options.mayResend);
+        hashed === undefined ? undefined : await this.#memory.find(input, hashed.sha256, options.resend);
       if (known?.status === 'done') await this.#see(input, known.entry);
       if (known !== undefined) return known;
       const entry = await this.#begin(input, hashed, flight);

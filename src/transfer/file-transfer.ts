@@ -1,5 +1,5 @@
 import {endsJournalling, MediaError} from '../errors.ts';
-import type {JournalEntry, JournalInput, Known} from '../journal/journal.ts';
+import type {JournalEntry, JournalInput, Known, Resend} from '../journal/journal.ts';
 import {isOutOfDescriptors} from '../lib/system-code.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
@@ -18,6 +18,7 @@ import type {BatchParts} from './batch-parts.ts';
 import {isLeftOut} from './left-out.ts';
 import type {TransferOptions} from './options.ts';
 import {type LeftOut, leftOut, nameOf, type Outcome, type OutcomeFacts} from './outcome.ts';
+import {resendOf} from './resend.ts';
 import type {Later} from './workers.ts';
 
 /** One file's way through its attempts. */
@@ -29,6 +30,8 @@ export class FileTransfer {
   readonly #start: number;
   readonly #facts: OutcomeFacts;
   #retries = 0;
+  /** In milliseconds since the Unix epoch. */
+  #firstTryAt: number | undefined;
   /** Whether only the bytes can tell that the file is not to be left out. */
   #isForItsBytes = false;
   /** An attempt whose outcome is unknown: no later failure makes that certain again. */
@@ -68,7 +71,7 @@ export class FileTransfer {
   async #transfer(opened: OpenSource): Promise<Later<Outcome>> {
     const {journal, memory, dryRun, observer, stop} = this.#options;
     const input = this.#journalInput(opened);
-    const known = await (journal ?? memory)?.recall(input, this.#mayResend);
+    const known = await (journal ?? memory)?.recall(input, this.#resend);
     if (known !== undefined) {
       this.#begin(opened);
       return this.#ended(await this.#asKnown(known));
@@ -81,8 +84,7 @@ export class FileTransfer {
       observer.warning(this.#source.name, warning);
     }
     if (!dryRun) return this.#upload(opened, contentType);
-    const mayResend = this.#mayResend;
-    const found = await memory?.peek({...input, contentType}, opened, {mayResend, stop});
+    const found = await memory?.peek({...input, contentType}, opened, {resend: this.#resend, stop});
     if (found !== undefined) return this.#ended(await this.#asKnown(found));
     await this.#parts.duplicates?.add(this.#position, this.#source, opened);
     return this.#ended({...this.#describe(), status: 'checked'});
@@ -99,8 +101,8 @@ export class FileTransfer {
     return {result: Promise.resolve(outcome)};
   }
 
-  get #mayResend(): boolean {
-    return this.#options.onUnknown === 'retry';
+  get #resend(): Resend {
+    return resendOf(this.#options);
   }
 
   /** What became of a file that the journal knows. */
@@ -162,7 +164,7 @@ export class FileTransfer {
   async #upload(source: OpenSource, contentType: string): Promise<Later<Outcome>> {
     const {uploader, clock, stallTimeoutMs, answerTimeoutMs, stop, observer, journal} = this.#options;
     const input = {...this.#journalInput(source), contentType};
-    const admission = await journal?.admit(input, source, {mayResend: this.#mayResend, stop});
+    const admission = await journal?.admit(input, source, {resend: this.#resend, stop});
     if (admission !== undefined && admission.status !== 'new')
       return this.#ended(await this.#asKnown(admission));
     const entry = admission?.entry;
@@ -172,6 +174,7 @@ export class FileTransfer {
     for (;;) {
       await this.#passGate();
       this.#facts.attempts += 1;
+      this.#firstTryAt ??= clock.now();
       const result = await attemptUpload({
         source,
         contentType,
@@ -217,9 +220,10 @@ export class FileTransfer {
     if (decision.action === 'unknown') this.#unknown ??= error;
     // Each certain failure goes on record at once: a kill while waiting would else leave a commit without an end.
     else if (this.#unknown === undefined && !endsJournalling(error.code)) await this.#entry?.failed(error);
-    const mayRepeat =
-      decision.action === 'retry' || (decision.action === 'unknown' && this.#options.onUnknown === 'retry');
-    if (mayRepeat && (await this.#waitToRetry(error, retryAfter(result.failure)))) return undefined;
+    // A machine that slept may find that the service has forgotten the key.
+    const isHeld = this.#unknown !== undefined && !((this.#firstTryAt ?? 0) >= this.#resend.releasedSince);
+    if (decision.action !== 'fail' && !isHeld && (await this.#waitToRetry(error, retryAfter(result.failure))))
+      return undefined;
     const halt = decision.action === 'fail' ? decision.halt : 'never';
     const outcome: Outcome =
       this.#unknown === undefined

@@ -39,8 +39,11 @@ export interface TransferOptions {
   answerTimeoutMs: number;
   /** Bytes per second for all files together; unlimited if undefined. */
   limitRate?: number | undefined;
-  /** Whether to send an upload with an unknown outcome again. */
-  onUnknown: 'hold' | 'retry';
+  /**
+   * Whether to send an upload with an unknown outcome again; `honoured`: since the service knows its idempotency key, which
+   * it may forget after 12 hours.
+   */
+  onUnknown: 'hold' | 'retry' | 'honoured';
   /** Records what was sent, so that another run can continue. */
   journal?: Journal | undefined;
   /** What a dry run looks up, of the journal that it would go on with. */

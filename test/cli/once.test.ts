@@ -51,12 +51,23 @@ describe('media upload --once', () => {
     sandbox.env['MEDIA_CONFIG_DIR'] = sandbox.directory;
     delete sandbox.env['MEDIA_BASE_URL'];
     delete sandbox.env['MEDIA_API_KEY'];
+    expect((await upload('--dry-run', 'a.png')).statuses).toEqual(['checked']);
     expect((await upload('a.png')).statuses).toEqual(['uploaded']);
     expect((await upload('a.png')).statuses).toEqual(['skipped']);
+    expect((await upload('--dry-run', 'a.png')).statuses).toEqual(['skipped']);
+    expect((await upload('--dry-run', '--no-once', 'a.png')).statuses).toEqual(['checked']);
     expect((await upload('--no-once', 'a.png')).statuses).toEqual(['uploaded']);
     expect(await stored()).toBe(2);
     expect((await sandbox.run(['config', 'get', 'once'])).stdout).toBe('true\n');
     expect((await sandbox.run(['config', 'set', 'once', 'maybe'])).exitCode).toBe(2);
+  });
+
+  it('of the embedded service: a dry run knows what it has', async () => {
+    const {upload} = await machine();
+    const embedded = ['--once', '--base-url', 'embedded', 'a.png'];
+    expect((await upload('--dry-run', ...embedded)).statuses).toEqual(['checked']);
+    expect((await upload(...embedded)).statuses).toEqual(['uploaded']);
+    expect((await upload('--dry-run', ...embedded)).statuses).toEqual(['skipped']);
   });
 
   it('held by another run: waited for, and then done', async () => {

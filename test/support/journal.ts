@@ -8,7 +8,7 @@ import {type Host, systemHost} from '../../src/host.ts';
 import type {JournalHandle} from '../../src/journal/file/file.ts';
 import type {Scope} from '../../src/journal/file/lines.ts';
 import {type JournalOptions, openJournal} from '../../src/journal/open.ts';
-import type {JournalInput} from '../../src/journal/reading/memory.ts';
+import type {JournalInput, Resend} from '../../src/journal/reading/memory.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
 import type {Hashable} from '../../src/lib/files/content-hash.ts';
 import {temporaryDirectory} from './media.ts';
@@ -136,9 +136,12 @@ export const unread: Hashable = {
   read: () => Promise.reject(new Error('the content was asked for')),
 };
 
+/** Of an unknown outcome: it may be sent again. */
+const always: Resend = {releasedSince: Number.NEGATIVE_INFINITY};
+
 /** Begins an upload that the journal knows nothing of. */
 export async function begin(journal: Journal, input: TestInput, source = sourceOf(input)) {
-  const admission = await journal.admit(input, source, {mayResend: true});
+  const admission = await journal.admit(input, source, {resend: always});
   if (admission.status !== 'new') throw new Error(`${input.path} is ${admission.status}`);
   return admission.entry;
 }
@@ -160,8 +163,9 @@ export async function upload(
 
 /** What a run does about an input; one that is new is begun and goes no further. */
 export async function lookup(journal: Journal, input: TestInput, mayResend = false) {
-  const recalled = await journal.recall(input, mayResend);
-  const found = recalled ?? (await journal.admit(input, sourceOf(input), {mayResend}));
+  const options = mayResend ? {resend: always} : {};
+  const recalled = await journal.recall(input, options.resend);
+  const found = recalled ?? (await journal.admit(input, sourceOf(input), options));
   if (found.status !== 'new') return found;
   found.entry.end();
   return {status: found.status};

@@ -21,7 +21,7 @@ import {Tally} from './report/tally.ts';
 import type {UploadFlags} from './setup/flags.ts';
 import {type DecideType, type Inputs, openInputs} from './setup/inputs.ts';
 import {refuseTwoJournals} from './setup/memory.ts';
-import {closeResources, openResources} from './setup/resources.ts';
+import {closeResources, openResources, type Resources} from './setup/resources.ts';
 import {refuseSameFile} from './setup/same-file.ts';
 import {typedCommand} from './setup/typed-command.ts';
 
@@ -126,8 +126,8 @@ export class UploadRun {
         throw error;
       },
     );
-    const {session, journal, memory} = resources;
-    this.#isRemembered = journal !== undefined;
+    const {session} = resources;
+    this.#isRemembered = resources.journal !== undefined;
     const {observer, tell, finish} = await watchUpload(
       this.#invocation,
       inputs,
@@ -137,7 +137,7 @@ export class UploadRun {
     const stopTelling = this.#invocation.host.onStatusSignal(tell);
     try {
       const {uploadBatch} = await import('../../transfer/batch.ts');
-      const options = {...this.#transferOptions(session, contentType, observer), journal, memory};
+      const options = this.#transferOptions(resources, contentType, observer);
       for await (const result of uploadBatch(inputs.sources, options)) {
         if (result.status === 'left out') await this.#leaveOut(result, results);
         else await this.#take(this.#worded(result, session), results, inputs.several);
@@ -180,7 +180,7 @@ export class UploadRun {
   }
 
   #transferOptions(
-    session: Session | undefined,
+    {session, journal, memory, idempotencyHonoured}: Resources,
     contentType: DecideType,
     observer: TransferOptions['observer'],
   ): TransferOptions {
@@ -201,11 +201,12 @@ export class UploadRun {
       stallTimeoutMs: stallTimeout,
       answerTimeoutMs: answerTimeout,
       limitRate,
-      onUnknown: onUnknown ?? (session?.idempotencyHonoured ? 'retry' : 'hold'),
+      onUnknown: onUnknown ?? (idempotencyHonoured ? 'honoured' : 'hold'),
       dryRun: this.#options.dryRun === true,
       failFast: this.#options.failFast === true,
       stop: this.#stop,
       observer,
+      ...{journal, memory},
     };
   }
 

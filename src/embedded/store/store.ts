@@ -47,6 +47,12 @@ const damageHint = 'Restore it from a backup, or move it away: its upload then c
 
 const staleAfterMs = 24 * 60 * 60 * 1000;
 
+/** The identity of a data directory; undefined where no service has used it yet. */
+export async function identityIn(dataDirectory: string): Promise<string | undefined> {
+  const file = new KeptFile(join(dataDirectory, 'identity.json'), identityHint);
+  return (await file.read(identityShape))?.identity;
+}
+
 /**
  * The data directory: bytes are in `files/<id>`, records in `records/<id>.json`, uncommitted files in `temporary/`. Nothing
  * is cached in memory, since two processes may share a directory.
@@ -93,13 +99,12 @@ export class Store {
 
   /** The identity of this data directory, created at random by the first process that asks. */
   async identity(): Promise<string> {
-    const file = new KeptFile(join(this.dataDirectory, 'identity.json'), identityHint);
-    const known = await file.read(identityShape);
-    if (known !== undefined) return known.identity;
+    const known = await identityIn(this.dataDirectory);
+    if (known !== undefined) return known;
     const draft = this.temporaryPath();
     await writeDurably(draft, `${JSON.stringify({version: 1, identity: randomBytes(16).toString('hex')})}\n`);
     await claimName(draft, join(this.dataDirectory, 'identity.json'));
-    return (await file.read(identityShape))?.identity ?? '';
+    return (await identityIn(this.dataDirectory)) ?? '';
   }
 
   newId(): string {

@@ -175,7 +175,8 @@ export class JournalIndex {
     for (const {row, offset, length} of this.#committed.filter(commit => commit.by === by)) {
       this.#released[row] = 1;
       this.#writer[row] = this.#writers.numberOf(by);
-      if (this.#state[row] !== done) this.#set(row, unknown, offset, length);
+      // The first commit counts: since then the service has known its key.
+      if (this.#state[row] !== done && this.#state[row] !== unknown) this.#set(row, unknown, offset, length);
     }
     this.#committed = this.#committed.filter(commit => commit.by !== by);
   }

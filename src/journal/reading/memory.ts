@@ -19,6 +19,14 @@ export interface JournalInput {
   types: string;
 }
 
+/** Which unknown outcomes may be sent again: those that were first released at that time or later. */
+export interface Resend {
+  /** In milliseconds since the Unix epoch; Infinity for none, -Infinity for all. */
+  releasedSince: number;
+}
+
+const never: Resend = {releasedSince: Number.POSITIVE_INFINITY};
+
 /** What a journal knows of an input. */
 export type Known =
   /** Uploaded before, with the same content; the record's JSON is as the service sent it. */
@@ -38,15 +46,14 @@ export class JournalMemory {
    * What is known of a file that is as it was when it was read the last time; undefined where it has to be read. An
    * unknown outcome counts unless it may be sent again.
    */
-  async recall(input: JournalInput, mayResend = false): Promise<Known | undefined> {
+  async recall(input: JournalInput, resend: Resend = never): Promise<Known | undefined> {
     if (input.stat === undefined) return undefined;
     const {index} = this.reader;
     const {path, size, stat, types} = input;
     const row = index.shortcuts.rowOf({path: pathKey(path), size, stat: statText(stat), types});
     const content = row === -1 ? undefined : index.contentOf(row);
     if (content === undefined) return undefined;
-    const isUnknown = index.rowsOf(content).some(each => index.stateOf(each) === 'unknown');
-    if (isUnknown && !mayResend) return {status: 'unknown'};
+    if (await this.#isHeld(index.rowsOf(content), resend)) return {status: 'unknown'};
     return index.stateOf(row) === 'done' ? this.#done(index.entry(row)) : undefined;
   }
 
@@ -54,11 +61,12 @@ export class JournalMemory {
   async find(
     {size, contentType}: {size: number; contentType: string},
     sha256: string,
-    mayResend = false,
+    resend: Resend = never,
   ): Promise<Known | undefined> {
     const {index} = this.reader;
-    const entries = index.rowsOf(contentOf(sha256, size)).map(row => index.entry(row));
-    if (!mayResend && entries.some(({state}) => state === 'unknown')) return {status: 'unknown'};
+    const rows = index.rowsOf(contentOf(sha256, size));
+    if (await this.#isHeld(rows, resend)) return {status: 'unknown'};
+    const entries = rows.map(row => index.entry(row));
     const done = entries.find(entry => entry.state === 'done' && entry.contentType === contentType);
     return done === undefined ? undefined : this.#done(done);
   }
@@ -67,10 +75,23 @@ export class JournalMemory {
   async peek(
     input: JournalInput & {contentType: string},
     source: Hashable,
-    options: {mayResend?: boolean; stop?: StopSignal} = {},
+    options: {resend?: Resend; stop?: StopSignal} = {},
   ): Promise<Known | undefined> {
     if (!this.reader.index.maySize(input.size)) return undefined;
-    return this.find(input, await contentHash(source, options.stop), options.mayResend);
+    return this.find(input, await contentHash(source, options.stop), options.resend);
+  }
+
+  /** Whether one of these uploads is of unknown outcome and may not be sent again. */
+  async #isHeld(rows: readonly number[], {releasedSince}: Resend): Promise<boolean> {
+    const {index} = this.reader;
+    for (const row of rows) {
+      if (index.stateOf(row) !== 'unknown') continue;
+      if (releasedSince === Number.POSITIVE_INFINITY) return true;
+      if (releasedSince === Number.NEGATIVE_INFINITY) continue;
+      // A time that nobody can read is not recent.
+      if (!((await this.reader.timeOf(index.entry(row))) >= releasedSince)) return true;
+    }
+    return false;
   }
 
   async #done(entry: Entry): Promise<Known> {

@@ -40,6 +40,12 @@ export class JournalReader {
     return this.#uploadLine(entry);
   }
 
+  /** When the line was written that an entry was found in, in milliseconds since the Unix epoch. */
+  async timeOf(entry: Entry): Promise<number> {
+    const {at} = JSON.parse(await this.#textOf(entry)) as {at?: unknown};
+    return Date.parse(String(at));
+  }
+
   /** Why an entry failed. */
   async failureOf(entry: Entry): Promise<{code: string; message: string}> {
     const line = await this.#uploadLine(entry);

@@ -7,6 +7,7 @@ import {MediaError} from '../../../errors.ts';
 import type {StopSignal} from '../../../host.ts';
 import type {Journal, JournalMemory} from '../../../journal/journal.ts';
 import {defined} from '../../../lib/defined.ts';
+import type {Settings} from '../../../settings/settings.ts';
 import type {Shard} from '../../../sources/find/shard.ts';
 import type {UploadFlags} from './flags.ts';
 
@@ -47,24 +48,50 @@ export async function openRunJournal(
   });
 }
 
-/** Earlier runs, as a dry run needs them. Without a base URL, it is unknown which service they uploaded to. */
-export async function readRunMemory(
-  {journal, once, dryRun}: UploadFlags,
+/** What a dry run goes by, which opens no service. */
+export interface Rehearsal {
+  /** What is known of earlier runs. */
+  memory: JournalMemory | undefined;
+  /** Whether the service honours Idempotency-Key, as far as the profile says. */
+  idempotencyHonoured: boolean;
+}
+
+/** Reads what a dry run goes by. Without a base URL, nobody can tell whether earlier runs were about its service. */
+export async function rehearse(
+  {journal, once}: UploadFlags,
   {host, globals}: Invocation,
   shard: Shard | undefined,
-): Promise<JournalMemory | undefined> {
-  if (!dryRun || (journal === undefined && once !== true)) return undefined;
-  const [{readMemory}, {resolveSettings}, {serviceIdentity}] = await Promise.all([
-    import('../../../journal/journal.ts'),
-    import('../../../settings/settings.ts'),
-    import('../../../service/client.ts'),
+): Promise<Rehearsal> {
+  if (journal === undefined && once === false) return {memory: undefined, idempotencyHonoured: false};
+  const {resolveSettings} = await import('../../../settings/settings.ts');
+  const settings = await resolveSettings(host, globals, {readKey: false});
+  const isOwn = journal === undefined && (once ?? settings.profile.once === 'true');
+  if (journal === undefined && !isOwn) return {memory: undefined, idempotencyHonoured: false};
+  const identity = await identityOf(settings, host);
+  const idempotencyHonoured = settings.idempotencyHonoured || settings.baseUrl?.kind === 'embedded';
+  const {readMemory} = await import('../../../journal/journal.ts');
+  if (journal !== undefined) {
+    const scope = identity === undefined ? undefined : scopeOf(identity, shard);
+    return {memory: await readMemory(journal, host.cwd(), scope), idempotencyHonoured};
+  }
+  if (identity === undefined) return {memory: undefined, idempotencyHonoured};
+  const path = await ownJournal(host, identity, settings.profileName);
+  return {memory: await readMemory(path, host.cwd(), scopeOf(identity, undefined)), idempotencyHonoured};
+}
+
+/** What a journal knows the service by that a session would be opened with; undefined where there is none yet. */
+async function identityOf({baseUrl}: Settings, host: Invocation['host']): Promise<string | undefined> {
+  if (baseUrl === undefined) return undefined;
+  if (baseUrl.kind === 'service') {
+    const {serviceIdentity} = await import('../../../service/client.ts');
+    return serviceIdentity(baseUrl.url);
+  }
+  const [{embeddedIdentity}, {dataDirectory}] = await Promise.all([
+    import('../../../cli/start-embedded.ts'),
+    import('../../../settings/paths.ts'),
   ]);
-  const {baseUrl, profileName} = await resolveSettings(host, globals, {readKey: false});
-  const identity = baseUrl?.kind === 'service' ? serviceIdentity(baseUrl.url) : undefined;
-  if (journal !== undefined)
-    return readMemory(journal, host.cwd(), identity === undefined ? undefined : scopeOf(identity, shard));
-  if (identity === undefined) return undefined;
-  return readMemory(await ownJournal(host, identity, profileName), host.cwd(), scopeOf(identity, undefined));
+  const identity = await embeddedIdentity(dataDirectory(host));
+  return identity === undefined ? undefined : `embedded:${identity}`;
 }
 
 /** The path of this machine's own journal for a service and a profile. */

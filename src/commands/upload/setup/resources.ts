@@ -5,13 +5,15 @@ import type {Journal, JournalMemory} from '../../../journal/journal.ts';
 import type {Stop} from '../../../lib/stop.ts';
 import type {Shard} from '../../../sources/find/shard.ts';
 import type {UploadFlags} from './flags.ts';
-import {openRunJournal, readRunMemory} from './memory.ts';
+import {openRunJournal, rehearse} from './memory.ts';
 
 /** What a run keeps open: the service, its journal, or what a dry run knows of earlier runs. */
 export interface Resources {
   session?: Session | undefined;
   journal?: Journal | undefined;
   memory?: JournalMemory | undefined;
+  /** Whether the service honours Idempotency-Key, as far as that was declared. */
+  idempotencyHonoured: boolean;
 }
 
 /** Opens what the options ask for; if one of them fails, the others are closed again. */
@@ -21,12 +23,13 @@ export async function openResources(
   shard: Shard | undefined,
   stop: Stop<MediaError>,
 ): Promise<Resources> {
-  const resources: Resources = {};
+  const resources: Resources = {idempotencyHonoured: false};
   try {
     resources.session = await openSessionFor(options, invocation, stop);
     const {session} = resources;
     resources.journal = await openRunJournal(options, invocation, {session, shard, stop});
-    resources.memory = await readRunMemory(options, invocation, shard);
+    if (session === undefined) Object.assign(resources, await rehearse(options, invocation, shard));
+    else resources.idempotencyHonoured = session.idempotencyHonoured;
     return resources;
   } catch (error) {
     await closeResources(resources);

@@ -1,0 +1,72 @@
+import {readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {fixture, sandbox} from '../support/media.ts';
+import {scriptedServer, someRecord} from '../support/scripted-server.ts';
+
+const hour = 3_600_000;
+
+/** A profile whose service honours keys, and a journal that holds a file of unknown outcome. */
+async function leftUnknown(...answers: number[]) {
+  const {url, requests} = await scriptedServer(async connection => {
+    await connection.request();
+    const status = answers.shift() ?? 500;
+    connection.answer(status, status === 200 ? someRecord : 'gone');
+  });
+  const box = await sandbox();
+  box.env['MEDIA_CONFIG_DIR'] = box.directory;
+  const profile = {'base-url': url, key: 'key-of-the-test-1234', 'key-origin': url};
+  const profiles = {default: {...profile, 'idempotency-keys': 'honoured'}};
+  await writeFile(join(box.directory, 'config.json'), JSON.stringify({profiles}), {mode: 0o600});
+  const run = async (...parameters: string[]) => {
+    const command = ['upload', fixture('photo.png'), '--journal', 'j', '--ndjson', '--retries', '0'];
+    const {stdout, exitCode} = await box.run([...command, ...parameters]);
+    return {status: JSON.parse(stdout).status as string, exitCode};
+  };
+  const journal = join(box.directory, 'j');
+  /** Makes its first commit that much older. */
+  const age = async (ms: number) => {
+    const text = await readFile(journal, 'utf8');
+    const older = (at: string) => new Date(Date.parse(at) - ms).toISOString();
+    await writeFile(
+      journal,
+      text.replace(/("event":"commit".*?"at":")([^"]*)/, (_all, start, at) => `${start}${older(at)}`),
+    );
+  };
+  expect(await run('--on-unknown', 'hold')).toEqual({status: 'unknown', exitCode: 5});
+  return {run, age, requests};
+}
+
+function keysOf(requests: readonly {head: string[]}[]): Set<string | undefined> {
+  return new Set(requests.map(({head}) => head.find(line => /^idempotency-key/i.test(line))));
+}
+
+describe('an upload of unknown outcome, to a service that honours Idempotency-Key', () => {
+  it('committed 11 hours ago: sent again under its key; a dry run says so', async () => {
+    const {run, age, requests} = await leftUnknown(502, 200);
+    await age(11 * hour);
+    expect(await run('--dry-run')).toEqual({status: 'checked', exitCode: 0});
+    expect(await run()).toEqual({status: 'uploaded', exitCode: 0});
+    expect(requests).toHaveLength(2);
+    expect(keysOf(requests).size).toBe(1);
+  });
+
+  it('committed 13 hours ago: unknown like any other, until the user allows it', async () => {
+    const {run, age, requests} = await leftUnknown(502, 200);
+    await age(13 * hour);
+    expect(await run('--dry-run')).toEqual({status: 'unknown', exitCode: 5});
+    expect(await run()).toEqual({status: 'unknown', exitCode: 5});
+    expect(requests).toHaveLength(1);
+    expect(await run('--on-unknown', 'retry')).toEqual({status: 'uploaded', exitCode: 0});
+    expect(keysOf(requests).size).toBe(1);
+  });
+
+  it('sent again after 11 hours, and unknown again: held 12 hours after the first commit', async () => {
+    const {run, age, requests} = await leftUnknown(502, 502, 200);
+    await age(11 * hour);
+    expect(await run()).toEqual({status: 'unknown', exitCode: 5});
+    await age(2 * hour);
+    expect(await run()).toEqual({status: 'unknown', exitCode: 5});
+    expect(requests).toHaveLength(2);
+  });
+});
