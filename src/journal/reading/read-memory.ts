@@ -3,7 +3,7 @@ import {journalCodes} from '../file/errors.ts';
 import type {Scope} from '../file/lines.ts';
 import {refuseOtherScope} from '../file/scope.ts';
 import {JournalMemory} from './memory.ts';
-import {readJournals} from './reader.ts';
+import {type JournalReader, readJournals} from './reader.ts';
 
 /**
  * Reads what a journal knows, for a run that sends nothing: it writes nothing and keeps nobody off. Resolves to undefined
@@ -14,12 +14,14 @@ export async function readMemory(
   cwd: string,
   asked: Scope | undefined,
 ): Promise<JournalMemory | undefined> {
+  let reader: JournalReader | undefined;
   try {
-    const [reader] = await readJournals([path], cwd);
+    [reader] = await readJournals([path], cwd);
     if (reader === undefined) return undefined;
     if (asked !== undefined && reader.scope !== undefined) refuseOtherScope(reader.scope, asked, path);
     return new JournalMemory(reader);
   } catch (error) {
+    await reader?.close();
     if (error instanceof MediaError && error.code === journalCodes.missing) return undefined;
     throw error;
   }

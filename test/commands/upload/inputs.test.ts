@@ -1,17 +1,12 @@
-import {copyFile, readdir, readlink, realpath, writeFile} from 'node:fs/promises';
+import {copyFile, realpath, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
 import {openInputs} from '../../../src/commands/upload/setup/inputs.ts';
 import {hostIn} from '../../support/journal.ts';
 import {fixture, temporaryDirectory} from '../../support/media.ts';
+import {canListOpenFiles, openFiles} from '../../support/open-files.ts';
 
-/** The files that this process has open, by their paths. */
-async function openFiles(): Promise<string[]> {
-  const names = await readdir('/proc/self/fd');
-  return Promise.all(names.map(name => readlink(join('/proc/self/fd', name)).catch(() => '')));
-}
-
-it.skipIf(process.platform !== 'linux')(
+it.skipIf(!canListOpenFiles)(
   'a list of names, in a run that fails before it sends anything: closed with the inputs',
   async () => {
     const directory = await realpath(await temporaryDirectory());
