@@ -65,7 +65,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-c'; Takes = 'none'; Tip = 'files to upload at the same time' }
                 @{ Name = '--concurrency'; Takes = 'none'; Tip = 'files to upload at the same time' }
                 @{ Name = '--retries'; Takes = 'none'; Tip = 'how often to retry a file' }
-                @{ Name = '--retry-max-wait'; Takes = 'none'; Tip = 'the longest Retry-After to wait for' }
+                @{ Name = '--retry-max-wait'; Takes = 'none'; Tip = 'the longest Retry-After or outage to wait for' }
                 @{ Name = '--limit-rate'; Takes = 'none'; Tip = 'bytes per second for all files together, such as 500K or 2M' }
                 @{ Name = '--fail-fast'; Takes = ''; Tip = 'stop at the first failure' }
                 @{ Name = '--deadline'; Takes = 'none'; Tip = 'stop the whole run after this time, such as 30s, 10m or 2h' }

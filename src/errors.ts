@@ -14,6 +14,7 @@ export const exitStatusOf = {
   connection_refused: 6,
   connect_timeout: 6,
   connect_failed: 6,
+  outage: 6,
 
   tls_failed: 1,
   proxy_failed: 1,
@@ -104,4 +105,16 @@ export class NotMediaError extends MediaError {
     super('not_media', message, details);
     this.isCalledMedia = details.isCalledMedia;
   }
+}
+
+const unreachable: ReadonlySet<ErrorCode> = new Set([
+  'dns_unavailable',
+  'connection_refused',
+  'connect_timeout',
+  'connect_failed',
+]);
+
+/** Whether the service could not be reached, which may pass: a proxy that answers CONNECT with 5xx says it too. */
+export function isUnreachable({code, status = 0}: MediaError): boolean {
+  return unreachable.has(code) || (code === 'proxy_failed' && status >= 500);
 }

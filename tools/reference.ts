@@ -37,6 +37,7 @@ const errorMeanings: Record<ErrorCode, string> = {
   connection_refused: 'nothing is listening at this address',
   connect_timeout: 'connecting took too long',
   connect_failed: 'any other failure to connect',
+  outage: 'the service was unavailable for longer than `--retry-max-wait`, or until `--deadline`',
   tls_failed: 'the certificate was not accepted, or the service requires a client certificate',
   proxy_failed: 'the proxy refused, or requires (other) credentials',
   redirected: 'the service redirects to another URL; redirects are never followed',

@@ -1,6 +1,6 @@
+import type {HeadRequest} from './head.ts';
 import type {HttpAnswer} from './message.ts';
 import type {ConnectionOptions} from './options.ts';
-import type {UnsentRequest} from './unsent.ts';
 
 /** The only entry to this folder for other folders: connections, and the types of what is sent over them. */
 export {Connection} from './connection.ts';
@@ -9,11 +9,11 @@ export type {Body, HttpAnswer, HttpRequest, Wire} from './message.ts';
 export type {ConnectionOptions} from './options.ts';
 export {proxyFor} from './proxy.ts';
 
-/** Sends the head of a POST without its body. Its code is loaded on first use. */
-export async function postWithoutBody(
-  request: UnsentRequest,
+/** Sends the head of a request without a body. Its code is loaded on first use. */
+export async function sendHead(
+  request: HeadRequest,
   options: ConnectionOptions,
 ): Promise<HttpAnswer | undefined> {
-  const {postHead} = await import('./unsent.ts');
-  return postHead(request, options);
+  const {answerToHead} = await import('./head.ts');
+  return answerToHead(request, options);
 }

@@ -1,4 +1,4 @@
-import {systemHost} from '../host.ts';
+import {type StopSignal, systemHost} from '../host.ts';
 import type {ConnectionOptions, HttpAnswer} from '../http/http.ts';
 import {type GraphqlRequest, ServiceClient, serviceIdentity} from '../service/client.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from '../service/uploader.ts';
@@ -63,6 +63,11 @@ export class MediaClient implements Uploader {
    */
   upload(request: UploadRequest): Promise<UploadAnswer> {
     return this.#client.upload(request);
+  }
+
+  /** Asks, without a file, whether the service takes requests: resolves to why not, as a sentence, or to undefined. */
+  whyAway(signal: StopSignal): Promise<string | undefined> {
+    return this.#client.whyAway(signal);
   }
 
   /**

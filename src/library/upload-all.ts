@@ -18,6 +18,8 @@ export interface UploadOptions {
   concurrency?: number;
   /** Attempts after the first, from 0 to 100; 5 by default. */
   retries?: number;
+  /** The longest Retry-After or outage of the service that is waited for, in milliseconds; 300,000 by default. */
+  retryMaxWaitMs?: number;
   /** An attempt ends when it has sent nothing for this many milliseconds; 60,000 by default. */
   stallTimeoutMs?: number;
   /** How many milliseconds the service may take to respond after the last byte; 600,000 by default. */
@@ -80,7 +82,7 @@ export function uploadAll(
   return run(inputs, options, checkedOptions(options, host), host);
 }
 
-type Checked = Omit<TransferOptions, 'stop' | 'journal'>;
+type Checked = Omit<TransferOptions, 'stop' | 'journal' | 'several'>;
 
 async function* run(
   inputs: AsyncIterable<string | Source> | Iterable<string | Source>,
@@ -107,6 +109,7 @@ async function* run(
         : undefined;
     const outcomes = transferAll(sourcesOf(inputs, cwd ?? host.cwd()), {
       ...checked,
+      several: !Array.isArray(inputs) || inputs.length > 1,
       stop,
       journal,
       memory,
@@ -166,6 +169,7 @@ function checkedOptions(options: UploadOptions, host: Host): Checked {
     typeRule: contentType ?? types,
     concurrency: wholeNumber('concurrency', options.concurrency ?? 8, 1, 1000),
     retries: wholeNumber('retries', options.retries ?? 5, 0, 100),
+    retryMaxWaitMs: positive('retryMaxWaitMs', options.retryMaxWaitMs ?? 300_000),
     stallTimeoutMs: positive('stallTimeoutMs', options.stallTimeoutMs ?? 60_000),
     answerTimeoutMs: positive('answerTimeoutMs', options.answerTimeoutMs ?? 600_000),
     limitRate: limitRate === undefined ? undefined : positive('limitRate', limitRate),
@@ -182,6 +186,7 @@ function wholeObserver(observer: Partial<TransferObserver> = {}): TransferObserv
     started: (...facts) => observer.started?.(...facts),
     progress: (...facts) => observer.progress?.(...facts),
     retrying: (...facts) => observer.retrying?.(...facts),
+    unavailable: (...facts) => observer.unavailable?.(...facts),
     recognized: (...facts) => observer.recognized?.(...facts),
     finished: (...facts) => observer.finished?.(...facts),
     warning: (...facts) => observer.warning?.(...facts),

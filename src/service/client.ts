@@ -5,10 +5,11 @@ import {
   type ConnectionOptions,
   type HttpAnswer,
   type HttpRequest,
-  postWithoutBody,
+  sendHead,
 } from '../http/http.ts';
 import {defined} from '../lib/defined.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
+import {whyAway} from './presence.ts';
 import {parseErrorRecord, parseRecord} from './record.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from './uploader.ts';
 
@@ -83,14 +84,26 @@ export class ServiceClient implements Uploader {
     });
   }
 
-  /** Sends the head of an upload of text, which the service must refuse, without a body; undefined without a response in time. */
-  async postUploadWithoutBody(waitMs: number, signal: StopSignal): Promise<HttpAnswer | undefined> {
+  /** Asks, without a file, whether the service takes requests. */
+  whyAway(signal: StopSignal): Promise<string | undefined> {
+    return whyAway((method, waitMs) => this.askUploadPath(method, waitMs, signal));
+  }
+
+  /**
+   * Sends the upload path a request that stores nothing, over a connection of its own: a GET, or the head of a POST of text,
+   * which the service must refuse, without its body. Undefined without a response in time.
+   */
+  async askUploadPath(
+    method: 'GET' | 'POST',
+    waitMs: number,
+    signal: StopSignal,
+  ): Promise<HttpAnswer | undefined> {
     const headers = {
       authorization: `Bearer ${this.#key.reveal()}`,
-      'content-type': 'text/plain',
-      'content-length': '1',
+      ...(method === 'POST' && {'content-type': 'text/plain', 'content-length': '1'}),
     };
-    const answer = await postWithoutBody({url: this.#uploadUrl, headers, waitMs, signal}, this.#options);
+    const request = {method, url: this.#uploadUrl, headers, waitMs, signal};
+    const answer = await sendHead(request, this.#options);
     return answer === undefined ? undefined : this.#withoutKey(answer);
   }
 

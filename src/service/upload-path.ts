@@ -26,7 +26,7 @@ const waitMs = 3_000;
  */
 export async function checkUploadPath(client: ServiceClient, signal: StopSignal): Promise<UploadPathVerdict> {
   try {
-    const answer = await client.postUploadWithoutBody(waitMs, signal);
+    const answer = await client.askUploadPath('POST', waitMs, signal);
     return answer === undefined
       ? {status: 'unverified', reason: `no response within ${waitMs / 1000} s to a request without its body`}
       : judge(answer);

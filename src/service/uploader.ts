@@ -44,4 +44,9 @@ export interface Refused {
 /** Sends upload requests; rejects if a request cannot be sent or its response cannot be read. */
 export interface Uploader {
   upload(request: UploadRequest): Promise<UploadAnswer>;
+  /**
+   * Asks whether the service takes requests, without sending a file: resolves to why not, as a sentence, or to undefined.
+   * Without this method a batch does not wait for a service that is away.
+   */
+  whyAway?(signal: StopSignal): Promise<string | undefined>;
 }

@@ -1,15 +1,15 @@
 import type {RateLimit} from './attempt/rate-limit.ts';
 import type {RetryBudget} from './attempt/retry.ts';
 import type {Duplicates} from './duplicates.ts';
-import type {Gate} from './gate.ts';
 import type {Halt} from './halt.ts';
+import type {Outage} from './outage.ts';
 
 /** State that the files of a batch share. */
 export interface BatchParts {
   /** Limits the retries of the whole batch, so that an outage causes a bounded number of requests. */
   budget: RetryBudget;
-  /** Closed while the service asks to wait. */
-  gate: Gate;
+  /** Keeps files from being sent while the service is away or asks to wait. */
+  outage: Outage;
   /** Ends the batch when one file's failure holds for all. */
   halt: Halt;
   rateLimit: RateLimit | undefined;

@@ -11,8 +11,9 @@ import {Gate} from './gate.ts';
 import {Halt} from './halt.ts';
 import {wouldBeLeftOut} from './left-out.ts';
 import type {TransferOptions} from './options.ts';
+import {Outage} from './outage.ts';
 import {type LeftOut, leftOut, nameOf, type Outcome} from './outcome.ts';
-import {heedingRetryAfter} from './retry-after.ts';
+import {heedingRetryAfter, type RetryAfterOptions} from './retry-after.ts';
 import {sizeWarning} from './size-check.ts';
 import {type Later, mapConcurrently} from './workers.ts';
 
@@ -51,10 +52,14 @@ class Batch {
     const gate = new Gate(clock);
     const patience = {clock, gate, maxWaitMs: options.retryMaxWaitMs ?? defaultRetryMaxWaitMs};
     this.#options = {...options, uploader: this.#untilHalted(heedingRetryAfter(options.uploader, patience))};
+    const outage = outageOf(options, patience, error => this.#parts.halt.because(error));
+    const onStop = () => outage.abandon(stop.reason);
+    stop.addEventListener('abort', onStop, {once: true});
+    if (stop.aborted) onStop();
     this.#parts = {
       budget: new RetryBudget(),
-      gate,
-      halt: new Halt(failFast),
+      outage,
+      halt: new Halt(failFast, () => outage.abandon()),
       rateLimit: limitRate === undefined ? undefined : new RateLimit(limitRate, clock),
       duplicates: dryRun ? new Duplicates(stop) : undefined,
     };
@@ -112,6 +117,23 @@ class Batch {
   #end(): MediaError | undefined {
     return this.#options.stop.reason;
   }
+}
+
+/** What notices outages, unless there is a single file, which keeps to its retries. */
+function outageOf(
+  {random, host, concurrency, uploader, observer, several}: TransferOptions,
+  patience: RetryAfterOptions,
+  onEnd: (error: MediaError) => void,
+): Outage {
+  return new Outage({
+    ...patience,
+    random,
+    host,
+    concurrency,
+    probe: several ? uploader.whyAway?.bind(uploader) : undefined,
+    onChange: since => observer.unavailable(since),
+    onEnd,
+  });
 }
 
 function notTried(position: number, source: Source, why: MediaError): Outcome {

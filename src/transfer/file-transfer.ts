@@ -1,24 +1,17 @@
 import {endsJournalling, MediaError} from '../errors.ts';
 import type {JournalEntry, JournalInput, Known, Resend} from '../journal/journal.ts';
-import {isOutOfDescriptors} from '../lib/system-code.ts';
-import {parseRecord, type ReceivedRecord} from '../service/record.ts';
+import type {ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
-import {explain, unknownSince, unrecorded, withTries} from './attempt/explain.ts';
-import {
-  backoffMs,
-  type Decision,
-  decide,
-  type Failure,
-  type Phase,
-  parseRetryAfter,
-  type Reach,
-} from './attempt/retry.ts';
+import {explain, unknownSince, unrecorded, unsent} from './attempt/explain.ts';
+import {decide, type Reach, signOf} from './attempt/retry.ts';
 import type {BatchParts} from './batch-parts.ts';
+import {endOfKnown} from './known.ts';
 import {isLeftOut} from './left-out.ts';
 import type {TransferOptions} from './options.ts';
 import {type LeftOut, leftOut, nameOf, type Outcome, type OutcomeFacts} from './outcome.ts';
 import {resendOf} from './resend.ts';
+import {Retries} from './retries.ts';
 import type {Later} from './workers.ts';
 
 /** One file's way through its attempts. */
@@ -29,9 +22,7 @@ export class FileTransfer {
   readonly #parts: BatchParts;
   readonly #start: number;
   readonly #facts: OutcomeFacts;
-  #retries = 0;
-  /** In milliseconds since the Unix epoch. */
-  #firstTryAt: number | undefined;
+  readonly #retries: Retries;
   /** Whether only the bytes can tell that the file is not to be left out. */
   #isForItsBytes = false;
   /** An attempt whose outcome is unknown: no later failure makes that certain again. */
@@ -45,6 +36,7 @@ export class FileTransfer {
     this.#parts = parts;
     this.#start = options.clock.monotonic();
     this.#facts = {...nameOf(source), position, attempts: 0, elapsedMs: 0};
+    this.#retries = new Retries(this.#facts, options, parts.budget);
   }
 
   /** Resolves when nothing more is sent for the file; its `result`, once that is on record too. */
@@ -58,7 +50,7 @@ export class FileTransfer {
     } catch (error) {
       later = (await isLeftOut(this.#source, error))
         ? this.#leftOut()
-        : this.#ended({...this.#describe(), status: 'failed', error: this.#known(error)});
+        : this.#ended({...this.#describe(), status: 'failed', error: unsent(this.#source.name, error)});
     } finally {
       const end = () => this.#entry?.end();
       if (later === undefined) end();
@@ -105,35 +97,18 @@ export class FileTransfer {
     return resendOf(this.#options);
   }
 
-  /** What became of a file that the journal knows. */
+  /** The outcome of a file that the journal knows. */
   async #asKnown(known: Known): Promise<Outcome> {
-    if (known.status === 'unknown')
-      return {...this.#describe(), status: 'unknown', error: unknownSince(this.#source.name)};
-    const received = parseRecord(known.recordJson);
-    if (!('problem' in received)) return {...this.#describe(), status: 'skipped', received};
-    // Sending it again would store it twice.
-    const what = `holds a record that is ${received.problem}`;
     const {journal, memory} = this.#options;
-    throw (await (journal ?? memory)?.reader.damage(known.entry, what)) ?? new Error(what);
+    return {
+      ...this.#describe(),
+      ...(await endOfKnown(known, this.#source.name, (journal ?? memory)?.reader)),
+    };
   }
 
   #journalInput({size, stat}: OpenSource): JournalInput {
     const {relativePath, name} = this.#source;
     return {path: relativePath ?? name, size, stat, types: this.#options.typeRule};
-  }
-
-  /** Where other files took all descriptors, not even a module that decides a type can be loaded; anything else is a bug. */
-  #known(error: unknown): MediaError {
-    if (error instanceof MediaError) return error;
-    if (!isOutOfDescriptors(error)) throw error;
-    return new MediaError(
-      'too_many_open_files',
-      `${this.#source.name} was not sent: too many files are open.`,
-      {
-        hint: 'Raise the limit with ulimit -n, or lower --concurrency.',
-        cause: error,
-      },
-    );
   }
 
   /** Of a file that its bytes alone call media, since it could as well have been left out before. */
@@ -155,14 +130,14 @@ export class FileTransfer {
         return opened;
       } catch (error) {
         if (!(error instanceof MediaError)) throw error;
-        const {decision} = this.#decide('opening', {kind: 'error', error});
-        if (decision.action !== 'retry' || !(await this.#waitToRetry(error, undefined))) throw error;
+        const {action} = decide('opening', {kind: 'error', error});
+        if (action !== 'retry' || !(await this.#retries.next(error))) throw error;
       }
     }
   }
 
   async #upload(source: OpenSource, contentType: string): Promise<Later<Outcome>> {
-    const {uploader, clock, stallTimeoutMs, answerTimeoutMs, stop, observer, journal} = this.#options;
+    const {journal, stop} = this.#options;
     const input = {...this.#journalInput(source), contentType};
     const admission = await journal?.admit(input, source, {resend: this.#resend, stop});
     if (admission !== undefined && admission.status !== 'new')
@@ -171,35 +146,51 @@ export class FileTransfer {
     this.#entry = entry;
     if (entry?.inDoubt) this.#unknown = unknownSince(this.#source.name);
     const idempotencyKey = entry?.idempotencyKey ?? this.#options.uuid();
-    for (;;) {
-      await this.#passGate();
-      this.#facts.attempts += 1;
-      this.#firstTryAt ??= clock.now();
-      const result = await attemptUpload({
-        source,
-        contentType,
-        idempotencyKey,
-        uploader,
-        clock,
-        stallTimeoutMs,
-        answerTimeoutMs,
-        stop,
-        rateLimit: this.#parts.rateLimit,
-        sha256: entry?.sha256,
-        commit: entry === undefined ? undefined : sha256 => entry.commit(sha256),
-        onProgress: bytes => observer.progress(this.#position, bytes),
-      });
-      if (result.kind === 'stored') {
-        this.#parts.budget.restore(this.#retries);
-        return this.#stored(result.received);
+    const {outage} = this.#parts;
+    outage.begin(this.#position);
+    try {
+      for (;;) {
+        const end = await outage.pass(this.#position);
+        if (end !== undefined) return this.#failed(end);
+        const result = await this.#attempt(source, contentType, idempotencyKey);
+        const ending =
+          result.kind === 'stored' ? this.#stored(result.received) : await this.#afterFailure(result);
+        if (ending !== undefined) return ending;
       }
-      const ending = await this.#afterFailure(result);
-      if (ending !== undefined) return ending;
+    } finally {
+      outage.finish(this.#position);
     }
+  }
+
+  #attempt(
+    source: OpenSource,
+    contentType: string,
+    idempotencyKey: string,
+  ): ReturnType<typeof attemptUpload> {
+    const {uploader, clock, stallTimeoutMs, answerTimeoutMs, stop, observer} = this.#options;
+    const entry = this.#entry;
+    this.#facts.attempts += 1;
+    this.#retries.begin();
+    return attemptUpload({
+      source,
+      contentType,
+      idempotencyKey,
+      uploader,
+      clock,
+      stallTimeoutMs,
+      answerTimeoutMs,
+      stop,
+      rateLimit: this.#parts.rateLimit,
+      sha256: entry?.sha256,
+      commit: entry === undefined ? undefined : sha256 => entry.commit(sha256),
+      onProgress: bytes => observer.progress(this.#position, bytes),
+    });
   }
 
   /** A file that is stored counts as uploaded even when the journal cannot take it, but then nothing more is sent. */
   #stored(received: ReceivedRecord): Later<Outcome> {
+    this.#parts.outage.ended(this.#position, 'stored');
+    this.#retries.giveBack();
     const outcome: Outcome = {...this.#describe(), status: 'uploaded', received};
     const ended = this.#ended(outcome);
     if (this.#entry === undefined) return ended;
@@ -215,67 +206,29 @@ export class FileTransfer {
   }
 
   /** The file's end, or undefined when it is to be tried again now. */
-  async #afterFailure(result: FailedAttempt): Promise<Later<Outcome> | undefined> {
-    const {decision, error} = this.#decide(result.phase, result.failure);
+  async #afterFailure({phase, failure}: FailedAttempt): Promise<Later<Outcome> | undefined> {
+    const isKeyKnown =
+      this.#options.onUnknown === 'honoured' && (this.#facts.attempts > 1 || this.#unknown !== undefined);
+    const decision = decide(phase, failure, isKeyKnown);
+    const error = explain(phase, failure, decision, this.#options.host);
+    const isFree = this.#parts.outage.ended(this.#position, signOf(failure, decision), error.message);
     if (decision.action === 'unknown') this.#unknown ??= error;
     // Each certain failure goes on record at once: a kill while waiting would else leave a commit without an end.
     else if (this.#unknown === undefined && !endsJournalling(error.code)) await this.#entry?.failed(error);
-    // A machine that slept may find that the service has forgotten the key.
-    const isHeld = this.#unknown !== undefined && !((this.#firstTryAt ?? 0) >= this.#resend.releasedSince);
-    if (decision.action !== 'fail' && !isHeld && (await this.#waitToRetry(error, retryAfter(result.failure))))
-      return undefined;
-    const halt = decision.action === 'fail' ? decision.halt : 'never';
-    const outcome: Outcome =
-      this.#unknown === undefined
-        ? {...this.#describe(), status: 'failed', error: this.#afterTries(error)}
-        : {...this.#describe(), status: 'unknown', error: this.#afterTries(this.#unknown)};
-    return this.#ended(outcome, halt);
+    const mayRepeat = decision.action !== 'fail' && (this.#unknown === undefined || this.#retries.mayResend);
+    if (mayRepeat && (await this.#retries.next(error, {failure, isFree}))) return undefined;
+    return this.#failed(error, decision.action === 'fail' ? decision.halt : 'never');
   }
 
-  #decide(phase: Phase, failure: Failure): {decision: Decision; error: MediaError} {
-    const decision = decide(phase, failure);
-    return {decision, error: explain(phase, failure, decision, this.#options.host)};
-  }
-
-  /** Waits before another try; false when there is none left or the run is to end. */
-  async #waitToRetry(error: MediaError, retryAfterField: string | undefined): Promise<boolean> {
-    const {clock, random, retries, stop, observer} = this.#options;
-    if (this.#retries >= retries || stop.aborted || !this.#parts.budget.take()) return false;
-    const asked = retryAfterField === undefined ? undefined : parseRetryAfter(retryAfterField, clock.now());
-    if (asked !== undefined) this.#parts.gate.closeFor(asked);
-    const waitMs = asked ?? backoffMs(this.#retries, random);
-    this.#retries += 1;
-    observer.retrying(this.#position, this.#source.name, error, waitMs);
-    try {
-      await clock.sleep(waitMs, stop);
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
-  /** A run that is told to end while it waits goes on to an attempt, which then ends at once with the reason. */
-  async #passGate(): Promise<void> {
-    const {stop} = this.#options;
-    await this.#parts.gate.pass(stop).catch(error => {
-      if (!stop.aborted) throw error;
-    });
-  }
-
-  #afterTries(error: MediaError): MediaError {
-    const {attempts} = this.#facts;
-    if (attempts < 2) return error;
-    return error.reworded({
-      message: withTries(error.message, attempts, this.#options.retries + 1),
-    });
+  /** The end of a file that is not stored, or of which nobody knows. */
+  #failed(error: MediaError, halt: Reach = 'never'): Later<Outcome> {
+    const told = this.#retries.toldAfter(this.#unknown ?? error);
+    const status = this.#unknown === undefined ? 'failed' : 'unknown';
+    return this.#ended({...this.#describe(), status, error: told}, halt);
   }
 
   #describe(): OutcomeFacts {
     this.#facts.elapsedMs = Math.round(this.#options.clock.monotonic() - this.#start);
     return this.#facts;
   }
-}
-
-function retryAfter(failure: Failure): string | undefined {
-  return failure.kind === 'refused' ? failure.retryAfter : undefined;
 }

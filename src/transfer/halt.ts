@@ -5,12 +5,15 @@ import type {Outcome} from './outcome.ts';
 /** Decides whether a batch continues: a failure may hold for all files that follow. */
 export class Halt {
   readonly #failFast: boolean;
+  readonly #onHalt: () => void;
   #reason: MediaError | undefined;
   /** Whether the service has sent any response yet. */
   #answered = false;
 
-  constructor(failFast: boolean) {
+  /** `onHalt` is called once, when the batch is to end. */
+  constructor(failFast: boolean, onHalt: () => void) {
     this.#failFast = failFast;
+    this.#onHalt = onHalt;
   }
 
   /** Why nothing more may be sent; undefined while the batch continues. */
@@ -20,7 +23,9 @@ export class Halt {
 
   /** Ends the batch; only the first reason counts. */
   because(reason: MediaError): void {
-    this.#reason ??= reason;
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    this.#onHalt();
   }
 
   /** Takes the result of a file into account. */

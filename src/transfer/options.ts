@@ -9,7 +9,10 @@ export interface TransferObserver {
   started(position: number, name: string, size: number): void;
   /** How many bytes of the current attempt have been sent. */
   progress(position: number, sentBytes: number): void;
-  retrying(position: number, name: string, error: MediaError, waitMs: number): void;
+  /** `waitMs`: how long until the next try; undefined while it is the service that is waited for. */
+  retrying(position: number, name: string, error: MediaError, waitMs: number | undefined): void;
+  /** The service has been unavailable since this time (milliseconds since the Unix epoch), or is back (undefined). */
+  unavailable(since: number | undefined): void;
   /** A file found by a walk is an image or a video only by its bytes, so that it was not counted before. */
   recognized(size: number): void;
   /** Not called for files that are left out. */
@@ -33,7 +36,9 @@ export interface TransferOptions {
   concurrency: number;
   /** Attempts after the first. */
   retries: number;
-  /** The longest Retry-After that is waited for, in milliseconds; 5 minutes by default. */
+  /** Whether there may be more than one file: then the batch waits for a service that is away. */
+  several: boolean;
+  /** The longest Retry-After or outage that is waited for, in milliseconds; 5 minutes by default. */
   retryMaxWaitMs?: number;
   stallTimeoutMs: number;
   answerTimeoutMs: number;

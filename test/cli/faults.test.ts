@@ -1,6 +1,8 @@
+import {mkdir, writeFile} from 'node:fs/promises';
 import type {Socket} from 'node:net';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {errorLines, failedUpload, sandboxFor} from '../service/program.ts';
+import {errorLines, failedUpload, sandboxFor, testKey} from '../service/program.ts';
 import {
   answerText,
   deadUrl,
@@ -11,7 +13,7 @@ import {
   unbufferable,
   writeSparsePng,
 } from '../service/support.ts';
-import {fixture, temporaryDirectory} from '../support/media.ts';
+import {fixture, sandbox, temporaryDirectory} from '../support/media.ts';
 import {type Script, scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -415,6 +417,24 @@ describe('after the last byte, the outcome is unknown', () => {
     expect({exitCode, code: error.code}).toEqual({exitCode: 5, code: 'outcome_unknown'});
   });
 
+  test.each([
+    ['keys are honoured: waits, and the record of the first attempt comes', 'honoured', [], 0, 'm_1\n', 3],
+    ['--on-unknown retry, keys not honoured: unknown', undefined, ['--on-unknown', 'retry'], 5, '', 2],
+  ] as const)('then 409, %s', async (_, keys, options, exitCode, stdout, count) => {
+    const {url, requests} = await scriptedServer(raw(''), whole(409), whole(200, someRecord));
+    const machine = await sandbox({MEDIA_API_KEY: testKey});
+    await mkdir(join(machine.directory, 'config'), {mode: 0o700});
+    const profile = {'base-url': url, 'idempotency-keys': keys};
+    await writeFile(
+      join(machine.directory, 'config/config.json'),
+      JSON.stringify({profiles: {default: profile}}),
+      {mode: 0o600},
+    );
+    const run = await machine.run(['upload', photo, '--format', 'id', ...options]);
+    expect(run).toMatchObject({stdout, exitCode});
+    expect(requests).toHaveLength(count);
+  });
+
   test('without a retry: the files that follow are uploaded all the same', async () => {
     const {url, requests} = await scriptedServer(whole(502), whole(200, someRecord));
     const machine = await sandboxFor(url);
@@ -433,7 +453,9 @@ describe('after the last byte, the outcome is unknown', () => {
         .map(line => JSON.parse(line).status),
     ).toEqual(['unknown', 'uploaded']);
     expect(errorLines(stderr).map(({code}) => code)).toEqual(['outcome_unknown']);
-    expect({exitCode, requests: requests.length}).toEqual({exitCode: 5, requests: 2});
+    // Between the two it asks, without a file, whether the service is there.
+    const uploads = requests.filter(({contentLength}) => contentLength > 1);
+    expect({exitCode, uploads: uploads.length}).toEqual({exitCode: 5, uploads: 2});
   });
 });
 

@@ -80,7 +80,8 @@ function fieldsOf(heading: string): string[] {
 describe('the table of progress lines', () => {
   it('has the fields of a line whose inputs are all counted, and no others', () => {
     const total = {files: 2, bytes: 2, isComplete: true};
-    const standing = standingFields({files: 1, sent: 1, done: 1, rate: 1, total, secondsLeft: 1});
+    const known = {files: 1, sent: 1, done: 1, rate: 1, total, secondsLeft: 1, unavailableSince: 1};
+    const standing = standingFields(known, 2);
     expect(fieldsOf('field of `progress`')).toEqual(
       Object.keys({...new Tally().fields(), ...standing}).sort(),
     );

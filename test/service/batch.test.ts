@@ -167,6 +167,7 @@ describe('retries', () => {
         progress: () => {},
         finished: () => {},
         warning: () => {},
+        unavailable: () => {},
         retrying: (_position, _name, _error, waitMs) => {
           expect(waitMs).toBe(200_000);
           stop.abort(new MediaError('deadline_exceeded', 'The deadline of this run has passed.'));

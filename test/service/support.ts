@@ -199,6 +199,7 @@ export const noObserver: TransferObserver = {
   recognized: () => {},
   finished: () => {},
   retrying: () => {},
+  unavailable: () => {},
   warning: () => {},
 };
 
@@ -220,6 +221,7 @@ export async function uploadEach(
     retries: 0,
     stallTimeoutMs: 10_000,
     answerTimeoutMs: 10_000,
+    several: false,
     onUnknown: 'hold',
     dryRun: false,
     failFast: false,

@@ -266,8 +266,13 @@ export class JournalStory {
         ...{uploader: uploaderOf(this.#service, process, isFair), host: 'a.example', journal},
         ...{clock: host.clock, random: () => 0, uuid: host.uuid, typeRule: 'extension'},
         contentType: async () => ({contentType: 'image/png'}),
-        ...{concurrency: 3, retries: 1, stallTimeoutMs: 10_000, answerTimeoutMs: 10_000},
-        ...{onUnknown: 'hold', dryRun: false, failFast: false, stop: new Stop<MediaError>()},
+        ...{several: true, concurrency: 3, retries: 1, stallTimeoutMs: 10_000, answerTimeoutMs: 10_000},
+        ...{
+          onUnknown: 'hold',
+          dryRun: false,
+          failFast: false,
+          stop: new Stop<MediaError>(),
+        },
         observer: noObserver,
       })) {
         // What was killed prints nothing, and the files are not those that it began with.

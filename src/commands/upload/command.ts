@@ -44,7 +44,7 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     .option('-c, --concurrency <n>', 'files to upload at the same time', wholeNumber(1, 1000), 8)
     .option('--retries <n>', 'how often to retry a file', wholeNumber(0, 100), 5)
     .addOption(
-      new Option('--retry-max-wait <duration>', 'the longest Retry-After to wait for')
+      new Option('--retry-max-wait <duration>', 'the longest Retry-After or outage to wait for')
         .argParser(parseDuration)
         .default(300_000, '5m'),
     )

@@ -137,7 +137,8 @@ export class UploadRun {
     const stopTelling = this.#invocation.host.onStatusSignal(tell);
     try {
       const {uploadBatch} = await import('../../transfer/batch.ts');
-      const options = this.#transferOptions(resources, contentType, observer);
+      const {several} = inputs;
+      const options = {...this.#transferOptions(resources, contentType, observer), several};
       for await (const result of uploadBatch(inputs.sources, options)) {
         if (result.status === 'left out') await this.#leaveOut(result, results);
         else await this.#take(this.#worded(result, session), results, inputs.several);
@@ -183,7 +184,7 @@ export class UploadRun {
     {session, journal, memory, idempotencyHonoured}: Resources,
     contentType: DecideType,
     observer: TransferOptions['observer'],
-  ): TransferOptions {
+  ): Omit<TransferOptions, 'several'> {
     const {host} = this.#invocation;
     const {concurrency, retries, retryMaxWait, stallTimeout, answerTimeout, limitRate, onUnknown} =
       this.#options;

@@ -11,8 +11,8 @@ export interface FileInFlight {
   sent: number;
   /** On the monotonic clock. */
   start: number;
-  /** Why it waits and until when, on the monotonic clock: shown instead of its progress. */
-  waiting?: {until: number; why: string};
+  /** Why it waits and until when, on the monotonic clock, if that is known: shown instead of its progress. */
+  waiting?: {until: number | undefined; why: string};
 }
 
 /** The progress of a run. */
@@ -29,6 +29,8 @@ export interface Standing {
   total?: {files: number; bytes: number; isComplete: boolean};
   /** At the recent rate; absent if the rate or the total is unknown, and in the first second. */
   secondsLeft?: number;
+  /** In milliseconds since the Unix epoch; absent while the service is there. */
+  unavailableSince?: number;
 }
 
 interface Sample {
@@ -52,6 +54,7 @@ export class Meter {
   #done = 0;
   #total: {files: number; bytes: number; isComplete: boolean} | undefined;
   readonly #uncounted = {files: 0, bytes: 0};
+  #unavailableSince: number | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -69,9 +72,15 @@ export class Meter {
     if (file.waiting !== undefined) delete file.waiting;
   }
 
-  waiting(position: number, ms: number, why: string): void {
+  waiting(position: number, ms: number | undefined, why: string): void {
     const file = this.#inFlight.get(position);
-    if (file !== undefined) file.waiting = {until: this.#clock.monotonic() + ms, why};
+    const until = ms === undefined ? undefined : this.#clock.monotonic() + ms;
+    if (file !== undefined) file.waiting = {until, why};
+  }
+
+  /** The service has been unavailable since this time, or is back. */
+  unavailable(since: number | undefined): void {
+    this.#unavailableSince = since;
   }
 
   finished(position: number): void {
@@ -119,7 +128,9 @@ export class Meter {
     const left = total?.isComplete ? Math.max(0, total.bytes - done) : undefined;
     const isKnown = left !== undefined && rates.done > 0 && rates.overMs >= sampleMs;
     const secondsLeft = isKnown ? left / rates.done : undefined;
-    return {files: this.#files, sent, done, rate: rates.sent, ...defined({total, secondsLeft})};
+    const unavailableSince = this.#unavailableSince;
+    const known = defined({total, secondsLeft, unavailableSince});
+    return {files: this.#files, sent, done, rate: rates.sent, ...known};
   }
 
   /** Counting may lag behind: a total smaller than the finished part is not shown. */
@@ -168,6 +179,12 @@ export function filesText({files, total}: Standing): string {
   return `${files}${all} ${(total?.files ?? files) === 1 ? 'file' : 'files'}`;
 }
 
+/** Says that the service is away, and since when; empty while it is there. */
+export function unavailableText({unavailableSince: since}: Standing): string {
+  if (since === undefined) return '';
+  return `the service has been unavailable since ${new Date(since).toTimeString().slice(0, 8)}`;
+}
+
 /** The progress of a run in percent of its bytes; undefined while the total is unknown. */
 export function standingPercent({done, total}: Standing): number | undefined {
   if (!total?.isComplete || total.bytes === 0) return undefined;
@@ -186,7 +203,8 @@ export function standingBar(standing: Standing, width: number): string {
 }
 
 /** The progress for programs. */
-export function standingFields({files, done, rate, total, secondsLeft}: Standing): Record<string, number> {
+export function standingFields(standing: Standing, now: number): Record<string, number> {
+  const {files, done, rate, total, secondsLeft, unavailableSince: since} = standing;
   const whole = total?.isComplete ? total : undefined;
   return defined({
     files,
@@ -195,5 +213,6 @@ export function standingFields({files, done, rate, total, secondsLeft}: Standing
     totalBytes: whole?.bytes,
     bytesPerSecond: Math.round(rate),
     secondsLeft: secondsLeft === undefined ? undefined : Math.ceil(secondsLeft),
+    unavailableSeconds: since === undefined ? undefined : Math.round((now - since) / 1000),
   });
 }

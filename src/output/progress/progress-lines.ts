@@ -2,7 +2,7 @@ import {cellsOf, cutEnd, cutMiddle} from '../cells.ts';
 import {printable} from '../escape.ts';
 import {formatBytes, formatDuration} from '../units.ts';
 import type {FileInFlight, Standing} from './meter.ts';
-import {filesText, standingBar, standingPercent, standingTexts} from './meter.ts';
+import {filesText, standingBar, standingPercent, standingTexts, unavailableText} from './meter.ts';
 
 /** The least cells for a name; it gets a third of the line if that is more. */
 const narrowestName = 12;
@@ -20,9 +20,11 @@ export function batchLines(standing: Standing, counts: Counts, room: number): st
   const shorter =
     percent === undefined ? texts : [...texts.map(text => `${percent}%  ${text}`), `${percent}%`];
   const files = filesText(standing);
+  const unavailable = unavailableText(standing);
   return [
     longestFitting(bar === '' ? shorter : [`${bar}  ${full}`], room),
     `  ${longestFitting([...counts.map(text => `${files}: ${text}`), files], room - 2)}`,
+    ...(unavailable === '' ? [] : [`  ${cutEnd(unavailable, room - 2)}`]),
   ];
 }
 
@@ -36,9 +38,14 @@ export function fileLine(file: FileInFlight, now: number, room: number): string 
 
 function fileTexts({size, sent, start, waiting}: FileInFlight, now: number, room: number): string[] {
   if (waiting === undefined) return progressTexts(size, sent, now - start);
-  const seconds = Math.ceil((waiting.until - now) / 1000);
-  const when = seconds > 0 ? `next try in ${seconds} s` : 'trying again';
+  const when = whenText(waiting.until, now);
   return [cutEnd(`${when}: ${printable(waiting.why)}`, Math.max(room, when.length + 12)), when];
+}
+
+function whenText(until: number | undefined, now: number): string {
+  if (until === undefined) return 'waiting for the service';
+  const seconds = Math.ceil((until - now) / 1000);
+  return seconds > 0 ? `next try in ${seconds} s` : 'trying again';
 }
 
 /** The progress of an upload: percent, bytes, rate and time left; then ever shorter texts. */

@@ -7,8 +7,8 @@ import {batchLines, type Counts, fileLine} from './progress-lines.ts';
 
 /** The most lines for files; further files are counted. */
 const mostFiles = 8;
-/** Lines that are not for files: the batch, its counts, the number of further files, and the cursor. */
-const otherLines = 4;
+/** Lines that are not for files: the batch, its counts, an outage, the number of further files, and the cursor. */
+const otherLines = 5;
 /** How often the drawing is updated. */
 const composeMs = 100;
 

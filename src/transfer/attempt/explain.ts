@@ -1,4 +1,5 @@
 import {MediaError, type MediaErrorDetails} from '../../errors.ts';
+import {isOutOfDescriptors} from '../../lib/system-code.ts';
 import type {Refused} from '../../service/uploader.ts';
 import type {Decision, Failure, Phase} from './retry.ts';
 
@@ -151,6 +152,16 @@ function outcomeUnknown(phase: Phase, failure: Failure, error: MediaError): Medi
   );
 }
 
+/** Where other files took all descriptors, not even a module that decides a type can be loaded; anything else is a bug. */
+export function unsent(name: string, error: unknown): MediaError {
+  if (error instanceof MediaError) return error;
+  if (!isOutOfDescriptors(error)) throw error;
+  return new MediaError('too_many_open_files', `${name} was not sent: too many files are open.`, {
+    hint: 'Raise the limit with ulimit -n, or lower --concurrency.',
+    cause: error,
+  });
+}
+
 /** What is told of a file that is stored while its journal could not take that. */
 export function unrecorded(name: string, error: MediaError): MediaError {
   return error.reworded({
@@ -191,8 +202,8 @@ export function sentence(text: string): string {
   return /[.!?。！？…]$/.test(text) ? text : `${text}.`;
 }
 
-/** In the largest unit that leaves a number of some size. */
-function longTime(ms: number): string {
+/** A duration in the largest unit that leaves a number of some size. */
+export function longTime(ms: number): string {
   if (ms >= 2 * 3_600_000) return `${Math.round(ms / 3_600_000)} hours`;
   return ms >= 120_000 ? `${Math.round(ms / 60_000)} minutes` : seconds(ms);
 }

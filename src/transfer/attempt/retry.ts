@@ -1,4 +1,4 @@
-import type {MediaError} from '../../errors.ts';
+import {isUnreachable, type MediaError} from '../../errors.ts';
 import type {Refused, Unreadable} from '../../service/uploader.ts';
 
 /**
@@ -37,23 +37,19 @@ const retry: Decision = {action: 'retry'};
 const fail: Decision = {action: 'fail', halt: 'never'};
 const unknown: Decision = {action: 'unknown'};
 
-const passingErrors = new Set([
-  'dns_unavailable',
-  'connection_refused',
-  'connect_timeout',
-  'connect_failed',
-  'too_many_open_files',
-]);
-
-/** Decides what to do about a failure in a phase. A pure function. */
-export function decide(phase: Phase, failure: Failure): Decision {
+/**
+ * Decides what to do about a failure in a phase. `isKeyKnown`: whether the service honours Idempotency-Key and may know this
+ * one from an earlier attempt. A pure function.
+ */
+export function decide(phase: Phase, failure: Failure, isKeyKnown = false): Decision {
   switch (failure.kind) {
     case 'error':
-      return passingErrors.has(failure.error.code) ? retry : fail;
+      return isUnreachable(failure.error) || failure.error.code === 'too_many_open_files' ? retry : fail;
     case 'premature':
       return fail;
     case 'refused':
-      return decideRefusal(phase, failure);
+      // It still works on the earlier attempt.
+      return failure.status === 409 && isKeyKnown ? retry : decideRefusal(phase, failure);
     case 'stopped':
       return phase === 'released' ? unknown : fail;
     case 'connection':
@@ -72,6 +68,23 @@ function decideRefusal(phase: Phase, refusal: Refused): Decision {
     return refusal.longWaitMs === undefined ? retry : fail;
   if (status === 408 || status >= 500) return phase === 'released' ? unknown : retry;
   return fail;
+}
+
+/**
+ * What the end of an attempt says of the service: a record or a plain refusal come from it; `away` is what an outage looks
+ * like, directly or from behind a gateway; anything else says nothing.
+ */
+export type Sign = 'stored' | 'refused' | 'away' | 'neither';
+
+/** Reads the sign of a failed attempt. A pure function. */
+export function signOf(failure: Failure, decision: Decision): Sign {
+  if (failure.kind === 'stopped') return 'neither';
+  if (decision.action === 'unknown') return 'away';
+  if (failure.kind === 'error') return isUnreachable(failure.error) ? 'away' : 'neither';
+  if (failure.kind !== 'refused') return 'neither';
+  const {status} = failure;
+  if (status === 502 || status === 504 || (status === 503 && !isOfService(failure))) return 'away';
+  return decision.action === 'fail' || status === 429 || status === 503 ? 'refused' : 'neither';
 }
 
 /** Gateways answer 503, with Retry-After too, while the service behind them still stores what it was sent. */

@@ -8,6 +8,8 @@ import {
   type Phase,
   parseRetryAfter,
   RetryBudget,
+  type Sign,
+  signOf,
 } from '../../../src/transfer/attempt/retry.ts';
 
 const error = (code: ErrorCode): Failure => ({kind: 'error', error: new MediaError(code, 'A sentence.')});
@@ -15,6 +17,10 @@ const refused = (status: number, rest: Partial<Refused> = {}): Failure => ({
   kind: 'refused',
   status,
   ...rest,
+});
+const proxyAnswered = (status: number): Failure => ({
+  kind: 'error',
+  error: new MediaError('proxy_failed', 'A sentence.', {status}),
 });
 const connection: Failure = {kind: 'connection', cause: new Error('other side closed')};
 const stall: Failure = {kind: 'stall', afterMs: 1};
@@ -43,7 +49,8 @@ const rows: [phases: Phase[], what: string, failure: Failure, expected: Verdict]
   [['connecting'], 'any other failure to connect', error('connect_failed'), 'retry'],
   [['connecting'], 'ENOTFOUND', error('host_not_found'), 'fail'],
   [['connecting'], 'a bad certificate', error('tls_failed'), 'fail'],
-  [['connecting'], '407 of a proxy', error('proxy_failed'), 'fail'],
+  [['connecting'], '407 of a proxy', proxyAnswered(407), 'fail'],
+  [['connecting'], '502 of a proxy', proxyAnswered(502), 'retry'],
   [['opening'], 'a missing file', error('file_missing'), 'fail'],
   [['opening'], 'an unreadable file', error('file_unreadable'), 'fail'],
   [['opening'], 'a directory or device', error('not_a_file'), 'fail'],
@@ -92,6 +99,34 @@ describe('decide', () => {
       expect(phases.map(phase => verdict(phase, failure))).toEqual(phases.map(() => expected));
     });
   }
+});
+
+test.each(everyPhase)('%s: 409 where the service may know the key of an earlier attempt: retry', phase => {
+  expect(decide(phase, refused(409), true)).toEqual({action: 'retry'});
+  expect(decide(phase, refused(415), true)).toEqual({action: 'fail', halt: 'never'});
+});
+
+const signs: [string, Phase, Failure, Sign][] = [
+  ['502 from a gateway', 'held', refused(502), 'away'],
+  ['503 from a gateway', 'held', refused(503), 'away'],
+  ['504 from a gateway', 'released', refused(504), 'away'],
+  ['503 with an error record', 'released', refused(503, {message: 'Busy.', serviceCode: 1}), 'refused'],
+  ['429', 'held', refused(429), 'refused'],
+  ['415', 'released', refused(415), 'refused'],
+  ['500 after the release', 'released', refused(500), 'away'],
+  ['500 before it', 'held', refused(500), 'neither'],
+  ['a refused connection', 'connecting', error('connection_refused'), 'away'],
+  ['a name that cannot be looked up now', 'connecting', error('dns_unavailable'), 'away'],
+  ['CONNECT that got 503', 'connecting', proxyAnswered(503), 'away'],
+  ['CONNECT that got 407', 'connecting', proxyAnswered(407), 'neither'],
+  ['a source that changed', 'held', error('source_changed'), 'neither'],
+  ['a connection that broke after the release', 'released', connection, 'away'],
+  ['a connection that broke before it', 'held', connection, 'neither'],
+  ['a signal after the release', 'released', stopped, 'neither'],
+];
+
+test.each(signs)('the sign of %s, %s', (_what, phase, failure, expected) => {
+  expect(signOf(failure, decide(phase, failure))).toBe(expected);
 });
 
 describe('backoffMs', () => {

@@ -1,6 +1,12 @@
 import type {Invocation} from '../../../cli/invocation.ts';
 import type {Clock} from '../../../host.ts';
-import {filesText, Meter, standingFields, standingText} from '../../../output/progress/meter.ts';
+import {
+  filesText,
+  Meter,
+  standingFields,
+  standingText,
+  unavailableText,
+} from '../../../output/progress/meter.ts';
 import {mayAnimate, mayColor} from '../../../output/terminal.ts';
 import type {TransferObserver} from '../../../transfer/batch.ts';
 import type {Inputs} from '../setup/inputs.ts';
@@ -40,8 +46,9 @@ export async function watchUpload(
   const meter = new Meter(host.clock);
   const tell = () => {
     const standing = meter.standing();
-    const text = `${tally.summary()}; ${filesText(standing)}, ${standingText(standing)}`;
-    report.progress(text, {...tally.fields(), ...standingFields(standing)});
+    const parts = [`${filesText(standing)}, ${standingText(standing)}`, unavailableText(standing)];
+    const text = [tally.summary(), ...parts.filter(part => part !== '')].join('; ');
+    report.progress(text, {...tally.fields(), ...standingFields(standing, host.clock.now())});
   };
   const shown = await show(invocation, inputs.several, meter, {tell, counts: () => tally.counts()});
   const surveyed = new AbortController();
@@ -64,8 +71,15 @@ export async function watchUpload(
       finished: position => meter.finished(position),
       retrying(position, name, error, waitMs) {
         meter.waiting(position, waitMs, error.message);
-        report.trace(`${name}: ${error.message} Next try in ${Math.round(waitMs)} ms.`);
+        const when = waitMs === undefined ? 'when the service is back' : `in ${Math.round(waitMs)} ms`;
+        report.trace(`${name}: ${error.message} Next try ${when}.`);
         report.causes(error);
+      },
+      unavailable(since) {
+        meter.unavailable(since);
+        report.trace(
+          since === undefined ? 'The service is back.' : 'The service is unavailable: waiting for it.',
+        );
       },
       warning,
     },

@@ -12,6 +12,7 @@ const passing: ReadonlySet<ErrorCode> = new Set([
   'connection_refused',
   'connect_timeout',
   'connect_failed',
+  'outage',
   'proxy_failed',
   'rate_limited',
   'service_unavailable',

@@ -1,14 +1,15 @@
 import {expect, test} from 'vitest';
 import {systemClock} from '../../src/host.ts';
-import {postWithoutBody} from '../../src/http/http.ts';
+import {sendHead} from '../../src/http/http.ts';
 import {silentServer} from '../support/silent-peers.ts';
 
 test.each(['before it begins', 'while it waits for TLS'])('a request aborted %s: no answer', async when => {
   const peer = await silentServer();
   const controller = new AbortController();
   if (when === 'before it begins') controller.abort();
-  const answer = postWithoutBody(
+  const answer = sendHead(
     {
+      method: 'POST',
       url: new URL(`https://127.0.0.1:${peer.port}/`),
       headers: {},
       waitMs: 60_000,

@@ -5,8 +5,9 @@ import {Connector} from './connector.ts';
 import type {HttpAnswer} from './message.ts';
 import type {ConnectionOptions} from './options.ts';
 
-/** The head of a POST whose body is announced but never sent. */
-export interface UnsentRequest {
+/** A request without a body; that of a POST may be announced, but is never sent. */
+export interface HeadRequest {
+  method: 'GET' | 'POST';
   url: URL;
   headers: Record<string, string>;
   /** How long to wait for the response. */
@@ -18,18 +19,18 @@ export interface UnsentRequest {
 const longestAnswer = 64 * 1024;
 
 /**
- * Sends the head of a POST, never its body, and closes the connection. Resolves with the response, or with undefined if there
+ * Sends the head of a request over a new connection, which is closed then. Resolves with the response, or with undefined if there
  * is none in time or the signal is aborted; rejects with a MediaError if no connection can be made. undici cannot do this: it
  * sends no head before it has the first byte of the body.
  */
-export async function postHead(
-  {url, headers, waitMs, signal}: UnsentRequest,
+export async function answerToHead(
+  {method, url, headers, waitMs, signal}: HeadRequest,
   options: ConnectionOptions,
 ): Promise<HttpAnswer | undefined> {
   const socket = await connect(url, options, signal);
   if (socket === undefined) return undefined;
   const request = startRequest({
-    method: 'POST',
+    method,
     path: url.pathname,
     headers: {host: url.host, 'user-agent': options.userAgent, 'accept-encoding': 'identity', ...headers},
     createConnection: () => socket,

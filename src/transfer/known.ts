@@ -1,0 +1,18 @@
+import type {MediaError} from '../errors.ts';
+import type {Journal, Known} from '../journal/journal.ts';
+import {parseRecord, type ReceivedRecord} from '../service/record.ts';
+import {unknownSince} from './attempt/explain.ts';
+
+/** How a file that a journal knows ended in an earlier run; throws if its record there is damaged. */
+export async function endOfKnown(
+  known: Known,
+  name: string,
+  reader: Journal['reader'] | undefined,
+): Promise<{status: 'unknown'; error: MediaError} | {status: 'skipped'; received: ReceivedRecord}> {
+  if (known.status === 'unknown') return {status: 'unknown', error: unknownSince(name)};
+  const received = parseRecord(known.recordJson);
+  if (!('problem' in received)) return {status: 'skipped', received};
+  // Sending it again would store it twice.
+  const what = `holds a record that is ${received.problem}`;
+  throw (await reader?.damage(known.entry, what)) ?? new Error(what);
+}

@@ -1,0 +1,177 @@
+import {MediaError} from '../errors.ts';
+import type {Clock} from '../host.ts';
+import {Stop} from '../lib/stop.ts';
+import type {Uploader} from '../service/uploader.ts';
+import {longTime} from './attempt/explain.ts';
+import {backoffMs, type Sign} from './attempt/retry.ts';
+import type {Gate} from './gate.ts';
+
+/** How many files must end like this, one after the other, to make an outage; fewer if fewer are under way. */
+const mostSuspects = 3;
+
+export interface OutageOptions {
+  clock: Clock;
+  random: () => number;
+  /** Closed while the service asks to wait. */
+  gate: Gate;
+  /** The service's host and port, for messages. */
+  host: string;
+  /** How many files are uploaded at a time. */
+  concurrency: number;
+  /** How long an outage may last, in milliseconds. */
+  maxWaitMs: number;
+  /** Asks without a file whether the service is there: resolves to why not, as a sentence, or to undefined. */
+  probe: Uploader['whyAway'];
+  /** Is told when an outage begins, with the time of its first sign, and with undefined when it is over. */
+  onChange: (since: number | undefined) => void;
+  /** Is told when an outage has lasted too long. */
+  onEnd: (error: MediaError) => void;
+}
+
+/**
+ * Notices that the service is away, and keeps all workers from sending until it is back: a gateway answers 502 for each file
+ * after it was sent, so that each would be unknown. While it is away one file at a time, the scout, asks for the service
+ * without being sent, and goes alone once there is an answer; the others follow when it is stored or plainly refused.
+ */
+export class Outage {
+  readonly #options: OutageOptions;
+  /** Files that have ended like this since the last one that was stored. */
+  readonly #suspects = new Set<number>();
+  readonly #underWay = new Set<number>();
+  /** The files of which an attempt is under way. */
+  readonly #sending = new Set<number>();
+  readonly #waiting: {file: number; wake: () => void}[] = [];
+  readonly #over = new Stop();
+  /** The scout's wait between two probes. */
+  #pause = new Stop();
+  #scout: number | undefined;
+  #isClosed = false;
+  #probes = 0;
+  /** When the first suspect ended, on the monotonic clock. */
+  #since = 0;
+  #end: MediaError | undefined;
+
+  constructor(options: OutageOptions) {
+    this.#options = options;
+  }
+
+  /** A file is about to be sent, in one attempt or several. */
+  begin(file: number): void {
+    this.#underWay.add(file);
+  }
+
+  /** Nothing more is sent of a file. */
+  finish(file: number): void {
+    this.#underWay.delete(file);
+    if (this.#scout === file || this.#sending.has(file)) this.ended(file, 'neither');
+  }
+
+  /** The run ends: nobody waits any longer. Where a deadline ends the wait for a service, that is told of the service. */
+  abandon(why?: MediaError): void {
+    if (this.#isClosed && why?.code === 'deadline_exceeded' && !this.#over.aborted)
+      this.#end = this.#error('The deadline of this run has passed.', 'Allow more time with --deadline.');
+    this.#over.abort(new Error('The run ends.'));
+    this.#pause.abort(undefined);
+    this.#wakeAll();
+  }
+
+  /** Resolves when a file may be sent or the run ends; to why, if the service has been away for too long. */
+  async pass(file: number): Promise<MediaError | undefined> {
+    try {
+      await this.#passed(file);
+    } catch (error) {
+      if (!this.#over.aborted) throw error;
+    }
+    return this.#end;
+  }
+
+  async #passed(file: number): Promise<void> {
+    for (;;) {
+      await this.#options.gate.pass(this.#over);
+      this.#over.throwIfAborted();
+      if (this.#mayGo) break;
+      this.#scout ??= file;
+      if (this.#scout !== file) await this.#turn(file);
+      else if ((await this.#isBack()) && this.#scout === file) break;
+    }
+    this.#sending.add(file);
+  }
+
+  /** Takes into account how an attempt has ended. Whether another one costs the file no retry: the service is away for all. */
+  ended(file: number, sign: Sign, why = ''): boolean {
+    const wasAlone = this.#scout === file;
+    this.#sending.delete(file);
+    if (sign === 'away') this.#suspect(file, wasAlone, why);
+    else if (sign === 'stored' ? wasAlone || !this.#isClosed : sign === 'refused' && wasAlone) this.#reopen();
+    if (wasAlone) this.#scout = this.#waiting[0]?.file;
+    this.#wakeAll();
+    return sign === 'away' && this.#isClosed && !wasAlone;
+  }
+
+  /** With a suspect, no more are sent at a time than may become unknown before the gate closes. */
+  get #mayGo(): boolean {
+    if (this.#isClosed) return false;
+    const most = Math.max(mostSuspects, this.#options.concurrency);
+    return this.#suspects.size === 0 || this.#suspects.size + this.#sending.size < most;
+  }
+
+  #suspect(file: number, wasAlone: boolean, why: string): void {
+    const {clock, onChange, probe} = this.#options;
+    if (probe === undefined) return;
+    if (this.#suspects.size === 0) this.#since = clock.monotonic();
+    this.#suspects.add(file);
+    if (wasAlone) this.#giveUpInTime(why);
+    if (this.#isClosed || this.#suspects.size < Math.min(mostSuspects, this.#underWay.size)) return;
+    this.#isClosed = true;
+    onChange(clock.now() - this.#awayMs);
+  }
+
+  #reopen(): void {
+    if (this.#isClosed) this.#options.onChange(undefined);
+    this.#isClosed = false;
+    this.#suspects.clear();
+    this.#scout = undefined;
+    this.#probes = 0;
+    this.#pause.abort(undefined);
+    this.#pause = new Stop();
+  }
+
+  get #awayMs(): number {
+    return this.#options.clock.monotonic() - this.#since;
+  }
+
+  /** Asks once, after a while that grows from time to time. */
+  async #isBack(): Promise<boolean> {
+    const {clock, random, maxWaitMs, probe} = this.#options;
+    const waitMs = Math.min(backoffMs(this.#probes, random), maxWaitMs - this.#awayMs);
+    this.#probes += 1;
+    await clock.sleep(Math.max(0, waitMs), this.#pause).catch(() => {});
+    this.#over.throwIfAborted();
+    if (this.#mayGo) return false;
+    const why = await probe?.(this.#over);
+    this.#over.throwIfAborted();
+    if (why !== undefined) this.#giveUpInTime(why);
+    return why === undefined;
+  }
+
+  #giveUpInTime(why: string): void {
+    if (this.#awayMs < this.#options.maxWaitMs || this.#over.aborted) return;
+    this.#end = this.#error(why, 'Try again when it is back, or wait longer for it with --retry-max-wait.');
+    this.#options.onEnd(this.#end);
+  }
+
+  #error(why: string, hint: string): MediaError {
+    const sentence = `${this.#options.host} was unavailable for ${longTime(this.#awayMs)}.`;
+    return new MediaError('outage', `${sentence} ${why}`, {hint});
+  }
+
+  #turn(file: number): Promise<void> {
+    return new Promise(wake => {
+      this.#waiting.push({file, wake});
+    });
+  }
+
+  #wakeAll(): void {
+    for (const {wake} of this.#waiting.splice(0)) wake();
+  }
+}
