@@ -2,7 +2,7 @@ import {onTestFinished} from 'vitest';
 import {type EmbeddedService, type ServiceOptions, startEmbeddedService} from '../../src/embedded/service.ts';
 import {Sandbox, temporaryDirectory} from './media.ts';
 
-/** An embedded service for the current test, with a key for everything. */
+/** An embedded service for the current test, with a key that has all permissions. */
 export async function embeddedService(
   options: Partial<ServiceOptions> = {},
 ): Promise<{service: EmbeddedService; key: string}> {
@@ -11,7 +11,7 @@ export async function embeddedService(
   return {service, key: await service.createKey()};
 }
 
-/** A sandbox whose environment names an embedded service and a key for it. */
+/** A sandbox whose environment sets an embedded service and a key for it. */
 export async function connectedSandbox(
   options: Partial<ServiceOptions> = {},
 ): Promise<{service: EmbeddedService; key: string; sandbox: Sandbox}> {

@@ -6,13 +6,13 @@ import {onTestFinished} from 'vitest';
 
 /** A service under real-looking https names, reached through a proxy, for examples that must run as printed. */
 export interface ExampleService {
-  /** The proxy that leads every name to the service: the value of HTTPS_PROXY. */
+  /** The value of HTTPS_PROXY: a proxy that leads every host name to the service. */
   proxyUrl: string;
   /** The certificate to trust, PEM. */
   certificate: string;
 }
 
-/** Puts TLS for these host names, and a proxy that knows them, in front of a service on loopback. */
+/** Puts a TLS server for these host names, and a proxy for them, in front of a service on loopback. */
 export async function exampleService(origin: URL, hostNames: readonly string[]): Promise<ExampleService> {
   const {private: key, cert} = await generate([{name: 'commonName', value: hostNames[0] ?? ''}], {
     extensions: [{name: 'subjectAltName', altNames: hostNames.map(value => ({type: 2, value}))}],
@@ -28,7 +28,8 @@ export async function exampleService(origin: URL, hostNames: readonly string[]):
       },
     );
     forward.on('error', () => outgoing.destroy());
-    // A request that is broken off, as media doctor's look at the upload path is, breaks off at the service as well.
+    // If the client aborts a request, as media doctor does when it checks the upload path, it is aborted at the service
+    // too.
     incoming.on('close', () => {
       if (!incoming.complete) forward.destroy();
     });

@@ -11,7 +11,7 @@ export interface Example {
   file: string;
   /** The line of the opening fence, counted from 1. */
   line: number;
-  /** What stands after the opening fence, '' where nothing does. */
+  /** The language after the opening fence; '' if there is none. */
   language: string;
   code: string;
 }
@@ -43,12 +43,12 @@ export function withoutBlocks(text: string): string {
   return text.replace(/^( *)(```+|~~~+).*\n[\s\S]*?^\1\2$/gm, '');
 }
 
-/** What stands between single backquotes in a Markdown text, outside its fenced blocks. */
+/** The inline code of a Markdown text: what is between single backquotes, outside its fenced blocks. */
 export function inlineCodeOf(text: string): string[] {
   return [...withoutBlocks(text).matchAll(/`([^`\n]*)`/g)].map(([, code = '']) => code);
 }
 
-/** The code of the only block of this file in this language that holds this text. */
+/** The code of the only block of this file in this language that contains this text. */
 export function example(file: string, language: string, text = ''): string {
   const found = examplesIn(file).filter(block => block.language === language && block.code.includes(text));
   if (found.length !== 1) throw new Error(`${file} has ${found.length} ${language} blocks with "${text}".`);

@@ -12,7 +12,7 @@ export function expand(
   return expandInputs(request, {cwd, stdin: () => stdinOf(stdin), temporaryDirectory: cwd});
 }
 
-/** The sources, each as its name, and its relative path where that is another; what is hidden is marked as such. */
+/** The sources, each as its name, plus its relative path if that differs; hidden files are marked. */
 export async function list(
   cwd: string,
   request: InputRequest,
@@ -34,7 +34,7 @@ export async function contentOf(source: Source): Promise<string> {
   }
 }
 
-/** The error that a source rejects with when it is opened. */
+/** The error that opening a source rejects with. */
 export async function refusal(
   source: Source | undefined,
 ): Promise<{code: string; message: string; hint?: string}> {

@@ -1,17 +1,17 @@
-/** A file of a format that few programs write, as small as its readers know it by: its name, bytes and media type. */
+/** A file of a rare format, as small as its readers still recognise: its name, bytes and media type. */
 export interface SmallFile {
   name: string;
   bytes: Buffer;
   type: string;
 }
 
-/** Bytes from text, a character each. */
+/** Bytes from text, one per character. */
 export const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
 const hex = (digits: string) => Buffer.from(digits.replaceAll(' ', ''), 'hex');
 const zeros = (length: number) => Buffer.alloc(length);
 
-/** Bytes that are no text and nothing else. */
+/** Bytes that are neither text nor any other known format. */
 const samples = hex('00010203fffe8081'.repeat(8));
 
 const tiff = hex('49492a00 08000000 0100 0001 0300 01000000 01000000 00000000'.padEnd(64, '0'));

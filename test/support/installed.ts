@@ -3,16 +3,19 @@ import {delimiter, join} from 'node:path';
 import type {TestContext} from 'vitest';
 import packages from './programs.json' with {type: 'json'};
 
-/** A program that some test needs and that not every machine has; programs.json names Debian's package, or null. */
+/** A program that some tests need and that not every machine has; programs.json has its Debian package, or null. */
 export type Program = keyof typeof packages;
 
-/** Skips the test, and says so, where one of the programs is not installed. */
+/** Skips the test, with the reason, if one of the programs is not installed. */
 export function needPrograms(context: TestContext, programs: readonly Program[]): void {
   const reason = whatIsMissing(programs);
   if (reason !== undefined) notRun(context, reason);
 }
 
-/** Why tests that need these programs cannot run here, with the command that helps; undefined where all are installed. */
+/**
+ * Why tests that need these programs cannot run here, with the command that installs them; undefined if all are
+ * installed.
+ */
 export function whatIsMissing(
   programs: readonly Program[],
   searchPath = process.env['PATH'] ?? '',
@@ -24,7 +27,7 @@ export function whatIsMissing(
   return `not installed: ${missing.join(', ')}${command}`;
 }
 
-/** Skips the test, and says so. */
+/** Skips the test with this reason. */
 export function notRun({skip, task}: TestContext, reason: string): never {
   process.stderr.write(`NOT RUN: ${task.name}: ${reason}\n`);
   return skip(reason);

@@ -17,12 +17,12 @@ export function sha256(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** A host whose working directory is the given one. */
+/** A host with this working directory. */
 export function hostIn(directory: string, changes: Partial<Host> = {}): Host {
   return {...systemHost(), cwd: () => directory, ...changes};
 }
 
-/** The same open file, but for what is changed. */
+/** The same open file with some methods replaced. */
 export function changedHandle(handle: JournalHandle, changes: Partial<JournalHandle>): JournalHandle {
   return {
     fd: handle.fd,
@@ -35,13 +35,13 @@ export function changedHandle(handle: JournalHandle, changes: Partial<JournalHan
   };
 }
 
-/** What the journals of tests are about. */
+/** The service that the journals of tests belong to. */
 export const scope: Scope = {service: 'https://media.example'};
 
-/** Their first line. */
+/** The first line of such a journal. */
 export const header = '{"journal":"media","version":2,"service":"https://media.example"}';
 
-/** A journal in a directory of its own. */
+/** A journal in its own directory. */
 export class Bench {
   readonly directory: string;
   readonly host: Host;
@@ -59,7 +59,7 @@ export class Bench {
     return journal;
   }
 
-  /** Does something with the journal in a run of its own. */
+  /** Opens the journal as a run does, calls the action, and closes it. */
   async run<T>(
     action: (journal: Journal) => Promise<T>,
     path = this.path,
@@ -73,7 +73,7 @@ export class Bench {
     return readFile(path, 'utf8');
   }
 
-  /** The lines of the journal that tell of uploads. */
+  /** The lines of the journal about uploads. */
   async lines(path = this.path): Promise<Record<string, unknown>[]> {
     const lines = (await this.text(path)).split('\n').slice(1, -1);
     const all = lines.map(line => JSON.parse(line) as Record<string, unknown>);
@@ -89,7 +89,7 @@ export async function bench(): Promise<Bench> {
   return new Bench(await temporaryDirectory());
 }
 
-/** Spares the disk where a test opens journals by the thousand. */
+/** Options without syncing to disk, for tests that open journals by the thousand. */
 export const withoutSync: JournalOptions = {
   wrap: handle => ({
     fd: handle.fd,
@@ -103,7 +103,7 @@ export const withoutSync: JournalOptions = {
 
 export type TestInput = JournalInput & {contentType: string; content: string};
 
-/** An input with that content, as a file that was left alone since. */
+/** An input with this content, as a file that has not changed since. */
 export function inputOf(
   path: string | Uint8Array,
   content = `content of ${path}`,
@@ -114,7 +114,7 @@ export function inputOf(
   return {path, size, stat, types: 'extension', contentType: 'image/png', content};
 }
 
-/** The content of an input, to be hashed. */
+/** The content of an input, for hashing. */
 export function sourceOf({content}: TestInput): Hashable {
   const bytes = Buffer.from(content);
   return {
@@ -124,29 +124,29 @@ export function sourceOf({content}: TestInput): Hashable {
   };
 }
 
-/** The same of a large file: no more of it is read than is asked for. */
+/** The same for a large file, which is read only as far as requested. */
 export function largeSourceOf(input: TestInput): Hashable {
   const {size, read} = sourceOf(input);
   return {size, read};
 }
 
-/** For what must not be read. */
+/** Content that must not be read. */
 export const unread: Hashable = {
   size: 0,
   read: () => Promise.reject(new Error('the content was asked for')),
 };
 
-/** Of an unknown outcome: it may be sent again. */
+/** Every unknown upload may be sent again. */
 const always: Resend = {releasedSince: Number.NEGATIVE_INFINITY};
 
-/** Begins an upload that the journal knows nothing of. */
+/** Begins an upload that the journal does not contain yet. */
 export async function begin(journal: Journal, input: TestInput, source = sourceOf(input)) {
   const admission = await journal.admit(input, source, {resend: always});
   if (admission.status !== 'new') throw new Error(`${input.path} is ${admission.status}`);
   return admission.entry;
 }
 
-/** Takes an input as far as told; resolves to its idempotency key. */
+/** Takes an input through an upload up to a given step; resolves to its idempotency key. */
 export async function upload(
   journal: Journal,
   input: TestInput,
@@ -161,7 +161,7 @@ export async function upload(
   return entry.idempotencyKey;
 }
 
-/** What a run does about an input; one that is new is begun and goes no further. */
+/** What the journal says about an input; an upload that is begun by this goes no further. */
 export async function lookup(journal: Journal, input: TestInput, mayResend = false) {
   const options = mayResend ? {resend: always} : {};
   const recalled = await journal.recall(input, options.resend);
@@ -171,7 +171,7 @@ export async function lookup(journal: Journal, input: TestInput, mayResend = fal
   return {status: found.status};
 }
 
-/** The modules that journals need as JavaScript, for processes of their own; resolves to their directory. */
+/** The modules that journals need, compiled to JavaScript for separate processes; resolves to their directory. */
 export async function compiledModules(): Promise<string> {
   const source = fileURLToPath(new URL('../../src', import.meta.url));
   const target = await temporaryDirectory();

@@ -1,4 +1,4 @@
-// jq for machines that have none: flags and one filter as arguments, JSON on standard input.
+// A replacement for jq on machines without it: flags and one filter as arguments, JSON on standard input.
 import {text} from 'node:stream/consumers';
 import jq from 'jq-wasm';
 

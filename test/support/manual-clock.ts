@@ -5,7 +5,7 @@ interface Timer {
   action: () => void;
 }
 
-/** A clock that stands still until it is told to go on; its timers run in order, each `late()` milliseconds late. */
+/** A clock that only moves when told to; its timers run in order, each `late()` milliseconds late. */
 export class ManualClock implements Clock {
   readonly #late: () => number;
   readonly #timers = new Set<Timer>();
@@ -56,7 +56,7 @@ export class ManualClock implements Clock {
     });
   }
 
-  /** Goes on by `ms`; whatever waits for a timer on the way has done its work before the next one runs. */
+  /** Moves on by `ms`; everything that waits for a timer finishes its work before the next timer runs. */
   async advance(ms: number): Promise<void> {
     const end = this.#time + ms;
     for (;;) {
@@ -71,7 +71,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Resolves when all promises that can settle now have done so. */
+/** Resolves when all promises that can settle now have settled. */
 export function settled(): Promise<void> {
   return new Promise(resolve => {
     setImmediate(resolve);

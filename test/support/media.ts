@@ -14,14 +14,17 @@ export function fixture(name: string): string {
   return fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 }
 
-/** A new directory that goes away with the test. */
+/** A new directory that is removed after the test. */
 export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'media-test-'));
   onTestFinished(() => rm(directory, {recursive: true, force: true}));
   return directory;
 }
 
-/** A machine of its own for one test: home, settings, data and temporary files in a directory, nothing inherited. */
+/**
+ * An isolated machine for one test: home, settings, data and temporary files in one directory, and no inherited
+ * environment.
+ */
 export class Sandbox {
   readonly directory: string;
   /** Added to the environment of every run. */
@@ -39,7 +42,7 @@ export class Sandbox {
     };
   }
 
-  /** Runs `media` with these arguments to its end; never rejects, look at exitCode and signal. */
+  /** Runs `media` with these arguments until it ends; never rejects, so check exitCode and signal. */
   async run(parameters: readonly string[], options: Options = {}): Promise<Finished> {
     const {env = this.env, cwd = this.directory, timeout = 25_000, ...others} = options;
     const given = Object.fromEntries(
@@ -51,7 +54,7 @@ export class Sandbox {
     return {stdout, stderr, exitCode, signal};
   }
 
-  /** Starts `media` in a process of its own, to signal it, to read what it writes meanwhile, or to see it end. */
+  /** Starts `media` in a new process, to send it signals, read its output while it runs, or see it end. */
   start(parameters: readonly string[], options: Options = {}) {
     return execa(process.execPath, [program, ...parameters], {
       cwd: this.directory,

@@ -6,19 +6,19 @@ const program = `
   });`;
 
 /**
- * A value of NODE_OPTIONS that has a program tell its greatest resident set on standard error as it ends. On Linux not by
- * its resource usage: that counts what the process was before it became this program, a test's own memory.
+ * A value of NODE_OPTIONS that makes a program print its peak resident set on standard error at its end. On Linux,
+ * resource usage would include the memory of the test process that it was forked from.
  */
 export const tellMemory = `--import=data:text/javascript,${encodeURIComponent(program)}`;
 
 const told = /^memory (\d+)$\n?/m;
 
-/** The greatest resident set that a program told, in bytes; more than any bound if it told none. */
+/** The peak resident set that a program printed, in bytes; greater than any bound if it printed none. */
 export function memoryIn(stderr: string): number {
   return Number(told.exec(stderr)?.[1] ?? Number.POSITIVE_INFINITY) * 1024;
 }
 
-/** What else it wrote. */
+/** The rest of its standard error. */
 export function withoutMemory(stderr: string): string {
   return stderr.replace(told, '');
 }

@@ -8,7 +8,7 @@ import {temporaryDirectory} from './media.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The package as it would be published, packed once for all tests of a file, which calls this at its top. */
+/** The package as it would be published, packed once per test file; call this at the top of the file. */
 export function packedPackage() {
   let made: Promise<{directory: string; tarball: string}> | undefined;
   afterAll(async () => {
@@ -21,7 +21,7 @@ export function packedPackage() {
   };
   return {
     tarball,
-    /** A directory for the current test whose node_modules holds it; its path. */
+    /** A directory for the current test with the package in its node_modules; resolves to its path. */
     async project(): Promise<string> {
       const project = await temporaryDirectory();
       const home = join(project, 'node_modules/media-cli');

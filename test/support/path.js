@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {basename, delimiter, dirname, join} from 'node:path';
 
-/** A search path with the `sbin` beside each `bin`: daemons are not on everybody's PATH. */
+/** A search path with the `sbin` next to each `bin`, since not everybody's PATH includes daemons. */
 export function withDaemons(searchPath = '') {
   const directories = searchPath.split(delimiter);
   const beside = directories

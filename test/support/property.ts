@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {test} from 'vitest';
 
-/** Declares a test that a property holds for 1,000 values; a failure prints the smallest that breaks it, and the seed. */
+/** Declares a test that a property holds for 1,000 values; a failure prints the smallest counterexample and the seed. */
 export function holdsFor<Values extends [unknown, ...unknown[]]>(
   name: string,
   values: {[Index in keyof Values]: fc.Arbitrary<Values[Index]>},
@@ -17,13 +17,13 @@ export function holdsFor<Values extends [unknown, ...unknown[]]>(
   });
 }
 
-/** fast-check's own unit for this takes 110 MB and a second to make, in each process. */
+/** fast-check's own unit for this takes 110 MB and a second to create, in each process. */
 const codePoint = fc
   .integer({min: 0, max: 0x10_ff_ff})
   .filter(value => value < 0xd8_00 || value > 0xdf_ff)
   .map(value => String.fromCodePoint(value));
 
-/** Text with everything in it that is ever awkward. */
+/** Text with all kinds of difficult characters. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   fc.string({unit: codePoint}),
   fc.string({

@@ -1,20 +1,20 @@
 import {type AddressInfo, createServer, type Server, type Socket} from 'node:net';
 import {onTestFinished} from 'vitest';
 
-/** One request as it came over the wire. */
+/** One request as it was received. */
 export interface RawRequest {
-  /** The request line and header lines, in order, as they were sent. */
+  /** The request line and header lines, unchanged and in order. */
   head: string[];
-  /** The bytes of the body that came. */
+  /** The bytes of the body that were received. */
   body: Buffer;
-  /** Content-Length as sent, 0 without one. */
+  /** The Content-Length of the request, 0 without one. */
   contentLength: number;
 }
 
-/** What the server does with one connection; gets the request as far as it has come. */
+/** What the server does with one connection, given what has been received of the request. */
 export type Script = (connection: ScriptedConnection) => Promise<void> | void;
 
-/** A connection in the hands of a script. */
+/** A connection that a script controls. */
 export class ScriptedConnection {
   readonly socket: Socket;
   #received = Buffer.alloc(0);
@@ -39,8 +39,8 @@ export class ScriptedConnection {
   }
 
   /**
-   * Waits for the head and at least `bodyBytes` of the body (all of it by default), or the connection's end. The byte that
-   * a look at the upload path announces is never sent, and not waited for.
+   * Waits for the head and at least `bodyBytes` of the body (all of it by default), or for the end of the connection.
+   * Does not wait for the byte that a check of the upload path announces, since it is never sent.
    */
   async request(bodyBytes = Number.POSITIVE_INFINITY): Promise<RawRequest> {
     for (;;) {
@@ -58,7 +58,7 @@ export class ScriptedConnection {
     return this.#received;
   }
 
-  /** Sends a whole response with Content-Length and ends the connection. */
+  /** Sends a complete response with Content-Length and ends the connection. */
   answer(status: number, body: string | Buffer = '', headers: Record<string, string> = {}): void {
     const bytes = Buffer.from(body);
     const fields = {
@@ -81,7 +81,7 @@ function hasBytes({body, contentLength}: RawRequest, bodyBytes: number): boolean
   return body.length >= Math.min(bodyBytes, contentLength);
 }
 
-/** Whether this is the look at the upload path that login and doctor take. */
+/** Whether this is the check of the upload path by login or doctor. */
 export function isUploadLook({head, contentLength}: RawRequest): boolean {
   return contentLength === 1 && head.includes('content-type: text/plain');
 }
@@ -96,7 +96,7 @@ function parse(bytes: Buffer): RawRequest | undefined {
   return {head, body: bytes.subarray(end + 4), contentLength: Number(length ?? 0)};
 }
 
-/** A server on loopback that does what the test says, byte for byte; ends with the test. */
+/** A server on loopback that does exactly what the test says, byte for byte; it ends with the test. */
 export async function scriptedServer(
   ...scripts: Script[]
 ): Promise<{url: string; requests: RawRequest[]; server: Server}> {
@@ -124,6 +124,6 @@ export async function scriptedServer(
   return {url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, server};
 }
 
-/** A record as the service would answer it. */
+/** A record as the service would return it. */
 export const someRecord =
   '{"id":"m_1","type":"IMAGE","urls":[{"variant":"PUBLIC","url":"https://cdn.example/m_1"}]}';

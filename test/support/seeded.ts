@@ -1,4 +1,4 @@
-/** A sequence of numbers in [0, 1) that a seed determines (mulberry32). */
+/** A sequence of numbers in [0, 1), determined by a seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed | 0;
   return () => {
@@ -9,7 +9,7 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** So many of the items, chosen by chance, in their order. */
+/** This many of the items, selected at random, in their order. */
 export function someOf<Item>(items: readonly Item[], count: number, random: () => number): Item[] {
   const left = items.map((_, index) => index);
   while (left.length > count) left.splice(Math.floor(random() * left.length), 1);

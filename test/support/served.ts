@@ -2,7 +2,7 @@ import {onTestFinished} from 'vitest';
 import {eventually} from '../embedded/support.ts';
 import type {Sandbox} from './media.ts';
 
-/** A `media serve` that runs until the test ends it, or ends. */
+/** A `media serve` that runs until the test ends it, or until the test ends. */
 export async function serve(box: Sandbox, ...parameters: string[]) {
   const child = box.start(['serve', '--port', '0', ...parameters], {buffer: true});
   onTestFinished(() => {

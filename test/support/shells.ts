@@ -6,25 +6,25 @@ import {onTestFinished} from 'vitest';
 import {eventually} from '../embedded/support.ts';
 import {program, type Sandbox, sandbox} from './media.ts';
 
-/** What a shell made of a line when Tab was pressed at its end. */
+/** The effect of pressing Tab at the end of a line. */
 export interface Completed {
-  /** The line as it stands then. */
+  /** The line afterwards. */
   line: string;
-  /** What the terminal showed since: the line as it was drawn, and the candidates where there are several. */
+  /** What the terminal showed after that: the redrawn line, and the candidates if there are several. */
   shown: string;
 }
 
-/** A shell on a pseudo-terminal, as somebody sits before it. */
+/** An interactive shell on a pseudo-terminal. */
 export interface InteractiveShell {
-  /** Types the line and Tab, and gives it up. */
+  /** Types the line and Tab, then discards the line. */
   complete(line: string): Promise<Completed>;
 }
 
-/** Said to the terminal after the line was written, and shown by none: all that came before it has been read then. */
+/** Written to the terminal after the line was dumped, without being shown: everything before it has been read by then. */
 const dumpedMark = '\u001b]9;dumped\u0007';
 const tell = 'printf "\\033]9;dumped\\007"';
 
-/** How a shell is started, and told to write its line to the file $DUMP when Ctrl-G is pressed. */
+/** How to start each shell so that Ctrl-G writes its line to the file $DUMP. */
 const shells = {
   bash: {
     parameters: ['--norc', '--noprofile'],
@@ -42,7 +42,7 @@ const shells = {
   },
 };
 
-/** Starts a shell in the sandbox and has it run these commands, for the current test. */
+/** Starts a shell in the sandbox for the current test and runs these commands in it. */
 export async function interactiveShell(
   name: keyof typeof shells,
   box: Sandbox,
@@ -88,7 +88,7 @@ export async function interactiveShell(
   };
 }
 
-/** A sandbox with `media` on its PATH and, in its directory, the files that completion has to tell apart. */
+/** A sandbox with `media` on its PATH, and with files that completion must distinguish. */
 export async function shellSandbox(): Promise<Sandbox> {
   const box = await sandbox();
   const bin = join(box.directory, 'bin');

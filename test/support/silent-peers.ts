@@ -6,13 +6,13 @@ import {connect, createServer, type Socket} from 'node:net';
 import {onTestFinished} from 'vitest';
 import {listen, portOf} from '../service/support.ts';
 
-/** A machine that does not answer; `reached` resolves once somebody waits for it who did not before. */
+/** A peer that never responds; `reached` resolves when one more client waits for it. */
 export interface SilentPeer {
   port: number;
   reached(): Promise<unknown>;
 }
 
-/** Accepts connections and never writes a byte, unless `greet` does for what comes first. */
+/** Accepts connections and writes nothing, except what `greet` writes first. */
 export async function silentServer(greet: (socket: Socket) => void = () => {}): Promise<SilentPeer> {
   const sockets = new Set<Socket>();
   const server = createServer(socket => {
@@ -29,7 +29,7 @@ export async function silentServer(greet: (socket: Socket) => void = () => {}): 
   return {port: portOf(server), reached: () => connected};
 }
 
-/** The address of a name server that takes questions and answers none; undefined where nobody may listen on its port. */
+/** The address of a name server that never responds; undefined if its port is not permitted. */
 export async function silentNameServer(): Promise<string | undefined> {
   const address = '127.0.0.99';
   const socket = createSocket('udp4').bind(53, address);
@@ -42,14 +42,14 @@ export async function silentNameServer(): Promise<string | undefined> {
   );
 }
 
-/** A proxy that opens its tunnel and lets nothing through. */
+/** A proxy that opens its tunnel and forwards nothing. */
 export function silentTunnel(): Promise<SilentPeer> {
   return silentServer(socket =>
     socket.once('data', () => socket.write('HTTP/1.1 200 Connection established\r\n\r\n')),
   );
 }
 
-/** A port whose listener accepts nothing and whose queue is full: a connection to it is neither made nor refused. */
+/** A port whose listener accepts nothing and whose queue is full: connections to it are neither made nor refused. */
 export async function fullListener(): Promise<SilentPeer> {
   const script = `const server = require('node:net').createServer();
     server.listen(0, '127.0.0.1', 1, () => {
@@ -74,7 +74,7 @@ export async function fullListener(): Promise<SilentPeer> {
   return {port, reached: () => until(() => unansweredAt(port) > already)};
 }
 
-/** How many connections to a port of loopback have been asked for and not been answered. */
+/** How many connections to a port on loopback are still waiting to be accepted. */
 function unansweredAt(port: number): number {
   const pattern = new RegExp(
     `: [0-9A-F]{8}:[0-9A-F]{4} 0100007F:${port.toString(16).toUpperCase().padStart(4, '0')} 02 `,

@@ -1,6 +1,6 @@
 import {BaseSequencer} from 'vitest/node';
 
-/** Files that take longest, most of it waiting, so that nobody waits for them at the end. */
+/** The slowest files. They start first, so that the run does not wait for them at its end. */
 const slow = [
   'machines/slurm',
   'torture/kills',
@@ -19,7 +19,7 @@ const slow = [
   'cli/faults',
 ];
 
-/** Starts the slow files first, the others as vitest does. */
+/** Starts the slow files first, and the others in vitest's order. */
 export class SlowFirst extends BaseSequencer {
   async sort(files) {
     const rank = ({moduleId}) => {

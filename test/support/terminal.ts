@@ -7,11 +7,11 @@ export interface TerminalOptions {
   columns?: number;
   rows?: number;
   env?: Record<string, string>;
-  /** A shell command that gets the program's command line as "$@". */
+  /** A shell command that receives the program's command line as "$@". */
   shell?: string;
 }
 
-/** Runs `media` on a pseudo-terminal of its own. */
+/** Runs `media` on a new pseudo-terminal. */
 export function onTerminal(
   box: Sandbox,
   parameters: readonly string[],
@@ -48,7 +48,10 @@ export function onTerminal(
   };
 }
 
-/** Runs `media` on a pseudo-terminal to its end; resolves to what the terminal got, and the exit status or minus the signal. */
+/**
+ * Runs `media` on a pseudo-terminal until it ends; resolves to the text on the terminal, and the exit status or minus
+ * the signal.
+ */
 export async function runOnTerminal(
   box: Sandbox,
   parameters: readonly string[],

@@ -9,16 +9,16 @@ import {listen, portOf} from '../service/support.ts';
 import {temporaryDirectory} from './media.ts';
 import {someRecord} from './scripted-server.ts';
 
-/** What a certificate is for: a host name or an address. */
+/** The subject of a certificate: a host name or an IP address. */
 export type Name = {type: 2; value: string} | {type: 7; ip: string};
 
-/** The names of this machine that a server on 127.0.0.1 has. */
+/** The names under which a server on 127.0.0.1 can be reached. */
 export const loopbackNames: Name[] = [
   {type: 2, value: 'localhost'},
   {type: 7, ip: '127.0.0.1'},
 ];
 
-/** A certificate that is its own authority, and its key, as PEM text. */
+/** A self-signed certificate and its key, as PEM text. */
 export async function makeCertificate(
   names: Name[],
   lifetime: {notBeforeDate?: Date; notAfterDate?: Date} = {},
@@ -35,7 +35,7 @@ export async function makeCertificate(
   return {certificate: cert, key};
 }
 
-/** Writes PEM text to a file of its own for the current test. */
+/** Writes PEM text to a new file for the current test. */
 export async function pemFile(...texts: string[]): Promise<string> {
   const file = join(await temporaryDirectory(), 'file.pem');
   await writeFile(file, texts.join(''));
@@ -45,16 +45,16 @@ export async function pemFile(...texts: string[]): Promise<string> {
 /** A service over TLS for the current test. */
 export interface TlsService {
   port: number;
-  /** Method and path of each request that it took. */
+  /** Method and path of each request that it received. */
   uploads: string[];
-  /** The Authorization field of each. */
+  /** The Authorization field of each request. */
   authorizations: (string | undefined)[];
-  /** The PEM text of its certificate, and a file that holds it. */
+  /** The PEM text of its certificate, and a file that contains it. */
   pem: string;
   certificate: string;
 }
 
-/** A service that takes every upload, with a certificate of its own for these names. */
+/** A service over TLS that accepts every upload, with a new certificate for these names. */
 export async function tlsService(
   names: Name[] = loopbackNames,
   {notBeforeDate, notAfterDate, ...options}: TlsOptions & {notBeforeDate?: Date; notAfterDate?: Date} = {},

@@ -3,16 +3,16 @@ import {randomUUID} from 'node:crypto';
 import type {Socket} from 'node:net';
 import {fileURLToPath} from 'node:url';
 
-/** How a run of the program ended, and what it wrote. */
+/** How a run of the program ended, and its output. */
 export interface Finished {
   stdout: string;
   stderr: string;
-  /** Undefined where a signal ended it. */
+  /** Undefined if a signal ended it. */
   exitCode: number | undefined;
   signal: NodeJS.Signals | undefined;
 }
 
-/** One command line, and where it runs. */
+/** One command line with its working directory and environment. */
 export interface CommandLine {
   parameters: readonly string[];
   env: Readonly<Record<string, string>>;
@@ -25,9 +25,9 @@ const newline = 10;
 const idle: WarmProgram[] = [];
 
 /**
- * Runs a command line in a process that has loaded the built program already: the same code, streams, environment and
- * directory as in a process of its own, in a twentieth of the processor time. One that leaves anything behind (a timer,
- * a socket, a listener) is the last of its process, so no run meets what another has left.
+ * Runs a command line in a process that has already loaded the built program: with the same code, streams, environment
+ * and directory as in a new process, but in a twentieth of the CPU time. After a run that leaves something behind (a
+ * timer, a socket, a listener), the process is not used again, so that runs cannot affect each other.
  */
 export async function runWarm(line: CommandLine): Promise<Finished> {
   const warm = idle.pop() ?? new WarmProgram();
@@ -36,7 +36,7 @@ export async function runWarm(line: CommandLine): Promise<Finished> {
   return finished;
 }
 
-/** Only what each run sets for itself may differ between two runs of a process: not what Node reads as it starts. */
+/** Two runs of one process may only differ in what each run sets itself, not in what Node reads at its start. */
 export function canRunWarm(parameters: readonly string[], env: Readonly<Record<string, string>>): boolean {
   const [command = ''] = parameters;
   return (
@@ -58,7 +58,7 @@ class WarmProgram {
     });
     // Pipes of a child process are sockets.
     this.#streams = [this.#child.stdout as Socket, this.#child.stderr as Socket];
-    // Once every stream has ended as well, so that nothing it wrote is missed.
+    // Only after every stream has ended, so that no output is missed.
     this.#ended = new Promise(resolve => {
       this.#child.on('close', (code, signal) => resolve({code, signal}));
     });
@@ -76,7 +76,7 @@ class WarmProgram {
       Promise.all([stdout.whole, stderr.whole]).then(() => undefined),
     ]);
     clearTimeout(timer);
-    // The ends of its connections came before the end of what it wrote: a server of the test has seen them then.
+    // The run's connections were closed before its output ended; give the test's servers time to notice.
     for (let turns = 0; turns < 5; turns += 1)
       await new Promise(resolve => {
         setImmediate(resolve);
@@ -97,7 +97,7 @@ class WarmProgram {
     };
   }
 
-  /** Whether the tests' own process stays for it. */
+  /** Whether the process keeps the test process alive. */
   #hold(isHeld: boolean): void {
     const method = isHeld ? 'ref' : 'unref';
     this.#child[method]();
@@ -106,7 +106,7 @@ class WarmProgram {
   }
 }
 
-/** What a stream brings from now on, whole once a line has come in which the mark stands. */
+/** Collects the output of a stream from now on, until a line with the mark has arrived. */
 class Captured {
   readonly #stream: Socket;
   readonly #chunks: Buffer[] = [];
@@ -121,14 +121,14 @@ class Captured {
     });
     this.#onData = chunk => {
       this.#chunks.push(chunk);
-      // Its line is written at once, and is the last: its end comes last, and no more than a piece after the mark.
+      // The line with the mark is written in one piece and comes last.
       if (chunk.at(-1) !== newline) return;
       if (Buffer.concat(this.#chunks.slice(-3)).includes(mark)) resolveWhole();
     };
     stream.on('data', this.#onData);
   }
 
-  /** What has come, as text. */
+  /** The collected output, as text. */
   stop(): string {
     this.#stream.off('data', this.#onData);
     return Buffer.concat(this.#chunks).toString();
