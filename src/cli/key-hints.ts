@@ -71,7 +71,7 @@ export function clearKeyVariable({platform}: Host): string {
 }
 
 /** Gives the error of a refused request a hint that fits the source of the key and the profile. */
-export function inTermsOfKey(error: MediaError, facts: KeyFacts | undefined, host: Host): MediaError {
+export function withKeyHint(error: MediaError, facts: KeyFacts | undefined, host: Host): MediaError {
   if (facts === undefined) return error;
   if (error.code === 'unauthorized') return error.reworded({hint: refusedKeyHint(facts, host)});
   if (error.code !== 'forbidden' && error.code !== 'not_found') return error;

@@ -16,7 +16,7 @@ export function adviseOnUploadPath(
 ): UploadPathAdvice {
   const {href} = uploadUrl(baseUrl);
   switch (verdict.status) {
-    case 'answers':
+    case 'accepts':
       return {
         status: 'ok',
         message: `${href} accepts uploads (returned ${verdict.httpStatus} for a test request)`,

@@ -2,7 +2,7 @@ import {readFile} from 'node:fs/promises';
 import {text as readText} from 'node:stream/consumers';
 import {Command} from 'commander';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../cli/invocation.ts';
-import {inTermsOfKey} from '../cli/key-hints.ts';
+import {withKeyHint} from '../cli/key-hints.ts';
 import {collect} from '../cli/values.ts';
 import {exitStatusOf, MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
@@ -57,7 +57,7 @@ export async function runGraphql(options: GraphqlOptions, invocation: Invocation
     const answer = await send(() => session.client.graphql(request), session.hostName);
     return await printAnswer(answer, session.hostName, invocation);
   } catch (error) {
-    throw error instanceof MediaError ? inTermsOfKey(error, session.keyFacts, invocation.host) : error;
+    throw error instanceof MediaError ? withKeyHint(error, session.keyFacts, invocation.host) : error;
   } finally {
     await session.close();
   }

@@ -3,10 +3,10 @@ import type {Duplex} from 'node:stream';
 import {systemCode} from '../lib/system-code.ts';
 import type {Service} from './api/context.ts';
 import {routeOf} from './api/routes.ts';
-import {answerRaw, answerRefusal} from './exchange/answer.ts';
 import {type ServedConnection, ServedConnections} from './exchange/connection.ts';
 import {checkHost, type Exchange, exchangeOf, isBodyPending} from './exchange/exchange.ts';
 import {Refusal, refusalOf, refusalOfMalformed} from './exchange/refusal.ts';
+import {respondRaw, respondRefusal} from './exchange/respond.ts';
 
 /** An HTTP server over the routes. */
 export interface RoutedServer {
@@ -60,7 +60,7 @@ export function createRoutedServer(service: Service): RoutedServer {
     // Node passes on this socket and does not close it.
     socket.on('error', ignore).once('finish', () => socket.destroy());
     const refusal = new Refusal(405, 'This is not a proxy.', {Allow: 'GET, HEAD, POST'});
-    answerRaw(socket, refusal, commonHeaders, service.clock);
+    respondRaw(socket, refusal, commonHeaders, service.clock);
   });
   server.on('clientError', (error, socket) =>
     onClientError(error, socket, connections.of(socket), service, commonHeaders),
@@ -87,7 +87,7 @@ async function work(exchange: Exchange, service: Service, refusal: Refusal | und
   } catch (error) {
     const known = refusalOf(error);
     if (known === undefined) service.observer.onError(error);
-    answerRefusal(exchange, known ?? new Refusal(500, 'Internal error.'));
+    respondRefusal(exchange, known ?? new Refusal(500, 'Internal error.'));
   }
 }
 
@@ -105,7 +105,7 @@ function onClientError(
     socket.destroy();
   } else if (connection.pending === 0) {
     connection.closing = true;
-    answerRaw(socket, refusalOfMalformed(error), commonHeaders, service.clock);
+    respondRaw(socket, refusalOfMalformed(error), commonHeaders, service.clock);
   }
   // If a request is pending, its response is the last on this connection, and closes it.
 }

@@ -11,12 +11,12 @@ const deepest = 10;
 export function causesOf(error: MediaError): string[] {
   if (error.code === 'internal') return stackOf(error.cause);
   const lines: string[] = [];
-  let told = error.message;
+  let reported = error.message;
   let cause = error.cause;
   for (let depth = 0; depth < deepest && cause !== undefined && cause !== null; depth += 1) {
     const text = describe(cause);
-    if (!told.includes(text)) lines.push(`  cause: ${text}`);
-    told = text;
+    if (!reported.includes(text)) lines.push(`  cause: ${text}`);
+    reported = text;
     cause = cause instanceof Error ? cause.cause : undefined;
   }
   return lines;

@@ -8,7 +8,7 @@ import {parseErrorRecord} from './record.ts';
 /** The result of checking the upload path. */
 export type UploadPathVerdict =
   /** It refuses the request, as it must. */
-  | {status: 'answers'; httpStatus: number}
+  | {status: 'accepts'; httpStatus: number}
   /** A 404 without an error record of the service: nothing accepts uploads there. */
   | {status: 'wrong'; httpStatus: 404}
   /** Redirects are not followed, so uploads will fail. */
@@ -47,5 +47,5 @@ function judge({status, headers, body}: HttpAnswer): UploadPathVerdict {
   // A success is as wrong as a 404, since nothing was sent that could be stored.
   if (status < 300 || status === 403 || status === 404 || status === 405)
     return {status: 'doubtful', httpStatus: status, ...defined({message: record?.message})};
-  return {status: 'answers', httpStatus: status};
+  return {status: 'accepts', httpStatus: status};
 }

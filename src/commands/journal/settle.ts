@@ -12,14 +12,14 @@ import {
 } from '../../journal/journal.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {fromText, normalizeName, toText} from '../../sources/find/walk/names.ts';
-import {answersIn} from './answers.ts';
+import {mediaIdsIn} from './media-ids.ts';
 import type {JournalRequest} from './request.ts';
 import {statusOf, withJournals} from './run.ts';
 
 type Options = Extract<JournalRequest, {action: 'resolve'}>;
 
 /** An upload to settle with its media ID; without an ID, it is sent again. */
-interface Answer {
+interface Decision {
   name: string;
   entry: Entry;
   id?: string | undefined;
@@ -29,16 +29,17 @@ interface Answer {
 export async function resolveUnknown(options: Options, {host, report}: Invocation): Promise<ExitStatus> {
   refuseUnclear(options);
   const {file} = options;
-  const listed = options.uploadedFrom === undefined ? undefined : await answersIn(options.uploadedFrom, host);
+  const listed =
+    options.uploadedFrom === undefined ? undefined : await mediaIdsIn(options.uploadedFrom, host);
   const choose = (reader: JournalReader) =>
     options.what === undefined ? chooseAll(reader, listed) : chooseOne(reader, options, options.what);
   await withJournals([file], host.cwd(), async ([reader]) => reader && void (await choose(reader)));
   const journal = await openJournal(file, host, {note: text => report.note(text)});
   try {
-    const answers = await choose(journal.reader);
-    await settle(journal, answers);
-    if (answers.length === 1 && answers[0] !== undefined) report.note(answerText(answers[0]));
-    else report.note(`${answers.length} unknown uploads were settled.`);
+    const decisions = await choose(journal.reader);
+    await settle(journal, decisions);
+    if (decisions.length === 1 && decisions[0] !== undefined) report.note(decisionText(decisions[0]));
+    else report.note(`${decisions.length} unknown uploads were settled.`);
     const left = await count(journal.reader);
     if (left > 0)
       report.note(
@@ -63,12 +64,12 @@ function refuseUnclear({what, all, uploaded, uploadedFrom, resend}: Options): vo
     throw new MediaError('usage', 'Add either --uploaded with the media ID, or --resend.', {hint});
 }
 
-async function settle(journal: Journal, answers: readonly Answer[]): Promise<void> {
-  for (const {entry, id} of answers)
+async function settle(journal: Journal, decisions: readonly Decision[]): Promise<void> {
+  for (const {entry, id} of decisions)
     await journal.settle(entry, id === undefined ? 'resend' : {uploaded: id});
 }
 
-function answerText({name, id}: Answer): string {
+function decisionText({name, id}: Decision): string {
   return `${name}: ${id === undefined ? 'the next run sends it again' : `recorded as uploaded, ${id}`}.`;
 }
 
@@ -82,19 +83,19 @@ async function count(reader: JournalReader): Promise<number> {
 async function chooseAll(
   reader: JournalReader,
   listed: ReadonlyMap<string, string> | undefined,
-): Promise<Answer[]> {
-  const answers: Answer[] = [];
+): Promise<Decision[]> {
+  const decisions: Decision[] = [];
   for await (const {path, entry} of reader.entriesIn('unknown')) {
     const names = await namesOf(reader, path, entry);
     const found = names.find(name => listed?.has(name));
     if (listed !== undefined && found === undefined) continue;
-    answers.push({
+    decisions.push({
       name: pathFields(path).path,
       entry,
       id: found === undefined ? undefined : listed?.get(found),
     });
   }
-  if (answers.length > 0) return answers;
+  if (decisions.length > 0) return decisions;
   const which = listed === undefined ? '' : ' that the list names';
   throw new MediaError('usage', `The journal ${reader.shown} contains no unknown uploads${which}.`, {
     hint: `To see all uploads: media journal list ${shellQuoted(reader.shown)}`,
@@ -107,7 +108,7 @@ async function namesOf(reader: JournalReader, path: PathKey, entry: Entry): Prom
   return [pathFields(path).path, line.key, ...('sha256' in line ? [line.sha256] : [])];
 }
 
-async function chooseOne(reader: JournalReader, options: Options, what: string): Promise<Answer[]> {
+async function chooseOne(reader: JournalReader, options: Options, what: string): Promise<Decision[]> {
   const path = pathKey(options.base64 ? Buffer.from(what, 'base64') : toText(normalizeName(fromText(what))));
   const [entry = await named(reader, what, 'unknown')] = reader.entriesOf(path, 'unknown');
   if (entry !== undefined) return [{name: what, entry, id: options.uploaded}];

@@ -1,6 +1,6 @@
-import {inTermsOfRun} from '../../cli/hint-commands.ts';
+import {withRunOptions} from '../../cli/hint-commands.ts';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
-import {inTermsOfKey} from '../../cli/key-hints.ts';
+import {withKeyHint} from '../../cli/key-hints.ts';
 import type {Session} from '../../cli/session.ts';
 import {MediaError} from '../../errors.ts';
 import type {EndSignal} from '../../host.ts';
@@ -11,12 +11,12 @@ import {hintOptions} from '../../settings/hint-options.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import type {AfterAction} from './report/after-action.ts';
-import {Audit} from './report/dry-run-totals.ts';
+import {DryRunTotals} from './report/dry-run-totals.ts';
 import {Failures} from './report/failures.ts';
 import {refuseNothing, unfollowedText} from './report/left-out.ts';
 import {openResults} from './report/open-results.ts';
 import {watchUpload} from './report/progress-watch.ts';
-import {Again} from './report/retry-hint.ts';
+import {RetryAdvice} from './report/retry-hint.ts';
 import {Tally} from './report/tally.ts';
 import type {UploadFlags} from './setup/flags.ts';
 import {type DecideType, type Inputs, openInputs} from './setup/inputs.ts';
@@ -36,8 +36,8 @@ export class UploadRun {
   readonly #after: readonly AfterAction[];
   readonly #stop = new Stop<MediaError>();
   readonly #tally: Tally;
-  readonly #audit = new Audit();
-  readonly #again: Again;
+  readonly #dryRunTotals = new DryRunTotals();
+  readonly #retryAdvice: RetryAdvice;
   readonly #failures: Failures;
   readonly #hintOptions: string;
   #signal: EndSignal | undefined;
@@ -56,7 +56,7 @@ export class UploadRun {
     this.#format = format;
     this.#after = after;
     this.#tally = new Tally(options.dryRun);
-    this.#again = new Again(typedCommand(options, invocation));
+    this.#retryAdvice = new RetryAdvice(typedCommand(options, invocation));
     this.#hintOptions = hintOptions(invocation.host, invocation.globals);
     this.#failures = new Failures(invocation, options.failFast === true);
   }
@@ -68,7 +68,7 @@ export class UploadRun {
       await this.#upload(contentType);
     } catch (error) {
       if (!(error instanceof MediaError)) throw error;
-      if (this.#signal === undefined) throw inTermsOfRun(error, this.#hintOptions);
+      if (this.#signal === undefined) throw withRunOptions(error, this.#hintOptions);
     } finally {
       cancelDeadline();
       stopListening();
@@ -160,14 +160,14 @@ export class UploadRun {
   /** The outcome with an error, if it has one, whose hint fits this run's key, profile and service. */
   #worded(outcome: Outcome, session: Session | undefined): Outcome {
     if (!('error' in outcome)) return outcome;
-    const error = inTermsOfKey(outcome.error, session?.keyFacts, this.#invocation.host);
-    return {...outcome, error: inTermsOfRun(error, this.#hintOptions)};
+    const error = withKeyHint(outcome.error, session?.keyFacts, this.#invocation.host);
+    return {...outcome, error: withRunOptions(error, this.#hintOptions)};
   }
 
   async #take(outcome: Outcome, results: Results, several: boolean): Promise<void> {
     this.#tally.add(outcome);
-    this.#audit.add(outcome);
-    this.#again.add(outcome);
+    this.#dryRunTotals.add(outcome);
+    this.#retryAdvice.add(outcome);
     for (const action of this.#after) action.add(outcome);
     this.#failures.add(outcome, several);
     await results.add(outcome);
@@ -216,7 +216,7 @@ export class UploadRun {
     if (session?.embedded && this.#tally.count('uploaded') > 0) {
       report.note("Stored by the embedded service; the record's URLs work while media serve runs.");
     }
-    if (several && this.#options.dryRun) for (const line of this.#audit.lines()) report.note(line);
+    if (several && this.#options.dryRun) for (const line of this.#dryRunTotals.lines()) report.note(line);
     this.#failures.end();
     for (const line of this.#advice(several)) report.note(line);
     if (several) report.note(this.#tally.summary());
@@ -225,8 +225,8 @@ export class UploadRun {
   /** Suggests how to retry what failed. After a signal, only a journal knows what is left. */
   #advice(several: boolean): string[] {
     if (this.#options.dryRun || !several) return [];
-    if (this.#signal === undefined) return this.#again.advice(this.#isRemembered);
-    if (this.#isRemembered) return this.#again.continuation();
+    if (this.#signal === undefined) return this.#retryAdvice.advice(this.#isRemembered);
+    if (this.#isRemembered) return this.#retryAdvice.continuation();
     return ['With --journal FILE, you can stop a run and continue it with the same command.'];
   }
 

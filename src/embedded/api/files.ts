@@ -1,7 +1,7 @@
 import send from 'send';
-import {answerRefusal} from '../exchange/answer.ts';
 import type {Exchange} from '../exchange/exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
+import {respondRefusal} from '../exchange/respond.ts';
 import type {Service} from './context.ts';
 
 /** Lets browsers show uploads as images and videos, and nothing else. */
@@ -51,7 +51,7 @@ export async function sendFile(exchange: Exchange, service: Service, id: string)
         const status = error.status ?? 500;
         const message = messages[status];
         if (message === undefined) return reject(error);
-        answerRefusal(exchange, new Refusal(status, message, error.headers));
+        respondRefusal(exchange, new Refusal(status, message, error.headers));
       })
       .pipe(response);
   });

@@ -16,9 +16,9 @@ import {
 import {createHandler} from 'graphql-http';
 import {limited} from '../../lib/limited.ts';
 import type {MediaRecord} from '../../service/record.ts';
-import {answer, answerJson} from '../exchange/answer.ts';
 import {readBody} from '../exchange/body.ts';
 import type {Exchange} from '../exchange/exchange.ts';
+import {respond, respondJson} from '../exchange/respond.ts';
 import {authorize, ownerOf, type StoredKey} from '../store/keys.ts';
 import {isRecordId} from '../store/record-id.ts';
 import {mediaRecord} from '../store/store.ts';
@@ -81,7 +81,7 @@ const Query = new GraphQLObjectType<unknown, Context>({
     media: {
       type: Media,
       args: {id: {type: nonNull(GraphQLID)}},
-      resolve: (_, {id}: {id: string}, {service}) => told(service, findMedia(service, id)),
+      resolve: (_, {id}: {id: string}, {service}) => reported(service, findMedia(service, id)),
     },
     mediaList: {
       type: nonNull(new GraphQLList(nonNull(Media))),
@@ -91,7 +91,7 @@ const Query = new GraphQLObjectType<unknown, Context>({
         after: {type: GraphQLID, description: 'Only media older than the one of this ID.'},
       },
       resolve: (_, page: {first: number; after?: string | null}, {service}) =>
-        told(service, listMedia(service, page)),
+        reported(service, listMedia(service, page)),
     },
   },
 });
@@ -128,14 +128,14 @@ export async function graphql(exchange: Exchange, service: Service): Promise<voi
   if (result === null) {
     const message =
       status === 415 ? 'Content-Type must be application/json.' : 'The request is not acceptable.';
-    answerJson(exchange, status, {code: status, message}, headers);
+    respondJson(exchange, status, {code: status, message}, headers);
     return;
   }
-  answer(exchange, status, result, headers ?? {});
+  respond(exchange, status, result, headers ?? {});
 }
 
 /** The result of a resolver; reports a failure to the service, since the client does not see it. */
-async function told<T>({observer}: Service, result: Promise<T>): Promise<T> {
+async function reported<T>({observer}: Service, result: Promise<T>): Promise<T> {
   try {
     return await result;
   } catch (error) {

@@ -1,6 +1,6 @@
-import {answerJson} from '../exchange/answer.ts';
 import type {Exchange} from '../exchange/exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
+import {respondJson} from '../exchange/respond.ts';
 import type {Service} from './context.ts';
 import {sendFile} from './files.ts';
 import {upload} from './upload.ts';
@@ -30,7 +30,7 @@ async function lazyGraphql(exchange: Exchange, service: Service): Promise<void> 
 }
 
 async function describe(exchange: Exchange): Promise<void> {
-  answerJson(exchange, 200, {
+  respondJson(exchange, 200, {
     service: 'media embedded service',
     upload: '/v1/media/upload',
     graphql: '/graphql',

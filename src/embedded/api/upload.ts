@@ -1,9 +1,9 @@
 import {createHash} from 'node:crypto';
 import {type FileHandle, open, rm} from 'node:fs/promises';
 import {Writable} from 'node:stream';
-import {answerJson} from '../exchange/answer.ts';
 import {type Exchange, isBodyPending} from '../exchange/exchange.ts';
 import {ClientGone, Refusal} from '../exchange/refusal.ts';
+import {respondJson} from '../exchange/respond.ts';
 import {watchPace} from '../exchange/watch-pace.ts';
 import {prober} from '../media/prober.ts';
 import {parseIdempotencyKey} from '../store/idempotency.ts';
@@ -36,7 +36,7 @@ export async function upload(exchange: Exchange, service: Service): Promise<void
     const name = service.entries.nameOf(ownerOf(key), idempotencyKey);
     stored = await service.entries.alone(name, () => store(exchange, service, contentType, name));
   }
-  answerJson(exchange, 200, mediaRecord(stored, service.publicUrl()));
+  respondJson(exchange, 200, mediaRecord(stored, service.publicUrl()));
 }
 
 /** A parameter of a media type (RFC 9110, 5.6.6), its name and its value. */

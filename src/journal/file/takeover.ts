@@ -1,6 +1,6 @@
 import type {Host, StopSignal} from '../../host.ts';
 import {type Holder, holderText, stateOf} from '../../lib/files/holder.ts';
-import {acquireLock, type Lock, LockHeld, lookMs, staleMs} from '../../lib/files/lock.ts';
+import {acquireLock, type Lock, LockHeld, pollMs, staleMs} from '../../lib/files/lock.ts';
 import {inUse} from './errors.ts';
 import {cannotOpen, type JournalHandle} from './file.ts';
 import type {WriterLine} from './parse.ts';
@@ -27,8 +27,8 @@ export async function lockJournal(
   {patienceMs = 0, isGone = false, note = () => {}, stop}: Patience = {},
 ): Promise<Lock> {
   try {
-    const onUnjudged = (holder: Holder | undefined) => note(waitingText(shown, holder));
-    const lock = await acquireLock(`${absolute}.lock`, host, {patienceMs, isGone, onUnjudged, stop});
+    const onUnknownHolder = (holder: Holder | undefined) => note(waitingText(shown, holder));
+    const lock = await acquireLock(`${absolute}.lock`, host, {patienceMs, isGone, onUnknownHolder, stop});
     const {replaced} = lock;
     if (replaced !== undefined && stateOf(replaced, host) === 'unknown') note(takenText(shown, replaced));
     return lock;
@@ -66,7 +66,7 @@ export async function waitForWriter(left: Left, host: Host, patience: Patience):
     if ((await lock.touched()) - mtimeMs >= staleMs) break;
     if (!isTold) note(waitingText(shown, holder));
     isTold = true;
-    await host.clock.sleep(lookMs, stop);
+    await host.clock.sleep(pollMs, stop);
   }
   note(takenText(shown, holder));
 }

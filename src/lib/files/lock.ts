@@ -28,7 +28,7 @@ const noHardLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 const breakerPatienceMs = 2_000;
 
 /** How often to check a lock whose holder cannot be judged from here, in milliseconds. */
-export const lookMs = 250;
+export const pollMs = 250;
 
 /**
  * Runs `action` while no other process runs one under the same lock file. Replaces a holder that died on this machine
@@ -52,7 +52,7 @@ export interface LockOptions {
   /** How long to wait for a living holder, in milliseconds. */
   patienceMs?: number;
   /** Waits for a holder that cannot be judged from here, until it renews its lock or the lock is stale. Called once. */
-  onUnjudged?: (holder: Holder | undefined) => void;
+  onUnknownHolder?: (holder: Holder | undefined) => void;
   /** Whether a holder that cannot be judged from here counts as gone. */
   isGone?: boolean;
   stop?: StopSignal | undefined;
@@ -67,7 +67,7 @@ export async function acquireLock(path: string, host: Host, options: LockOptions
   const candidate = `${path}.${holder.token}`;
   try {
     await writeFile(candidate, JSON.stringify(holder), {mode: 0o600, flag: 'wx'});
-    const replaced = await new Taking(candidate, path, host, options).take();
+    const replaced = await new LockAttempt(candidate, path, host, options).take();
     return new Lock(path, holder, replaced);
   } finally {
     await rm(candidate, {force: true});
@@ -127,7 +127,7 @@ interface Found {
 }
 
 /** One process's attempt to take a lock. */
-class Taking {
+class LockAttempt {
   readonly #candidate: string;
   readonly #path: string;
   readonly #host: Host;
@@ -159,7 +159,7 @@ class Taking {
       const patience = Math.max(this.#options.patienceMs ?? 0, isGone ? breakerPatienceMs : 0);
       const isWaiting = !isGone && found.state === 'unknown' && this.#waitsFor(found);
       if (!isWaiting && clock.monotonic() - start >= patience) throw new LockHeld(this.#path, found.holder);
-      await clock.sleep(isWaiting ? lookMs : 5 + 20 * random(), this.#options.stop);
+      await clock.sleep(isWaiting ? pollMs : 5 + 20 * random(), this.#options.stop);
     }
     return replaced;
   }
@@ -171,9 +171,9 @@ class Taking {
 
   /** Whether to keep waiting for this holder: until it renews its lock, which shows that it is alive. */
   #waitsFor(found: Found): boolean {
-    const {onUnjudged} = this.#options;
-    if (onUnjudged === undefined) return false;
-    if (this.#first === undefined) onUnjudged(found.holder);
+    const {onUnknownHolder} = this.#options;
+    if (onUnknownHolder === undefined) return false;
+    if (this.#first === undefined) onUnknownHolder(found.holder);
     this.#first ??= found;
     return this.#first.renewedAt === found.renewedAt;
   }

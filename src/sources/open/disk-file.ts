@@ -12,7 +12,7 @@ export interface DiskFile {
   /** The file's stats when it was opened. */
   readonly opened: BigIntStats;
   /** Synchronous calls, for a local file whose path leads over no symbolic link. */
-  readonly atHand: FileAtHand | undefined;
+  readonly inline: InlineFile | undefined;
   /** Reads into the memory; returns the number of bytes, 0 at the end of the file. */
   read(into: Uint8Array, position: number): number | Promise<number>;
   stat(): BigIntStats | Promise<BigIntStats>;
@@ -22,7 +22,7 @@ export interface DiskFile {
   close(): void | Promise<void>;
 }
 
-export interface FileAtHand {
+export interface InlineFile {
   stat(): BigIntStats;
   /** What is at its path, which was not a symbolic link; undefined if that cannot be read. */
   statPath(): BigIntStats | undefined;
@@ -49,7 +49,7 @@ export class OpenDiskFile implements DiskFile {
     this.#parts = parts;
   }
 
-  get atHand(): FileAtHand | undefined {
+  get inline(): InlineFile | undefined {
     return this.#isPathHere
       ? {stat: () => this.#statHere(), statPath: () => this.#statPathHere()}
       : undefined;

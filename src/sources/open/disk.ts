@@ -83,7 +83,7 @@ export class Disk {
       if (!this.#isLocal.has(stats.dev))
         this.#isLocal.set(stats.dev, localTypes.has(await this.#typeOf(path)));
       const file = this.#opened(fd, path, stats, isPathReal);
-      if (file.atHand !== undefined && typeof path === 'string') this.#localDirectory = directoryOf(path);
+      if (file.inline !== undefined && typeof path === 'string') this.#localDirectory = directoryOf(path);
       return file;
     } catch (error) {
       await otherThread.close(fd);

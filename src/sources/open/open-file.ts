@@ -1,7 +1,7 @@
 import type {BigIntStats} from 'node:fs';
 import {MediaError} from '../../errors.ts';
 import {systemReason} from '../../lib/system-code.ts';
-import {type DiskFile, type FileAtHand, smallBytes} from './disk-file.ts';
+import {type DiskFile, type InlineFile, smallBytes} from './disk-file.ts';
 import type {FileStat, OpenSource, SmallContent} from './source.ts';
 
 /** An open regular file that detects changes to its content. */
@@ -52,12 +52,12 @@ export class OpenFile implements OpenSource {
   }
 
   small(): Promise<SmallContent> | undefined {
-    const {atHand} = this.#file;
-    if (this.size > smallBytes || atHand === undefined) return undefined;
-    return this.#whole().then(bytes => ({bytes, verify: () => this.#verifyAtHand(atHand)}));
+    const {inline} = this.#file;
+    if (this.size > smallBytes || inline === undefined) return undefined;
+    return this.#whole().then(bytes => ({bytes, verify: () => this.#verifyInline(inline)}));
   }
 
-  #verifyAtHand(file: FileAtHand): void {
+  #verifyInline(file: InlineFile): void {
     const there = file.statPath();
     try {
       this.#check(there, this.#isOpened(there) ? there : file.stat());

@@ -82,7 +82,7 @@ class SpooledFile extends OpenFile {
 function spooled(handle: FileHandle, path: string, opened: BigIntStats): DiskFile {
   return {
     opened,
-    atHand: undefined,
+    inline: undefined,
     read: async (into, position) => (await handle.read(into, 0, into.length, position)).bytesRead,
     stat: () => handle.stat({bigint: true}),
     statPath: () => stat(path, {bigint: true}).catch(() => undefined),

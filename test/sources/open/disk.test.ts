@@ -67,7 +67,7 @@ describe('a disk', () => {
     const opening = disk.open(link);
     expect(opening).toBeInstanceOf(Promise);
     const file = await opening;
-    expect(file.atHand).toBeUndefined();
+    expect(file.inline).toBeUndefined();
     const asked = [file.stat(), file.statPath(), file.read(Buffer.alloc(5), 0), file.close()];
     for (const call of asked) expect(call).toBeInstanceOf(Promise);
     await Promise.all(asked);
@@ -80,7 +80,7 @@ describe('a disk', () => {
     const disk = new Disk(systemClock, async () => ext4);
     await readWhole(disk, path);
     const file = await disk.open(link);
-    expect(file.atHand).toBeUndefined();
+    expect(file.inline).toBeUndefined();
     expect(file.statPath()).toBeInstanceOf(Promise);
     expect(file.read(Buffer.alloc(20), 0)).toBe(7);
     expect((await file.statPath())?.ino).toBe((await file.stat()).ino);

@@ -7,7 +7,7 @@ interface Sum {
 }
 
 /** Adds up the results of a dry run: files and bytes of each content type, and of duplicates. */
-export class Audit {
+export class DryRunTotals {
   readonly #byType = new Map<string, Sum>();
   readonly #total: Sum = {files: 0, bytes: 0};
   readonly #duplicates: Sum = {files: 0, bytes: 0};

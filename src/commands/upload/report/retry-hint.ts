@@ -36,7 +36,7 @@ const lasting: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** Collects the failed inputs that may succeed on another run, and suggests a command; very many are only counted. */
-export class Again {
+export class RetryAdvice {
   readonly #typed: TypedCommand;
   #names: Buffer[] = [];
   #isTypeable = true;

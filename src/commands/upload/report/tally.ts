@@ -76,12 +76,12 @@ export class Tally {
   /** The counts for a line that is redrawn: the summary, then shorter texts for narrow terminals. */
   counts(): string[] {
     const {failed, unknown} = this.#counts;
-    const told = (status: Outcome['status']) => `${this.#counts[status]} ${status}`;
+    const counted = (status: Outcome['status']) => `${this.#counts[status]} ${status}`;
     const present = (Object.keys(this.#counts) as Outcome['status'][]).filter(
       status => this.#counts[status] > 0,
     );
     const wrong = failed + unknown === 0 ? [] : [`${failed + unknown} failed`];
-    return [this.summary(), ...(present.length > 0 ? [present.map(told).join(', ')] : []), ...wrong];
+    return [this.summary(), ...(present.length > 0 ? [present.map(counted).join(', ')] : []), ...wrong];
   }
 
   /** The counts for programs. */

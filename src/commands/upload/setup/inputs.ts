@@ -51,8 +51,8 @@ export async function openInputs(
     temporaryDirectory: host.temporaryDirectory(),
     signal,
   };
-  const allSources = (told: Partial<InputContext> = {}) => {
-    const sources = expandInputs(options, {...context, ...told});
+  const allSources = (callbacks: Partial<InputContext> = {}) => {
+    const sources = expandInputs(options, {...context, ...callbacks});
     return shard === undefined ? sources : ownShare(sources, shard);
   };
   const unfollowed = new Set<string>();

@@ -15,22 +15,22 @@ const jsonHeaders = {
 };
 
 /** Responds with a JSON value. */
-export function answerJson(
+export function respondJson(
   exchange: Exchange,
   status: number,
   value: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  answer(exchange, status, JSON.stringify(value), headers);
+  respond(exchange, status, JSON.stringify(value), headers);
 }
 
 /** Responds with an error record (service interface, part 7). */
-export function answerRefusal(exchange: Exchange, refusal: Refusal): void {
-  answerJson(exchange, refusal.status, errorRecord(refusal), refusal.headers);
+export function respondRefusal(exchange: Exchange, refusal: Refusal): void {
+  respondJson(exchange, refusal.status, errorRecord(refusal), refusal.headers);
 }
 
 /** Responds with JSON text; the connection stays open only if the whole request was read. */
-export function answer(
+export function respond(
   exchange: Exchange,
   status: number,
   json: string,
@@ -73,7 +73,7 @@ export function answer(
 }
 
 /** Writes a response to a socket without a request, after an error of the HTTP parser. */
-export function answerRaw(
+export function respondRaw(
   socket: Duplex,
   refusal: Refusal,
   commonHeaders: Readonly<Record<string, string>>,

@@ -4,15 +4,15 @@ import type {Host} from '../../host.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {systemReason} from '../../lib/system-code.ts';
 
-/** The media IDs of a list: on each line a path, an idempotency key or a SHA-256, and behind it, after a space, the ID. */
-export async function answersIn(path: string, host: Host): Promise<Map<string, string>> {
+/** The media IDs of a list: on each line a path, an idempotency key or a SHA-256, then a space and the ID. */
+export async function mediaIdsIn(path: string, host: Host): Promise<Map<string, string>> {
   const text = await readFile(typedPath(host.cwd(), path), 'utf8').catch(cause => {
     throw new MediaError('file_unreadable', `The list ${path} could not be read: ${systemReason(cause)}.`, {
       cause,
       hint: 'Use a file with a path and a media ID on each line.',
     });
   });
-  const answers = new Map<string, string>();
+  const ids = new Map<string, string>();
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
     const [, name, id] = /^(.*\S)\s+(\S+)\s*$/.exec(line) ?? [];
@@ -20,7 +20,7 @@ export async function answersIn(path: string, host: Host): Promise<Map<string, s
       throw new MediaError('usage', `Line ${index + 1} of ${path} is not a path followed by a media ID.`, {
         hint: 'Write one on each line, as in: photos/cat.png med_123',
       });
-    answers.set(name, id);
+    ids.set(name, id);
   }
-  return answers;
+  return ids;
 }
