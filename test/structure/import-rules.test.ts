@@ -155,7 +155,7 @@ const doors: Record<string, string[]> = {
   ],
   embedded: ['service'],
   'embedded/api': ['context', 'routes'],
-  'embedded/exchange': ['answer', 'body', 'connection', 'exchange', 'pace', 'refusal', 'watch-pace'],
+  'embedded/exchange': ['body', 'connection', 'exchange', 'pace', 'refusal', 'respond', 'watch-pace'],
   'embedded/media': ['media-facts', 'prober'],
   'embedded/store': ['idempotency', 'keys', 'record-id', 'store'],
   http: ['http'],
