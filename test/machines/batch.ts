@@ -10,7 +10,7 @@ import {program, type Sandbox, sandbox} from '../support/media.ts';
 import {type Gate, gateBefore} from './gate.ts';
 
 /** As many parts as the recipes in docs/sharding.md make. */
-export const shardCount = 16;
+export const shardCount = 8;
 
 /** More than what two kernels hold for a connection that nobody reads, 10 MiB each by default. */
 const unbufferable = 16 * 1024 * 1024;
@@ -24,7 +24,7 @@ interface BatchFile {
   shard: number;
 }
 
-/** 160 small files and a big one among them, no two alike, in a directory that all machines share, and a service. */
+/** 80 small files and a big one among them, no two alike, in a directory that all machines share, and a service. */
 export class Batch {
   readonly sandbox: Sandbox;
   readonly service: EmbeddedService;
@@ -146,9 +146,9 @@ export async function makeBatch({closed = false} = {}): Promise<Batch> {
 /** Each has a length of its own, by which the gate knows it. */
 async function makeFiles(root: string): Promise<BatchFile[]> {
   const files: BatchFile[] = [];
-  for (let index = 0; index < 161; index += 1) {
-    const path = `set-${Math.floor(index / 40)}/photo-${String(index).padStart(3, '0')}.png`;
-    const bytes = Buffer.concat([png(8, 8), Buffer.alloc(index === 80 ? unbufferable : index)]);
+  for (let index = 0; index < 81; index += 1) {
+    const path = `set-${Math.floor(index / 20)}/photo-${String(index).padStart(3, '0')}.png`;
+    const bytes = Buffer.concat([png(8, 8), Buffer.alloc(index === 40 ? unbufferable : index)]);
     await mkdir(dirname(join(root, path)), {recursive: true});
     await writeFile(join(root, path), bytes);
     const shard = shardOf(Buffer.from(path), shardCount);
