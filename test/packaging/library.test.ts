@@ -48,7 +48,18 @@ describe('the packed library', () => {
     await writeFile(join(project, 'package.json'), '{"type": "module"}');
     await writeFile(join(project, 'example.ts'), documented);
     await symlink(join(root, 'node_modules/@types'), join(project, 'node_modules/@types'));
-    const flags = ['--strict', '--noEmit', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
+    const flags = [
+      '--strict',
+      '--noEmit',
+      '--target',
+      'es2022',
+      '--lib',
+      'es2022',
+      '--module',
+      'nodenext',
+      '--types',
+      'node',
+    ];
     const {stdout, exitCode} = await execa(
       process.execPath,
       [join(root, 'node_modules/typescript/bin/tsc'), ...flags, 'example.ts'],
