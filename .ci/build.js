@@ -187,6 +187,16 @@ if (parts.some(({metafile}) => metafile.inputs['src/errors.ts'] !== undefined)) 
   process.exit(1);
 }
 
+const pages = 'src/embedded/pages/assets';
+await build({
+  absWorkingDir: root,
+  outdir: join(directory, 'assets'),
+  entryPoints: readdirSync(join(root, pages)).map(name => `${pages}/${name}`),
+  minify: true,
+  loader: {'.svg': 'copy'},
+  logLevel: 'warning',
+});
+
 await prepareAnswers();
 
 const types = spawnSync(

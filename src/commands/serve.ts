@@ -54,6 +54,7 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
     try {
       await stdout.write(`MEDIA_BASE_URL=${service.url}\nMEDIA_API_KEY=${key}\n`);
       report.note(`Serving ${service.url} from ${directory}. Press Ctrl-C to stop.`);
+      report.note(`To manage API keys and see uploads, open ${service.signInUrl()} (this link works once).`);
       return await ended;
     } finally {
       await service.close();

@@ -7,6 +7,7 @@ import {type ServedConnection, ServedConnections} from './exchange/connection.ts
 import {checkHost, type Exchange, exchangeOf, isBodyPending} from './exchange/exchange.ts';
 import {Refusal, refusalOf, refusalOfMalformed} from './exchange/refusal.ts';
 import {respondRaw, respondRefusal} from './exchange/respond.ts';
+import {pageRouteOf} from './pages/routes.ts';
 
 /** An HTTP server over the routes. */
 export interface RoutedServer {
@@ -83,7 +84,8 @@ async function work(exchange: Exchange, service: Service, refusal: Refusal | und
   try {
     if (refusal !== undefined) throw refusal;
     checkHost(exchange, service.port());
-    await routeOf(exchange)(exchange, service);
+    const route = pageRouteOf(exchange) ?? routeOf(exchange);
+    await route(exchange, service);
   } catch (error) {
     const known = refusalOf(error);
     if (known === undefined) service.observer.onError(error);

@@ -7,7 +7,10 @@ import type {RequestEntry} from './api/context.ts';
 import {type BodyPace, defaultPace} from './exchange/pace.ts';
 import {createRoutedServer, type RoutedServer} from './server.ts';
 import {IdempotencyEntries} from './store/idempotency.ts';
+import {KeyUses} from './store/key-uses.ts';
 import {type KeyOptions, KeyRing} from './store/keys.ts';
+import {UserProfile} from './store/profile.ts';
+import {Sessions} from './store/sessions.ts';
 import {mediaRecord, Store} from './store/store.ts';
 
 export type {RequestEntry} from './api/context.ts';
@@ -55,6 +58,8 @@ export interface EmbeddedService {
   readonly identity: string;
   /** Creates an API key and returns it; only its hash is stored. */
   createKey(options?: KeyOptions): Promise<string>;
+  /** A URL that signs a browser in to the service's pages, once. */
+  signInUrl(): string;
   /** Revokes every key with a label. */
   revokeKeys(label: string): Promise<void>;
   /** All uploads, oldest first. */
@@ -85,12 +90,18 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
   const keys = new KeyRing(dataDirectory, clock);
   await keys.prepare();
 
+  const keyUses = new KeyUses(dataDirectory, clock);
+  const sessions = new Sessions();
+
   let url = '';
   let port = 0;
   const observer = {onRequest: options.onRequest ?? (() => {}), onError: options.onError ?? (() => {})};
   const routed = createRoutedServer({
     store,
     keys,
+    keyUses,
+    profile: new UserProfile(store),
+    sessions,
     entries: new IdempotencyEntries(store, clock),
     idempotency: options.idempotency ?? true,
     deniedStatus: options.deniedStatus ?? 403,
@@ -111,11 +122,12 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
   return {
     url,
     identity,
+    signInUrl: () => `${url}/?token=${sessions.newToken()}`,
     createKey: keyOptions => keys.create(keyOptions),
     revokeKeys: label => keys.revoke(label),
     records: () => storedMedia(store, publicUrl ?? url),
     close: () => {
-      closed ??= closeServer(routed);
+      closed ??= closeServer(routed).then(() => keyUses.settled());
       return closed;
     },
   };

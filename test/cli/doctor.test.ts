@@ -5,7 +5,7 @@ import {generate} from 'selfsigned';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {sandboxFor, testKey} from '../service/program.ts';
 import {deadUrl, listen, portOf} from '../service/support.ts';
-import {connectedSandbox, embeddedService} from '../support/embedded.ts';
+import {connectedSandbox, embeddedService, unknownKey} from '../support/embedded.ts';
 import {type Sandbox, sandbox} from '../support/media.ts';
 import {isUploadLook, type ScriptedConnection, scriptedServer} from '../support/scripted-server.ts';
 
@@ -244,7 +244,7 @@ describe('the key', () => {
     expect(stdout).not.toContain(testKey);
     const words = await box.run(['doctor']);
     expect(words.stdout).toContain(
-      `failed      key            ${new URL(service.url).host} does not know this API key (401): The API key is unknown.\n` +
+      `failed      key            ${new URL(service.url).host} does not know this API key (401): ${unknownKey(service.url)}\n` +
         '                           The key comes from MEDIA_API_KEY. Set it to a valid key, or store one: ' +
         `unset MEDIA_API_KEY; media login --key-stdin --base-url ${service.url}\n`,
     );

@@ -24,6 +24,11 @@ describe('media serve', () => {
     const lines = stderr().trimEnd().split('\n');
     expect(lines).toEqual([
       `Serving ${url} from ${join(box.directory, 'kept')}. Press Ctrl-C to stop.`,
+      expect.stringMatching(
+        new RegExp(
+          `^To manage API keys and see uploads, open ${url}/\\?token=[\\w-]{43} \\(this link works once\\)\\.$`,
+        ),
+      ),
       expect.stringMatching(/^POST \/v1\/media\/upload 200 13582 B \d+ ms$/),
       expect.stringMatching(new RegExp(`^GET /files/${id} 200 13582 B \\d+ ms$`)),
     ]);

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {connectedSandbox, embeddedService} from '../support/embedded.ts';
+import {connectedSandbox, embeddedService, unknownKey} from '../support/embedded.ts';
 import {type Sandbox, sandbox} from '../support/media.ts';
 import {type RawRequest, scriptedServer} from '../support/scripted-server.ts';
 
@@ -112,11 +112,11 @@ describe('media whoami', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       status: 'rejected',
       httpStatus: 401,
-      message: 'The API key is unknown.',
+      message: unknownKey(service.url),
     });
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 4});
     expect((await box.run(['whoami'])).stdout).toContain(
-      'status    rejected: the service does not know the key (401): The API key is unknown.\n',
+      `status    rejected: the service does not know the key (401): ${unknownKey(service.url)}\n`,
     );
   });
 

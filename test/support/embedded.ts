@@ -20,3 +20,8 @@ export async function connectedSandbox(
   const sandbox = new Sandbox(directory, {MEDIA_BASE_URL: service.url, MEDIA_API_KEY: key});
   return {service, key, sandbox};
 }
+
+/** What the embedded service says of a key that it does not know. */
+export function unknownKey(url: string): string {
+  return `The API key is unknown; create one on the profile page (${url}/profile).`;
+}

@@ -1,13 +1,19 @@
 import type {Clock} from '../../host.ts';
 import type {BodyPace} from '../exchange/pace.ts';
 import type {IdempotencyEntries} from '../store/idempotency.ts';
+import type {KeyUses} from '../store/key-uses.ts';
 import type {KeyRing} from '../store/keys.ts';
+import type {UserProfile} from '../store/profile.ts';
+import type {Sessions} from '../store/sessions.ts';
 import type {Store} from '../store/store.ts';
 
 /** The state of a running service, for its routes. */
 export interface Service {
   readonly store: Store;
   readonly keys: KeyRing;
+  readonly keyUses: KeyUses;
+  readonly profile: UserProfile;
+  readonly sessions: Sessions;
   readonly entries: IdempotencyEntries;
   readonly idempotency: boolean;
   readonly deniedStatus: 403 | 404;

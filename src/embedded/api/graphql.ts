@@ -19,9 +19,10 @@ import type {MediaRecord} from '../../service/record.ts';
 import {readBody} from '../exchange/body.ts';
 import type {Exchange} from '../exchange/exchange.ts';
 import {respond, respondJson} from '../exchange/respond.ts';
-import {authorize, ownerOf, type StoredKey} from '../store/keys.ts';
+import {ownerOf, type StoredKey} from '../store/keys.ts';
 import {isRecordId} from '../store/record-id.ts';
 import {mediaRecord} from '../store/store.ts';
+import {authorize} from './authorize.ts';
 import type {Service} from './context.ts';
 import {costLimit, defaultPage, maxTokens} from './query-cost.ts';
 
@@ -68,7 +69,7 @@ const Viewer = new GraphQLObjectType<StoredKey, Context>({
   description: 'The owner of the API key of the request.',
   fields: {
     id: {type: nonNull(GraphQLID), resolve: viewerId},
-    name: {type: nonNull(GraphQLString), resolve: key => key.label ?? 'local'},
+    name: {type: nonNull(GraphQLString), resolve: viewerName},
     email: {type: GraphQLString, resolve: () => null},
     permissions: {type: nonNull(new GraphQLList(nonNull(GraphQLString)))},
   },
@@ -115,7 +116,7 @@ const handle = createHandler<Exchange, Context, Context>({
 /** POST and GET of /graphql (service interface, 4.2), as the GraphQL-over-HTTP draft has them. */
 export async function graphql(exchange: Exchange, service: Service): Promise<void> {
   const {request, method} = exchange;
-  const key = await authorize(request.headers.authorization, 'graphql', service.keys, service.deniedStatus);
+  const key = await authorize(request.headers, ['read', 'graphql'], service);
   const body = method === 'GET' ? '' : await readBody(exchange, bodyLimit);
   const [result, {status, headers}] = await handle({
     method,
@@ -162,6 +163,11 @@ async function listMedia(
   const page = ids.reverse().slice(0, first);
   const media = await Promise.all(page.map(id => findMedia(service, id)));
   return media.filter(record => record !== null);
+}
+
+/** What the user is called on the profile page, or else the key. */
+async function viewerName(key: StoredKey, _: unknown, {service}: Context): Promise<string> {
+  return (await reported(service, service.profile.name())) ?? key.label ?? key.name ?? 'local';
 }
 
 function viewerId(key: StoredKey): string {

@@ -7,8 +7,9 @@ import {respondJson} from '../exchange/respond.ts';
 import {watchPace} from '../exchange/watch-pace.ts';
 import {prober} from '../media/prober.ts';
 import {parseIdempotencyKey} from '../store/idempotency.ts';
-import {authorize, ownerOf} from '../store/keys.ts';
+import {ownerOf} from '../store/keys.ts';
 import {mediaRecord, type StoredRecord} from '../store/store.ts';
+import {authorize} from './authorize.ts';
 import type {Service} from './context.ts';
 
 /** A body that arrived completely and is in a temporary file. */
@@ -22,7 +23,7 @@ interface Received {
 /** POST /v1/media/upload (service interface, 4.1): stores the body and responds with 200 and its media record. */
 export async function upload(exchange: Exchange, service: Service): Promise<void> {
   const {headers} = exchange.request;
-  const key = await authorize(headers.authorization, 'upload', service.keys, service.deniedStatus);
+  const key = await authorize(headers, ['upload'], service);
   const contentType = readContentType(headers['content-type']);
   const size = parseContentLength(headers['content-length']);
   const idempotencyKey = service.idempotency ? parseIdempotencyKey(headers['idempotency-key']) : undefined;

@@ -29,11 +29,11 @@ export function respondRefusal(exchange: Exchange, refusal: Refusal): void {
   respondJson(exchange, refusal.status, errorRecord(refusal), refusal.headers);
 }
 
-/** Responds with JSON text; the connection stays open only if the whole request was read. */
+/** Responds with a text, JSON unless the headers say otherwise; the connection stays open only if the whole request was read. */
 export function respond(
   exchange: Exchange,
   status: number,
-  json: string,
+  text: string,
   headers: Readonly<Record<string, string>>,
 ): void {
   const {request, response, connection} = exchange;
@@ -42,7 +42,7 @@ export function respond(
     return;
   }
   for (const name of response.getHeaderNames()) response.removeHeader(name);
-  const body = Buffer.from(json);
+  const body = Buffer.from(text);
   exchange.sent = request.method === 'HEAD' ? 0 : body.length;
   const fields = {
     ...jsonHeaders,

@@ -5,30 +5,39 @@ import type {Clock} from '../../host.ts';
 import {defined} from '../../lib/defined.ts';
 import {isList, isSha256, isString, listOf, oneOf, optional, type Shape} from '../../lib/shape.ts';
 import {systemCode} from '../../lib/system-code.ts';
-import {Refusal} from '../exchange/refusal.ts';
 import {renameDurably, writeDurably} from './durable.ts';
 import {KeptFile} from './kept-file.ts';
 
-/** The permissions of keys: POST /v1/media/upload, and /graphql. */
-export type Permission = 'upload' | 'graphql';
+/** What keys may do: POST /v1/media/upload; queries to /graphql; everything at /graphql. */
+export type Permission = 'upload' | 'read' | 'graphql';
 
-const permissions: readonly Permission[] = ['upload', 'graphql'];
+export const allPermissions: readonly Permission[] = ['upload', 'read', 'graphql'];
 
 /** A stored key, without the key itself. */
 export interface StoredKey {
   /** SHA-256 of the plain key, hexadecimal. */
   readonly hash: string;
   readonly label?: string;
+  /** What its owner calls it. */
+  readonly name?: string;
+  /** How the plain key begins, for its owner to recognise it. */
+  readonly prefix?: string;
   readonly permissions: readonly Permission[];
   /** ISO 8601, UTC. */
   readonly createdAt: string;
+  /** ISO 8601, UTC; from then on the key is refused. */
+  readonly expiresAt?: string;
 }
 
 export interface KeyOptions {
-  /** Default: both. */
+  /** Default: `upload` and `graphql`. */
   permissions?: readonly Permission[];
   /** Keys with the same label belong to the same owner, whose idempotency keys stay valid. */
   label?: string;
+  /** What its owner calls it. */
+  name?: string;
+  /** How long it is valid, in milliseconds; by default until it is revoked. */
+  validForMs?: number;
   /** Whether the key is stored; otherwise only this process knows it. Default true. */
   persist?: boolean;
 }
@@ -41,13 +50,19 @@ interface KeyFile {
 const keyShape: Shape<StoredKey> = {
   hash: isSha256,
   label: optional(isString),
-  permissions: listOf(oneOf(...permissions)),
+  name: optional(isString),
+  prefix: optional(isString),
+  permissions: listOf(oneOf(...allPermissions)),
   createdAt: isString,
+  expiresAt: optional(isString),
 };
 
 const fileShape: Shape<{version: 1; keys: unknown[]}> = {version: oneOf(1), keys: isList};
 
 const damageHint = 'Restore it from a backup, or move it away and use a new key.';
+
+/** A key has 192 random bits; its owner recognises it by 24 of them. */
+const prefixLength = 'mk_'.length + 4;
 
 const lockStaleAfterMs = 10_000;
 const lockPatienceMs = 20_000;
@@ -71,11 +86,16 @@ export class KeyRing {
   /** Creates a key and returns it; it cannot be read later. */
   async create(options: KeyOptions = {}): Promise<string> {
     const key = `mk_${randomBytes(24).toString('base64url')}`;
+    const now = this.#clock.now();
+    const {label, name, validForMs} = options;
     const stored: StoredKey = defined({
       hash: hashOf(key),
-      label: options.label,
-      permissions: [...(options.permissions ?? permissions)],
-      createdAt: new Date(this.#clock.now()).toISOString(),
+      label,
+      name,
+      prefix: key.slice(0, prefixLength),
+      permissions: [...(options.permissions ?? (['upload', 'graphql'] as const))],
+      createdAt: new Date(now).toISOString(),
+      expiresAt: validForMs === undefined ? undefined : new Date(now + validForMs).toISOString(),
     });
     if (options.persist === false) this.#processKeys.push(stored);
     else await this.#update(keys => [...keys, stored]);
@@ -86,6 +106,32 @@ export class KeyRing {
   async revoke(label: string): Promise<void> {
     this.#processKeys = this.#processKeys.filter(key => key.label !== label);
     await this.#update(keys => keys.filter(key => key.label !== label));
+  }
+
+  /** Ends the validity of a key of this process alone. */
+  forget(key: string): void {
+    const hash = hashOf(key);
+    this.#processKeys = this.#processKeys.filter(known => known.hash !== hash);
+  }
+
+  /** Whether a key that was found is stored; otherwise it ends with this process, and nobody lists it. */
+  isStored(key: StoredKey): boolean {
+    return !this.#processKeys.includes(key);
+  }
+
+  /** The stored keys, oldest first. */
+  list(): Promise<StoredKey[]> {
+    return this.#read();
+  }
+
+  /** Gives a stored key another name; returns whether there is such a key. */
+  async rename(id: string, name: string): Promise<boolean> {
+    return this.#change(id, key => [{...key, name}]);
+  }
+
+  /** Revokes one stored key; returns whether there was such a key. */
+  async revokeOne(id: string): Promise<boolean> {
+    return this.#change(id, () => []);
   }
 
   /** The stored key for a plain key; undefined if it is unknown. */
@@ -104,6 +150,18 @@ export class KeyRing {
     const file = new KeptFile(this.#path, damageHint);
     const {keys = []} = (await file.read(fileShape)) ?? {};
     return keys.map((key, index) => file.checked(key, keyShape, `keys[${index}]`));
+  }
+
+  async #change(id: string, change: (key: StoredKey) => StoredKey[]): Promise<boolean> {
+    let isKnown = false;
+    await this.#update(keys =>
+      keys.flatMap(key => {
+        if (keyId(key) !== id) return [key];
+        isKnown = true;
+        return change(key);
+      }),
+    );
+    return isKnown;
   }
 
   async #update(change: (keys: StoredKey[]) => StoredKey[]): Promise<void> {
@@ -147,33 +205,14 @@ export class KeyRing {
   }
 }
 
+/** Names a stored key on pages and in requests to change it; tells nothing of the key. */
+export function keyId({hash}: StoredKey): string {
+  return hash.slice(0, 16);
+}
+
 /** The owner of a key: its label, or the key itself. Each owner has separate idempotency keys. */
 export function ownerOf(key: StoredKey): string {
   return key.label === undefined ? `key ${key.hash}` : `label ${key.label}`;
-}
-
-/**
- * Returns the key of a request (interface, part 5). Throws a 401 for an unknown key, and `deniedStatus` without a bearer
- * token or the permission.
- */
-export async function authorize(
-  authorization: string | undefined,
-  permission: Permission,
-  keys: KeyRing,
-  deniedStatus: 403 | 404,
-): Promise<StoredKey> {
-  const token = /^bearer +(.*)$/i.exec(authorization ?? '')?.[1]?.trim() ?? '';
-  if (token === '') throw denied(deniedStatus, 'The request carries no API key.');
-  const key = await keys.find(token);
-  if (key === undefined) throw new Refusal(401, 'The API key is unknown.', {'WWW-Authenticate': 'Bearer'});
-  if (!key.permissions.includes(permission)) {
-    throw denied(deniedStatus, `The API key lacks the permission "${permission}".`);
-  }
-  return key;
-}
-
-function denied(status: 403 | 404, message: string): Refusal {
-  return new Refusal(status, status === 404 ? 'There is nothing here.' : message);
 }
 
 function hashOf(key: string): string {

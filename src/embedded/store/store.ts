@@ -3,7 +3,7 @@ import {mkdir, readdir, rename, rm, stat, statfs} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {defined} from '../../lib/defined.ts';
-import {openDirectory} from '../../lib/files/sync-directory.ts';
+import {openDirectory, syncDirectory} from '../../lib/files/sync-directory.ts';
 import {isCount, isSha256, isString, matching, oneOf, type Shape} from '../../lib/shape.ts';
 import type {MediaRecord} from '../../service/record.ts';
 import {factsShape, type MediaFacts} from '../media/media-facts.ts';
@@ -170,6 +170,14 @@ export class Store {
     } finally {
       await records.close();
     }
+  }
+
+  /** Deletes an upload: its record first, which is what makes it one. */
+  async remove(id: string): Promise<void> {
+    if (!isRecordId(id)) return;
+    await rm(this.#recordPath(id), {force: true});
+    await syncDirectory(this.#recordsDirectory);
+    await rm(this.filePath(id), {force: true});
   }
 
   #recordPath(id: string): string {

@@ -1,0 +1,41 @@
+import type {IncomingHttpHeaders} from 'node:http';
+import {Refusal} from '../exchange/refusal.ts';
+import type {Permission, StoredKey} from '../store/keys.ts';
+import type {Service} from './context.ts';
+
+/**
+ * Returns the key of a request (interface, part 5), and notes its use. Throws a 401 for a key that is unknown or has expired,
+ * and `deniedStatus` without a bearer token or any of the permissions.
+ */
+export async function authorize(
+  headers: IncomingHttpHeaders,
+  permissions: readonly Permission[],
+  service: Service,
+): Promise<StoredKey> {
+  const {keys, keyUses, clock, deniedStatus} = service;
+  const token = /^bearer +(.*)$/i.exec(headers.authorization ?? '')?.[1]?.trim() ?? '';
+  if (token === '') throw denied(deniedStatus, 'The request carries no API key.');
+  const key = await keys.find(token);
+  if (key === undefined) throw unauthorized('The API key is unknown', service);
+  if (key.expiresAt !== undefined && Date.parse(key.expiresAt) <= clock.now()) {
+    throw unauthorized('The API key has expired', service);
+  }
+  if (!permissions.some(permission => key.permissions.includes(permission))) {
+    throw denied(
+      deniedStatus,
+      `The API key lacks the permission ${permissions.map(one => `"${one}"`).join(' or ')}.`,
+    );
+  }
+  if (keys.isStored(key)) keyUses.note(key, headers['user-agent'] ?? '');
+  return key;
+}
+
+function unauthorized(message: string, {publicUrl}: Service): Refusal {
+  return new Refusal(401, `${message}; create one on the profile page (${publicUrl()}/profile).`, {
+    'WWW-Authenticate': 'Bearer',
+  });
+}
+
+function denied(status: 403 | 404, message: string): Refusal {
+  return new Refusal(status, status === 404 ? 'There is nothing here.' : message);
+}

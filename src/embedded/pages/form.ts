@@ -1,0 +1,47 @@
+import {timingSafeEqual} from 'node:crypto';
+import {readBody} from '../exchange/body.ts';
+import type {Exchange} from '../exchange/exchange.ts';
+import {Refusal} from '../exchange/refusal.ts';
+import type {PageRequest} from './page-request.ts';
+
+const longestForm = 64 * 1024;
+
+/**
+ * Reads a form that was sent from a page of the session; throws a 403 unless its origin and its token say so. Cookies alone
+ * would not: browsers send them along with forms from any other port of this machine.
+ */
+export async function readForm({exchange, session}: PageRequest): Promise<URLSearchParams> {
+  const {headers} = exchange.request;
+  if (headers.origin !== originOf(exchange)) throw foreign();
+  if (!/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')) {
+    throw new Refusal(415, 'Content-Type must be application/x-www-form-urlencoded.');
+  }
+  const form = new URLSearchParams(await readBody(exchange, longestForm));
+  if (!isSame(form.get('page-token') ?? '', session.pageToken)) throw foreign();
+  return form;
+}
+
+/** The text of a field on one line; throws a 422 for none or one that is too long. */
+export function lineOf(form: URLSearchParams, field: string, longest: number): string {
+  const text = (form.get(field) ?? '').replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  if (text === '') throw new Refusal(422, `The ${field} is missing.`);
+  if (text.length > longest) throw new Refusal(422, `The ${field} may have at most ${longest} characters.`);
+  return text;
+}
+
+/** Of the service, by the Host field that was checked before. */
+function originOf({authority, request}: Exchange): string {
+  return new URL(`http://${authority ?? request.headers.host ?? ''}`).origin;
+}
+
+function foreign(): Refusal {
+  return new Refusal(
+    403,
+    'This form was not sent from a page of this service. Reload the page and try again.',
+  );
+}
+
+function isSame(text: string, secret: string): boolean {
+  const [given, expected] = [Buffer.from(text), Buffer.from(secret)];
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}

@@ -1,0 +1,79 @@
+import {readFile} from 'node:fs/promises';
+import {packageFile} from '../../package-file.ts';
+import type {Service} from '../api/context.ts';
+import type {Exchange} from '../exchange/exchange.ts';
+import {Refusal, refusalOf} from '../exchange/refusal.ts';
+import {respond} from '../exchange/respond.ts';
+import {gallery} from './gallery.ts';
+import {html} from './html.ts';
+import {deleteMedium, medium} from './medium.ts';
+import {cookieNameOf, type PageRequest, queryOf} from './page-request.ts';
+import {createKey, profile, renameKey, revokeKey, saveName} from './profile.ts';
+import {respondPage} from './respond-page.ts';
+import {askToSignIn, signIn, signOut} from './sign-in.ts';
+
+type Handler = (page: PageRequest, id: string) => Promise<void>;
+
+const handlers: readonly (readonly ['GET' | 'POST', RegExp, Handler])[] = [
+  ['GET', /^\/$/, gallery],
+  ['GET', /^\/media\/(\w+)$/, medium],
+  ['POST', /^\/media\/(\w+)\/delete$/, deleteMedium],
+  ['GET', /^\/profile$/, profile],
+  ['POST', /^\/profile\/name$/, saveName],
+  ['POST', /^\/profile\/keys$/, createKey],
+  ['POST', /^\/profile\/keys\/(\w+)\/rename$/, renameKey],
+  ['POST', /^\/profile\/keys\/(\w+)\/revoke$/, revokeKey],
+  ['POST', /^\/sign-out$/, signOut],
+];
+
+/** Responds to a request for a page, or for the style sheet or the script of the pages; refusals are pages too. */
+export async function showPage(exchange: Exchange, service: Service): Promise<void> {
+  try {
+    await show(exchange, service);
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal === undefined) throw error;
+    const back = html`<p>${refusal.message}</p><p><a href="/">Go to the gallery</a></p>`;
+    respondPage(exchange, refusal.status, {title: 'This did not work'}, back, refusal.headers);
+  }
+}
+
+async function show(exchange: Exchange, service: Service): Promise<void> {
+  const {path, method, request} = exchange;
+  const asset = /^\/assets\/(.*)$/.exec(path)?.[1];
+  if (asset !== undefined) return sendAsset(exchange, asset);
+  const token = path === '/' ? queryOf(exchange).get('token') : null;
+  // A HEAD, by a program that looks at links, does not use it up.
+  if (token !== null && method === 'GET') return signIn(exchange, service, token);
+  const session = service.sessions.find(request, cookieNameOf(service));
+  if (session === undefined) return askToSignIn(exchange);
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const here = handlers.filter(([, pattern]) => pattern.test(path));
+  if (here.length === 0) throw new Refusal(404, 'There is nothing here.');
+  const [, pattern, handle] = here.find(([known]) => known === wanted) ?? [];
+  if (pattern === undefined || handle === undefined) {
+    const allowed = here.map(([known]) => (known === 'GET' ? 'GET, HEAD' : known)).join(', ');
+    throw new Refusal(405, `The method must be one of ${allowed}.`, {Allow: allowed});
+  }
+  await handle({exchange, service, session}, pattern.exec(path)?.[1] ?? '');
+}
+
+const assets: Readonly<Record<string, string>> = {
+  'icon.svg': 'image/svg+xml',
+  'page.css': 'text/css; charset=utf-8',
+  'page.js': 'text/javascript; charset=utf-8',
+};
+
+async function sendAsset(exchange: Exchange, name: string): Promise<void> {
+  const contentType = Object.hasOwn(assets, name) ? assets[name] : undefined;
+  if (contentType === undefined) throw new Refusal(404, 'There is nothing here.');
+  if (!['GET', 'HEAD'].includes(exchange.method)) {
+    throw new Refusal(405, 'The method must be GET or HEAD.', {Allow: 'GET, HEAD'});
+  }
+  const text = await readFile(packageFile(`dist/assets/${name}`), 'utf8');
+  respond(exchange, 200, text, {
+    'Content-Type': contentType,
+    'Cache-Control': 'no-cache',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+  });
+}

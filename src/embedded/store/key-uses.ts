@@ -1,0 +1,74 @@
+import {mkdir, rename, rm, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import type {Clock} from '../../host.ts';
+import {isString, type Shape} from '../../lib/shape.ts';
+import {KeptFile} from './kept-file.ts';
+import {keyId, type StoredKey} from './keys.ts';
+
+/** When a key was last used, and by what. */
+export interface KeyUse {
+  /** ISO 8601, UTC; to the minute. */
+  readonly lastUsedAt: string;
+  readonly userAgent: string;
+}
+
+const useShape: Shape<KeyUse> = {lastUsedAt: isString, userAgent: isString};
+
+/** A use is written down when the last one that was is older, or of another program. */
+const writtenEveryMs = 60_000;
+const longestUserAgent = 200;
+
+/** The last use of each stored key: `key-uses/<key id>.json`. It is a courtesy, so that no request waits for it. */
+export class KeyUses {
+  readonly #directory: string;
+  readonly #clock: Clock;
+  readonly #written = new Map<string, {at: number; userAgent: string}>();
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(dataDirectory: string, clock: Clock) {
+    this.#directory = join(dataDirectory, 'key-uses');
+    this.#clock = clock;
+  }
+
+  /** Notes a use of a stored key. */
+  note(key: StoredKey, agent: string): void {
+    const id = keyId(key);
+    const userAgent = agent.slice(0, longestUserAgent);
+    const at = this.#clock.now();
+    const last = this.#written.get(id);
+    if (last?.userAgent === userAgent && at - last.at < writtenEveryMs) return;
+    this.#written.set(id, {at, userAgent});
+    const use: KeyUse = {lastUsedAt: new Date(at).toISOString(), userAgent};
+    // A use that cannot be written, for lack of space perhaps, is no reason to refuse anything.
+    this.#writing = this.#writing.then(() => this.#write(id, use)).catch(() => {});
+  }
+
+  /** The last use of a key; undefined if it was never used, or nobody can say. */
+  async find(key: StoredKey): Promise<KeyUse | undefined> {
+    await this.#writing;
+    return new KeptFile(this.#path(keyId(key)), '').read(useShape).catch(() => undefined);
+  }
+
+  /** Forgets the uses of a key that is revoked. */
+  async forget(id: string): Promise<void> {
+    await this.settled();
+    this.#written.delete(id);
+    await rm(this.#path(id), {force: true});
+  }
+
+  /** Resolves when every use that was noted is written. */
+  async settled(): Promise<void> {
+    await this.#writing;
+  }
+
+  async #write(id: string, use: KeyUse): Promise<void> {
+    await mkdir(this.#directory, {recursive: true, mode: 0o700});
+    const path = this.#path(id);
+    await writeFile(`${path}.new`, `${JSON.stringify(use)}\n`, {mode: 0o600});
+    await rename(`${path}.new`, path);
+  }
+
+  #path(id: string): string {
+    return join(this.#directory, `${id}.json`);
+  }
+}

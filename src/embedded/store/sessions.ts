@@ -1,0 +1,71 @@
+import {createHash, randomBytes} from 'node:crypto';
+import type {IncomingMessage} from 'node:http';
+
+/** A browser that has signed in, until it signs out or the process ends. */
+export interface BrowserSession {
+  /** What every change from one of its pages carries. */
+  readonly pageToken: string;
+  /** The key with which its pages upload: it may do nothing else, and is known to this process alone. */
+  uploadKey?: string;
+  /** A key that was just created, for the page that shows it once. */
+  newKey?: string;
+}
+
+/** More are signed out, the oldest first. */
+const mostSessions = 100;
+const mostTokens = 10;
+
+/** Who may see the pages: one-time tokens for signing in, and the sessions of those who have. All in memory, hashed. */
+export class Sessions {
+  readonly #tokens = new Set<string>();
+  readonly #sessions = new Map<string, BrowserSession>();
+
+  /** A token that signs in once. */
+  newToken(): string {
+    const token = secret();
+    this.#tokens.add(hashOf(token));
+    keepLast(this.#tokens, mostTokens);
+    return token;
+  }
+
+  /** Uses up a token: returns the cookie's value for a new session, or undefined for a token that is not valid. */
+  signIn(token: string): string | undefined {
+    if (!this.#tokens.delete(hashOf(token))) return undefined;
+    const cookie = secret();
+    this.#sessions.set(hashOf(cookie), {pageToken: secret()});
+    keepLast(this.#sessions, mostSessions);
+    return cookie;
+  }
+
+  /** The session of a request, by its cookie. */
+  find(request: IncomingMessage, cookieName: string): BrowserSession | undefined {
+    const cookie = cookieOf(request, cookieName);
+    return cookie === undefined ? undefined : this.#sessions.get(hashOf(cookie));
+  }
+
+  /** Ends the session of a request. */
+  signOut(request: IncomingMessage, cookieName: string): void {
+    this.#sessions.delete(hashOf(cookieOf(request, cookieName) ?? ''));
+  }
+}
+
+function cookieOf({headers}: IncomingMessage, name: string): string | undefined {
+  const pairs = (headers.cookie ?? '').split(';').map(pair => pair.trim());
+  return pairs.find(pair => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+}
+
+function secret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** Secrets are looked up by their hashes, so that timing reveals nothing about them. */
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function keepLast(entries: Set<string> | Map<string, BrowserSession>, most: number): void {
+  for (const oldest of entries.keys()) {
+    if (entries.size <= most) return;
+    entries.delete(oldest);
+  }
+}

@@ -1,0 +1,154 @@
+import {readFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import axe from 'axe-core';
+import type {Browser, Locator} from 'playwright-core';
+import {afterAll, describe, expect, it, type TestContext} from 'vitest';
+import {eventually, upload} from '../embedded/support.ts';
+import {openPage, startChromium} from '../support/browser.ts';
+import {needPrograms} from '../support/installed.ts';
+import {fixture, sandbox} from '../support/media.ts';
+import {serve} from '../support/served.ts';
+
+let browser: Browser | undefined;
+afterAll(() => browser?.close());
+
+/** A `media serve` whose link Chromium has opened. */
+async function signedIn(context: TestContext) {
+  needPrograms(context, ['chromium']);
+  browser ??= await startChromium();
+  const box = await sandbox();
+  const service = await serve(box, '--data-dir', 'kept');
+  const link = await eventually(() => /http:\S+\?token=\S+/.exec(service.stderr())?.[0]);
+  const {page, problems} = await openPage(browser);
+  await page.goto(link);
+  await page.waitForURL(`${service.url}/`);
+  return {box, ...service, page, problems};
+}
+
+/** A number that only the element itself can tell. */
+function propertyOf(element: Locator, name: string): Promise<unknown> {
+  return element.evaluate((one, property) => Reflect.get(Object(one), property), name);
+}
+
+describe('the pages of media serve', () => {
+  it("a person's way: a key from the profile page, login, upload, the gallery, revoked", async context => {
+    const {box, url, page, problems} = await signedIn(context);
+    await page.getByRole('link', {name: 'Profile and keys'}).click();
+    await page.getByLabel('Name', {exact: true}).fill('laptop');
+    await page.getByRole('button', {name: 'Create key'}).click();
+    await page.getByRole('button', {name: 'Copy key'}).click();
+    await page.getByRole('button', {name: 'Copied'}).waitFor();
+    const key = String(await page.evaluate('navigator.clipboard.readText()'));
+    expect(key).toMatch(/^mk_[\w-]{32}$/);
+    const login = await box.start(['login', '--base-url', url, '--key-stdin'], {stdin: 'pipe', input: key});
+    expect(login).toMatchObject({exitCode: 0});
+    const photo = await box.run(['upload', fixture('photo.png'), '--format', 'id']);
+    expect(photo).toMatchObject({exitCode: 0});
+
+    await page.getByRole('link', {name: 'Gallery'}).click();
+    const picture = page.getByRole('img', {name: /^PNG · 640 × 400/});
+    await expect.poll(() => propertyOf(picture, 'naturalWidth')).toBe(640);
+    await page.getByLabel(/^Upload images and videos/).setInputFiles(fixture('clip.mp4'));
+    await page.getByText('2 media, newest first.').waitFor();
+    const id = (await page.locator('.card code').first().textContent()) ?? '';
+    expect(await readFile(join(box.directory, 'kept/files', id))).toEqual(
+      await readFile(fixture('clip.mp4')),
+    );
+    await page.locator('.picture').first().click();
+    const video = page.locator('video');
+    await expect.poll(() => propertyOf(video, 'videoWidth')).toBe(320);
+
+    await page.getByRole('link', {name: 'Profile and keys'}).click();
+    const row = page.getByRole('listitem').filter({hasText: 'laptop'});
+    expect(await row.textContent()).toMatch(/last used.*by media\//s);
+    await row.getByText('Revoke', {exact: true}).click();
+    await row.getByRole('button', {name: 'Revoke laptop'}).click();
+    await row.waitFor({state: 'detached'});
+    const refused = await box.run(['upload', fixture('photo.png')]);
+    expect(refused.exitCode).toBe(4);
+    expect(refused.stderr).toContain(`create one on the profile page (${url}/profile).`);
+    expect(problems).toEqual([]);
+  });
+
+  it('by keyboard, narrow and wide, dark and light: axe finds nothing, and nothing is cut off', async context => {
+    const {url, key, page, problems} = await signedIn(context);
+    const photo = Buffer.from(await readFile(fixture('photo.png')));
+    const {id} = (await (await upload({url}, key, photo)).json()) as {id: string};
+    for (const path of ['/', '/profile', `/media/${id}`, '/profile/nothing']) {
+      await page.goto(url + path);
+      // Evaluated from outside: the page's policy would let no other script in.
+      await page.evaluate(axe.source);
+      for (const colorScheme of ['dark', 'light'] as const) {
+        for (const width of [320, 1600]) {
+          await page.setViewportSize({width, height: 800});
+          await page.emulateMedia({colorScheme});
+          const found = await page.evaluate('axe.run().then(({violations}) => violations)');
+          expect({path, colorScheme, width, found}).toEqual({path, colorScheme, width, found: []});
+          const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+          expect({path, width, overflow: Math.max(0, Number(overflow))}).toEqual({path, width, overflow: 0});
+        }
+      }
+    }
+    await page.goto(url);
+    const reached: string[] = [];
+    for (let count = 0; count < 7; count += 1) {
+      await page.keyboard.press('Tab');
+      reached.push(
+        String(await page.evaluate('document.activeElement.id || document.activeElement.textContent')),
+      );
+    }
+    const here = ['Gallery', 'Profile and keys', 'Sign out', 'files', '', 'Copy URL', 'Delete'];
+    expect(reached.map(text => text.trim())).toEqual(here);
+    expect(problems.filter(problem => !problem.includes('404'))).toEqual([]);
+  });
+
+  it('what others wrote, in every field: shown as text, and nothing of it runs', async context => {
+    const {url, key, page, problems} = await signedIn(context);
+    const payloads = [
+      '<script>alert(1)</script>',
+      '"><img src=x onerror=alert(1)>',
+      "'><svg onload=alert(1)>",
+      '</title><script>alert(1)</script>',
+      '<a href="javascript:alert(1)">x</a>',
+      '&lt;script&gt;alert(1)&lt;/script&gt;',
+    ];
+    const pageToken = await page.locator('input[name=page-token]').first().inputValue();
+    const send = (path: string, fields: Record<string, string>) =>
+      page.request.post(url + path, {form: {...fields, 'page-token': pageToken}, headers: {Origin: url}});
+    const opened: string[] = [];
+    for (const payload of payloads) {
+      await send('/profile/name', {name: payload});
+      const shown = await (await send('/profile/keys', {name: payload, permission: 'upload'})).text();
+      const [, created = ''] = /id="new-key">(mk_[^<]+)</.exec(shown) ?? [];
+      const contentType = `image/png; charset="${payload.replace(/["\\]/g, '\\$&')}"`;
+      const bytes = Buffer.from(`<!doctype html><script>alert(1)</script>${payload}`);
+      const headers = {'Content-Type': contentType, 'User-Agent': payload};
+      const {id} = (await (await upload({url}, created, bytes, headers)).json()) as {id: string};
+      await page.goto(`${url}/media/${id}`);
+      expect(await page.locator('main dl').textContent()).toContain(contentType);
+      opened.push(id);
+    }
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script></svg>';
+    const asSvg = await upload({url}, key, Buffer.from(svg), {'Content-Type': 'image/svg+xml'});
+    const {id: svgId} = (await asSvg.json()) as {id: string};
+    // A browser downloads an SVG instead of showing it, and shows HTML that calls itself an image as a broken image.
+    await expect(page.goto(`${url}/files/${svgId}`)).rejects.toThrow(/Download/);
+    await page.goto(`${url}/files/${opened[0]}`);
+    await page.goto(`${url}/media/${svgId}`);
+    await page.goto(`${url}/profile`);
+    const names = await page.getByRole('heading', {level: 3}).allTextContents();
+    expect(names).toEqual(['serve', ...payloads]);
+    expect(await page.getByLabel('Your name').inputValue()).toBe(payloads.at(-1));
+    expect(await page.locator('.keys').textContent()).toContain(`by ${payloads[0]}`);
+    const query = JSON.stringify({query: `{media(id: ${JSON.stringify(payloads[1])}) {id}}`});
+    const answer = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: {Authorization: `Bearer ${key}`, 'Content-Type': 'application/json'},
+      body: query,
+    });
+    expect(answer.headers.get('content-type')).toMatch(/^application\/(graphql-response\+)?json/);
+    await page.goto(`${url}/`);
+    await page.goto(`${url}/?after=${encodeURIComponent(payloads[1] ?? '')}`);
+    expect(problems.filter(problem => problem.startsWith('dialog'))).toEqual([]);
+  });
+});
