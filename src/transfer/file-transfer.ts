@@ -1,6 +1,7 @@
 import {endsJournalling, MediaError} from '../errors.ts';
 import type {JournalEntry, JournalInput, Known, Resend} from '../journal/journal.ts';
 import type {ReceivedRecord} from '../service/record.ts';
+import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
 import {explain, unknownSince, unrecorded, unsent} from './attempt/explain.ts';
@@ -162,16 +163,17 @@ export class FileTransfer {
     }
   }
 
-  #attempt(
+  async #attempt(
     source: OpenSource,
     contentType: string,
     idempotencyKey: string,
-  ): ReturnType<typeof attemptUpload> {
+    isHashed = this.#entry !== undefined,
+  ): Promise<Stored | FailedAttempt> {
     const {uploader, clock, stallTimeoutMs, answerTimeoutMs, stop, observer} = this.#options;
     const entry = this.#entry;
     this.#facts.attempts += 1;
     this.#retries.begin();
-    return attemptUpload({
+    const result = await attemptUpload({
       source,
       contentType,
       idempotencyKey,
@@ -182,9 +184,11 @@ export class FileTransfer {
       stop,
       rateLimit: this.#parts.rateLimit,
       sha256: entry?.sha256,
+      isHashed,
       commit: entry === undefined ? undefined : sha256 => entry.commit(sha256),
       onProgress: bytes => observer.progress(this.#position, bytes),
     });
+    return result.kind === 'unsure' ? this.#attempt(source, contentType, idempotencyKey, true) : result;
   }
 
   /** A file that is stored counts as uploaded even when the journal cannot take it, but then nothing more is sent. */

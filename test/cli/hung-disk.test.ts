@@ -1,50 +1,18 @@
-import {spawn, spawnSync} from 'node:child_process';
-import {accessSync, constants} from 'node:fs';
-import {copyFile, mkdir, realpath, symlink} from 'node:fs/promises';
+import {copyFile, mkdir, readFile, realpath, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {fileURLToPath} from 'node:url';
-import {describe, expect, onTestFinished, type TestContext, test} from 'vitest';
+import {describe, expect, type TestContext, test} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {eventually} from '../service/support.ts';
-import {needPrograms, notRun} from '../support/installed.ts';
+import {mountHanging, whatFuseMisses} from '../support/hanging-disk.ts';
+import {notRun} from '../support/installed.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
-const hangingDisk = fileURLToPath(new URL('../support/hanging-disk.py', import.meta.url));
-/** Debian's own, which finds Debian's packages. */
-const python = '/usr/bin/python3';
 
 function needFuse(context: TestContext): void {
-  needPrograms(context, ['umount']);
-  const hasModule = ['fusepy', 'fuse'].some(
-    name => spawnSync(python, ['-c', `import ${name}; ${name}.FUSE`]).status === 0,
-  );
-  if (!hasModule)
-    notRun(context, 'not installed: fusepy (Debian and Ubuntu: apt-get install python3-fusepy)');
-  try {
-    accessSync('/dev/fuse', constants.R_OK | constants.W_OK);
-  } catch {
-    notRun(context, 'a file system of its own may not be mounted here');
-  }
-}
-
-/** Mounts a disk of one photo that hangs in a call on it; `end` has what waits go on, with an error. */
-async function mountHanging(directory: string, call: string, count: number) {
-  const daemon = spawn(python, [hangingDisk, directory, photo, call, String(count)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let told = '';
-  daemon.stdout.on('data', chunk => {
-    told += chunk;
-  });
-  const end = () => {
-    daemon.kill('SIGKILL');
-    spawnSync('umount', ['--lazy', directory]);
-  };
-  onTestFinished(end);
-  await eventually(() => told.includes('ready'));
-  return {hangs: () => told.includes('hangs'), end};
+  const missing = whatFuseMisses();
+  if (missing !== undefined) notRun(context, missing);
 }
 
 /** Uploads files of a directory, of which one comes to hang; presses Ctrl-C then. */
@@ -85,7 +53,7 @@ describe('Ctrl-C is heard while a disk hangs', () => {
   ])('in %s, call %i on the file', async ([call, count], context) => {
     needFuse(context);
     const directory = await temporaryDirectory();
-    const disk = await mountHanging(directory, call, count);
+    const disk = await mountHanging(directory, photo, call, count);
     await interruptHung(directory, ['photo.png'], disk);
   });
 
@@ -96,7 +64,25 @@ describe('Ctrl-C is heard while a disk hangs', () => {
     await mkdir(mounted);
     for (const name of ['a.png', 'b.png', 'd.png']) await copyFile(photo, join(root, name));
     await symlink(join(mounted, 'photo.png'), join(root, 'c.png'));
-    const disk = await mountHanging(mounted, 'open', 1);
+    const disk = await mountHanging(mounted, photo, 'open', 1);
     await interruptHung(root, ['a.png', 'b.png', 'c.png', 'd.png'], disk);
   });
+});
+
+test('a file whose type is read, and that is hashed, sent and journalled: opened once', async context => {
+  needFuse(context);
+  const directory = await temporaryDirectory();
+  const disk = await mountHanging(directory, photo, 'open', 2);
+  const {url, requests} = await scriptedServer(async connection => {
+    await connection.request();
+    connection.answer(200, someRecord);
+  });
+  const box = await sandboxFor(url);
+  const path = join(directory, 'photo.png');
+  // Of the same size as the file before it: only its hash tells that it is another.
+  await writeFile(join(box.directory, 'first.png'), (await readFile(photo)).fill(0, 500));
+  const upload = ['upload', 'first.png', path, '-c', '1', '--types', 'content', '--journal', 'j'];
+  const {stderr, exitCode} = await box.run(upload, {timeout: 10_000});
+  expect({exitCode, hangs: disk.hangs()}, stderr).toEqual({exitCode: 0, hangs: false});
+  expect(requests[1]?.body.equals(await readFile(photo))).toBe(true);
 });

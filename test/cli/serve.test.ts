@@ -52,6 +52,21 @@ describe('media serve', () => {
     expect(await readdir(join(box.directory, 'data/media/embedded/files'))).toEqual([upload.stdout.trim()]);
   });
 
+  it.runIf(process.platform === 'linux')(
+    'photos, whose headers say all there is to say: no process is started for them, but for a clip',
+    async () => {
+      const box = await sandbox();
+      const {child, env} = await serve(box, '--ephemeral');
+      const children = () => readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
+      const photos = ['photo.png', 'photo.jpg', 'photo.gif', 'photo.webp', 'photo.bmp'].map(fixture);
+      const {stdout} = await box.run(['upload', ...photos, '--json'], {env});
+      expect(stdout.match(/"width":/g)).toHaveLength(photos.length);
+      expect(await children()).toBe('');
+      await box.run(['upload', fixture('clip.mp4')], {env});
+      expect(await children()).toMatch(/^\d+ $/);
+    },
+  );
+
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     '--ephemeral, %s: ends by that signal and leaves nothing',
     async signal => {

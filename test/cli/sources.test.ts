@@ -1,5 +1,6 @@
 import {
   chmod,
+  copyFile,
   link,
   mkdir,
   open,
@@ -8,10 +9,8 @@ import {
   readlink,
   rename,
   rm,
-  stat,
   symlink,
   unlink,
-  utimes,
   writeFile,
 } from 'node:fs/promises';
 import {createServer} from 'node:net';
@@ -39,13 +38,26 @@ async function writeAt(path: string, position: number, bytes: Buffer): Promise<v
   await file.close();
 }
 
+/** Changes the content, and puts back when that was, to the nanosecond. */
+async function rewriteUnseen(path: string, rewrite: () => Promise<void>): Promise<void> {
+  const times = `${path}.times`;
+  await execa('touch', ['-r', path, times]);
+  await rewrite();
+  await execa('touch', ['-r', times, path]);
+  await unlink(times);
+}
+
+function rewritten(path: string): Promise<void> {
+  return rewriteUnseen(path, () => writeAt(path, 10, Buffer.from('other bytes')));
+}
+
 /** Starts to upload a big file, changes it when a part of it has arrived, and lets the upload go on. */
-async function uploadChanging(change: (path: string) => Promise<void>, size = unbufferable) {
+async function uploadChanging(change: (path: string) => Promise<void>, options: readonly string[] = []) {
   const directory = await temporaryDirectory();
-  const path = await writeSparsePng(directory, 'big.png', size);
+  const path = await writeSparsePng(directory, 'big.png', unbufferable);
   const sink = await sinkServer({pauseAfter: mebibyte});
   const machine = await sandboxFor(sink.url);
-  const upload = machine.run(['upload', path, '--ndjson', '--retries', '3']);
+  const upload = machine.run(['upload', path, '--ndjson', '--retries', '3', ...options]);
   await sink.paused;
   await change(path);
   sink.resume();
@@ -69,13 +81,20 @@ describe('a file that changes while it is uploaded', () => {
       path => writeAt(path, unbufferable - 10, Buffer.from('x')),
       'it was rewritten',
     ],
+    ['was rewritten, and its mtime put back', rewritten, 'it was rewritten'],
     [
-      'was rewritten, and its mtime put back',
-      async path => {
-        const before = await stat(path);
-        await writeAt(path, 10, Buffer.from('other bytes'));
-        await utimes(path, before.atime, before.mtime);
-      },
+      'was rewritten, its mtime put back, and chmodded',
+      path => rewritten(path).then(() => chmod(path, 0o600)),
+      'it was rewritten',
+    ],
+    [
+      'was rewritten, its mtime put back, and given a second name',
+      path => rewritten(path).then(() => link(path, `${path}.link`)),
+      'it was rewritten',
+    ],
+    [
+      'was rewritten, its mtime put back, and removed',
+      path => rewritten(path).then(() => unlink(path)),
       'it was rewritten',
     ],
     [
@@ -110,17 +129,89 @@ describe('a file that changes while it is uploaded', () => {
     expect(sink.requests[0]?.bodyBytes).toBeLessThan(unbufferable);
   });
 
+  test('is read: its content is the same, so it is uploaded whole', async () => {
+    const {sink, exitCode, outcome} = await uploadChanging(path => readFile(path).then(() => {}));
+    expect(outcome).toMatchObject({status: 'uploaded', attempts: 1});
+    expect(exitCode).toBe(0);
+    expect(sink.requests.map(({bodyBytes}) => bodyBytes)).toEqual([unbufferable]);
+  });
+
   test.each<[string, (path: string) => Promise<void>]>([
     ['unlinked', path => unlink(path)],
     ['renamed', path => rename(path, `${path}.moved`)],
     ['given other permissions', path => chmod(path, 0)],
+    ['given other permissions, and its own again', path => chmod(path, 0).then(() => chmod(path, 0o644))],
     ['given a second name', path => link(path, `${path}.link`)],
-    ['read', path => readFile(path).then(() => {})],
-  ])('is %s: its content is the same, so it is uploaded whole', async (_, change) => {
+    [
+      'rewritten where it was sent and in one byte, its mtime put back, and chmodded',
+      path =>
+        rewriteUnseen(path, () => writeAt(path, 100_001, Buffer.from('x'))).then(() => chmod(path, 0o600)),
+    ],
+  ])('is %s: sent again while it is hashed, and compared with what is there', async (_, change) => {
     const {sink, exitCode, outcome} = await uploadChanging(change);
+    expect(outcome).toMatchObject({status: 'uploaded', attempts: 2});
+    expect(exitCode).toBe(0);
+    const [first, second] = sink.requests;
+    expect(first?.bodyBytes).toBeLessThan(unbufferable);
+    expect(second?.bodyBytes).toBe(unbufferable);
+  });
+
+  test('is chmodded, for a journal, which knows the hash of what was sent: not sent again', async () => {
+    const {sink, exitCode, outcome} = await uploadChanging(path => chmod(path, 0), ['--journal', 'j']);
     expect(outcome).toMatchObject({status: 'uploaded', attempts: 1});
     expect(exitCode).toBe(0);
     expect(sink.requests.map(({bodyBytes}) => bodyBytes)).toEqual([unbufferable]);
+  });
+
+  test('is rewritten in one byte, its mtime put back, and chmodded, for a journal: source_changed', async () => {
+    const {sink, exitCode, outcome} = await uploadChanging(
+      path =>
+        rewriteUnseen(path, () => writeAt(path, 100_001, Buffer.from('x'))).then(() => chmod(path, 0o600)),
+      ['--journal', 'j'],
+    );
+    expect(outcome).toMatchObject({status: 'failed', error: {code: 'source_changed'}, attempts: 1});
+    expect(exitCode).toBe(1);
+    expect(sink.requests[0]?.bodyBytes).toBeLessThan(unbufferable);
+  });
+
+  describe('and is small, between two attempts', () => {
+    /** Uploads a photo to a service that asks for another try, and does this to the photo meanwhile. */
+    async function uploadTwice(change: (path: string) => Promise<void>) {
+      const path = join(await temporaryDirectory(), 'photo.png');
+      await copyFile(photo, path);
+      const {url, requests} = await scriptedServer(
+        async connection => {
+          await connection.request();
+          await change(path);
+          connection.answer(429, '', {'retry-after': '0'});
+        },
+        async connection => {
+          await connection.request();
+          connection.answer(200, someRecord);
+        },
+      );
+      const {stdout, exitCode} = await (await sandboxFor(url)).run(['upload', path, '--ndjson']);
+      return {outcome: JSON.parse(stdout), exitCode, bodies: requests.map(({body}) => body)};
+    }
+
+    test('rewritten, its mtime put back, and chmodded: source_changed, not sent again', async () => {
+      const {outcome, exitCode, bodies} = await uploadTwice(path =>
+        rewritten(path).then(() => chmod(path, 0o600)),
+      );
+      expect(outcome).toMatchObject({status: 'failed', error: {code: 'source_changed'}, attempts: 2});
+      expect({exitCode, requests: bodies.length}).toEqual({exitCode: 1, requests: 1});
+    });
+
+    test.each<[string, (path: string) => Promise<void>]>([
+      ['chmodded', path => chmod(path, 0o600)],
+      ['removed', path => unlink(path)],
+    ])('%s: its content is the same, so it is sent again', async (_, change) => {
+      const {outcome, exitCode, bodies} = await uploadTwice(change);
+      expect(outcome).toMatchObject({status: 'uploaded', attempts: 2});
+      expect(exitCode).toBe(0);
+      const bytes = await readFile(photo);
+      expect(bodies.map(body => body.equals(bytes))).toEqual([true, true]);
+    });
   });
 
   test('behind a symbolic link that is pointed elsewhere: source_changed', async () => {

@@ -347,6 +347,7 @@ describe('a source', () => {
       },
       verify: async () => {
         events.push('verify');
+        return 'unchanged';
       },
       close: async () => {
         events.push('close');

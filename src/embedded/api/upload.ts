@@ -90,8 +90,8 @@ async function store(
   entryName: string | undefined,
 ): Promise<StoredRecord> {
   const path = service.store.temporaryPath();
-  // Started now, so that it is ready when the body has arrived.
-  prober.start();
+  // What is started now is ready when the body has arrived.
+  prober.prepare(contentType);
   try {
     const received = await receive(exchange, path, contentType);
     await checkNothingFollows(exchange);

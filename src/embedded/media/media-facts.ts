@@ -1,3 +1,4 @@
+import {type FileHandle, open} from 'node:fs/promises';
 import {isCount, isPositive, isString, optional, type Shape} from '../../lib/shape.ts';
 
 /** What the bytes of a medium tell; what they do not tell is absent. */
@@ -17,3 +18,25 @@ export const factsShape: Shape<MediaFacts> = {
   imageType: optional(isString),
   duration: optional(isPositive),
 };
+
+/** A file to be looked at. */
+export interface ProbeRequest {
+  readonly path: string;
+  readonly contentType: string;
+}
+
+/** What is found out about a file by looking at it; nothing where it cannot be read, or the look fails. */
+export async function factsIn<Facts>(
+  path: string,
+  look: (handle: FileHandle) => Promise<Facts>,
+): Promise<Facts | MediaFacts> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(path, 'r');
+    return await look(handle);
+  } catch {
+    return {};
+  } finally {
+    await handle?.close();
+  }
+}

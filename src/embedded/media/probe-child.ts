@@ -3,9 +3,8 @@ import {isMainThread, parentPort, Worker} from 'node:worker_threads';
 import {systemHost} from '../../host.ts';
 import {parseObject} from '../../lib/json.ts';
 import {hasShape, isString, type Shape} from '../../lib/shape.ts';
-import type {MediaFacts} from './media-facts.ts';
+import type {MediaFacts, ProbeRequest} from './media-facts.ts';
 import {probe} from './probe.ts';
-import type {ProbeRequest} from './prober.ts';
 
 /** Of the thread that reads videos. What it has read lies beside it: 64 MiB at most. */
 const heapMiB = 192;

@@ -15,9 +15,30 @@ const formatNames: Readonly<Record<string, string>> = {
   msf1: 'heif',
 };
 
+/** PNG, GIF, BMP, WebP and JPEG. */
+const plainFormat = /^(?:\x89PNG|GIF8[79]a|BM|RIFF.{4}WEBP|\xff\xd8)/s;
+/** What of them has to be read, but for JPEG. */
+const plainLength = 64;
+
 /** Format and coded size of an image; throws when nobody recognises the bytes. */
 export async function probeImage(handle: FileHandle, contentType: string): Promise<MediaFacts> {
-  const head = await dimensionBytes(handle);
+  return factsOf(await dimensionBytes(handle), contentType);
+}
+
+/**
+ * The same of an image whose header cannot keep its reader busy: its size stands where its format says. Undefined of any
+ * other.
+ */
+export async function probePlainImage(
+  handle: FileHandle,
+  contentType: string,
+): Promise<MediaFacts | undefined> {
+  const head = await readAt(handle, 0, plainLength);
+  if (!plainFormat.test(head.toString('latin1'))) return undefined;
+  return factsOf(isJpeg(head) ? await jpegFrame(handle) : head, contentType);
+}
+
+function factsOf(head: Uint8Array, contentType: string): MediaFacts {
   const {width, height, type} = imageSize(head);
   // TGA has no signature: almost any file that begins with zeros would count as one.
   if (type === undefined || (type === 'tga' && !/(tga|targa)/.test(contentType))) return {};
@@ -34,9 +55,13 @@ function isLength(value: unknown): value is number {
 /** The bytes in which image-size finds format and size: the head of the file, or what stands for it. */
 async function dimensionBytes(handle: FileHandle): Promise<Uint8Array> {
   const head = await readAt(handle, 0, headLength);
-  if (head[0] === 0xff && head[1] === 0xd8) return jpegFrame(handle);
+  if (isJpeg(head)) return jpegFrame(handle);
   if (/^(?:II[*+]\0|MM\0[*+])/.test(head.toString('latin1', 0, 4))) return tiffDirectory(handle, head);
   return head;
+}
+
+function isJpeg(head: Uint8Array): boolean {
+  return head[0] === 0xff && head[1] === 0xd8;
 }
 
 /** A JPEG of its frame header alone, which may stand behind megabytes of profiles, previews and metadata. */

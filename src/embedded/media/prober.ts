@@ -6,13 +6,7 @@ import {systemHost} from '../../host.ts';
 import {parseObject} from '../../lib/json.ts';
 import {hasShape} from '../../lib/shape.ts';
 import {packageFile} from '../../package-file.ts';
-import {factsShape, type MediaFacts} from './media-facts.ts';
-
-/** A file to be looked at. */
-export interface ProbeRequest {
-  readonly path: string;
-  readonly contentType: string;
-}
+import {factsIn, factsShape, type MediaFacts, type ProbeRequest} from './media-facts.ts';
 
 interface Waiting extends ProbeRequest {
   readonly settle: (facts: MediaFacts) => void;
@@ -22,8 +16,9 @@ interface Waiting extends ProbeRequest {
 const limits = {milliseconds: 2_000, heapMiB: 192};
 
 /**
- * Looks at files in a process of its own, since some keep a parser busy for ever or take all memory. The process is started
- * when it is first needed and kept for the next file; whatever becomes of it only leaves fields out of records.
+ * Looks at files: here at images whose header is enough, at all others in a process of its own, since some keep a parser busy
+ * for ever or take all memory. The process is started when it is first needed and kept for the next file; whatever becomes of
+ * it only leaves fields out of records.
  */
 class Prober {
   #child: ChildProcess | undefined;
@@ -32,8 +27,13 @@ class Prober {
   readonly #waiting: Waiting[] = [];
   #cancelLimit = () => {};
 
-  /** Starts the process unless it runs. It keeps no program alive, and ends with the one that started it. */
-  start(): void {
+  /** Starts the process, unless it runs, if a file of this type will need it. */
+  prepare(contentType: string): void {
+    if (contentType.startsWith('video/')) this.#start();
+  }
+
+  /** It keeps no program alive, and ends with the one that started it. */
+  #start(): void {
     if (this.#child !== undefined) return;
     const program = fileURLToPath(packageFile('dist/probe-child.cjs'));
     const child = spawn(systemHost().nodePath(), [`--max-old-space-size=${limits.heapMiB}`, program], {
@@ -53,10 +53,19 @@ class Prober {
   }
 
   /** What the bytes of a file tell, at most; never rejects. */
-  probe({path, contentType}: ProbeRequest): Promise<MediaFacts> {
+  async probe(request: ProbeRequest): Promise<MediaFacts> {
+    const {path, contentType} = request;
+    if (!contentType.startsWith('image/')) return this.#probeApart(request);
+    // Loaded at the first use: it would slow down the start of every run.
+    const {probePlainImage} = await import('./probe-image.ts');
+    const facts = await factsIn(path, handle => probePlainImage(handle, contentType));
+    return facts ?? this.#probeApart(request);
+  }
+
+  #probeApart(request: ProbeRequest): Promise<MediaFacts> {
     return new Promise(settle => {
-      this.#waiting.push({path, contentType, settle});
-      this.start();
+      this.#waiting.push({...request, settle});
+      this.#start();
       if (this.#isReady && this.#waiting.length === 1) this.#askNext();
       this.#keepAlive(true);
     });
@@ -89,7 +98,7 @@ class Prober {
     if (this.#child !== child) return;
     this.#child = undefined;
     this.#settle({});
-    if (this.#waiting.length > 0) this.start();
+    if (this.#waiting.length > 0) this.#start();
   }
 
   #settle(facts: MediaFacts): void {

@@ -26,6 +26,8 @@ export interface InlineFile {
   stat(): BigIntStats;
   /** What is at its path, which was not a symbolic link; undefined if that cannot be read. */
   statPath(): BigIntStats | undefined;
+  /** What it begins with; shorter if the file is. */
+  read(length: number): Uint8Array;
 }
 
 export interface DiskFileParts {
@@ -51,7 +53,11 @@ export class OpenDiskFile implements DiskFile {
 
   get inline(): InlineFile | undefined {
     return this.#isPathHere
-      ? {stat: () => this.#statHere(), statPath: () => this.#statPathHere()}
+      ? {
+          stat: () => this.#statHere(),
+          statPath: () => this.#statPathHere(),
+          read: length => this.#readHere(length),
+        }
       : undefined;
   }
 
@@ -80,6 +86,11 @@ export class OpenDiskFile implements DiskFile {
   close(): void | Promise<void> {
     const {fd, isLocal} = this.#parts;
     return isLocal ? closeSync(fd) : otherThread.close(fd);
+  }
+
+  #readHere(length: number): Uint8Array {
+    const bytes = Buffer.allocUnsafeSlow(length);
+    return bytes.subarray(0, readSync(this.#parts.fd, bytes, 0, length, 0));
   }
 
   #statHere(): BigIntStats {

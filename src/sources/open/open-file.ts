@@ -1,8 +1,13 @@
 import type {BigIntStats} from 'node:fs';
 import {MediaError} from '../../errors.ts';
+import {largeHash} from '../../lib/files/content-hash.ts';
 import {systemReason} from '../../lib/system-code.ts';
 import {type DiskFile, type InlineFile, smallBytes} from './disk-file.ts';
-import type {FileStat, OpenSource, SmallContent} from './source.ts';
+import {ReadSamples} from './read-samples.ts';
+import type {FileStat, OpenSource, Sameness, SentContent, SmallContent} from './source.ts';
+
+/** How often a file that changes meanwhile is compared with what was read of it. */
+const mostComparisons = 3;
 
 /** An open regular file that detects changes to its content. */
 export class OpenFile implements OpenSource {
@@ -11,11 +16,17 @@ export class OpenFile implements OpenSource {
   readonly #file: DiskFile;
   /** The content of a small file, which is read only once. */
   #content: Uint8Array | undefined;
+  /** Of what was read of any other. */
+  readonly #samples = new ReadSamples();
+  /** When the file was last changed in a way that left what was read of it as it was. */
+  #ctimeNs: bigint;
+  #isClosed = false;
 
   constructor(name: string, file: DiskFile) {
     this.size = Number(file.opened.size);
     this.#name = name;
     this.#file = file;
+    this.#ctimeNs = file.opened.ctimeNs;
   }
 
   get stat(): FileStat | undefined {
@@ -28,7 +39,9 @@ export class OpenFile implements OpenSource {
       return (await this.#whole()).subarray(position, position + wanted);
     const buffer =
       into !== undefined && into.length >= wanted ? into.subarray(0, wanted) : Buffer.allocUnsafeSlow(wanted);
-    return this.#readAt(position, buffer);
+    const bytes = await this.#readAt(position, buffer);
+    this.#samples.add(position, bytes);
+    return bytes;
   }
 
   async #whole(): Promise<Uint8Array> {
@@ -58,18 +71,34 @@ export class OpenFile implements OpenSource {
   }
 
   #verifyInline(file: InlineFile): void {
-    const there = file.statPath();
     try {
-      this.#check(there, this.#isOpened(there) ? there : file.stat());
+      for (let ctimeNs = this.#ctimeNs, tries = mostComparisons; ; tries -= 1) {
+        const there = file.statPath();
+        const now = this.#isOpened(there) ? there : file.stat();
+        this.#check(there, now);
+        if (this.#isSettled(now, ctimeNs)) return;
+        if (tries === 0 || !isEqual(this.#content, file.read(this.size))) throw this.#rewritten();
+        ctimeNs = now.ctimeNs;
+      }
     } catch (error) {
       throw this.#unreadable(error);
     }
   }
 
-  async verify(): Promise<void> {
-    const there = await this.#file.statPath();
+  async verify(sent: SentContent = {}): Promise<Sameness> {
     try {
-      this.#check(there, this.#isOpened(there) ? there : await this.#file.stat());
+      for (let ctimeNs = this.#ctimeNs, tries = mostComparisons; ; tries -= 1) {
+        const there = await this.#file.statPath();
+        const now = this.#isOpened(there) ? there : await this.#file.stat();
+        this.#check(there, now);
+        if (this.#isSettled(now, ctimeNs)) return 'unchanged';
+        if (tries === 0 || !(await this.#isAsRead())) throw this.#rewritten();
+        if (this.#content === undefined) {
+          if (sent.sha256 === undefined) return 'only its hash can tell';
+          if ((await this.#hash(sent.onRead)) !== sent.sha256) throw this.#rewritten();
+        }
+        ctimeNs = now.ctimeNs;
+      }
     } catch (error) {
       throw this.#unreadable(error);
     }
@@ -80,19 +109,46 @@ export class OpenFile implements OpenSource {
     return there !== undefined && there.dev === dev && there.ino === ino;
   }
 
-  /** Throws if the file has changed, judging by its path (`there`) and the open file (`now`). */
+  /**
+   * Throws if the file has changed, judging by its path (`there`) and the open file (`now`). A removed path does not change
+   * the content; another file in its place does. Symbolic links are followed.
+   */
   #check(there: BigIntStats | undefined, now: BigIntStats): void {
     const then = this.#file.opened;
     if (now.size !== then.size) throw this.#changed(now.size > then.size ? 'it grew' : 'it shrank');
-    if (now.mtimeNs !== then.mtimeNs) throw this.#changed('it was rewritten');
-    // A removed path does not change the content; another file in its place does. Symbolic links are followed.
+    if (now.mtimeNs !== then.mtimeNs) throw this.#rewritten();
     if (there !== undefined && !this.#isOpened(there)) throw this.#changed('it was replaced by another file');
-    // Writing changes mtime and ctime, and ctime cannot be set back. chmod, chown, link and unlink also change ctime but not
-    // the content; they show in other fields, and a rename shows in the path.
-    const relabelled =
-      now.mode !== then.mode || now.uid !== then.uid || now.gid !== then.gid || now.nlink !== then.nlink;
-    if (now.ctimeNs !== then.ctimeNs && !relabelled && there !== undefined)
-      throw this.#changed('it was rewritten');
+  }
+
+  /**
+   * Whether nothing has happened to the file since `ctimeNs`, when it held what was read of it. Writing changes ctime, which
+   * cannot be set back as mtime can; so do chmod, link and unlink, which leave the content as it is.
+   */
+  #isSettled(now: BigIntStats, ctimeNs: bigint): boolean {
+    if (now.ctimeNs !== ctimeNs) return false;
+    this.#ctimeNs = ctimeNs;
+    return true;
+  }
+
+  /** Whether a small file has the content that was read; of any other, whether its samples are the same. */
+  async #isAsRead(): Promise<boolean> {
+    const content = this.#content;
+    if (content !== undefined && !isEqual(content, await this.#readAgain(0, this.size))) return false;
+    return this.#samples.areIn((position, length) => this.#readAgain(position, length));
+  }
+
+  #hash(onRead: () => void = () => {}): Promise<string> {
+    const read = (position: number, length: number) => {
+      onRead();
+      return this.#readAgain(position, Math.min(length, this.size - position));
+    };
+    return largeHash({size: this.size, read}, undefined);
+  }
+
+  /** Whoever closes the file no longer waits for what is read here, and its descriptor may be another file's. */
+  #readAgain(position: number, length: number): Promise<Uint8Array> {
+    if (this.#isClosed) throw new Error('The file was closed.');
+    return this.#readAt(position, Buffer.allocUnsafeSlow(length));
   }
 
   #unreadable(error: unknown): MediaError {
@@ -102,6 +158,10 @@ export class OpenFile implements OpenSource {
     });
   }
 
+  #rewritten(): MediaError {
+    return this.#changed('it was rewritten');
+  }
+
   #changed(how: string): MediaError {
     return new MediaError('source_changed', `${this.#name} changed while it was being uploaded: ${how}.`, {
       hint: 'Nothing was stored. Upload it again when no program is writing to it.',
@@ -109,6 +169,11 @@ export class OpenFile implements OpenSource {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#file.close();
   }
+}
+
+function isEqual(one: Uint8Array | undefined, other: Uint8Array): boolean {
+  return one !== undefined && Buffer.compare(one, other) === 0;
 }

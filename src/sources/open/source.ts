@@ -42,12 +42,26 @@ export interface OpenSource {
    * enough. Rejects with `file_unreadable`.
    */
   read(position: number, length: number, into?: Uint8Array): Promise<Uint8Array>;
-  /** Rejects with `source_changed` if the content has changed since it was opened. */
-  verify(): Promise<void>;
+  /**
+   * Rejects with `source_changed` if the content has changed since it was opened. Where only the content can tell, compares
+   * it with what was sent, unless that is not known.
+   */
+  verify(sent?: SentContent): Promise<Sameness>;
   /** The whole content if it is small, otherwise undefined. Rejects with `file_unreadable`. */
   small?(): Promise<SmallContent> | undefined;
   close(): Promise<void>;
 }
+
+/** What was sent of a source: all of it. */
+export interface SentContent {
+  /** In hex. */
+  sha256?: string | undefined;
+  /** Called with each block that is read to compare the content. */
+  onRead?: () => void;
+}
+
+/** What is known of an opened source's content, unless it has changed. */
+export type Sameness = 'unchanged' | 'only its hash can tell';
 
 /** What tells a file and its state from others: no write leaves all of it as it was. */
 export interface FileStat {
@@ -63,6 +77,6 @@ export interface FileStat {
 export interface SmallContent {
   /** As many as the source's size; fewer only if it was cut short. */
   bytes: Uint8Array;
-  /** Throws the error that `OpenSource.verify` rejects with. */
+  /** Throws the error that `OpenSource.verify` rejects with; only the content of a small file can tell, and is there. */
   verify(): void;
 }

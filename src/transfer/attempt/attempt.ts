@@ -6,7 +6,7 @@ import type {OpenSource} from '../../sources/open/source.ts';
 import {type BodyOptions, type BodyWatcher, openBody} from './body.ts';
 import type {Failure, Phase} from './retry.ts';
 
-export interface AttemptOptions extends Pick<BodyOptions, 'rateLimit' | 'sha256' | 'commit'> {
+export interface AttemptOptions extends Pick<BodyOptions, 'rateLimit' | 'sha256' | 'isHashed' | 'commit'> {
   source: OpenSource;
   contentType: string;
   /** A UUID, the same for every attempt at this content. */
@@ -30,6 +30,11 @@ export interface FailedAttempt {
   failure: Failure;
 }
 
+/** Nothing was released: only a hash of what was sent, which was not taken, could tell whether the source has changed. */
+interface UnsureAttempt {
+  kind: 'unsure';
+}
+
 /** How long it takes to read a response that arrived before a timeout. */
 const lateReadMs = 100;
 
@@ -40,7 +45,7 @@ const graceMs = 5_000;
  * Makes one attempt to upload a file: connects, sends all but the last chunk, checks the source, releases the last chunk and
  * reads the response. Rejects only for a bug. Before the phase `released` the request cannot have taken effect.
  */
-export function attemptUpload(options: AttemptOptions): Promise<Stored | FailedAttempt> {
+export function attemptUpload(options: AttemptOptions): Promise<Stored | FailedAttempt | UnsureAttempt> {
   return new Attempt(options).run();
 }
 
@@ -50,6 +55,7 @@ class Attempt implements BodyWatcher {
   #phase: Phase = 'connecting';
   #failure: Failure | undefined;
   #bug: unknown;
+  #isUnsure = false;
   #ended = false;
   #cancelTimer = () => {};
 
@@ -57,7 +63,7 @@ class Attempt implements BodyWatcher {
     this.#options = options;
   }
 
-  async run(): Promise<Stored | FailedAttempt> {
+  async run(): Promise<Stored | FailedAttempt | UnsureAttempt> {
     const {stop, uploader, contentType, idempotencyKey} = this.#options;
     const onStop = () => this.#stop();
     stop.addEventListener('abort', onStop, {once: true});
@@ -67,6 +73,7 @@ class Attempt implements BodyWatcher {
       return this.#judge(await uploader.upload({contentType, idempotencyKey, body, signal: this.#abort}));
     } catch (error) {
       if (this.#bug !== undefined) throw this.#bug;
+      if (this.#isUnsure && this.#failure === undefined) return {kind: 'unsure'};
       return this.#failed(this.#failure ?? asFailure(error));
     } finally {
       // The body may still be read by a connection that is closed.
@@ -112,10 +119,14 @@ class Attempt implements BodyWatcher {
     this.#watchForAnswer();
   }
 
+  unsure(): void {
+    this.#isUnsure = true;
+  }
+
   /** Keeps why a body failed, since the request itself only reports that it ended. */
   failed(error: unknown): void {
     if (error instanceof MediaError) this.#failure ??= {kind: 'error', error};
-    else this.#bug ??= error;
+    else if (!this.#isUnsure) this.#bug ??= error;
   }
 
   /** Ends the attempt; only the first failure counts. */

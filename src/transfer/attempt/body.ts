@@ -12,13 +12,12 @@ export interface BodyOptions {
   signal: StopSignal;
   /** Shared by all uploads, if there is a limit. */
   rateLimit?: RateLimit | undefined;
-  /**
-   * Resolves once the journal records that the last chunk is about to be sent; `sha256` is of the whole content, in hex.
-   * The content is hashed only where this is given, and `sha256` is not.
-   */
+  /** Resolves once the journal records that the last chunk is about to be sent; `sha256` is of the whole content, in hex. */
   commit?: ((sha256: string) => Promise<void>) | undefined;
   /** Of the whole content, where it is known beforehand. */
   sha256?: string | undefined;
+  /** Whether the content is hashed while it is sent, unless its hash is known: for `commit`, or to be sure of the source. */
+  isHashed: boolean;
 }
 
 /** Is told how much of a body has been sent. */
@@ -31,6 +30,8 @@ export interface BodyWatcher {
   sent(bytes: number): void;
   /** The last bytes are about to be sent: from now on the request may take effect. */
   released(): void;
+  /** Only a hash, which was not taken, could tell whether the source has changed. */
+  unsure(): void;
   /** The source could not be sent, or there is a bug. */
   failed(error: unknown): void;
 }
@@ -87,9 +88,9 @@ class UploadBody implements Body {
   }
 
   async *#chunks(wire: Wire): AsyncGenerator<Uint8Array> {
-    const {source, clock, commit, rateLimit, sha256} = this.#options;
+    const {source, clock, rateLimit, sha256, isHashed} = this.#options;
     const pace = new Pace(rateLimit?.chunkBytes);
-    const digest = commit === undefined || sha256 !== undefined ? undefined : createHash('sha256');
+    const digest = !isHashed || sha256 !== undefined ? undefined : createHash('sha256');
     let sent = 0;
     this.#watcher.sending();
     try {
@@ -121,7 +122,11 @@ class UploadBody implements Body {
     const {source, clock, commit, signal} = this.#options;
     const pauseMs = pauseBeforeRelease(source.size, wire.connectMs);
     if (pauseMs > 0) await clock.sleep(pauseMs, signal);
-    await source.verify();
+    const verdict = await source.verify({sha256, onRead: () => this.#watcher.sending()});
+    if (verdict === 'only its hash can tell') {
+      this.#watcher.unsure();
+      throw new Error('The source may have changed.');
+    }
     if (sha256 !== undefined) await commit?.(sha256);
     signal.throwIfAborted();
   }

@@ -1,0 +1,20 @@
+import {readdir, readFile, stat, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {fixture, type Sandbox} from './media.ts';
+
+/** A MOV of 16 kB, four bytes of which are changed: its reader counts to 2^32, and takes memory all the while. */
+export async function endlessMov(directory: string): Promise<string> {
+  const bytes = await readFile(fixture('clip.mov'));
+  bytes.writeUInt32BE(0xffff_fff0, bytes.indexOf('ctts') + 12);
+  const path = join(directory, 'endless.mov');
+  await writeFile(path, bytes);
+  return path;
+}
+
+/** Whether the embedded service has all of it, and is about to read it. */
+export async function isAboutToBeRead(box: Sandbox): Promise<boolean> {
+  const directory = join(box.directory, 'data/media/embedded/temporary');
+  const names = await readdir(directory).catch(() => []);
+  const stats = await Promise.all(names.map(name => stat(join(directory, name)).catch(() => undefined)));
+  return stats.some(found => found?.size === 16_519);
+}
