@@ -1,0 +1,77 @@
+import {spawnSync} from 'node:child_process';
+import {readFile} from 'node:fs/promises';
+import {execa, type Options, type ResultPromise} from 'execa';
+import {onTestFinished} from 'vitest';
+import {whatIsMissing} from './installed.ts';
+import {program, type Sandbox} from './media.ts';
+
+const root = process.geteuid?.() === 0 ? [] : ['--map-root-user'];
+
+/** How a container differs from the machine that it is on. */
+export interface Container {
+  /** Whether its processes have ids of their own, so that nobody outside can be judged by one. */
+  ownIds: boolean;
+  /** A file that stands for another one in it, as in `docker run -v FILE:FILE`. */
+  bind?: readonly [from: string, to: string];
+  /** Where it has a name of its own. */
+  hostName?: string;
+}
+
+/** Why nobody can make a container here, or undefined. */
+export function cannotContain(): string | undefined {
+  const missing = whatIsMissing(['unshare', 'mount']);
+  if (missing !== undefined) return missing;
+  const {status} = spawnSync('unshare', [...optionsOf({ownIds: true, hostName: 'x'}), 'true']);
+  return status === 0 ? undefined : 'namespaces cannot be made here';
+}
+
+function optionsOf({ownIds, hostName}: Container): string[] {
+  return [
+    ...root,
+    '--mount',
+    ...(ownIds ? ['--pid', '--fork', '--kill-child', '--mount-proc'] : []),
+    ...(hostName === undefined ? [] : ['--uts']),
+  ];
+}
+
+/** A run of the program in a container. */
+export interface Contained {
+  child: ResultPromise<{reject: false; stripFinalNewline: false; encoding: 'utf8'}>;
+  /** Sends a signal to the program itself. */
+  signal: (signal: NodeJS.Signals) => Promise<void>;
+}
+
+/** Starts the program in a container; the test that does so ends it at the latest. */
+export function startContained(
+  box: Sandbox,
+  parameters: readonly string[],
+  container: Container,
+  options: Options = {},
+): Contained {
+  const {bind: [from, to] = ['', ''], hostName = ''} = container;
+  const script = [
+    'if [ -n "$2" ]; then mount --bind "$2" "$3"; fi &&',
+    'if [ -n "$1" ]; then echo "$1" > /proc/sys/kernel/hostname; fi &&',
+    'shift 3 && exec "$@"',
+  ].join(' ');
+  const child = execa(
+    'unshare',
+    [
+      ...optionsOf(container),
+      ...['sh', '-c', script, 'sh', hostName, from, to, process.execPath, program],
+      ...parameters,
+    ],
+    {
+      ...{cwd: box.directory, env: box.env, extendEnv: false, reject: false, stdin: 'ignore'},
+      ...{stripFinalNewline: false, timeout: 60_000},
+      ...options,
+    },
+  ) as Contained['child'];
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const processId = async () => {
+    // Without ids of its own it has become the program itself.
+    if (!container.ownIds) return Number(child.pid);
+    return Number(await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8'));
+  };
+  return {child, signal: async signal => void process.kill(await processId(), signal)};
+}
