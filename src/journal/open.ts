@@ -1,10 +1,10 @@
 import {dirname} from 'node:path';
-import type {MediaError} from '../errors.ts';
+import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import type {Lock} from '../lib/files/lock.ts';
 import {syncDirectory} from '../lib/files/sync-directory.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
-import {inUse, journalFailed, unusable} from './file/errors.ts';
+import {inUse, journalCodes, journalFailed, unusable} from './file/errors.ts';
 import {Fence} from './file/fence.ts';
 import {appendAll, type JournalHandle, openJournalFile} from './file/file.ts';
 import {formatHeader, formatWriterLine, type Scope} from './file/lines.ts';
@@ -14,6 +14,7 @@ import {isOnOtherMachine, JournalLog} from './log.ts';
 import {JournalReader} from './reading/reader.ts';
 import {type Recovery, recover} from './reading/recovery.ts';
 import {Journal} from './run-journal.ts';
+import {type RunJournal, SharedJournal} from './shared.ts';
 
 export interface JournalOptions extends Patience {
   /** What the run is about: nothing else may stand in the journal. Without it, only one that is there is opened. */
@@ -58,6 +59,23 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
     await (handle?.close() ?? Promise.resolve()).finally(() => lock.release());
     throw error;
   }
+}
+
+/**
+ * Opens a journal that is held only while there is work: other runs may have it after 2 s without any. `inUseHint`: what to do
+ * while one of them has it.
+ */
+export async function openSharedJournal(
+  path: string,
+  host: Host,
+  {inUseHint, ...options}: JournalOptions & {inUseHint: string},
+): Promise<RunJournal> {
+  const open = () =>
+    openJournal(path, host, options).catch(error => {
+      const isInUse = error instanceof MediaError && error.code === journalCodes.inUse;
+      throw isInUse ? error.reworded({hint: inUseHint}) : error;
+    });
+  return new SharedJournal(open, await open(), host.clock);
 }
 
 function refuseUnfit({scope: there}: Recovery, shown: string, asked: Scope | undefined): void {

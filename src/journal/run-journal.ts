@@ -16,6 +16,15 @@ import {isSettled, statText} from './reading/stat.ts';
 /** What a journal knows of an input, or that it is to be sent. */
 export type Admission = Known | {status: 'new'; entry: JournalEntry};
 
+/** How an input is admitted. */
+export interface AdmitOptions {
+  /** Which unknown outcomes of its content may be sent again; none by default. */
+  resend?: Resend;
+  stop?: StopSignal;
+  /** Called when the upload has ended that was admitted. */
+  onEnd?: () => void;
+}
+
 /** How a person settles an upload of unknown outcome. */
 export type Settlement = {uploaded: string} | 'resend';
 
@@ -56,7 +65,7 @@ export class Journal {
   async admit(
     input: JournalInput & {contentType: string},
     source: Hashable,
-    options: {resend?: Resend; stop?: StopSignal} = {},
+    options: AdmitOptions = {},
   ): Promise<Admission> {
     const flight = this.#flights.begin(input.size);
     let isOnItsWay = false;
@@ -66,7 +75,7 @@ export class Journal {
         hashed === undefined ? undefined : await this.#memory.find(input, hashed.sha256, options.resend);
       if (known?.status === 'done') await this.#see(input, known.entry);
       if (known !== undefined) return known;
-      const entry = await this.#begin(input, hashed, flight);
+      const entry = await this.#begin(input, hashed, flight, options.onEnd);
       isOnItsWay = true;
       return {status: 'new', entry};
     } finally {
@@ -140,6 +149,7 @@ export class Journal {
     input: JournalInput & {contentType: string},
     hashed: Hashed | undefined,
     flight: Flight,
+    onEnd = () => {},
   ): Promise<JournalEntry> {
     const {size, contentType} = input;
     const unended = hashed === undefined ? [] : this.#unended(contentOf(hashed.sha256, size));
@@ -152,7 +162,10 @@ export class Journal {
       sha256: hashed?.isLasting ? hashed.sha256 : undefined,
       append: transition => this.#log.append(transition),
       tell: sha256 => flight.tell(sha256),
-      end: () => flight.end(),
+      end: () => {
+        flight.end();
+        onEnd();
+      },
     });
   }
 

@@ -1,6 +1,6 @@
 import type {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
-import type {Journal, JournalMemory} from '../journal/journal.ts';
+import type {JournalMemory, RunJournal} from '../journal/journal.ts';
 import type {Uploader} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 
@@ -50,7 +50,7 @@ export interface TransferOptions {
    */
   onUnknown: 'hold' | 'retry' | 'honoured';
   /** Records what was sent, so that another run can continue. */
-  journal?: Journal | undefined;
+  journal?: RunJournal | undefined;
   /** What a dry run looks up, of the journal that it would go on with. */
   memory?: JournalMemory | undefined;
   dryRun: boolean;

@@ -5,7 +5,7 @@ import type {Invocation} from '../../../cli/invocation.ts';
 import type {Session} from '../../../cli/session.ts';
 import {MediaError} from '../../../errors.ts';
 import type {StopSignal} from '../../../host.ts';
-import type {Journal, JournalMemory} from '../../../journal/journal.ts';
+import type {JournalMemory, RunJournal} from '../../../journal/journal.ts';
 import {defined} from '../../../lib/defined.ts';
 import type {Settings} from '../../../settings/settings.ts';
 import type {Shard} from '../../../sources/find/shard.ts';
@@ -27,24 +27,21 @@ export async function openRunJournal(
   flags: UploadFlags,
   {host, report}: Invocation,
   {session, shard, stop}: {session: Session | undefined; shard: Shard | undefined; stop: StopSignal},
-): Promise<Journal | undefined> {
+): Promise<RunJournal | undefined> {
   if (session === undefined) return undefined;
   const {journal} = flags;
   const isOwn = journal === undefined && (flags.once ?? session.once);
   if (journal === undefined && !isOwn) return undefined;
-  const {openJournal} = await import('../../../journal/journal.ts');
+  const {openJournal, openSharedJournal} = await import('../../../journal/journal.ts');
   const note = (text: string) => report.note(text);
   if (journal !== undefined)
     return openJournal(journal, host, {scope: scopeOf(session.identity, shard), note, stop});
   const path = await ownJournal(host, session.identity, session.profileName);
   await mkdir(join(path, '..'), {recursive: true, mode: 0o700});
   // For every shard, since a machine remembers all of its uploads.
-  const options = {scope: scopeOf(session.identity, undefined), patienceMs: oncePatienceMs, note, stop};
-  return openJournal(path, host, options).catch(error => {
-    if (!(error instanceof MediaError) || error.code !== 'journal_in_use') throw error;
-    throw error.reworded({
-      hint: "Wait until that run has ended, or upload without this machine's own journal: --no-once",
-    });
+  return openSharedJournal(path, host, {
+    ...{scope: scopeOf(session.identity, undefined), patienceMs: oncePatienceMs, note, stop},
+    inUseHint: "Wait until that run has ended, or upload without this machine's own journal: --no-once",
   });
 }
 

@@ -1,7 +1,7 @@
 import type {Invocation} from '../../../cli/invocation.ts';
 import type {Session} from '../../../cli/session.ts';
 import {MediaError} from '../../../errors.ts';
-import type {Journal, JournalMemory} from '../../../journal/journal.ts';
+import type {JournalMemory, RunJournal} from '../../../journal/journal.ts';
 import type {Stop} from '../../../lib/stop.ts';
 import type {Shard} from '../../../sources/find/shard.ts';
 import type {UploadFlags} from './flags.ts';
@@ -10,7 +10,7 @@ import {openRunJournal, rehearse} from './memory.ts';
 /** What a run keeps open: the service, its journal, or what a dry run knows of earlier runs. */
 export interface Resources {
   session?: Session | undefined;
-  journal?: Journal | undefined;
+  journal?: RunJournal | undefined;
   memory?: JournalMemory | undefined;
   /** Whether the service honours Idempotency-Key, as far as that was declared. */
   idempotencyHonoured: boolean;
