@@ -161,7 +161,7 @@ const doors: Record<string, string[]> = {
   'embedded/store': ['idempotency', 'key-uses', 'keys', 'profile', 'record-id', 'sessions', 'store'],
   http: ['http'],
   journal: ['journal'],
-  'journal/known': ['content', 'journal-index', 'shortcuts'],
+  'journal/known': ['content', 'digest', 'journal-index', 'shortcuts', 'told'],
   'output/progress': ['meter', 'progress'],
   'output/results': ['formats', 'links', 'qr', 'results'],
   service: ['client', 'identity', 'record', 'upload-path', 'uploader'],

@@ -12,45 +12,94 @@ export interface RawLine {
   ended: boolean;
 }
 
-const blockBytes = 256 * 1024;
-const longestLine = 8 * 1024 * 1024;
+/** Some lines of a file that follow each other, all with their line breaks, or a part of the last one. */
+export interface Piece {
+  bytes: Buffer;
+  offset: number;
+  ended: boolean;
+}
 
-/** The lines of a file from a line on, in batches of one block each; at most a block and a line are held. */
-export async function* rawLines(
-  handle: ReadHandle,
-  shown: string,
-  from: {offset: number; number: number} = {offset: 0, number: 1},
-): AsyncGenerator<RawLine[]> {
-  let position = from.offset;
+/** Most journals are small, and a large one takes fewer reads. */
+const firstBytes = 64 * 1024;
+const blockBytes = 1024 * 1024;
+const longestLine = 8 * 1024 * 1024;
+/** Before each block there is room for the beginning of its first line. */
+const roomBytes = 16 * 1024;
+
+/** The lines of a file from an offset on, a block of them at a time; the bytes of each stay as they are until the next one. */
+export async function* pieces(handle: ReadHandle, shown: string, from: number): AsyncGenerator<Piece> {
+  let [block, other] = [newBlock(firstBytes), newBlock(firstBytes)];
+  let position = from;
   let rest: Buffer = Buffer.alloc(0);
-  let {number} = from;
-  for (;;) {
-    const block = await readBlock(handle, position, shown);
-    const start = position - rest.length;
-    const bytes = rest.length === 0 ? block : Buffer.concat([rest, block]);
-    const lines: RawLine[] = [];
-    let begin = 0;
-    for (let end = bytes.indexOf(10, rest.length); end !== -1; end = bytes.indexOf(10, begin)) {
-      lines.push({bytes: bytes.subarray(begin, end), offset: start + begin, number, ended: true});
-      begin = end + 1;
-      number += 1;
+  let reading = readBlock(block, handle, position, shown);
+  try {
+    for (;;) {
+      const length = await reading;
+      const offset = position - rest.length;
+      if (length === 0 || rest.length > longestLine) {
+        if (rest.length > 0) yield {bytes: rest, offset, ended: false};
+        return;
+      }
+      position += length;
+      const bytes = behind(rest, block, length);
+      if (length >= firstBytes && other.length < blockBytes) other = newBlock(blockBytes);
+      // The next one is read while this one is looked at.
+      reading = readBlock(other, handle, position, shown);
+      [block, other] = [other, block];
+      const whole = bytes.lastIndexOf(10) + 1;
+      if (whole > 0) yield {bytes: bytes.subarray(0, whole), offset, ended: true};
+      rest = bytes.subarray(whole);
     }
-    rest = bytes.subarray(begin);
-    position += block.length;
-    if (block.length === 0 && rest.length > 0) lines.push({bytes: rest, offset: start, number, ended: false});
-    if (lines.length > 0) yield lines;
-    if (block.length === 0) return;
-    if (rest.length > longestLine) throw damagedLine(shown, number, 'is longer than any journal line');
+  } finally {
+    await reading.catch(() => {});
   }
 }
 
-async function readBlock(handle: ReadHandle, position: number, shown: string): Promise<Buffer> {
-  const block = Buffer.allocUnsafeSlow(blockBytes);
+function newBlock(length: number): Buffer {
+  return Buffer.allocUnsafeSlow(roomBytes + length);
+}
+
+/** What was read into a block, with the beginning of its first line before it. */
+function behind(rest: Buffer, block: Buffer, length: number): Buffer {
+  const end = roomBytes + length;
+  if (rest.length > roomBytes) return Buffer.concat([rest, block.subarray(roomBytes, end)]);
+  rest.copy(block, roomBytes - rest.length);
+  return block.subarray(roomBytes - rest.length, end);
+}
+
+async function readBlock(
+  block: Buffer,
+  handle: ReadHandle,
+  position: number,
+  shown: string,
+): Promise<number> {
   try {
-    return block.subarray(0, (await handle.read(block, 0, blockBytes, position)).bytesRead);
+    return (await handle.read(block, roomBytes, block.length - roomBytes, position)).bytesRead;
   } catch (error) {
     throw journalFailed(shown, 'read', error);
   }
+}
+
+/** The lines of a file from its beginning, in batches. */
+export async function* rawLines(handle: ReadHandle, shown: string): AsyncGenerator<RawLine[]> {
+  let number = 1;
+  for await (const piece of pieces(handle, shown, 0)) {
+    const lines: RawLine[] = [];
+    for (let begin = 0; begin < piece.bytes.length; number += 1) {
+      const line = lineAt(piece, begin, number, shown);
+      lines.push(line);
+      begin += line.bytes.length + 1;
+    }
+    yield lines;
+  }
+}
+
+/** The line of a piece that begins at `begin`, which is the one with that number. */
+export function lineAt({bytes, offset, ended}: Piece, begin: number, number: number, shown: string): RawLine {
+  if (!ended && bytes.length > longestLine)
+    throw damagedLine(shown, number, 'is longer than any journal line');
+  const end = ended ? bytes.indexOf(10, begin) : bytes.length;
+  return {bytes: bytes.subarray(begin, end), offset: offset + begin, number, ended};
 }
 
 /** The error for a line that cannot be relied on; `what` goes on with the sentence that begins with the line. */

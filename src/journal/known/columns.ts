@@ -1,10 +1,11 @@
-type Column = Uint8Array | Uint16Array | Uint32Array | Float64Array;
+import type {Digest} from './digest.ts';
 
-/** A column with a place for the row: the same one, or one twice as long with the same values. */
-export function roomFor<Kind extends Column>(column: Kind, row: number): Kind {
-  if (row < column.length) return column;
+type Column = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array;
+
+/** A column with so many rows, and the values of another. */
+export function withRows<Kind extends Column>(column: Kind, rows: number): Kind {
   const Longer = column.constructor as new (length: number) => Kind;
-  const longer = new Longer(2 * column.length);
+  const longer = new Longer(rows);
   longer.set(column as ArrayLike<number>);
   return longer;
 }
@@ -20,6 +21,12 @@ export class Slots {
   /** The row plus one; 0 where there is none. */
   #slots = new Uint32Array(2 * firstRows);
   #count = 0;
+  readonly #hashOf: (row: number) => number;
+
+  /** `hashOf` gives the hash of a row that was added. */
+  constructor(hashOf: (row: number) => number) {
+    this.#hashOf = hashOf;
+  }
 
   start(hash: number): number {
     return hash & (this.#slots.length - 1);
@@ -33,28 +40,60 @@ export class Slots {
     return (slot + 1) & (this.#slots.length - 1);
   }
 
-  /** Puts another row where one was found. */
-  replace(slot: number, row: number): void {
-    this.#slots[slot] = row + 1;
-  }
-
-  /** Adds a row; `hashOf` gives the hash of those that are there. */
-  add(hash: number, row: number, hashOf: (row: number) => number): void {
+  add(row: number): void {
     this.#count += 1;
-    if (4 * this.#count > 3 * this.#slots.length) this.#grow(hashOf);
-    this.#put(hash, row);
+    if (4 * this.#count > 3 * this.#slots.length) this.#grow();
+    this.#put(row);
   }
 
-  #put(hash: number, row: number): void {
-    let slot = this.start(hash);
+  #put(row: number): void {
+    let slot = this.start(this.#hashOf(row));
     while (this.#slots[slot] !== 0) slot = this.next(slot);
     this.#slots[slot] = row + 1;
   }
 
-  #grow(hashOf: (row: number) => number): void {
+  #grow(): void {
     const before = this.#slots;
     this.#slots = new Uint32Array(2 * before.length);
-    for (const kept of before) if (kept !== 0) this.#put(hashOf(kept - 1), kept - 1);
+    for (const kept of before) if (kept !== 0) this.#put(kept - 1);
+  }
+}
+
+/** Numbers texts by their digests, from 0. */
+export class Numbering {
+  readonly #slots = new Slots(number => this.#a[number] ?? 0);
+  #count = 0;
+  #a = new Int32Array(firstRows);
+  #b = new Int32Array(firstRows);
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The number of a text, or -1. */
+  of({a, b}: Pick<Digest, 'a' | 'b'>): number {
+    for (let slot = this.#slots.start(a); ; slot = this.#slots.next(slot)) {
+      const number = this.#slots.rowAt(slot);
+      if (number === -1 || (this.#a[number] === a && this.#b[number] === b)) return number;
+    }
+  }
+
+  /** Numbers a text that has no number. */
+  add({a, b}: Pick<Digest, 'a' | 'b'>): number {
+    const number = this.#count;
+    this.#count += 1;
+    if (number === this.#a.length) {
+      this.#a = withRows(this.#a, 2 * number);
+      this.#b = withRows(this.#b, 2 * number);
+    }
+    this.#a[number] = a;
+    this.#b[number] = b;
+    this.#slots.add(number);
+    return number;
+  }
+
+  digestOf(number: number): Pick<Digest, 'a' | 'b'> {
+    return {a: this.#a[number] ?? 0, b: this.#b[number] ?? 0};
   }
 }
 

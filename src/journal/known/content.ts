@@ -1,20 +1,42 @@
 /** Some content: its size in bytes, and the first half of its SHA-256, which tells it from any other. */
 export interface Content {
   size: number;
-  sha: readonly [number, number, number, number];
+  sha: ShaHalf;
 }
+
+/** Sixteen bytes, as numbers of 32 bits with a sign. */
+export type ShaHalf = [number, number, number, number];
 
 /** The content with that SHA-256, in hex. */
 export function contentOf(sha256: string, size: number): Content {
-  return {size, sha: [hex(sha256, 0), hex(sha256, 8), hex(sha256, 16), hex(sha256, 24)]};
+  const sha: ShaHalf = [0, 0, 0, 0];
+  for (let at = 0; at < 32; at += 1) {
+    const unit = sha256.charCodeAt(at);
+    sha[at >> 3] = ((sha[at >> 3] ?? 0) << 4) | (unit < 0x3a ? unit - 0x30 : unit - 0x57);
+  }
+  return {size, sha};
 }
 
-/** Eight digits as a number, without a text of their own: a journal has a million of these. */
-function hex(text: string, from: number): number {
-  let value = 0;
-  for (let at = from; at < from + 8; at += 1) {
-    const unit = text.charCodeAt(at);
-    value = (value << 4) | (unit < 0x3a ? unit - 0x30 : unit - 0x57);
+/** Reads a SHA-256 that stands there in hex; false where it is none. A journal has millions of these. */
+export function readHash(into: ShaHalf, bytes: Uint8Array, from: number): boolean {
+  let isNone = 0;
+  for (let part = 0; part < 4; part += 1) {
+    let value = 0;
+    for (let at = from + 8 * part; at < from + 8 * part + 8; at += 1) {
+      const digit = digits[bytes[at] ?? 0] ?? notDigit;
+      value = (value << 4) | digit;
+      isNone |= digit;
+    }
+    into[part] = value;
   }
-  return value >>> 0;
+  for (let at = from + 32; at < from + 64; at += 1) isNone |= digits[bytes[at] ?? 0] ?? notDigit;
+  return isNone < notDigit;
 }
+
+const notDigit = 16;
+
+/** What each byte stands for as a hexadecimal digit, in lower case. */
+const digits = Uint8Array.from({length: 256}, (_, byte) => {
+  const digit = '0123456789abcdef'.indexOf(String.fromCharCode(byte));
+  return digit === -1 ? notDigit : digit;
+});

@@ -10,27 +10,61 @@ function sharedSeed(): Buffer {
 
 /** 64 bits that tell texts apart within this process: nobody knows its seed, so nobody can make two texts alike. */
 export class Digest {
-  readonly #seed = sharedSeed();
+  readonly #seed = [sharedSeed().readInt32LE(0), sharedSeed().readInt32LE(4)] as const;
   a = 0;
   b = 0;
 
   /** The digest of texts in this order, in `a` and `b` until the next call. */
   of(...texts: readonly string[]): this {
-    let a = this.#seed.readInt32LE(0);
-    let b = this.#seed.readInt32LE(4);
+    this.begin();
     for (const text of texts) {
-      for (let at = 0; at < text.length; at += 1) {
-        const unit = Math.imul(text.charCodeAt(at) + 1, 0x239b961b);
-        a = Math.imul(rotated(a ^ Math.imul(rotated(unit, 15), 0xab0e9789), 19) + b, 5) + 0x561ccd1b;
-        b = Math.imul(rotated(b ^ Math.imul(rotated(unit, 17), 0x38b34ae5), 13) + a, 5) + 0x32ac3b17;
-      }
-      a ^= text.length;
-      b += a;
+      const isWide = beyondBytes.test(text);
+      const bytes = Buffer.from(text, isWide ? 'utf16le' : 'latin1');
+      this.addBytes(bytes, 0, bytes.length);
+      // So that it is like no other text that has these bytes.
+      if (isWide) this.addBytes(bytes, 0, 0);
     }
-    this.a = mixed(a + b) >>> 0;
-    this.b = mixed(b ^ this.a) >>> 0;
+    return this.end();
+  }
+
+  /** Begins with no text; addBytes() adds some, and end() gives the digest of them. */
+  begin(): void {
+    [this.a, this.b] = this.#seed;
+  }
+
+  /** Adds the text that has these characters, U+0000 to U+00FF. */
+  addBytes(bytes: Uint8Array, from: number, to: number): void {
+    let {a, b} = this;
+    let at = from;
+    for (; at + 3 < to; at += 4) {
+      const pair = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
+      const unit = Math.imul(pair | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24), 0x239b961b);
+      a = nextA(a, b, unit);
+      b = nextB(a, b, unit);
+    }
+    let rest = 0;
+    for (; at < to; at += 1) rest = (rest << 8) | (bytes[at] ?? 0);
+    const unit = Math.imul(rest, 0x239b961b);
+    a = nextA(a, b, unit) ^ (to - from);
+    this.a = a;
+    this.b = nextB(a, b, unit);
+  }
+
+  end(): this {
+    this.a = mixed(this.a ^ this.b);
+    this.b = mixed(this.b ^ this.a);
     return this;
   }
+}
+
+const beyondBytes = /[^\0-\xff]/;
+
+function nextA(a: number, b: number, unit: number): number {
+  return (Math.imul(rotated(a ^ Math.imul(rotated(unit, 15), 0xab0e9789), 19) + b, 5) + 0x561ccd1b) | 0;
+}
+
+function nextB(a: number, b: number, unit: number): number {
+  return (Math.imul(rotated(b ^ Math.imul(rotated(unit, 17), 0x38b34ae5), 13) + a, 5) + 0x32ac3b17) | 0;
 }
 
 function rotated(value: number, by: number): number {

@@ -1,5 +1,5 @@
 import type {PathKey} from '../file/lines.ts';
-import {firstRows, roomFor, Slots} from './columns.ts';
+import {firstRows, Numbering, withRows} from './columns.ts';
 import {Digest} from './digest.ts';
 
 /** One line that tells of a path and its content. */
@@ -14,11 +14,10 @@ export interface Sighting {
 /** Which paths were seen with which content, in the order in which a journal tells of them. */
 export class Sightings {
   readonly #digest = new Digest();
-  /** The latest sighting of each path. */
-  readonly #slots = new Slots();
+  readonly #paths = new Numbering();
+  /** The latest sighting of each path, plus one. */
+  #latest = new Uint32Array(firstRows);
   #count = 0;
-  #a = new Uint32Array(firstRows);
-  #b = new Uint32Array(firstRows);
   #row = new Uint32Array(firstRows);
   #offset = new Float64Array(firstRows);
   #length = new Uint32Array(firstRows);
@@ -29,19 +28,17 @@ export class Sightings {
     return this.#count;
   }
 
-  add(path: PathKey, {row, offset, length}: Sighting): void {
+  add(path: Digest, {row, offset, length}: Sighting): void {
     const at = this.#count;
     this.#count += 1;
-    this.#makeRoom(at);
-    const {slot, latest} = this.#find(path);
-    this.#a[at] = this.#digest.a;
-    this.#b[at] = this.#digest.b;
+    if (at === this.#row.length) this.#grow();
+    const known = this.#paths.of(path);
+    const number = known === -1 ? this.#paths.add(path) : known;
     this.#row[at] = row;
     this.#offset[at] = offset;
     this.#length[at] = length;
-    this.#before[at] = latest + 1;
-    if (latest === -1) this.#slots.add(this.#digest.a, at, one => this.#a[one] ?? 0);
-    else this.#slots.replace(slot, at);
+    this.#before[at] = this.#latest[number] ?? 0;
+    this.#latest[number] = at + 1;
   }
 
   at(number: number): Sighting {
@@ -59,27 +56,20 @@ export class Sightings {
 
   /** The numbers of a path's sightings, the latest first. */
   *of(path: PathKey): Generator<number, void> {
-    let number = this.#find(path).latest;
+    const known = this.#paths.of(this.#digest.of(path));
+    let number = known === -1 ? -1 : (this.#latest[known] ?? 0) - 1;
     while (number !== -1) {
       yield number;
       number = (this.#before[number] ?? 0) - 1;
     }
   }
 
-  #find(path: PathKey): {slot: number; latest: number} {
-    const {a, b} = this.#digest.of(path);
-    for (let slot = this.#slots.start(a); ; slot = this.#slots.next(slot)) {
-      const latest = this.#slots.rowAt(slot);
-      if (latest === -1 || (this.#a[latest] === a && this.#b[latest] === b)) return {slot, latest};
-    }
-  }
-
-  #makeRoom(row: number): void {
-    this.#a = roomFor(this.#a, row);
-    this.#b = roomFor(this.#b, row);
-    this.#row = roomFor(this.#row, row);
-    this.#offset = roomFor(this.#offset, row);
-    this.#length = roomFor(this.#length, row);
-    this.#before = roomFor(this.#before, row);
+  #grow(): void {
+    const rows = 2 * this.#row.length;
+    this.#latest = withRows(this.#latest, rows);
+    this.#row = withRows(this.#row, rows);
+    this.#offset = withRows(this.#offset, rows);
+    this.#length = withRows(this.#length, rows);
+    this.#before = withRows(this.#before, rows);
   }
 }

@@ -1,9 +1,13 @@
+import {isUtf8} from 'node:buffer';
 import type {ReadHandle} from '../file/file.ts';
 import {headerStart, type Scope} from '../file/lines.ts';
 import {isWriterLine, type ParsedLine, parseLine, type WriterLine} from '../file/parse.ts';
-import {damagedLine, type RawLine, rawLines} from '../file/raw-lines.ts';
+import {damagedLine, lineAt, type Piece, pieces, type RawLine} from '../file/raw-lines.ts';
 import {joinedScope, scopeOf} from '../file/scope.ts';
 import {JournalIndex} from '../known/journal-index.ts';
+import {PlainLines} from './plain-lines.ts';
+
+const belongsNowhere = 'belongs to an upload that no earlier line starts';
 
 const utf8 = new TextDecoder('utf-8', {fatal: true});
 
@@ -17,6 +21,7 @@ export class Recovery {
   /** A last line without its line break, which was not taken. */
   rest: RawLine | undefined;
   readonly #shown: string;
+  readonly #plain = new PlainLines();
   /** The line by which the last writer began. */
   #writer: WriterLine | undefined;
   #isClosed = true;
@@ -36,17 +41,23 @@ export class Recovery {
   /** Takes in all whole lines that were not taken yet. */
   async read(handle: ReadHandle): Promise<void> {
     this.rest = undefined;
-    for await (const lines of rawLines(handle, this.#shown, this.next)) {
-      for (const line of lines) {
-        if (line.ended) this.take(line);
-        else this.#keep(line);
-      }
-    }
+    for await (const piece of pieces(handle, this.#shown, this.next.offset)) this.#takePiece(piece);
   }
 
   /** Takes in a last line that lacks nothing but its line break. */
   takeRest(): void {
     if (this.rest !== undefined) this.take(this.rest);
+  }
+
+  #takePiece(piece: Piece): void {
+    const {bytes, offset, ended} = piece;
+    const mayBePlain = ended && isUtf8(bytes);
+    for (let begin = 0; begin < bytes.length; begin = ended ? this.next.offset - offset : bytes.length) {
+      if (mayBePlain && this.#takePlain(bytes, offset, begin)) continue;
+      const line = lineAt(piece, begin, this.next.number, this.#shown);
+      if (line.ended) this.take(line);
+      else this.#keep(line);
+    }
   }
 
   take(line: RawLine): void {
@@ -58,8 +69,25 @@ export class Recovery {
     }
     if (this.#doubt !== undefined) this.#judgeDoubt(parsed, this.#doubt);
     if (parsed === undefined) this.#doubt ??= {number: line.number, what: 'is not a journal line'};
-    else if (!this.#fits(parsed, line))
-      this.#doubt ??= {number: line.number, what: 'belongs to an upload that no earlier line starts'};
+    else if (!this.#fits(parsed, line)) this.#doubt ??= {number: line.number, what: belongsNowhere};
+  }
+
+  /** Takes in lines as long as there is nothing special about them; whether there was any. */
+  #takePlain(bytes: Buffer, offset: number, from: number): boolean {
+    if (this.scope === undefined) return false;
+    let begin = from;
+    let {number} = this.next;
+    while (begin < bytes.length && this.#doubt === undefined) {
+      const end = this.#plain.read(bytes, begin);
+      if (end === -1) break;
+      if (this.#plain.isRelease) this.#released(this.#plain.told.by);
+      else if (!this.index.take(this.#plain.told, offset + begin, end - begin - 1))
+        this.#doubt = {number, what: belongsNowhere};
+      begin = end;
+      number += 1;
+    }
+    this.next = {offset: offset + begin, number};
+    return begin > from;
   }
 
   /** What an unfinished write leaves behind ends where the next writer begins. */
@@ -95,10 +123,17 @@ export class Recovery {
       this.#isClosed = false;
       return;
     }
-    // Whoever another one has followed sends nothing any more.
-    if (this.#writer !== undefined && this.#writer.by !== line.by) return;
-    if (line.event === 'release') this.index.release(line.by);
-    if (line.event === 'close') this.#isClosed = true;
+    if (line.event === 'release') this.#released(line.by);
+    if (line.event === 'close' && this.#isLast(line.by)) this.#isClosed = true;
+  }
+
+  #released(by: string): void {
+    if (this.#isLast(by)) this.index.release(by);
+  }
+
+  /** Whoever another one has followed sends nothing any more. */
+  #isLast(by: string): boolean {
+    return this.#writer === undefined || this.#writer.by === by;
   }
 }
 

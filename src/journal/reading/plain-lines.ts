@@ -1,0 +1,157 @@
+import {asciiStops, digitStops, isAt, textStops} from '../file/plain-bytes.ts';
+import {plainRecordEnd} from '../file/plain-record.ts';
+import {readHash} from '../known/content.ts';
+import type {Digest} from '../known/digest.ts';
+import {Told} from '../known/told.ts';
+
+/** What a line consists of: what stands before each value, and where the value ends; and what stands behind the last one. */
+interface Shape {
+  event: Event;
+  values: readonly {before: Uint8Array; stops: Uint8Array}[];
+  end: Uint8Array;
+}
+
+type Event = 'intent' | 'seen' | 'commit' | 'done' | 'release';
+
+/** The shape of a line in which a mark stands for each value: ASCII, any text, or a number. */
+function shapeOf(event: Event, members: string): Shape {
+  const parts = `{"event":"${event}",${members}`.split('?');
+  const values = parts.slice(0, -1).map(before => {
+    const name = /"(\w+)":"?$/.exec(before)?.[1];
+    const stops = name === 'path' ? textStops : name === 'size' ? digitStops : asciiStops;
+    return {before: Buffer.from(before), stops};
+  });
+  return {event, values, end: Buffer.from(parts.at(-1) ?? '')};
+}
+
+const writer = '"by":"?","at":"?"';
+const upload = `"idempotencyKey":"?",${writer}`;
+const settled = `${upload},"path":"?","size":?,"stat":"?","types":"?"`;
+const young = `${upload},"path":"?","size":?,"types":"?"`;
+
+/** By the first letter of the event. */
+const shapes: ReadonlyMap<number | undefined, readonly Shape[]> = new Map([
+  [0x69, [settled, young].map(start => shapeOf('intent', `${start},"contentType":"?"}\n`))],
+  [0x73, [settled, young].map(start => shapeOf('seen', `${start}}\n`))],
+  [0x63, [shapeOf('commit', `${upload},"sha256":"?"}\n`)]],
+  [0x64, [shapeOf('done', `${upload},"sha256":"?","record":`)]],
+  [0x72, [shapeOf('release', `${writer}}\n`)]],
+]);
+
+/** A text that is often the same as the time before: it is made once. */
+class LastText {
+  text = '';
+  #bytes: Uint8Array = Buffer.alloc(0);
+
+  take(bytes: Buffer, from: number, to: number): string {
+    if (to - from !== this.#bytes.length || !isAt(bytes, from, this.#bytes)) {
+      this.#bytes = Buffer.from(bytes.subarray(from, to));
+      this.text = bytes.toString('latin1', from, to);
+    }
+    return this.text;
+  }
+}
+
+/**
+ * Reads lines that are as a writer writes nearly all of them: byte by byte, without a text or an object for any. Whatever is
+ * not exactly as expected is left to the parser, which alone judges it.
+ */
+export class PlainLines {
+  /** What the line tells that was read last. */
+  readonly told = new Told();
+  /** Whether it was about no upload, but a release by the writer that is told. */
+  isRelease = false;
+  readonly #writer = new LastText();
+  readonly #types = new LastText();
+  readonly #contentType = new LastText();
+  /** Where each value begins and ends. */
+  readonly #from = new Uint32Array(8);
+  readonly #to = new Uint32Array(8);
+
+  /**
+   * Where the line after the one at `begin` begins; -1 where that one is for the parser. The bytes are UTF-8, and there is a
+   * line break behind.
+   */
+  read(bytes: Buffer, begin: number): number {
+    for (const shape of shapes.get(bytes[begin + 10]) ?? []) {
+      const end = this.#match(bytes, begin, shape);
+      if (end === -1) continue;
+      if (!this.#tell(bytes, shape)) return -1;
+      return shape.event === 'done' ? lineEnd(bytes, plainRecordEnd(bytes, end)) : end;
+    }
+    return -1;
+  }
+
+  #match(bytes: Buffer, begin: number, {values, end}: Shape): number {
+    let at = begin;
+    // By numbers: before it is compiled, an iterator makes an object for each.
+    for (let number = 0; number < values.length; number += 1) {
+      const value = values[number];
+      if (value === undefined || !isAt(bytes, at, value.before)) return -1;
+      at += value.before.length;
+      this.#from[number] = at;
+      while (value.stops[bytes[at] ?? 0] === 0) at += 1;
+      this.#to[number] = at;
+    }
+    return isAt(bytes, at, end) ? at + end.length : -1;
+  }
+
+  #tell(bytes: Buffer, {event, values}: Shape): boolean {
+    const {told} = this;
+    this.isRelease = event === 'release';
+    told.by = this.#text(bytes, this.isRelease ? 0 : 1, this.#writer);
+    if (event === 'release') return true;
+    if (this.#from[0] === this.#to[0]) return false;
+    told.event = event;
+    told.key.begin();
+    this.#digest(bytes, 0, told.key);
+    told.key.end();
+    if (event === 'commit' || event === 'done') return this.#tellHash(bytes);
+    return this.#tellPlace(bytes, event, event === 'intent' ? values.length - 2 : values.length - 1);
+  }
+
+  #tellHash(bytes: Buffer): boolean {
+    this.told.isHashed = true;
+    const from = this.#from[3] ?? 0;
+    return this.#to[3] === from + 64 && readHash(this.told.sha, bytes, from);
+  }
+
+  #tellPlace(bytes: Buffer, event: Event, types: number): boolean {
+    const {told} = this;
+    const {path, state} = told;
+    path.begin();
+    this.#digest(bytes, 3, path);
+    [state.a, state.b] = [path.a, path.b];
+    path.end();
+    this.#digest(bytes, 4, state);
+    if (types === 6) this.#digest(bytes, 5, state);
+    else state.addBytes(bytes, 0, 0);
+    state.end();
+    told.types = this.#text(bytes, types, this.#types);
+    if (event === 'intent') told.contentType = this.#text(bytes, types + 1, this.#contentType);
+    told.size = sizeAt(bytes, this.#from[4] ?? 0, this.#to[4] ?? 0);
+    return told.size !== -1;
+  }
+
+  #digest(bytes: Buffer, number: number, digest: Digest): void {
+    digest.addBytes(bytes, this.#from[number] ?? 0, this.#to[number] ?? 0);
+  }
+
+  #text(bytes: Buffer, number: number, last: LastText): string {
+    return last.take(bytes, this.#from[number] ?? 0, this.#to[number] ?? 0);
+  }
+}
+
+/** A size as it is written; -1 for another spelling of a number. */
+function sizeAt(bytes: Uint8Array, from: number, to: number): number {
+  const length = to - from;
+  if (length === 0 || length > 15 || (length > 1 && bytes[from] === 0x30)) return -1;
+  let size = 0;
+  for (let at = from; at < to; at += 1) size = 10 * size + (bytes[at] ?? 0) - 0x30;
+  return size;
+}
+
+/** Where a line ends of which the last member ends at `at`. */
+function lineEnd(bytes: Uint8Array, at: number): number {
+  return at !== -1 && bytes[at] === 0x7d && bytes[at + 1] === 0x0a ? at + 2 : -1;
+}
