@@ -12,8 +12,11 @@ import type {HttpAnswer, HttpRequest} from './message.ts';
 import type {ConnectionOptions} from './options.ts';
 import {HttpTrace} from './trace.ts';
 
-/** How long an idle connection may be reused: servers commonly close theirs after 5 s. */
-const idleMs = 4_000;
+/**
+ * How long an idle connection may be reused, in milliseconds. Less than any server waits, since who reuses a connection that is
+ * being closed does not know what became of the request; a new one takes little of so long a pause.
+ */
+const idleMs = 500;
 
 /**
  * A keep-alive HTTP/1.1 connection to one origin, for one request at a time. It follows no redirects, repeats no

@@ -1,4 +1,5 @@
 import {readFile} from 'node:fs/promises';
+import {createServer} from 'node:http';
 import {describe, expect, test} from 'vitest';
 import {systemClock} from '../../src/host.ts';
 import {Secret} from '../../src/lib/secrets/secret.ts';
@@ -7,7 +8,8 @@ import type {UploadRequest} from '../../src/service/uploader.ts';
 import {filesIn} from '../../src/sources/open/file.ts';
 import {embeddedService} from '../support/embedded.ts';
 import {fixture} from '../support/media.ts';
-import {uploadEach} from './support.ts';
+import {someRecord} from '../support/scripted-server.ts';
+import {clientOf, listen, uploadEach, urlOf} from './support.ts';
 
 /** A client of a new embedded service; `key` replaces the one that may do everything. */
 async function client(key?: string) {
@@ -118,4 +120,25 @@ describe('the client and the embedded service', () => {
     });
     await uploader.close();
   });
+});
+
+test('a connection is used again at once, but not after 700 ms, when the server may be closing it', async () => {
+  let connections = 0;
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => response.end(someRecord));
+  });
+  server.on('connection', () => {
+    connections += 1;
+  });
+  await listen(server);
+  const uploader = clientOf(urlOf(server));
+  const seen: number[] = [];
+  for (const pauseMs of [0, 0, 700]) {
+    await new Promise(resolve => setTimeout(resolve, pauseMs));
+    await uploader.upload(request(Buffer.from('bytes')));
+    seen.push(connections);
+  }
+  await uploader.close();
+  server.close();
+  expect(seen).toEqual([1, 1, 2]);
 });

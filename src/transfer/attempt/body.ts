@@ -47,6 +47,8 @@ export async function openBody(options: BodyOptions, watcher: BodyWatcher): Prom
   const {source, rateLimit} = options;
   const small = rateLimit === undefined ? await source.small?.() : undefined;
   if (small !== undefined && small.bytes.length < source.size) throw await cutShort(source);
+  // The first chunk waits for the rate limit before there is a connection, which the server could close meanwhile.
+  await rateLimit?.take(Math.min(rateLimit.chunkBytes, source.size), options.signal);
   return new UploadBody(options, watcher, small);
 }
 
@@ -96,7 +98,7 @@ class UploadBody implements Body {
     try {
       const chunks = this.#small === undefined ? chunksOf(source, pace, wire) : [this.#small.bytes];
       for await (const chunk of chunks) {
-        if (rateLimit !== undefined) await this.#keepTo(rateLimit, chunk.length);
+        if (rateLimit !== undefined && sent > 0) await this.#keepTo(rateLimit, chunk.length);
         digest?.update(chunk);
         if (sent + chunk.length === source.size) await this.#hold(wire, sha256 ?? digest?.digest('hex'));
         const start = clock.monotonic();
