@@ -15,8 +15,11 @@ const postWaitMs = 1_000;
 export async function whyAway(ask: Ask): Promise<string | undefined> {
   try {
     const answer = await ask('GET', getWaitMs);
-    if (answer === undefined) return 'It did not respond.';
-    return gatewaySays(answer) ?? gatewaySays(await ask('POST', postWaitMs));
+    const said = gatewaySays(answer);
+    if (said !== undefined) return said;
+    const other = await ask('POST', postWaitMs);
+    if (answer === undefined && other === undefined) return 'It did not respond.';
+    return gatewaySays(other);
   } catch (error) {
     if (error instanceof MediaError) return isUnreachable(error) ? error.message : undefined;
     throw error;

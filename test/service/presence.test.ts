@@ -1,0 +1,35 @@
+import {expect, test} from 'vitest';
+import {MediaError} from '../../src/errors.ts';
+import {whyAway} from '../../src/service/presence.ts';
+
+/** A status, an error that connecting ends with, or undefined for silence. */
+type Reply = number | MediaError | undefined;
+
+async function reply(what: Reply) {
+  if (what instanceof MediaError) throw what;
+  if (what === undefined) return undefined;
+  return {status: what, headers: {}, body: Buffer.alloc(0), truncated: false, cut: false};
+}
+
+const refused = new MediaError('connection_refused', 'Nothing is listening.');
+const noTunnel = new MediaError('proxy_failed', 'The proxy refused (503).', {status: 503});
+const needsLogin = new MediaError('proxy_failed', 'The proxy asks for credentials (407).', {status: 407});
+
+test.each<[get: Reply, post: Reply, expected: string | undefined]>([
+  [405, 415, undefined],
+  // As nginx, which waits for the body.
+  [404, undefined, undefined],
+  // As a server that reads every request whole, and knows no GET.
+  [undefined, 401, undefined],
+  [502, 415, 'It answered 502.'],
+  [503, undefined, 'It answered 503.'],
+  [405, 504, 'It answered 504.'],
+  [undefined, 502, 'It answered 502.'],
+  [undefined, undefined, 'It did not respond.'],
+  [500, 500, undefined],
+  [refused, refused, 'Nothing is listening.'],
+  [noTunnel, noTunnel, 'The proxy refused (503).'],
+  [needsLogin, needsLogin, undefined],
+])('GET: %s, POST: %s: %s', async (get, post, expected) => {
+  expect(await whyAway(method => reply(method === 'GET' ? get : post))).toBe(expected);
+});
