@@ -115,7 +115,7 @@ function parsed(parse: (text: string) => number, text: string): number | undefin
   try {
     return parse(text);
   } catch (error) {
-    expect((error as Error).message).toMatch(/^Give /);
+    expect((error as Error).message).toMatch(/^Use /);
     return undefined;
   }
 }
