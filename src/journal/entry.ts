@@ -3,20 +3,20 @@ import type {Transition} from './file/lines.ts';
 export interface EntryParts {
   key: string;
   inDoubt: boolean;
-  /** Of its whole content, in hex, where that is known before it is sent. */
+  /** The SHA-256 of the whole content, in hex, if it is known before the content is sent. */
   sha256: string | undefined;
   append: (transition: Transition) => Promise<void>;
-  /** Called with the hash of what is about to be sent. */
+  /** Called with the hash of the content that is about to be sent. */
   tell: (sha256: string) => void;
   end: () => void;
 }
 
-/** One upload of a run, as its journal is told of it. */
+/** One upload of a run, through which the run reports its progress to the journal. */
 export class JournalEntry {
   readonly idempotencyKey: string;
-  /** Whether an earlier upload of this content is of unknown outcome: no failure of this one makes that certain. */
+  /** Whether an earlier upload of this content is unknown. A failure of this upload does not settle that one. */
   readonly inDoubt: boolean;
-  /** Of the whole content, in hex, where nobody has to find it while it is sent. */
+  /** The SHA-256 of the whole content, in hex; undefined if it must be computed while the content is sent. */
   readonly sha256: string | undefined;
   readonly #parts: EntryParts;
   #sent = '';
@@ -28,24 +28,27 @@ export class JournalEntry {
     this.#parts = parts;
   }
 
-  /** Resolves once it is durable that the last chunk is about to be sent. `sha256` is of the whole content, in hex. */
+  /**
+   * Resolves when the journal records durably that the last chunk is about to be sent. `sha256` is of the whole
+   * content, in hex.
+   */
   async commit(sha256: string): Promise<void> {
     this.#sent = sha256;
     this.#parts.tell(sha256);
     await this.#parts.append({event: 'commit', key: this.idempotencyKey, sha256});
   }
 
-  /** Resolves once the service's record is durable. */
+  /** Resolves when the service's record is durable. */
   async done(recordJson: string): Promise<void> {
     await this.#parts.append({event: 'done', key: this.idempotencyKey, sha256: this.#sent, recordJson});
   }
 
-  /** Writes that nothing was stored, for certain; another commit may follow. Never for an unknown outcome. */
+  /** Records that certainly nothing was stored; another commit may follow. Never call it for an unknown outcome. */
   async failed({code, message}: {code: string; message: string}): Promise<void> {
     await this.#parts.append({event: 'failed', key: this.idempotencyKey, code, message});
   }
 
-  /** No more will be told of this upload in this run. What was committed and has no end is unknown. */
+  /** Ends this upload in this run. If it was committed and has no result, it is unknown. */
   end(): void {
     this.#parts.end();
   }

@@ -1,11 +1,11 @@
-/** One file on its way, as those of the same size that come after it see it. */
+/** An upload in progress; later files of the same size may wait for it. */
 export class Flight {
   readonly #group: Set<Flight>;
   readonly #earlier: readonly Flight[];
   readonly #leave: () => void;
   #sha256: string | undefined;
   #hasEnded = false;
-  /** Those who wait for its hash or its end: most of the time nobody does. */
+  /** Callbacks of those that wait for its hash or its end; usually there are none. */
   #waiting: (() => void)[] = [];
 
   constructor(group: Set<Flight>, leave: () => void) {
@@ -14,20 +14,20 @@ export class Flight {
     this.#leave = leave;
   }
 
-  /** Whether a file of the same size was on its way before it. */
+  /** Whether another file of the same size was already in progress when it began. */
   get hasEarlier(): boolean {
     return this.#earlier.length > 0;
   }
 
-  /** Tells its hash to those that wait for it. */
+  /** Announces its hash to those that wait for it. */
   tell(sha256: string): void {
     this.#sha256 = sha256;
     this.#wake();
   }
 
-  /** Resolves when no earlier file of the same content is on its way any more. Its own hash has to be told first. */
+  /** Resolves when no earlier file with the same content is in progress. Call tell() first. */
   async afterTwins(): Promise<void> {
-    // Only on earlier ones, so that no two wait for each other.
+    // Waits only for earlier files, so that no two wait for each other.
     for (const flight of this.#earlier) while (flight.#mayBe(this.#sha256)) await flight.#changed();
   }
 
@@ -38,7 +38,7 @@ export class Flight {
     this.#wake();
   }
 
-  /** Whether it is on its way with this content, as far as that is known. */
+  /** Whether it is in progress and may have this content. */
   #mayBe(sha256: string | undefined): boolean {
     return !this.#hasEnded && (this.#sha256 === undefined || this.#sha256 === sha256);
   }
@@ -52,11 +52,11 @@ export class Flight {
   }
 }
 
-/** The files on their way, by their sizes. */
+/** The uploads in progress, by size. */
 export class Flights {
   readonly #groups = new Map<number, Set<Flight>>();
 
-  /** Takes up a file; whoever comes after it with the same size can wait for it until its end(). */
+  /** Adds an upload; later files of the same size can wait for it until its end(). */
   begin(size: number): Flight {
     const group = this.#groups.get(size) ?? new Set();
     const flight = new Flight(group, () => {

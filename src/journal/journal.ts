@@ -1,4 +1,4 @@
-/** The door of what is remembered: whoever opens, reads or proves a journal comes in here. */
+/** The only entry to this folder: other folders open, read and check journals through it. */
 export type {JournalEntry} from './entry.ts';
 export {journalCodes} from './file/errors.ts';
 export {type PathKey, pathFields, pathKey} from './file/lines.ts';

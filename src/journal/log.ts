@@ -11,10 +11,10 @@ import {formatTransition, formatWriterLine, type Transition, type WriterEvent} f
 import {parseLine} from './file/parse.ts';
 import type {JournalIndex} from './known/journal-index.ts';
 
-/** How often a writer shows that it lives, in milliseconds. */
+/** How often a writer shows that it is alive, in milliseconds. */
 const renewMs = 20_000;
 
-/** What others rely on when it is told, so that it has to survive a crash. */
+/** The transitions that others rely on, so that they must survive a crash. */
 const durable: ReadonlySet<Transition['event']> = new Set(['commit', 'done', 'resolved', 'forgotten']);
 
 export interface LogParts {
@@ -24,11 +24,11 @@ export interface LogParts {
   index: JournalIndex;
   shown: string;
   host: Host;
-  /** Whether appends of two machines may be lost in each other: then only the lock tells who writes. */
+  /** Whether simultaneous appends by two machines may overwrite each other. If so, the lock decides which one may send. */
   isRemote: boolean;
 }
 
-/** What a run writes into its journal, as its only writer. */
+/** The lines that a run writes to its journal, as its only writer. */
 export class JournalLog {
   readonly #parts: LogParts;
   readonly #group: GroupSync;
@@ -48,13 +48,13 @@ export class JournalLog {
     this.#stopRenewing = parts.host.clock.every(renewMs, () => this.#renew());
   }
 
-  /** Not waited for: no commit is durable before the lines in front of it, and where one fails all after it do. */
+  /** Appends without waiting: a commit is durable only when all earlier lines are, and if one fails, all later ones do. */
   note(transition: Transition): void {
     if (this.#failure !== undefined) throw this.#failure;
     this.#write(transition).catch(error => this.#failed(error));
   }
 
-  /** Resolves when the line stands; a commit, when what it tells of may be sent. */
+  /** Resolves when the line is in the file; for a commit, when the upload may be released. */
   async append(transition: Transition): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     try {
@@ -64,11 +64,11 @@ export class JournalLog {
     }
   }
 
-  /** Says that nothing more comes, and makes everything durable; rejects when that fails. */
+  /** Records the end of this writer, and makes everything durable; rejects if that fails. */
   async close(): Promise<void> {
     this.#stopRenewing();
     markEnded(this.#parts.lock.holder);
-    // Without it, others see that this process has ended, or wait.
+    // If this fails, others still see that this process has ended, or wait for it.
     if (this.#failure === undefined) await this.#tell('close').catch(() => {});
     try {
       await this.#group.end();
@@ -81,7 +81,7 @@ export class JournalLog {
     const {index, lock, host} = this.#parts;
     const {token} = lock.holder;
     const line = formatTransition(transition, token, host.clock.now());
-    // A record is the only part of a line that somebody else has written.
+    // The record is the only part of a line that comes from outside.
     if ('recordJson' in transition && parseLine(line) === undefined)
       return Promise.reject(new Error(`not a journal line: ${line}`));
     this.#isIdle = false;
@@ -129,13 +129,13 @@ export class JournalLog {
   }
 }
 
-/** The file systems of Linux that lie on another machine, or may, by their numbers in statfs(2): NFS, SMB, CIFS, 9P, FUSE... */
+/** The types of file systems that are, or may be, on another machine (Linux, statfs(2)): NFS, SMB, CIFS, 9P, FUSE... */
 const remoteTypes = new Set([
   0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x65735546, 0x00c36400, 0x5346414f, 0x0bd00bd0,
   0x47504653,
 ]);
 
-/** Whether a file may lie on another machine, where two appends at once are not kept apart. */
+/** Whether a file may be on another machine, where simultaneous appends may overwrite each other. */
 export async function isOnOtherMachine(path: string): Promise<boolean> {
   return statfs(path).then(
     ({type}) => remoteTypes.has(type),

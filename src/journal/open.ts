@@ -17,11 +17,11 @@ import {Journal} from './run-journal.ts';
 import {type RunJournal, SharedJournal} from './shared.ts';
 
 export interface JournalOptions extends Patience {
-  /** What the run is about: nothing else may stand in the journal. Without it, only one that is there is opened. */
+  /** The scope of the run, which the journal must have. Without a scope, only an existing journal is opened. */
   scope?: Scope;
-  /** Whether it is to be known by paths, too; it is where no scope is given. */
+  /** Whether to index paths; true by default without a scope. */
   paths?: boolean;
-  /** Wraps the opened file; a test counts or fails its calls there. */
+  /** Wraps the open file; tests count calls or make them fail there. */
   wrap?: (handle: JournalHandle) => JournalHandle;
 }
 
@@ -34,8 +34,8 @@ interface Opening {
 }
 
 /**
- * Opens a journal for a run, or makes it, and keeps other runs off it until close(). Rejects when another run holds it,
- * and before anything is written when the file is no journal, of another version, service or shard, or damaged.
+ * Opens a journal for a run, or creates it, and keeps other runs off it until close(). Rejects before anything is
+ * written if another run holds it, or if the file is not a journal, of another version, service or shard, or damaged.
  */
 export async function openJournal(path: string, host: Host, options: JournalOptions = {}): Promise<Journal> {
   const absolute = typedPath(host.cwd(), path);
@@ -85,8 +85,8 @@ function refuseUnfit({scope: there}: Recovery, shown: string, asked: Scope | und
 }
 
 /**
- * Appends the line by which this writer begins, then reads everything up to it: what others have written until then
- * counts, and nobody before it sends anything any more.
+ * Appends the opening line of this writer, then reads everything before it: earlier writers cannot send anything after
+ * that line.
  */
 async function enter(
   {absolute, shown, handle, lock, recovery}: Opening,
@@ -102,7 +102,7 @@ async function enter(
   );
   try {
     await appendAll(handle, bytes);
-    // What a killed run left in the system's memory is relied on from now on.
+    // From now on, this run relies on lines that a killed run may have left in memory only.
     await handle.datasync();
     if (isNew) await syncDirectory(dirname(absolute));
   } catch (error) {
@@ -120,7 +120,7 @@ async function enter(
   return fence;
 }
 
-/** Two that began in one moment: the other one was the last. */
+/** Two runs began at the same moment, and the other one was last. */
 function takenAtOnce({writer}: Recovery, shown: string): MediaError {
   return inUse(shown, writer?.holder);
 }

@@ -13,22 +13,22 @@ import {type JournalInput, JournalMemory, type Known, type Resend} from './readi
 import type {JournalReader} from './reading/reader.ts';
 import {isSettled, statText} from './reading/stat.ts';
 
-/** What a journal knows of an input, or that it is to be sent. */
+/** What a journal knows about an input, or a new entry if it must be sent. */
 export type Admission = Known | {status: 'new'; entry: JournalEntry};
 
-/** How an input is admitted. */
+/** Options for admitting an input. */
 export interface AdmitOptions {
-  /** Which unknown outcomes of its content may be sent again; none by default. */
+  /** Which unknown uploads of its content may be sent again; none by default. */
   resend?: Resend;
   stop?: StopSignal;
-  /** Called when the upload has ended that was admitted. */
+  /** Called when the admitted upload has ended. */
   onEnd?: () => void;
 }
 
-/** How a person settles an upload of unknown outcome. */
+/** How the user settles an unknown upload. */
 export type Settlement = {uploaded: string} | 'resend';
 
-/** What an opened journal is made of. */
+/** The parts of an open journal. */
 export interface JournalParts {
   reader: JournalReader;
   log: JournalLog;
@@ -36,7 +36,7 @@ export interface JournalParts {
   host: Host;
 }
 
-/** A run's memory: what the service has of earlier runs, by content, and where this run writes what it does. */
+/** The journal of a run: what earlier runs have uploaded, by content, and the log that this run writes. */
 export class Journal {
   readonly reader: JournalReader;
   readonly #log: JournalLog;
@@ -53,14 +53,14 @@ export class Journal {
     this.#host = host;
   }
 
-  /** What is known of a file that is as it was when it was read the last time. */
+  /** What is known about a file that has not changed since it was last read. */
   recall(input: JournalInput, resend?: Resend): Promise<Known | undefined> {
     return this.#memory.recall(input, resend);
   }
 
   /**
-   * Says what the service has of a content of that type, or that it is to be sent: then its intent is written. Content is
-   * hashed unless no other is known or on its way that has its size. Equal content that is on its way is waited for.
+   * Returns what the service has of this content and type, or records the intent to send it. Hashes the content unless
+   * no content of its size is known or in progress, and waits for equal content that is in progress.
    */
   async admit(
     input: JournalInput & {contentType: string},
@@ -83,7 +83,7 @@ export class Journal {
     }
   }
 
-  /** Records how an upload of unknown outcome was settled. */
+  /** Records how an unknown upload was settled. */
   async settle(entry: Entry, settlement: Settlement): Promise<void> {
     const line = await this.reader.lineOf(entry);
     const {key} = line;
@@ -101,13 +101,13 @@ export class Journal {
     );
   }
 
-  /** Lets the content of an upload that is done be sent again. */
+  /** Records that a stored upload no longer counts, so that its content is sent again. */
   async forget(entry: Entry): Promise<void> {
     const {key} = await this.reader.lineOf(entry);
     await this.#log.append({event: 'forgotten', key});
   }
 
-  /** Makes everything durable and lets other runs have the file; rejects when the former failed. */
+  /** Makes everything durable and releases the journal; rejects if the former failed. */
   async close(): Promise<void> {
     try {
       await this.#log.close();
@@ -116,7 +116,7 @@ export class Journal {
     }
   }
 
-  /** Its hash, once no equal content is on its way; undefined where it is found while it is sent. */
+  /** The hash, once no equal content is in progress; undefined if it can be computed while the content is sent. */
   async #hashIfNeeded(
     {size, stat}: JournalInput,
     source: Hashable,
@@ -132,7 +132,7 @@ export class Journal {
     return {sha256, isLasting: small !== undefined || (stat !== undefined && this.#isSettled(stat))};
   }
 
-  /** Writes that a file has this content, unless that is known, so that it has not to be read again. */
+  /** Records that a file has this content, unless that is known, so that it need not be read again. */
   async #see(input: JournalInput, entry: Entry): Promise<void> {
     const seen = {size: entry.size, ...this.#seen(input)};
     if (this.reader.index.shortcuts.rowOf(seen) === entry.row) return;
@@ -141,9 +141,9 @@ export class Journal {
   }
 
   /**
-   * Writes that an upload is about to begin. Its idempotency key is the one that this content was released under if that
-   * upload never ended, else a new one. An unknown of this content stays unknown until it is done, as no refusal of
-   * another try tells what became of the first.
+   * Records the intent to upload. Reuses the idempotency key of an unfinished released upload of the same content,
+   * otherwise takes a new one. Content with an unknown upload stays unknown until it is done, since the refusal of a
+   * second attempt does not settle the first.
    */
   async #begin(
     input: JournalInput & {contentType: string},
@@ -169,7 +169,7 @@ export class Journal {
     });
   }
 
-  /** The uploads of a content that were released, and are unknown or to be sent again. */
+  /** The released uploads of a content that are unknown or to be sent again. */
   #unended(content: Content): Entry[] {
     const {index} = this.reader;
     const entries = index.rowsOf(content).map(row => index.entry(row));
@@ -179,7 +179,7 @@ export class Journal {
   #newKey(): string {
     for (;;) {
       const key = this.#host.uuid();
-      // The index holds no more than a digest of each.
+      // The index contains only digests of keys, so a new key may look known.
       if (this.reader.index.rowOf(key) === -1) return key;
     }
   }
@@ -194,7 +194,7 @@ export class Journal {
   }
 }
 
-/** The SHA-256 of a content, in hex, and whether what is sent later cannot be other content. */
+/** The SHA-256 of a content, in hex, and whether the content cannot change before it is sent. */
 interface Hashed {
   sha256: string;
   isLasting: boolean;

@@ -3,7 +3,7 @@ import {type Holder, holderText} from '../../lib/files/holder.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {isOutOfSpace, systemCode} from '../../lib/system-code.ts';
 
-/** The stable codes of what can go wrong with a journal. */
+/** The error codes of problems with a journal. */
 export const journalCodes = {
   missing: 'file_missing',
   inUse: 'journal_in_use',
@@ -13,12 +13,12 @@ export const journalCodes = {
   unproven: 'journal_unproven',
 } as const satisfies Record<string, ErrorCode>;
 
-/** A file that cannot serve as a journal, or whose journal is damaged; `sentence` lacks its full stop. */
+/** The error for a file that cannot be used as a journal, or a damaged journal; `sentence` has no full stop. */
 export function unusable(sentence: string, hint: string, cause?: unknown): MediaError {
   return new MediaError(journalCodes.unusable, `${sentence}.`, {hint, cause});
 }
 
-/** A journal that could not be read or written, for the system's reason. */
+/** The error for a journal that could not be read or written, with the system's reason. */
 export function journalFailed(path: string, did: 'read' | 'written', cause: unknown): MediaError {
   const code = systemCode(cause);
   const text = isOutOfSpace(cause) ? 'the disk is full' : (code ?? String(cause));
@@ -32,14 +32,14 @@ export function journalFailed(path: string, did: 'read' | 'written', cause: unkn
   });
 }
 
-/** A journal that another run holds. */
+/** The error for a journal that another run holds. */
 export function inUse(shown: string, holder: Holder | undefined): MediaError {
   return new MediaError(journalCodes.inUse, `The journal ${shown} is in use by ${holderText(holder)}.`, {
     hint: `Wait until that run has ended, or use another journal. If that process no longer exists: media journal unlock ${shellQuoted(shown)}`,
   });
 }
 
-/** A run that goes no further, since another has taken its journal over. */
+/** The error for a run that must stop because another one has taken its journal over. */
 export function fencedOff(shown: string, other: string): MediaError {
   return new MediaError(
     journalCodes.inUse,
@@ -48,7 +48,7 @@ export function fencedOff(shown: string, other: string): MediaError {
   );
 }
 
-/** A journal whose file is no longer what the run has written to. */
+/** The error for a journal whose file is no longer the one that this run writes to. */
 export function gone(shown: string, how: string): MediaError {
   return new MediaError(journalCodes.failed, `The journal ${shown} ${how} while it was in use.`, {
     hint: 'Nothing is sent without being recorded. Restore the journal if you can; without it, the next run sends everything again.',

@@ -4,27 +4,27 @@ import {fencedOff, gone} from './errors.ts';
 import type {JournalHandle} from './file.ts';
 import {parseLine, type WriterLine} from './parse.ts';
 
-/** What was found where some bytes were appended. */
+/** The result of checking the last append. */
 export interface Look {
-  /** Where they stand. */
+  /** The offset of the appended bytes. */
   start: number;
-  /** Another writer that has begun since. */
+  /** Another writer that has opened the journal since the last check. */
   other: WriterLine | undefined;
 }
 
 /**
- * Keeps two writers apart by the file itself. Both append, so each sees the other: the last one that has begun is the
- * only one. What it asks for is in memory, so it does not wait.
+ * Detects a second writer from the file itself. Both writers append, so each sees the other, and the one that opened
+ * the journal last owns it. The calls are synchronous, since they only touch the page cache.
  */
 export class Fence {
   readonly #handle: Pick<JournalHandle, 'fd'>;
   readonly #path: string;
   readonly #shown: string;
   readonly #token: string;
-  /** Up to here everything was looked at; what follows is not ours, or not whole. */
+  /** Everything before this offset was checked; after it are incomplete lines or lines of other writers. */
   #end: number;
 
-  /** `end`: up to where the file was read before the first of our lines. */
+  /** `end`: the offset up to which the file was read before our first line. */
   constructor(
     file: {handle: Pick<JournalHandle, 'fd'>; path: string; shown: string},
     token: string,
@@ -37,7 +37,7 @@ export class Fence {
     this.#end = end;
   }
 
-  /** Looks for the bytes that were appended last. Throws where they are not in the file that others find at the path. */
+  /** Checks the bytes that were appended last. Throws if they are not in the file that is at the path now. */
   look(bytes: Buffer): Look {
     const own = fstatSync(this.#handle.fd, {bigint: true});
     const there = lstatSync(this.#path, {bigint: true, throwIfNoEntry: false});
@@ -57,7 +57,7 @@ export class Fence {
     return {start, other: opens.find(({by}) => by !== this.#token)};
   }
 
-  /** The error for a writer that another has followed. */
+  /** The error for a writer that another one has replaced. */
   refusal({holder}: WriterLine) {
     return fencedOff(this.#shown, holderText(holder));
   }

@@ -4,21 +4,21 @@ import {MediaError} from '../../errors.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import {unusable} from './errors.ts';
 
-/** What a journal needs of an open file; node's FileHandle is one. */
+/** The methods of an open file that a journal needs; node's FileHandle has them. */
 export interface JournalHandle {
   readonly fd: number;
   read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{bytesRead: number}>;
-  /** At the end of the file, wherever that is by then: it is opened for appending. */
+  /** Appends at the current end of the file. */
   write(buffer: Uint8Array, offset: number, length: number): Promise<{bytesWritten: number}>;
   stat(): Promise<Pick<Stats, 'isFile' | 'size' | 'dev' | 'ino' | 'mtimeMs'>>;
   datasync(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What reading a journal needs. */
+/** The methods that are needed to read a journal. */
 export type ReadHandle = Pick<JournalHandle, 'read' | 'stat' | 'close'>;
 
-/** A file that is opened for each reading only, and so takes up no descriptor between. */
+/** A file that is opened anew for each read, so that it uses no descriptor in between. */
 export function reopening(path: string, shown: string): ReadHandle {
   const opened = async <T>(use: (handle: JournalHandle) => Promise<T>): Promise<T> => {
     const handle = await openJournalFile(path, shown, 'read');
@@ -32,7 +32,7 @@ export function reopening(path: string, shown: string): ReadHandle {
   };
 }
 
-/** Opens a journal, or with `create` makes it with mode 0600 where there is none. Only regular files are opened. */
+/** Opens a journal; with `create`, creates a missing one with mode 0600. Rejects for anything but a regular file. */
 export async function openJournalFile(
   path: string,
   shown: string,
@@ -57,7 +57,7 @@ export async function openJournalFile(
   throw notRegular(shown, 'not a regular file');
 }
 
-/** Makes a new file with mode 0600 beside a journal. */
+/** Creates a file with mode 0600 next to a journal. */
 export async function createJournalFile(path: string, shown: string): Promise<JournalHandle> {
   try {
     return await open(path, 'ax+', 0o600);
@@ -78,7 +78,7 @@ function notRegular(shown: string, what: string): MediaError {
   );
 }
 
-/** The error for a journal that the system does not let us open. */
+/** The error for a journal that could not be opened. */
 export function cannotOpen(shown: string, error: unknown): MediaError {
   switch (systemCode(error)) {
     case 'ENOENT':
@@ -98,13 +98,13 @@ export function cannotOpen(shown: string, error: unknown): MediaError {
   }
 }
 
-/** Appends all of the bytes; a write that is cut short goes on with what is left. */
+/** Appends all bytes, in several writes if necessary. */
 export async function appendAll(handle: Pick<JournalHandle, 'write'>, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length; )
     done += (await handle.write(bytes, done, bytes.length - done)).bytesWritten;
 }
 
-/** The bytes from `offset` on, fewer only at the end of the file. */
+/** The bytes from `offset` on; fewer only at the end of the file. */
 export async function readAll(handle: ReadHandle, offset: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;

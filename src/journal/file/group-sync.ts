@@ -1,24 +1,24 @@
-/** Where lines go. */
+/** The file that lines are appended to. */
 export interface AppendTarget {
   /** Appends all of the bytes. */
   write(bytes: Buffer): Promise<void>;
   /** Makes what was written durable. */
   sync(): Promise<void>;
   /**
-   * Where the bytes that were written last stand, and what forbids to act on them; throws where nobody else would find
-   * them.
+   * Finds the bytes that were written last. `refusal`: why the caller must not act on them. Throws if other processes
+   * cannot find the bytes.
    */
   look(bytes: Buffer, isRelease: boolean): Promise<{start: number; refusal?: unknown}>;
-  /** The line behind a group in which something is to be acted on. */
+  /** The line after a group that contains a release. */
   releaseLine(): string;
 }
 
 export interface AppendOptions {
   /** Whether the promise waits until the line would survive a crash of the machine. */
   isDurable: boolean;
-  /** Whether it allows to act, which only the last writer may do. */
+  /** Whether the line permits sending; only the last writer gets this permission. */
   isRelease: boolean;
-  /** Called when the line stands, before the promise resolves. */
+  /** Called when the line is in the file, before the promise resolves. */
   onWritten: (place: Place) => void;
 }
 
@@ -35,8 +35,8 @@ interface Pending extends AppendOptions {
 }
 
 /**
- * Appends lines to a file, each group of them by one write. Lines that are appended while a write or sync is running
- * share the next one, so nobody waits for more than the running sync and one more. After a failure it takes no more lines.
+ * Appends lines to a file, one write per group. Lines that arrive during a write or sync share the next one, so each
+ * waits for at most the running sync and one more. After a failure, every further line is rejected.
  */
 export class GroupSync {
   readonly #target: AppendTarget;
@@ -48,7 +48,7 @@ export class GroupSync {
     this.#target = target;
   }
 
-  /** Resolves when the line stands, or rejects with what kept it from being written, made durable or acted on. */
+  /** Resolves when the line is in the file; rejects if it could not be written, synced or acted on. */
   append(text: string, options: AppendOptions): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       this.#pending.push({text, ...options, resolve, reject});
@@ -56,20 +56,20 @@ export class GroupSync {
     });
   }
 
-  /** Resolves when all lines have been dealt with; what could be written is durable then. */
+  /** Resolves when all lines are settled and everything that could be written is durable. */
   async end(): Promise<void> {
     await this.#running;
     if (this.#failure === undefined) await this.#target.sync();
   }
 
   async #run(): Promise<void> {
-    // Whoever appends in the same turn belongs to the same group.
+    // Lines that are appended in the same turn belong to the same group.
     await Promise.resolve();
     while (this.#pending.length > 0) {
       const group = this.#pending;
       this.#pending = [];
       if (this.#failure === undefined) await this.#write(group);
-      // Those that were settled before are not affected.
+      // Has no effect on promises that are already settled.
       if (this.#failure !== undefined) for (const {reject} of group) reject(this.#failure.error);
     }
     this.#running = undefined;

@@ -1,28 +1,28 @@
 import {isUtf8} from 'node:buffer';
 import type {Holder} from '../../lib/files/holder.ts';
 
-/** A path as map keys hold it: one character (U+0000 to U+00FF) for each of its bytes. */
+/** A path as a map key: one character (U+0000 to U+00FF) per byte. */
 export type PathKey = string;
 
-/** What a journal file begins with; a file cut off within it is a journal that holds nothing yet. */
+/** The beginning of every journal; a file that ends within it is an empty journal. */
 export const headerStart = '{"journal":"media","version":2,"service":';
 
-/** What a journal is about: the service that has what it tells of, and the part of the inputs that it was written for. */
+/** What a journal belongs to: the service that it describes, and the part of the inputs that it was written for. */
 export interface Scope {
-  /** Its base URL, or the embedded service's own identity. */
+  /** The base URL, or the identity of the embedded service. */
   service: string;
-  /** `K/N`, where the inputs were divided. */
+  /** `K/N`, if the inputs were divided. */
   shard?: string;
 }
 
-/** A path, and what spares the reading of what is there: as in `FileState`. */
+/** A path, and the state of the file there: as in `FileState`. */
 interface Place {
   path: PathKey;
   stat?: string | undefined;
   types?: string | undefined;
 }
 
-/** One transition of one upload, as a line of the journal tells it. The key ties an upload's lines together. */
+/** One transition of one upload, as a line of the journal. The lines of an upload have the same key. */
 export type Transition =
   | ({event: 'intent'; key: string; size: number; contentType: string} & Place)
   | {event: 'commit'; key: string; sha256: string}
@@ -30,20 +30,20 @@ export type Transition =
   | {event: 'failed'; key: string; code: string; message: string}
   | {event: 'resolved'; key: string; as: 'uploaded'; sha256: string; recordJson: string}
   | {event: 'resolved'; key: string; as: 'resend'; sha256: string}
-  /** What is at the service is to count for nothing: it may be sent again. */
+  /** The stored file no longer counts: the content may be sent again. */
   | {event: 'forgotten'; key: string}
-  /** There is a file at that path with the content of that upload. */
+  /** A file at this path has the content of that upload. */
   | ({event: 'seen'; key: string; size: number} & Place);
 
 const printableAscii = /^[ -~]*$/;
 
-/** The key of a path that is given as text, or as bytes where it is not UTF-8. */
+/** The key of a path, given as text, or as bytes if it is not UTF-8. */
 export function pathKey(path: string | Uint8Array): PathKey {
   if (typeof path !== 'string') return Buffer.from(path).toString('latin1');
   return printableAscii.test(path) ? path : Buffer.from(path).toString('latin1');
 }
 
-/** A path's text, with U+FFFD for what is not UTF-8, and its bytes in Base64 where the text does not say all. */
+/** The text of a path, with U+FFFD for bytes that are not UTF-8, and in that case also its bytes in Base64. */
 export function pathFields(key: PathKey): {path: string; pathBase64?: string} {
   if (printableAscii.test(key)) return {path: key};
   const bytes = Buffer.from(key, 'latin1');
@@ -58,18 +58,18 @@ export function formatHeader({service, shard}: Scope): string {
 }
 
 /**
- * What a line tells of its writer: that it begins, that it lives, that what it committed until here is about to be sent, and
- * that it ends. The last one to begin is the only one that may send anything.
+ * What a writer reports about itself: it begins, it is alive, everything that it committed so far is about to be sent,
+ * or it ends. Only the writer that began last may send anything.
  */
 export type WriterEvent = 'open' | 'alive' | 'release' | 'close';
 
-/** A line about a writer, with its line break. */
+/** A line about a writer, with a line break. */
 export function formatWriterLine(event: WriterEvent, {token, ...holder}: Holder, now: number): string {
   const process = event === 'open' ? `,"process":${JSON.stringify(holder)}` : '';
   return `{"event":"${event}","by":"${token}","at":"${new Date(now).toISOString()}"${process}}\n`;
 }
 
-/** A transition as a line of the journal that a writer writes, with its line break; the record's JSON is embedded as it is. */
+/** A transition as a line by this writer, with a line break; the record's JSON is embedded unchanged. */
 export function formatTransition(transition: Transition, by: string, now: number): string {
   const {event, key} = transition;
   const at = new Date(now).toISOString();
@@ -107,7 +107,7 @@ function hashField({sha256}: {sha256: string}): string {
   return `"sha256":${JSON.stringify(sha256)}`;
 }
 
-/** What comes before a record, which is the last member of its line. */
+/** The text before a record, which is the last member of its line. */
 export const recordMark = ',"record":';
 
 function recordField({recordJson}: {recordJson: string}): string {

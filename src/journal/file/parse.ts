@@ -3,29 +3,30 @@ import {isObject, parseObject} from '../../lib/json.ts';
 import {hasShape} from '../../lib/shape.ts';
 import {pathKey, recordMark, type Scope, type Transition, type WriterEvent} from './lines.ts';
 
-/** A line that tells of an upload, without its record, which recordIn() gives. */
+/** A line about an upload, without its record; recordIn() returns that. */
 export type UploadLine = (
   | Extract<Transition, {event: 'intent' | 'seen' | 'commit' | 'failed' | 'forgotten'}>
   | {event: 'done'; key: string; sha256: string}
   | {event: 'resolved'; key: string; as: 'uploaded' | 'resend'; sha256: string}
 ) & {by: string};
 
-/** A line that tells of a writer; who it was is told where it begins. */
+/** A line about a writer; only its `open` line identifies the process. */
 export type WriterLine = {event: WriterEvent; by: string; holder?: Holder};
 
-/** A line as it was read. */
+/** A parsed line. */
 export type ParsedLine = ({event: 'header'; version: unknown} & Partial<Scope>) | UploadLine | WriterLine;
 
 const writerEvents: ReadonlySet<unknown> = new Set<WriterEvent>(['open', 'alive', 'release', 'close']);
 
-/** Whether a line tells of a writer. */
+/** Whether a line is about a writer. */
 export function isWriterLine(line: ParsedLine): line is WriterLine {
   return writerEvents.has(line.event);
 }
 
-/** What a line of a journal tells; undefined when it is none. */
+/** Parses a line of a journal; undefined if it is not one. */
 export function parseLine(text: string): ParsedLine | undefined {
-  // By itself, since a record may be as deep as any that is read, and a line is deeper by one.
+  // The record is cut out first, since it may be nested as deeply as any record that is read, and the line is one level
+  // deeper.
   const mark = text.indexOf(recordMark);
   if (mark === -1) return interpret(parseObject(text), undefined);
   const end = text.lastIndexOf('}');
@@ -72,7 +73,7 @@ function parseWriter(event: WriterEvent, by: string, process: unknown): WriterLi
   return hasShape(holder, holderShape) ? {event, by, holder} : {event, by};
 }
 
-/** As far as it can be told cheaply: a run prints it as the service's record. */
+/** A cheap check, since a run prints this as the service's record. */
 function isRecord(value: Fields | undefined): boolean {
   const id = value?.['id'];
   return typeof id === 'number' || (typeof id === 'string' && id !== '');

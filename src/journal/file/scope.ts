@@ -5,7 +5,7 @@ import type {ParsedLine} from './parse.ts';
 
 type Header = Extract<ParsedLine, {event: 'header'}>;
 
-/** What a header says, or a refusal: of another version, or of a file that is no journal. */
+/** The scope in a header; throws for a file that is not a journal, or one of another version. */
 export function scopeOf(parsed: ParsedLine | undefined, shown: string): Scope {
   if (parsed?.event !== 'header') {
     throw unusable(
@@ -28,7 +28,7 @@ function ofOtherVersion({version}: Header, shown: string): MediaError {
   );
 }
 
-/** The scope of journals that stand in one file: of the same service, and of no shard where there are several. */
+/** The scope of several journals in one file: they must be of the same service; with several shards, it has none. */
 export function joinedScope(before: Scope | undefined, next: Scope, shown: string): Scope {
   if (before === undefined || (before.service === next.service && before.shard === next.shard)) return next;
   if (before.service === next.service) return {service: next.service};
@@ -38,7 +38,7 @@ export function joinedScope(before: Scope | undefined, next: Scope, shown: strin
   );
 }
 
-/** Throws unless all journals are about the same service; resolves to what they have in common. */
+/** The common scope of journals; throws unless all belong to the same service. */
 export function commonScope(
   journals: readonly {shown: string; scope: Scope | undefined}[],
 ): Scope | undefined {
@@ -56,7 +56,7 @@ export function commonScope(
   return first?.scope === undefined ? undefined : {service: first.scope.service};
 }
 
-/** Throws unless a journal may go on with a run of that scope. */
+/** Throws unless a run with the scope `asked` may continue a journal. */
 export function refuseOtherScope(there: Scope, asked: Scope, shown: string): void {
   if (there.service !== asked.service) {
     throw new MediaError(
@@ -83,7 +83,7 @@ function ofServices(one: string, other: string, where?: string): MediaError {
   );
 }
 
-/** How people call a service. */
+/** The name of a service for messages. */
 function nameOf(service: string): string {
   return service.startsWith('embedded:')
     ? `the embedded service (${service.slice('embedded:'.length)})`

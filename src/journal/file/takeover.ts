@@ -5,20 +5,20 @@ import {inUse} from './errors.ts';
 import {cannotOpen, type JournalHandle} from './file.ts';
 import type {WriterLine} from './parse.ts';
 
-/** How a run goes about a journal that another one may hold. */
+/** How a run treats a journal that another run may hold. */
 export interface Patience {
-  /** How long a run that certainly lives is waited for, in milliseconds. */
+  /** How long to wait for a run that is certainly alive, in milliseconds. */
   patienceMs?: number | undefined;
-  /** Whether one that nobody here can judge is taken to be gone. */
+  /** Whether a holder that cannot be judged from here counts as gone. */
   isGone?: boolean | undefined;
-  /** Told what a run waits for, and whose journal it took over. */
+  /** Receives a note when the run has to wait, and when it has taken a journal over. */
   note?: ((text: string) => void) | undefined;
   stop?: StopSignal | undefined;
 }
 
 /**
- * Keeps other runs off a journal until the lock is given back. A holder that nobody here can judge is waited for until it
- * has renewed its lock, or has been silent for 90 s.
+ * Locks a journal against other runs. Waits for a holder that cannot be judged from here, until it renews its lock or
+ * has shown no activity for 90 s.
  */
 export async function lockJournal(
   absolute: string,
@@ -38,7 +38,7 @@ export async function lockJournal(
   }
 }
 
-/** A journal that is about to be gone on with, behind a writer that has not said that it has ended. */
+/** A journal whose last writer has not recorded its end. */
 export interface Left {
   handle: Pick<JournalHandle, 'stat'>;
   lock: Lock;
@@ -47,8 +47,8 @@ export interface Left {
 }
 
 /**
- * Waits until it is clear that the writer is gone, which left no lock, or one of another place. Rejects when it has
- * written meanwhile, or certainly lives.
+ * Waits until its last writer is certainly gone: one that left no lock, or that cannot be judged from here. Rejects if
+ * that writer writes meanwhile or is certainly alive.
  */
 export async function waitForWriter(left: Left, host: Host, patience: Patience): Promise<void> {
   const {writer, lock, shown, handle} = left;
@@ -62,7 +62,7 @@ export async function waitForWriter(left: Left, host: Host, patience: Patience):
   while (!isGone) {
     const {size, mtimeMs} = await handle.stat();
     if (size !== found.size) throw inUse(shown, holder);
-    // Against the time of a file that is written now: no two clocks are compared.
+    // Compares with the time of a file that is written now, so that the clocks of two machines are never compared.
     if ((await lock.touched()) - mtimeMs >= staleMs) break;
     if (!isTold) note(waitingText(shown, holder));
     isTold = true;

@@ -7,19 +7,19 @@ import type {Entry} from '../known/journal-index.ts';
 import type {JournalReader} from './reader.ts';
 import {statText} from './stat.ts';
 
-/** An input, as far as it is known without reading it. */
+/** An input, as far as it is known without reading its content. */
 export interface JournalInput {
-  /** Relative to the input's root: text, or bytes where it is not UTF-8. */
+  /** Relative to the root of the input: text, or bytes if it is not UTF-8. */
   path: string | Uint8Array;
   /** Bytes. */
   size: number;
-  /** Of a file; bytes that are none are always read. */
+  /** Set for files; other content is always read. */
   stat?: FileStat | undefined;
-  /** What decides its content type: a rule of `--types`, or a type that was given. */
+  /** What decides its content type: a rule of `--types`, or a given type. */
   types: string;
 }
 
-/** Which unknown outcomes may be sent again: those that were first released at that time or later. */
+/** Which unknown uploads may be sent again: those that were first released at this time or later. */
 export interface Resend {
   /** In milliseconds since the Unix epoch; Infinity for none, -Infinity for all. */
   releasedSince: number;
@@ -27,14 +27,14 @@ export interface Resend {
 
 const never: Resend = {releasedSince: Number.POSITIVE_INFINITY};
 
-/** What a journal knows of an input. */
+/** What a journal knows about an input. */
 export type Known =
   /** Uploaded before, with the same content; the record's JSON is as the service sent it. */
   | {status: 'done'; recordJson: string; entry: Entry}
-  /** Released before without a recorded end. */
+  /** Released before, without a recorded result. */
   | {status: 'unknown'};
 
-/** What a journal says of inputs, for runs and for those that send nothing. */
+/** What a journal knows about inputs, for runs and dry runs. */
 export class JournalMemory {
   readonly reader: JournalReader;
 
@@ -43,8 +43,8 @@ export class JournalMemory {
   }
 
   /**
-   * What is known of a file that is as it was when it was read the last time; undefined where it has to be read. An
-   * unknown outcome counts unless it may be sent again.
+   * What is known about a file that has not changed since it was last read; undefined if it must be read. Uploads that
+   * are unknown and must not be sent again come first.
    */
   async recall(input: JournalInput, resend: Resend = never): Promise<Known | undefined> {
     if (input.stat === undefined) return undefined;
@@ -57,7 +57,7 @@ export class JournalMemory {
     return index.stateOf(row) === 'done' ? this.#done(index.entry(row)) : undefined;
   }
 
-  /** What is known of a content that was hashed, and is sent under a type. */
+  /** What is known about hashed content that is sent under a content type. */
   async find(
     {size, contentType}: {size: number; contentType: string},
     sha256: string,
@@ -71,7 +71,7 @@ export class JournalMemory {
     return done === undefined ? undefined : this.#done(done);
   }
 
-  /** The same of an input, which is read only if something of its size is known. */
+  /** What is known about an input, which is read only if content of its size is known. */
   async peek(
     input: JournalInput & {contentType: string},
     source: Hashable,
@@ -81,14 +81,14 @@ export class JournalMemory {
     return this.find(input, await contentHash(source, options.stop), options.resend);
   }
 
-  /** Whether one of these uploads is of unknown outcome and may not be sent again. */
+  /** Whether one of these uploads is unknown and must not be sent again. */
   async #isHeld(rows: readonly number[], {releasedSince}: Resend): Promise<boolean> {
     const {index} = this.reader;
     for (const row of rows) {
       if (index.stateOf(row) !== 'unknown') continue;
       if (releasedSince === Number.POSITIVE_INFINITY) return true;
       if (releasedSince === Number.NEGATIVE_INFINITY) continue;
-      // A time that nobody can read is not recent.
+      // An unreadable time does not count as recent.
       if (!((await this.reader.timeOf(index.entry(row))) >= releasedSince)) return true;
     }
     return false;

@@ -13,8 +13,8 @@ import {lockJournal} from '../file/takeover.ts';
 import {closeAll, type JournalReader, readJournals} from './reader.ts';
 
 /**
- * Writes one journal of all that is stored, in place of what is there once it is durable. It never writes over one of
- * the journals read, nor over a file that is no journal.
+ * Writes a journal of everything that is stored, and replaces the output file once the new one is durable. Never
+ * replaces one of the journals that were read, nor a file that is not a journal.
  */
 export async function writeMerged(
   path: string,
@@ -57,7 +57,7 @@ async function refuseToOverwrite(
       hint: 'Use another file with -o; the journals themselves are not changed.',
     });
   }
-  // Whatever else is there has to be a journal to be replaced.
+  // An existing file is replaced only if it is a journal.
   await closeAll(await readJournals([shown], host.cwd()));
 }
 
@@ -79,7 +79,10 @@ async function copyTo(temporary: string, shown: string, readers: readonly Journa
   }
 }
 
-/** What is stored, and stands in no journal before: one may go on with a copy of another. */
+/**
+ * Whether an upload is stored and in none of the earlier journals: one of them may be a copy of another that was
+ * continued.
+ */
 function isKept(row: number, {index}: JournalReader, earlier: readonly JournalReader[]): boolean {
   const isDone = row !== -1 && index.stateOf(row) === 'done';
   return isDone && !earlier.some(before => before.index.hasDone(index.keyOf(row)));

@@ -6,19 +6,19 @@ import type {JournalInput} from './memory.ts';
 import type {JournalReader} from './reader.ts';
 import {statText} from './stat.ts';
 
-/** Whether an input's content stands in the journals exactly once, and if not, why. */
+/** Whether the content of an input is recorded exactly once, and if not, why. */
 export interface Verdict {
   status: 'once' | 'missing' | 'doubled' | 'unknown';
   path: PathKey;
-  /** For people: what was found instead. */
+  /** What was found instead, for people. */
   reason: string;
-  /** The IDs that the service gave it. */
+  /** The media IDs of the stored copies. */
   ids: string[];
-  /** Whether other parts stored the same content for other paths, as parts that know nothing of each other do. */
+  /** Set if the same content is also stored under other paths, since parts of a run do not know of each other. */
   isElsewhere?: true;
 }
 
-/** The SHA-256 of an input's content, in hex; asked for only where nothing else tells it. */
+/** Returns the SHA-256 of an input's content, in hex; called only if the journals do not know it. */
 export type ContentHash = () => Promise<string>;
 
 interface Found {
@@ -26,7 +26,7 @@ interface Found {
   entry: Entry;
 }
 
-/** Some journals of one service taken together, which were read to know paths. */
+/** Several journals of one service; they must have been read with `paths`. */
 export class JournalSet {
   readonly #readers: readonly JournalReader[];
 
@@ -34,7 +34,7 @@ export class JournalSet {
     this.#readers = readers;
   }
 
-  /** Proves an input by its content: one stored copy of it, whatever its path was, and no upload of unknown outcome. */
+  /** Checks an input by its content: it needs one stored copy, under any path, and no unknown upload. */
   async prove(input: Omit<JournalInput, 'types'>, hash: ContentHash): Promise<Verdict> {
     const path = pathKey(input.path);
     const content = this.#recalled(input) ?? contentOf(await hash(), input.size);
@@ -46,7 +46,7 @@ export class JournalSet {
     return this.#judge(path, done, this.#ofPath(path));
   }
 
-  /** Proves all paths by what the journals themselves tell, in the order in which they come first. */
+  /** Checks all paths in the journals, in the order of their first line. */
   async *proveAll(): AsyncGenerator<Verdict> {
     for (const [number, reader] of this.#readers.entries()) {
       const earlier = this.#readers.slice(0, number);
@@ -80,7 +80,7 @@ export class JournalSet {
     return elsewhere ?? verdict('once', path, '');
   }
 
-  /** Of one content, sent under one type, one record is enough; parts that divide paths cannot know of each other. */
+  /** Content that is sent under one type needs one record; parts that divide paths cannot know of each other's. */
   async #judge(path: PathKey, done: readonly Found[], ofPath: readonly Found[]): Promise<Verdict> {
     if (done.length === 1) return verdict('once', path, '', await idsOf(done));
     let isElsewhere = false;
@@ -144,7 +144,7 @@ function isSame(one: Found, other: Found): boolean {
   return one.reader === other.reader && one.entry.row === other.entry.row;
 }
 
-/** An unknown outcome that another of the journals does not know to be done. */
+/** An unknown upload that no other journal knows to be done. */
 function firstUnknown(found: readonly Found[]): Found | undefined {
   const readers = new Set(found.map(({reader}) => reader));
   return found.find(({reader, entry}) => {
@@ -176,7 +176,7 @@ export async function entryReason(reader: JournalReader, entry: Entry): Promise<
   }
 }
 
-/** The same record told twice, as in a copy of a journal, is one. */
+/** The same record in two journals, as in a copy, counts once. */
 async function idsOf(found: readonly Found[]): Promise<string[]> {
   const records = await Promise.all(found.map(({reader, entry}) => reader.recordOf(entry)));
   return [...new Set(records.map(idIn))];

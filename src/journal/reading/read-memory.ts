@@ -6,8 +6,8 @@ import {JournalMemory} from './memory.ts';
 import {type JournalReader, readJournals} from './reader.ts';
 
 /**
- * Reads what a journal knows, for a run that sends nothing: it writes nothing and keeps nobody off. Resolves to undefined
- * where there is none yet; rejects as opening it would. The caller closes its reader.
+ * Reads a journal for a run that sends nothing, without writing or locking. Resolves to undefined if there is none;
+ * rejects as openJournal() does. The caller closes its reader.
  */
 export async function readMemory(
   path: string,

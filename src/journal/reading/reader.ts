@@ -10,15 +10,15 @@ import {commonScope} from '../file/scope.ts';
 import type {Entry, EntryState, JournalIndex} from '../known/journal-index.ts';
 import {type Recovery, recover} from './recovery.ts';
 
-/** So many bytes are read at least. */
+/** The least number of bytes per read. */
 const readAhead = 16 * 1024;
 
-/** A journal that was read: its entries, and what their lines tell beyond them. */
+/** A journal that was read: its entries, and the details in their lines. */
 export class JournalReader {
   /** The file as the user named it. */
   readonly shown: string;
   readonly index: JournalIndex;
-  /** What it is about; undefined while nothing is in it. */
+  /** The service and part that it belongs to; undefined for an empty journal. */
   readonly scope: Scope | undefined;
   readonly #handle: ReadHandle;
   #block: {start: number; bytes: Buffer} = {start: 0, bytes: Buffer.alloc(0)};
@@ -30,17 +30,17 @@ export class JournalReader {
     this.#handle = handle;
   }
 
-  /** The service's record of an entry that is done, its JSON as it was received. */
+  /** The record of an entry that is done; its JSON is as the service sent it. */
   async recordOf(entry: Entry): Promise<string> {
     return recordIn(await this.#textOf(entry)) ?? this.#changed();
   }
 
-  /** What the line tells that an entry was found in, beside its record. */
+  /** The line of an entry, without its record. */
   async lineOf(entry: Entry): Promise<UploadLine> {
     return this.#uploadLine(entry);
   }
 
-  /** When the line was written that an entry was found in, in milliseconds since the Unix epoch. */
+  /** When the line of an entry was written, in milliseconds since the Unix epoch. */
   async timeOf(entry: Entry): Promise<number> {
     const {at} = JSON.parse(await this.#textOf(entry)) as {at?: unknown};
     return Date.parse(String(at));
@@ -52,7 +52,7 @@ export class JournalReader {
     return line.event === 'failed' ? {code: line.code, message: line.message} : {code: '', message: ''};
   }
 
-  /** All paths with their contents, in the order in which they were told of. The journal was read to know paths. */
+  /** All paths with their contents, in the order of their lines. Needs `paths`. */
   async *sightings(): AsyncGenerator<{number: number; path: PathKey; entry: Entry}> {
     const {sightings} = this.index;
     for (let number = 0; sightings !== undefined && number < sightings.count; number += 1) {
@@ -60,14 +60,14 @@ export class JournalReader {
     }
   }
 
-  /** The uploads of a path that are in a state, the latest first. The journal was read to know paths. */
+  /** The entries of a path in a state, latest first. Needs `paths`. */
   entriesOf(path: PathKey, state: EntryState): Entry[] {
     const {sightings} = this.index;
     const rows = new Set([...(sightings?.of(path) ?? [])].map(number => sightings?.at(number).row ?? -1));
     return [...rows].filter(row => this.index.stateOf(row) === state).map(row => this.index.entry(row));
   }
 
-  /** All uploads that are in a state, in the order in which they were begun, each with the path it was begun for. */
+  /** All entries in a state, in the order in which they were begun, each with its first path. */
   async *entriesIn(state: EntryState): AsyncGenerator<{path: PathKey; entry: Entry}> {
     const seen = new Set<number>();
     for await (const {path, entry} of this.sightings()) {
@@ -84,7 +84,7 @@ export class JournalReader {
     return 'path' in line ? line.path : this.#changed();
   }
 
-  /** The error for an entry whose line cannot be relied on; `what` goes on with the sentence that begins with the line. */
+  /** The error for an entry with an unusable line; `what` completes the sentence "Line N ...". */
   async damage({offset}: Entry, what: string): Promise<MediaError> {
     for await (const batch of rawLines(this.#handle, this.shown)) {
       const line = batch.find(one => one.offset === offset);
@@ -93,7 +93,7 @@ export class JournalReader {
     return this.#changed();
   }
 
-  /** All lines of the file that tell of an upload, and of which. */
+  /** All lines about uploads, each with its row. */
   async *lines(): AsyncGenerator<{text: string; event: UploadLine['event']; row: number}[]> {
     for await (const batch of rawLines(this.#handle, this.shown)) {
       yield batch.flatMap(({bytes}) => {
@@ -105,7 +105,7 @@ export class JournalReader {
     }
   }
 
-  /** What tells one file from another, whatever it is called. */
+  /** Identifies the file under any name. */
   async identity(): Promise<string> {
     const {dev, ino} = await this.#handle.stat();
     return `${dev}:${ino}`;
@@ -128,7 +128,7 @@ export class JournalReader {
     return (await this.#bytesAt(offset, length)).toString();
   }
 
-  /** Mostly one line is asked for after the other; what was written stays as it is. */
+  /** Lines are usually read in order, and written lines never change. */
   async #bytesAt(offset: number, length: number): Promise<Buffer> {
     const {start, bytes} = this.#block;
     if (offset >= start && offset + length <= start + bytes.length)
@@ -143,12 +143,12 @@ export class JournalReader {
   }
 }
 
-/** As many journals are kept open at once, so that hundreds of shards fit under a low limit of open files. */
+/** How many journals stay open, so that hundreds of shards fit under a low limit of open files. */
 const keptOpen = 16;
 
 /**
- * Reads journals of one service, without writing to them; runs may be at work on them. The caller closes them. Rejects
- * where they are of different services. `paths`: whether they are to be known by paths.
+ * Reads journals of one service without writing to them; runs may use them at the same time. The caller closes them.
+ * Rejects if they belong to different services. `paths`: whether to index paths.
  */
 export async function readJournals(
   paths: readonly string[],
@@ -185,7 +185,7 @@ async function readOne(
   }
 }
 
-/** Closes journals that were read. */
+/** Closes journals. */
 export async function closeAll(readers: readonly JournalReader[]): Promise<void> {
   for (const reader of readers) await reader.close();
 }

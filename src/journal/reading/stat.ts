@@ -1,14 +1,14 @@
 import type {FileStat} from '../../sources/open/source.ts';
 
-/** What changed later than this, in nanoseconds, may change once more without any time of it showing that. */
+/** A file that changed less than this many nanoseconds ago may change again without a change of its times. */
 const youngNs = 2_000_000_000n;
 
-/** A file's state, as lines hold it and shortcuts go by it. */
+/** The state of a file, as text for lines and shortcuts. */
 export function statText({mtimeNs, ctimeNs, dev, ino}: FileStat): string {
   return `${mtimeNs} ${ctimeNs} ${dev} ${ino}`;
 }
 
-/** Whether a file was left alone for so long before `now`, in milliseconds, that another change of it would show. */
+/** Whether a file was unchanged long enough before `now`, in milliseconds, that another change would show in its times. */
 export function isSettled({ctimeNs}: FileStat, now: number): boolean {
   return BigInt(Math.floor(now)) * 1_000_000n - ctimeNs >= youngNs;
 }
