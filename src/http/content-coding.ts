@@ -1,8 +1,8 @@
 import type {HttpAnswer} from './message.ts';
 
 /**
- * The answer with its body decoded (gzip, deflate, br), though none was asked for. Longer than `maxBytes` when decoded counts
- * as truncated; a body that cannot be decoded stays as it is.
+ * The response with its body decoded (gzip, deflate, br), although no coding was requested. If it is longer than
+ * `maxBytes` when decoded, it counts as truncated; a body that cannot be decoded stays as it is.
  */
 export async function withoutContentCoding(answer: HttpAnswer, maxBytes: number): Promise<HttpAnswer> {
   const codings = (answer.headers['content-encoding'] ?? '')
@@ -19,7 +19,7 @@ export async function withoutContentCoding(answer: HttpAnswer, maxBytes: number)
 }
 
 async function decoded(coding: string, body: Buffer, maxOutputLength: number): Promise<Buffer> {
-  // Loaded at the first use: hardly a service needs it.
+  // Loaded on first use, since few services need it.
   const {brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync} = await import('node:zlib');
   switch (coding) {
     case 'gzip':
@@ -28,7 +28,7 @@ async function decoded(coding: string, body: Buffer, maxOutputLength: number): P
     case 'br':
       return brotliDecompressSync(body, {maxOutputLength});
     case 'deflate':
-      // Some send what RFC 9110 says, zlib's format, others the bare one.
+      // Some servers send zlib's format, as RFC 9110 requires, others raw deflate.
       return ((body[0] ?? 0) & 0x0f) === 8
         ? inflateSync(body, {maxOutputLength})
         : inflateRawSync(body, {maxOutputLength});

@@ -37,7 +37,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   get #wire(): SocketWire {
     const {wire} = this.#connector;
-    if (wire === undefined) throw new Error('A body was asked for before its connection was open.');
+    if (wire === undefined) throw new Error('A body was requested before its connection was open.');
     return wire;
   }
 

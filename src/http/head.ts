@@ -5,7 +5,7 @@ import {Connector} from './connector.ts';
 import type {HttpAnswer} from './message.ts';
 import type {ConnectionOptions} from './options.ts';
 
-/** A request without a body; that of a POST may be announced, but is never sent. */
+/** A request without a body. A POST may announce a body, which is never sent. */
 export interface HeadRequest {
   method: 'GET' | 'POST';
   url: URL;
@@ -19,9 +19,9 @@ export interface HeadRequest {
 const longestAnswer = 64 * 1024;
 
 /**
- * Sends the head of a request over a new connection, which is closed then. Resolves with the response, or with undefined if there
- * is none in time or the signal is aborted; rejects with a MediaError if no connection can be made. undici cannot do this: it
- * sends no head before it has the first byte of the body.
+ * Sends the head of a request over a new connection and closes that. Resolves with the response, or with undefined if
+ * there is none in time or the signal is aborted; rejects with a MediaError if no connection can be made. undici cannot
+ * do this: it sends no head before it has the first byte of the body.
  */
 export async function answerToHead(
   {method, url, headers, waitMs, signal}: HeadRequest,

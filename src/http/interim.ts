@@ -24,7 +24,7 @@ export class ContinueFilter {
     };
   }
 
-  /** Tells it that a new request is about to be sent. */
+  /** Must be called before each new request. */
   expectResponse(): void {
     this.#isBefore = true;
   }

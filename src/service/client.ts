@@ -84,14 +84,14 @@ export class ServiceClient implements Uploader {
     });
   }
 
-  /** Asks, without a file, whether the service takes requests. */
+  /** Checks, without a file, whether the service accepts requests. */
   whyAway(signal: StopSignal): Promise<string | undefined> {
     return whyAway((method, waitMs) => this.askUploadPath(method, waitMs, signal));
   }
 
   /**
-   * Sends the upload path a request that stores nothing, over a connection of its own: a GET, or the head of a POST of text,
-   * which the service must refuse, without its body. Undefined without a response in time.
+   * Sends the upload path a request that stores nothing, over a new connection: a GET, or the head of a POST of text,
+   * which the service must refuse, without its body. Resolves to undefined without a response in time.
    */
   async askUploadPath(
     method: 'GET' | 'POST',

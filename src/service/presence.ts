@@ -4,13 +4,14 @@ import type {HttpAnswer} from '../http/http.ts';
 /** Sends a request without a body to the upload path; resolves to undefined if there is no response in time. */
 export type Ask = (method: 'GET' | 'POST', waitMs: number) => Promise<HttpAnswer | undefined>;
 
-/** Gateways may try for some seconds to reach a service before they give up. */
+/** A gateway may try for several seconds to reach a service before it gives up. */
 const getWaitMs = 10_000;
 const postWaitMs = 1_000;
 
 /**
- * Why a service takes no requests, or undefined. A GET comes first, since gateways that wait for the body of a POST pass it on;
- * the head of a POST follows, since others have a service of its own for each method. Neither can store anything.
+ * Why a service accepts no requests; undefined if it does. A GET comes first, since gateways that wait for the body of
+ * a POST forward it; the head of a POST follows, since other gateways use a different service for each method. Neither
+ * can store anything.
  */
 export async function whyAway(ask: Ask): Promise<string | undefined> {
   try {

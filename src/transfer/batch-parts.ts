@@ -10,7 +10,7 @@ export interface BatchParts {
   budget: RetryBudget;
   /** Keeps files from being sent while the service is away or asks to wait. */
   outage: Outage;
-  /** Ends the batch when one file's failure holds for all. */
+  /** Ends the batch when the failure of one file applies to all. */
   halt: Halt;
   rateLimit: RateLimit | undefined;
   /** Set for a dry run. */

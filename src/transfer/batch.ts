@@ -69,7 +69,7 @@ class Batch {
     return this.#end()?.code === 'interrupted';
   }
 
-  /** The uploader, which begins no attempt once the batch has ended: another try with a bad key would be one too many. */
+  /** An uploader that begins no attempt once the batch has ended: with a bad key, even one more would be too many. */
   #untilHalted(uploader: Uploader): Uploader {
     return {
       upload: async request => {
@@ -90,7 +90,7 @@ class Batch {
     return {result: result.then(outcome => this.#compared(outcome))};
   }
 
-  /** The outcome, with a warning when the record is of another size than the file. */
+  /** The outcome, with a warning if the size in the record differs from the file's. */
   #compared(outcome: Outcome | LeftOut): Outcome | LeftOut {
     const found = outcome.status === 'left out' ? undefined : sizeWarning(outcome);
     if (found === undefined || outcome.status === 'left out') return outcome;
@@ -119,7 +119,7 @@ class Batch {
   }
 }
 
-/** What notices outages, unless there is a single file, which keeps to its retries. */
+/** Detects outages; undefined for a single file, which relies on its retries. */
 function outageOf(
   {random, host, concurrency, uploader, observer, several}: TransferOptions,
   patience: RetryAfterOptions,

@@ -18,7 +18,7 @@ interface Original {
 export class Duplicates {
   readonly #stop: StopSignal<Error>;
   readonly #firstOfSize = new Map<number, First>();
-  /** The hashes of positions that have not been asked about yet. */
+  /** The hashes by position, until they are looked up. */
   readonly #hashes = new Map<number, string>();
   /** The first file of each content, by its hash. */
   readonly #originals = new Map<string, Original>();

@@ -15,7 +15,7 @@ import {resendOf} from './resend.ts';
 import {Retries} from './retries.ts';
 import type {Later} from './workers.ts';
 
-/** One file's way through its attempts. */
+/** Takes one file through its attempts. */
 export class FileTransfer {
   readonly #position: number;
   readonly #source: Source;
@@ -24,9 +24,9 @@ export class FileTransfer {
   readonly #start: number;
   readonly #facts: OutcomeFacts;
   readonly #retries: Retries;
-  /** Whether only the bytes can tell that the file is not to be left out. */
+  /** Whether only the bytes show that the file is media, not its name. */
   #isForItsBytes = false;
-  /** An attempt whose outcome is unknown: no later failure makes that certain again. */
+  /** Set after an attempt with an unknown outcome: no later failure makes it certain again. */
   #unknown: MediaError | undefined;
   #entry: JournalEntry | undefined;
 
@@ -40,7 +40,7 @@ export class FileTransfer {
     this.#retries = new Retries(this.#facts, options, parts.budget);
   }
 
-  /** Resolves when nothing more is sent for the file; its `result`, once that is on record too. */
+  /** Resolves when nothing more is sent for the file; its `result` resolves when the journal has recorded it, too. */
   async run(): Promise<Later<Outcome | LeftOut>> {
     if (this.#source.found?.isHidden) return this.#leftOut();
     let opened: OpenSource | undefined;
@@ -87,7 +87,7 @@ export class FileTransfer {
     return {result: Promise.resolve(leftOut(this.#position, this.#source))};
   }
 
-  /** `reach`: for whom it holds. */
+  /** `reach`: which files the failure applies to. */
   #ended(outcome: Outcome, reach: Reach = 'never'): Later<Outcome> {
     this.#parts.halt.learn(outcome, reach);
     this.#options.observer.finished(this.#position);
@@ -112,7 +112,7 @@ export class FileTransfer {
     return {path: relativePath ?? name, size, stat, types: this.#options.typeRule};
   }
 
-  /** Of a file that its bytes alone call media, since it could as well have been left out before. */
+  /** A file that is media only by its bytes is counted now, since it could have been left out. */
   #begin({size}: OpenSource): void {
     if (!this.#isForItsBytes) return;
     this.#options.observer.recognized(size);
@@ -191,7 +191,7 @@ export class FileTransfer {
     return result.kind === 'unsure' ? this.#attempt(source, contentType, idempotencyKey, true) : result;
   }
 
-  /** A file that is stored counts as uploaded even when the journal cannot take it, but then nothing more is sent. */
+  /** A stored file counts as uploaded even if the journal cannot record it, but then nothing more is sent. */
   #stored(received: ReceivedRecord): Later<Outcome> {
     this.#parts.outage.ended(this.#position, 'stored');
     this.#retries.giveBack();
@@ -209,7 +209,7 @@ export class FileTransfer {
     return {result: recorded};
   }
 
-  /** The file's end, or undefined when it is to be tried again now. */
+  /** The outcome of the file, or undefined if it is to be tried again now. */
   async #afterFailure({phase, failure}: FailedAttempt): Promise<Later<Outcome> | undefined> {
     const isKeyKnown =
       this.#options.onUnknown === 'honoured' && (this.#facts.attempts > 1 || this.#unknown !== undefined);
@@ -217,14 +217,14 @@ export class FileTransfer {
     const error = explain(phase, failure, decision, this.#options.host);
     const isFree = this.#parts.outage.ended(this.#position, signOf(failure, decision), error.message);
     if (decision.action === 'unknown') this.#unknown ??= error;
-    // Each certain failure goes on record at once: a kill while waiting would else leave a commit without an end.
+    // Each certain failure is recorded at once: a kill during the wait would otherwise leave a commit without a result.
     else if (this.#unknown === undefined && !endsJournalling(error.code)) await this.#entry?.failed(error);
     const mayRepeat = decision.action !== 'fail' && (this.#unknown === undefined || this.#retries.mayResend);
     if (mayRepeat && (await this.#retries.next(error, {failure, isFree}))) return undefined;
     return this.#failed(error, decision.action === 'fail' ? decision.halt : 'never');
   }
 
-  /** The end of a file that is not stored, or of which nobody knows. */
+  /** The outcome of a file that is not stored, or may be. */
   #failed(error: MediaError, halt: Reach = 'never'): Later<Outcome> {
     const told = this.#retries.toldAfter(this.#unknown ?? error);
     const status = this.#unknown === undefined ? 'failed' : 'unknown';

@@ -2,7 +2,7 @@ import {endsJournalling, type MediaError} from '../errors.ts';
 import type {Reach} from './attempt/retry.ts';
 import type {Outcome} from './outcome.ts';
 
-/** Decides whether a batch continues: a failure may hold for all files that follow. */
+/** Decides whether a batch continues: a failure may apply to all remaining files. */
 export class Halt {
   readonly #failFast: boolean;
   readonly #onHalt: () => void;

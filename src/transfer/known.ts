@@ -3,7 +3,7 @@ import type {Journal, Known} from '../journal/journal.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import {unknownSince} from './attempt/explain.ts';
 
-/** How a file that a journal knows ended in an earlier run; throws if its record there is damaged. */
+/** The outcome of a file that a journal knows; throws if its record in the journal is damaged. */
 export async function endOfKnown(
   known: Known,
   name: string,
@@ -12,7 +12,7 @@ export async function endOfKnown(
   if (known.status === 'unknown') return {status: 'unknown', error: unknownSince(name)};
   const received = parseRecord(known.recordJson);
   if (!('problem' in received)) return {status: 'skipped', received};
-  // Sending it again would store it twice.
+  // Sending the file again would store it twice.
   const what = `holds a record that is ${received.problem}`;
   throw (await reader?.damage(known.entry, what)) ?? new Error(what);
 }

@@ -15,7 +15,7 @@ export async function isLeftOut({found}: Source, error: unknown): Promise<boolea
   return unread.includes(error.code) && !(await found.isNamedMedia());
 }
 
-/** Whether a source would be left out that will not be sent any more. */
+/** Whether a walk would leave out a source that is not sent any more. */
 export async function wouldBeLeftOut(
   source: Source,
   {contentType, stop}: Pick<TransferOptions, 'contentType' | 'stop'>,

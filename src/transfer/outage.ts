@@ -6,7 +6,7 @@ import {longTime} from './attempt/explain.ts';
 import {backoffMs, type Sign} from './attempt/retry.ts';
 import type {Gate} from './gate.ts';
 
-/** How many files must end like this, one after the other, to make an outage; fewer if fewer are under way. */
+/** How many files in a row must fail as in an outage before it counts as one; fewer if fewer are in progress. */
 const mostSuspects = 3;
 
 export interface OutageOptions {
@@ -20,34 +20,35 @@ export interface OutageOptions {
   concurrency: number;
   /** How long an outage may last, in milliseconds. */
   maxWaitMs: number;
-  /** Asks without a file whether the service is there: resolves to why not, as a sentence, or to undefined. */
+  /** Checks without a file whether the service is available; resolves to the reason, as a sentence, if it is not. */
   probe: Uploader['whyAway'];
-  /** Is told when an outage begins, with the time of its first sign, and with undefined when it is over. */
+  /** Called when an outage begins, with the time of its first sign, and with undefined when it is over. */
   onChange: (since: number | undefined) => void;
-  /** Is told when an outage has lasted too long. */
+  /** Called when an outage has lasted too long. */
   onEnd: (error: MediaError) => void;
 }
 
 /**
- * Notices that the service is away, and keeps all workers from sending until it is back: a gateway answers 502 for each file
- * after it was sent, so that each would be unknown. While it is away one file at a time, the scout, asks for the service
- * without being sent, and goes alone once there is an answer; the others follow when it is stored or plainly refused.
+ * Detects that the service is unavailable, and keeps all workers from sending until it is back. Otherwise a gateway
+ * could return 502 for each file after it was sent, which would make each of them unknown. During an outage, one file
+ * at a time, the scout, probes the service without being sent, and is sent alone once there is a response; the others
+ * follow when it is stored or plainly refused.
  */
 export class Outage {
   readonly #options: OutageOptions;
-  /** Files that have ended like this since the last one that was stored. */
+  /** Files that have failed as in an outage since the last one that was stored. */
   readonly #suspects = new Set<number>();
   readonly #underWay = new Set<number>();
-  /** The files of which an attempt is under way. */
+  /** The files with an attempt in progress. */
   readonly #sending = new Set<number>();
   readonly #waiting: {file: number; wake: () => void}[] = [];
   readonly #over = new Stop();
-  /** The scout's wait between two probes. */
+  /** Ends the scout's wait between two probes. */
   #pause = new Stop();
   #scout: number | undefined;
   #isClosed = false;
   #probes = 0;
-  /** When the first suspect ended, on the monotonic clock. */
+  /** When the first suspect failed, on the monotonic clock. */
   #since = 0;
   #end: MediaError | undefined;
 
@@ -55,18 +56,18 @@ export class Outage {
     this.#options = options;
   }
 
-  /** A file is about to be sent, in one attempt or several. */
+  /** Call before a file is sent, in one or more attempts. */
   begin(file: number): void {
     this.#underWay.add(file);
   }
 
-  /** Nothing more is sent of a file. */
+  /** Call when nothing more is sent for a file. */
   finish(file: number): void {
     this.#underWay.delete(file);
     if (this.#scout === file || this.#sending.has(file)) this.ended(file, 'neither');
   }
 
-  /** The run ends: nobody waits any longer. Where a deadline ends the wait for a service, that is told of the service. */
+  /** Ends all waiting, since the run ends. If a deadline ends the wait for the service, the error names the service. */
   abandon(why?: MediaError): void {
     if (this.#isClosed && why?.code === 'deadline_exceeded' && !this.#over.aborted)
       this.#end = this.#error('The deadline of this run has passed.', 'Allow more time with --deadline.');
@@ -75,7 +76,7 @@ export class Outage {
     this.#wakeAll();
   }
 
-  /** Resolves when a file may be sent or the run ends; to why, if the service has been away for too long. */
+  /** Resolves when the file may be sent or the run ends; to an error if the service was unavailable for too long. */
   async pass(file: number): Promise<MediaError | undefined> {
     try {
       await this.#passed(file);
@@ -97,7 +98,10 @@ export class Outage {
     this.#sending.add(file);
   }
 
-  /** Takes into account how an attempt has ended. Whether another one costs the file no retry: the service is away for all. */
+  /**
+   * Call with the result of an attempt. Returns true if another attempt does not count as a retry of this file, since
+   * the service is unavailable for all.
+   */
   ended(file: number, sign: Sign, why = ''): boolean {
     const wasAlone = this.#scout === file;
     this.#sending.delete(file);
@@ -108,7 +112,7 @@ export class Outage {
     return sign === 'away' && this.#isClosed && !wasAlone;
   }
 
-  /** With a suspect, no more are sent at a time than may become unknown before the gate closes. */
+  /** With a suspect, no more files are sent at a time than may become unknown before sending stops. */
   get #mayGo(): boolean {
     if (this.#isClosed) return false;
     const most = Math.max(mostSuspects, this.#options.concurrency);
@@ -140,7 +144,7 @@ export class Outage {
     return this.#options.clock.monotonic() - this.#since;
   }
 
-  /** Asks once, after a while that grows from time to time. */
+  /** Probes the service once, after a wait that grows each time. */
   async #isBack(): Promise<boolean> {
     const {clock, random, maxWaitMs, probe} = this.#options;
     const waitMs = Math.min(backoffMs(this.#probes, random), maxWaitMs - this.#awayMs);

@@ -4,7 +4,7 @@ import type {Source} from '../sources/open/source.ts';
 
 /** The result of one input. */
 export type Outcome = OutcomeFacts &
-  /** `unrecorded`: why the journal does not have it, so that the next run cannot know of it. */
+  /** `unrecorded`: why the journal could not record it; the next run does not know about it. */
   (
     | {status: 'uploaded'; received: ReceivedRecord; unrecorded?: MediaError}
     /** Uploaded by an earlier run of the same journal, with this record. */
@@ -15,7 +15,7 @@ export type Outcome = OutcomeFacts &
     | {status: 'unknown'; error: MediaError}
   );
 
-/** A file that a walk found and left out, and that no input named. */
+/** A file that a walk found and left out, and that was not named. */
 export interface LeftOut {
   status: 'left out';
   /** Its path, in the same form as an outcome's name. */
@@ -26,7 +26,7 @@ export interface LeftOut {
 }
 
 export interface OutcomeFacts {
-  /** What the user called the input. */
+  /** The input as the user named it. */
   name: string;
   /** The name's bytes, if they are not UTF-8. */
   nameBytes?: Buffer;
@@ -35,7 +35,7 @@ export interface OutcomeFacts {
   /** Its position among the inputs, from 0. */
   position: number;
   contentType?: string;
-  /** A sentence that says that it is sent with another type than its bytes have. */
+  /** A sentence that says that the content type and the bytes of the file differ. */
   warning?: string;
   /** Bytes. */
   size?: number;
@@ -58,7 +58,7 @@ export function nameOf({
   return {name, ...(nameBytes && {nameBytes}), ...(isOnce && {isOnce})};
 }
 
-/** Why a journal does not have a file that is stored, where that is so. */
+/** Why the journal could not record a stored file, if so. */
 export function unrecordedOf(outcome: Outcome): MediaError | undefined {
   return outcome.status === 'uploaded' ? outcome.unrecorded : undefined;
 }

@@ -1,10 +1,10 @@
 import type {Resend} from '../journal/journal.ts';
 import type {TransferOptions} from './options.ts';
 
-/** Services forget idempotency keys without saying when. Those that do say keep them for a day at least. */
+/** Services may forget idempotency keys without notice. Those that document it keep them for at least a day. */
 const keyLifeMs = 12 * 3_600_000;
 
-/** Which uploads of unknown outcome may be sent again now. */
+/** Which unknown uploads may be sent again now. */
 export function resendOf({onUnknown, clock}: Pick<TransferOptions, 'onUnknown' | 'clock'>): Resend {
   switch (onUnknown) {
     case 'hold':

@@ -7,7 +7,7 @@ import {resendOf} from './resend.ts';
 
 type Options = Pick<TransferOptions, 'clock' | 'random' | 'retries' | 'onUnknown' | 'stop' | 'observer'>;
 
-/** How often one file may be tried again: as often as the user and the batch allow, and after an outage once more. */
+/** Counts the retries of one file: as many as the user and the batch permit, and one more after each outage. */
 export class Retries {
   readonly #facts: Readonly<OutcomeFacts>;
   readonly #options: Options;
@@ -15,7 +15,7 @@ export class Retries {
   /** In milliseconds since the Unix epoch. */
   #firstTryAt: number | undefined;
   #spent = 0;
-  /** Retries after an outage, which do not count. */
+  /** Retries after an outage, which are not limited. */
   #free = 0;
 
   constructor(facts: Readonly<OutcomeFacts>, options: Options, budget: RetryBudget) {
@@ -24,19 +24,22 @@ export class Retries {
     this.#budget = budget;
   }
 
-  /** An attempt is about to be made. */
+  /** Call before each attempt. */
   begin(): void {
     this.#firstTryAt ??= this.#options.clock.now();
   }
 
-  /** Whether the file may be sent again although it may be stored. A machine that slept may find that its key is forgotten. */
+  /**
+   * Whether the file may be sent again although it may be stored. After the machine slept, the service may have
+   * forgotten the key.
+   */
   get mayResend(): boolean {
     return (this.#firstTryAt ?? 0) >= resendOf(this.#options).releasedSince;
   }
 
   /**
-   * Waits before another try; false when there is none left or the run is to end. `isFree`: whether it was an outage, which is
-   * waited for elsewhere.
+   * Waits before the next attempt; false if no retries are left or the run ends. `isFree`: set after an outage, which
+   * is waited for elsewhere.
    */
   async next(
     error: MediaError,
@@ -63,7 +66,7 @@ export class Retries {
     return asked ?? backoffMs(this.#spent, random);
   }
 
-  /** The file is stored: the batch gets its retries back. */
+  /** Call when the file is stored: returns its retries to the batch. */
   giveBack(): void {
     this.#budget.restore(this.#spent);
   }

@@ -6,11 +6,14 @@ import type {Gate} from './gate.ts';
 export interface RetryAfterOptions {
   clock: Clock;
   gate: Gate;
-  /** The longest Retry-After that is waited for, in milliseconds. */
+  /** The longest Retry-After to wait for, in milliseconds. */
   maxWaitMs: number;
 }
 
-/** The same uploader, which keeps all workers waiting for as long as the service asks, and marks where that is too long. */
+/**
+ * An uploader that closes the gate for all workers for as long as the service asks, and marks refusals that ask for
+ * longer.
+ */
 export function heedingRetryAfter(uploader: Uploader, {clock, gate, maxWaitMs}: RetryAfterOptions): Uploader {
   return {
     async upload(request) {

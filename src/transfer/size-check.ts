@@ -1,6 +1,6 @@
 import type {Outcome} from './outcome.ts';
 
-/** What is wrong with the size in the record of an upload, as a sentence; undefined when it is the file's, or is not told. */
+/** A sentence about a size in the record that differs from the file's; undefined if they agree or the record has no size. */
 export function sizeWarning(outcome: Outcome): string | undefined {
   if (outcome.status !== 'uploaded') return undefined;
   const {size} = outcome.received.record;

@@ -21,7 +21,7 @@ export async function* mapConcurrently<Item, Result>(
   let working = concurrency;
   let hasEnded = false;
 
-  // All workers read from this generator, which answers them in turn and reads nothing more after the end.
+  // All workers read from this generator, which handles their requests in order and reads nothing more after the end.
   const taken = (async function* () {
     for await (const item of items) {
       if (hasEnded || isOver()) return;
@@ -36,7 +36,7 @@ export async function* mapConcurrently<Item, Result>(
   const workOnItems = async () => {
     for (let next = await taken.next(); !next.done; next = await taken.next()) {
       const later = await work(next.value);
-      // It may fail before it is awaited.
+      // The result may reject before it is awaited.
       later.result.catch(() => {});
       results.push(later);
       onProgress();

@@ -12,15 +12,18 @@ export interface BodyOptions {
   signal: StopSignal;
   /** Shared by all uploads, if there is a limit. */
   rateLimit?: RateLimit | undefined;
-  /** Resolves once the journal records that the last chunk is about to be sent; `sha256` is of the whole content, in hex. */
+  /**
+   * Resolves when the journal records that the last chunk is about to be sent; `sha256` is of the whole content, in
+   * hex.
+   */
   commit?: ((sha256: string) => Promise<void>) | undefined;
-  /** Of the whole content, where it is known beforehand. */
+  /** The SHA-256 of the whole content, if it is known beforehand. */
   sha256?: string | undefined;
-  /** Whether the content is hashed while it is sent, unless its hash is known: for `commit`, or to be sure of the source. */
+  /** Whether the content is hashed while it is sent, if `sha256` is not given: for `commit`, or to verify the source. */
   isHashed: boolean;
 }
 
-/** Is told how much of a body has been sent. */
+/** Receives the progress of a body. */
 export interface BodyWatcher {
   /** The next bytes are about to be sent. */
   sending(): void;

@@ -72,7 +72,7 @@ class Blocks {
     const turn = this.#turn++ % blockCount;
     // Otherwise wrong bytes would arrive unnoticed.
     if (turn in this.#blocks && this.#wire.unsentBytes > 0)
-      throw new Error('A chunk was asked for before the last one had been sent.');
+      throw new Error('A chunk was requested before the last one had been sent.');
     this.#blocks[turn] ??= Buffer.allocUnsafeSlow(blockBytes);
     return this.#blocks[turn];
   }

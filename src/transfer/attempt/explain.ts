@@ -152,7 +152,7 @@ function outcomeUnknown(phase: Phase, failure: Failure, error: MediaError): Medi
   );
 }
 
-/** Where other files took all descriptors, not even a module that decides a type can be loaded; anything else is a bug. */
+/** If other files use all descriptors, not even a module that decides a type can be loaded; any other error is a bug. */
 export function unsent(name: string, error: unknown): MediaError {
   if (error instanceof MediaError) return error;
   if (!isOutOfDescriptors(error)) throw error;
@@ -162,7 +162,7 @@ export function unsent(name: string, error: unknown): MediaError {
   });
 }
 
-/** What is told of a file that is stored while its journal could not take that. */
+/** The error for a file that is stored although its journal could not record it. */
 export function unrecorded(name: string, error: MediaError): MediaError {
   return error.reworded({
     message: `${name} is stored, but the journal does not record it: ${error.message}`,
@@ -202,7 +202,7 @@ export function sentence(text: string): string {
   return /[.!?。！？…]$/.test(text) ? text : `${text}.`;
 }
 
-/** A duration in the largest unit that leaves a number of some size. */
+/** A duration in the largest unit that keeps it precise enough. */
 export function longTime(ms: number): string {
   if (ms >= 2 * 3_600_000) return `${Math.round(ms / 3_600_000)} hours`;
   return ms >= 120_000 ? `${Math.round(ms / 60_000)} minutes` : seconds(ms);

@@ -9,13 +9,13 @@ export type Phase = 'opening' | 'connecting' | 'held' | 'released';
 
 /** Why an attempt failed. */
 export type Failure =
-  /** An error that is already worded: of the source, or of connecting. */
+  /** An error with its own message, from the source or from connecting. */
   | {kind: 'error'; error: MediaError}
   /** The connection broke, or the response is not HTTP. */
   | {kind: 'connection'; cause: unknown}
   /** Nothing could be sent for the stall timeout. */
   | {kind: 'stall'; afterMs: number}
-  /** No response came within the answer timeout after the last byte. */
+  /** No response within the response timeout after the last byte. */
   | {kind: 'answer-timeout'; afterMs: number}
   /** A 2xx although the last bytes of the body were held back. */
   | {kind: 'premature'; status: number}
@@ -48,7 +48,7 @@ export function decide(phase: Phase, failure: Failure, isKeyKnown = false): Deci
     case 'premature':
       return fail;
     case 'refused':
-      // It still works on the earlier attempt.
+      // The service is still processing the earlier attempt.
       return failure.status === 409 && isKeyKnown ? retry : decideRefusal(phase, failure);
     case 'stopped':
       return phase === 'released' ? unknown : fail;
@@ -71,12 +71,12 @@ function decideRefusal(phase: Phase, refusal: Refused): Decision {
 }
 
 /**
- * What the end of an attempt says of the service: a record or a plain refusal come from it; `away` is what an outage looks
- * like, directly or from behind a gateway; anything else says nothing.
+ * What the result of an attempt says about the service: it is available if it returned a record or a plain refusal;
+ * `away` is typical of an outage, directly or behind a gateway; `neither` says nothing.
  */
 export type Sign = 'stored' | 'refused' | 'away' | 'neither';
 
-/** Reads the sign of a failed attempt. A pure function. */
+/** Derives the sign from a failed attempt. A pure function. */
 export function signOf(failure: Failure, decision: Decision): Sign {
   if (failure.kind === 'stopped') return 'neither';
   if (decision.action === 'unknown') return 'away';
@@ -87,7 +87,7 @@ export function signOf(failure: Failure, decision: Decision): Sign {
   return decision.action === 'fail' || status === 429 || status === 503 ? 'refused' : 'neither';
 }
 
-/** Gateways answer 503, with Retry-After too, while the service behind them still stores what it was sent. */
+/** Gateways return 503, even with Retry-After, while the service behind them may still store the upload. */
 function isOfService({message, serviceCode}: Refused): boolean {
   return message !== undefined && Number.isInteger(serviceCode);
 }
@@ -113,7 +113,7 @@ export class RetryBudget {
     return true;
   }
 
-  /** An uploaded file gives back its retries, or a fifth of one if it had none, as in the AWS SDKs. */
+  /** An uploaded file returns its retries, or a fifth of one if it had none, as in the AWS SDKs. */
   restore(retries: number): void {
     this.#left = Math.min(budgetRetries, this.#left + Math.max(retries, 0.2));
   }
