@@ -74,7 +74,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--on-unknown'; Takes = 'words hold retry'; Tip = 'what to do when a file may or may not have been stored' }
                 @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded, and continue from there in the next run' }
                 @{ Name = '--once'; Takes = ''; Tip = 'skip what this machine has already uploaded' }
-                @{ Name = '--no-once'; Takes = ''; Tip = 'overrule the setting once of the profile' }
+                @{ Name = '--no-once'; Takes = ''; Tip = 'ignore the once setting of the profile' }
                 @{ Name = '--shard'; Takes = 'words auto'; Tip = 'upload only part k of n of the inputs; auto asks the CI or batch system' }
                 @{ Name = '--ci'; Takes = 'words github auto'; Tip = 'write annotations, outputs and a summary; auto detects the system' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
@@ -186,10 +186,10 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
-                @{ Name = '--all'; Takes = ''; Tip = 'settle all of them' }
-                @{ Name = '--uploaded'; Takes = 'none'; Tip = 'it is stored, with this media ID' }
+                @{ Name = '--all'; Takes = ''; Tip = 'settle all unknown uploads' }
+                @{ Name = '--uploaded'; Takes = 'none'; Tip = 'the upload is stored, with this media ID' }
                 @{ Name = '--uploaded-from'; Takes = 'none'; Tip = 'with --all: a file that lists what is stored, a path and a media ID on each line' }
-                @{ Name = '--resend'; Takes = ''; Tip = 'it is not stored, or may be stored twice: send it again in the next run' }
+                @{ Name = '--resend'; Takes = ''; Tip = 'the upload is not stored, or may be stored twice: send it again in the next run' }
                 @{ Name = '--base64'; Takes = ''; Tip = 'the path is encoded in Base64' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }

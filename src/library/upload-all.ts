@@ -18,7 +18,7 @@ export interface UploadOptions {
   concurrency?: number;
   /** Attempts after the first, from 0 to 100; 5 by default. */
   retries?: number;
-  /** The longest Retry-After or outage of the service that is waited for, in milliseconds; 300,000 by default. */
+  /** The longest Retry-After or outage of the service to wait for, in milliseconds; 300,000 by default. */
   retryMaxWaitMs?: number;
   /** An attempt ends when it has sent nothing for this many milliseconds; 60,000 by default. */
   stallTimeoutMs?: number;

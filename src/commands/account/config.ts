@@ -30,7 +30,7 @@ export const settingMeanings: Readonly<Record<SettingName, string>> = {
   'profile-url': 'the page where the service shows your keys; shown when a key is refused',
   'key-command': 'a shell command that prints the key, run whenever a key is needed',
   cacert: 'a PEM file of certificate authorities to trust, as with --cacert',
-  'client-cert': 'a PEM file with the certificate that this machine shows the service',
+  'client-cert': 'a PEM file with the certificate that this machine presents to the service',
   'client-key': 'a PEM file with the private key of client-cert (default: the same file)',
   'idempotency-keys':
     'honoured if the service stores a repeated upload only once, else ignored; media login detects it',

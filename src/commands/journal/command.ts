@@ -64,13 +64,13 @@ export function journalCommand(cli: Cli, run = runJournal): Command {
     .description(
       'Settle uploads whose result is unknown, by path, idempotency key or SHA-256, or all at once.',
     )
-    .option('--all', 'settle all of them')
-    .option('--uploaded <id>', 'it is stored, with this media ID')
+    .option('--all', 'settle all unknown uploads')
+    .option('--uploaded <id>', 'the upload is stored, with this media ID')
     .option(
       '--uploaded-from <list>',
       'with --all: a file that lists what is stored, a path and a media ID on each line',
     )
-    .option('--resend', 'it is not stored, or may be stored twice: send it again in the next run')
+    .option('--resend', 'the upload is not stored, or may be stored twice: send it again in the next run')
     .option('--base64', 'the path is encoded in Base64')
     .addHelpText(
       'after',

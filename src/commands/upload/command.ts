@@ -73,7 +73,7 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     .optionsGroup('Memory:')
     .option('--journal <file>', 'record what was uploaded, and continue from there in the next run')
     .option('--once', 'skip what this machine has already uploaded')
-    .option('--no-once', 'overrule the setting once of the profile')
+    .option('--no-once', 'ignore the once setting of the profile')
     .optionsGroup('CI:')
     .option('--shard <k/n>', 'upload only part k of n of the inputs; auto asks the CI or batch system')
     .addOption(
