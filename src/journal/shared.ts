@@ -2,25 +2,25 @@ import type {Clock} from '../host.ts';
 import type {JournalReader} from './reading/reader.ts';
 import type {Admission, Journal} from './run-journal.ts';
 
-/** What uploads need of a journal, whether it is held for the whole run or not. */
+/** The methods of a journal that uploads need, whether it is held for the whole run or not. */
 export type RunJournal = Pick<Journal, 'reader' | 'recall' | 'admit' | 'close'>;
 
-/** How long a journal is kept without work, in milliseconds. */
+/** How long an idle journal is kept, in milliseconds. */
 const idleMs = 2_000;
 
-/** A journal that other runs may have whenever this one has no work: it is opened anew for the next file. */
+/** A journal that other runs may take whenever this run does not use it: it is opened again for the next file. */
 export class SharedJournal implements RunJournal {
   readonly #open: () => Promise<Journal>;
   readonly #clock: Pick<Clock, 'after'>;
-  /** The one opened last, whose records can be asked for until it is closed. */
+  /** The journal that was opened last; its records can be read until it is closed. */
   #latest: Journal;
   #held: Promise<Journal> | undefined;
   #users = 0;
   #cancelLettingGo = () => {};
-  /** Resolves when the last one is closed. */
+  /** Resolves when the journal that was released last is closed. */
   #letGo: Promise<void> = Promise.resolve();
 
-  /** `open`: opens the journal; `first`: what it has given the first time. */
+  /** `open`: opens the journal; `first`: the journal that it returned the first time. */
   constructor(open: () => Promise<Journal>, first: Journal, clock: Pick<Clock, 'after'>) {
     this.#open = open;
     this.#clock = clock;
@@ -55,7 +55,7 @@ export class SharedJournal implements RunJournal {
     }
   }
 
-  /** Makes everything durable and lets other runs have the file; rejects when the former failed, now or earlier. */
+  /** Makes everything durable and releases the journal; rejects if the former failed, now or earlier. */
   async close(): Promise<void> {
     this.#cancelLettingGo();
     await this.#letGo;
@@ -68,14 +68,14 @@ export class SharedJournal implements RunJournal {
     try {
       this.#latest = await held;
     } catch (error) {
-      // Whoever has it now may be done by the next file.
+      // The run that has it now may be done by the next file.
       if (this.#held === held) this.#held = undefined;
       throw error;
     }
     return this.#latest;
   }
 
-  /** Begins some work; returns what ends it. */
+  /** Begins to use the journal; returns the function that ends the use. */
   #begin(): () => void {
     this.#users += 1;
     this.#cancelLettingGo();
@@ -92,7 +92,7 @@ export class SharedJournal implements RunJournal {
     const held = this.#held;
     this.#held = undefined;
     this.#letGo = held === undefined ? this.#letGo : held.then(journal => journal.close());
-    // Whoever comes next is told.
+    // The next file gets the error.
     this.#letGo.catch(() => {});
   }
 }

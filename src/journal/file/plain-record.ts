@@ -3,18 +3,18 @@ import {isAt, isDigit, textStops} from './plain-bytes.ts';
 const [quote, comma, minus, dot, colon, backslash] = [0x22, 0x2c, 0x2d, 0x2e, 0x3a, 0x5c];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Records are hardly nested: one that is deeper is for the parser. */
+/** Records are rarely nested; a deeper one is left to the parser. */
 const deepest = 16;
 
 /**
- * Where a record ends that begins at `at`: a JSON object with an ID, without white space. -1 where it is none, and also where
- * it takes a parser to tell. The bytes are UTF-8.
+ * The end of the record at `at`: a JSON object with an ID, without white space. -1 if it is not one, or if only a
+ * parser can tell. The bytes are UTF-8.
  */
 export function plainRecordEnd(bytes: Uint8Array, begin: number): number {
   if (bytes[begin] !== openBrace) return -1;
   let at = begin;
   let depth = 0;
-  /** A bit for each object or list that is open: 1 for an object. */
+  /** One bit for each open object or list: 1 for an object. */
   let objects = 0;
   let ids = 0;
   for (;;) {
@@ -42,7 +42,7 @@ export function plainRecordEnd(bytes: Uint8Array, begin: number): number {
       at += 1;
       depth -= 1;
       objects >>= 1;
-      // A second ID would be the one that counts.
+      // If there were a second ID, that one would count.
       if (depth === 0) return ids === 1 ? at : -1;
     }
     if (bytes[at] !== comma) return -1;
@@ -56,7 +56,7 @@ function closeOf(objects: number): number {
   return (objects & 1) === 1 ? closeBrace : closeBracket;
 }
 
-/** Where the value begins behind a name; -1 for one that is written with an escape, too: it may be any. */
+/** Where the value after a name begins; -1 for a name with an escape, which may be any name. */
 function nameEnd(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== quote) return -1;
   let end = at + 1;
@@ -64,7 +64,7 @@ function nameEnd(bytes: Uint8Array, at: number): number {
   return bytes[end] === quote && bytes[end + 1] === colon ? end + 2 : -1;
 }
 
-/** Whether a value that begins there is an ID: a number, or a text that is not empty. */
+/** Whether the value at this offset is an ID: a number, or a text that is not empty. */
 function isId(bytes: Uint8Array, at: number): boolean {
   const first = bytes[at] ?? 0;
   return first === quote ? bytes[at + 1] !== quote : first === minus || isDigit(first);
@@ -84,7 +84,7 @@ function stringEnd(bytes: Uint8Array, at: number): number {
 const escapes = new Set(Buffer.from('"/\\bfnrt'));
 const hexDigits = new Set(Buffer.from('0123456789abcdefABCDEF'));
 
-/** Where what stands behind a backslash ends. */
+/** Where an escape ends, given the offset after its backslash. */
 function escapeEnd(bytes: Uint8Array, at: number): number {
   const byte = bytes[at] ?? 0;
   if (escapes.has(byte)) return at + 1;
@@ -94,7 +94,7 @@ function escapeEnd(bytes: Uint8Array, at: number): number {
 
 const words = ['true', 'false', 'null'].map(word => Buffer.from(word));
 
-/** Where a number or a word ends; one with an exponent is for the parser. */
+/** Where a number or a word ends; a number with an exponent is left to the parser. */
 function plainEnd(bytes: Uint8Array, at: number): number {
   const first = bytes[at] === minus ? at + 1 : at;
   let next = first;

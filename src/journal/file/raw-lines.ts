@@ -6,27 +6,27 @@ import type {ReadHandle} from './file.ts';
 export interface RawLine {
   bytes: Buffer;
   offset: number;
-  /** From 1. */
+  /** Starting at 1. */
   number: number;
-  /** Whether its line break is there: the last line may have been cut off. */
+  /** Whether its line break is present: the last line may have been cut off. */
   ended: boolean;
 }
 
-/** Some lines of a file that follow each other, all with their line breaks, or a part of the last one. */
+/** Consecutive lines of a file, all with their line breaks, or a part of the last line. */
 export interface Piece {
   bytes: Buffer;
   offset: number;
   ended: boolean;
 }
 
-/** Most journals are small, and a large one takes fewer reads. */
+/** Most journals are small; for a large one, larger blocks take fewer reads. */
 const firstBytes = 64 * 1024;
 const blockBytes = 1024 * 1024;
 const longestLine = 8 * 1024 * 1024;
-/** Before each block there is room for the beginning of its first line. */
+/** Each block has room in front for the beginning of its first line. */
 const roomBytes = 16 * 1024;
 
-/** The lines of a file from an offset on, a block of them at a time; the bytes of each stay as they are until the next one. */
+/** The lines of a file from an offset on, one block at a time; the bytes of a block stay unchanged until the next one. */
 export async function* pieces(handle: ReadHandle, shown: string, from: number): AsyncGenerator<Piece> {
   let [block, other] = [newBlock(firstBytes), newBlock(firstBytes)];
   let position = from;
@@ -43,7 +43,7 @@ export async function* pieces(handle: ReadHandle, shown: string, from: number): 
       position += length;
       const bytes = behind(rest, block, length);
       if (length >= firstBytes && other.length < blockBytes) other = newBlock(blockBytes);
-      // The next one is read while this one is looked at.
+      // The next block is read while this one is processed.
       reading = readBlock(other, handle, position, shown);
       [block, other] = [other, block];
       const whole = bytes.lastIndexOf(10) + 1;
@@ -59,7 +59,7 @@ function newBlock(length: number): Buffer {
   return Buffer.allocUnsafeSlow(roomBytes + length);
 }
 
-/** What was read into a block, with the beginning of its first line before it. */
+/** The content of a block, preceded by the beginning of its first line. */
 function behind(rest: Buffer, block: Buffer, length: number): Buffer {
   const end = roomBytes + length;
   if (rest.length > roomBytes) return Buffer.concat([rest, block.subarray(roomBytes, end)]);
@@ -94,7 +94,7 @@ export async function* rawLines(handle: ReadHandle, shown: string): AsyncGenerat
   }
 }
 
-/** The line of a piece that begins at `begin`, which is the one with that number. */
+/** The line of a piece that begins at `begin`, with this number. */
 export function lineAt({bytes, offset, ended}: Piece, begin: number, number: number, shown: string): RawLine {
   if (!ended && bytes.length > longestLine)
     throw damagedLine(shown, number, 'is longer than any journal line');
@@ -102,7 +102,7 @@ export function lineAt({bytes, offset, ended}: Piece, begin: number, number: num
   return {bytes: bytes.subarray(begin, end), offset: offset + begin, number, ended};
 }
 
-/** The error for a line that cannot be relied on; `what` goes on with the sentence that begins with the line. */
+/** The error for an unusable line; `what` completes the sentence "Line N ...". */
 export function damagedLine(shown: string, number: number, what: string): MediaError {
   return unusable(
     `The journal ${shown} is damaged: line ${number} ${what}`,

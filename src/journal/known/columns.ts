@@ -2,7 +2,7 @@ import type {Digest} from './digest.ts';
 
 type Column = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array;
 
-/** A column with so many rows, and the values of another. */
+/** A copy of a column with room for this number of rows. */
 export function withRows<Kind extends Column>(column: Kind, rows: number): Kind {
   const Longer = column.constructor as new (length: number) => Kind;
   const longer = new Longer(rows);
@@ -10,20 +10,20 @@ export function withRows<Kind extends Column>(column: Kind, rows: number): Kind 
   return longer;
 }
 
-/** How many rows a column has room for at first. */
+/** The initial number of rows of a column. */
 export const firstRows = 256;
 
 /**
- * Finds rows by a hash of 32 bits: `for (let at = slots.start(hash); (row = slots.rowAt(at)) !== -1; at = slots.next(at))`
- * comes by each row that was put under that hash, and by others. Four to eight bytes a row.
+ * A hash table of rows, with hashes of 32 bits: `for (let at = slots.start(hash); (row = slots.rowAt(at)) !== -1; at =
+ * slots.next(at))` visits every row with that hash, and some others. Uses four to eight bytes per row.
  */
 export class Slots {
-  /** The row plus one; 0 where there is none. */
+  /** The row plus one; 0 for an empty slot. */
   #slots = new Uint32Array(2 * firstRows);
   #count = 0;
   readonly #hashOf: (row: number) => number;
 
-  /** `hashOf` gives the hash of a row that was added. */
+  /** `hashOf` returns the hash of a row that was added. */
   constructor(hashOf: (row: number) => number) {
     this.#hashOf = hashOf;
   }
@@ -59,7 +59,7 @@ export class Slots {
   }
 }
 
-/** Numbers texts by their digests, from 0. */
+/** Numbers texts by their digests, starting at 0. */
 export class Numbering {
   readonly #slots = new Slots(number => this.#a[number] ?? 0);
   #count = 0;
@@ -78,7 +78,7 @@ export class Numbering {
     }
   }
 
-  /** Numbers a text that has no number. */
+  /** Adds a text that has no number yet, and returns its number. */
   add({a, b}: Pick<Digest, 'a' | 'b'>): number {
     const number = this.#count;
     this.#count += 1;
@@ -97,12 +97,12 @@ export class Numbering {
   }
 }
 
-/** Numbers for a few texts that are told again and again. */
+/** Numbers for a few texts that occur often. */
 export class Names {
   readonly #names: string[] = [];
   readonly #numbers = new Map<string, number>();
 
-  /** The number of a text; the last one stands for all that are too many. */
+  /** The number of a text; when there are too many texts, the further ones share the last number. */
   numberOf(name: string): number {
     const known = this.#numbers.get(name);
     if (known !== undefined) return known;

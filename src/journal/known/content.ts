@@ -1,13 +1,13 @@
-/** Some content: its size in bytes, and the first half of its SHA-256, which tells it from any other. */
+/** Identifies some content: its size in bytes, and the first half of its SHA-256. */
 export interface Content {
   size: number;
   sha: ShaHalf;
 }
 
-/** Sixteen bytes, as numbers of 32 bits with a sign. */
+/** Sixteen bytes as four signed numbers of 32 bits. */
 export type ShaHalf = [number, number, number, number];
 
-/** The content with that SHA-256, in hex. */
+/** The content with this SHA-256, in hex. */
 export function contentOf(sha256: string, size: number): Content {
   const sha: ShaHalf = [0, 0, 0, 0];
   for (let at = 0; at < 32; at += 1) {
@@ -17,7 +17,7 @@ export function contentOf(sha256: string, size: number): Content {
   return {size, sha};
 }
 
-/** Reads a SHA-256 that stands there in hex; false where it is none. A journal has millions of these. */
+/** Reads a SHA-256 in hex; false if it is not one. A journal may contain millions of these. */
 export function readHash(into: ShaHalf, bytes: Uint8Array, from: number): boolean {
   let isNone = 0;
   for (let part = 0; part < 4; part += 1) {
@@ -35,7 +35,7 @@ export function readHash(into: ShaHalf, bytes: Uint8Array, from: number): boolea
 
 const notDigit = 16;
 
-/** What each byte stands for as a hexadecimal digit, in lower case. */
+/** The value of each byte as a hexadecimal digit in lower case. */
 const digits = Uint8Array.from({length: 256}, (_, byte) => {
   const digit = '0123456789abcdef'.indexOf(String.fromCharCode(byte));
   return digit === -1 ? notDigit : digit;

@@ -1,6 +1,9 @@
 import {randomBytes} from 'node:crypto';
 
-/** Drawn for the first journal of a process: those that are read together are held against each other. */
+/**
+ * Created for the first journal of a process and shared, since journals that are read together are compared with each
+ * other.
+ */
 let seed: Buffer | undefined;
 
 function sharedSeed(): Buffer {
@@ -8,31 +11,34 @@ function sharedSeed(): Buffer {
   return seed;
 }
 
-/** 64 bits that tell texts apart within this process: nobody knows its seed, so nobody can make two texts alike. */
+/**
+ * A digest of 64 bits that distinguishes texts within this process. Its seed is secret, so nobody can construct a
+ * collision.
+ */
 export class Digest {
   readonly #seed = [sharedSeed().readInt32LE(0), sharedSeed().readInt32LE(4)] as const;
   a = 0;
   b = 0;
 
-  /** The digest of texts in this order, in `a` and `b` until the next call. */
+  /** Computes the digest of texts in this order; it is in `a` and `b` until the next call. */
   of(...texts: readonly string[]): this {
     this.begin();
     for (const text of texts) {
       const isWide = beyondBytes.test(text);
       const bytes = Buffer.from(text, isWide ? 'utf16le' : 'latin1');
       this.addBytes(bytes, 0, bytes.length);
-      // So that it is like no other text that has these bytes.
+      // Distinguishes it from the text whose characters are these bytes.
       if (isWide) this.addBytes(bytes, 0, 0);
     }
     return this.end();
   }
 
-  /** Begins with no text; addBytes() adds some, and end() gives the digest of them. */
+  /** Starts with an empty text; addBytes() extends it, and end() computes the digest. */
   begin(): void {
     [this.a, this.b] = this.#seed;
   }
 
-  /** Adds the text that has these characters, U+0000 to U+00FF. */
+  /** Adds the text with these characters, U+0000 to U+00FF. */
   addBytes(bytes: Uint8Array, from: number, to: number): void {
     let {a, b} = this;
     let at = from;

@@ -8,27 +8,30 @@ import {Shortcuts} from './shortcuts.ts';
 import {Sightings} from './sightings.ts';
 import {Told} from './told.ts';
 
-/** `pending`: nothing was released, or it is to be sent again. `forgotten`: it is stored, which is to count for nothing. `unknown`: released, and no end is recorded. */
+/**
+ * `pending`: nothing was released, or it may be sent again. `unknown`: released, without a recorded result.
+ * `forgotten`: it was stored, but no longer counts.
+ */
 export type EntryState = 'pending' | 'unknown' | 'done' | 'failed' | 'forgotten';
 
 const states: readonly EntryState[] = ['pending', 'unknown', 'done', 'failed', 'forgotten'];
 const [pending, unknown, done, failed, forgotten] = [0, 1, 2, 3, 4];
 
-/** Some content of some type, under one idempotency key. */
+/** The upload of some content under one content type and idempotency key. */
 export interface Entry {
-  /** Its number in the index. */
+  /** The row in the index. */
   row: number;
   state: EntryState;
   size: number;
   contentType: string;
-  /** Where the line stands that tells of the state; its hash, record or reason is read from there when asked for. */
+  /** The offset of the line with the current state; its hash, record or failure is read from there on demand. */
   offset: number;
   length: number;
-  /** Whether it was released at some time, so that the service may know its key. */
+  /** Whether it was ever released, so that the service may know its key. */
   released: boolean;
 }
 
-/** What an idempotency key is held as. */
+/** An idempotency key in the index. */
 export type KeyDigest = Pick<Digest, 'a' | 'b'>;
 
 interface Commit {
@@ -38,10 +41,10 @@ interface Commit {
   length: number;
 }
 
-/** What a journal says, as small as it can be held: some 90 bytes for an upload, and no path. */
+/** A journal in memory, in about 90 bytes per upload and without paths. */
 export class JournalIndex {
   readonly shortcuts = new Shortcuts();
-  /** Where it is asked for, as what goes by paths needs it. */
+  /** Present on request, for commands that look up paths. */
   readonly sightings: Sightings | undefined;
   readonly #digest = new Digest();
   readonly #told = new Told();
@@ -53,9 +56,9 @@ export class JournalIndex {
   #type = new Uint16Array(firstRows);
   #state = new Uint8Array(firstRows);
   #released = new Uint8Array(firstRows);
-  /** Whoever was at work on it last, as half of a digest. */
+  /** The last writer of each upload, as half of a digest. */
   #writer = new Int32Array(firstRows);
-  /** The writer that was told of last, and half of its digest. */
+  /** The writer of the last line, and half of its digest. */
   #lastWriter: {by?: string; number: number} = {number: 0};
   #committed: Commit[] = [];
 
@@ -63,12 +66,12 @@ export class JournalIndex {
     if (options.paths) this.sightings = new Sightings();
   }
 
-  /** How many uploads there are. */
+  /** The number of uploads. */
   get size(): number {
     return this.#keys.count;
   }
 
-  /** The upload of an idempotency key, or -1. */
+  /** The row of an idempotency key, or -1. */
   rowOf(key: string): number {
     return this.#keys.of(this.#digest.of(key));
   }
@@ -85,7 +88,7 @@ export class JournalIndex {
     };
   }
 
-  /** The latest upload of a path, where the journal was read to know paths. */
+  /** The latest upload of a path; always undefined without `paths`. */
   latestOf(path: PathKey): Entry | undefined {
     for (const number of this.sightings?.of(path) ?? [])
       return this.entry(this.sightings?.at(number).row ?? 0);
@@ -96,38 +99,38 @@ export class JournalIndex {
     return states[this.#state[row] ?? 0] ?? 'pending';
   }
 
-  /** What tells an upload's key from others, also in other journals. */
+  /** Identifies the upload's key, also in other journals of this process. */
   keyOf(row: number): KeyDigest {
     return this.#keys.digestOf(row);
   }
 
-  /** Whether the upload of a key is done. */
+  /** Whether the upload with this key is done. */
   hasDone(key: KeyDigest): boolean {
     const row = this.#keys.of(key);
     return row !== -1 && this.#state[row] === done;
   }
 
-  /** The content of an upload that was released; undefined where nobody has hashed it. */
+  /** The content of an upload that was released; undefined if nobody has hashed it. */
   contentOf(row: number): Content | undefined {
     return this.#contents.of(row);
   }
 
-  /** All uploads of some content, in the order in which they were hashed. */
+  /** The rows of all uploads with this content, in the order in which they were hashed. */
   rowsOf(content: Content): number[] {
     return this.#contents.rowsOf(content);
   }
 
-  /** Whether content of that size may be known; false is certain. */
+  /** Whether content of this size may be known; false is certain. */
   maySize(size: number): boolean {
     return this.#contents.maySize(size);
   }
 
-  /** Takes in a line that stands at `offset`; false when it does not fit what came before it. */
+  /** Adds a line at `offset`; false if it does not fit the earlier ones. */
   apply(line: UploadLine, offset: number, length: number): boolean {
     return this.take(this.#told.tell(line), offset, length);
   }
 
-  /** Takes in what a line tells that stands at `offset`; false when it does not fit what came before it. */
+  /** Adds the facts of a line at `offset`; false if they do not fit the earlier ones. */
   take(told: Told, offset: number, length: number): boolean {
     let row = this.#keys.of(told.key);
     if (told.event === 'intent' && row === -1) row = this.#add(told);
@@ -147,19 +150,19 @@ export class JournalIndex {
         this.#set(row, forgotten, offset, length);
         return true;
       case 'failed':
-        // Of a writer that another has followed: what that one released is not what this one was refused.
+        // Another writer has released this upload since: the failure of the earlier one says nothing about it.
         if (this.#writer[row] !== this.#numberOf(told.by)) return true;
         break;
       default:
-        // It was told when it was committed; a merged journal holds no more than this line.
+        // Usually the hash was in the commit line; a merged journal contains only this line.
         if (told.isHashed && !this.#contents.isHashed(row)) this.#contents.hash(row, told.sha);
     }
-    // A stored record stays true whatever follows it.
+    // A stored record stays valid whatever follows it.
     if (this.#state[row] !== done || told.event === 'done') this.#set(row, stateAfter(told), offset, length);
     return true;
   }
 
-  /** What a writer committed is about to be sent: without an end, it is unknown. */
+  /** Everything that a writer has committed is about to be sent: without a result, it is unknown. */
   release(by: string): void {
     const committed = this.#committed;
     this.#committed = [];
@@ -169,7 +172,7 @@ export class JournalIndex {
     }
   }
 
-  /** What any writer committed and did not release before another came is never sent. */
+  /** Commits that were not released when another writer opened the journal are never sent. */
   withdraw(): void {
     this.#committed = [];
   }
@@ -177,7 +180,7 @@ export class JournalIndex {
   #release({row, by, offset, length}: Commit): void {
     this.#released[row] = 1;
     this.#writer[row] = this.#numberOf(by);
-    // The first commit counts: since then the service has known its key.
+    // Only the first commit counts, since the service may have known the key from then on.
     if (this.#state[row] !== done && this.#state[row] !== unknown) this.#set(row, unknown, offset, length);
   }
 
@@ -201,10 +204,10 @@ export class JournalIndex {
     return this.#contents.sizeOf(row) === told.size;
   }
 
-  /** The same key once more is another run at the same content. It settles nothing that is unknown. */
+  /** An intent with the same key is another run with the same content. It does not settle an unknown upload. */
   #intend(row: number, offset: number, length: number): void {
     const state = this.#state[row];
-    // The line of one that was released tells its hash.
+    // If it was released, its current line contains the hash.
     const isKept = state === done || state === unknown || (state === pending && this.#released[row] === 1);
     if (!isKept) this.#set(row, pending, offset, length);
   }

@@ -1,10 +1,10 @@
 import {firstRows, Slots, withRows} from './columns.ts';
 import type {Content, ShaHalf} from './content.ts';
 
-/** So many bits tell of a size whether any content has it; a few sizes that none has pass for others. */
+/** The number of bits of the filter for sizes; a few sizes that do not occur pass it too. */
 const sizeBits = 2 ** 20;
 
-/** Which uploads have which content. */
+/** The content of each upload. */
 export class KnownContents {
   readonly #slots = new Slots(row => this.#sha[4 * row] ?? 0);
   readonly #sizes = new Uint8Array(sizeBits / 8);
@@ -12,7 +12,7 @@ export class KnownContents {
   #sha = new Int32Array(4 * firstRows);
   #isHashed = new Uint8Array(firstRows);
 
-  /** Takes up the next upload, of which no more is known. */
+  /** Adds the next upload, whose content is not known yet. */
   add(row: number, size: number): void {
     if (row === this.#size.length) {
       this.#size = withRows(this.#size, 2 * row);
@@ -22,7 +22,7 @@ export class KnownContents {
     this.#size[row] = size;
   }
 
-  /** Notes the content of an upload, in place of another that was told of it. */
+  /** Sets the content of an upload, replacing an earlier one. */
   hash(row: number, sha: ShaHalf): void {
     if (this.isHashed(row) && this.#isSame(row, sha)) return;
     for (let at = 0; at < 4; at += 1) this.#sha[4 * row + at] = sha[at] ?? 0;
@@ -40,14 +40,14 @@ export class KnownContents {
     return this.#isHashed[row] === 1;
   }
 
-  /** The content of an upload; undefined where nobody has hashed it. */
+  /** The content of an upload; undefined if nobody has hashed it. */
   of(row: number): Content | undefined {
     if (!this.isHashed(row)) return undefined;
     const part = (at: number) => this.#sha[4 * row + at] ?? 0;
     return {size: this.sizeOf(row), sha: [part(0), part(1), part(2), part(3)]};
   }
 
-  /** All uploads of some content, in the order in which they were hashed. */
+  /** The rows of all uploads with this content, in the order in which they were hashed. */
   rowsOf({size, sha}: Content): number[] {
     const rows: number[] = [];
     for (let slot = this.#slots.start(sha[0]); ; slot = this.#slots.next(slot)) {
@@ -57,7 +57,7 @@ export class KnownContents {
     }
   }
 
-  /** Whether content of that size may be known; false is certain. */
+  /** Whether content of this size may be known; false is certain. */
   maySize(size: number): boolean {
     const bit = bitOf(size);
     return ((this.#sizes[bit >> 3] ?? 0) & (1 << (bit & 7))) !== 0;

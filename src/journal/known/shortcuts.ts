@@ -3,17 +3,17 @@ import {firstRows, Names, Numbering, withRows} from './columns.ts';
 import {Digest} from './digest.ts';
 import type {Told} from './told.ts';
 
-/** What spares the reading of a file: where all of this is as it was, so is the content. */
+/** The state of a file. If all of it is unchanged, the content is unchanged too, and need not be read. */
 export interface FileState {
   path: PathKey;
   size: number;
-  /** Its times, device and inode; undefined where they are not to be trusted. */
+  /** The times, device and inode; undefined if they cannot be trusted. */
   stat?: string | undefined;
-  /** What decided its content type. */
+  /** What decided the content type. */
   types?: string | undefined;
 }
 
-/** Which upload a file in a certain state is known by. */
+/** Finds the upload of a file by the file's state. */
 export class Shortcuts {
   readonly #digest = new Digest();
   readonly #rules = new Names();
@@ -21,7 +21,7 @@ export class Shortcuts {
   #row = new Uint32Array(firstRows);
   #rule = new Uint16Array(firstRows);
 
-  /** Notes that a file in this state has the content of an upload. */
+  /** Records that a file in this state has the content of an upload. */
   add({state, types}: Pick<Told, 'state' | 'types'>, row: number): void {
     const known = this.#states.of(state);
     const at = known === -1 ? this.#states.add(state) : known;
@@ -33,7 +33,7 @@ export class Shortcuts {
     this.#rule[at] = this.#rules.numberOf(types);
   }
 
-  /** The upload that a file in this state is known by, or -1; `types` has to be the same where it is asked for. */
+  /** The row of the upload for a file in this state, or -1; if `types` is given, it must match too. */
   rowOf({path, size, stat = '', types}: FileState): number {
     const at = this.#states.of(this.#digest.of(path, String(size), stat));
     if (at === -1) return -1;

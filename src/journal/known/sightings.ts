@@ -2,16 +2,16 @@ import type {PathKey} from '../file/lines.ts';
 import {firstRows, Numbering, withRows} from './columns.ts';
 import {Digest} from './digest.ts';
 
-/** One line that tells of a path and its content. */
+/** A line that links a path to a content. */
 export interface Sighting {
-  /** The upload of that content. */
+  /** The row of the upload with that content. */
   row: number;
-  /** Where the line stands, in bytes. */
+  /** The offset of the line, in bytes. */
   offset: number;
   length: number;
 }
 
-/** Which paths were seen with which content, in the order in which a journal tells of them. */
+/** Which paths had which content, in the order of the journal's lines. */
 export class Sightings {
   readonly #digest = new Digest();
   readonly #paths = new Numbering();
@@ -21,7 +21,7 @@ export class Sightings {
   #row = new Uint32Array(firstRows);
   #offset = new Float64Array(firstRows);
   #length = new Uint32Array(firstRows);
-  /** The sighting of the same path before it, plus one. */
+  /** The previous sighting of the same path, plus one. */
   #before = new Uint32Array(firstRows);
 
   get count(): number {
@@ -54,7 +54,7 @@ export class Sightings {
     return this.#before[number] === 0;
   }
 
-  /** The numbers of a path's sightings, the latest first. */
+  /** The numbers of a path's sightings, latest first. */
   *of(path: PathKey): Generator<number, void> {
     const known = this.#paths.of(this.#digest.of(path));
     let number = known === -1 ? -1 : (this.#latest[known] ?? 0) - 1;

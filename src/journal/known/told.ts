@@ -2,24 +2,30 @@ import type {UploadLine} from '../file/parse.ts';
 import {contentOf, type ShaHalf} from './content.ts';
 import {Digest} from './digest.ts';
 
-/** What a line tells of an upload, as the index takes it in: one of these serves for all lines, with no text of its own. */
+/**
+ * The facts of a line about an upload, as the index needs them. One instance is reused for all lines, without creating
+ * strings.
+ */
 export class Told {
   event: UploadLine['event'] = 'intent';
   by = '';
   readonly key = new Digest();
-  /** Of a file's content; whether it is told. */
+  /** The hash of the content, if the line has one. */
   sha: ShaHalf = [0, 0, 0, 0];
   isHashed = false;
-  /** Of a file: its size, what decided its content type, its path, and its path, size and stat together. */
+  /**
+   * The size of the file, what decided its content type, the digest of its path, and that of path, size and stat
+   * together.
+   */
   size = 0;
   types = '';
   readonly path = new Digest();
   readonly state = new Digest();
   contentType = '';
-  /** Whether an unknown upload is to be sent again. */
+  /** Whether an unknown upload may be sent again. */
   isResend = false;
 
-  /** Becomes what a line tells. */
+  /** Takes over the facts of a line. */
   tell(line: UploadLine): this {
     this.event = line.event;
     this.by = line.by;

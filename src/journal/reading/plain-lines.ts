@@ -4,7 +4,7 @@ import {readHash} from '../known/content.ts';
 import type {Digest} from '../known/digest.ts';
 import {Told} from '../known/told.ts';
 
-/** What a line consists of: what stands before each value, and where the value ends; and what stands behind the last one. */
+/** The parts of a line: the text before each value, the bytes that end the value, and the text after the last one. */
 interface Shape {
   event: Event;
   values: readonly {before: Uint8Array; stops: Uint8Array}[];
@@ -13,7 +13,7 @@ interface Shape {
 
 type Event = 'intent' | 'seen' | 'commit' | 'done' | 'release';
 
-/** The shape of a line in which a mark stands for each value: ASCII, any text, or a number. */
+/** Builds a shape from a pattern with a `?` for each value: ASCII, any text, or a number. */
 function shapeOf(event: Event, members: string): Shape {
   const parts = `{"event":"${event}",${members}`.split('?');
   const values = parts.slice(0, -1).map(before => {
@@ -38,7 +38,7 @@ const shapes: ReadonlyMap<number | undefined, readonly Shape[]> = new Map([
   [0x72, [shapeOf('release', `${writer}}\n`)]],
 ]);
 
-/** A text that is often the same as the time before: it is made once. */
+/** A text that is often the same as before, so that the string is created only once. */
 class LastText {
   text = '';
   #bytes: Uint8Array = Buffer.alloc(0);
@@ -53,13 +53,13 @@ class LastText {
 }
 
 /**
- * Reads lines that are as a writer writes nearly all of them: byte by byte, without a text or an object for any. Whatever is
- * not exactly as expected is left to the parser, which alone judges it.
+ * Reads lines in the form that a writer gives nearly all of them: byte by byte, without creating a string or an object
+ * for each. Any line that differs from that form is left to the parser, which alone decides what is valid.
  */
 export class PlainLines {
-  /** What the line tells that was read last. */
+  /** The facts of the last line. */
   readonly told = new Told();
-  /** Whether it was about no upload, but a release by the writer that is told. */
+  /** Whether the last line was a release by its writer, and not about an upload. */
   isRelease = false;
   readonly #writer = new LastText();
   readonly #types = new LastText();
@@ -69,8 +69,8 @@ export class PlainLines {
   readonly #to = new Uint32Array(8);
 
   /**
-   * Where the line after the one at `begin` begins; -1 where that one is for the parser. The bytes are UTF-8, and there is a
-   * line break behind.
+   * Where the line after the one at `begin` begins; -1 if the parser must read it. The bytes are UTF-8, and a line
+   * break follows.
    */
   read(bytes: Buffer, begin: number): number {
     for (const shape of shapes.get(bytes[begin + 10]) ?? []) {
@@ -84,7 +84,7 @@ export class PlainLines {
 
   #match(bytes: Buffer, begin: number, {values, end}: Shape): number {
     let at = begin;
-    // By numbers: before it is compiled, an iterator makes an object for each.
+    // By index: before this is compiled, an iterator creates an object for each value.
     for (let number = 0; number < values.length; number += 1) {
       const value = values[number];
       if (value === undefined || !isAt(bytes, at, value.before)) return -1;
@@ -142,7 +142,7 @@ export class PlainLines {
   }
 }
 
-/** A size as it is written; -1 for another spelling of a number. */
+/** The value of a size; -1 for a number in any other spelling. */
 function sizeAt(bytes: Uint8Array, from: number, to: number): number {
   const length = to - from;
   if (length === 0 || length > 15 || (length > 1 && bytes[from] === 0x30)) return -1;
@@ -151,7 +151,7 @@ function sizeAt(bytes: Uint8Array, from: number, to: number): number {
   return size;
 }
 
-/** Where a line ends of which the last member ends at `at`. */
+/** Where the line ends whose last member ends at `at`. */
 function lineEnd(bytes: Uint8Array, at: number): number {
   return at !== -1 && bytes[at] === 0x7d && bytes[at + 1] === 0x0a ? at + 2 : -1;
 }

@@ -11,21 +11,21 @@ const belongsNowhere = 'belongs to an upload that no earlier line starts';
 
 const utf8 = new TextDecoder('utf-8', {fatal: true});
 
-/** What was read of a journal, line by line. Nothing is ever written. */
+/** Reads a journal line by line. Nothing is ever written. */
 export class Recovery {
   readonly index: JournalIndex;
-  /** What its headers say; undefined while it has none. */
+  /** The scope in its headers; undefined if there is none yet. */
   scope: Scope | undefined;
-  /** Where the next line to be taken begins. */
+  /** Where the next unread line begins. */
   next = {offset: 0, number: 1};
-  /** A last line without its line break, which was not taken. */
+  /** A last line without its line break, which was not processed. */
   rest: RawLine | undefined;
   readonly #shown: string;
   readonly #plain = new PlainLines();
-  /** The line by which the last writer began. */
+  /** The opening line of the last writer. */
   #writer: WriterLine | undefined;
   #isClosed = true;
-  /** A line that is none: cut off, if a writer begins after it, and else damaged. */
+  /** An invalid line: an incomplete write if a writer opens the journal after it, otherwise damage. */
   #doubt: {number: number; what: string} | undefined;
 
   constructor(shown: string, options: {paths?: boolean | undefined}) {
@@ -33,18 +33,18 @@ export class Recovery {
     this.index = new JournalIndex(options);
   }
 
-  /** The last writer, where it has not said that it has ended. */
+  /** The last writer, if it has not recorded its end. */
   get writer(): WriterLine | undefined {
     return this.#isClosed ? undefined : this.#writer;
   }
 
-  /** Takes in all whole lines that were not taken yet. */
+  /** Processes all complete lines that were not processed yet. */
   async read(handle: ReadHandle): Promise<void> {
     this.rest = undefined;
     for await (const piece of pieces(handle, this.#shown, this.next.offset)) this.#takePiece(piece);
   }
 
-  /** Takes in a last line that lacks nothing but its line break. */
+  /** Processes a last line that is complete except for its line break. */
   takeRest(): void {
     if (this.rest !== undefined) this.take(this.rest);
   }
@@ -72,7 +72,7 @@ export class Recovery {
     else if (!this.#fits(parsed, line)) this.#doubt ??= {number: line.number, what: belongsNowhere};
   }
 
-  /** Takes in lines as long as there is nothing special about them; whether there was any. */
+  /** Processes lines as long as they are in the plain form; returns whether there was any. */
   #takePlain(bytes: Buffer, offset: number, from: number): boolean {
     if (this.scope === undefined) return false;
     let begin = from;
@@ -90,10 +90,10 @@ export class Recovery {
     return begin > from;
   }
 
-  /** What an unfinished write leaves behind ends where the next writer begins. */
+  /** An incomplete write can only be followed by the opening line of the next writer. */
   #judgeDoubt(next: ParsedLine | undefined, {number, what}: {number: number; what: string}): void {
     if (next?.event === 'open' || next?.event === 'header') this.#doubt = undefined;
-    // Two writers may begin at once behind one torn line, each with a line break.
+    // Two writers may open the journal at once after an incomplete line, each with a line break.
     else if (next !== undefined) throw damagedLine(this.#shown, number, what);
   }
 
@@ -107,7 +107,7 @@ export class Recovery {
 
   #fits(parsed: ParsedLine, line: RawLine): boolean {
     if (parsed.event === 'header') {
-      // Journals that were joined end to end have headers in the middle.
+      // Journals that were concatenated have headers in the middle.
       this.scope = joinedScope(this.scope, scopeOf(parsed, this.#shown), this.#shown);
       return true;
     }
@@ -131,15 +131,15 @@ export class Recovery {
     if (this.#isLast(by)) this.index.release(by);
   }
 
-  /** Whoever another one has followed sends nothing any more. */
+  /** A writer that another one has replaced no longer sends anything. */
   #isLast(by: string): boolean {
     return this.#writer === undefined || this.#writer.by === by;
   }
 }
 
 /**
- * Reads a journal through, but for a last line without its line break. A file that is no journal, one of another version
- * and damage reject. `paths`: whether it is to be known by paths.
+ * Reads a whole journal, except for a last line without its line break. Rejects if the file is not a journal, of
+ * another version, or damaged. `paths`: whether to index paths.
  */
 export async function recover(
   handle: ReadHandle,
@@ -159,7 +159,7 @@ function parseBytes(bytes: Uint8Array): ParsedLine | undefined {
   }
 }
 
-/** Whether a text is what a header that was cut off looks like. */
+/** Whether a text may be a header that was cut off. */
 function mayBeginHeader(bytes: Buffer): boolean {
   const text = bytes.toString('latin1');
   return text !== '' && (text.startsWith(headerStart) || headerStart.startsWith(text));
