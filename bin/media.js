@@ -54,8 +54,8 @@ async function start() {
  * on, and not on Windows.
  */
 function end(status) {
-  const isLookingUp = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');
-  if (isLookingUp && process.execve !== undefined) process.execve('/bin/sh', ['sh', '-c', `exit ${status}`]);
+  const isCalling = process.getActiveResourcesInfo().some(name => /^(GetAddrInfo|FS)Req/.test(name));
+  if (isCalling && process.execve !== undefined) process.execve('/bin/sh', ['sh', '-c', `exit ${status}`]);
   process.exit(status);
 }
 

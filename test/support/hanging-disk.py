@@ -1,6 +1,6 @@
 """Mounts a file system of one small file that hangs: hanging-disk.py DIRECTORY FILE CALL COUNT.
 
-The file is called as FILE, and has its content. The COUNT-th CALL on it (getattr, open, read or flush) prints "hangs" and
+The file is called as FILE, and has its content. The COUNT-th CALL on it (getattr, open, read or flush; or readdir on its directory) prints "hangs" and
 is never answered; killing this process ends the wait. "ready" is printed when the file system is mounted.
 """
 import os
@@ -43,6 +43,7 @@ class HangingDisk(Operations):
         return dict(st_mode=stat.S_IFREG | 0o644, st_nlink=1, st_size=len(content), st_mtime=1, st_ctime=1)
 
     def readdir(self, path, fh):
+        self._met(name, "readdir")
         return [".", "..", name[1:]]
 
     def open(self, path, flags):

@@ -10,6 +10,7 @@ import type {Results} from '../../output/results/results.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
+import {watchForHang} from './hang.ts';
 import type {AfterAction} from './report/after-action.ts';
 import {DryRunTotals} from './report/dry-run-totals.ts';
 import {Failures} from './report/failures.ts';
@@ -41,6 +42,7 @@ export class UploadRun {
   readonly #failures: Failures;
   readonly #hintOptions: string;
   #signal: EndSignal | undefined;
+  #cancelQuit = () => {};
   #localFailure: MediaError | undefined;
   /** Whether the next run knows what this one has sent. */
   #isRemembered = false;
@@ -71,6 +73,7 @@ export class UploadRun {
       if (this.#signal === undefined) throw withRunOptions(error, this.#hintOptions);
     } finally {
       cancelDeadline();
+      this.#cancelQuit();
       stopListening();
     }
     return this.#signal ?? this.#exitStatus();
@@ -102,6 +105,16 @@ export class UploadRun {
     const {host, stdout} = this.#invocation;
     stdout.hurry(host.clock, readerPatienceMs);
     this.#stop.abort(why);
+    this.#cancelQuit();
+    const count = () => this.#tally.total + this.#tally.leftOut;
+    this.#cancelQuit = watchForHang(host.clock, count, () => this.#quit(why));
+  }
+
+  #quit(why: MediaError): void {
+    const {abandon, report} = this.#invocation;
+    this.#failures.end();
+    report.failure(why);
+    abandon(this.#signal ?? (this.#tally.exitStatus() || 1));
   }
 
   async #upload(contentType: DecideType): Promise<void> {

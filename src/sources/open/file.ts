@@ -2,6 +2,7 @@ import type {BigIntStats} from 'node:fs';
 import {stat} from 'node:fs/promises';
 import {fileURLToPath} from 'node:url';
 import {MediaError} from '../../errors.ts';
+import type {StopSignal} from '../../host.ts';
 import {type FilePath, typedPath} from '../../lib/files/typed-path.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {systemCode, systemReason} from '../../lib/system-code.ts';
@@ -9,6 +10,7 @@ import {Disk} from './disk.ts';
 import type {DiskFile} from './disk-file.ts';
 import {OpenFile} from './open-file.ts';
 import type {OpenSource, Source} from './source.ts';
+import {StoppableFile, unlessStopped} from './stoppable.ts';
 
 /** Makes sources of files by their names as typed in a directory. They share what is learnt about the disk. */
 export function filesIn(cwd: string): (name: string) => Source {
@@ -26,14 +28,28 @@ export function sourceAt(disk: Disk, name: string, path: FilePath, isRegular: bo
       stats => stats.size,
       () => 0,
     );
-  return {name, typeName: name, measure, open: () => openFile(disk, name, path, isRegular)};
+  return {name, typeName: name, measure, open: signal => openFile(disk, {name, path, isRegular}, signal)};
 }
 
-async function openFile(disk: Disk, name: string, path: FilePath, isRegular: boolean): Promise<OpenSource> {
-  if (!isRegular) await refuseWhatBlocks(name, path);
+interface FileToOpen {
+  name: string;
+  path: FilePath;
+  isRegular: boolean;
+}
+
+async function openFile(
+  disk: Disk,
+  {name, path, isRegular}: FileToOpen,
+  signal: StopSignal<Error>,
+): Promise<OpenSource> {
+  if (!isRegular) await refuseWhatBlocks(name, path, signal);
   let file: DiskFile;
   try {
-    file = await disk.open(path);
+    const opening = disk.open(path);
+    file = new StoppableFile(
+      opening instanceof Promise ? await openUnlessStopped(opening, signal) : opening,
+      signal,
+    );
   } catch (error) {
     throw await describeOpenError(name, error);
   }
@@ -46,10 +62,20 @@ async function openFile(disk: Disk, name: string, path: FilePath, isRegular: boo
   }
 }
 
-/** Opening a device or FIFO can have side effects, so those are refused before opening, then again when open. */
-async function refuseWhatBlocks(name: string, path: FilePath): Promise<void> {
+/** What is opened too late is closed again. */
+async function openUnlessStopped(opening: Promise<DiskFile>, signal: StopSignal<Error>): Promise<DiskFile> {
   try {
-    const stats = await stat(path);
+    return await unlessStopped(opening, signal);
+  } catch (error) {
+    void opening.then(file => file.close()).catch(() => {});
+    throw error;
+  }
+}
+
+/** Opening a device or FIFO can have side effects, so those are refused before opening, then again when open. */
+async function refuseWhatBlocks(name: string, path: FilePath, signal: StopSignal<Error>): Promise<void> {
+  try {
+    const stats = await unlessStopped(stat(path), signal);
     if (!stats.isFile()) throw notAFile(name, stats);
   } catch (error) {
     throw await describeOpenError(name, error);
