@@ -24,6 +24,8 @@ export interface Session {
   embedded: boolean;
   /** How a journal identifies the service: its base URL, or the identity of the embedded service. */
   identity: string;
+  /** Whose key is used, if the service said so at login. */
+  account?: string | undefined;
   /** The profile in force, and whether it skips content that this machine has already uploaded. */
   profileName: string;
   once: boolean;
@@ -51,6 +53,7 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
     baseUrl: address.baseUrl,
     hostName: address.baseUrl.host,
     identity: serviceIdentity(address.baseUrl),
+    account: settings.account,
     ...profileOf(settings),
     idempotencyHonoured: settings.idempotencyHonoured,
     keyFacts: keyFacts(settings),

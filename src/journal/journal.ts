@@ -1,7 +1,7 @@
 /** The only entry to this folder: other folders open, read and check journals through it. */
 export type {JournalEntry} from './entry.ts';
 export {journalCodes} from './file/errors.ts';
-export {type PathKey, pathFields, pathKey} from './file/lines.ts';
+export {type PathKey, pathFields, pathKey, type Scope} from './file/lines.ts';
 export {idIn} from './file/parse.ts';
 export type {Entry} from './known/journal-index.ts';
 export {openJournal, openSharedJournal} from './open.ts';

@@ -6,6 +6,7 @@ export const serviceSettings = [
   'key',
   'key-store',
   'key-origin',
+  'key-account',
   'key-command',
   'graphql-url',
   'profile-url',
@@ -43,7 +44,7 @@ export function isSameBaseUrl(one: string | undefined, other: string | undefined
 
 /** A sentence that lists the removed settings; undefined if there are none. */
 export function droppedNote(profile: Profile, dropped: readonly ServiceSetting[]): string | undefined {
-  const names = dropped.filter(name => !['key', 'key-store', 'key-origin'].includes(name));
+  const names = dropped.filter(name => !['key', 'key-store', 'key-origin', 'key-account'].includes(name));
   if (dropped.includes('key') || dropped.includes('key-store')) names.unshift('key');
   if (names.length === 0) return undefined;
   const owner = profile['key-origin'] ?? originOf(profile) ?? 'the earlier service';

@@ -30,6 +30,8 @@ export interface Settings {
   key?: {secret: Secret; source: KeySource};
   /** Where GraphQL requests go, if the profile sets it. */
   graphqlUrl?: URL;
+  /** Whose key the stored one is, if the service said so at login. */
+  account?: string;
   /** PEM text of the certificate authorities to trust. */
   certificateAuthorities?: string;
   /** The certificate to present to a service that asks for one. */
@@ -144,6 +146,8 @@ async function addStoredKey(
     return;
   }
   if (graphqlUrl !== undefined) refuseOtherOrigin(graphqlUrl, baseUrl, settings.profileOption);
+  if (stored.source !== 'command' && profile['key-account'] !== undefined)
+    settings.account = profile['key-account'];
   if (!readKey) return;
   try {
     const key = await readStoredKey({host, options, stop}, profileName, profile);

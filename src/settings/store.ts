@@ -32,6 +32,8 @@ export type Profile = {[name in SettingName]?: string} & {
   'key-store'?: 'keychain';
   /** Scheme, host and port that the key belongs to. */
   'key-origin'?: string;
+  /** Whose key it is, if the service said so when it was stored. */
+  'key-account'?: string;
 };
 
 const profileShape: Shape<Profile> = {
@@ -47,6 +49,7 @@ const profileShape: Shape<Profile> = {
   key: optional(isString),
   'key-store': optional(oneOf('keychain')),
   'key-origin': optional(isString),
+  'key-account': optional(isString),
 };
 
 export type Profiles = Record<string, Profile>;

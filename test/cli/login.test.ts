@@ -52,7 +52,10 @@ describe('media login --key-stdin', () => {
     );
     expect(exitCode).toBe(0);
     expect(await profilesOf(box)).toEqual({
-      default: {'base-url': service.url, key, 'key-origin': service.url, 'idempotency-keys': 'honoured'},
+      default: {
+        ...{'base-url': service.url, key, 'key-origin': service.url, 'idempotency-keys': 'honoured'},
+        'key-account': expect.stringMatching(/^[0-9a-f]{16}$/),
+      },
     });
     const upload = await box.run(['upload', photo, '--format', 'id']);
     expect(upload).toMatchObject({stderr: '', exitCode: 0});
@@ -80,6 +83,7 @@ describe('media login --key-stdin', () => {
       'base-url': service.url,
       key,
       'key-origin': service.url,
+      'key-account': expect.any(String),
     });
   });
 

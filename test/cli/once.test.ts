@@ -1,5 +1,5 @@
 import {once} from 'node:events';
-import {copyFile, readdir, stat, writeFile} from 'node:fs/promises';
+import {copyFile, readdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {systemHost} from '../../src/host.ts';
@@ -69,6 +69,37 @@ describe('media upload --once', () => {
     expect((await upload('--dry-run', ...embedded)).statuses).toEqual(['checked']);
     expect((await upload(...embedded)).statuses).toEqual(['uploaded']);
     expect((await upload('--dry-run', ...embedded)).statuses).toEqual(['skipped']);
+  });
+
+  it('the key of another account of the same service: refused; a new key of the same account is not', async () => {
+    const {sandbox, service, upload, stored} = await machine();
+    sandbox.env['MEDIA_CONFIG_DIR'] = sandbox.directory;
+    delete sandbox.env['MEDIA_BASE_URL'];
+    delete sandbox.env['MEDIA_API_KEY'];
+    const login = async (label: string) => {
+      const input = await service.createKey({label});
+      const command = ['login', '--base-url', service.url, '--key-stdin'];
+      expect((await sandbox.run(command, {stdin: 'pipe', input})).exitCode).toBe(0);
+    };
+    await login('anna');
+    expect((await upload('--once', 'a.png')).statuses).toEqual(['uploaded']);
+    await login('anna');
+    expect((await upload('--once', 'a.png')).statuses).toEqual(['skipped']);
+    await login('ben');
+    for (const more of [[], ['--dry-run']]) {
+      const {statuses, stderr, exitCode} = await upload('--once', 'a.png', ...more);
+      expect({statuses, exitCode}).toEqual({statuses: [], exitCode: 1});
+      expect(JSON.parse(stderr).error).toMatchObject({
+        code: 'journal_of_other_service',
+        message: expect.stringMatching(
+          /belongs to account \w+ of http:.*, but the key of this run belongs to account \w+\.$/,
+        ),
+      });
+    }
+    expect((await upload('--no-once', 'a.png')).statuses).toEqual(['uploaded']);
+    expect(await stored()).toBe(2);
+    await sandbox.run(['logout']);
+    expect(await readFile(join(sandbox.directory, 'config.json'), 'utf8')).not.toContain('account');
   });
 
   it('held by another run: waited for, and then done', async () => {

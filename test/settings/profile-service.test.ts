@@ -7,6 +7,7 @@ const ofService: Required<Omit<Profile, 'base-url' | 'cacert' | 'once'>> = {
   key: 'mk_of_a',
   'key-store': 'keychain',
   'key-origin': 'https://a.example',
+  'key-account': 'account_1',
   'key-command': 'pass show a',
   'graphql-url': 'https://a.example/internal',
   'profile-url': 'https://app.a.example/profile',

@@ -5,7 +5,7 @@ import {adviseOnUploadPath} from '../../cli/upload-path-advice.ts';
 import {exitStatusOf, type MediaError} from '../../errors.ts';
 import type {Secret} from '../../lib/secrets/secret.ts';
 import type {ServiceClient} from '../../service/client.ts';
-import {type KeyVerdict, verifyKey} from '../../service/identity.ts';
+import {type KeyVerdict, verifyKey, whoOwnsKey} from '../../service/identity.ts';
 import {checkUploadPath} from '../../service/upload-path.ts';
 import type {Settings} from '../../settings/settings.ts';
 
@@ -26,6 +26,17 @@ export async function checkKey(
   const error = verdictError(verdict, unchecked.baseUrl.host);
   if (error !== undefined) throw error.reworded({hint: refusalHint(error, profileUrl)});
   return verdict;
+}
+
+/** Whose key it is, as a journal can compare it; undefined if the service does not say. */
+export async function accountOf(
+  invocation: Invocation,
+  settings: Settings,
+  unchecked: UncheckedKey,
+): Promise<string | undefined> {
+  const {graphqlUrl} = settings;
+  const identity = await ask(invocation, settings, {...unchecked, graphqlUrl}, whoOwnsKey);
+  return identity?.id ?? identity?.email ?? identity?.username;
 }
 
 function refusalHint({code, hint}: MediaError, profileUrl: string | undefined): string {

@@ -58,11 +58,13 @@ export async function runLogin(options: LoginOptions, invocation: Invocation): P
   const key = options.keyStdin
     ? await readKey(invocation)
     : await askKey(invocation, baseUrl, settings.profileUrl);
-  const {checkKey, warnOfUploadPath} = await import('./check-key.ts');
+  const {accountOf, checkKey, warnOfUploadPath} = await import('./check-key.ts');
   const verdict = options.verify ? await checkKey(invocation, settings, {baseUrl, key}) : undefined;
   const {storeKey} = await import('./store-key.ts');
   const {profileName} = settings;
-  const newKey = {baseUrl, key, verdict};
+  const account =
+    verdict?.status === 'accepted' ? await accountOf(invocation, settings, {baseUrl, key}) : undefined;
+  const newKey = {baseUrl, key, verdict, account};
   const place = await storeKey(invocation, profileName, newKey, options.insecureStorage !== true);
   reportStored(newKey, `${place} (profile ${profileName})`, report);
   if (verdict !== undefined) await warnOfUploadPath(invocation, settings, {baseUrl, key});

@@ -35,7 +35,8 @@ export async function runLogout(
   }
   await updateProfiles(host, profiles => {
     for (const name of names) {
-      const {key, 'key-store': place, 'key-origin': origin, ...kept} = profiles[name] ?? {};
+      const profile = profiles[name] ?? {};
+      const {key, 'key-store': place, 'key-origin': origin, 'key-account': account, ...kept} = profile;
       profiles[name] = kept;
     }
   });

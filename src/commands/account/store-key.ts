@@ -12,6 +12,8 @@ export interface NewKey {
   key: Secret;
   /** Undefined for a key that was not checked. */
   verdict: KeyVerdict | undefined;
+  /** Whose key it is, if the service says so. */
+  account: string | undefined;
 }
 
 /** Stores the key in the keychain, if allowed and available, otherwise in the settings file; resolves to the place. */
@@ -55,14 +57,15 @@ async function storedInKeychain(
 }
 
 /** The profile with the new key, and without the settings of any other service. */
-function withKey(before: Profile, {baseUrl, key, verdict}: NewKey, inKeychain: boolean): Profile {
+function withKey(before: Profile, {baseUrl, key, verdict, account}: NewKey, inKeychain: boolean): Profile {
   const {profile} = withBaseUrl(before, baseUrl.href.replace(/\/+$/, ''));
-  const {key: oldKey, 'key-store': oldStore, 'idempotency-keys': known, ...kept} = profile;
+  const {key: oldKey, 'key-store': oldStore, 'idempotency-keys': known, ...others} = profile;
+  const {'key-account': oldAccount, ...kept} = others;
   const honoured = verdict?.status === 'accepted' ? verdict.honoursIdempotencyKeys : known === 'honoured';
   return {
     ...kept,
     ...(inKeychain ? {'key-store': 'keychain'} : {key: key.reveal()}),
     'key-origin': baseUrl.origin,
-    ...defined({'idempotency-keys': honoured ? 'honoured' : undefined}),
+    ...defined({'key-account': account, 'idempotency-keys': honoured ? 'honoured' : undefined}),
   };
 }

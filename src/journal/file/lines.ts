@@ -11,6 +11,8 @@ export const headerStart = '{"journal":"media","version":2,"service":';
 export interface Scope {
   /** The base URL, or the identity of the embedded service. */
   service: string;
+  /** The account there that the key belongs to, if the service says so. */
+  account?: string;
   /** `K/N`, if the inputs were divided. */
   shard?: string;
 }
@@ -52,9 +54,10 @@ export function pathFields(key: PathKey): {path: string; pathBase64?: string} {
 }
 
 /** The first line of a journal, without its line break. */
-export function formatHeader({service, shard}: Scope): string {
+export function formatHeader({service, account, shard}: Scope): string {
+  const owner = account === undefined ? '' : `,"account":${JSON.stringify(account)}`;
   const part = shard === undefined ? '' : `,"shard":${JSON.stringify(shard)}`;
-  return `${headerStart}${JSON.stringify(service)}${part}}`;
+  return `${headerStart}${JSON.stringify(service)}${owner}${part}}`;
 }
 
 /**

@@ -58,11 +58,12 @@ function interpret(value: Fields | undefined, record: Fields | undefined): Parse
   return event === 'resolved' && as === 'uploaded' ? {event, key, by, as, sha256} : undefined;
 }
 
-function parseHeader({version, service, shard}: Fields): ParsedLine {
+function parseHeader({version, service, account, shard}: Fields): ParsedLine {
   return {
     event: 'header',
     version,
     ...(typeof service === 'string' ? {service} : {}),
+    ...(typeof account === 'string' ? {account} : {}),
     ...(typeof shard === 'string' ? {shard} : {}),
   };
 }

@@ -1,4 +1,5 @@
 import {MediaError} from '../../errors.ts';
+import {defined} from '../../lib/defined.ts';
 import {journalCodes, unusable} from './errors.ts';
 import type {Scope} from './lines.ts';
 import type {ParsedLine} from './parse.ts';
@@ -13,9 +14,9 @@ export function scopeOf(parsed: ParsedLine | undefined, shown: string): Scope {
       'Use a journal, or a file that does not exist yet. This file was not changed.',
     );
   }
-  const {version, service, shard} = parsed;
+  const {version, service, account, shard} = parsed;
   if (version !== 2 || service === undefined) throw ofOtherVersion(parsed, shown);
-  return {service, ...(shard === undefined ? {} : {shard})};
+  return {service, ...defined({account, shard})};
 }
 
 function ofOtherVersion({version}: Header, shown: string): MediaError {
@@ -30,30 +31,29 @@ function ofOtherVersion({version}: Header, shown: string): MediaError {
 
 /** The scope of several journals in one file: they must be of the same service; with several shards, it has none. */
 export function joinedScope(before: Scope | undefined, next: Scope, shown: string): Scope {
-  if (before === undefined || (before.service === next.service && before.shard === next.shard)) return next;
-  if (before.service === next.service) return {service: next.service};
-  throw ofServices(
-    `The journal ${shown} was merged from journals of ${nameOf(before.service)}`,
-    next.service,
-  );
+  if (before === undefined) return next;
+  if (!isOfOne(before, next))
+    throw ofServices(`The journal ${shown} was merged from journals of ${ownerOf(before)}`, next);
+  const {service} = next;
+  const shard = before.shard === next.shard ? next.shard : undefined;
+  return {service, ...defined({account: before.account ?? next.account, shard})};
 }
 
 /** The common scope of journals; throws unless all belong to the same service. */
 export function commonScope(
   journals: readonly {shown: string; scope: Scope | undefined}[],
 ): Scope | undefined {
-  let first: {shown: string; scope: Scope | undefined} | undefined;
-  for (const journal of journals) {
-    if (journal.scope === undefined) continue;
-    first ??= journal;
-    if (first.scope?.service === journal.scope.service) continue;
-    throw ofServices(
-      `${first.shown} is a journal of ${nameOf(first.scope?.service ?? '')}`,
-      journal.scope.service,
-      journal.shown,
-    );
+  let common: {shown: string; scope: Scope} | undefined;
+  for (const {shown, scope} of journals) {
+    if (scope === undefined) continue;
+    if (common !== undefined && !isOfOne(common.scope, scope))
+      throw ofServices(`${common.shown} is a journal of ${ownerOf(common.scope)}`, scope, shown);
+    // The first one that names an account is compared with all after it.
+    if (common === undefined || common.scope.account === undefined) common = {shown, scope};
   }
-  return first?.scope === undefined ? undefined : {service: first.scope.service};
+  if (common === undefined) return undefined;
+  const {service, account} = common.scope;
+  return {service, ...defined({account})};
 }
 
 /** Throws unless a run with the scope `asked` may continue a journal. */
@@ -63,6 +63,15 @@ export function refuseOtherScope(there: Scope, asked: Scope, shown: string): voi
       journalCodes.otherService,
       `The journal ${shown} belongs to ${nameOf(there.service)}, but this run uploads to ${nameOf(asked.service)}.`,
       {hint: 'Nothing was sent. Keep a journal for each service: use another file with --journal.'},
+    );
+  }
+  if (!isOfOne(there, asked)) {
+    throw new MediaError(
+      journalCodes.otherService,
+      `The journal ${shown} belongs to ${ownerOf(there)}, but the key of this run belongs to account ${asked.account}.`,
+      {
+        hint: 'Nothing was sent. Keep a journal for each account: use another file with --journal, or another --profile with --once.',
+      },
     );
   }
   if (there.shard === asked.shard) return;
@@ -75,12 +84,23 @@ export function refuseOtherScope(there: Scope, asked: Scope, shown: string): voi
   );
 }
 
-function ofServices(one: string, other: string, where?: string): MediaError {
+/** Whether two scopes are of the same service and, as far as both tell, the same account. */
+function isOfOne(one: Scope, other: Scope): boolean {
+  const isAccountKnown = one.account !== undefined && other.account !== undefined;
+  return one.service === other.service && (!isAccountKnown || one.account === other.account);
+}
+
+function ofServices(one: string, other: Scope, where?: string): MediaError {
   return new MediaError(
     journalCodes.otherService,
-    `${one}, ${where === undefined ? 'and of' : `${where} one of`} ${nameOf(other)}.`,
-    {hint: 'A journal is valid for one service only: keep one for each.'},
+    `${one}, ${where === undefined ? 'and of' : `${where} one of`} ${ownerOf(other)}.`,
+    {hint: 'A journal is valid for one service and account only: keep one for each.'},
   );
+}
+
+/** The name of the service for messages, with the account if there is one. */
+function ownerOf({service, account}: Scope): string {
+  return account === undefined ? nameOf(service) : `account ${account} of ${nameOf(service)}`;
 }
 
 /** The name of a service for messages. */

@@ -5,7 +5,7 @@ import type {Invocation} from '../../../cli/invocation.ts';
 import type {Session} from '../../../cli/session.ts';
 import {MediaError} from '../../../errors.ts';
 import type {StopSignal} from '../../../host.ts';
-import type {JournalMemory, RunJournal} from '../../../journal/journal.ts';
+import type {JournalMemory, RunJournal, Scope} from '../../../journal/journal.ts';
 import {defined} from '../../../lib/defined.ts';
 import type {Settings} from '../../../settings/settings.ts';
 import type {Shard} from '../../../sources/find/shard.ts';
@@ -34,13 +34,12 @@ export async function openRunJournal(
   if (journal === undefined && !isOwn) return undefined;
   const {openJournal, openSharedJournal} = await import('../../../journal/journal.ts');
   const note = (text: string) => report.note(text);
-  if (journal !== undefined)
-    return openJournal(journal, host, {scope: scopeOf(session.identity, shard), note, stop});
+  if (journal !== undefined) return openJournal(journal, host, {scope: scopeOf(session, shard), note, stop});
   const path = await ownJournal(host, session.identity, session.profileName);
   await mkdir(join(path, '..'), {recursive: true, mode: 0o700});
   // For every shard, since a machine remembers all of its uploads.
   return openSharedJournal(path, host, {
-    ...{scope: scopeOf(session.identity, undefined), patienceMs: oncePatienceMs, note, stop},
+    ...{scope: scopeOf(session, undefined), patienceMs: oncePatienceMs, note, stop},
     inUseHint: "Wait until that run has ended, or upload without this machine's own journal: --no-once",
   });
 }
@@ -64,16 +63,20 @@ export async function rehearse(
   const settings = await resolveSettings(host, globals, {readKey: false});
   const isOwn = journal === undefined && (once ?? settings.profile.once === 'true');
   if (journal === undefined && !isOwn) return {memory: undefined, idempotencyHonoured: false};
+  const {account} = settings;
   const identity = await identityOf(settings, host);
   const idempotencyHonoured = settings.idempotencyHonoured || settings.baseUrl?.kind === 'embedded';
   const {readMemory} = await import('../../../journal/journal.ts');
   if (journal !== undefined) {
-    const scope = identity === undefined ? undefined : scopeOf(identity, shard);
+    const scope = identity === undefined ? undefined : scopeOf({identity, account}, shard);
     return {memory: await readMemory(journal, host.cwd(), scope), idempotencyHonoured};
   }
   if (identity === undefined) return {memory: undefined, idempotencyHonoured};
   const path = await ownJournal(host, identity, settings.profileName);
-  return {memory: await readMemory(path, host.cwd(), scopeOf(identity, undefined)), idempotencyHonoured};
+  return {
+    memory: await readMemory(path, host.cwd(), scopeOf({identity, account}, undefined)),
+    idempotencyHonoured,
+  };
 }
 
 /** What a journal knows the service by that a session would be opened with; undefined where there is none yet. */
@@ -98,7 +101,11 @@ async function ownJournal(host: Invocation['host'], service: string, profile: st
   return join(journalDirectory(host), `${digest}.ndjson`);
 }
 
-/** The service and part that a journal must belong to, so that this run can use it. */
-function scopeOf(service: string, shard: Shard | undefined): {service: string; shard?: string} {
-  return {service, ...defined({shard: shard === undefined ? undefined : `${shard.index}/${shard.count}`})};
+/** The service, account and part that a journal must belong to, so that this run can use it. */
+function scopeOf(
+  {identity, account}: Pick<Session, 'identity' | 'account'>,
+  shard: Shard | undefined,
+): Scope {
+  const part = shard === undefined ? undefined : `${shard.index}/${shard.count}`;
+  return {service: identity, ...defined({account, shard: part})};
 }
