@@ -37,7 +37,7 @@ function optionsOf({ownIds, hostName}: Container): string[] {
 /** A run of the program in a container. */
 export interface Contained {
   child: ResultPromise<{reject: false; stripFinalNewline: false; encoding: 'utf8'}>;
-  /** Sends a signal to the program itself. */
+  /** Sends a signal to the program itself, unless it has ended. */
   signal: (signal: NodeJS.Signals) => Promise<void>;
 }
 
@@ -70,8 +70,12 @@ export function startContained(
   onTestFinished(() => void child.kill('SIGKILL'));
   const processId = async () => {
     // Without ids of its own it has become the program itself.
-    if (!container.ownIds) return Number(child.pid);
-    return Number(await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8'));
+    if (!container.ownIds) return String(child.pid);
+    return readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').catch(() => '');
   };
-  return {child, signal: async signal => void process.kill(await processId(), signal)};
+  const signal = async (name: NodeJS.Signals) => {
+    const id = Number(await processId());
+    if (id > 0 && child.exitCode === null) process.kill(id, name);
+  };
+  return {child, signal};
 }

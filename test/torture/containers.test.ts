@@ -185,9 +185,11 @@ for (const {name, containers, hasLock} of meetings) {
   );
 }
 
-/** Sets back the time of a file, as if nobody had written to it for 91 s. */
+/** Sets back the time of a file that is there, as if nobody had written to it for 91 s. */
 async function age(path: string): Promise<void> {
-  const time = (await stat(path)).mtimeMs / 1000 - 91;
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) return;
+  const time = found.mtimeMs / 1000 - 91;
   await utimes(path, time, time);
 }
 
