@@ -7,7 +7,7 @@ export interface EntryParts {
   sha256: string | undefined;
   append: (transition: Transition) => Promise<void>;
   /** Called with the hash of the content that is about to be sent. */
-  tell: (sha256: string) => void;
+  announce: (sha256: string) => void;
   end: () => void;
 }
 
@@ -34,7 +34,7 @@ export class JournalEntry {
    */
   async commit(sha256: string): Promise<void> {
     this.#sent = sha256;
-    this.#parts.tell(sha256);
+    this.#parts.announce(sha256);
     await this.#parts.append({event: 'commit', key: this.idempotencyKey, sha256});
   }
 

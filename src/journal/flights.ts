@@ -20,13 +20,13 @@ export class Flight {
   }
 
   /** Announces its hash to those that wait for it. */
-  tell(sha256: string): void {
+  announce(sha256: string): void {
     this.#sha256 = sha256;
     this.#wake();
   }
 
-  /** Resolves when no earlier file with the same content is in progress. Call tell() first. */
-  async afterTwins(): Promise<void> {
+  /** Resolves when no earlier file with the same content is in progress. Call announce() first. */
+  async afterEqual(): Promise<void> {
     // Waits only for earlier files, so that no two wait for each other.
     for (const flight of this.#earlier) while (flight.#mayBe(this.#sha256)) await flight.#changed();
   }

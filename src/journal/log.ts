@@ -69,7 +69,7 @@ export class JournalLog {
     this.#stopRenewing();
     markEnded(this.#parts.lock.holder);
     // If this fails, others still see that this process has ended, or wait for it.
-    if (this.#failure === undefined) await this.#tell('close').catch(() => {});
+    if (this.#failure === undefined) await this.#writeEvent('close').catch(() => {});
     try {
       await this.#group.end();
     } catch (error) {
@@ -96,7 +96,7 @@ export class JournalLog {
     });
   }
 
-  #tell(event: WriterEvent): Promise<void> {
+  #writeEvent(event: WriterEvent): Promise<void> {
     const options = {isDurable: false, isRelease: false, onWritten: () => {}};
     return this.#group.append(this.#writerLine(event), options);
   }
@@ -117,7 +117,8 @@ export class JournalLog {
 
   #renew(): void {
     this.#parts.lock.renew().catch(() => {});
-    if (this.#isIdle && this.#failure === undefined) this.#tell('alive').catch(error => this.#failed(error));
+    if (this.#isIdle && this.#failure === undefined)
+      this.#writeEvent('alive').catch(error => this.#failed(error));
     this.#isIdle = true;
   }
 

@@ -68,7 +68,7 @@ export class Journal {
     options: AdmitOptions = {},
   ): Promise<Admission> {
     const flight = this.#flights.begin(input.size);
-    let isOnItsWay = false;
+    let isInProgress = false;
     try {
       const hashed = await this.#hashIfNeeded(input, source, flight, options.stop);
       const known =
@@ -76,10 +76,10 @@ export class Journal {
       if (known?.status === 'done') await this.#see(input, known.entry);
       if (known !== undefined) return known;
       const entry = await this.#begin(input, hashed, flight, options.onEnd);
-      isOnItsWay = true;
+      isInProgress = true;
       return {status: 'new', entry};
     } finally {
-      if (!isOnItsWay) flight.end();
+      if (!isInProgress) flight.end();
     }
   }
 
@@ -127,8 +127,8 @@ export class Journal {
     const small = await smallHash(source);
     if (small === undefined && !isNeeded) return undefined;
     const sha256 = small ?? (await largeHash(source, stop));
-    flight.tell(sha256);
-    if (flight.hasEarlier) await flight.afterTwins();
+    flight.announce(sha256);
+    if (flight.hasEarlier) await flight.afterEqual();
     return {sha256, isLasting: small !== undefined || (stat !== undefined && this.#isSettled(stat))};
   }
 
@@ -161,7 +161,7 @@ export class Journal {
       inDoubt: unended.some(({state}) => state === 'unknown'),
       sha256: hashed?.isLasting ? hashed.sha256 : undefined,
       append: transition => this.#log.append(transition),
-      tell: sha256 => flight.tell(sha256),
+      announce: sha256 => flight.announce(sha256),
       end: () => {
         flight.end();
         onEnd();

@@ -16,9 +16,9 @@ export class SharedJournal implements RunJournal {
   #latest: Journal;
   #held: Promise<Journal> | undefined;
   #users = 0;
-  #cancelLettingGo = () => {};
+  #cancelRelease = () => {};
   /** Resolves when the journal that was released last is closed. */
-  #letGo: Promise<void> = Promise.resolve();
+  #released: Promise<void> = Promise.resolve();
 
   /** `open`: opens the journal; `first`: the journal that it returned the first time. */
   constructor(open: () => Promise<Journal>, first: Journal, clock: Pick<Clock, 'after'>) {
@@ -44,26 +44,26 @@ export class SharedJournal implements RunJournal {
 
   async admit(...[input, source, options]: Parameters<Journal['admit']>): Promise<Admission> {
     const end = this.#begin();
-    let isOnItsWay = false;
+    let isInProgress = false;
     try {
       const journal = await this.#journal();
       const admission = await journal.admit(input, source, {...options, onEnd: end});
-      isOnItsWay = admission.status === 'new';
+      isInProgress = admission.status === 'new';
       return admission;
     } finally {
-      if (!isOnItsWay) end();
+      if (!isInProgress) end();
     }
   }
 
   /** Makes everything durable and releases the journal; rejects if the former failed, now or earlier. */
   async close(): Promise<void> {
-    this.#cancelLettingGo();
-    await this.#letGo;
+    this.#cancelRelease();
+    await this.#released;
     await (await this.#held?.catch(() => undefined))?.close();
   }
 
   async #journal(): Promise<Journal> {
-    this.#held ??= this.#letGo.then(this.#open);
+    this.#held ??= this.#released.then(this.#open);
     const held = this.#held;
     try {
       this.#latest = await held;
@@ -78,21 +78,21 @@ export class SharedJournal implements RunJournal {
   /** Begins to use the journal; returns the function that ends the use. */
   #begin(): () => void {
     this.#users += 1;
-    this.#cancelLettingGo();
+    this.#cancelRelease();
     let isEnded = false;
     return () => {
       if (isEnded) return;
       isEnded = true;
       this.#users -= 1;
-      if (this.#users === 0) this.#cancelLettingGo = this.#clock.after(idleMs, () => this.#release());
+      if (this.#users === 0) this.#cancelRelease = this.#clock.after(idleMs, () => this.#release());
     };
   }
 
   #release(): void {
     const held = this.#held;
     this.#held = undefined;
-    this.#letGo = held === undefined ? this.#letGo : held.then(journal => journal.close());
+    this.#released = held === undefined ? this.#released : held.then(journal => journal.close());
     // The next file gets the error.
-    this.#letGo.catch(() => {});
+    this.#released.catch(() => {});
   }
 }

@@ -25,7 +25,7 @@ export class FileTransfer {
   readonly #facts: OutcomeFacts;
   readonly #retries: Retries;
   /** Whether only the bytes show that the file is media, not its name. */
-  #isForItsBytes = false;
+  #isMediaByBytes = false;
   /** Set after an attempt with an unknown outcome: no later failure makes it certain again. */
   #unknown: MediaError | undefined;
   #entry: JournalEntry | undefined;
@@ -114,7 +114,7 @@ export class FileTransfer {
 
   /** A file that is media only by its bytes is counted now, since it could have been left out. */
   #begin({size}: OpenSource): void {
-    if (!this.#isForItsBytes) return;
+    if (!this.#isMediaByBytes) return;
     this.#options.observer.recognized(size);
     this.#options.observer.started(this.#position, this.#source.name, size);
   }
@@ -125,8 +125,8 @@ export class FileTransfer {
         const opened = await this.#source.open(this.#options.stop);
         this.#facts.size = opened.size;
         const {found} = this.#source;
-        this.#isForItsBytes = found !== undefined && !(await found.isNamedMedia());
-        if (!this.#isForItsBytes)
+        this.#isMediaByBytes = found !== undefined && !(await found.isNamedMedia());
+        if (!this.#isMediaByBytes)
           this.#options.observer.started(this.#position, this.#source.name, opened.size);
         return opened;
       } catch (error) {
@@ -226,9 +226,9 @@ export class FileTransfer {
 
   /** The outcome of a file that is not stored, or may be. */
   #failed(error: MediaError, halt: Reach = 'never'): Later<Outcome> {
-    const told = this.#retries.toldAfter(this.#unknown ?? error);
+    const shown = this.#retries.withAttempts(this.#unknown ?? error);
     const status = this.#unknown === undefined ? 'failed' : 'unknown';
-    return this.#ended({...this.#describe(), status, error: told}, halt);
+    return this.#ended({...this.#describe(), status, error: shown}, halt);
   }
 
   #describe(): OutcomeFacts {

@@ -72,7 +72,7 @@ export class Retries {
   }
 
   /** The error with the number of attempts, if there was more than one. */
-  toldAfter(error: MediaError): MediaError {
+  withAttempts(error: MediaError): MediaError {
     const {attempts} = this.#facts;
     if (attempts < 2) return error;
     const most = this.#options.retries + 1 + this.#free;

@@ -161,7 +161,7 @@ const doors: Record<string, string[]> = {
   'embedded/store': ['idempotency', 'key-uses', 'keys', 'profile', 'record-id', 'sessions', 'store'],
   http: ['http'],
   journal: ['journal'],
-  'journal/known': ['content', 'digest', 'journal-index', 'shortcuts', 'told'],
+  'journal/known': ['content', 'digest', 'journal-index', 'line-facts', 'shortcuts'],
   'output/progress': ['meter', 'progress'],
   'output/results': ['formats', 'links', 'qr', 'results'],
   service: ['client', 'identity', 'record', 'upload-path', 'uploader'],

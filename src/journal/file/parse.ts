@@ -82,7 +82,7 @@ function isRecord(value: Fields | undefined): boolean {
 
 function parsePlace(
   event: 'intent' | 'seen',
-  told: {key: string; by: string},
+  common: {key: string; by: string},
   value: Fields,
 ): ParsedLine | undefined {
   const {path: text, pathBase64, size, contentType} = value;
@@ -90,8 +90,10 @@ function parsePlace(
   const path = pathKey(typeof pathBase64 === 'string' ? Buffer.from(pathBase64, 'base64') : text);
   const stat = textOf(value['stat']);
   const types = textOf(value['types']);
-  if (event === 'seen') return {event, ...told, path, size, stat, types};
-  return typeof contentType === 'string' ? {event, ...told, path, size, stat, types, contentType} : undefined;
+  if (event === 'seen') return {event, ...common, path, size, stat, types};
+  return typeof contentType === 'string'
+    ? {event, ...common, path, size, stat, types, contentType}
+    : undefined;
 }
 
 function textOf(value: unknown): string | undefined {

@@ -39,7 +39,7 @@ export async function lockJournal(
 }
 
 /** A journal whose last writer has not recorded its end. */
-export interface Left {
+export interface AbandonedJournal {
   handle: Pick<JournalHandle, 'stat'>;
   lock: Lock;
   shown: string;
@@ -50,22 +50,26 @@ export interface Left {
  * Waits until its last writer is certainly gone: one that left no lock, or that cannot be judged from here. Rejects if
  * that writer writes meanwhile or is certainly alive.
  */
-export async function waitForWriter(left: Left, host: Host, patience: Patience): Promise<void> {
-  const {writer, lock, shown, handle} = left;
+export async function waitForWriter(
+  journal: AbandonedJournal,
+  host: Host,
+  patience: Patience,
+): Promise<void> {
+  const {writer, lock, shown, handle} = journal;
   const {note = () => {}, isGone, stop} = patience;
   const {holder} = writer;
   const state = holder === undefined ? 'unknown' : stateOf(holder, host);
   if (state === 'dead' || lock.replaced?.token === writer.by) return;
   if (state === 'alive') throw inUse(shown, holder);
   const found = await handle.stat();
-  let isTold = false;
+  let isAnnounced = false;
   while (!isGone) {
     const {size, mtimeMs} = await handle.stat();
     if (size !== found.size) throw inUse(shown, holder);
     // Compares with the time of a file that is written now, so that the clocks of two machines are never compared.
     if ((await lock.touched()) - mtimeMs >= staleMs) break;
-    if (!isTold) note(waitingText(shown, holder));
-    isTold = true;
+    if (!isAnnounced) note(waitingText(shown, holder));
+    isAnnounced = true;
     await host.clock.sleep(pollMs, stop);
   }
   note(takenText(shown, holder));

@@ -4,9 +4,9 @@ import {firstRows, Names, Numbering, withRows} from './columns.ts';
 import type {Content} from './content.ts';
 import {Digest} from './digest.ts';
 import {KnownContents} from './known-contents.ts';
+import {LineFacts} from './line-facts.ts';
 import {Shortcuts} from './shortcuts.ts';
 import {Sightings} from './sightings.ts';
-import {Told} from './told.ts';
 
 /**
  * `pending`: nothing was released, or it may be sent again. `unknown`: released, without a recorded result.
@@ -47,7 +47,7 @@ export class JournalIndex {
   /** Present on request, for commands that look up paths. */
   readonly sightings: Sightings | undefined;
   readonly #digest = new Digest();
-  readonly #told = new Told();
+  readonly #facts = new LineFacts();
   readonly #keys = new Numbering();
   readonly #contents = new KnownContents();
   readonly #types = new Names();
@@ -127,38 +127,39 @@ export class JournalIndex {
 
   /** Adds a line at `offset`; false if it does not fit the earlier ones. */
   apply(line: UploadLine, offset: number, length: number): boolean {
-    return this.take(this.#told.tell(line), offset, length);
+    return this.take(this.#facts.set(line), offset, length);
   }
 
   /** Adds the facts of a line at `offset`; false if they do not fit the earlier ones. */
-  take(told: Told, offset: number, length: number): boolean {
-    let row = this.#keys.of(told.key);
-    if (told.event === 'intent' && row === -1) row = this.#add(told);
+  take(facts: LineFacts, offset: number, length: number): boolean {
+    let row = this.#keys.of(facts.key);
+    if (facts.event === 'intent' && row === -1) row = this.#add(facts);
     if (row === -1) return false;
-    switch (told.event) {
+    switch (facts.event) {
       case 'intent':
         this.#intend(row, offset, length);
-        this.#writer[row] = this.#numberOf(told.by);
-        return this.#see(row, told, offset, length);
+        this.#writer[row] = this.#numberOf(facts.by);
+        return this.#see(row, facts, offset, length);
       case 'seen':
-        return this.#see(row, told, offset, length);
+        return this.#see(row, facts, offset, length);
       case 'commit':
-        this.#contents.hash(row, told.sha);
-        this.#committed.push({row, by: told.by, offset, length});
+        this.#contents.hash(row, facts.sha);
+        this.#committed.push({row, by: facts.by, offset, length});
         return true;
       case 'forgotten':
         this.#set(row, forgotten, offset, length);
         return true;
       case 'failed':
         // Another writer has released this upload since: the failure of the earlier one says nothing about it.
-        if (this.#writer[row] !== this.#numberOf(told.by)) return true;
+        if (this.#writer[row] !== this.#numberOf(facts.by)) return true;
         break;
       default:
         // Usually the hash was in the commit line; a merged journal contains only this line.
-        if (told.isHashed && !this.#contents.isHashed(row)) this.#contents.hash(row, told.sha);
+        if (facts.isHashed && !this.#contents.isHashed(row)) this.#contents.hash(row, facts.sha);
     }
     // A stored record stays valid whatever follows it.
-    if (this.#state[row] !== done || told.event === 'done') this.#set(row, stateAfter(told), offset, length);
+    if (this.#state[row] !== done || facts.event === 'done')
+      this.#set(row, stateAfter(facts), offset, length);
     return true;
   }
 
@@ -190,7 +191,7 @@ export class JournalIndex {
     this.#length[row] = length;
   }
 
-  #add({key, size, contentType}: Told): number {
+  #add({key, size, contentType}: LineFacts): number {
     const row = this.#keys.add(key);
     if (row === this.#state.length) this.#grow();
     this.#contents.add(row, size);
@@ -198,10 +199,10 @@ export class JournalIndex {
     return row;
   }
 
-  #see(row: number, told: Told, offset: number, length: number): boolean {
-    this.shortcuts.add(told, row);
-    this.sightings?.add(told.path, {row, offset, length});
-    return this.#contents.sizeOf(row) === told.size;
+  #see(row: number, facts: LineFacts, offset: number, length: number): boolean {
+    this.shortcuts.add(facts, row);
+    this.sightings?.add(facts.path, {row, offset, length});
+    return this.#contents.sizeOf(row) === facts.size;
   }
 
   /** An intent with the same key is another run with the same content. It does not settle an unknown upload. */
@@ -228,7 +229,7 @@ export class JournalIndex {
   }
 }
 
-function stateAfter({event, isResend}: Told): number {
+function stateAfter({event, isResend}: LineFacts): number {
   if (event === 'failed') return failed;
   return isResend ? pending : done;
 }

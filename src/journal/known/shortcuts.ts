@@ -1,7 +1,7 @@
 import type {PathKey} from '../file/lines.ts';
 import {firstRows, Names, Numbering, withRows} from './columns.ts';
 import {Digest} from './digest.ts';
-import type {Told} from './told.ts';
+import type {LineFacts} from './line-facts.ts';
 
 /** The state of a file. If all of it is unchanged, the content is unchanged too, and need not be read. */
 export interface FileState {
@@ -22,7 +22,7 @@ export class Shortcuts {
   #rule = new Uint16Array(firstRows);
 
   /** Records that a file in this state has the content of an upload. */
-  add({state, types}: Pick<Told, 'state' | 'types'>, row: number): void {
+  add({state, types}: Pick<LineFacts, 'state' | 'types'>, row: number): void {
     const known = this.#states.of(state);
     const at = known === -1 ? this.#states.add(state) : known;
     if (at === this.#row.length) {

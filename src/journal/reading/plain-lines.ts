@@ -2,7 +2,7 @@ import {asciiStops, digitStops, isAt, textStops} from '../file/plain-bytes.ts';
 import {plainRecordEnd} from '../file/plain-record.ts';
 import {readHash} from '../known/content.ts';
 import type {Digest} from '../known/digest.ts';
-import {Told} from '../known/told.ts';
+import {LineFacts} from '../known/line-facts.ts';
 
 /** The parts of a line: the text before each value, the bytes that end the value, and the text after the last one. */
 interface Shape {
@@ -58,7 +58,7 @@ class LastText {
  */
 export class PlainLines {
   /** The facts of the last line. */
-  readonly told = new Told();
+  readonly facts = new LineFacts();
   /** Whether the last line was a release by its writer, and not about an upload. */
   isRelease = false;
   readonly #writer = new LastText();
@@ -76,7 +76,7 @@ export class PlainLines {
     for (const shape of shapes.get(bytes[begin + 10]) ?? []) {
       const end = this.#match(bytes, begin, shape);
       if (end === -1) continue;
-      if (!this.#tell(bytes, shape)) return -1;
+      if (!this.#readFacts(bytes, shape)) return -1;
       return shape.event === 'done' ? lineEnd(bytes, plainRecordEnd(bytes, end)) : end;
     }
     return -1;
@@ -96,29 +96,29 @@ export class PlainLines {
     return isAt(bytes, at, end) ? at + end.length : -1;
   }
 
-  #tell(bytes: Buffer, {event, values}: Shape): boolean {
-    const {told} = this;
+  #readFacts(bytes: Buffer, {event, values}: Shape): boolean {
+    const {facts} = this;
     this.isRelease = event === 'release';
-    told.by = this.#text(bytes, this.isRelease ? 0 : 1, this.#writer);
+    facts.by = this.#text(bytes, this.isRelease ? 0 : 1, this.#writer);
     if (event === 'release') return true;
     if (this.#from[0] === this.#to[0]) return false;
-    told.event = event;
-    told.key.begin();
-    this.#digest(bytes, 0, told.key);
-    told.key.end();
+    facts.event = event;
+    facts.key.begin();
+    this.#digest(bytes, 0, facts.key);
+    facts.key.end();
     if (event === 'commit' || event === 'done') return this.#tellHash(bytes);
     return this.#tellPlace(bytes, event, event === 'intent' ? values.length - 2 : values.length - 1);
   }
 
   #tellHash(bytes: Buffer): boolean {
-    this.told.isHashed = true;
+    this.facts.isHashed = true;
     const from = this.#from[3] ?? 0;
-    return this.#to[3] === from + 64 && readHash(this.told.sha, bytes, from);
+    return this.#to[3] === from + 64 && readHash(this.facts.sha, bytes, from);
   }
 
   #tellPlace(bytes: Buffer, event: Event, types: number): boolean {
-    const {told} = this;
-    const {path, state} = told;
+    const {facts} = this;
+    const {path, state} = facts;
     path.begin();
     this.#digest(bytes, 3, path);
     [state.a, state.b] = [path.a, path.b];
@@ -127,10 +127,10 @@ export class PlainLines {
     if (types === 6) this.#digest(bytes, 5, state);
     else state.addBytes(bytes, 0, 0);
     state.end();
-    told.types = this.#text(bytes, types, this.#types);
-    if (event === 'intent') told.contentType = this.#text(bytes, types + 1, this.#contentType);
-    told.size = sizeAt(bytes, this.#from[4] ?? 0, this.#to[4] ?? 0);
-    return told.size !== -1;
+    facts.types = this.#text(bytes, types, this.#types);
+    if (event === 'intent') facts.contentType = this.#text(bytes, types + 1, this.#contentType);
+    facts.size = sizeAt(bytes, this.#from[4] ?? 0, this.#to[4] ?? 0);
+    return facts.size !== -1;
   }
 
   #digest(bytes: Buffer, number: number, digest: Digest): void {

@@ -80,8 +80,8 @@ export class Recovery {
     while (begin < bytes.length && this.#doubt === undefined) {
       const end = this.#plain.read(bytes, begin);
       if (end === -1) break;
-      if (this.#plain.isRelease) this.#released(this.#plain.told.by);
-      else if (!this.index.take(this.#plain.told, offset + begin, end - begin - 1))
+      if (this.#plain.isRelease) this.#released(this.#plain.facts.by);
+      else if (!this.index.take(this.#plain.facts, offset + begin, end - begin - 1))
         this.#doubt = {number, what: belongsNowhere};
       begin = end;
       number += 1;

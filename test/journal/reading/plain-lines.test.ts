@@ -8,7 +8,7 @@ import {
   type Transition,
 } from '../../../src/journal/file/lines.ts';
 import {parseLine} from '../../../src/journal/file/parse.ts';
-import {Told} from '../../../src/journal/known/told.ts';
+import {LineFacts} from '../../../src/journal/known/line-facts.ts';
 import {PlainLines} from '../../../src/journal/reading/plain-lines.ts';
 import {anyText, holdsFor} from '../../support/property.ts';
 
@@ -39,20 +39,20 @@ function plainly(line: Uint8Array): unknown {
   const end = isUtf8(bytes) ? reader.read(bytes, 7) : -1;
   if (end === -1) return 'for the parser';
   expect(end).toBe(bytes.length);
-  const {told, isRelease} = reader;
-  return isRelease ? {event: 'release', by: told.by} : relevant(told);
+  const {facts, isRelease} = reader;
+  return isRelease ? {event: 'release', by: facts.by} : relevant(facts);
 }
 
 /** The same as the parser tells it. */
 function strictly(line: Uint8Array): unknown {
   const parsed = parseLine(Buffer.from(line).toString().trimEnd());
   if (parsed === undefined || !('key' in parsed)) return parsed;
-  return relevant(new Told().tell(parsed));
+  return relevant(new LineFacts().set(parsed));
 }
 
 /** What counts of what is told, as the rest may stand there from a line before. */
-function relevant(told: Told): unknown {
-  const {event, by, key, sha, isHashed, size, types, path, state, contentType} = told;
+function relevant(facts: LineFacts): unknown {
+  const {event, by, key, sha, isHashed, size, types, path, state, contentType} = facts;
   const common = {event, by, key: digestOf(key), isHashed};
   if (event === 'commit' || event === 'done') return {...common, sha: [...sha]};
   const seen = {...common, size, types, path: digestOf(path), state: digestOf(state)};
@@ -83,8 +83,8 @@ describe('lines read without the parser', () => {
       const changed = Buffer.concat([line.subarray(0, place), put, behind]);
       // Whoever reads looks for line breaks first.
       if (changed.indexOf(10) !== changed.length - 1) return;
-      const told = plainly(changed);
-      if (told !== 'for the parser') expect(told).toEqual(strictly(changed));
+      const facts = plainly(changed);
+      if (facts !== 'for the parser') expect(facts).toEqual(strictly(changed));
     },
   );
 
@@ -97,8 +97,8 @@ describe('lines read without the parser', () => {
         formatTransition({event: 'done', key, sha256, recordJson: record}, 'w', 0),
         formatTransition({event: 'seen', key, ...place, path: pathKey(path)}, 'w', 0),
       ]) {
-        const told = plainly(Buffer.from(line));
-        if (told !== 'for the parser') expect(told).toEqual(strictly(Buffer.from(line)));
+        const facts = plainly(Buffer.from(line));
+        if (facts !== 'for the parser') expect(facts).toEqual(strictly(Buffer.from(line)));
       }
     },
   );

@@ -6,7 +6,7 @@ import {Digest} from './digest.ts';
  * The facts of a line about an upload, as the index needs them. One instance is reused for all lines, without creating
  * strings.
  */
-export class Told {
+export class LineFacts {
   event: UploadLine['event'] = 'intent';
   by = '';
   readonly key = new Digest();
@@ -26,7 +26,7 @@ export class Told {
   isResend = false;
 
   /** Takes over the facts of a line. */
-  tell(line: UploadLine): this {
+  set(line: UploadLine): this {
     this.event = line.event;
     this.by = line.by;
     this.key.of(line.key);
