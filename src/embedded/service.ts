@@ -58,7 +58,7 @@ export interface EmbeddedService {
   readonly identity: string;
   /** Creates an API key and returns it; only its hash is stored. */
   createKey(options?: KeyOptions): Promise<string>;
-  /** A URL that signs a browser in to the service's pages, once. */
+  /** A URL that signs a browser in to the service's pages; it works once. */
   signInUrl(): string;
   /** Revokes every key with a label. */
   revokeKeys(label: string): Promise<void>;

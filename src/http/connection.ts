@@ -13,8 +13,9 @@ import type {ConnectionOptions} from './options.ts';
 import {HttpTrace} from './trace.ts';
 
 /**
- * How long an idle connection may be reused, in milliseconds. Less than any server waits, since who reuses a connection that is
- * being closed does not know what became of the request; a new one takes little of so long a pause.
+ * How long an idle connection may be reused, in milliseconds. This is less than any server waits: if a server closes a
+ * connection just as it is reused, the outcome of the request is unknown. After such a pause, a new connection costs
+ * little.
  */
 const idleMs = 500;
 

@@ -62,8 +62,8 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
 }
 
 /**
- * Opens a journal that is held only while there is work: other runs may have it after 2 s without any. `inUseHint`: what to do
- * while one of them has it.
+ * Opens a journal that is held only while it is used: after 2 s without use, other runs may have it. `inUseHint`: what
+ * to do while another run has it.
  */
 export async function openSharedJournal(
   path: string,

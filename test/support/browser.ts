@@ -1,15 +1,15 @@
 import {type Browser, chromium, type Page} from 'playwright-core';
 import {pathOf} from './installed.ts';
 
-/** Starts Chromium; whoever asks closes it. */
+/** Starts Chromium; the caller closes it. */
 export function startChromium(): Promise<Browser> {
   const executablePath = pathOf('chromium');
   if (executablePath === undefined) throw new Error('There is no Chromium on PATH.');
-  // Its sandbox does not start as root, which tests in containers run as; it only opens pages of our own.
+  // Chromium's sandbox does not start as root, as in containers; the tests only open pages of our own.
   return chromium.launch({executablePath, args: ['--no-sandbox']});
 }
 
-/** A page with a clipboard, and all that went wrong in it: errors of scripts, and what its policy kept out. */
+/** A page with a clipboard, and all its problems: errors of scripts, and violations of its content policy. */
 export async function openPage(browser: Browser): Promise<{page: Page; problems: string[]}> {
   const context = await browser.newContext({permissions: ['clipboard-read', 'clipboard-write']});
   const page = await context.newPage();

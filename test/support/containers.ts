@@ -7,17 +7,17 @@ import {program, type Sandbox} from './media.ts';
 
 const root = process.geteuid?.() === 0 ? [] : ['--map-root-user'];
 
-/** How a container differs from the machine that it is on. */
+/** How a container differs from its host. */
 export interface Container {
-  /** Whether its processes have ids of their own, so that nobody outside can be judged by one. */
+  /** Whether its processes have separate ids, so that it cannot judge processes outside. */
   ownIds: boolean;
-  /** A file that stands for another one in it, as in `docker run -v FILE:FILE`. */
+  /** A file that replaces another one in the container, as in `docker run -v FILE:FILE`. */
   bind?: readonly [from: string, to: string];
-  /** Where it has a name of its own. */
+  /** Set if it has a separate host name. */
   hostName?: string;
 }
 
-/** Why nobody can make a container here, or undefined. */
+/** Why no container can be created here; undefined if one can. */
 export function cannotContain(): string | undefined {
   const missing = whatIsMissing(['unshare', 'mount']);
   if (missing !== undefined) return missing;
@@ -41,7 +41,7 @@ export interface Contained {
   signal: (signal: NodeJS.Signals) => Promise<void>;
 }
 
-/** Starts the program in a container; the test that does so ends it at the latest. */
+/** Starts the program in a container, until the test ends at the latest. */
 export function startContained(
   box: Sandbox,
   parameters: readonly string[],
@@ -69,7 +69,7 @@ export function startContained(
   ) as Contained['child'];
   onTestFinished(() => void child.kill('SIGKILL'));
   const processId = async () => {
-    // Without ids of its own it has become the program itself.
+    // Without separate ids, the child process has become the program itself.
     if (!container.ownIds) return String(child.pid);
     return readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').catch(() => '');
   };

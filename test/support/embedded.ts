@@ -21,7 +21,7 @@ export async function connectedSandbox(
   return {service, key, sandbox};
 }
 
-/** What the embedded service says of a key that it does not know. */
+/** The embedded service's message about an unknown key. */
 export function unknownKey(url: string): string {
   return `The API key is unknown; create one on the profile page (${url}/profile).`;
 }

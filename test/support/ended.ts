@@ -1,7 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import {eventually} from '../embedded/support.ts';
 
-/** Resolves once a process has ended, though a call of one of its threads on a disk that hangs may keep it from being gone. */
+/** Resolves when a process has ended, even if a call of one of its threads on a hanging disk keeps it from disappearing. */
 export async function ended(pid: number): Promise<void> {
   await eventually(async () => {
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => ') Z');

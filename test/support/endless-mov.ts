@@ -2,7 +2,7 @@ import {readdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fixture, type Sandbox} from './media.ts';
 
-/** A MOV of 16 kB, four bytes of which are changed: its reader counts to 2^32, and takes memory all the while. */
+/** A MOV of 16 kB with four changed bytes: its reader counts to 2^32, and takes more and more memory. */
 export async function endlessMov(directory: string): Promise<string> {
   const bytes = await readFile(fixture('clip.mov'));
   bytes.writeUInt32BE(0xffff_fff0, bytes.indexOf('ctts') + 12);
@@ -11,7 +11,7 @@ export async function endlessMov(directory: string): Promise<string> {
   return path;
 }
 
-/** Whether the embedded service has all of it, and is about to read it. */
+/** Whether the embedded service has received all of it and is about to read it. */
 export async function isAboutToBeRead(box: Sandbox): Promise<boolean> {
   const directory = join(box.directory, 'data/media/embedded/temporary');
   const names = await readdir(directory).catch(() => []);

@@ -7,10 +7,10 @@ import {eventually} from '../embedded/support.ts';
 import {whatIsMissing} from './installed.ts';
 
 const program = fileURLToPath(new URL('hanging-disk.py', import.meta.url));
-/** Debian's own, which finds Debian's packages. */
+/** Debian's Python, which finds the modules of Debian's packages. */
 const python = '/usr/bin/python3';
 
-/** Why no disk can be mounted here that hangs; undefined where one can. */
+/** Why no hanging disk can be mounted here; undefined if one can. */
 export function whatFuseMisses(): string | undefined {
   const missing = whatIsMissing(['umount']);
   if (missing !== undefined) return missing;
@@ -26,7 +26,7 @@ export function whatFuseMisses(): string | undefined {
   return undefined;
 }
 
-/** Mounts a disk of one file that hangs in a call on it; `end` has what waits go on, with an error. */
+/** Mounts a disk with one file that hangs in a call; `end` lets waiting calls continue, with an error. */
 export async function mountHanging(directory: string, file: string, call: string, count: number) {
   const daemon = spawn(python, [program, directory, file, call, String(count)], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,11 +1,11 @@
 import type {Clock} from '../../host.ts';
 
-/** Longer than a run that is to end waits for responses, in milliseconds. */
+/** Longer than an ending run waits for responses, in milliseconds. */
 const longestPauseMs = 5_500;
 
 /**
- * Calls `quit` once a run that is to end has brought no further result for 5.5 s, as `count` tells: it waits for a disk that
- * hangs. Returns a function that stops watching.
+ * Calls `quit` when an ending run has produced no further result for 5.5 s, according to `count`: it is waiting for a
+ * disk that hangs. Returns a function that stops watching.
  */
 export function watchForHang(clock: Clock, count: () => number, quit: () => void): () => void {
   const before = count();

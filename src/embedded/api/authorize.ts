@@ -4,8 +4,8 @@ import type {Permission, StoredKey} from '../store/keys.ts';
 import type {Service} from './context.ts';
 
 /**
- * Returns the key of a request (interface, part 5), and notes its use. Throws a 401 for a key that is unknown or has expired,
- * and `deniedStatus` without a bearer token or any of the permissions.
+ * Returns the key of a request (interface, part 5), and records its use. Throws a 401 for a key that is unknown or has
+ * expired, and `deniedStatus` without a bearer token or with none of the permissions.
  */
 export async function authorize(
   headers: IncomingHttpHeaders,

@@ -165,7 +165,7 @@ async function listMedia(
   return media.filter(record => record !== null);
 }
 
-/** What the user is called on the profile page, or else the key. */
+/** The user's name on the profile page, or the key if no name is set. */
 async function viewerName(key: StoredKey, _: unknown, {service}: Context): Promise<string> {
   return (await reported(service, service.profile.name())) ?? key.label ?? key.name ?? 'local';
 }

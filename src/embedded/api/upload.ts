@@ -90,7 +90,7 @@ async function store(
   entryName: string | undefined,
 ): Promise<StoredRecord> {
   const path = service.store.temporaryPath();
-  // What is started now is ready when the body has arrived.
+  // Started now, so that it is ready when the body has arrived.
   prober.prepare(contentType);
   try {
     const received = await receive(exchange, path, contentType);

@@ -29,7 +29,10 @@ export function respondRefusal(exchange: Exchange, refusal: Refusal): void {
   respondJson(exchange, refusal.status, errorRecord(refusal), refusal.headers);
 }
 
-/** Responds with a text, JSON unless the headers say otherwise; the connection stays open only if the whole request was read. */
+/**
+ * Responds with text, as JSON unless the headers set another type; the connection stays open only if the whole request
+ * was read.
+ */
 export function respond(
   exchange: Exchange,
   status: number,

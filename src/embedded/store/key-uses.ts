@@ -5,7 +5,7 @@ import {isString, type Shape} from '../../lib/shape.ts';
 import {KeptFile} from './kept-file.ts';
 import {keyId, type StoredKey} from './keys.ts';
 
-/** When a key was last used, and by what. */
+/** When a key was last used, and by which program. */
 export interface KeyUse {
   /** ISO 8601, UTC; to the minute. */
   readonly lastUsedAt: string;
@@ -14,11 +14,11 @@ export interface KeyUse {
 
 const useShape: Shape<KeyUse> = {lastUsedAt: isString, userAgent: isString};
 
-/** A use is written down when the last one that was is older, or of another program. */
+/** A use is written if the last written one is older than this, or by another program. */
 const writtenEveryMs = 60_000;
 const longestUserAgent = 200;
 
-/** The last use of each stored key: `key-uses/<key id>.json`. It is a courtesy, so that no request waits for it. */
+/** The last use of each stored key: `key-uses/<key id>.json`. This is for information only, so no request waits for it. */
 export class KeyUses {
   readonly #directory: string;
   readonly #clock: Clock;
@@ -30,7 +30,7 @@ export class KeyUses {
     this.#clock = clock;
   }
 
-  /** Notes a use of a stored key. */
+  /** Records a use of a stored key. */
   note(key: StoredKey, agent: string): void {
     const id = keyId(key);
     const userAgent = agent.slice(0, longestUserAgent);
@@ -39,24 +39,24 @@ export class KeyUses {
     if (last?.userAgent === userAgent && at - last.at < writtenEveryMs) return;
     this.#written.set(id, {at, userAgent});
     const use: KeyUse = {lastUsedAt: new Date(at).toISOString(), userAgent};
-    // A use that cannot be written, for lack of space perhaps, is no reason to refuse anything.
+    // A use that cannot be written, for lack of space for example, is no reason to refuse a request.
     this.#writing = this.#writing.then(() => this.#write(id, use)).catch(() => {});
   }
 
-  /** The last use of a key; undefined if it was never used, or nobody can say. */
+  /** The last use of a key; undefined if it was never used, or its use cannot be read. */
   async find(key: StoredKey): Promise<KeyUse | undefined> {
     await this.#writing;
     return new KeptFile(this.#path(keyId(key)), '').read(useShape).catch(() => undefined);
   }
 
-  /** Forgets the uses of a key that is revoked. */
+  /** Deletes the recorded use of a revoked key. */
   async forget(id: string): Promise<void> {
     await this.settled();
     this.#written.delete(id);
     await rm(this.#path(id), {force: true});
   }
 
-  /** Resolves when every use that was noted is written. */
+  /** Resolves when all recorded uses are written. */
   async settled(): Promise<void> {
     await this.#writing;
   }

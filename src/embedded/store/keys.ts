@@ -8,7 +8,7 @@ import {systemCode} from '../../lib/system-code.ts';
 import {renameDurably, writeDurably} from './durable.ts';
 import {KeptFile} from './kept-file.ts';
 
-/** What keys may do: POST /v1/media/upload; queries to /graphql; everything at /graphql. */
+/** The permissions of keys: POST /v1/media/upload; queries to /graphql; everything at /graphql. */
 export type Permission = 'upload' | 'read' | 'graphql';
 
 export const allPermissions: readonly Permission[] = ['upload', 'read', 'graphql'];
@@ -18,14 +18,14 @@ export interface StoredKey {
   /** SHA-256 of the plain key, hexadecimal. */
   readonly hash: string;
   readonly label?: string;
-  /** What its owner calls it. */
+  /** The name that the owner gave it. */
   readonly name?: string;
-  /** How the plain key begins, for its owner to recognise it. */
+  /** The beginning of the plain key, by which the owner recognises it. */
   readonly prefix?: string;
   readonly permissions: readonly Permission[];
   /** ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC; from then on the key is refused. */
+  /** ISO 8601, UTC; the key is refused from then on. */
   readonly expiresAt?: string;
 }
 
@@ -34,9 +34,9 @@ export interface KeyOptions {
   permissions?: readonly Permission[];
   /** Keys with the same label belong to the same owner, whose idempotency keys stay valid. */
   label?: string;
-  /** What its owner calls it. */
+  /** The name that the owner gives it. */
   name?: string;
-  /** How long it is valid, in milliseconds; by default until it is revoked. */
+  /** How long it is valid, in milliseconds; without it, until the key is revoked. */
   validForMs?: number;
   /** Whether the key is stored; otherwise only this process knows it. Default true. */
   persist?: boolean;
@@ -61,7 +61,7 @@ const fileShape: Shape<{version: 1; keys: unknown[]}> = {version: oneOf(1), keys
 
 const damageHint = 'Restore it from a backup, or move it away and use a new key.';
 
-/** A key has 192 random bits; its owner recognises it by 24 of them. */
+/** A key has 192 random bits; the first 24 of them are shown to its owner. */
 const prefixLength = 'mk_'.length + 4;
 
 const lockStaleAfterMs = 10_000;
@@ -108,13 +108,13 @@ export class KeyRing {
     await this.#update(keys => keys.filter(key => key.label !== label));
   }
 
-  /** Ends the validity of a key of this process alone. */
+  /** Ends the validity of a key that only this process knows. */
   forget(key: string): void {
     const hash = hashOf(key);
     this.#processKeys = this.#processKeys.filter(known => known.hash !== hash);
   }
 
-  /** Whether a key that was found is stored; otherwise it ends with this process, and nobody lists it. */
+  /** Whether a key is stored; otherwise it ends with this process, and is not listed. */
   isStored(key: StoredKey): boolean {
     return !this.#processKeys.includes(key);
   }
@@ -124,12 +124,12 @@ export class KeyRing {
     return this.#read();
   }
 
-  /** Gives a stored key another name; returns whether there is such a key. */
+  /** Renames a stored key; returns whether it exists. */
   async rename(id: string, name: string): Promise<boolean> {
     return this.#change(id, key => [{...key, name}]);
   }
 
-  /** Revokes one stored key; returns whether there was such a key. */
+  /** Revokes one stored key; returns whether it existed. */
   async revokeOne(id: string): Promise<boolean> {
     return this.#change(id, () => []);
   }
@@ -205,7 +205,7 @@ export class KeyRing {
   }
 }
 
-/** Names a stored key on pages and in requests to change it; tells nothing of the key. */
+/** Identifies a stored key on pages and in requests to change it, without revealing anything about the key. */
 export function keyId({hash}: StoredKey): string {
   return hash.slice(0, 16);
 }

@@ -3,24 +3,27 @@ import type {IncomingMessage} from 'node:http';
 
 /** A browser that has signed in, until it signs out or the process ends. */
 export interface BrowserSession {
-  /** What every change from one of its pages carries. */
+  /** The token that every change from one of its pages must contain. */
   readonly pageToken: string;
-  /** The key with which its pages upload: it may do nothing else, and is known to this process alone. */
+  /** The key with which its pages upload: it permits nothing else, and only this process knows it. */
   uploadKey?: string;
   /** A key that was just created, for the page that shows it once. */
   newKey?: string;
 }
 
-/** More are signed out, the oldest first. */
+/** With more sessions, the oldest one is signed out. */
 const mostSessions = 100;
 const mostTokens = 10;
 
-/** Who may see the pages: one-time tokens for signing in, and the sessions of those who have. All in memory, hashed. */
+/**
+ * Access to the pages: one-time tokens for signing in, and the sessions of browsers that have signed in. All in memory,
+ * hashed.
+ */
 export class Sessions {
   readonly #tokens = new Set<string>();
   readonly #sessions = new Map<string, BrowserSession>();
 
-  /** A token that signs in once. */
+  /** Creates a token that signs in once. */
   newToken(): string {
     const token = secret();
     this.#tokens.add(hashOf(token));
@@ -28,7 +31,7 @@ export class Sessions {
     return token;
   }
 
-  /** Uses up a token: returns the cookie's value for a new session, or undefined for a token that is not valid. */
+  /** Uses up a token: returns the cookie's value for a new session, or undefined if the token is not valid. */
   signIn(token: string): string | undefined {
     if (!this.#tokens.delete(hashOf(token))) return undefined;
     const cookie = secret();

@@ -172,7 +172,7 @@ export class Store {
     }
   }
 
-  /** Deletes an upload: its record first, which is what makes it one. */
+  /** Deletes an upload: its record first, since without a record a file is not an upload. */
   async remove(id: string): Promise<void> {
     if (!isRecordId(id)) return;
     await rm(this.#recordPath(id), {force: true});

@@ -26,7 +26,7 @@ export interface InlineFile {
   stat(): BigIntStats;
   /** What is at its path, which was not a symbolic link; undefined if that cannot be read. */
   statPath(): BigIntStats | undefined;
-  /** What it begins with; shorter if the file is. */
+  /** Reads the beginning of the file; shorter if the file is. */
   read(length: number): Uint8Array;
 }
 

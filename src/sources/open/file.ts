@@ -62,7 +62,7 @@ async function openFile(
   }
 }
 
-/** What is opened too late is closed again. */
+/** A file that is opened after the signal was aborted is closed again. */
 async function openUnlessStopped(opening: Promise<DiskFile>, signal: StopSignal<Error>): Promise<DiskFile> {
   try {
     return await unlessStopped(opening, signal);

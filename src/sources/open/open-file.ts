@@ -6,7 +6,7 @@ import {type DiskFile, type InlineFile, smallBytes} from './disk-file.ts';
 import {ReadSamples} from './read-samples.ts';
 import type {FileStat, OpenSource, Sameness, SentContent, SmallContent} from './source.ts';
 
-/** How often a file that changes meanwhile is compared with what was read of it. */
+/** How often a file that changes in the meantime is compared with what was read. */
 const mostComparisons = 3;
 
 /** An open regular file that detects changes to its content. */
@@ -16,9 +16,9 @@ export class OpenFile implements OpenSource {
   readonly #file: DiskFile;
   /** The content of a small file, which is read only once. */
   #content: Uint8Array | undefined;
-  /** Of what was read of any other. */
+  /** Samples of what was read, for all other files. */
   readonly #samples = new ReadSamples();
-  /** When the file was last changed in a way that left what was read of it as it was. */
+  /** The last ctime at which the content was still as it was read. */
   #ctimeNs: bigint;
   #isClosed = false;
 
@@ -121,8 +121,8 @@ export class OpenFile implements OpenSource {
   }
 
   /**
-   * Whether nothing has happened to the file since `ctimeNs`, when it held what was read of it. Writing changes ctime, which
-   * cannot be set back as mtime can; so do chmod, link and unlink, which leave the content as it is.
+   * Whether the file has not been touched since `ctimeNs`, when its content was as it was read. Writing changes ctime,
+   * which cannot be set back as mtime can; so do chmod, link and unlink, which do not change the content.
    */
   #isSettled(now: BigIntStats, ctimeNs: bigint): boolean {
     if (now.ctimeNs !== ctimeNs) return false;
@@ -130,7 +130,7 @@ export class OpenFile implements OpenSource {
     return true;
   }
 
-  /** Whether a small file has the content that was read; of any other, whether its samples are the same. */
+  /** Whether the content is as it was read; for a large file, only its samples are compared. */
   async #isAsRead(): Promise<boolean> {
     const content = this.#content;
     if (content !== undefined && !isEqual(content, await this.#readAgain(0, this.size))) return false;
@@ -145,7 +145,7 @@ export class OpenFile implements OpenSource {
     return largeHash({size: this.size, read}, undefined);
   }
 
-  /** Whoever closes the file no longer waits for what is read here, and its descriptor may be another file's. */
+  /** If the file is closed meanwhile, the read is abandoned: its descriptor may then belong to another file. */
   #readAgain(position: number, length: number): Promise<Uint8Array> {
     if (this.#isClosed) throw new Error('The file was closed.');
     return this.#readAt(position, Buffer.allocUnsafeSlow(length));

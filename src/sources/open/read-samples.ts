@@ -1,4 +1,4 @@
-/** Reads of one length that follow one another, and the checksum of their samples. */
+/** Consecutive reads of the same length, with the checksum of their samples. */
 interface Run {
   readonly start: number;
   readonly length: number;
@@ -6,18 +6,18 @@ interface Run {
   checksum: number;
 }
 
-/** Reads so many bytes at a position; fewer only at the end of the file. */
+/** Reads this many bytes at a position; fewer only at the end of the file. */
 type Read = (position: number, length: number) => Promise<Uint8Array>;
 
-/** What is kept of a read, in bytes: of a longer one its beginning, since the checksum of all would slow down an upload. */
+/** The length of a sample in bytes: the beginning of each read, since a checksum of everything would slow down uploads. */
 const wholeRead = 16 * 1024;
 const sampleBytes = 1024;
 
-/** Samples of what was read of a file, in little memory: they tell most other content, but not all. */
+/** Samples of what was read from a file, in little memory: they reveal most changes of the content, but not all. */
 export class ReadSamples {
   readonly #runs: Run[] = [];
 
-  /** Takes down what was read at a position. */
+  /** Records a read at a position. */
   add(position: number, bytes: Uint8Array): void {
     const {length} = bytes;
     const sample = bytes.subarray(0, sampleLength(length));
@@ -28,7 +28,7 @@ export class ReadSamples {
     } else this.#runs.push({start: position, length, count: 1, checksum: checksumOf(sample, 0)});
   }
 
-  /** Whether the file gives the same samples again. */
+  /** Whether reading the samples again gives the same bytes. */
   async areIn(read: Read): Promise<boolean> {
     for (const {start, length, count, checksum} of [...this.#runs]) {
       let found = 0;
@@ -44,7 +44,7 @@ function sampleLength(length: number): number {
   return length <= wholeRead ? length : sampleBytes;
 }
 
-/** FNV-1a: other bytes of the same number hardly ever give the same. */
+/** FNV-1a: a different content of the same length rarely has the same checksum. */
 function checksumOf(bytes: Uint8Array, begun: number): number {
   let sum = begun;
   for (const byte of bytes) sum = Math.imul(sum ^ byte, 0x0100_0193);

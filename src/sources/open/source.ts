@@ -43,8 +43,8 @@ export interface OpenSource {
    */
   read(position: number, length: number, into?: Uint8Array): Promise<Uint8Array>;
   /**
-   * Rejects with `source_changed` if the content has changed since it was opened. Where only the content can tell, compares
-   * it with what was sent, unless that is not known.
+   * Rejects with `source_changed` if the content has changed since it was opened. If only the content can show that,
+   * compares it with what was sent, unless that is unknown.
    */
   verify(sent?: SentContent): Promise<Sameness>;
   /** The whole content if it is small, otherwise undefined. Rejects with `file_unreadable`. */
@@ -52,22 +52,22 @@ export interface OpenSource {
   close(): Promise<void>;
 }
 
-/** What was sent of a source: all of it. */
+/** The complete content that was sent. */
 export interface SentContent {
-  /** In hex. */
+  /** The SHA-256, in hex. */
   sha256?: string | undefined;
-  /** Called with each block that is read to compare the content. */
+  /** Called for each block that is read for the comparison. */
   onRead?: () => void;
 }
 
-/** What is known of an opened source's content, unless it has changed. */
+/** The result of verifying an opened source whose content has not visibly changed. */
 export type Sameness = 'unchanged' | 'only its hash can tell';
 
-/** What tells a file and its state from others: no write leaves all of it as it was. */
+/** Identifies a file and its state: every write changes at least one of these fields. */
 export interface FileStat {
   /** When the content was last changed, in nanoseconds since the Unix epoch. */
   readonly mtimeNs: bigint;
-  /** The same of content, name or mode, which nobody can set back. */
+  /** When content, name or mode was last changed, in the same unit; nobody can set this back. */
   readonly ctimeNs: bigint;
   readonly dev: bigint;
   readonly ino: bigint;
@@ -77,6 +77,9 @@ export interface FileStat {
 export interface SmallContent {
   /** As many as the source's size; fewer only if it was cut short. */
   bytes: Uint8Array;
-  /** Throws the error that `OpenSource.verify` rejects with; only the content of a small file can tell, and is there. */
+  /**
+   * Throws the error that `OpenSource.verify` rejects with; compares the content itself if necessary, since it is in
+   * memory.
+   */
   verify(): void;
 }

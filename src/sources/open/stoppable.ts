@@ -3,8 +3,8 @@ import type {StopSignal} from '../../host.ts';
 import type {DiskFile, InlineFile} from './disk-file.ts';
 
 /**
- * The result of a call on another thread, unless the signal is aborted meanwhile: then rejects with its reason at once, since a
- * disk may never answer.
+ * The result of a call on another thread. Rejects with the signal's reason as soon as it is aborted, since a disk may
+ * never respond.
  */
 export function unlessStopped<Result>(call: Promise<Result>, signal: StopSignal<Error>): Promise<Result> {
   return new Promise((resolve, reject) => {
@@ -15,7 +15,7 @@ export function unlessStopped<Result>(call: Promise<Result>, signal: StopSignal<
   });
 }
 
-/** A file whose calls on other threads are no longer waited for once the signal is aborted. */
+/** A file whose calls on other threads are abandoned when the signal is aborted. */
 export class StoppableFile implements DiskFile {
   readonly #file: DiskFile;
   readonly #signal: StopSignal<Error>;

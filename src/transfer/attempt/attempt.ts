@@ -30,7 +30,10 @@ export interface FailedAttempt {
   failure: Failure;
 }
 
-/** Nothing was released: only a hash of what was sent, which was not taken, could tell whether the source has changed. */
+/**
+ * Nothing was released, because only a hash of the sent content, which was not computed, could show whether the source
+ * has changed.
+ */
 interface UnsureAttempt {
   kind: 'unsure';
 }

@@ -33,7 +33,7 @@ export interface BodyWatcher {
   sent(bytes: number): void;
   /** The last bytes are about to be sent: from now on the request may take effect. */
   released(): void;
-  /** Only a hash, which was not taken, could tell whether the source has changed. */
+  /** Only a hash of the content, which was not computed, could show whether the source has changed. */
   unsure(): void;
   /** The source could not be sent, or there is a bug. */
   failed(error: unknown): void;
@@ -50,7 +50,8 @@ export async function openBody(options: BodyOptions, watcher: BodyWatcher): Prom
   const {source, rateLimit} = options;
   const small = rateLimit === undefined ? await source.small?.() : undefined;
   if (small !== undefined && small.bytes.length < source.size) throw await cutShort(source);
-  // The first chunk waits for the rate limit before there is a connection, which the server could close meanwhile.
+  // The first chunk waits for the rate limit before the connection is opened, since the server could close an idle
+  // connection.
   await rateLimit?.take(Math.min(rateLimit.chunkBytes, source.size), options.signal);
   return new UploadBody(options, watcher, small);
 }
