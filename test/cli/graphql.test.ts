@@ -70,7 +70,7 @@ describe('media graphql against the embedded service', () => {
 
   it.each([
     [401, 403 as const, 'does not know this API key (401)'],
-    [403, 403 as const, 'lacks the permission "graphql"'],
+    [403, 403 as const, 'lacks the permission "read" or "graphql"'],
     [404, 404 as const, 'returned 404'],
   ])('a key that is refused with %i: exit 4', async (status, deniedStatus, sentence) => {
     const {service} = await embeddedService({deniedStatus});
