@@ -2,6 +2,7 @@ import {spawnSync} from 'node:child_process';
 import {readFile} from 'node:fs/promises';
 import {execa, type Options, type ResultPromise} from 'execa';
 import {onTestFinished} from 'vitest';
+import {systemCode} from '../../src/lib/system-code.ts';
 import {whatIsMissing} from './installed.ts';
 import {program, type Sandbox} from './media.ts';
 
@@ -75,7 +76,13 @@ export function startContained(
   };
   const signal = async (name: NodeJS.Signals) => {
     const id = Number(await processId());
-    if (id > 0 && child.exitCode === null) process.kill(id, name);
+    if (id === 0) return;
+    try {
+      process.kill(id, name);
+    } catch (error) {
+      // It has ended meanwhile.
+      if (systemCode(error) !== 'ESRCH') throw error;
+    }
   };
   return {child, signal};
 }
