@@ -9,6 +9,9 @@ import type {Gate} from './gate.ts';
 /** How many files in a row must fail as in an outage before it counts as one; fewer if fewer are in progress. */
 const mostSuspects = 3;
 
+/** How long a file waits after a probe that was answered, in milliseconds. */
+const afterProbeMs = 1_000;
+
 export interface OutageOptions {
   clock: Clock;
   random: () => number;
@@ -154,8 +157,14 @@ export class Outage {
     if (this.#mayGo) return false;
     const why = await probe?.(this.#over);
     this.#over.throwIfAborted();
-    if (why !== undefined) this.#giveUpInTime(why);
-    return why === undefined;
+    if (why !== undefined) {
+      this.#giveUpInTime(why);
+      return false;
+    }
+    // A gateway that limits requests has counted the probe.
+    await clock.sleep(afterProbeMs, this.#pause).catch(() => {});
+    this.#over.throwIfAborted();
+    return true;
   }
 
   #giveUpInTime(why: string): void {

@@ -71,10 +71,10 @@ describe('an outage', () => {
     for (const file of [0, 1, 2]) outage.ended(file, 'away', away);
     await send(8, 9);
     state.probe = undefined;
-    await clock.advance(1_000);
+    await clock.advance(1_500);
     expect((await news()).slice(-1)).toEqual(['sent 8']);
     expect(outage.ended(8, sign, away)).toBe(false);
-    await clock.advance(1_000);
+    await clock.advance(1_500);
     expect(await news()).toEqual(expected);
   });
 
@@ -181,7 +181,7 @@ describe('an outage', () => {
     await clock.advance(4_999);
     expect(state.probes).toBe(0);
     state.probe = undefined;
-    await clock.advance(1_001);
+    await clock.advance(1_501);
     expect((await news()).slice(-1)).toEqual(['sent 8']);
   });
 });
