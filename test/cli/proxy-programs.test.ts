@@ -1,123 +1,25 @@
-import {chmod, mkdir, writeFile} from 'node:fs/promises';
-import {connect} from 'node:net';
-import {join} from 'node:path';
-import {execa} from 'execa';
-import {describe, expect, onTestFinished, type TestContext, test} from 'vitest';
+import {describe, expect, type TestContext, test} from 'vitest';
 import {sandboxFor, testKey} from '../service/program.ts';
 import {freePorts} from '../support/free-ports.ts';
-import {needPrograms} from '../support/installed.ts';
-import {fixture, temporaryDirectory} from '../support/media.ts';
+import {notRun} from '../support/installed.ts';
+import {fixture} from '../support/media.ts';
+import {
+  missingProxy,
+  type ProxyProgram,
+  squid,
+  startProxy,
+  tinyproxy,
+  user,
+} from '../support/proxy-programs.ts';
 import {type TlsService, tlsService} from '../support/tls.ts';
 
 const photo = fixture('photo.png');
 
-interface ProxyProgram {
-  name: 'squid' | 'tinyproxy';
-  password: string;
-  /** Writes what it needs into the directory; returns its command. It takes media.test for 127.0.0.1. */
-  prepare(directory: string, port: number, login: boolean): Promise<string[]>;
-}
-
-const user = 'me';
-
-const squid: ProxyProgram = {
-  name: 'squid',
-  password: 'tr:ick@y/100%',
-  async prepare(directory, port, login) {
-    const [helper, hosts, file] = ['login.sh', 'hosts', 'squid.conf'].map(name => join(directory, name));
-    // A line each login; the percent sign is encoded.
-    const expected = `${user} ${squid.password.replace('%', '%25')}`;
-    const script = `while read -r line; do [ "$line" = '${expected}' ] && echo OK || echo ERR; done\n`;
-    await writeFile(helper as string, script);
-    await writeFile(hosts as string, '127.0.0.1 media.test\n');
-    const auth = `auth_param basic program /bin/sh ${helper}
-auth_param basic realm test
-acl known proxy_auth REQUIRED
-http_access deny !known
-`;
-    await writeFile(
-      file as string,
-      `http_port 127.0.0.1:${port}
-hosts_file ${hosts}
-${login ? auth : ''}http_access allow localhost
-http_access deny all
-cache deny all
-cache_mem 0
-memory_cache_shared off
-pid_filename none
-access_log none
-cache_log ${join(directory, 'log')}
-coredump_dir ${directory}
-pinger_enable off
-shutdown_lifetime 0 seconds
-`,
-    );
-    return ['squid', '-N', '-f', file as string];
-  },
-};
-
-const tinyproxy: ProxyProgram = {
-  name: 'tinyproxy',
-  // Its settings take no other characters.
-  password: 'tr-ick.y_100',
-  async prepare(directory, port, login) {
-    // It knows no hosts file of its own, so it asks a squid without login for the connection.
-    const [upstream = 0] = await freePorts(1);
-    await mkdir(join(directory, 'upstream'));
-    await startDaemon(squid, join(directory, 'upstream'), upstream, false);
-    const file = join(directory, 'tinyproxy.conf');
-    await writeFile(
-      file,
-      `Port ${port}
-Listen 127.0.0.1
-Allow 127.0.0.1
-Timeout 20
-Upstream http 127.0.0.1:${upstream}
-${login ? `BasicAuth ${user} ${tinyproxy.password}\n` : ''}LogFile "${join(directory, 'log')}"
-`,
-    );
-    return ['tinyproxy', '-d', '-c', file];
-  },
-};
-
-async function startDaemon(proxy: ProxyProgram, directory: string, port: number, login: boolean) {
-  // Started by root they go on as somebody else, who writes a log here.
-  await chmod(directory, 0o777);
-  const [program = '', ...parameters] = await proxy.prepare(directory, port, login);
-  const daemon = execa(program, parameters, {
-    reject: false,
-    all: true,
-    timeout: 60_000,
-  });
-  onTestFinished(async () => {
-    daemon.kill();
-    await daemon;
-  });
-  let ended: string | undefined;
-  void daemon.then(({all}) => {
-    ended = all;
-  });
-  while (!(await accepts(port))) {
-    if (ended !== undefined) throw new Error(`${proxy.name} did not start: ${ended}`);
-  }
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise(resolve => {
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.on('error', () => setTimeout(resolve, 20, false));
-  });
-}
-
 /** Starts the proxy; returns its host and port. */
 async function start(context: TestContext, proxy: ProxyProgram, login: boolean): Promise<string> {
-  needPrograms(context, [...new Set([proxy.name, 'squid'] as const)]);
-  const [port = 0] = await freePorts(1);
-  await startDaemon(proxy, await temporaryDirectory(), port, login);
-  return `127.0.0.1:${port}`;
+  const missing = missingProxy(proxy);
+  if (missing !== undefined) notRun(context, missing);
+  return startProxy(proxy, login);
 }
 
 function service(): Promise<TlsService> {
@@ -185,7 +87,10 @@ for (const proxy of [squid, tinyproxy]) {
     test('to a port that nothing listens on: the proxy tells, exit 1', async context => {
       const host = await start(context, proxy, false);
       const [port = 0] = await freePorts(1);
-      const {stderr, exitCode} = await upload({...(await service()), port}, {HTTPS_PROXY: `http://${host}`});
+      const {stderr, exitCode} = await upload({...(await service()), port}, {HTTPS_PROXY: `http://${host}`}, [
+        '--retries',
+        '0',
+      ]);
       expect(stderr).toMatch(
         new RegExp(`^media: The proxy ${host} refused to open a connection \\(50\\d\\)\\.\n`),
       );

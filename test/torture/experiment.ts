@@ -49,3 +49,8 @@ export function experiment(name: string, run: (trial: Trial) => Promise<Findings
     expect(findings.tried).toBeGreaterThan(0);
   });
 }
+
+/** Why an experiment that takes long is not made in `npm test`. */
+export function onlyLong(): string | undefined {
+  return inject('scale') === 'short' ? 'only in the long form' : undefined;
+}

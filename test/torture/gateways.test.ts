@@ -2,8 +2,9 @@ import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {sandboxFor} from '../service/program.ts';
 import {experiment} from './experiment.ts';
-import {KeepingServer} from './keeping-server.ts';
-import {missingPeer, startPeer} from './peers.ts';
+import {pause} from './fault-proxy.ts';
+import {type KeepingOptions, KeepingServer} from './keeping-server.ts';
+import {missingPeer, type PeerName, startPeer} from './peers.ts';
 import {sha256Of, uniqueBytes} from './verdicts.ts';
 
 interface Line {
@@ -13,10 +14,10 @@ interface Line {
   error?: {status?: number; hint?: string};
 }
 
-/** Uploads files through nginx to a path at which it limits requests; the lines of NDJSON, and how often each is stored. */
-async function limited(path: string, count: number) {
-  const server = await KeepingServer.start();
-  const {plainUrl} = await startPeer('nginx', server.url);
+/** Uploads files through a gateway; the lines of NDJSON, and how often each is stored. */
+async function through(name: PeerName, path: string, count: number, options: KeepingOptions = {}) {
+  const server = await KeepingServer.start(options);
+  const {plainUrl} = await startPeer(name, server.url);
   const box = await sandboxFor(`${plainUrl}/${path}`);
   await mkdir(join(box.directory, 'files'));
   const sums = new Map<string, string>();
@@ -25,7 +26,7 @@ async function limited(path: string, count: number) {
     await writeFile(join(box.directory, `files/${index}.png`), bytes);
     sums.set(`files/${index}.png`, sha256Of(bytes));
   }
-  const {stdout} = await box.run(['upload', ...sums.keys(), '-c', '4', '--ndjson']);
+  const {stdout} = await box.run(['upload', ...sums.keys(), '-c', '4', '--ndjson'], {timeout: 110_000});
   const lines = stdout
     .trimEnd()
     .split('\n')
@@ -37,14 +38,14 @@ async function limited(path: string, count: number) {
 experiment(
   'nginx limits requests with 503: unknown, never sent again, and 429 is named',
   async ({scale}) => {
-    const lines = await limited('limited-503', scale === 'long' ? 60 : 12);
+    const lines = await through('nginx', 'limited-503', scale === 'long' ? 60 : 12);
     const wrong = lines.filter(({status, error, stored}) =>
       status === 'uploaded'
         ? stored !== 1
         : status !== 'unknown' ||
           stored > 1 ||
           error?.status !== 503 ||
-          !error.hint?.includes('should answer 429'),
+          !error.hint?.includes('should return 429'),
     );
     const unknown = lines.filter(({status}) => status === 'unknown').length;
     if (unknown === 0) wrong.push(...lines);
@@ -57,7 +58,7 @@ experiment(
 experiment(
   'nginx limits requests with 429: each file is stored once',
   async ({scale}) => {
-    const lines = await limited('limited-429', scale === 'long' ? 60 : 12);
+    const lines = await through('nginx', 'limited-429', scale === 'long' ? 60 : 12);
     const wrong = lines.filter(({status, stored}) => status !== 'uploaded' || stored !== 1);
     const retries = lines.reduce((sum, {attempts}) => sum + attempts - 1, 0);
     if (retries === 0) wrong.push(...lines);
@@ -65,4 +66,18 @@ experiment(
     return {tried: lines.length, held: lines.length - wrong.length, broken, note: `${retries} retries`};
   },
   missingPeer('nginx'),
+);
+
+experiment(
+  'Varnish answers 503 with Retry-After for a service that has stored the file: unknown, stored once',
+  async ({scale}) => {
+    const slow = {at: (moment: string) => (moment === 'stored' ? pause(1_500) : undefined)};
+    const lines = await through('varnish', '', scale === 'long' ? 12 : 3, slow);
+    const wrong = lines.filter(
+      ({status, error, stored}) => status !== 'unknown' || error?.status !== 503 || stored !== 1,
+    );
+    const broken = wrong.map(line => JSON.stringify(line));
+    return {tried: lines.length, held: lines.length - wrong.length, broken};
+  },
+  missingPeer('varnish'),
 );

@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
-import type {AddressInfo} from 'node:net';
+import type {AddressInfo, Socket} from 'node:net';
 
 /** What a service has stored of one request. */
 export interface Stored {
@@ -35,6 +35,8 @@ export class KeepingServer implements Origin {
   readonly #server: Server;
   readonly #byKey = new Map<string, Stored>();
   #underWay = 0;
+  #port = 0;
+  readonly #sockets = new Set<Socket>();
 
   private constructor(options: KeepingOptions) {
     this.#options = options;
@@ -46,6 +48,10 @@ export class KeepingServer implements Origin {
         .finally(() => {
           this.#underWay -= 1;
         });
+    });
+    this.#server.on('connection', socket => {
+      this.#sockets.add(socket);
+      socket.on('close', () => this.#sockets.delete(socket));
     });
     this.#server.on('clientError', (_error, socket) => socket.destroy());
   }
@@ -74,6 +80,18 @@ export class KeepingServer implements Origin {
     while (this.isBusy) await new Promise(resolve => setTimeout(resolve, 2));
   }
 
+  /** Ends like a process that is killed: who is connected is cut off, and nobody listens. */
+  die(): void {
+    this.#port = (this.#server.address() as AddressInfo).port;
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Listens again, where it did before. */
+  async revive(): Promise<void> {
+    await new Promise<void>(resolve => this.#server.listen(this.#port, '127.0.0.1', resolve));
+  }
+
   async close(): Promise<Stored[]> {
     this.#server.close();
     await this.idle();
@@ -83,6 +101,10 @@ export class KeepingServer implements Origin {
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on('error', () => {});
+    if (request.method !== 'POST') {
+      response.writeHead(405).end();
+      return;
+    }
     await this.#options.at?.('begun', request);
     const hash = createHash('sha256');
     let size = 0;

@@ -1,10 +1,9 @@
-import {inject} from 'vitest';
 import {seeded} from '../support/seeded.ts';
-import {experiment} from './experiment.ts';
+import {experiment, onlyLong} from './experiment.ts';
 import {type Fault, FaultProxy} from './fault-proxy.ts';
 import {type FaultParameters, faults} from './faults.ts';
 import {KeepingServer} from './keeping-server.ts';
-import {missingPeer, type Peer, peerNames, startPeer} from './peers.ts';
+import {missingPeer, type Peer, startPeer} from './peers.ts';
 import {concurrently, Tally} from './tally.ts';
 import {compare, uniqueBytes, uploadBatch} from './verdicts.ts';
 
@@ -54,7 +53,7 @@ const all: Cell[] = chosen.flatMap(fault =>
   ),
 );
 
-for (const name of peerNames) {
+for (const name of ['nginx', 'haproxy', 'mitmproxy'] as const) {
   experiment(
     `through ${name}`,
     async ({scale, random}) => {
@@ -110,6 +109,6 @@ for (const name of peerNames) {
       }
     },
     // It takes seconds to start.
-    name === 'mitmproxy' && inject('scale') === 'short' ? 'only in the long form' : missingPeer(name),
+    (name === 'mitmproxy' ? onlyLong() : undefined) ?? missingPeer(name),
   );
 }

@@ -45,24 +45,69 @@ const mitmproxy = (places: Places, port: number) => [
   ['--set', `confdir=${places.DIR}`, '--certs', `*=${join(places.DIR, 'peer.pem')}`],
 ];
 
-/** How each of them is started; mitmproxy tells plain from TLS by itself, but listens on one port only. */
-const starts: Record<string, (places: Places) => Promise<[program: string, parameters: string[]][]>> = {
-  nginx: async places => [['nginx', ['-c', await configured('nginx.conf')(places)]]],
-  haproxy: async places => [['haproxy', ['-db', '-f', await configured('haproxy.cfg')(places)]]],
-  mitmproxy: async places =>
-    [places.PLAIN, places.TLS].map(port => ['mitmdump', mitmproxy(places, port).flat()]),
-};
+const varnish = async (places: Places) => [
+  ['-F', '-n', join(places.DIR, 'varnish'), '-j', 'none', '-s', 'malloc,16m'],
+  ['-a', `127.0.0.1:${places.PLAIN}`, '-f', await configured('varnish.vcl')(places)],
+];
 
-export const peerNames = Object.keys(starts);
+interface Start {
+  program: Program;
+  /** Of each process of it. */
+  parameters: (places: Places) => Promise<string[][]>;
+  isPlainOnly?: true;
+}
+
+/** How each of them is started; mitmproxy tells plain from TLS by itself, but listens on one port only. */
+const starts = {
+  nginx: {
+    program: 'nginx',
+    parameters: async places => [['-c', await configured('nginx.conf')(places)]],
+  },
+  haproxy: {
+    program: 'haproxy',
+    parameters: async places => [['-db', '-f', await configured('haproxy.cfg')(places)]],
+  },
+  mitmproxy: {
+    program: 'mitmdump',
+    parameters: async places => [places.PLAIN, places.TLS].map(port => mitmproxy(places, port).flat()),
+  },
+  caddy: {
+    program: 'caddy',
+    parameters: async places => [
+      ['run', '--adapter', 'caddyfile', '--config', await configured('Caddyfile')(places)],
+    ],
+  },
+  varnish: {
+    program: 'varnishd',
+    parameters: async places => [(await varnish(places)).flat()],
+    isPlainOnly: true,
+  },
+  'nginx that closes': {
+    program: 'nginx',
+    parameters: async places => [['-c', await configured('closing-nginx.conf')(places)]],
+    isPlainOnly: true,
+  },
+  'Apache that closes': {
+    program: 'apache2',
+    parameters: async places => [['-X', '-f', await configured('closing-apache.conf')(places)]],
+    isPlainOnly: true,
+  },
+  'haproxy that refuses': {
+    program: 'haproxy',
+    parameters: async places => [['-db', '-f', await configured('early-haproxy.cfg')(places)]],
+    isPlainOnly: true,
+  },
+} satisfies Record<string, Start>;
+
+export type PeerName = keyof typeof starts;
 
 /** Why a peer cannot be tried here, or undefined. */
-export function missingPeer(name: string): string | undefined {
-  const program = (name === 'mitmproxy' ? 'mitmdump' : name) as Program;
-  return whatIsMissing([program]);
+export function missingPeer(name: PeerName): string | undefined {
+  return whatIsMissing([starts[name].program]);
 }
 
 /** Starts a peer before an origin, for the current test. */
-export async function startPeer(name: string, origin: string): Promise<Peer> {
+export async function startPeer(name: PeerName, origin: string): Promise<Peer> {
   const directory = await temporaryDirectory();
   // nginx gives up root's rights, and keeps long bodies here.
   await chmod(directory, 0o711);
@@ -77,13 +122,13 @@ export async function startPeer(name: string, origin: string): Promise<Peer> {
   await writeFile(join(directory, 'peer.pem'), `${pems.private}\n${pems.cert}`);
   const [plain, tls] = (await freePorts(2)) as [number, number];
   const places = {DIR: directory, PLAIN: plain, TLS: tls, ORIGIN: Number(new URL(origin).port)};
-  const start = starts[name] as (places: Places) => Promise<[string, string[]][]>;
-  for (const [program, parameters] of await start(places)) {
+  const start: Start = starts[name];
+  for (const parameters of await start.parameters(places)) {
     const env = {...process.env, HOME: directory};
-    const child = spawn(program, parameters, {stdio: 'ignore', env});
+    const child = spawn(start.program, parameters, {stdio: 'ignore', env});
     onTestFinished(() => ended(child));
   }
-  await Promise.all([plain, tls].map(listening));
+  await Promise.all((start.isPlainOnly ? [plain] : [plain, tls]).map(listening));
   return {
     plainUrl: `http://127.0.0.1:${plain}`,
     tlsUrl: `https://127.0.0.1:${tls}`,

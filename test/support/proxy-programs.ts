@@ -1,0 +1,123 @@
+import {chmod, mkdir, writeFile} from 'node:fs/promises';
+import {connect} from 'node:net';
+import {join} from 'node:path';
+import {execa} from 'execa';
+import {onTestFinished} from 'vitest';
+import {freePorts} from './free-ports.ts';
+import {type Program, whatIsMissing} from './installed.ts';
+import {temporaryDirectory} from './media.ts';
+
+/** A forward proxy that others made. */
+export interface ProxyProgram {
+  name: 'squid' | 'tinyproxy';
+  password: string;
+  /** Writes what it needs into the directory; returns its command. It takes media.test for 127.0.0.1. */
+  prepare(directory: string, port: number, login: boolean): Promise<string[]>;
+}
+
+export const user = 'me';
+
+export const squid: ProxyProgram = {
+  name: 'squid',
+  password: 'tr:ick@y/100%',
+  async prepare(directory, port, login) {
+    const [helper, hosts, file] = ['login.sh', 'hosts', 'squid.conf'].map(name => join(directory, name));
+    // A line each login; the percent sign is encoded.
+    const expected = `${user} ${squid.password.replace('%', '%25')}`;
+    const script = `while read -r line; do [ "$line" = '${expected}' ] && echo OK || echo ERR; done\n`;
+    await writeFile(helper as string, script);
+    await writeFile(hosts as string, '127.0.0.1 media.test\n');
+    const auth = `auth_param basic program /bin/sh ${helper}
+auth_param basic realm test
+acl known proxy_auth REQUIRED
+http_access deny !known
+`;
+    await writeFile(
+      file as string,
+      `http_port 127.0.0.1:${port}
+hosts_file ${hosts}
+${login ? auth : ''}http_access allow localhost
+http_access deny all
+cache deny all
+cache_mem 0
+memory_cache_shared off
+pid_filename none
+access_log none
+cache_log ${join(directory, 'log')}
+coredump_dir ${directory}
+pinger_enable off
+shutdown_lifetime 0 seconds
+`,
+    );
+    return ['squid', '-N', '-f', file as string];
+  },
+};
+
+export const tinyproxy: ProxyProgram = {
+  name: 'tinyproxy',
+  // Its settings take no other characters.
+  password: 'tr-ick.y_100',
+  async prepare(directory, port, login) {
+    // It knows no hosts file of its own, so it asks a squid without login for the connection.
+    const [upstream = 0] = await freePorts(1);
+    await mkdir(join(directory, 'upstream'));
+    await startDaemon(squid, join(directory, 'upstream'), upstream, false);
+    const file = join(directory, 'tinyproxy.conf');
+    await writeFile(
+      file,
+      `Port ${port}
+Listen 127.0.0.1
+Allow 127.0.0.1
+Timeout 20
+Upstream http 127.0.0.1:${upstream}
+${login ? `BasicAuth ${user} ${tinyproxy.password}\n` : ''}LogFile "${join(directory, 'log')}"
+`,
+    );
+    return ['tinyproxy', '-d', '-c', file];
+  },
+};
+
+async function startDaemon(proxy: ProxyProgram, directory: string, port: number, login: boolean) {
+  // Started by root they go on as somebody else, who writes a log here.
+  await chmod(directory, 0o777);
+  const [program = '', ...parameters] = await proxy.prepare(directory, port, login);
+  const daemon = execa(program, parameters, {
+    reject: false,
+    all: true,
+    timeout: 60_000,
+  });
+  onTestFinished(async () => {
+    daemon.kill();
+    await daemon;
+  });
+  let ended: string | undefined;
+  void daemon.then(({all}) => {
+    ended = all;
+  });
+  while (!(await accepts(port))) {
+    if (ended !== undefined) throw new Error(`${proxy.name} did not start: ${ended}`);
+  }
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => setTimeout(resolve, 20, false));
+  });
+}
+
+/** Why it cannot be tried here, or undefined. */
+export function missingProxy({name}: ProxyProgram): string | undefined {
+  const programs: Program[] = name === 'squid' ? ['squid'] : [name, 'squid'];
+  return whatIsMissing(programs);
+}
+
+/** Starts a proxy for the current test, with or without a login; returns its host and port. */
+export async function startProxy(proxy: ProxyProgram, login = false): Promise<string> {
+  const [port = 0] = await freePorts(1);
+  await startDaemon(proxy, await temporaryDirectory(), port, login);
+  return `127.0.0.1:${port}`;
+}
