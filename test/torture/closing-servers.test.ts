@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {onTestFinished} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {whatIsMissing} from '../support/installed.ts';
-import {fixture} from '../support/media.ts';
+import {fixture, type Sandbox} from '../support/media.ts';
 import {someRecord} from '../support/scripted-server.ts';
 import {startGo} from './early-servers.ts';
 import {experiment, onlyLong} from './experiment.ts';
@@ -52,12 +52,18 @@ const kinds: [string, string, string, (socket: Socket) => void][] = [
   ['says Connection: close', '1.1', 'Connection: close\r\n', socket => socket.end()],
 ];
 
-/** Uploads so many files; expects that at most as many are unknown as are sent at a time, and none has failed. */
-async function uploadTo(url: string, count: number) {
+/** A sandbox with so many files in `files`. */
+async function withFiles(url: string, count: number): Promise<Sandbox> {
   const box = await sandboxFor(url);
   await mkdir(join(box.directory, 'files'));
-  for (let index = 0; index < count; index += 1)
+  for (let index = 1; index <= count; index += 1)
     await copyFile(fixture('favicon.ico'), join(box.directory, `files/${index}.ico`));
+  return box;
+}
+
+/** Uploads so many files; expects that at most as many are unknown as are sent at a time, and none has failed. */
+async function uploadTo(url: string, count: number) {
+  const box = await withFiles(url, count);
   const {stderr} = await box.run(['upload', '-r', 'files', '-c', String(workers), '--format', 'id']);
   // Progress, if it took long, has the same form.
   const summary = stderr.trimEnd().split('\n').at(-1) ?? '';
@@ -88,7 +94,7 @@ for (const name of ['nginx that closes', 'Apache that closes'] as const) {
 
 /** Uploads files one after the other, each about so long after the answer to the last; how many were uploaded. */
 async function withGaps(url: string, count: number, gapMs: () => number): Promise<number> {
-  const box = await sandboxFor(url);
+  const box = await withFiles(url, count);
   const upload = box.start(['upload', '-c', '1', '--files-from', '-', '--ndjson'], {
     stdin: 'pipe',
     timeout: 120_000,
@@ -96,7 +102,7 @@ async function withGaps(url: string, count: number, gapMs: () => number): Promis
   let [uploaded, fed, done] = [0, 0, 0];
   const feed = () => {
     fed += 1;
-    if (fed <= count) upload.stdin?.write(`${fixture('favicon.ico')}\n`);
+    if (fed <= count) upload.stdin?.write(`files/${fed}.ico\n`);
     else upload.stdin?.end();
   };
   // It begins when it knows whether there are several.
@@ -119,7 +125,8 @@ experiment(
     const [streams, each] = [8, 30];
     let held = 0;
     await concurrently(Array(streams).keys(), streams, async () => {
-      held += await withGaps(url, each, () => 985 + 18 * random());
+      const uploaded = await withGaps(url, each, () => 985 + 18 * random());
+      held += uploaded;
     });
     return {tried: streams * each, held};
   },

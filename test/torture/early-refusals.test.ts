@@ -68,8 +68,8 @@ async function seen(box: Sandbox, url: string, names: string[], status: number) 
 for (const {name, missing, start} of servers) {
   experiment(
     `${name} answers 401 or 413 before it has the body, and closes: seen as often as by curl`,
-    async ({scale}) => {
-      const count = scale === 'long' ? 50 : 4;
+    async () => {
+      const count = 50;
       const broken: string[] = [];
       const notes: string[] = [];
       for (const status of [401, 413]) {
@@ -81,7 +81,7 @@ for (const {name, missing, start} of servers) {
       }
       return {tried: 2 * count, held: 2 * count - broken.length, broken, note: notes.join('; ')};
     },
-    missing ?? whatIsMissing(['curl']) ?? (name === 'haproxy' ? undefined : onlyLong()),
+    missing ?? whatIsMissing(['curl']) ?? onlyLong(),
   );
 
   experiment(
