@@ -13,7 +13,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [directory = 'dist'] = process.argv.slice(2);
 
 /** Packages that are not bundled, since they contain machine code. */
-const external = ['@napi-rs/keyring'];
+const external = ['@napi-rs/keyring', 'sharp'];
 /** Packages that every command needs, or that are too small for a separate file. */
 const packagesWithin = ['commander'];
 /** Large modules that few runs need. Nothing in them may throw or catch a MediaError. */
@@ -169,7 +169,11 @@ const commonjs = {
   banner: {js: "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;"},
 };
 // The program that reads uploaded media runs as a separate process.
-const programs = ['src/main.ts', 'src/embedded/media/probe-child.ts'];
+const programs = [
+  'src/main.ts',
+  'src/embedded/media/probe-child.ts',
+  'src/embedded/media/thumbnail-child.ts',
+];
 const main = await build({...commonjs, entryNames: '[name]', entryPoints: programs});
 // The program that uses the keychain runs as a separate process.
 const modules = {index: 'src/index.ts', 'keychain-child': 'src/settings/keychain-child.ts'};

@@ -18,6 +18,7 @@ const missing = [
   'bin/media.js',
   'bin/package.json',
   'dist/main.cjs',
+  'dist/thumbnail-child.cjs',
   'dist/assets/page.css',
   'dist/assets/page.js',
   'dist/help.txt',

@@ -85,6 +85,7 @@ function start(port: number, dataDirectory: string, {host, report}: Invocation) 
   const options: ServiceOptions = {
     port,
     dataDirectory,
+    thumbnails: true,
     clock: host.clock,
     onRequest: ({method, path, status, bytes, elapsedMs}) =>
       report.note(`${method} ${path} ${status} ${bytes} B ${Math.round(elapsedMs)} ms`),

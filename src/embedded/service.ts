@@ -30,6 +30,8 @@ export interface ServiceOptions {
   deniedStatus?: 403 | 404;
   /** Whether the service supports and announces Idempotency-Key; default true. */
   idempotency?: boolean;
+  /** Whether records get thumbnails, where sharp is installed; default false, since its start takes a moment. */
+  thumbnails?: boolean;
   clock?: Clock;
   /** How slowly requests may arrive; missing parts have defaults. */
   pace?: Partial<BodyPace>;
@@ -104,6 +106,7 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
     sessions,
     entries: new IdempotencyEntries(store, clock),
     idempotency: options.idempotency ?? true,
+    thumbnails: options.thumbnails ?? false,
     deniedStatus: options.deniedStatus ?? 403,
     clock,
     pace: {...defaultPace, ...options.pace},

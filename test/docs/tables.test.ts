@@ -19,7 +19,7 @@ const sources = ['src', 'bin'].flatMap(directory =>
 
 /** Variables that tell the program where it runs, and that nobody sets for it. */
 const surroundings = [
-  ...['TERM', 'TERM_PROGRAM', 'TMUX', 'WT_SESSION', 'VTE_VERSION', 'KONSOLE_VERSION'],
+  ...['PATH', 'TERM', 'TERM_PROGRAM', 'TMUX', 'WT_SESSION', 'VTE_VERSION', 'KONSOLE_VERSION'],
   ...['DISPLAY', 'WAYLAND_DISPLAY', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'],
   ...['APPDATA', 'LOCALAPPDATA'],
   ...['GITHUB_ACTIONS', 'GITHUB_OUTPUT', 'GITHUB_STEP_SUMMARY'],

@@ -30,18 +30,39 @@ const messages: Readonly<Record<number, string>> = {
 export async function sendFile(exchange: Exchange, service: Service, id: string): Promise<void> {
   const stored = await service.store.find(id);
   if (stored === undefined) throw new Refusal(404, 'There is no such file.');
-  const {request, response} = exchange;
+  const {contentType, sha256} = stored;
   const headers = {
-    ...exchange.commonHeaders,
-    ...inertHeaders,
-    'Content-Type': stored.contentType,
-    'Content-Disposition': dispositionOf(stored.contentType),
-    ETag: `"${stored.sha256}"`,
+    'Content-Type': contentType,
+    'Content-Disposition': dispositionOf(contentType),
+    ETag: `"${sha256}"`,
   };
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  await sendStored(exchange, service.store.filesDirectory, stored.id, headers);
+}
+
+/** GET and HEAD of /thumbnails/<id>.webp: the same of a thumbnail. */
+export async function sendThumbnail(exchange: Exchange, service: Service, id: string): Promise<void> {
+  const stored = await service.store.find(id);
+  if (stored?.thumbnail === undefined) throw new Refusal(404, 'There is no such thumbnail.');
+  const headers = {
+    'Content-Type': 'image/webp',
+    'Content-Disposition': 'inline',
+    ETag: `"${stored.sha256}-320"`,
+  };
+  await sendStored(exchange, service.store.thumbnailsDirectory, `${stored.id}.webp`, headers);
+}
+
+async function sendStored(
+  exchange: Exchange,
+  directory: string,
+  name: string,
+  described: Readonly<Record<string, string>>,
+): Promise<void> {
+  const {request, response} = exchange;
+  const headers = {...exchange.commonHeaders, ...inertHeaders, ...described};
+  for (const [field, value] of Object.entries(headers)) response.setHeader(field, value);
   await new Promise<void>((resolve, reject) => {
     response.once('close', resolve);
-    send(request, stored.id, {root: service.store.filesDirectory, index: false, cacheControl: false})
+    send(request, name, {root: directory, index: false, cacheControl: false})
       .on('stream', (stream: NodeJS.ReadableStream) => {
         stream.on('data', (chunk: Buffer) => {
           exchange.sent += chunk.length;

@@ -2,7 +2,7 @@ import type {Exchange} from '../exchange/exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {respondJson} from '../exchange/respond.ts';
 import type {Service} from './context.ts';
-import {sendFile} from './files.ts';
+import {sendFile, sendThumbnail} from './files.ts';
 import {upload} from './upload.ts';
 
 /** Sends the response to a request, or rejects with the refusal to send. */
@@ -13,6 +13,9 @@ export function routeOf({path, method}: Exchange): Route {
   if (path === '/v1/media/upload') return allow(method, ['POST'], upload);
   if (path === '/graphql') return allow(method, ['GET', 'POST'], lazyGraphql);
   if (path === '/') return allow(method, ['GET', 'HEAD'], describe);
+  const thumbnail = /^\/thumbnails\/([^/]+)\.webp$/.exec(path)?.[1];
+  if (thumbnail !== undefined)
+    return allow(method, ['GET', 'HEAD'], (exchange, service) => sendThumbnail(exchange, service, thumbnail));
   const id = /^\/files\/([^/]+)$/.exec(path)?.[1];
   if (id === undefined) throw new Refusal(404, 'There is nothing here.');
   return allow(method, ['GET', 'HEAD'], (exchange, service) => sendFile(exchange, service, id));

@@ -6,6 +6,7 @@ import {ClientGone, Refusal} from '../exchange/refusal.ts';
 import {respondJson} from '../exchange/respond.ts';
 import {watchPace} from '../exchange/watch-pace.ts';
 import {prober} from '../media/prober.ts';
+import {thumbnailer} from '../media/thumbnailer.ts';
 import {parseIdempotencyKey} from '../store/idempotency.ts';
 import {ownerOf} from '../store/keys.ts';
 import {mediaRecord, type StoredRecord} from '../store/store.ts';
@@ -90,6 +91,7 @@ async function store(
   entryName: string | undefined,
 ): Promise<StoredRecord> {
   const path = service.store.temporaryPath();
+  const thumbnail = service.store.temporaryPath();
   // Started now, so that it is ready when the body has arrived.
   prober.prepare(contentType);
   try {
@@ -100,7 +102,10 @@ async function store(
       const earlier = await service.entries.recordOf(entryName, fingerprint);
       if (earlier !== undefined) return earlier;
     }
-    const facts = await prober.probe({path, contentType});
+    const [facts, hasThumbnail] = await Promise.all([
+      prober.probe({path, contentType}),
+      service.thumbnails && thumbnailer.make({path, target: thumbnail, contentType}),
+    ]);
     let id = service.store.newId();
     if (entryName !== undefined) id = await service.entries.claim(entryName, id, fingerprint);
     const record: StoredRecord = {
@@ -112,11 +117,14 @@ async function store(
       sha256: received.sha256,
       createdAt: new Date(exchange.clock.now()).toISOString(),
       ...facts,
+      ...(hasThumbnail ? {thumbnail: true} : {}),
     };
-    await service.store.commit(record, path, () => throwFailure(exchange));
+    const paths = {file: path, thumbnail: hasThumbnail ? thumbnail : undefined};
+    await service.store.commit(record, paths, () => throwFailure(exchange));
     return record;
   } finally {
     await rm(path, {force: true});
+    if (service.thumbnails) await rm(thumbnail, {force: true});
   }
 }
 

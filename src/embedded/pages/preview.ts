@@ -8,8 +8,11 @@ const shown = /^image\/(?:png|apng|jpe?g|gif|webp|avif|svg\+xml|bmp|x-icon|vnd\.
 /** A larger image is not loaded for a small picture of it. */
 const largestOriginal = 2_000_000;
 
-/** A small picture of a medium: the image itself if it is small, else its format in words. */
+/** A small picture of a medium: its thumbnail, or the image itself if it is small, or else its format in words. */
 export function preview(record: StoredRecord): Html {
+  if (record.thumbnail) {
+    return html`<img src="/thumbnails/${record.id}.webp" alt="${factsText(record)}" loading="lazy" decoding="async">`;
+  }
   if (isShown(record) && record.size <= largestOriginal) {
     return html`<img src="/files/${record.id}" alt="${factsText(record)}" loading="lazy" decoding="async">`;
   }

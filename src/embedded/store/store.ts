@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {defined} from '../../lib/defined.ts';
 import {openDirectory, syncDirectory} from '../../lib/files/sync-directory.ts';
-import {isCount, isSha256, isString, matching, oneOf, type Shape} from '../../lib/shape.ts';
+import {isCount, isSha256, isString, matching, oneOf, optional, type Shape} from '../../lib/shape.ts';
 import type {MediaRecord} from '../../service/record.ts';
 import {factsShape, type MediaFacts} from '../media/media-facts.ts';
 import {claimName, renameDurably, writeDurably} from './durable.ts';
@@ -22,6 +22,8 @@ export interface StoredRecord extends MediaFacts {
   readonly sha256: string;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
+  /** Whether there is a thumbnail. */
+  readonly thumbnail?: true;
 }
 
 const recordShape: Shape<StoredRecord> = {
@@ -32,6 +34,7 @@ const recordShape: Shape<StoredRecord> = {
   size: isCount,
   sha256: isSha256,
   createdAt: isString,
+  thumbnail: optional(oneOf(true)),
   ...factsShape,
 };
 
@@ -54,12 +57,13 @@ export async function identityIn(dataDirectory: string): Promise<string | undefi
 }
 
 /**
- * The data directory: bytes are in `files/<id>`, records in `records/<id>.json`, uncommitted files in `temporary/`. Nothing
+ * The data directory: bytes are in `files/<id>`, thumbnails in `thumbnails/<id>.webp`, records in `records/<id>.json`, uncommitted files in `temporary/`. Nothing
  * is cached in memory, since two processes may share a directory.
  */
 export class Store {
   readonly dataDirectory: string;
   readonly filesDirectory: string;
+  readonly thumbnailsDirectory: string;
   readonly idempotencyDirectory: string;
   readonly #recordsDirectory: string;
   readonly #temporaryDirectory: string;
@@ -69,6 +73,7 @@ export class Store {
   constructor(dataDirectory: string, clock: Clock) {
     this.dataDirectory = dataDirectory;
     this.filesDirectory = join(dataDirectory, 'files');
+    this.thumbnailsDirectory = join(dataDirectory, 'thumbnails');
     this.idempotencyDirectory = join(dataDirectory, 'idempotency');
     this.#recordsDirectory = join(dataDirectory, 'records');
     this.#temporaryDirectory = join(dataDirectory, 'temporary');
@@ -81,6 +86,7 @@ export class Store {
     for (const directory of [
       this.dataDirectory,
       this.filesDirectory,
+      this.thumbnailsDirectory,
       this.idempotencyDirectory,
       this.#recordsDirectory,
       this.#temporaryDirectory,
@@ -145,10 +151,14 @@ export class Store {
   }
 
   /**
-   * Commits an upload: first its bytes, then `lastCheck`, then the rename of the record file, which is the commit itself. If
+   * Commits an upload: first its bytes and its thumbnail, then `lastCheck`, then the rename of the record file, which is the commit itself. If
    * it rejects before the commit, nothing is left behind.
    */
-  async commit(record: StoredRecord, temporaryPath: string, lastCheck: () => void): Promise<void> {
+  async commit(
+    record: StoredRecord,
+    paths: {file: string; thumbnail?: string | undefined},
+    lastCheck: () => void,
+  ): Promise<void> {
     const recordDraft = this.temporaryPath();
     const filePath = this.filePath(record.id);
     // After the commit, the upload must not be refused for lack of a file descriptor.
@@ -156,7 +166,8 @@ export class Store {
     const records = await openDirectory(this.#recordsDirectory);
     try {
       await writeDurably(recordDraft, `${JSON.stringify(record)}\n`);
-      await renameDurably(temporaryPath, filePath);
+      await renameDurably(paths.file, filePath);
+      if (paths.thumbnail !== undefined) await renameDurably(paths.thumbnail, this.#thumbnailPath(record.id));
       lastCheck();
       await rename(recordDraft, this.#recordPath(record.id));
       isCommitted = true;
@@ -165,7 +176,7 @@ export class Store {
       if (isCommitted) throw error;
       await rm(recordDraft, {force: true});
       // Another process may have committed the same ID from the same idempotency entry; then the bytes belong to it.
-      if ((await this.find(record.id)) === undefined) await rm(filePath, {force: true});
+      if ((await this.find(record.id)) === undefined) await this.#removeFiles(record.id);
       throw error;
     } finally {
       await records.close();
@@ -177,7 +188,16 @@ export class Store {
     if (!isRecordId(id)) return;
     await rm(this.#recordPath(id), {force: true});
     await syncDirectory(this.#recordsDirectory);
+    await this.#removeFiles(id);
+  }
+
+  async #removeFiles(id: string): Promise<void> {
     await rm(this.filePath(id), {force: true});
+    await rm(this.#thumbnailPath(id), {force: true});
+  }
+
+  #thumbnailPath(id: string): string {
+    return join(this.thumbnailsDirectory, `${id}.webp`);
   }
 
   #recordPath(id: string): string {
@@ -197,6 +217,7 @@ export function mediaRecord(stored: StoredRecord, baseUrl: string): MediaRecord 
     imageType: stored.imageType,
     fileUrl: url,
     duration: stored.duration,
+    thumbnailUrl: stored.thumbnail && `${baseUrl}/thumbnails/${stored.id}.webp`,
     size: stored.size,
   });
 }

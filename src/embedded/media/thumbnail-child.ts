@@ -1,0 +1,82 @@
+import {execFile} from 'node:child_process';
+import {open} from 'node:fs/promises';
+import {createInterface} from 'node:readline';
+import type {Sharp} from 'sharp';
+import {systemHost} from '../../host.ts';
+import {parseObject} from '../../lib/json.ts';
+import {hasShape, isString, type Shape} from '../../lib/shape.ts';
+import type {ThumbnailRequest} from './thumbnailer.ts';
+
+const longestEdge = 320;
+const ffmpegLimits = {milliseconds: 8_000, outputBytes: 64 * 1024 * 1024, allocation: 256 * 1024 * 1024};
+
+/** Pictures; sharp would also draw SVG, which may ask for much more than it shows. */
+const pictureFormats = ['jpeg', 'png', 'webp', 'gif', 'tiff', 'heif', 'avif'];
+
+/** Containers of video; ffmpeg knows playlists too, which open other files. */
+const videoFormats = 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,asf,ogg';
+
+const requestShape: Shape<ThumbnailRequest> = {path: isString, target: isString, contentType: isString};
+
+void serve();
+
+/** Makes thumbnails, a request each line, and answers each with a line, in the same order, until standard input ends. */
+async function serve(): Promise<void> {
+  const {stdin, stdout, onEndSignal} = systemHost();
+  // A terminal sends Ctrl-C to this process too; the service may still need it for uploads that have arrived.
+  onEndSignal(() => {});
+  for await (const line of createInterface({input: stdin})) {
+    const request = parseObject(line) ?? {};
+    const isMade = hasShape(request, requestShape) && (await make(request).catch(() => false));
+    stdout.write(`${JSON.stringify({isMade})}\n`);
+  }
+}
+
+async function make({path, target, contentType}: ThumbnailRequest): Promise<boolean> {
+  const {default: sharp} = await import('sharp');
+  const input = contentType.startsWith('video/') ? await posterFrame(path) : path;
+  const picture: Sharp = sharp(input, {failOn: 'error'});
+  const {format} = await picture.metadata();
+  if (!pictureFormats.includes(format ?? '')) return false;
+  const bytes = await picture
+    .rotate()
+    .resize(longestEdge, longestEdge, {fit: 'inside', withoutEnlargement: true})
+    .webp()
+    .toBuffer();
+  const handle = await open(target, 'wx', 0o600);
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  return true;
+}
+
+/** A picture that stands for the beginning of a video, as PNG. */
+function posterFrame(path: string): Promise<Buffer> {
+  const parameters = [
+    ...['-v', 'error', '-nostdin', '-max_alloc', String(ffmpegLimits.allocation), '-threads', '1'],
+    ...['-protocol_whitelist', 'file', '-format_whitelist', videoFormats, '-i', `file:${path}`],
+    // The first picture is often black.
+    ...['-an', '-sn', '-dn', '-vf', 'thumbnail=24', '-frames:v', '1'],
+    ...['-c:v', 'png', '-f', 'image2pipe', 'pipe:1'],
+  ];
+  return new Promise((resolve, reject) => {
+    execFile(
+      'ffmpeg',
+      parameters,
+      {
+        encoding: 'buffer',
+        timeout: ffmpegLimits.milliseconds,
+        killSignal: 'SIGKILL',
+        maxBuffer: ffmpegLimits.outputBytes,
+        windowsHide: true,
+      },
+      (error, stdout) => {
+        if (error === null) resolve(stdout);
+        else reject(error);
+      },
+    );
+  });
+}
