@@ -11,6 +11,9 @@ function sharedSeed(): Buffer {
   return seed;
 }
 
+/** Reused for each text: most are short. */
+const scratch = new Uint8Array(512);
+
 /**
  * A digest of 64 bits that distinguishes texts within this process. Its seed is secret, so nobody can construct a
  * collision.
@@ -23,13 +26,7 @@ export class Digest {
   /** Computes the digest of texts in this order; it is in `a` and `b` until the next call. */
   of(...texts: readonly string[]): this {
     this.begin();
-    for (const text of texts) {
-      const isWide = beyondBytes.test(text);
-      const bytes = Buffer.from(text, isWide ? 'utf16le' : 'latin1');
-      this.addBytes(bytes, 0, bytes.length);
-      // Distinguishes it from the text whose characters are these bytes.
-      if (isWide) this.addBytes(bytes, 0, 0);
-    }
+    for (const text of texts) this.#addText(text);
     return this.end();
   }
 
@@ -56,14 +53,31 @@ export class Digest {
     this.b = nextB(a, b, unit);
   }
 
+  #addText(text: string): void {
+    const {length} = text;
+    let units = length > scratch.length ? 0xffff : 0;
+    for (let at = 0; at < length && units <= 0xff; at += 1) {
+      const unit = text.charCodeAt(at);
+      scratch[at] = unit;
+      units |= unit;
+    }
+    if (units <= 0xff) {
+      this.addBytes(scratch, 0, length);
+      return;
+    }
+    const isWide = /[^\0-\xff]/.test(text);
+    const bytes = Buffer.from(text, isWide ? 'utf16le' : 'latin1');
+    this.addBytes(bytes, 0, bytes.length);
+    // Distinguishes it from the text whose characters are these bytes.
+    if (isWide) this.addBytes(bytes, 0, 0);
+  }
+
   end(): this {
     this.a = mixed(this.a ^ this.b);
     this.b = mixed(this.b ^ this.a);
     return this;
   }
 }
-
-const beyondBytes = /[^\0-\xff]/;
 
 function nextA(a: number, b: number, unit: number): number {
   return (Math.imul(rotated(a ^ Math.imul(rotated(unit, 15), 0xab0e9789), 19) + b, 5) + 0x561ccd1b) | 0;
