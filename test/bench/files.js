@@ -30,17 +30,28 @@ export function filmOf(path, size, {sparse = false} = {}) {
   return path;
 }
 
-/** A directory of pictures of that many bytes each, a thousand to a directory below it. */
+/** A directory of pictures of that many bytes each, no two alike, a thousand to a directory below it. */
 export function picturesIn(directory, count, size) {
-  if (existsSync(join(directory, 'made'))) return join(directory, 'pictures');
+  const mark = join(directory, 'made, no two alike');
+  if (existsSync(mark)) return join(directory, 'pictures');
   const bytes = Buffer.concat([picture, Buffer.alloc(Math.max(0, size - picture.length))]).subarray(0, size);
   for (let number = 0; number < count; number += 1) {
     const below = join(directory, 'pictures', String(Math.floor(number / 1000)).padStart(4, '0'));
     if (number % 1000 === 0) mkdirSync(below, {recursive: true});
+    // A journal would know the second of two equal ones.
+    bytes.writeUInt32LE(number, size - 4);
     writeFileSync(join(below, `${String(number % 1000).padStart(4, '0')}.gif`), bytes);
   }
-  writeFileSync(join(directory, 'made'), '');
+  writeFileSync(mark, '');
   return join(directory, 'pictures');
+}
+
+/** Writes a picture that was never there before. */
+export function newPicture(path) {
+  const bytes = Buffer.alloc(3000);
+  picture.copy(bytes);
+  bytes.writeBigUInt64LE(process.hrtime.bigint(), bytes.length - 8);
+  writeFileSync(path, bytes);
 }
 
 /** How long the disk takes to make a short write durable, in milliseconds; the middle of many. */
