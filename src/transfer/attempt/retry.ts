@@ -119,10 +119,13 @@ export class RetryBudget {
   }
 }
 
+/** About 31 years: any longer time is as good as this. */
+const longestSeconds = 999_999_999;
+
 /** Parses Retry-After (RFC 9110, section 10.2.3) into milliseconds from `now`; undefined if it is malformed. */
 export function parseRetryAfter(value: string, now: number): number | undefined {
   const text = value.trim();
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  if (/^\d+$/.test(text)) return Math.min(Number(text), longestSeconds) * 1000;
   if (!/^[A-Z][a-z]+,? /.test(text)) return undefined;
   // Of the three date formats, only asctime's omits the zone, which is GMT (RFC 9110, section 5.6.7).
   const date = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
