@@ -85,7 +85,8 @@ const phases: Record<
         count += 1;
         connection.answer(200, record);
       });
-      const parameters = [photo, fixture('photo.jpg'), fixture('photo.gif'), '-c', '1', '--json'];
+      const names = ['photo.png', 'photo.jpg', 'photo.gif', 'photo.webp', 'photo.bmp', 'photo.heic'];
+      const parameters = [...names.map(fixture), '-c', '1', '--json'];
       // The first record has filled the pipe by the time that the second file has come.
       return {box: await sandboxFor(url), parameters, reached: () => eventually(() => count > 1)};
     },

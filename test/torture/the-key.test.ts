@@ -229,12 +229,12 @@ experiment('the key: crashes, failures to connect, proxies, and a service that i
     for (const socket of silent) socket.destroy();
   });
   const box = await sandbox({MEDIA_BASE_URL: `http://${silence}`, MEDIA_API_KEY: key});
-  for (const [name, script] of Object.entries(crashes)) {
+  const crash = async ([name, script]: [string, string]) => {
     const env = {...box.env, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}`};
     const {stdout, stderr, exitCode} = await box.run(['upload', '-v', photo], {env});
     expect(exitCode, name).not.toBe(0);
     check(name, stdout + stderr, key);
-  }
+  };
   const failures: Commands = {
     'a host that is none': [
       'upload',
@@ -267,13 +267,19 @@ experiment('the key: crashes, failures to connect, proxies, and a service that i
       '--json',
     ],
   };
-  for (const [name, parameters] of Object.entries(failures)) {
+  const fail = async ([name, parameters]: [string, readonly string[]]) => {
     const {stdout, stderr, exitCode} = await box.run(parameters);
     expect(exitCode, name).not.toBe(0);
     check(name, stdout + stderr, key);
-  }
-  for (const [name, text] of await throughProxy()) check(name, text, proxyCanary);
-  for (const [name, text, ownKey] of await wellService()) check(name, text, ownKey);
+  };
+  const [proxied, well] = await Promise.all([
+    throughProxy(),
+    wellService(),
+    ...Object.entries(crashes).map(crash),
+    ...Object.entries(failures).map(fail),
+  ]);
+  for (const [name, text] of proxied) check(name, text, proxyCanary);
+  for (const [name, text, ownKey] of well) check(name, text, ownKey);
   return {tried, held: tried - broken.length, broken};
 });
 
@@ -341,8 +347,9 @@ async function wellService(): Promise<[string, string | Buffer, string][]> {
   const found: [string, string | Buffer, string][] = [];
   for (const [name, parameters] of Object.entries(commands)) {
     // A login would be refused beside the environment's key.
-    const env = name === 'login' ? {...box.env, MEDIA_API_KEY: undefined} : box.env;
-    const {stdout, stderr, exitCode} = await box.run(parameters, {stdin: 'pipe', input: `${key}\n`, env});
+    const env = {...box.env, MEDIA_API_KEY: undefined};
+    const options = name === 'login' ? {stdin: 'pipe' as const, input: `${key}\n`, env} : {};
+    const {stdout, stderr, exitCode} = await box.run(parameters, options);
     expect(exitCode, `${name}: ${stderr}`).toBe(0);
     found.push([name, stdout + stderr, key]);
   }
