@@ -60,9 +60,10 @@ async function change(setting: string, way: string): Promise<string[]> {
 }
 
 experiment('settings of one service: none reaches another, in any way of changing to it', async ({scale}) => {
-  const all = Object.keys(ofService).flatMap(setting =>
-    Object.keys(ways).map(way => [setting, way] as const),
-  );
+  const all = Object.keys(ofService)
+    .flatMap(setting => Object.keys(ways).map(way => [setting, way] as const))
+    // A login beside a key-command is refused, so that the service stays as it is.
+    .filter(([setting, way]) => setting !== 'key-command' || way !== 'login --base-url');
   const trials = scale === 'long' ? all : all.filter((_, index) => index % 9 === 0);
   const broken: string[] = [];
   for (const [setting, way] of trials) broken.push(...(await change(setting, way)));
