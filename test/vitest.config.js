@@ -1,5 +1,6 @@
-import {availableParallelism} from 'node:os';
+import {availableParallelism, tmpdir} from 'node:os';
 import {defineConfig} from 'vitest/config';
+import {memoryDirectory} from './support/memory-directory.js';
 import {withDaemons} from './support/path.js';
 import {SlowFirst} from './support/slow-first.js';
 
@@ -9,7 +10,10 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    env: {PATH: withDaemons(process.env['PATH'])},
+    env: {
+      PATH: withDaemons(process.env['PATH']),
+      TMPDIR: process.env['TMPDIR'] ?? memoryDirectory() ?? tmpdir(),
+    },
     // Half of the time a test waits: for a server, a daemon, a terminal.
     maxWorkers: 2 * availableParallelism(),
     // To load what the tests share once for each file would take a quarter of the time.
