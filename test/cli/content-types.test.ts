@@ -335,7 +335,7 @@ describe('the warning that a file is sent as another type than its bytes have', 
     for (let index = 0; index < 9; index += 1)
       await copyFile(fixture('png-named.jpg'), join(sandbox.directory, `b${index}.jpg`));
     await copyFile(fixture('photo.jpg'), join(sandbox.directory, 'c.png'));
-    const {stderr, exitCode} = await sandbox.run(['upload', '-r', '.', '--format', 'id']);
+    const {stderr, exitCode} = await sandbox.run(['upload', '-r', '.', '-c', '1', '--format', 'id']);
     expect(exitCode).toBe(0);
     expect(stderr.split('\n')).toEqual([
       expect.stringMatching(/^warning: 9 files: The extension \.jpg says image\/jpeg, .*--types content/),
