@@ -2,7 +2,7 @@ import type {RateLimit} from './attempt/rate-limit.ts';
 import type {RetryBudget} from './attempt/retry.ts';
 import type {Duplicates} from './duplicates.ts';
 import type {Halt} from './halt.ts';
-import type {Outage} from './outage.ts';
+import type {Outage} from './waiting/outage.ts';
 
 /** State that the files of a batch share. */
 export interface BatchParts {

@@ -7,14 +7,14 @@ import {RetryBudget} from './attempt/retry.ts';
 import type {BatchParts} from './batch-parts.ts';
 import {Duplicates} from './duplicates.ts';
 import {FileTransfer} from './file-transfer.ts';
-import {Gate} from './gate.ts';
 import {Halt} from './halt.ts';
 import {wouldBeLeftOut} from './left-out.ts';
 import type {TransferOptions} from './options.ts';
-import {Outage} from './outage.ts';
 import {type LeftOut, leftOut, nameOf, type Outcome} from './outcome.ts';
-import {heedingRetryAfter, type RetryAfterOptions} from './retry-after.ts';
 import {sizeWarning} from './size-check.ts';
+import {Gate} from './waiting/gate.ts';
+import {Outage} from './waiting/outage.ts';
+import {heedingRetryAfter, type RetryAfterOptions} from './waiting/retry-after.ts';
 import {type Later, mapConcurrently} from './workers.ts';
 
 export type {TransferObserver, TransferOptions} from './options.ts';

@@ -133,28 +133,23 @@ export class UploadRun {
       several: inputs.several,
       dryRun: this.#options.dryRun === true,
     });
-    const resources = await openResources(this.#options, this.#invocation, inputs.shard, this.#stop).catch(
-      async error => {
-        await inputs.close();
-        throw error;
-      },
-    );
+    const resources = await openResources(this.#options, this.#invocation, inputs, this.#stop);
     const {session} = resources;
+    const {several} = inputs;
     this.#isRemembered = resources.journal !== undefined;
     const {observer, tell, finish} = await watchUpload(
       this.#invocation,
       inputs,
       this.#tally,
-      (name, message) => this.#failures.warn(name, message, inputs.several),
+      (name, message) => this.#failures.warn(name, message, several),
     );
     const stopTelling = this.#invocation.host.onStatusSignal(tell);
     try {
       const {uploadBatch} = await import('../../transfer/batch.ts');
-      const {several} = inputs;
-      const options = {...this.#transferOptions(resources, contentType, observer), several};
+      const options = this.#transferOptions(resources, {contentType, observer, several});
       for await (const result of uploadBatch(inputs.sources, options)) {
         if (result.status === 'left out') await this.#leaveOut(result, results);
-        else await this.#take(this.#worded(result, session), results, inputs.several);
+        else await this.#take(this.#worded(result, session), results, several);
       }
     } catch (error) {
       this.#failures.end();
@@ -195,9 +190,8 @@ export class UploadRun {
 
   #transferOptions(
     {session, journal, memory, idempotencyHonoured}: Resources,
-    contentType: DecideType,
-    observer: TransferOptions['observer'],
-  ): Omit<TransferOptions, 'several'> {
+    forThisRun: Pick<TransferOptions, 'contentType' | 'observer' | 'several'>,
+  ): TransferOptions {
     const {host} = this.#invocation;
     const {concurrency, retries, retryMaxWait, stallTimeout, answerTimeout, limitRate, onUnknown} =
       this.#options;
@@ -207,7 +201,7 @@ export class UploadRun {
       clock: host.clock,
       random: () => host.random(),
       uuid: () => host.uuid(),
-      contentType,
+      ...forThisRun,
       typeRule: this.#options.contentType ?? this.#options.types,
       concurrency,
       retries,
@@ -219,7 +213,6 @@ export class UploadRun {
       dryRun: this.#options.dryRun === true,
       failFast: this.#options.failFast === true,
       stop: this.#stop,
-      observer,
       ...{journal, memory},
     };
   }

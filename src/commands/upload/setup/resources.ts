@@ -3,8 +3,8 @@ import type {Session} from '../../../cli/session.ts';
 import {MediaError} from '../../../errors.ts';
 import type {JournalMemory, RunJournal} from '../../../journal/journal.ts';
 import type {Stop} from '../../../lib/stop.ts';
-import type {Shard} from '../../../sources/find/shard.ts';
 import type {UploadFlags} from './flags.ts';
+import type {Inputs} from './inputs.ts';
 import {openRunJournal, rehearse} from './memory.ts';
 
 /** What a run keeps open: the service, its journal, or what a dry run knows of earlier runs. */
@@ -16,13 +16,14 @@ export interface Resources {
   idempotencyHonoured: boolean;
 }
 
-/** Opens what the options ask for; if one of them fails, the others are closed again. */
+/** Opens what the options ask for; if one of them fails, the others and the inputs are closed again. */
 export async function openResources(
   options: UploadFlags,
   invocation: Invocation,
-  shard: Shard | undefined,
+  inputs: Pick<Inputs, 'shard' | 'close'>,
   stop: Stop<MediaError>,
 ): Promise<Resources> {
+  const {shard} = inputs;
   const resources: Resources = {idempotencyHonoured: false};
   try {
     resources.session = await openSessionFor(options, invocation, stop);
@@ -33,6 +34,7 @@ export async function openResources(
     return resources;
   } catch (error) {
     await closeResources(resources);
+    await inputs.close();
     throw error;
   }
 }

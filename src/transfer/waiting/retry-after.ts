@@ -1,6 +1,6 @@
-import type {Clock} from '../host.ts';
-import type {Uploader} from '../service/uploader.ts';
-import {parseRetryAfter} from './attempt/retry.ts';
+import type {Clock} from '../../host.ts';
+import type {Uploader} from '../../service/uploader.ts';
+import {parseRetryAfter} from '../attempt/retry.ts';
 import type {Gate} from './gate.ts';
 
 export interface RetryAfterOptions {

@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
-import {MediaError} from '../../src/errors.ts';
-import {Gate} from '../../src/transfer/gate.ts';
-import {ManualClock, settled} from '../support/manual-clock.ts';
+import {MediaError} from '../../../src/errors.ts';
+import {Gate} from '../../../src/transfer/waiting/gate.ts';
+import {ManualClock, settled} from '../../support/manual-clock.ts';
 
 const never = new AbortController().signal;
 

@@ -1,8 +1,8 @@
 import {describe, expect, it} from 'vitest';
-import type {MediaError} from '../../src/errors.ts';
-import {Gate} from '../../src/transfer/gate.ts';
-import {Outage} from '../../src/transfer/outage.ts';
-import {ManualClock, settled} from '../support/manual-clock.ts';
+import type {MediaError} from '../../../src/errors.ts';
+import {Gate} from '../../../src/transfer/waiting/gate.ts';
+import {Outage} from '../../../src/transfer/waiting/outage.ts';
+import {ManualClock, settled} from '../../support/manual-clock.ts';
 
 const away = 'It answered 502.';
 

@@ -1,9 +1,9 @@
-import {MediaError} from '../errors.ts';
-import type {Clock} from '../host.ts';
-import {Stop} from '../lib/stop.ts';
-import type {Uploader} from '../service/uploader.ts';
-import {longTime} from './attempt/explain.ts';
-import {backoffMs, type Sign} from './attempt/retry.ts';
+import {MediaError} from '../../errors.ts';
+import type {Clock} from '../../host.ts';
+import {Stop} from '../../lib/stop.ts';
+import type {Uploader} from '../../service/uploader.ts';
+import {longTime} from '../attempt/explain.ts';
+import {backoffMs, type Sign} from '../attempt/retry.ts';
 import type {Gate} from './gate.ts';
 
 /** How many files in a row must fail as in an outage before it counts as one; fewer if fewer are in progress. */

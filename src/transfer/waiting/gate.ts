@@ -1,4 +1,4 @@
-import type {Clock, StopSignal} from '../host.ts';
+import type {Clock, StopSignal} from '../../host.ts';
 
 /** Stops all workers from sending while the service asks to wait (429 or 503 with Retry-After). */
 export class Gate {
