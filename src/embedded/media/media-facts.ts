@@ -1,7 +1,7 @@
 import {type FileHandle, open} from 'node:fs/promises';
 import {isCount, isPositive, isString, optional, type Shape} from '../../lib/shape.ts';
 
-/** What the bytes of a medium tell; what they do not tell is absent. */
+/** Facts read from the bytes of a medium; unknown fields are absent. */
 export interface MediaFacts {
   /** Coded size in pixels: as stored in the file, before any EXIF orientation, HEIF or video rotation is applied. */
   readonly width?: number;
@@ -19,13 +19,13 @@ export const factsShape: Shape<MediaFacts> = {
   duration: optional(isPositive),
 };
 
-/** A file to be looked at. */
+/** A file to inspect. */
 export interface ProbeRequest {
   readonly path: string;
   readonly contentType: string;
 }
 
-/** What is found out about a file by looking at it; nothing where it cannot be read, or the look fails. */
+/** Inspects a file; resolves to no facts if it cannot be read or the inspection fails. */
 export async function factsIn<Facts>(
   path: string,
   look: (handle: FileHandle) => Promise<Facts>,

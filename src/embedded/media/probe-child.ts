@@ -6,7 +6,7 @@ import {hasShape, isString, type Shape} from '../../lib/shape.ts';
 import type {MediaFacts, ProbeRequest} from './media-facts.ts';
 import {probe} from './probe.ts';
 
-/** Of the thread that reads videos. What it has read lies beside it: 64 MiB at most. */
+/** The heap limit of the thread that reads videos. What it reads is held outside the heap, at most 64 MiB. */
 const heapMiB = 192;
 
 const requestShape: Shape<ProbeRequest> = {path: isString, contentType: isString};
@@ -19,8 +19,8 @@ else {
 }
 
 /**
- * Answers requests, a line each, with facts, a line each and in the same order, until standard input ends; the first line says
- * that it is ready. Whoever started it ends it when an answer takes too long.
+ * Reads one request per line and writes the facts, one line per response in the same order, until standard input ends. The first line
+ * says that it is ready. The parent process kills it if a response takes too long.
  */
 async function serve(): Promise<void> {
   const {stdin, stdout, onEndSignal} = systemHost();
@@ -28,7 +28,7 @@ async function serve(): Promise<void> {
   onEndSignal(() => {});
   const lines = createInterface({input: stdin});
   let thread: Worker | undefined;
-  // Nothing waits for this: a video may keep its thread busy for ever.
+  // Not awaited: a video may keep its thread busy forever.
   lines.once('close', () => thread?.terminate());
   stdout.write('{}\n');
   for await (const line of lines) {
@@ -48,7 +48,7 @@ function startThread(): Worker {
   return new Worker(new URL(import.meta.url), {resourceLimits: {maxOldGenerationSizeMb: heapMiB}});
 }
 
-/** Undefined when the thread has ended instead. */
+/** Resolves to undefined if the thread has ended instead. */
 function answerOf(thread: Worker, request: ProbeRequest): Promise<MediaFacts | undefined> {
   return new Promise(resolve => {
     const settle = (facts?: MediaFacts) => {

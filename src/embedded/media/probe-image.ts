@@ -4,7 +4,7 @@ import type {MediaFacts} from './media-facts.ts';
 
 const headLength = 128 * 1024;
 
-/** One name for each format, where image-size names a brand or a variant. */
+/** The names of formats for which image-size reports a brand or a variant. */
 const formatNames: Readonly<Record<string, string>> = {
   bigtiff: 'tiff',
   heix: 'heic',
@@ -17,17 +17,17 @@ const formatNames: Readonly<Record<string, string>> = {
 
 /** PNG, GIF, BMP, WebP and JPEG. */
 const plainFormat = /^(?:\x89PNG|GIF8[79]a|BM|RIFF.{4}WEBP|\xff\xd8)/s;
-/** What of them has to be read, but for JPEG. */
+/** How many bytes of these formats to read, except JPEG. */
 const plainLength = 64;
 
-/** Format and coded size of an image; throws when nobody recognises the bytes. */
+/** Format and coded size of an image; throws if the format is not recognized. */
 export async function probeImage(handle: FileHandle, contentType: string): Promise<MediaFacts> {
   return factsOf(await dimensionBytes(handle), contentType);
 }
 
 /**
- * The same of an image whose header cannot keep its reader busy: its size stands where its format says. Undefined of any
- * other.
+ * The same for formats that have their size at a fixed place in the header, so that reading it cannot take long. Undefined for
+ * all others.
  */
 export async function probePlainImage(
   handle: FileHandle,
@@ -52,7 +52,7 @@ function isLength(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
 }
 
-/** The bytes in which image-size finds format and size: the head of the file, or what stands for it. */
+/** The bytes in which image-size finds format and size: the beginning of the file, or a replacement for it. */
 async function dimensionBytes(handle: FileHandle): Promise<Uint8Array> {
   const head = await readAt(handle, 0, headLength);
   if (isJpeg(head)) return jpegFrame(handle);
@@ -64,7 +64,7 @@ function isJpeg(head: Uint8Array): boolean {
   return head[0] === 0xff && head[1] === 0xd8;
 }
 
-/** A JPEG of its frame header alone, which may stand behind megabytes of profiles, previews and metadata. */
+/** A JPEG reduced to its frame header, which may come after megabytes of profiles, previews and metadata. */
 async function jpegFrame(handle: FileHandle): Promise<Uint8Array> {
   let offset = 2;
   for (let segments = 0; segments < 2_000; segments += 1) {

@@ -5,12 +5,12 @@ import type {MediaFacts} from './media-facts.ts';
 
 const longestReading = 64 * 1024 * 1024;
 
-/** Containers of video that mediabunny reads; its playlist formats are left out, because they open other files. */
+/** Video containers that mediabunny reads. Its playlist formats are left out because they open other files. */
 const formats = [MP4, QTFF, MATROSKA, WEBM, MPEG_TS];
 
-/** Coded size and duration of a video with a video track; rejects when the bytes are none or too many have to be read. */
+/** Coded size and duration of a video; rejects if there is no video track or too many bytes would have to be read. */
 export async function probeVideo(handle: FileHandle): Promise<MediaFacts> {
-  // It prints notes about codecs, and standard output belongs to the program.
+  // mediabunny logs notes about codecs, which must not appear on standard output.
   Logging.level = LogLevel.Silent;
   const input = new Input({formats, source: boundedSource(handle)});
   try {
@@ -31,7 +31,7 @@ async function factsOf(input: Input): Promise<MediaFacts> {
   return {...(sizeIsKnown ? {width, height} : {}), ...defined({duration})};
 }
 
-/** From the first picture or sound to the end of the last; transport streams begin at any time. */
+/** From the first frame or sound to the end of the last, since transport streams do not begin at zero. */
 async function durationOf(input: Input): Promise<number | undefined> {
   const end = await input.computeDuration();
   const start = Math.max(0, await input.getFirstTimestamp());
@@ -51,7 +51,7 @@ function boundedSource(handle: FileHandle): CustomSource {
       const {buffer, bytesRead} = await handle.read(Buffer.alloc(length), 0, length, start);
       return buffer.subarray(0, bytesRead);
     },
-    // A read that fails after the probe has given up is of no interest; unhandled, it would end the process.
+    // A read that fails after the probe has given up does not matter; unhandled, it would end the process.
     handleUnhandledError: () => {},
   });
 }

@@ -1,12 +1,12 @@
 import {factsIn, type MediaFacts, type ProbeRequest} from './media-facts.ts';
 
 /**
- * Looks at the bytes of an image or a video (by its content type) and says what they tell. It reads at most 64 MiB and
- * never rejects: whatever goes wrong only leaves fields out. Some bytes keep it busy for ever: see Prober.
+ * Reads the facts of an image or a video, as its content type says, from its bytes: at most 64 MiB of them. Never rejects; on an error,
+ * fields are absent. Some files keep it busy forever: see Prober.
  */
 export async function probe({path, contentType}: ProbeRequest): Promise<MediaFacts> {
   return factsIn(path, async handle => {
-    // Loaded at the first use: these modules would slow down the start of every run.
+    // Loaded on first use, since these modules would slow down the start of every run.
     if (contentType.startsWith('image/')) {
       const {probeImage} = await import('./probe-image.ts');
       return probeImage(handle, contentType);

@@ -12,18 +12,18 @@ interface Waiting extends ProbeRequest {
   readonly settle: (facts: MediaFacts) => void;
 }
 
-/** How long a file may take; what a process may take for its heap. */
+/** Limits for one file: time in milliseconds, and the heap of the process in MiB. */
 const limits = {milliseconds: 2_000, heapMiB: 192};
 
 /**
- * Looks at files: here at images whose header is enough, at all others in a process of its own, since some keep a parser busy
- * for ever or take all memory. The process is started when it is first needed and kept for the next file; whatever becomes of
- * it only leaves fields out of records.
+ * Inspects files. Images whose header is enough are read in this process. All others are read in a child process, since some files
+ * keep a parser busy forever or exhaust memory. The child is started on first use and kept for the next file. If it fails, records
+ * only lack some fields.
  */
 class Prober {
   #child: ChildProcess | undefined;
   #isReady = false;
-  /** In the order in which they are answered. */
+  /** In the order of the responses. */
   readonly #waiting: Waiting[] = [];
   #cancelLimit = () => {};
 
@@ -32,12 +32,12 @@ class Prober {
     if (contentType.startsWith('video/')) this.#start();
   }
 
-  /** It keeps no program alive, and ends with the one that started it. */
+  /** The child does not keep this process alive, and ends with it. */
   #start(): void {
     if (this.#child !== undefined) return;
     const program = fileURLToPath(packageFile('dist/probe-child.cjs'));
     const child = spawn(systemHost().nodePath(), [`--max-old-space-size=${limits.heapMiB}`, program], {
-      // There are keys in the environment, and it needs nothing of it.
+      // The environment may contain keys, and the child needs none of it.
       env: {},
       stdio: ['pipe', 'pipe', 'ignore'],
       windowsHide: true,
@@ -52,11 +52,11 @@ class Prober {
     this.#keepAlive(this.#waiting.length > 0);
   }
 
-  /** What the bytes of a file tell, at most; never rejects. */
+  /** The facts that can be read from a file; never rejects. */
   async probe(request: ProbeRequest): Promise<MediaFacts> {
     const {path, contentType} = request;
     if (!contentType.startsWith('image/')) return this.#probeApart(request);
-    // Loaded at the first use: it would slow down the start of every run.
+    // Loaded on first use, since it would slow down the start of every run.
     const {probePlainImage} = await import('./probe-image.ts');
     const facts = await factsIn(path, handle => probePlainImage(handle, contentType));
     return facts ?? this.#probeApart(request);
@@ -93,7 +93,7 @@ class Prober {
     this.#cancelLimit = systemHost().clock.after(limits.milliseconds, () => child?.kill('SIGKILL'));
   }
 
-  /** The file that it was at has ended it; a next process looks at the others. */
+  /** The child has ended because of the file it was reading; a new child reads the others. */
   #onEnd(child: ChildProcess): void {
     if (this.#child !== child) return;
     this.#child = undefined;
@@ -115,5 +115,5 @@ class Prober {
   }
 }
 
-/** One for all services of this process. */
+/** Shared by all services in this process. */
 export const prober = new Prober();

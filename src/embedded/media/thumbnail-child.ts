@@ -10,17 +10,17 @@ import type {ThumbnailRequest} from './thumbnailer.ts';
 const longestEdge = 320;
 const ffmpegLimits = {milliseconds: 8_000, outputBytes: 64 * 1024 * 1024, allocation: 256 * 1024 * 1024};
 
-/** Pictures; sharp would also draw SVG, which may ask for much more than it shows. */
+/** Image formats. SVG, which sharp could render too, is left out: a small file can demand unlimited work. */
 const pictureFormats = ['jpeg', 'png', 'webp', 'gif', 'tiff', 'heif', 'avif'];
 
-/** Containers of video; ffmpeg knows playlists too, which open other files. */
+/** Video containers. Playlists, which ffmpeg could read too, are left out: they open other files. */
 const videoFormats = 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,asf,ogg';
 
 const requestShape: Shape<ThumbnailRequest> = {path: isString, target: isString, contentType: isString};
 
 void serve();
 
-/** Makes thumbnails, a request each line, and answers each with a line, in the same order, until standard input ends. */
+/** Reads one request per line, makes the thumbnail, and writes one line per response in the same order, until standard input ends. */
 async function serve(): Promise<void> {
   const {stdin, stdout, onEndSignal} = systemHost();
   // A terminal sends Ctrl-C to this process too; the service may still need it for uploads that have arrived.
@@ -53,12 +53,12 @@ async function make({path, target, contentType}: ThumbnailRequest): Promise<bool
   return true;
 }
 
-/** A picture that stands for the beginning of a video, as PNG. */
+/** A frame from the beginning of a video, as PNG. */
 function posterFrame(path: string): Promise<Buffer> {
   const parameters = [
     ...['-v', 'error', '-nostdin', '-max_alloc', String(ffmpegLimits.allocation), '-threads', '1'],
     ...['-protocol_whitelist', 'file', '-format_whitelist', videoFormats, '-i', `file:${path}`],
-    // The first picture is often black.
+    // The first frame is often black.
     ...['-an', '-sn', '-dn', '-vf', 'thumbnail=24', '-frames:v', '1'],
     ...['-c:v', 'png', '-f', 'image2pipe', 'pipe:1'],
   ];

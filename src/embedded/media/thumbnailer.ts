@@ -23,8 +23,8 @@ interface WaitingRequest extends ThumbnailRequest {
 const limitMs = 12_000;
 
 /**
- * Makes thumbnails in a process of its own, where sharp is installed: what decodes pictures is native code, which a file may
- * crash or keep busy. The process is started when it is first needed and kept; whatever becomes of it only leaves thumbnails out.
+ * Makes thumbnails in a child process, if sharp is installed: images are decoded by native code, which a file may crash or keep
+ * busy. The child is started on first use and kept. If it fails, only thumbnails are missing.
  */
 class Thumbnailer {
   #isPossible: boolean | undefined;
@@ -47,7 +47,7 @@ class Thumbnailer {
     const {env, nodePath} = systemHost();
     const program = fileURLToPath(packageFile('dist/thumbnail-child.cjs'));
     const child = spawn(nodePath(), [program], {
-      // There are keys in the environment, and all it needs of it is the way to ffmpeg.
+      // The environment may contain keys, and the child needs only the PATH to ffmpeg.
       env: defined({PATH: env['PATH']}),
       stdio: ['pipe', 'pipe', 'ignore'],
       windowsHide: true,
@@ -78,7 +78,7 @@ class Thumbnailer {
     if (this.#child === child) this.#settle(parseObject(line)?.['isMade'] === true);
   }
 
-  /** The medium that it was at has ended it; a next process makes the others. */
+  /** The child has ended because of the medium it was reading; a new child makes the others. */
   #onEnd(child: ChildProcess): void {
     if (this.#child !== child) return;
     this.#child = undefined;
@@ -109,5 +109,5 @@ function isInstalled(name: string): boolean {
   }
 }
 
-/** One for all services of this process. */
+/** Shared by all services in this process. */
 export const thumbnailer = new Thumbnailer();

@@ -7,8 +7,8 @@ import type {PageRequest} from './page-request.ts';
 const longestForm = 64 * 1024;
 
 /**
- * Reads a form that was sent from a page of the session; throws a 403 unless its origin and its token say so. Cookies alone
- * would not: browsers send them along with forms from any other port of this machine.
+ * Reads a form sent from a page of this session; throws a 403 if its origin or its CSRF token is wrong. Cookies are not
+ * enough: browsers also send them with forms from other ports of this machine.
  */
 export async function readForm({exchange, session}: PageRequest): Promise<URLSearchParams> {
   const {headers} = exchange.request;
@@ -21,7 +21,7 @@ export async function readForm({exchange, session}: PageRequest): Promise<URLSea
   return form;
 }
 
-/** The text of a field on one line; throws a 422 for none or one that is too long. */
+/** The single-line text of a field; throws a 422 if it is missing or too long. */
 export function lineOf(form: URLSearchParams, field: string, longest: number): string {
   const text = (form.get(field) ?? '').replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   if (text === '') throw new Refusal(422, `The ${field} is missing.`);
@@ -29,7 +29,7 @@ export function lineOf(form: URLSearchParams, field: string, longest: number): s
   return text;
 }
 
-/** Of the service, by the Host field that was checked before. */
+/** The origin of the service, from the Host header, which has been checked before. */
 function originOf({authority, request}: Exchange): string {
   return new URL(`http://${authority ?? request.headers.host ?? ''}`).origin;
 }

@@ -7,7 +7,7 @@ import {factsText} from './texts.ts';
 
 const pageLength = 60;
 
-/** GET of /: what is stored, newest first; `?after=ID` continues behind a medium. */
+/** GET /: all media, newest first; `?after=ID` continues after a medium. */
 export async function gallery(page: PageRequest): Promise<void> {
   const {exchange, service, session} = page;
   const after = queryOf(exchange).get('after');
@@ -69,12 +69,12 @@ async function card({service, session}: PageRequest, id: string): Promise<Html |
       </li>`;
 }
 
-/** A button that copies a text; the script shows it. */
+/** A button that copies a text. The script makes it visible. */
 export function copyButton(text: string, name: string): Html {
   return html`<button type="button" data-copy="${text}" hidden>${name}</button>`;
 }
 
-/** Deletes a medium after a second thought. */
+/** A form that deletes a medium after a confirmation. */
 export function deleteForm(id: string, pageToken: string): Html {
   return html`<details>
             <summary>Delete</summary>

@@ -1,4 +1,4 @@
-/** Text that is HTML already. Only the tag below makes it, so that whatever else stands in a page is escaped. */
+/** Text that is already HTML. Only the tag below creates it, so all other text in a page is escaped. */
 export class Html {
   readonly #text: string;
 
@@ -6,7 +6,7 @@ export class Html {
     this.#text = text;
   }
 
-  /** Takes a literal as it is. */
+  /** Accepts a template literal unescaped. */
   static ofLiteral(text: string): Html {
     return new Html(text);
   }
@@ -26,7 +26,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** The tag of templates of HTML: each value is escaped, for text as for quoted attributes, unless it is such a template. */
+/** A tag for HTML templates: escapes each value for text and quoted attributes, unless the value is such a template itself. */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const text = literals.map((literal, index) => `${literal}${textOf(parts[index])}`);
   return Html.ofLiteral(text.join(''));

@@ -2,14 +2,14 @@ import type {Service} from '../api/context.ts';
 import type {Exchange} from '../exchange/exchange.ts';
 import type {BrowserSession} from '../store/sessions.ts';
 
-/** A request for a page by somebody who has signed in. */
+/** A request for a page, from a browser that has signed in. */
 export interface PageRequest {
   readonly exchange: Exchange;
   readonly service: Service;
   readonly session: BrowserSession;
 }
 
-/** The cookies of a host go to all its ports, so that the name tells one service from another. */
+/** Browsers send a host's cookies to all its ports, so the name of the cookie distinguishes services. */
 export function cookieNameOf({port}: Service): string {
   return `media-session-${port()}`;
 }

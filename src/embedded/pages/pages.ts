@@ -26,7 +26,7 @@ const handlers: readonly (readonly ['GET' | 'POST', RegExp, Handler])[] = [
   ['POST', /^\/sign-out$/, signOut],
 ];
 
-/** Responds to a request for a page, or for the style sheet or the script of the pages; refusals are pages too. */
+/** Responds to a request for a page, its style sheet or its script. Errors are shown as pages too. */
 export async function showPage(exchange: Exchange, service: Service): Promise<void> {
   try {
     await show(exchange, service);
@@ -43,7 +43,7 @@ async function show(exchange: Exchange, service: Service): Promise<void> {
   const asset = /^\/assets\/(.*)$/.exec(path)?.[1];
   if (asset !== undefined) return sendAsset(exchange, asset);
   const token = path === '/' ? queryOf(exchange).get('token') : null;
-  // A HEAD, by a program that looks at links, does not use it up.
+  // A HEAD request, as link checkers send it, does not use up the token.
   if (token !== null && method === 'GET') return signIn(exchange, service, token);
   const session = service.sessions.find(request, cookieNameOf(service));
   if (session === undefined) return askToSignIn(exchange);

@@ -2,13 +2,13 @@ import type {StoredRecord} from '../store/store.ts';
 import {type Html, html} from './html.ts';
 import {factsText, formatText} from './texts.ts';
 
-/** What every browser of today shows. */
+/** Formats that all current browsers show. */
 const shown = /^image\/(?:png|apng|jpe?g|gif|webp|avif|svg\+xml|bmp|x-icon|vnd\.microsoft\.icon)\b/;
 
-/** A larger image is not loaded for a small picture of it. */
+/** Larger images are not used as their own preview, in bytes. */
 const largestOriginal = 2_000_000;
 
-/** A small picture of a medium: its thumbnail, or the image itself if it is small, or else its format in words. */
+/** A preview of a medium: its thumbnail, the image itself if it is small, or the name of its format. */
 export function preview(record: StoredRecord): Html {
   if (record.thumbnail) {
     return html`<img src="/thumbnails/${record.id}.webp" alt="${factsText(record)}" loading="lazy" decoding="async">`;
@@ -19,7 +19,7 @@ export function preview(record: StoredRecord): Html {
   return html`<span class="no-picture">${formatText(record)}</span>`;
 }
 
-/** The medium itself, as large as it fits. */
+/** The medium itself, scaled to fit. */
 export function wholeMedium(record: StoredRecord): Html {
   const source = `/files/${record.id}`;
   if (record.type === 'VIDEO') return html`<video controls preload="metadata" src="${source}"></video>`;

@@ -2,7 +2,7 @@ import type {Exchange} from '../exchange/exchange.ts';
 import {respond} from '../exchange/respond.ts';
 import {type Html, html} from './html.ts';
 
-/** Nothing runs in a page but its own script, and nobody else's page gets at it. */
+/** Only the page's own script may run, and other sites cannot embed or read the page. */
 const pageHeaders: Readonly<Record<string, string>> = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': [
@@ -15,18 +15,18 @@ const pageHeaders: Readonly<Record<string, string>> = {
   ].join('; '),
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
-  // Without any referrer, browsers would send "Origin: null" with forms.
+  // With no-referrer, browsers would send "Origin: null" with forms.
   'Referrer-Policy': 'same-origin',
 };
 
-/** What stands around the content of a page. */
+/** The frame around the content of a page. */
 export interface Frame {
   readonly title: string;
-  /** The page of the navigation that this is; undefined without navigation, for who has not signed in. */
+  /** The current page in the navigation; undefined before sign-in, when there is no navigation. */
   readonly place?: 'gallery' | 'profile' | 'elsewhere';
-  /** For the form that signs out. */
+  /** The CSRF token for the sign-out form. */
   readonly pageToken?: string;
-  /** Opened at once, by the browser. */
+  /** A URL that the browser opens immediately. */
   readonly next?: string;
 }
 
@@ -41,7 +41,7 @@ export function respondPage(
   respond(exchange, status, whole(frame, content).toString(), {...pageHeaders, ...headers});
 }
 
-/** Responds to a form with the page to go to, which a reload then loads again in place of the form. */
+/** Responds to a form with a redirect, so that a reload does not send the form again. */
 export function redirectTo(exchange: Exchange, path: string): void {
   respond(exchange, 303, '', {...pageHeaders, Location: path});
 }
@@ -75,7 +75,7 @@ function whole({title, place, pageToken, next}: Frame, content: Html): Html {
 `;
 }
 
-/** The field by which a form is known to come from a page of the session. */
+/** The hidden form field with the CSRF token of the session. */
 export function tokenField(pageToken: string): Html {
   return html`<input type="hidden" name="page-token" value="${pageToken}">`;
 }

@@ -12,7 +12,7 @@ export function signIn(exchange: Exchange, service: Service, token: string): voi
     askToSignIn(exchange);
     return;
   }
-  // A page that goes on by itself, not a redirect: after a click on another site, the cookie would not be sent with that.
+  // A page that continues automatically, not a redirect: after a click on another site, browsers would not send the cookie with a redirect.
   respondPage(
     exchange,
     200,
@@ -24,7 +24,7 @@ export function signIn(exchange: Exchange, service: Service, token: string): voi
   );
 }
 
-/** The response to everybody who has not signed in. */
+/** The response to any request without a session. */
 export function askToSignIn(exchange: Exchange): void {
   respondPage(
     exchange,

@@ -1,7 +1,7 @@
 import type {StoredRecord} from '../store/store.ts';
 import {type Html, html} from './html.ts';
 
-/** A size for people: 13.6 kB. */
+/** A file size in readable form, such as 13.6 kB. */
 export function sizeText(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
   let value = bytes;
@@ -13,7 +13,7 @@ export function sizeText(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** A duration as players show it: 0:02, 1:02:03. */
+/** A duration as video players show it, such as 0:02 or 1:02:03. */
 export function durationText(seconds: number): string {
   const whole = Math.round(seconds);
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
@@ -32,7 +32,7 @@ export function formatText({imageType, contentType}: StoredRecord): string {
   return (imageType ?? subtype).toUpperCase();
 }
 
-/** What is known of a medium, briefly: PNG · 640 × 480 · 0:02 · 13.6 kB. */
+/** A summary of a medium, such as PNG · 640 × 480 · 0:02 · 13.6 kB. */
 export function factsText(record: StoredRecord): string {
   const {width, height, duration, size} = record;
   const pixels = width === undefined || height === undefined ? [] : [`${width} × ${height}`];

@@ -1,4 +1,4 @@
-// What pages cannot do without a script: copying to the clipboard, and uploading. Everything else works without it.
+// Copies to the clipboard and uploads files. Everything else on the pages works without a script.
 
 for (const button of document.querySelectorAll('[data-copy]')) {
   const name = button.textContent;
@@ -44,11 +44,11 @@ async function uploadAll(files) {
     line.textContent = `${file.name}: ${problem ?? 'stored'}`;
     if (problem !== undefined) failed += 1;
   }
-  // The new pictures are on the first page. Where something failed, its sentence stays to be read.
+  // New media appear on the first page. If an upload failed, stay here so that the message can be read.
   if (failed === 0 && files.length > 0) location.assign('/');
 }
 
-/** Uploads a file; resolves with what went wrong, if anything did. */
+/** Uploads a file; resolves with an error message, or undefined on success. */
 async function upload(file) {
   try {
     const response = await fetch('/v1/media/upload', {
