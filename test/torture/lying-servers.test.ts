@@ -171,7 +171,7 @@ experiment('lying servers: each lie told in a run of its own', async ({scale}) =
   };
 });
 
-experiment('lying servers: all lies told in one run, in every format', async ({scale}) => {
+experiment('lying servers: all lies told in two runs, and in one in every format', async ({scale}) => {
   const {told, files, box, calls} = await lyingService();
   const batch: string[] = [];
   const harmless = told.findIndex(({ends}) => ends === 'uploaded');
@@ -184,7 +184,14 @@ experiment('lying servers: all lies told in one run, in every format', async ({s
     batch.push(file, ...between);
   }
   const few = ['-c', '3', ...patient];
-  const {broken, memory} = await complaintsAboutPipe(box, batch, told, few);
+  const half = 3 * Math.ceil(batch.length / 6);
+  const broken: string[] = [];
+  let memory = 0;
+  for (const part of [batch.slice(0, half), batch.slice(half)]) {
+    const piped = await complaintsAboutPipe(box, part, told, few);
+    broken.push(...piped.broken);
+    memory = Math.max(memory, piped.memory);
+  }
   const formats = scale === 'long' ? formatNames : (['table'] as const);
   await eachOf(formats, async format => {
     const complaints = await complaintsAboutTerminal(box, batch, 5, ['--format', format, ...few]);
@@ -196,6 +203,6 @@ experiment('lying servers: all lies told in one run, in every format', async ({s
     tried: batch.length,
     held: batch.length - broken.length,
     broken,
-    note: `${batch.length / 3} lies in one run: ${Math.ceil(memory / 1024)} MiB`,
+    note: `${batch.length / 3} lies in two runs: ${Math.ceil(memory / 1024)} MiB`,
   };
 });
