@@ -1,8 +1,6 @@
-import {createInterface} from 'node:readline';
 import {isMainThread, parentPort, Worker} from 'node:worker_threads';
-import {systemHost} from '../../host.ts';
-import {parseObject} from '../../lib/json.ts';
-import {hasShape, isString, type Shape} from '../../lib/shape.ts';
+import {isString, type Shape} from '../../lib/shape.ts';
+import {answerRequests} from './answer-requests.ts';
 import type {MediaFacts, ProbeRequest} from './media-facts.ts';
 import {probe} from './probe.ts';
 
@@ -18,30 +16,17 @@ else {
   });
 }
 
-/**
- * Reads one request per line and writes the facts, one line per response in the same order, until standard input ends. The first line
- * says that it is ready. The parent process kills it if a response takes too long.
- */
+/** Images are read in this process, videos in a thread of it, which may be busy forever. */
 async function serve(): Promise<void> {
-  const {stdin, stdout, onEndSignal} = systemHost();
-  // A terminal sends Ctrl-C to this process too; the service may still need it for uploads that have arrived.
-  onEndSignal(() => {});
-  const lines = createInterface({input: stdin});
   let thread: Worker | undefined;
-  // Not awaited: a video may keep its thread busy forever.
-  lines.once('close', () => thread?.terminate());
-  stdout.write('{}\n');
-  for await (const line of lines) {
-    const request = parseObject(line) ?? {};
-    let facts: MediaFacts | undefined = {};
-    if (hasShape(request, requestShape)) {
-      const isVideo = request.contentType.startsWith('video/');
-      if (isVideo) thread ??= startThread();
-      facts = thread !== undefined && isVideo ? await answerOf(thread, request) : await probe(request);
-    }
+  const answer = async (request: ProbeRequest): Promise<MediaFacts> => {
+    if (!request.contentType.startsWith('video/')) return probe(request);
+    thread ??= startThread();
+    const facts = await answerOf(thread, request);
     if (facts === undefined) thread = undefined;
-    stdout.write(`${JSON.stringify(facts ?? {})}\n`);
-  }
+    return facts ?? {};
+  };
+  await answerRequests(requestShape, answer, () => void thread?.terminate());
 }
 
 function startThread(): Worker {

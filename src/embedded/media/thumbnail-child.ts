@@ -1,10 +1,8 @@
 import {execFile} from 'node:child_process';
 import {open} from 'node:fs/promises';
-import {createInterface} from 'node:readline';
 import type {Sharp} from 'sharp';
-import {systemHost} from '../../host.ts';
-import {parseObject} from '../../lib/json.ts';
-import {hasShape, isString, type Shape} from '../../lib/shape.ts';
+import {isString, type Shape} from '../../lib/shape.ts';
+import {answerRequests} from './answer-requests.ts';
 import type {ThumbnailRequest} from './thumbnailer.ts';
 
 const longestEdge = 320;
@@ -18,19 +16,7 @@ const videoFormats = 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,
 
 const requestShape: Shape<ThumbnailRequest> = {path: isString, target: isString, contentType: isString};
 
-void serve();
-
-/** Reads one request per line, makes the thumbnail, and writes one line per response in the same order, until standard input ends. */
-async function serve(): Promise<void> {
-  const {stdin, stdout, onEndSignal} = systemHost();
-  // A terminal sends Ctrl-C to this process too; the service may still need it for uploads that have arrived.
-  onEndSignal(() => {});
-  for await (const line of createInterface({input: stdin})) {
-    const request = parseObject(line) ?? {};
-    const isMade = hasShape(request, requestShape) && (await make(request).catch(() => false));
-    stdout.write(`${JSON.stringify({isMade})}\n`);
-  }
-}
+void answerRequests(requestShape, async request => ({isMade: await make(request).catch(() => false)}));
 
 async function make({path, target, contentType}: ThumbnailRequest): Promise<boolean> {
   const {default: sharp} = await import('sharp');

@@ -1,0 +1,110 @@
+import {type ChildProcess, spawn} from 'node:child_process';
+import {Socket} from 'node:net';
+import {createInterface} from 'node:readline';
+import {fileURLToPath} from 'node:url';
+import {systemHost} from '../../host.ts';
+import {parseObject} from '../../lib/json.ts';
+import {packageFile} from '../../package-file.ts';
+
+/** The program of a child process, and its limits. */
+export interface ChildProgram {
+  /** Its path in the package. */
+  readonly path: string;
+  /** Its options of Node. */
+  readonly nodeOptions?: readonly string[];
+  /** Its whole environment: the service's own may contain keys. */
+  readonly env: () => NodeJS.ProcessEnv;
+  /** How long one response may take, in milliseconds. */
+  readonly limitMs: number;
+}
+
+interface WaitingRequest {
+  readonly request: object;
+  readonly settle: (response: Record<string, unknown> | undefined) => void;
+}
+
+/**
+ * A child process that reads media files, some of which crash a parser or keep it busy forever. It is started on first use and kept;
+ * it is killed if a response takes too long, and a new one serves the other requests. It does not keep this process alive, and ends
+ * with it. One JSON object per line goes in and out; its first line says that it is ready.
+ */
+export class MediaChild {
+  readonly #program: ChildProgram;
+  #process: ChildProcess | undefined;
+  #isReady = false;
+  /** In the order of the responses. */
+  readonly #waiting: WaitingRequest[] = [];
+  #cancelLimit = () => {};
+
+  constructor(program: ChildProgram) {
+    this.#program = program;
+  }
+
+  /** Starts the process, unless it runs. */
+  start(): void {
+    if (this.#process !== undefined) return;
+    const {path, nodeOptions = [], env} = this.#program;
+    const child = spawn(systemHost().nodePath(), [...nodeOptions, fileURLToPath(packageFile(path))], {
+      env: env(),
+      stdio: ['pipe', 'pipe', 'ignore'],
+      windowsHide: true,
+    });
+    this.#process = child;
+    this.#isReady = false;
+    child.unref();
+    child.on('error', () => this.#onEnd(child)).on('close', () => this.#onEnd(child));
+    child.stdin?.on('error', () => {});
+    if (child.stdout !== null)
+      createInterface({input: child.stdout}).on('line', line => this.#onLine(child, line));
+    this.#keepAlive(this.#waiting.length > 0);
+  }
+
+  /** The response to a request; undefined if the process ended or was killed because of it. Never rejects. */
+  ask(request: object): Promise<Record<string, unknown> | undefined> {
+    return new Promise(settle => {
+      this.#waiting.push({request, settle});
+      this.start();
+      if (this.#isReady && this.#waiting.length === 1) this.#askNext();
+      this.#keepAlive(true);
+    });
+  }
+
+  #onLine(child: ChildProcess, line: string): void {
+    if (this.#process !== child) return;
+    if (this.#isReady) this.#settle(parseObject(line));
+    this.#isReady = true;
+    this.#askNext();
+  }
+
+  #askNext(): void {
+    const [next] = this.#waiting;
+    const child = this.#process;
+    if (next === undefined) {
+      this.#keepAlive(false);
+      return;
+    }
+    child?.stdin?.write(`${JSON.stringify(next.request)}\n`);
+    this.#cancelLimit = systemHost().clock.after(this.#program.limitMs, () => child?.kill('SIGKILL'));
+  }
+
+  /** The process has ended because of the file that it was reading. */
+  #onEnd(child: ChildProcess): void {
+    if (this.#process !== child) return;
+    this.#process = undefined;
+    this.#settle(undefined);
+    if (this.#waiting.length > 0) this.start();
+  }
+
+  #settle(response: Record<string, unknown> | undefined): void {
+    this.#cancelLimit();
+    this.#waiting.shift()?.settle(response);
+  }
+
+  #keepAlive(isBusy: boolean): void {
+    for (const pipe of [this.#process?.stdin, this.#process?.stdout]) {
+      if (!(pipe instanceof Socket)) continue;
+      if (isBusy) pipe.ref();
+      else pipe.unref();
+    }
+  }
+}
