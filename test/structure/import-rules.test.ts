@@ -159,7 +159,7 @@ const doors: Record<string, string[]> = {
   'embedded/exchange': ['body', 'connection', 'exchange', 'pace', 'refusal', 'respond', 'watch-pace'],
   'embedded/media': ['media-facts', 'prober', 'thumbnailer'],
   'embedded/pages': ['routes'],
-  'embedded/store': ['idempotency', 'key-uses', 'keys', 'profile', 'record-id', 'sessions', 'store'],
+  'embedded/store': ['idempotency', 'key-uses', 'keys', 'profile', 'record-id', 'secrets', 'sessions', 'store'],
   http: ['http'],
   journal: ['journal'],
   'journal/known': ['content', 'digest', 'journal-index', 'line-facts', 'shortcuts'],

@@ -1,6 +1,6 @@
 import type {IncomingHttpHeaders} from 'node:http';
 import {Refusal} from '../exchange/refusal.ts';
-import type {Permission, StoredKey} from '../store/keys.ts';
+import {hasExpired, type Permission, type StoredKey} from '../store/keys.ts';
 import type {Service} from './context.ts';
 
 /**
@@ -17,9 +17,7 @@ export async function authorize(
   if (token === '') throw denied(deniedStatus, 'The request carries no API key.');
   const key = await keys.find(token);
   if (key === undefined) throw unauthorized('The API key is unknown', service);
-  if (key.expiresAt !== undefined && Date.parse(key.expiresAt) <= clock.now()) {
-    throw unauthorized('The API key has expired', service);
-  }
+  if (hasExpired(key, clock)) throw unauthorized('The API key has expired', service);
   if (!permissions.some(permission => key.permissions.includes(permission))) {
     throw denied(
       deniedStatus,

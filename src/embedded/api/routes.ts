@@ -1,5 +1,5 @@
 import type {Exchange} from '../exchange/exchange.ts';
-import {Refusal} from '../exchange/refusal.ts';
+import {Refusal, wrongMethod} from '../exchange/refusal.ts';
 import {respondJson} from '../exchange/respond.ts';
 import type {Service} from './context.ts';
 import {sendFile, sendThumbnail} from './files.ts';
@@ -23,7 +23,7 @@ export function routeOf({path, method}: Exchange): Route {
 
 function allow(method: string, methods: readonly string[], route: Route): Route {
   if (methods.includes(method)) return route;
-  throw new Refusal(405, `The method must be ${methods.join(' or ')}.`, {Allow: methods.join(', ')});
+  throw wrongMethod(methods);
 }
 
 async function lazyGraphql(exchange: Exchange, service: Service): Promise<void> {

@@ -1,7 +1,7 @@
-import {timingSafeEqual} from 'node:crypto';
 import {readBody} from '../exchange/body.ts';
 import type {Exchange} from '../exchange/exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
+import {isSameSecret} from '../store/secrets.ts';
 import type {PageRequest} from './page-request.ts';
 
 const longestForm = 64 * 1024;
@@ -17,7 +17,7 @@ export async function readForm({exchange, session}: PageRequest): Promise<URLSea
     throw new Refusal(415, 'Content-Type must be application/x-www-form-urlencoded.');
   }
   const form = new URLSearchParams(await readBody(exchange, longestForm));
-  if (!isSame(form.get('page-token') ?? '', session.pageToken)) throw foreign();
+  if (!isSameSecret(form.get('page-token') ?? '', session.pageToken)) throw foreign();
   return form;
 }
 
@@ -39,9 +39,4 @@ function foreign(): Refusal {
     403,
     'This form was not sent from a page of this service. Reload the page and try again.',
   );
-}
-
-function isSame(text: string, secret: string): boolean {
-  const [given, expected] = [Buffer.from(text), Buffer.from(secret)];
-  return given.length === expected.length && timingSafeEqual(given, expected);
 }

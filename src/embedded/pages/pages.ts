@@ -2,7 +2,7 @@ import {readFile} from 'node:fs/promises';
 import {packageFile} from '../../package-file.ts';
 import type {Service} from '../api/context.ts';
 import type {Exchange} from '../exchange/exchange.ts';
-import {Refusal, refusalOf} from '../exchange/refusal.ts';
+import {Refusal, refusalOf, wrongMethod} from '../exchange/refusal.ts';
 import {respond} from '../exchange/respond.ts';
 import {gallery} from './gallery.ts';
 import {html} from './html.ts';
@@ -52,8 +52,7 @@ async function show(exchange: Exchange, service: Service): Promise<void> {
   if (here.length === 0) throw new Refusal(404, 'There is nothing here.');
   const [, pattern, handle] = here.find(([known]) => known === wanted) ?? [];
   if (pattern === undefined || handle === undefined) {
-    const allowed = here.map(([known]) => (known === 'GET' ? 'GET, HEAD' : known)).join(', ');
-    throw new Refusal(405, `The method must be one of ${allowed}.`, {Allow: allowed});
+    throw wrongMethod(here.flatMap(([known]) => (known === 'GET' ? ['GET', 'HEAD'] : [known])));
   }
   await handle({exchange, service, session}, pattern.exec(path)?.[1] ?? '');
 }
@@ -67,9 +66,7 @@ const assets: Readonly<Record<string, string>> = {
 async function sendAsset(exchange: Exchange, name: string): Promise<void> {
   const contentType = Object.hasOwn(assets, name) ? assets[name] : undefined;
   if (contentType === undefined) throw new Refusal(404, 'There is nothing here.');
-  if (!['GET', 'HEAD'].includes(exchange.method)) {
-    throw new Refusal(405, 'The method must be GET or HEAD.', {Allow: 'GET, HEAD'});
-  }
+  if (!['GET', 'HEAD'].includes(exchange.method)) throw wrongMethod(['GET', 'HEAD']);
   const text = await readFile(packageFile(`dist/assets/${name}`), 'utf8');
   respond(exchange, 200, text, {
     'Content-Type': contentType,

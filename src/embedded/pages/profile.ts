@@ -1,5 +1,5 @@
 import {Refusal} from '../exchange/refusal.ts';
-import {allPermissions, keyId, type Permission, type StoredKey} from '../store/keys.ts';
+import {allPermissions, hasExpired, keyId, type Permission, type StoredKey} from '../store/keys.ts';
 import {lineOf, readForm} from './form.ts';
 import {copyButton} from './gallery.ts';
 import {type Html, html} from './html.ts';
@@ -79,7 +79,6 @@ async function keyRow({service, session}: PageRequest, key: StoredKey): Promise<
   const use = await service.keyUses.find(key);
   const id = keyId(key);
   const name = key.name ?? key.label ?? 'unnamed';
-  const hasExpired = key.expiresAt !== undefined && Date.parse(key.expiresAt) <= service.clock.now();
   const by = use === undefined || use.userAgent === '' ? '' : ` by ${use.userAgent}`;
   return html`
       <li class="box">
@@ -88,7 +87,7 @@ async function keyRow({service, session}: PageRequest, key: StoredKey): Promise<
           <div><dt>key</dt><dd><code>${key.prefix ?? 'mk_'}…</code></dd></div>
           <div><dt>may</dt><dd>${key.permissions.join(', ')}</dd></div>
           <div><dt>created</dt><dd>${timeText(key.createdAt)}</dd></div>
-          <div><dt>${hasExpired ? 'expired' : 'expires'}</dt><dd>${key.expiresAt === undefined ? 'never' : timeText(key.expiresAt)}</dd></div>
+          <div><dt>${hasExpired(key, service.clock) ? 'expired' : 'expires'}</dt><dd>${key.expiresAt === undefined ? 'never' : timeText(key.expiresAt)}</dd></div>
           <div><dt>last used</dt><dd>${use === undefined ? 'never' : timeText(use.lastUsedAt)}${by}</dd></div>
         </dl>
         <div class="actions">

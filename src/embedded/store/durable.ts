@@ -23,6 +23,16 @@ export async function renameDurably(path: string, target: string): Promise<void>
   await syncDirectory(dirname(target));
 }
 
+/** Replaces the text of a file at once; the new one survives a crash once the promise resolves. `draft` is a free path beside it. */
+export async function replaceDurably(path: string, text: string, draft: string): Promise<void> {
+  try {
+    await writeDurably(draft, text);
+    await renameDurably(draft, path);
+  } finally {
+    await rm(draft, {force: true});
+  }
+}
+
 const noHardLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /** Renames a file to `target` if that name is free; returns whether it was. `path` is removed either way. */

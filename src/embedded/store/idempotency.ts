@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {isString, type Shape} from '../../lib/shape.ts';
 import {Refusal} from '../exchange/refusal.ts';
-import {claimName, renameDurably, writeDurably} from './durable.ts';
+import {claimName, replaceDurably, writeDurably} from './durable.ts';
 import {KeptFile} from './kept-file.ts';
 import {isRecordId} from './record-id.ts';
 import type {Store, StoredRecord} from './store.ts';
@@ -89,15 +89,14 @@ export class IdempotencyEntries {
    */
   async claim(name: string, id: string, fingerprint: string): Promise<string> {
     const entry: Entry = {id, fingerprint};
+    const text = `${JSON.stringify(entry)}\n`;
     const draft = this.#store.temporaryPath();
-    await writeDurably(draft, `${JSON.stringify(entry)}\n`);
+    await writeDurably(draft, text);
     if (await claimName(draft, this.#path(name))) return id;
     const existing = await this.#read(name);
     if (existing?.fingerprint === fingerprint) return existing.id;
     if (existing !== undefined && (await this.#store.find(existing.id)) !== undefined) throw otherContent();
-    const replacement = this.#store.temporaryPath();
-    await writeDurably(replacement, `${JSON.stringify(entry)}\n`);
-    await renameDurably(replacement, this.#path(name));
+    await replaceDurably(this.#path(name), text, this.#store.temporaryPath());
     return id;
   }
 

@@ -1,12 +1,13 @@
-import {createHash, randomBytes, timingSafeEqual} from 'node:crypto';
+import {randomBytes} from 'node:crypto';
 import {open, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {defined} from '../../lib/defined.ts';
 import {isList, isSha256, isString, listOf, oneOf, optional, type Shape} from '../../lib/shape.ts';
 import {systemCode} from '../../lib/system-code.ts';
-import {renameDurably, writeDurably} from './durable.ts';
+import {replaceDurably} from './durable.ts';
 import {KeptFile} from './kept-file.ts';
+import {hashOf, isSameSecret} from './secrets.ts';
 
 /** The permissions of keys: POST /v1/media/upload; queries to /graphql; everything at /graphql. */
 export type Permission = 'upload' | 'read' | 'graphql';
@@ -136,12 +137,11 @@ export class KeyRing {
 
   /** The stored key for a plain key; undefined if it is unknown. */
   async find(key: string): Promise<StoredKey | undefined> {
-    const presented = Buffer.from(hashOf(key));
+    const presented = hashOf(key);
     let found: StoredKey | undefined;
-    // All keys are compared in constant time, so that timing reveals nothing about the stored hashes.
+    // All keys are compared, so that timing reveals nothing about where the key is.
     for (const stored of [...(await this.#read()), ...this.#processKeys]) {
-      const candidate = Buffer.from(stored.hash);
-      if (candidate.length === presented.length && timingSafeEqual(candidate, presented)) found = stored;
+      if (isSameSecret(stored.hash, presented)) found = stored;
     }
     return found;
   }
@@ -166,13 +166,11 @@ export class KeyRing {
 
   async #update(change: (keys: StoredKey[]) => StoredKey[]): Promise<void> {
     const release = await this.#lock();
-    const draft = `${this.#path}.${randomBytes(8).toString('hex')}`;
     try {
       const file: KeyFile = {version: 1, keys: change(await this.#read())};
-      await writeDurably(draft, `${JSON.stringify(file, null, 2)}\n`);
-      await renameDurably(draft, this.#path);
+      const draft = `${this.#path}.${randomBytes(8).toString('hex')}`;
+      await replaceDurably(this.#path, `${JSON.stringify(file, null, 2)}\n`, draft);
     } finally {
-      await rm(draft, {force: true});
       await release();
     }
   }
@@ -210,11 +208,12 @@ export function keyId({hash}: StoredKey): string {
   return hash.slice(0, 16);
 }
 
+/** Whether a key is no longer valid. */
+export function hasExpired({expiresAt}: StoredKey, clock: Clock): boolean {
+  return expiresAt !== undefined && Date.parse(expiresAt) <= clock.now();
+}
+
 /** The owner of a key: its label, or the key itself. Each owner has separate idempotency keys. */
 export function ownerOf(key: StoredKey): string {
   return key.label === undefined ? `key ${key.hash}` : `label ${key.label}`;
-}
-
-function hashOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
 }

@@ -1,7 +1,6 @@
-import {rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {isString, oneOf, type Shape} from '../../lib/shape.ts';
-import {renameDurably, writeDurably} from './durable.ts';
+import {replaceDurably} from './durable.ts';
 import {KeptFile} from './kept-file.ts';
 import type {Store} from './store.ts';
 
@@ -31,13 +30,7 @@ export class UserProfile {
 
   /** Sets the user's name. */
   async setName(name: string): Promise<void> {
-    const draft = this.#store.temporaryPath();
     const file: ProfileFile = {version: 1, name};
-    try {
-      await writeDurably(draft, `${JSON.stringify(file)}\n`);
-      await renameDurably(draft, this.#path);
-    } finally {
-      await rm(draft, {force: true});
-    }
+    await replaceDurably(this.#path, `${JSON.stringify(file)}\n`, this.#store.temporaryPath());
   }
 }

@@ -1,5 +1,6 @@
-import {createHash, randomBytes} from 'node:crypto';
+import {randomBytes} from 'node:crypto';
 import type {IncomingMessage} from 'node:http';
+import {hashOf} from './secrets.ts';
 
 /** A browser that has signed in, until it signs out or the process ends. */
 export interface BrowserSession {
@@ -16,8 +17,8 @@ const mostSessions = 100;
 const mostTokens = 10;
 
 /**
- * Access to the pages: one-time tokens for signing in, and the sessions of browsers that have signed in. All in memory,
- * hashed.
+ * Access to the pages: one-time tokens for signing in, and the sessions of browsers that have signed in. All in memory, and looked
+ * up by their hashes, so that timing reveals nothing about them.
  */
 export class Sessions {
   readonly #tokens = new Set<string>();
@@ -59,11 +60,6 @@ function cookieOf({headers}: IncomingMessage, name: string): string | undefined 
 
 function secret(): string {
   return randomBytes(32).toString('base64url');
-}
-
-/** Secrets are looked up by their hashes, so that timing reveals nothing about them. */
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 function keepLast(entries: Set<string> | Map<string, BrowserSession>, most: number): void {

@@ -52,17 +52,19 @@ export interface Rehearsal {
   idempotencyHonoured: boolean;
 }
 
+const nothingKnown: Rehearsal = {memory: undefined, idempotencyHonoured: false};
+
 /** Reads what a dry run goes by. Without a base URL, nobody can tell whether earlier runs were about its service. */
 export async function rehearse(
   {journal, once}: UploadFlags,
   {host, globals}: Invocation,
   shard: Shard | undefined,
 ): Promise<Rehearsal> {
-  if (journal === undefined && once === false) return {memory: undefined, idempotencyHonoured: false};
+  if (journal === undefined && once === false) return nothingKnown;
   const {resolveSettings} = await import('../../../settings/settings.ts');
   const settings = await resolveSettings(host, globals, {readKey: false});
   const isOwn = journal === undefined && (once ?? settings.profile.once === 'true');
-  if (journal === undefined && !isOwn) return {memory: undefined, idempotencyHonoured: false};
+  if (journal === undefined && !isOwn) return nothingKnown;
   const {account} = settings;
   const identity = await identityOf(settings, host);
   const idempotencyHonoured = settings.idempotencyHonoured || settings.baseUrl?.kind === 'embedded';
