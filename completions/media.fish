@@ -17,7 +17,9 @@ function __media_takes_value
     contains -- $argv[2] --profile --base-url --cacert; and return 0
     switch $argv[1]
         case 'upload'
-            contains -- $argv[2] --include --exclude --files-from --files-from0 --name --types --content-type --format -c --concurrency --retries --retry-max-wait --limit-rate --deadline --stall-timeout --answer-timeout --on-unknown --journal --shard --ci
+            contains -- $argv[2] --include --exclude --files-from --files-from0 --name --types --content-type --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --stall-timeout --answer-timeout --on-unknown --journal --shard --ci
+        case 'journal list'
+            contains -- $argv[2] --template
         case 'journal merge'
             contains -- $argv[2] -o --output
         case 'journal resolve'
@@ -132,6 +134,7 @@ complete -c media -n '__media_is "upload"' -l content-type -x -a 'image/aces ima
 complete -c media -n '__media_is "upload"' -l format -x -a 'table json ndjson csv url id markdown' -d 'how to print the records'
 complete -c media -n '__media_is "upload"' -l json -d 'print each record as the service returned it, one per line'
 complete -c media -n '__media_is "upload"' -l ndjson -d 'print one JSON line per input, including failures'
+complete -c media -n '__media_is "upload"' -l template -x -d 'print this text for each uploaded file, such as "{file}\\t{url}\\n"'
 complete -c media -n '__media_is "upload"' -l copy -d 'copy the URL to the terminal\'s clipboard'
 complete -c media -n '__media_is "upload"' -l open -d 'open the URL in the browser'
 complete -c media -n '__media_is "upload"' -l qr -d 'show the URL as a QR code'
@@ -171,6 +174,7 @@ complete -c media -n '__media_at "journal" 1' -a unlock -d 'Release a journal wh
 complete -c media -n '__media_at "journal" 1' -a help -d 'display help for command'
 complete -c media -n '__media_is "journal"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "journal list"' -l json -d 'print one JSON object per line'
+complete -c media -n '__media_is "journal list"' -l template -x -d 'print this text for each uploaded file, such as "{file}\\t{url}\\n"'
 complete -c media -n '__media_is "journal list"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_from "journal list" 1' -a '(__media_files)'
 complete -c media -n '__media_is "journal check"' -l all -d 'check everything in directories, as media upload --all uploads it'

@@ -58,6 +58,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--format'; Takes = 'words table json ndjson csv url id markdown'; Tip = 'how to print the records' }
                 @{ Name = '--json'; Takes = ''; Tip = 'print each record as the service returned it, one per line' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'print one JSON line per input, including failures' }
+                @{ Name = '--template'; Takes = 'none'; Tip = 'print this text for each uploaded file, such as "{file}\t{url}\n"' }
                 @{ Name = '--copy'; Takes = ''; Tip = 'copy the URL to the terminal''s clipboard' }
                 @{ Name = '--open'; Takes = ''; Tip = 'open the URL in the browser' }
                 @{ Name = '--qr'; Takes = ''; Tip = 'show the URL as a QR code' }
@@ -151,6 +152,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             }
             Options = @(
                 @{ Name = '--json'; Takes = ''; Tip = 'print one JSON object per line' }
+                @{ Name = '--template'; Takes = 'none'; Tip = 'print this text for each uploaded file, such as "{file}\t{url}\n"' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )

@@ -164,7 +164,7 @@ const doors: Record<string, string[]> = {
   journal: ['journal'],
   'journal/known': ['content', 'digest', 'journal-index', 'line-facts', 'shortcuts'],
   'output/progress': ['meter', 'progress'],
-  'output/results': ['formats', 'links', 'qr', 'results'],
+  'output/results': ['formats', 'links', 'qr', 'results', 'template'],
   service: ['client', 'identity', 'record', 'upload-path', 'uploader'],
   'sources/find': ['expand', 'names', 'resumed', 'shard', 'survey'],
   'sources/media-type': ['decide'],

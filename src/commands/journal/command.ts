@@ -26,12 +26,17 @@ export function journalCommand(cli: Cli, run = runJournal): Command {
     .command('list [file...]')
     .description('Print the result of each input; without a file, of everything that --once remembers.')
     .option('--json', 'print one JSON object per line')
+    .option('--template <text>', 'print this text for each uploaded file, such as "{file}\\t{url}\\n"')
     .addHelpText(
       'after',
-      examples(['media journal list uploads.ndjson', 'media journal list --json *.ndjson']),
+      examples([
+        'media journal list uploads.ndjson',
+        'media journal list --json *.ndjson',
+        "media journal list --template '{file}\\t{url}\\n'",
+      ]),
     )
-    .action((files: string[], {json}: {json?: boolean}, command: Command) =>
-      act({action: 'list', files, ...(json && {json})}, command),
+    .action((files: string[], options: {json?: boolean; template?: string}, command: Command) =>
+      act({action: 'list', files, ...options}, command),
     );
   journal
     .command('check <file...>')

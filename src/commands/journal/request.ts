@@ -1,6 +1,6 @@
 /** A subcommand of `media journal` with its options. */
 export type JournalRequest =
-  | {action: 'list'; files: readonly string[]; json?: boolean}
+  | {action: 'list'; files: readonly string[]; json?: boolean; template?: string}
   | {action: 'check'; files: readonly string[]; inputs: readonly string[]; all?: boolean; json?: boolean}
   | {action: 'merge'; files: readonly string[]; output: string; json?: boolean}
   | {action: 'unlock'; file: string}

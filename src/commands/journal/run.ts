@@ -18,6 +18,7 @@ import {
   writeMerged,
 } from '../../journal/journal.ts';
 import {printableJson} from '../../output/escape.ts';
+import {parseRecord} from '../../service/record.ts';
 import {type ListedInput, type ListedInputs, listInputs} from './inputs.ts';
 import {fileFields, Lines, type ProofCounts, ProofTally, textLine} from './output.ts';
 import type {JournalRequest} from './request.ts';
@@ -29,6 +30,7 @@ export async function listJournals(
   options: Options<'list'>,
   {host, stdout}: Invocation,
 ): Promise<ExitStatus> {
+  const listed = await listFormat(options);
   const lines = new Lines(stdout);
   const files = options.files.length > 0 ? options.files : await ownJournals(host);
   for (const file of files) {
@@ -36,14 +38,32 @@ export async function listJournals(
       if (reader === undefined) return;
       for await (const {number, path, entry} of reader.sightings()) {
         if (!isShown(reader, number, path, entry)) continue;
-        await lines.add(
-          options.json ? await entryJson(reader, path, entry) : await entryText(reader, path, entry),
-        );
+        await lines.add(await listed(reader, path, entry));
       }
     });
   }
   await lines.end();
   return 0;
+}
+
+type ListFormat = (reader: JournalReader, path: PathKey, entry: Entry) => Promise<string>;
+
+async function listFormat({json, template}: Options<'list'>): Promise<ListFormat> {
+  if (template === undefined) return json ? entryJson : entryText;
+  if (json)
+    throw new MediaError('usage', 'Two output formats were given: json and template.', {hint: 'Choose one.'});
+  const {parseTemplate, renderTemplate} = await import('../../output/results/template.ts');
+  const parsed = parseTemplate(template);
+  return async (reader, path, entry) => {
+    if (entry.state !== 'done') return '';
+    const {file, fileBase64} = fileFields(path);
+    const received = parseRecord(await reader.recordOf(entry));
+    return renderTemplate(parsed, {
+      ...{file, path: file, status: statusOf[entry.state], size: entry.size},
+      fileBytes: fileBase64 === undefined ? undefined : Buffer.from(fileBase64, 'base64'),
+      received: 'problem' in received ? undefined : received,
+    });
+  };
 }
 
 /** Shows stored and unknown content always, any other result only if nothing newer is known about its path. */

@@ -2,7 +2,9 @@ import {Command, Option} from 'commander';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
 import {collect, parseDuration, parseRate, wholeNumber} from '../../cli/values.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
+import {typedPath} from '../../lib/files/typed-path.ts';
 import {type FormatName, formatNames} from '../../output/results/formats.ts';
+import type {OutputFormat} from '../../output/results/results.ts';
 import type {AfterAction} from './report/after-action.ts';
 import type {UploadFlags} from './setup/flags.ts';
 
@@ -36,6 +38,7 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     )
     .option('--json', 'print each record as the service returned it, one per line')
     .option('--ndjson', 'print one JSON line per input, including failures')
+    .option('--template <text>', 'print this text for each uploaded file, such as "{file}\\t{url}\\n"')
     .option('--copy', "copy the URL to the terminal's clipboard")
     .option('--open', 'open the URL in the browser')
     .option('--qr', 'show the URL as a QR code')
@@ -87,6 +90,7 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
       examples([
         'media upload photo.png',
         'media upload *.jpg --format url',
+        "media upload *.jpg --template '{file}\\t{url}\\n'",
         "media upload -r ./assets --exclude '*.psd' --ndjson > uploads.ndjson",
         'media upload -r ./assets --journal uploads.ndjson',
         'media upload -r ./assets --shard 2/8 --journal uploads-2.ndjson',
@@ -103,7 +107,7 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
 
 /** Uploads the inputs, prints the results, and returns the exit status. */
 export async function runUpload(options: UploadFlags, invocation: Invocation): Promise<ExitStatus> {
-  const format = chosenFormat(options);
+  const format = await chosenFormat(options, invocation);
   const {typeDecision} = await import('./setup/inputs.ts');
   const decideType = await typeDecision(options);
   const {UploadRun} = await import('./run.ts');
@@ -136,16 +140,20 @@ async function finish(
   return result;
 }
 
-function chosenFormat(options: UploadFlags): FormatName {
-  const chosen = new Set<FormatName>();
+async function chosenFormat(options: UploadFlags, {host}: Invocation): Promise<OutputFormat> {
+  const chosen = new Set<FormatName | 'template'>();
   if (options.json) chosen.add('json');
   if (options.ndjson) chosen.add('ndjson');
   if (options.format !== undefined) chosen.add(options.format);
+  if (options.template !== undefined) chosen.add('template');
   const [format, ...others] = chosen;
   if (others.length > 0) {
     throw new MediaError('usage', `Two output formats were given: ${[...chosen].join(' and ')}.`, {
       hint: 'Choose one.',
     });
   }
-  return format ?? 'table';
+  if (options.template === undefined) return (format as FormatName | undefined) ?? 'table';
+  const {parseTemplate} = await import('../../output/results/template.ts');
+  const cwd = host.cwd();
+  return {template: parseTemplate(options.template), pathOf: name => typedPath(cwd, name)};
 }

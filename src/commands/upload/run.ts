@@ -5,8 +5,7 @@ import type {Session} from '../../cli/session.ts';
 import {MediaError} from '../../errors.ts';
 import type {EndSignal} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
-import type {FormatName} from '../../output/results/formats.ts';
-import type {Results} from '../../output/results/results.ts';
+import type {OutputFormat, Results} from '../../output/results/results.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
@@ -33,7 +32,7 @@ const readerPatienceMs = 50;
 export class UploadRun {
   readonly #options: UploadFlags;
   readonly #invocation: Invocation;
-  readonly #format: FormatName;
+  readonly #format: OutputFormat;
   readonly #after: readonly AfterAction[];
   readonly #stop = new Stop<MediaError>();
   readonly #tally: Tally;
@@ -50,7 +49,7 @@ export class UploadRun {
   constructor(
     options: UploadFlags,
     invocation: Invocation,
-    format: FormatName,
+    format: OutputFormat,
     after: readonly AfterAction[],
   ) {
     this.#options = options;

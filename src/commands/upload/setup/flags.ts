@@ -10,6 +10,7 @@ export interface UploadFlags {
   format?: FormatName;
   json?: boolean;
   ndjson?: boolean;
+  template?: string;
   recursive?: boolean;
   follow?: boolean;
   all?: boolean;

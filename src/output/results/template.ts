@@ -1,0 +1,166 @@
+import {basename} from 'node:path';
+import {MediaError} from '../../errors.ts';
+import {isObject} from '../../lib/json.ts';
+import {shellWord} from '../../lib/shell.ts';
+import type {ReceivedRecord} from '../../service/record.ts';
+import {publicUrl} from '../../service/record.ts';
+import {printable, printableJson} from '../escape.ts';
+import {fieldText} from './formats.ts';
+
+/** The names in `--template`, besides paths into the record. */
+export const templateFields = [
+  'file',
+  'path',
+  'name',
+  'id',
+  'url',
+  'type',
+  'contentType',
+  'size',
+  'width',
+  'height',
+  'status',
+] as const;
+
+type TemplateField = (typeof templateFields)[number];
+
+/** A parsed `--template`. */
+export interface Template {
+  readonly parts: readonly (string | Placeholder)[];
+  /** Whether the template separates with zero bytes, so that any text can stand between them as it is. */
+  readonly isExact: boolean;
+}
+
+interface Placeholder {
+  field: TemplateField | 'record';
+  /** The keys from the record to the value. */
+  keys: readonly string[];
+  filter?: 'json' | 'shell';
+}
+
+/** What a template is filled in from. */
+export interface Rendered {
+  file: string;
+  /** The bytes of the name, if they are not UTF-8. */
+  fileBytes?: Buffer | undefined;
+  /** The absolute path, if there is one. */
+  path: string;
+  status: string;
+  contentType?: string | undefined;
+  /** Bytes. */
+  size?: number | undefined;
+  received?: ReceivedRecord | undefined;
+}
+
+const token = /\{\{|\}\}|\\.|\{([^{}]*)\}|[{}\\]/gsu;
+const escapes: Record<string, string> = {
+  '{{': '{',
+  '}}': '}',
+  '\\t': '\t',
+  '\\n': '\n',
+  '\\r': '\r',
+  '\\0': '\0',
+  '\\\\': '\\',
+};
+
+/** Parses the text of `--template`; throws a usage error for an unknown field, filter or escape. */
+export function parseTemplate(text: string): Template {
+  const parts: (string | Placeholder)[] = [];
+  let end = 0;
+  for (const match of text.matchAll(token)) {
+    const [found, placeholder] = match;
+    const plain = placeholder === undefined ? escapes[found] : undefined;
+    if (placeholder === undefined && plain === undefined) throw badEscape(found);
+    parts.push(text.slice(end, match.index), plain ?? parsePlaceholder(placeholder ?? ''));
+    end = match.index + found.length;
+  }
+  parts.push(text.slice(end));
+  return {parts, isExact: parts.includes('\0')};
+}
+
+function badEscape(found: string): MediaError {
+  const isBrace = found === '{' || found === '}';
+  const what = isBrace ? `a single ${found}` : `${found}, which is not an escape`;
+  return new MediaError('usage', `The template has ${what}.`, {
+    hint: isBrace
+      ? `Write ${found}${found} for the character itself.`
+      : 'The escapes are \\t, \\n, \\r, \\0 and \\\\.',
+  });
+}
+
+function parsePlaceholder(text: string): Placeholder {
+  const [name = '', ...filters] = text.split('|').map(part => part.trim());
+  const [field = '', ...keys] = name.split('.');
+  const [filter, ...others] = filters;
+  const isKnown = field === 'record' ? !keys.includes('') : keys.length === 0 && isField(field);
+  if (!isKnown)
+    throw new MediaError('usage', `The template has an unknown field: {${text}}.`, {
+      hint: `The fields are ${templateFields.join(', ')}, and paths such as record.urls.0.url.`,
+    });
+  if (others.length > 0 || (filter !== undefined && filter !== 'json' && filter !== 'shell'))
+    throw new MediaError('usage', `The template has an unknown filter: {${text}}.`, {
+      hint: 'The filters are json and shell, as in {file|shell}.',
+    });
+  return {field: field as Placeholder['field'], keys, ...(filter !== undefined && {filter})};
+}
+
+function isField(name: string): name is TemplateField {
+  return (templateFields as readonly string[]).includes(name);
+}
+
+/**
+ * The template with the values of one input. Characters that control a terminal or a CI system are escaped, unless the
+ * template separates with zero bytes, as `find -print0` does.
+ */
+export function renderTemplate({parts, isExact}: Template, of: Rendered): string {
+  return parts.map(part => (typeof part === 'string' ? part : render(part, of, isExact))).join('');
+}
+
+function render({field, keys, filter}: Placeholder, of: Rendered, isExact: boolean): string {
+  const value = field === 'record' ? valueAt(of.received?.record, keys) : fieldOf(field, of);
+  if (filter === 'json') return printableJson(jsonOf(value, of, field, keys));
+  const text = field === 'record' && keys.length === 0 ? (of.received?.json ?? '') : fieldText(value, '');
+  if (filter === 'shell') return quoted(field === 'file' ? (of.fileBytes ?? text) : text);
+  return isExact ? text.replaceAll('\0', '') : printable(text);
+}
+
+function jsonOf(value: unknown, {received}: Rendered, field: string, keys: readonly string[]): string {
+  // The whole record is printed with every digit of its numbers.
+  return field === 'record' && keys.length === 0 && received !== undefined
+    ? received.json
+    : JSON.stringify(value ?? null);
+}
+
+function fieldOf(field: TemplateField, of: Rendered): unknown {
+  const {received, file, path, status, contentType, size} = of;
+  switch (field) {
+    case 'name':
+      return basename(file);
+    case 'url':
+      return received === undefined ? undefined : publicUrl(received.record);
+    case 'id':
+    case 'type':
+    case 'width':
+    case 'height':
+      return received?.record[field];
+    default:
+      return {file, path, status, contentType, size}[field];
+  }
+}
+
+function valueAt(value: unknown, keys: readonly string[]): unknown {
+  return keys.reduce<unknown>((at, key) => {
+    if (Array.isArray(at)) return /^\d+$/.test(key) ? at[Number(key)] : undefined;
+    return isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+  }, value);
+}
+
+/** A word for a shell, on one line: text that may control a terminal, and bytes that are not UTF-8, as `$'\033'`. */
+function quoted(text: string | Buffer): string {
+  if (typeof text === 'string' && printable(text) === text) return shellWord(text);
+  const escaped = [...Buffer.from(text)].map(byte => {
+    const character = String.fromCharCode(byte);
+    return /[\w@%+=,./ -]/.test(character) ? character : `\\${byte.toString(8).padStart(3, '0')}`;
+  });
+  return `$'${escaped.join('')}'`;
+}

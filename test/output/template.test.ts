@@ -1,0 +1,81 @@
+import {execFileSync} from 'node:child_process';
+import {describe, expect, it} from 'vitest';
+import {parseTemplate, type Rendered, renderTemplate} from '../../src/output/results/template.ts';
+import {parseRecord, type ReceivedRecord} from '../../src/service/record.ts';
+
+const json =
+  '{"id":"m_1","type":"IMAGE","urls":[{"variant":"PUBLIC","url":"https://c/p"}],"width":640,"height":null,' +
+  '"big":9007199254740993,"deep":{"a":[true,"x y"]}}';
+
+function rendered(template: string, of: Partial<Rendered> = {}): string {
+  const received = parseRecord(json) as ReceivedRecord;
+  const photo = {file: 'a b/photo.png', path: '/home/a b/photo.png', status: 'uploaded', received};
+  return renderTemplate(parseTemplate(template), {...photo, contentType: 'image/png', size: 12, ...of});
+}
+
+describe('renderTemplate', () => {
+  it.each([
+    ['{file}|{path}|{name}', 'a b/photo.png|/home/a b/photo.png|photo.png'],
+    [
+      '{id} {url} {type} {contentType} {size} {width} {height} {status}',
+      'm_1 https://c/p IMAGE image/png 12 640  uploaded',
+    ],
+    ['{record.urls.0.url} {record.deep.a.1} {record.deep}', 'https://c/p x y {"a":[true,"x y"]}'],
+    [
+      '{record.big} {record.no.such} {record.urls.length} {record.urls.7.url} {record.__proto__}',
+      '9007199254740993    ',
+    ],
+    ['{record}', json],
+    ['{record|json}', json],
+    [
+      '{file|json} {height|json} {width|json} {record.deep|json}',
+      '"a b/photo.png" null 640 {"a":[true,"x y"]}',
+    ],
+    ['{file|shell} {id|shell}', "'a b/photo.png' m_1"],
+    ['\\t\\n\\r\\\\{{}}{{file}}', '\t\n\r\\{}{file}'],
+    ['{file}\\0', 'a b/photo.png\0'],
+    ['no field', 'no field'],
+  ])('%s', (template, text) => {
+    expect(rendered(template)).toBe(text);
+  });
+
+  it('control characters and workflow commands in a name: escaped, but not between zero bytes', () => {
+    const file = '\u001b[2J\n::error::x';
+    expect(rendered('{file}\\n', {file})).toBe('\\u001b[2J\\n::error::x\n');
+    expect(rendered('{file}\\0', {file})).toBe(`${file}\0`);
+  });
+
+  it.each(["it's.png", 'a\nb.png', '\u001b]0;x\u0007.png', '$(id) `id`.png', '写真.png', '-rf'])(
+    '{file|shell} of %j: one word with these bytes in bash, without control characters',
+    file => {
+      const word = rendered('{file|shell}', {file});
+      expect(word).not.toMatch(/\p{Cc}/u);
+      expect(execFileSync('bash', ['-c', `printf %s ${word}`], {encoding: 'utf8'})).toBe(file);
+    },
+  );
+
+  it('{file|shell} of a name that is not UTF-8: its bytes', () => {
+    const fileBytes = Buffer.from('n\xe9.png', 'latin1');
+    const word = rendered('{file|shell}', {file: fileBytes.toString(), fileBytes});
+    expect(execFileSync('bash', ['-c', `printf %s ${word}`])).toEqual(fileBytes);
+  });
+});
+
+describe('parseTemplate', () => {
+  it.each([
+    ['{fil}', /unknown field: \{fil\}/],
+    ['{}', /unknown field/],
+    ['{file.name}', /unknown field/],
+    ['{record.}', /unknown field/],
+    ['{record.a..b}', /unknown field/],
+    ['{toString}', /unknown field/],
+    ['{file|html}', /unknown filter: \{file\|html\}/],
+    ['{file|json|shell}', /unknown filter/],
+    ['{file', /a single \{/],
+    ['file}', /a single \}/],
+    ['\\x', /\\x, which is not an escape/],
+    ['a\\', /\\, which is not an escape/],
+  ])('%s: a usage error', (template, message) => {
+    expect(() => parseTemplate(template)).toThrow(message);
+  });
+});
