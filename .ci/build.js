@@ -60,9 +60,11 @@ function loaded(file, from) {
  * Modules that packages import but do not need here, by the end of their names, and their replacements. Commander
  * starts programs for external commands, which we do not have. Undici's client includes HTTP/2 and the bodies of fetch,
  * which are never used with `allowH2: false` and bodies that are not FormData; two of Node's modules, of which it uses
- * little; and its tree of header field names, which takes longer to build than it saves.
+ * little; and its tree of header field names, which takes longer to build than it saves. What conf uses to write files
+ * would send every signal to this process a second time, to remove temporary files.
  */
 const replacements = {
+  atomically: {'when-exit': 'export default () => () => {};'},
   commander: {'node:child_process': ''},
   undici: {
     '/client-h2': '',
@@ -81,7 +83,7 @@ const withoutUnneeded = {
     for (const [name, modules] of Object.entries(replacements)) {
       for (const [ending, contents] of Object.entries(modules)) {
         onResolve({filter: new RegExp(`${ending}(\\.js)?$`)}, ({path, importer}) =>
-          importer.includes(`/node_modules/${name}/lib/`)
+          importer.includes(`/node_modules/${name}/`)
             ? {path, namespace: 'replaced', pluginData: contents}
             : undefined,
         );

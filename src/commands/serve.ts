@@ -2,9 +2,10 @@ import {mkdtemp, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {Command, Option} from 'commander';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../cli/invocation.ts';
+import {namePages} from '../cli/name-pages.ts';
 import {defaultPort, describeServiceError, startEmbedded} from '../cli/start-embedded.ts';
 import {wholeNumber} from '../cli/values.ts';
-import type {ServiceOptions} from '../embedded/service.ts';
+import type {EmbeddedService, ServiceOptions} from '../embedded/service.ts';
 import {MediaError} from '../errors.ts';
 import type {EndSignal, Host} from '../host.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
@@ -54,14 +55,31 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
     try {
       await stdout.write(`MEDIA_BASE_URL=${service.url}\nMEDIA_API_KEY=${key}\n`);
       report.note(`Serving ${service.url} from ${directory}. Press Ctrl-C to stop.`);
-      report.note(`To manage API keys and see uploads, open ${service.signInUrl()} (this link works once).`);
-      return await ended;
+      const stopLinks = offerLinks(service, invocation);
+      try {
+        if (!options.ephemeral) await namePages(service.url, invocation);
+        return await ended;
+      } finally {
+        stopLinks();
+      }
     } finally {
       await service.close();
     }
   } finally {
     if (options.ephemeral) await rm(directory, {recursive: true, force: true});
   }
+}
+
+/** Prints a link to the pages, and another at each SIGUSR2 until the returned function is called. */
+function offerLinks(service: EmbeddedService, {host, report}: Invocation): () => void {
+  const offer = () => {
+    const another = host.platform === 'win32' ? '' : `; for another: kill -USR2 ${host.processId()}`;
+    const link = `${service.signInUrl()} (this link works once${another})`;
+    report.note(`To manage API keys and see uploads, open ${link}.`);
+  };
+  const stop = host.onStatusSignal(offer);
+  offer();
+  return stop;
 }
 
 function waitForSignal(host: Host): Promise<EndSignal> {

@@ -26,12 +26,42 @@ describe('media serve', () => {
       `Serving ${url} from ${join(box.directory, 'kept')}. Press Ctrl-C to stop.`,
       expect.stringMatching(
         new RegExp(
-          `^To manage API keys and see uploads, open ${url}/\\?token=[\\w-]{43} \\(this link works once\\)\\.$`,
+          `^To manage API keys and see uploads, open ${url}/\\?token=[\\w-]{43} \\(this link works once; for another: kill -USR2 ${child.pid}\\)\\.$`,
         ),
       ),
       expect.stringMatching(/^POST \/v1\/media\/upload 200 13582 B \d+ ms$/),
       expect.stringMatching(new RegExp(`^GET /files/${id} 200 13582 B \\d+ ms$`)),
     ]);
+  });
+
+  it('--profile local: the profile gets its address and its page; SIGUSR2: another link', async () => {
+    const box = await sandbox();
+    const {child, url, stderr} = await serve(box, '--profile', 'local');
+    await eventually(() => stderr().includes('media login --profile local\n'));
+    const settings = await box.run(['config', 'list', '--profile', 'local']);
+    expect(settings.stdout).toBe(`base-url=${url}\nprofile-url=${url}/profile\n`);
+    const links = () => [...stderr().matchAll(/http:\S+\?token=\S+/g)].map(([link]) => link);
+    child.kill('SIGUSR2');
+    await eventually(() => links().length > 1);
+    const statuses: number[] = [];
+    for (const link of [...links(), ...links()])
+      statuses.push((await fetch(link, {headers: {Accept: 'text/html'}})).status);
+    expect(statuses).toEqual([200, 200, 403, 403]);
+    child.kill('SIGTERM');
+    expect(await child).toMatchObject({signal: 'SIGTERM'});
+    expect(links().length).toBe(2);
+  });
+
+  it('--profile of another service: the profile stays as it is', async () => {
+    const box = await sandbox();
+    const set = ['config', 'set', 'base-url', 'https://api.example.com', '--profile', 'prod'];
+    expect(await box.run(set)).toMatchObject({exitCode: 0});
+    const {stderr} = await serve(box, '--profile', 'prod');
+    await eventually(() =>
+      stderr().includes('\nProfile prod is for https://api.example.com and stays as it is.\n'),
+    );
+    const settings = await box.run(['config', 'list', '--profile', 'prod']);
+    expect(settings.stdout).toBe('base-url=https://api.example.com\n');
   });
 
   it('a second start: what was stored is kept, the earlier key is revoked, another key is not', async () => {

@@ -55,6 +55,9 @@ describe('every example in the README', () => {
       .map(line => JSON.parse(line));
     expect(records.map(record => record.type)).toEqual(['IMAGE', 'VIDEO']);
     expect(records[0]).toMatchObject({width: 640, height: 400, imageType: 'png'});
+    expect(stdout).toMatch(
+      /^The gallery: http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+ \(this link works once\)$/m,
+    );
   });
 
   it('runs as printed: npm install --global from the clone', {timeout: 120_000}, async () => {

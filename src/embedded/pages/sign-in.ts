@@ -30,7 +30,7 @@ export function askToSignIn(exchange: Exchange): void {
     exchange,
     403,
     {title: 'Sign in'},
-    html`<p>Open the link that <code>media serve</code> printed when it started. It works once; for another, start it again.</p>`,
+    html`<p>Open the link that <code>media serve</code> printed. It works once, and says how to get another.</p>`,
   );
 }
 
