@@ -11,11 +11,12 @@ const {stdout} = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scri
 const [{files, unpackedSize}] = JSON.parse(stdout);
 const largestSize = 3 * 1024 * 1024;
 const expected =
-  /^(bin\/((media|load)\.js|package\.json)|dist\/.+\.(c?js|d\.ts)|dist\/assets\/(page\.css|icon\.svg)|dist\/(THIRD-PARTY-LICENSES|help|version)\.txt|completions\/.+|man\/media\.1|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
+  /^(bin\/((media|media-url|load|start)\.js|package\.json)|dist\/.+\.(c?js|d\.ts)|dist\/assets\/(page\.css|icon\.svg)|dist\/(THIRD-PARTY-LICENSES|help|version)\.txt|completions\/.+|man\/media\.1|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
 const strangers = files.map(({path}) => path).filter(path => !expected.test(path));
 const missing = [
   'bin/load.js',
   'bin/media.js',
+  'bin/media-url.js',
   'bin/package.json',
   'dist/main.cjs',
   'dist/thumbnail-child.cjs',

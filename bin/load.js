@@ -23,7 +23,8 @@ const {Script} = require('node:vm');
 
 const program = join(dirname(__dirname), 'dist');
 const directory = join(program, 'compiled');
-const command = /^[a-z]+$/.exec(process.argv[2] ?? '')?.[0] ?? 'media';
+const isMediaUrl = require.main?.filename === join(__dirname, 'media-url.js');
+const command = isMediaUrl ? 'url' : (/^[a-z]+$/.exec(process.argv[2] ?? '')?.[0] ?? 'media');
 /** In seconds. After a longer run, V8 has already discarded the compiled code of its beginning. */
 const longestRun = 5;
 const loaded = new Map();

@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-const {existsSync, readFileSync} = require('node:fs');
+const {readFileSync} = require('node:fs');
 const {join} = require('node:path');
 
 // If the program stops without having decided on an exit status, that is a bug, and must not look like success.
 process.exitCode = 7;
 const answer = readyAnswer(process.argv.slice(2).join(' '));
+const start = () => require('./start.js').start('run');
 if (answer === undefined) start();
 else {
   // The program reports any other problem with the output.
@@ -28,49 +29,5 @@ function readyAnswer(command) {
     return readFileSync(join(__dirname, '..', path), 'utf8');
   } catch {
     return undefined;
-  }
-}
-
-async function start() {
-  const {load, keep} = require('./load.js');
-  const {run, systemHost} = loaded(load);
-  const status = await run(process.argv.slice(2), systemHost());
-  if (status === 0) keep();
-  if (typeof status === 'number') end(status);
-  // The first process of a container cannot be ended by its own signal, and Windows has no signals; a shell would
-  // report this status for them.
-  if (process.pid === 1 || process.platform === 'win32')
-    process.exit(128 + require('node:os').constants.signals[status]);
-  // Ends by the signal itself, so that a shell loop stops as well; the timer keeps the process alive until the signal
-  // arrives.
-  process.removeAllListeners(status);
-  setTimeout(() => process.exit(1), 5000);
-  process.kill(process.pid, status);
-}
-
-/**
- * Ends with this status. Node waits for calls on its other threads first, and a name lookup without a response takes 10
- * s or more, so this replaces the process by another program that exits at once. Node can do that from version 22.15
- * on, and not on Windows.
- */
-function end(status) {
-  const isCalling = process.getActiveResourcesInfo().some(name => /^(GetAddrInfo|FS)Req/.test(name));
-  if (isCalling && process.execve !== undefined) process.execve('/bin/sh', ['sh', '-c', `exit ${status}`]);
-  process.exit(status);
-}
-
-/** The program, or an error message if it was not built. */
-function loaded(load) {
-  try {
-    return load('./main.cjs');
-  } catch (error) {
-    if (error.code !== 'ENOENT') throw error;
-    const [build, quoted] = [
-      join(__dirname, '..', '.ci', 'prepare.js'),
-      path => `'${path.replaceAll("'", "'\\''")}'`,
-    ];
-    const hint = existsSync(build) ? `Build it: node ${quoted(build)}` : 'Install it again.';
-    process.stderr.write(`media: The program is not built: ${error.path} is missing.\n  ${hint}\n`);
-    process.exit(7);
   }
 }

@@ -2,6 +2,7 @@ import {CommanderError} from 'commander';
 import type {Cli, ExitStatus} from './cli/invocation.ts';
 import {reportFor} from './cli/invocation.ts';
 import {usageError} from './cli/usage-error.ts';
+import {buildMediaUrl} from './commands/media-url.ts';
 import {buildProgram, type Written} from './commands/program.ts';
 import {exitStatusOf} from './errors.ts';
 import type {Host} from './host.ts';
@@ -10,21 +11,32 @@ import {Stdout} from './output/stdout.ts';
 
 export {systemHost} from './host.ts';
 
+type Build = typeof buildProgram;
+
 /**
- * Runs one command line and resolves to its exit status, or to the signal that the process should end by. Never
+ * Runs one command line of `media` and resolves to its exit status, or to the signal that the process should end by. Never
  * rejects: this is the only place that catches everything.
  */
 export async function run(argv: readonly string[], host: Host): Promise<ExitStatus> {
+  return runProgram(buildProgram, argv, host);
+}
+
+/** Runs one command line of `media-url`, in the same way. */
+export async function runMediaUrl(argv: readonly string[], host: Host): Promise<ExitStatus> {
+  return runProgram(buildMediaUrl, argv, host);
+}
+
+async function runProgram(build: Build, argv: readonly string[], host: Host): Promise<ExitStatus> {
   const stdout = new Stdout(host.stdout);
   return new Promise(resolve => {
     const cli: Cli = {host, stdout, argv, status: 0, abandon: resolve};
-    execute(argv, cli).then(resolve, error => resolve(fail(error, argv, host)));
+    execute(build, argv, cli).then(resolve, error => resolve(fail(error, argv, host)));
   });
 }
 
-async function execute(argv: readonly string[], cli: Cli): Promise<ExitStatus> {
+async function execute(build: Build, argv: readonly string[], cli: Cli): Promise<ExitStatus> {
   const written: Written = {out: '', err: ''};
-  const program = buildProgram(cli, written, argv);
+  const program = build(cli, written, argv);
   try {
     await program.parseAsync(argv, {from: 'user'});
   } catch (error) {

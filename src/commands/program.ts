@@ -1,8 +1,5 @@
 import {Command} from 'commander';
-import {refuseEmptyValues} from '../cli/empty-values.ts';
-import {globalHeading, helpConfiguration} from '../cli/help-format.ts';
 import {type Cli, examples} from '../cli/invocation.ts';
-import {packageVersion} from '../version.ts';
 import {configCommand} from './account/config.ts';
 import {loginCommand} from './account/login.ts';
 import {logoutCommand} from './account/logout.ts';
@@ -12,14 +9,11 @@ import {doctorCommand} from './doctor/command.ts';
 import {graphqlCommand} from './graphql.ts';
 import {helpCommand} from './help.ts';
 import {journalCommand} from './journal/command.ts';
+import {asRoot, type Written} from './root-command.ts';
 import {serveCommand} from './serve.ts';
 import {uploadCommand} from './upload/command.ts';
 
-/** The text that commander printed: help and the version for standard output, and errors, which are reworded. */
-export interface Written {
-  out: string;
-  err: string;
-}
+export type {Written} from './root-command.ts';
 
 const commands: Record<string, (cli: Cli) => Command> = {
   upload: uploadCommand,
@@ -38,36 +32,11 @@ const commands: Record<string, (cli: Cli) => Command> = {
  * Builds the command tree, or only the part that a command line needs. Heavy modules are loaded when a command runs.
  */
 export function buildProgram(cli: Cli, written: Written, [first = '']: readonly string[] = []): Command {
-  const program = new Command('media')
+  const program = asRoot(new Command('media'), cli, written)
     .description(
       'Upload images and videos: streamed, checked, and never stored twice or lost without notice.',
     )
     .usage('<command> [options]')
-    .optionsGroup(globalHeading)
-    .option('--profile <name>', 'use the settings of this profile (MEDIA_PROFILE; default: default)')
-    .option('--base-url <url>', 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)')
-    .option('-q, --quiet', 'print only failures')
-    .option('-v, --verbose', 'print each step')
-    .option('--no-color', 'print without colour')
-    .option('--cacert <file>', 'trust the certificate authorities in this PEM file')
-    .option('--allow-http', 'allow http:// for services on other machines')
-    .version(packageVersion(), '--version', 'print the version')
-    .helpOption('-h, --help', 'print help, with examples')
-    .configureHelp(helpConfiguration)
-    .configureOutput({
-      writeOut: text => {
-        written.out += text;
-      },
-      writeErr: text => {
-        written.err += text;
-      },
-      getOutHasColors: () => false,
-      getErrHasColors: () => false,
-      getOutHelpWidth: () => cli.host.stdout.columns || 100,
-      getErrHelpWidth: () => cli.host.stdout.columns || 100,
-    })
-    .exitOverride()
-    .hook('preAction', (_, command) => refuseEmptyValues(command))
     .addHelpText(
       'after',
       examples([

@@ -4,6 +4,7 @@ import {fileURLToPath} from 'node:url';
 import {type Command, CommanderError} from 'commander';
 import ts from 'typescript';
 import {describe, expect, it} from 'vitest';
+import {buildMediaUrl} from '../../src/commands/media-url.ts';
 import {buildProgram} from '../../src/commands/program.ts';
 import {systemHost} from '../../src/host.ts';
 import {Stdout} from '../../src/output/stdout.ts';
@@ -14,11 +15,11 @@ const source = fileURLToPath(new URL('../../src', import.meta.url));
 const host = systemHost();
 const stdout = new Stdout(host.stdout);
 
-/** The command tree with nothing to do in it, and what it writes. */
-function inertProgram() {
+/** The command tree of a program with nothing to do in it, and what it writes. */
+function inertProgram(build: typeof buildProgram = buildProgram) {
   const written = {out: '', err: ''};
   const cli = {host, stdout, argv: [], status: 0, abandon: () => {}};
-  const program = buildProgram(cli, written);
+  const program = build(cli, written);
   for (const command of commandsBelow(program)) if (command.commands.length === 0) command.action(() => {});
   return {program, written};
 }
@@ -54,6 +55,11 @@ async function complaint(line: string): Promise<string | undefined> {
 }
 
 const everyCommand = commandsBelow(inertProgram().program);
+const options = new Set(
+  [...everyCommand, inertProgram(buildMediaUrl).program].flatMap(command =>
+    command.options.map(({long}) => long),
+  ),
+);
 
 describe('--help', () => {
   it.each(everyCommand.map(fullName))('%s: examples of it that commander takes', async name => {
@@ -127,7 +133,6 @@ describe('what messages and hints tell the user to type', () => {
   });
 
   it('names options that exist', () => {
-    const options = new Set(everyCommand.flatMap(command => command.options.map(({long}) => long)));
     const named = texts.flatMap(({file, text}) =>
       [...text.matchAll(/(?<![\w-])--[a-z][a-z0-9-]*/g)].map(([option]) => ({file, option})),
     );
@@ -166,7 +171,6 @@ describe('what README, docs and the like name in a sentence', () => {
   });
 
   it('options: they exist', () => {
-    const options = new Set(everyCommand.flatMap(command => command.options.map(({long}) => long)));
     const foreign = ['--install-links', '--data-binary', '--parallel', '--retry-all-errors', '--help'];
     const ours = codes.filter(({code}) => !/^(?:npm|sbatch) /.test(code));
     const named = ours.flatMap(({file, code}) =>

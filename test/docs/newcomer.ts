@@ -22,6 +22,7 @@ export async function newcomersMachine(): Promise<Sandbox> {
   const bin = join(box.directory, 'bin');
   await Promise.all([mkdir(bin), mkdir(join(box.directory, 'assets'))]);
   await executable(join(bin, 'media'), program);
+  await executable(join(bin, 'media-url'), program.replace(/media\.js$/, 'media-url.js'));
   if (whatIsMissing(['jq']) !== undefined)
     await executable(join(bin, 'jq'), fileURLToPath(new URL('../support/jq.js', import.meta.url)));
   for (const file of ['photo.png', 'clip.mp4'])

@@ -137,12 +137,12 @@ const codeAllowed: Record<string, string[]> = {
  * entered by its declaration.
  */
 const doors: Record<string, string[]> = {
-  commands: ['program'],
+  commands: ['media-url', 'program'],
   'commands/account': ['config', 'login', 'logout', 'whoami'],
   'commands/completion': ['command'],
   'commands/doctor': ['command'],
   'commands/journal': ['command'],
-  'commands/upload': ['command'],
+  'commands/upload': ['command', 'upload-files'],
   'commands/upload/report': [
     'after-action',
     'dry-run-totals',

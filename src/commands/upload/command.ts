@@ -6,7 +6,7 @@ import {typedPath} from '../../lib/files/typed-path.ts';
 import {type FormatName, formatNames} from '../../output/results/formats.ts';
 import type {OutputFormat} from '../../output/results/results.ts';
 import type {AfterAction} from './report/after-action.ts';
-import type {UploadFlags} from './setup/flags.ts';
+import {type UploadFlags, uploadDefaults} from './setup/flags.ts';
 
 /** Declares `media upload`. */
 export function uploadCommand(cli: Cli, run = runUpload): Command {
@@ -27,7 +27,7 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     .addOption(
       new Option('--types <rule>', 'what decides the content type')
         .choices(['extension', 'content', 'strict'])
-        .default('extension'),
+        .default(uploadDefaults.types),
     )
     .option('--content-type <type>', 'send every file as this type, image/* or video/*')
     .optionsGroup('Output:')
@@ -44,12 +44,17 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     .option('--qr', 'show the URL as a QR code')
     .optionsGroup('Transfer:')
     .option('--dry-run', 'check everything without sending anything')
-    .option('-c, --concurrency <n>', 'files to upload at the same time', wholeNumber(1, 1000), 8)
-    .option('--retries <n>', 'how often to retry a file', wholeNumber(0, 100), 5)
+    .option(
+      '-c, --concurrency <n>',
+      'files to upload at the same time',
+      wholeNumber(1, 1000),
+      uploadDefaults.concurrency,
+    )
+    .option('--retries <n>', 'how often to retry a file', wholeNumber(0, 100), uploadDefaults.retries)
     .addOption(
       new Option('--retry-max-wait <duration>', 'the longest Retry-After or outage to wait for')
         .argParser(parseDuration)
-        .default(300_000, '5m'),
+        .default(uploadDefaults.retryMaxWait, '5m'),
     )
     .option('--limit-rate <rate>', 'bytes per second for all files together, such as 500K or 2M', parseRate)
     .option('--fail-fast', 'stop at the first failure')
@@ -61,12 +66,12 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     .addOption(
       new Option('--stall-timeout <duration>', 'retry when no data can be sent for this long')
         .argParser(parseDuration)
-        .default(60_000, '1m'),
+        .default(uploadDefaults.stallTimeout, '1m'),
     )
     .addOption(
       new Option('--answer-timeout <duration>', 'how long to wait for the response after the last byte')
         .argParser(parseDuration)
-        .default(600_000, '10m'),
+        .default(uploadDefaults.answerTimeout, '10m'),
     )
     .addOption(
       new Option('--on-unknown <action>', 'what to do when a file may or may not have been stored')

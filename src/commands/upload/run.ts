@@ -5,7 +5,7 @@ import type {Session} from '../../cli/session.ts';
 import {MediaError} from '../../errors.ts';
 import type {EndSignal} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
-import type {OutputFormat, Results} from '../../output/results/results.ts';
+import type {OutputFormat} from '../../output/results/results.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
@@ -14,7 +14,7 @@ import type {AfterAction} from './report/after-action.ts';
 import {DryRunTotals} from './report/dry-run-totals.ts';
 import {Failures} from './report/failures.ts';
 import {refuseNothing, unfollowedText} from './report/left-out.ts';
-import {openResults} from './report/open-results.ts';
+import {type OwnParts, openResults, ownParts, type ResultSink} from './report/open-results.ts';
 import {watchUpload} from './report/progress-watch.ts';
 import {RetryAdvice} from './report/retry-hint.ts';
 import {Tally} from './report/tally.ts';
@@ -32,7 +32,7 @@ const readerPatienceMs = 50;
 export class UploadRun {
   readonly #options: UploadFlags;
   readonly #invocation: Invocation;
-  readonly #format: OutputFormat;
+  readonly #output: OutputFormat | OwnParts;
   readonly #after: readonly AfterAction[];
   readonly #stop = new Stop<MediaError>();
   readonly #tally: Tally;
@@ -49,12 +49,12 @@ export class UploadRun {
   constructor(
     options: UploadFlags,
     invocation: Invocation,
-    format: OutputFormat,
+    output: OutputFormat | OwnParts,
     after: readonly AfterAction[],
   ) {
     this.#options = options;
     this.#invocation = invocation;
-    this.#format = format;
+    this.#output = output;
     this.#after = after;
     this.#tally = new Tally(options.dryRun);
     this.#retryAdvice = new RetryAdvice(typedCommand(options, invocation));
@@ -119,7 +119,8 @@ export class UploadRun {
   async #upload(contentType: DecideType): Promise<void> {
     refuseTwoJournals(this.#options);
     await refuseSameFile(this.#options, this.#invocation.host);
-    const inputs = await openInputs(this.#options, this.#invocation, this.#stop);
+    const own = ownParts(this.#output);
+    const inputs = own?.inputs ?? (await openInputs(this.#options, this.#invocation, this.#stop));
     if (inputs.empty) {
       if (inputs.isEmptyShard)
         this.#invocation.report.note(
@@ -127,8 +128,7 @@ export class UploadRun {
         );
       return;
     }
-    const results = await openResults(this.#invocation, {
-      format: this.#format,
+    const results = await openResults(this.#invocation, this.#output, {
       several: inputs.several,
       dryRun: this.#options.dryRun === true,
     });
@@ -171,7 +171,7 @@ export class UploadRun {
     return {...outcome, error: withRunOptions(error, this.#hintOptions)};
   }
 
-  async #take(outcome: Outcome, results: Results, several: boolean): Promise<void> {
+  async #take(outcome: Outcome, results: ResultSink, several: boolean): Promise<void> {
     this.#tally.add(outcome);
     this.#dryRunTotals.add(outcome);
     this.#retryAdvice.add(outcome);
@@ -180,7 +180,7 @@ export class UploadRun {
     await results.add(outcome);
   }
 
-  async #leaveOut(input: LeftOut, results: Results): Promise<void> {
+  async #leaveOut(input: LeftOut, results: ResultSink): Promise<void> {
     this.#tally.add(input);
     for (const action of this.#after) action.leftOut?.(input);
     this.#invocation.report.trace(`${input.name}: left out, ${input.isHidden ? 'hidden' : 'not media'}.`);
@@ -223,6 +223,7 @@ export class UploadRun {
     }
     if (several && this.#options.dryRun) for (const line of this.#dryRunTotals.lines()) report.note(line);
     this.#failures.end();
+    if (ownParts(this.#output) !== undefined) return;
     for (const line of this.#advice(several)) report.note(line);
     if (several) report.note(this.#tally.summary());
   }

@@ -1,6 +1,16 @@
 import type {FormatName} from '../../../output/results/formats.ts';
 import type {TypeRule} from '../../../sources/media-type/decide.ts';
 
+/** The defaults of `media upload`; times in milliseconds. */
+export const uploadDefaults = {
+  types: 'extension',
+  concurrency: 8,
+  retries: 5,
+  retryMaxWait: 300_000,
+  stallTimeout: 60_000,
+  answerTimeout: 600_000,
+} as const;
+
 /** The options of `media upload`, as they were read from the command line. */
 export interface UploadFlags {
   inputs: string[];

@@ -4,6 +4,7 @@ import {MediaError} from '../../../errors.ts';
 import type {StopSignal} from '../../../host.ts';
 import type {InputContext, InputRequest} from '../../../sources/find/expand.ts';
 import type {Shard} from '../../../sources/find/shard.ts';
+import {filesIn} from '../../../sources/open/file.ts';
 import type {Source} from '../../../sources/open/source.ts';
 import type {TransferOptions} from '../../../transfer/batch.ts';
 import type {UploadFlags} from './flags.ts';
@@ -77,6 +78,31 @@ export async function openInputs(
       await iterator.return?.(undefined);
     },
   };
+}
+
+/** Exactly these files, in this order: none of the names is a pattern. */
+export function fileInputs(files: readonly string[], cwd: string): Inputs {
+  const source = filesIn(cwd);
+  return {
+    sources: asynchronous(files, source),
+    several: files.length > 1,
+    shard: undefined,
+    empty: files.length === 0,
+    isEmptyShard: false,
+    unfollowed: new Set(),
+    async survey(found, until) {
+      const {survey} = await import('../../../sources/find/survey.ts');
+      return survey(asynchronous(files, source), found, until);
+    },
+    async close() {},
+  };
+}
+
+async function* asynchronous(
+  files: readonly string[],
+  source: (name: string) => Source,
+): AsyncGenerator<Source> {
+  for (const file of files) yield source(file);
 }
 
 /** A working directory that was removed would be read as an empty one. */

@@ -1,0 +1,131 @@
+import {existsSync} from 'node:fs';
+import {chmod, writeFile} from 'node:fs/promises';
+import {fileURLToPath} from 'node:url';
+import {Command} from 'commander';
+import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../cli/invocation.ts';
+import {MediaError} from '../errors.ts';
+import {typedPath} from '../lib/files/typed-path.ts';
+import {shellWord} from '../lib/shell.ts';
+import {systemReason} from '../lib/system-code.ts';
+import {printable} from '../output/escape.ts';
+import {asMediaError} from '../output/report.ts';
+import {packageFile} from '../package-file.ts';
+import {publicUrl} from '../service/record.ts';
+import type {Outcome} from '../transfer/outcome.ts';
+import {asRoot, type Written} from './root-command.ts';
+
+interface MediaUrlOptions {
+  files: string[];
+  once: boolean;
+  launcher?: string;
+}
+
+/** Builds the command line of `media-url`, the program that editors run. */
+export function buildMediaUrl(cli: Cli, written: Written): Command {
+  const command = asRoot(new Command('media-url'), cli, written);
+  return command
+    .description(
+      'Upload files and print the URL of each on a line of its own, for editors that run a command.',
+    )
+    .usage('[options] <file...>')
+    .argument('[file...]', 'images and videos, as paths or file:// URLs')
+    .option('--no-once', 'upload again what this machine has already uploaded')
+    .option('--launcher <file>', 'write a script that runs media-url with these options from any program')
+    .addHelpText(
+      'after',
+      examples([
+        'media-url photo.png "other photo.png"',
+        'media-url upload photo.png',
+        'media-url --profile blog --launcher ~/bin/media-url-blog',
+      ]),
+    )
+    .action(async (files: string[], options: Omit<MediaUrlOptions, 'files'>, self: Command) => {
+      cli.status = await executeMediaUrl({...options, files}, invocationOf(cli, self));
+    });
+}
+
+/** Uploads the files and prints a URL for each argument in order, or none if one of them fails. */
+async function executeMediaUrl(options: MediaUrlOptions, invocation: Invocation): Promise<ExitStatus> {
+  const {launcher, files} = options;
+  if (launcher !== undefined) return writeLauncher(launcher, invocation);
+  const cwd = invocation.host.cwd();
+  const isPicGo = files[0] === 'upload' && !existsSync(typedPath(cwd, 'upload'));
+  // Callers of PicGo read only standard output, and ignore the exit status.
+  const tell = (error: MediaError) =>
+    isPicGo ? invocation.stdout.write(`PicGo ERROR: ${printable(error.message)}\n`) : undefined;
+  try {
+    const {status, error} = await printUrls(
+      {...options, files: isPicGo ? files.slice(1) : files},
+      invocation,
+    );
+    if (error !== undefined) await tell(error);
+    return status;
+  } catch (error) {
+    await tell(asMediaError(error));
+    throw error;
+  }
+}
+
+/** `error`: why a file failed, which has been reported on standard error. */
+async function printUrls(
+  {files, once}: MediaUrlOptions,
+  invocation: Invocation,
+): Promise<{status: ExitStatus; error?: MediaError}> {
+  if (files.length === 0)
+    throw new MediaError('usage', 'No file was given.', {hint: 'Name files, as in: media-url photo.png'});
+  const paths = files.map(pathOf);
+  const unique = [...new Set(paths)];
+  const outcomes = new Map<string, Outcome>();
+  const {uploadFiles} = await import('./upload/upload-files.ts');
+  const status = await uploadFiles(unique, {once}, invocation, outcome => {
+    outcomes.set(outcome.name, outcome);
+  });
+  const errors = [...outcomes.values()].flatMap(outcome => ('error' in outcome ? [outcome.error] : []));
+  if (status !== 0)
+    return {status, error: errors[0] ?? new MediaError('interrupted', 'The run was stopped.')};
+  const urls = paths.map(path => urlOf(path, outcomes.get(path)));
+  await invocation.stdout.write(urls.map(url => `${printable(url)}\n`).join(''));
+  return {status: 0};
+}
+
+function urlOf(path: string, outcome: Outcome | undefined): string {
+  const url = outcome !== undefined && 'received' in outcome ? publicUrl(outcome.received.record) : undefined;
+  if (url !== undefined) return url;
+  throw new MediaError('unexpected_answer', `${path} was uploaded, but its record has no URL.`);
+}
+
+/** The path of an argument: editors also pass file:// URLs. */
+function pathOf(argument: string): string {
+  if (!/^file:\/\//i.test(argument)) return argument;
+  try {
+    return fileURLToPath(argument);
+  } catch (cause) {
+    throw new MediaError('usage', `${argument} is not the URL of a local file.`, {
+      hint: 'Use a path.',
+      cause,
+    });
+  }
+}
+
+/**
+ * Writes an executable script that runs this program with this Node and these options. Programs that are started from
+ * a desktop often have a PATH without Node, and some take only the name of a program.
+ */
+async function writeLauncher(file: string, invocation: Invocation): Promise<ExitStatus> {
+  const {host, report, given} = invocation;
+  const options = given(new Set(['launcher']));
+  const words = [host.nodePath(), fileURLToPath(packageFile('bin/media-url.js')), ...options];
+  const path = typedPath(host.cwd(), file);
+  const script =
+    host.platform === 'win32'
+      ? `@echo off\r\n${words.map(word => `"${word}"`).join(' ')} %*\r\n`
+      : `#!/bin/sh\nexec ${words.map(shellWord).join(' ')} "$@"\n`;
+  try {
+    await writeFile(path, script, {mode: 0o755, flag: 'wx'});
+    await chmod(path, 0o755);
+  } catch (cause) {
+    throw new MediaError('local_failure', `${file} could not be written: ${systemReason(cause)}.`, {cause});
+  }
+  report.note(`Use ${file} as the command in your editor.`);
+  return 0;
+}

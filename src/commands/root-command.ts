@@ -1,0 +1,41 @@
+import type {Command} from 'commander';
+import {refuseEmptyValues} from '../cli/empty-values.ts';
+import {globalHeading, helpConfiguration} from '../cli/help-format.ts';
+import type {Cli} from '../cli/invocation.ts';
+import {packageVersion} from '../version.ts';
+
+/** The text that commander printed: help and the version for standard output, and errors, which are reworded. */
+export interface Written {
+  out: string;
+  err: string;
+}
+
+/** Makes a command the root of a program: with the global options, and all its output in `written`. */
+export function asRoot(program: Command, cli: Cli, written: Written): Command {
+  return program
+    .optionsGroup(globalHeading)
+    .option('--profile <name>', 'use the settings of this profile (MEDIA_PROFILE; default: default)')
+    .option('--base-url <url>', 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)')
+    .option('-q, --quiet', 'print only failures')
+    .option('-v, --verbose', 'print each step')
+    .option('--no-color', 'print without colour')
+    .option('--cacert <file>', 'trust the certificate authorities in this PEM file')
+    .option('--allow-http', 'allow http:// for services on other machines')
+    .version(packageVersion(), '--version', 'print the version')
+    .helpOption('-h, --help', 'print help, with examples')
+    .configureHelp(helpConfiguration)
+    .configureOutput({
+      writeOut: text => {
+        written.out += text;
+      },
+      writeErr: text => {
+        written.err += text;
+      },
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+      getOutHelpWidth: () => cli.host.stdout.columns || 100,
+      getErrHelpWidth: () => cli.host.stdout.columns || 100,
+    })
+    .exitOverride()
+    .hook('preAction', (_, command) => refuseEmptyValues(command));
+}

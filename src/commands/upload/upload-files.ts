@@ -1,0 +1,27 @@
+import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
+import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
+import {UploadRun} from './run.ts';
+import {type UploadFlags, uploadDefaults} from './setup/flags.ts';
+import {fileInputs, typeDecision} from './setup/inputs.ts';
+
+/**
+ * Uploads files for another command, which receives the outcomes and prints what it needs; failures and progress are
+ * reported as by `media upload`. What this machine has already uploaded is skipped, unless `once` is false.
+ */
+export async function uploadFiles(
+  files: readonly string[],
+  flags: Partial<UploadFlags>,
+  invocation: Invocation,
+  take: (outcome: Outcome) => void,
+): Promise<ExitStatus> {
+  const {journal} = flags;
+  const options = {...uploadDefaults, once: journal === undefined, ...flags, inputs: [...files]};
+  const results = {
+    add: async (outcome: Outcome | LeftOut) => {
+      if (outcome.status !== 'left out') take(outcome);
+    },
+    end: async () => {},
+  };
+  const inputs = fileInputs(files, invocation.host.cwd());
+  return new UploadRun(options, invocation, {inputs, results}, []).execute(await typeDecision(options));
+}
