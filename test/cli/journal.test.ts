@@ -455,6 +455,28 @@ describe('media journal resolve', () => {
     expect(await one.text(join(one.directory, 'j'))).toBe(before);
   });
 
+  it('a path with two unknown contents: not settled by the path, whose ID would be a guess, but by the key', async () => {
+    const one = await bench();
+    for (const content of ['one', 'two']) await journalOf(one, 'j', {'a.png': ['commit']}, content);
+    await files(one, {list: 'a.png med_1\n'});
+    const error = 'Several unknown uploads have the path a.png.';
+    for (const parameters of [
+      ['a.png', '--uploaded', 'med_1'],
+      ['a.png', '--resend'],
+      ['--all', '--uploaded-from', 'list'],
+    ])
+      expect(await media(one, 'resolve', 'j', ...parameters)).toMatchObject({exitCode: 2, error});
+    const [first = ''] = (await media(one, 'list', '--json', 'j')).stdout.split('\n');
+    const {idempotencyKey} = JSON.parse(first);
+    expect(await media(one, 'resolve', 'j', idempotencyKey, '--uploaded', 'med_1')).toMatchObject({
+      exitCode: 0,
+    });
+    expect((await media(one, 'list', 'j')).stdout).toBe(
+      'uploaded  a.png  med_1\nunknown   a.png  sent, but no result is recorded\n',
+    );
+    expect(await media(one, 'resolve', 'j', 'a.png', '--resend')).toMatchObject({exitCode: 0});
+  });
+
   it('a journal that is in use, or not there', async () => {
     const one = await bench();
     await one.run(async journal => {

@@ -217,25 +217,21 @@ class Telling {
 
   /** What a person does who can see the service's store. */
   async #settle(): Promise<void> {
-    for (;;) {
-      const listed = parsed<{file: string; fileBase64?: string; status: string; idempotencyKey: string}>(
-        (await this.#media('journal', 'list', '--json', 'j')).stdout,
+    const listed = parsed<{file: string; fileBase64?: string; status: string; idempotencyKey: string}>(
+      (await this.#media('journal', 'list', '--json', 'j')).stdout,
+    ).filter(({status}) => status === 'unknown');
+    const paths = listed.map(({file, fileBase64}) => pathIn(file, fileBase64));
+    for (const [index, {file, fileBase64, idempotencyKey}] of listed.entries()) {
+      const [id] = this.#proxy.stored.get(idempotencyKey) ?? [];
+      // A path under both roots says nothing about which of them is meant.
+      const isAlone = paths.indexOf(paths[index] ?? '') === paths.lastIndexOf(paths[index] ?? '');
+      const {exitCode, stderr} = await this.#media(
+        ...['journal', 'resolve', ...(id === undefined ? ['--resend'] : ['--uploaded', id])],
+        ...(isAlone && fileBase64 !== undefined
+          ? ['--base64', '--', 'j', fileBase64]
+          : ['--', 'j', isAlone ? file : idempotencyKey]),
       );
-      const unknown = listed.filter(({status}) => status === 'unknown');
-      const paths = new Set<string>();
-      for (const {file, fileBase64, idempotencyKey} of unknown) {
-        const path = pathIn(file, fileBase64);
-        // Of several of one path the latest is settled first; the next listing tells which.
-        if (paths.has(path)) continue;
-        paths.add(path);
-        const [id] = this.#proxy.stored.get(idempotencyKey) ?? [];
-        const {exitCode, stderr} = await this.#media(
-          ...['journal', 'resolve', ...(id === undefined ? ['--resend'] : ['--uploaded', id])],
-          ...(fileBase64 === undefined ? ['--', 'j', file] : ['--base64', '--', 'j', fileBase64]),
-        );
-        expect(exitCode, stderr).toBe(0);
-      }
-      if (paths.size === unknown.length) return;
+      expect(exitCode, stderr).toBe(0);
     }
   }
 

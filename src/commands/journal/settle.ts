@@ -89,6 +89,8 @@ async function chooseAll(
     const names = await namesOf(reader, path, entry);
     const found = names.find(name => listed?.has(name));
     if (listed !== undefined && found === undefined) continue;
+    if (found !== undefined && reader.entriesOf(path, 'unknown').length > 1 && found === names.at(-1))
+      throw ambiguous(reader, found);
     decisions.push({
       name: pathFields(path).path,
       entry,
@@ -102,15 +104,16 @@ async function chooseAll(
   });
 }
 
-/** The names of an upload: its path, its idempotency key and the hash of its content. */
+/** The names of an upload: its idempotency key, the hash of its content and, last, its path, which others may have too. */
 async function namesOf(reader: JournalReader, path: PathKey, entry: Entry): Promise<string[]> {
   const line = await reader.lineOf(entry);
-  return [pathFields(path).path, line.key, ...('sha256' in line ? [line.sha256] : [])];
+  return [line.key, ...('sha256' in line ? [line.sha256] : []), pathFields(path).path];
 }
 
 async function chooseOne(reader: JournalReader, options: Options, what: string): Promise<Decision[]> {
   const path = pathKey(options.base64 ? Buffer.from(what, 'base64') : toText(normalizeName(fromText(what))));
-  const [entry = await named(reader, what, 'unknown')] = reader.entriesOf(path, 'unknown');
+  const [entry = await named(reader, what, 'unknown'), ...others] = reader.entriesOf(path, 'unknown');
+  if (others.length > 0) throw ambiguous(reader, what);
   if (entry !== undefined) return [{name: what, entry, id: options.uploaded}];
   const latest = reader.index.latestOf(path);
   throw latest === undefined
@@ -136,6 +139,13 @@ async function named(
 function notThere({shown}: JournalReader, what: string): MediaError {
   return new MediaError('usage', `${what} is not in the journal ${shown}.`, {
     hint: `Use a path as this command prints it: media journal list ${shellQuoted(shown)}`,
+  });
+}
+
+/** The same path under several roots, or of a file that was changed in between: an ID belongs to one content. */
+function ambiguous({shown}: JournalReader, path: string): MediaError {
+  return new MediaError('usage', `Several unknown uploads have the path ${path}.`, {
+    hint: `Give the idempotency key of the one that is meant: media journal list --json ${shellQuoted(shown)}`,
   });
 }
 
