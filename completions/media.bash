@@ -62,7 +62,7 @@ _media_command() {
       arguments=(none)
       ;;
     serve)
-      options='--port --data-dir --ephemeral -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      options='--port --data-dir --ephemeral --fault --fault-seed --fault-port -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
     config)
       commands='list get set unset profiles path help'
@@ -140,6 +140,9 @@ _media_option() {
     'graphql --operation-name') kind=none ;;
     'serve --port') kind=none ;;
     'serve --data-dir') kind=directory ;;
+    'serve --fault') kind=none ;;
+    'serve --fault-seed') kind=none ;;
+    'serve --fault-port') kind=none ;;
     *) return 1 ;;
   esac
 }

@@ -251,6 +251,9 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--port'; Takes = 'none'; Tip = 'the port to listen on; 0 for any free port' }
                 @{ Name = '--data-dir'; Takes = 'directory'; Tip = 'where to store uploads' }
                 @{ Name = '--ephemeral'; Takes = ''; Tip = 'use a temporary directory and delete it at the end' }
+                @{ Name = '--fault'; Takes = 'none'; Tip = 'fail on purpose, for tests: docs/faults.md (repeatable)' }
+                @{ Name = '--fault-seed'; Takes = 'none'; Tip = 'choose other requests for faults with a rate' }
+                @{ Name = '--fault-port'; Takes = 'none'; Tip = 'listen here for changes of the faults; 0 for any' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )

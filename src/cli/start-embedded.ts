@@ -51,6 +51,9 @@ export function describeServiceError(error: unknown, {port, dataDirectory}: Serv
       );
     }
   }
+  if (error instanceof Error && error.name === 'InvalidOption' && 'hint' in error) {
+    return new MediaError('usage', error.message, {cause: error, hint: String(error.hint)});
+  }
   // The service writes its own messages for damaged or locked files; any other error without a code is a bug.
   if (code === undefined) {
     if (!(error instanceof Error) || !['DamagedFile', 'Error'].includes(error.name)) return error;

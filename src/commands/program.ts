@@ -10,7 +10,7 @@ import {graphqlCommand} from './graphql.ts';
 import {helpCommand} from './help.ts';
 import {journalCommand} from './journal/command.ts';
 import {asRoot, type Written} from './root-command.ts';
-import {serveCommand} from './serve.ts';
+import {serveCommand} from './serve/command.ts';
 import {uploadCommand} from './upload/command.ts';
 
 export type {Written} from './root-command.ts';

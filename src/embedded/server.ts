@@ -4,6 +4,7 @@ import {systemCode} from '../lib/system-code.ts';
 import type {Service} from './api/context.ts';
 import {routeOf} from './api/routes.ts';
 import {type ServedConnection, ServedConnections} from './exchange/connection.ts';
+import {ExchangeOver} from './exchange/disturbance.ts';
 import {checkHost, type Exchange, exchangeOf, isBodyPending} from './exchange/exchange.ts';
 import {Refusal, refusalOf, refusalOfMalformed} from './exchange/refusal.ts';
 import {respondRaw, respondRefusal} from './exchange/respond.ts';
@@ -84,9 +85,12 @@ async function work(exchange: Exchange, service: Service, refusal: Refusal | und
   try {
     if (refusal !== undefined) throw refusal;
     checkHost(exchange, service.port());
+    exchange.disturbance = service.faults?.disturbanceOf(exchange);
+    await exchange.disturbance?.at('head');
     const route = pageRouteOf(exchange) ?? routeOf(exchange);
     await route(exchange, service);
   } catch (error) {
+    if (error instanceof ExchangeOver) return;
     const known = refusalOf(error);
     if (known === undefined) service.observer.onError(error);
     respondRefusal(exchange, known ?? new Refusal(500, 'Internal error.'));
@@ -119,19 +123,27 @@ function observe(exchange: Exchange, {observer}: Service, done: Promise<void>): 
   // Reads and writes fail when the client disconnects; there is nobody to inform.
   request.on('error', ignore);
   response.on('error', ignore);
-  response.once('close', async () => {
-    connection.pending -= 1;
-    if (connection.failure !== undefined && !connection.closing) request.socket.destroySoon();
-    // If the client disconnected, the connection closes before the status is decided.
-    await done;
+  const closed = new Promise<void>(resolve => {
+    response.once('close', () => {
+      connection.pending -= 1;
+      if (connection.failure !== undefined && !connection.closing) request.socket.destroySoon();
+      resolve();
+    });
+  });
+  const report = () => {
+    const faults = exchange.disturbance?.applied ?? [];
     observer.onRequest({
       method,
       path,
       status: response.statusCode,
       bytes: exchange.received || exchange.sent,
       elapsedMs: clock.monotonic() - start,
+      ...(faults.length === 0 ? {} : {faults}),
     });
-  });
+  };
+  // If the client disconnected, the connection closes before the status is decided. A connection on which there will be no
+  // response may stay open for long.
+  void done.then(() => (response.statusCode === 0 ? undefined : closed)).then(report);
 }
 
 function ignore(): void {}

@@ -1,74 +1,23 @@
 import {once} from 'node:events';
 import type {AddressInfo} from 'node:net';
 import {resolve} from 'node:path';
-import {type Clock, systemClock} from '../host.ts';
-import type {MediaRecord} from '../service/record.ts';
-import type {RequestEntry} from './api/context.ts';
-import {type BodyPace, defaultPace} from './exchange/pace.ts';
+import {systemClock} from '../host.ts';
+import {defaultPace} from './exchange/pace.ts';
+import type {FaultOptions, StartedFaults} from './faults/control.ts';
 import {createRoutedServer, type RoutedServer} from './server.ts';
+import type {EmbeddedService, ServiceOptions, StoredMedia} from './service-options.ts';
 import {IdempotencyEntries} from './store/idempotency.ts';
 import {KeyUses} from './store/key-uses.ts';
-import {type KeyOptions, KeyRing} from './store/keys.ts';
+import {KeyRing} from './store/keys.ts';
 import {UserProfile} from './store/profile.ts';
 import {Sessions} from './store/sessions.ts';
 import {mediaRecord, Store} from './store/store.ts';
 
 export type {RequestEntry} from './api/context.ts';
+export type {FaultOptions} from './faults/control.ts';
+export type {EmbeddedService, ServiceOptions, StoredMedia} from './service-options.ts';
 export type {KeyOptions} from './store/keys.ts';
 export {identityIn} from './store/store.ts';
-
-export interface ServiceOptions {
-  /** 0, the default, is any free port. */
-  port?: number;
-  /** A loopback address: `127.0.0.1` (default), `::1` or `localhost`. */
-  host?: string;
-  /** Where everything is stored; created if missing (0700). Two processes may share it. */
-  dataDirectory: string;
-  /** The base of the URLs in records; by default the URL of the service. */
-  publicUrl?: string;
-  /** The status for requests without a token or with insufficient permissions; default 403. */
-  deniedStatus?: 403 | 404;
-  /** Whether the service supports and announces Idempotency-Key; default true. */
-  idempotency?: boolean;
-  /** Whether records get thumbnails, where sharp is installed; default false, since its start takes a moment. */
-  thumbnails?: boolean;
-  clock?: Clock;
-  /** How slowly requests may arrive; missing parts have defaults. */
-  pace?: Partial<BodyPace>;
-  /** Called once for each request, when its response was sent or its connection was lost. */
-  onRequest?: (entry: RequestEntry) => void;
-  /** Called with each error that was sent as a 500. */
-  onError?: (error: unknown) => void;
-}
-
-/** A stored upload. */
-export interface StoredMedia {
-  record: MediaRecord;
-  contentType: string;
-  /** The file with the bytes. */
-  path: string;
-  /** Hexadecimal. */
-  sha256: string;
-  /** ISO 8601, UTC. */
-  createdAt: string;
-}
-
-export interface EmbeddedService {
-  /** `http://127.0.0.1:PORT` */
-  readonly url: string;
-  /** Identifies its data directory, wherever it listens. */
-  readonly identity: string;
-  /** Creates an API key and returns it; only its hash is stored. */
-  createKey(options?: KeyOptions): Promise<string>;
-  /** A URL that signs a browser in to the service's pages; it works once. */
-  signInUrl(): string;
-  /** Revokes every key with a label. */
-  revokeKeys(label: string): Promise<void>;
-  /** All uploads, oldest first. */
-  records(): Promise<StoredMedia[]>;
-  /** Stops listening, responds to the uploads that have arrived completely, and closes all connections; files stay. */
-  close(): Promise<void>;
-}
 
 const loopbackHosts = ['127.0.0.1', '::1', 'localhost'];
 
@@ -92,6 +41,7 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
   const keys = new KeyRing(dataDirectory, clock);
   await keys.prepare();
 
+  const faults = await faultsFor(options.faults);
   const keyUses = new KeyUses(dataDirectory, clock);
   const sessions = new Sessions();
 
@@ -111,6 +61,7 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
     clock,
     pace: {...defaultPace, ...options.pace},
     observer,
+    faults: faults?.faults,
     port: () => port,
     publicUrl: () => publicUrl ?? url,
   });
@@ -128,12 +79,21 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
     signInUrl: () => `${url}/?token=${sessions.newToken()}`,
     createKey: keyOptions => keys.create(keyOptions),
     revokeKeys: label => keys.revoke(label),
+    faults: faults?.faults,
+    faultControl: faults?.control,
     records: () => storedMedia(store, publicUrl ?? url),
     close: () => {
-      closed ??= closeServer(routed).then(() => keyUses.settled());
+      closed ??= Promise.all([faults?.close(), closeServer(routed)]).then(() => keyUses.settled());
       return closed;
     },
   };
+}
+
+/** The faults that the options ask for, if they do. */
+async function faultsFor(options: FaultOptions | undefined): Promise<StartedFaults | undefined> {
+  if (options === undefined) return undefined;
+  const {startFaults} = await import('./faults/control.ts');
+  return startFaults(options);
 }
 
 async function storedMedia(store: Store, baseUrl: string): Promise<StoredMedia[]> {

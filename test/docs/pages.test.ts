@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {examplesIn, markdown, markdownFiles, withoutBlocks} from '../support/examples.ts';
+import {needPrograms} from '../support/installed.ts';
 import {newcomersMachine, settledMachine, typeIn} from './newcomer.ts';
 
 const files = markdownFiles();
@@ -24,8 +25,9 @@ describe('every example in a Markdown file', () => {
   it.each(pages.filter(page => examplesIn(page).some(({language}) => language === 'sh')))(
     '%s: runs as printed, in a directory with a photo, a video and "assets", once there is a key',
     {timeout: 120_000},
-    async page => {
+    async (page, context) => {
       const blocks = examplesIn(page).filter(({language}) => language === 'sh');
+      if (blocks.some(({code}) => code.includes('curl '))) needPrograms(context, ['curl']);
       const logsIn = blocks.some(({code}) => code.includes('media login'));
       const machine = logsIn ? await newcomersMachine() : await settledMachine();
       for (const {code} of blocks) await typeIn(machine, code);

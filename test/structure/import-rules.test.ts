@@ -142,6 +142,7 @@ const doors: Record<string, string[]> = {
   'commands/completion': ['command'],
   'commands/doctor': ['command'],
   'commands/journal': ['command'],
+  'commands/serve': ['command'],
   'commands/upload': ['command', 'upload-files'],
   'commands/upload/report': [
     'after-action',
@@ -156,7 +157,18 @@ const doors: Record<string, string[]> = {
   ],
   embedded: ['service'],
   'embedded/api': ['context', 'routes'],
-  'embedded/exchange': ['body', 'connection', 'exchange', 'pace', 'refusal', 'respond', 'watch-pace'],
+  'embedded/exchange': [
+    'body',
+    'connection',
+    'disturbance',
+    'exchange',
+    'invalid-option',
+    'pace',
+    'refusal',
+    'respond',
+    'watch-pace',
+  ],
+  'embedded/faults': ['control', 'faults'],
   'embedded/media': ['media-facts', 'prober', 'thumbnailer'],
   'embedded/pages': ['routes'],
   'embedded/store': [

@@ -16,14 +16,20 @@ export async function serve(box: Sandbox, ...parameters: string[]) {
   child.stderr?.on('data', chunk => {
     stderr += chunk;
   });
-  await eventually(() => stdout.split('\n').length > 2);
-  const [, url = '', key = ''] =
-    /^MEDIA_BASE_URL=(http:\/\/127\.0\.0\.1:\d+)\nMEDIA_API_KEY=(mk_\S+)\n$/.exec(stdout) ?? [];
+  // The lines are written at once.
+  await eventually(() => stdout.includes('\nMEDIA_API_KEY=') && stdout.endsWith('\n'));
+  const variables = Object.fromEntries(
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map(line => /^(\w+)=(.*)$/.exec(line)?.slice(1) ?? []),
+  ) as Record<string, string>;
   return {
     child,
-    url,
-    key,
-    env: {...box.env, MEDIA_BASE_URL: url, MEDIA_API_KEY: key},
+    url: variables['MEDIA_BASE_URL'] ?? '',
+    key: variables['MEDIA_API_KEY'] ?? '',
+    variables,
+    env: {...box.env, ...variables},
     stderr: () => stderr,
     stdout: () => stdout,
   };

@@ -1,5 +1,6 @@
 import type {Clock} from '../../host.ts';
 import type {BodyPace} from '../exchange/pace.ts';
+import type {Faults} from '../faults/faults.ts';
 import type {IdempotencyEntries} from '../store/idempotency.ts';
 import type {KeyUses} from '../store/key-uses.ts';
 import type {KeyRing} from '../store/keys.ts';
@@ -21,6 +22,8 @@ export interface Service {
   readonly clock: Clock;
   readonly pace: BodyPace;
   readonly observer: Observer;
+  /** The faults that are applied to requests. */
+  readonly faults: Faults | undefined;
   /** Where the service listens. */
   port(): number;
   /** The base of the URLs in records, without a trailing slash. */
@@ -39,9 +42,11 @@ export interface RequestEntry {
   method: string;
   /** Without the query. */
   path: string;
-  /** The status of the response, even if the client had disconnected. */
+  /** The status of the response, even if the client had disconnected; 0 if a fault prevented any. */
   status: number;
   /** The bytes of the request's body that arrived, or of the response's body if the request had none. */
   bytes: number;
   elapsedMs: number;
+  /** The faults that were applied, if any. */
+  faults?: readonly string[];
 }

@@ -1,7 +1,7 @@
 import send from 'send';
 import type {Exchange} from '../exchange/exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
-import {respondRefusal} from '../exchange/respond.ts';
+import {respondRefusal, sendHalf} from '../exchange/respond.ts';
 import type {Service} from './context.ts';
 
 /** Lets browsers show uploads as images and videos, and nothing else. */
@@ -57,15 +57,19 @@ async function sendStored(
   name: string,
   described: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const {request, response} = exchange;
+  const {request, response, disturbance} = exchange;
   const headers = {...exchange.commonHeaders, ...inertHeaders, ...described};
   for (const [field, value] of Object.entries(headers)) response.setHeader(field, value);
   await new Promise<void>((resolve, reject) => {
     response.once('close', resolve);
     send(request, name, {root: directory, index: false, cacheControl: false})
       .on('stream', (stream: NodeJS.ReadableStream) => {
+        if (disturbance?.cuts()) stream.once('data', (chunk: Buffer) => sendHalf(response, chunk));
         stream.on('data', (chunk: Buffer) => {
           exchange.sent += chunk.length;
+          if (disturbance === undefined) return;
+          stream.pause();
+          void disturbance.pace(chunk.length).then(() => stream.resume());
         });
       })
       .on('error', (error: {status?: number; headers?: Record<string, string>}) => {

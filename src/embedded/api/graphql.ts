@@ -118,6 +118,7 @@ export async function graphql(exchange: Exchange, service: Service): Promise<voi
   const {request, method} = exchange;
   const key = await authorize(request.headers, ['read', 'graphql'], service);
   const body = method === 'GET' ? '' : await readBody(exchange, bodyLimit);
+  await exchange.disturbance?.at('body');
   const [result, {status, headers}] = await handle({
     method,
     url: request.url ?? '/graphql',
@@ -126,6 +127,7 @@ export async function graphql(exchange: Exchange, service: Service): Promise<voi
     raw: exchange,
     context: {service, key},
   });
+  await exchange.disturbance?.at('store');
   if (result === null) {
     const message =
       status === 415 ? 'Content-Type must be application/json.' : 'The request is not acceptable.';

@@ -38,6 +38,7 @@ export async function upload(exchange: Exchange, service: Service): Promise<void
     const name = service.entries.nameOf(ownerOf(key), idempotencyKey);
     stored = await service.entries.alone(name, () => store(exchange, service, contentType, name));
   }
+  await exchange.disturbance?.at('store');
   respondJson(exchange, 200, mediaRecord(stored, service.publicUrl()));
 }
 
@@ -96,6 +97,7 @@ async function store(
   prober.prepare(contentType);
   try {
     const received = await receive(exchange, path, contentType);
+    await exchange.disturbance?.at('body');
     await checkNothingFollows(exchange);
     const fingerprint = `${received.sha256} ${contentType}`;
     if (entryName !== undefined) {
@@ -146,7 +148,10 @@ function writeBody(exchange: Exchange, handle: FileHandle, onChunk: (chunk: Buff
   const file = new Writable({
     highWaterMark: 1024 * 1024,
     write: (chunk: Buffer, _encoding, done) => {
-      handle.writeFile(chunk).then(() => done(), done);
+      handle
+        .writeFile(chunk)
+        .then(() => exchange.disturbance?.pace(chunk.length))
+        .then(() => done(), done);
     },
   });
   return new Promise<void>((resolve, reject) => {

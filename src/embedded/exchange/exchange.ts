@@ -1,6 +1,7 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {Clock} from '../../host.ts';
 import type {ServedConnection} from './connection.ts';
+import type {Disturbance} from './disturbance.ts';
 import type {BodyPace} from './pace.ts';
 import {Refusal} from './refusal.ts';
 
@@ -24,6 +25,8 @@ export interface Exchange {
   received: number;
   /** Bytes of the response's body. */
   sent: number;
+  /** What is done to the exchange on purpose. */
+  disturbance: Disturbance | undefined;
 }
 
 /** Makes the exchange for a request. */
@@ -47,6 +50,7 @@ export function exchangeOf(
     acceptBody,
     received: 0,
     sent: 0,
+    disturbance: undefined,
   };
 }
 

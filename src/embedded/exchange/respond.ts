@@ -1,4 +1,4 @@
-import {STATUS_CODES} from 'node:http';
+import {type ServerResponse, STATUS_CODES} from 'node:http';
 import type {Duplex} from 'node:stream';
 import type {Clock} from '../../host.ts';
 import type {ErrorRecord} from '../../service/record.ts';
@@ -35,15 +35,17 @@ export function respondRefusal(exchange: Exchange, refusal: Refusal): void {
  */
 export function respond(
   exchange: Exchange,
-  status: number,
-  text: string,
-  headers: Readonly<Record<string, string>>,
+  plainStatus: number,
+  plainText: string,
+  plainHeaders: Readonly<Record<string, string>>,
 ): void {
-  const {request, response, connection} = exchange;
+  const {request, response, connection, disturbance} = exchange;
   if (response.headersSent) {
     response.destroy();
     return;
   }
+  const plain = {status: plainStatus, text: plainText, headers: plainHeaders};
+  const {status, text, headers} = disturbance?.instead(plain) ?? plain;
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   const body = Buffer.from(text);
   exchange.sent = request.method === 'HEAD' ? 0 : body.length;
@@ -58,6 +60,10 @@ export function respond(
   const early = isBodyPending(request) || connection.failure !== undefined;
   if (early) response.setHeader('Connection', 'close');
   response.writeHead(status);
+  if (disturbance?.cuts()) {
+    sendHalf(response, body);
+    return;
+  }
   if (!early || request.method === 'HEAD') {
     response.end(body);
     return;
@@ -73,6 +79,13 @@ export function respond(
   });
   request.resume();
   limitLinger(request.socket, exchange.clock);
+}
+
+/** Sends the first half of these bytes, then closes the connection: a client sees that the rest is missing. */
+export function sendHalf(response: ServerResponse, bytes: Buffer): void {
+  response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => response.socket?.destroy());
+  // What else is piped into it must not follow.
+  Object.assign(response, {write: () => true, end: () => response});
 }
 
 /** Writes a response to a socket without a request, after an error of the HTTP parser. */

@@ -1,41 +1,21 @@
 import {mkdtemp, rm} from 'node:fs/promises';
 import {join} from 'node:path';
-import {Command, Option} from 'commander';
-import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../cli/invocation.ts';
-import {namePages} from '../cli/name-pages.ts';
-import {defaultPort, describeServiceError, startEmbedded} from '../cli/start-embedded.ts';
-import {wholeNumber} from '../cli/values.ts';
-import type {EmbeddedService, ServiceOptions} from '../embedded/service.ts';
-import {MediaError} from '../errors.ts';
-import type {EndSignal, Host} from '../host.ts';
-import {typedPath} from '../lib/files/typed-path.ts';
-import {asMediaError} from '../output/report.ts';
+import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
+import {namePages} from '../../cli/name-pages.ts';
+import {describeServiceError, startEmbedded} from '../../cli/start-embedded.ts';
+import type {EmbeddedService, FaultOptions, RequestEntry, ServiceOptions} from '../../embedded/service.ts';
+import {MediaError} from '../../errors.ts';
+import type {EndSignal, Host} from '../../host.ts';
+import {typedPath} from '../../lib/files/typed-path.ts';
+import {asMediaError} from '../../output/report.ts';
 
 export interface ServeOptions {
   port: number;
   dataDir?: string;
   ephemeral?: boolean;
-}
-
-/** Declares `media serve`. */
-export function serveCommand(cli: Cli, run = runServe): Command {
-  return new Command('serve')
-    .description('Run the embedded service on this machine until you stop it (Ctrl-C).')
-    .option('--port <n>', 'the port to listen on; 0 for any free port', wholeNumber(0, 65_535), defaultPort)
-    .addOption(
-      new Option('--data-dir <directory>', 'where to store uploads').default(
-        undefined,
-        "the user's data directory",
-      ),
-    )
-    .option('--ephemeral', 'use a temporary directory and delete it at the end')
-    .addHelpText(
-      'after',
-      examples(['media serve', 'media serve --port 0 --ephemeral', 'media serve --data-dir ./uploads']),
-    )
-    .action(async (options: ServeOptions, command: Command) => {
-      cli.status = await run(options, invocationOf(cli, command));
-    });
+  fault?: string[];
+  faultSeed?: number;
+  faultPort?: number;
 }
 
 const keyLabel = 'serve';
@@ -51,9 +31,9 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
   const ended = waitForSignal(host);
   const directory = await dataDirectoryFor(options, host);
   try {
-    const {service, key} = await start(options.port, directory, invocation);
+    const {service, key} = await start(options, directory, invocation);
     try {
-      await stdout.write(`MEDIA_BASE_URL=${service.url}\nMEDIA_API_KEY=${key}\n`);
+      await stdout.write(variablesText(service, key));
       report.note(`Serving ${service.url} from ${directory}. Press Ctrl-C to stop.`);
       const stopLinks = offerLinks(service, invocation);
       try {
@@ -82,6 +62,14 @@ function offerLinks(service: EmbeddedService, {host, report}: Invocation): () =>
   return stop;
 }
 
+/** What a client needs, one variable per line. */
+function variablesText({url, faultControl}: EmbeddedService, key: string): string {
+  const lines = [`MEDIA_BASE_URL=${url}`, `MEDIA_API_KEY=${key}`];
+  if (faultControl !== undefined)
+    lines.push(`MEDIA_FAULTS_URL=${faultControl.url}`, `MEDIA_FAULTS_KEY=${faultControl.key}`);
+  return lines.map(line => `${line}\n`).join('');
+}
+
 function waitForSignal(host: Host): Promise<EndSignal> {
   return new Promise(resolveSignal => {
     const stop = host.onEndSignal(signal => {
@@ -94,20 +82,36 @@ function waitForSignal(host: Host): Promise<EndSignal> {
 async function dataDirectoryFor(options: ServeOptions, host: Host): Promise<string> {
   if (options.ephemeral) return mkdtemp(join(host.temporaryDirectory(), 'media-serve-'));
   if (options.dataDir !== undefined) return typedPath(host.cwd(), options.dataDir);
-  const {dataDirectory} = await import('../settings/paths.ts');
+  const {dataDirectory} = await import('../../settings/paths.ts');
   return dataDirectory(host);
 }
 
 /** Starts the service with a new key, and revokes the key of an earlier start. */
-function start(port: number, dataDirectory: string, {host, report}: Invocation) {
+function start(given: ServeOptions, dataDirectory: string, {host, report}: Invocation) {
+  const faults = faultOptions(given);
   const options: ServiceOptions = {
-    port,
+    port: given.port,
     dataDirectory,
     thumbnails: true,
     clock: host.clock,
-    onRequest: ({method, path, status, bytes, elapsedMs}) =>
-      report.note(`${method} ${path} ${status} ${bytes} B ${Math.round(elapsedMs)} ms`),
+    ...(faults === undefined ? {} : {faults}),
+    onRequest: entry => report.note(logLine(entry)),
     onError: error => report.failure(asMediaError(describeServiceError(error, options))),
   };
   return startEmbedded(options, {label: keyLabel, persist: true});
+}
+
+function faultOptions({fault, faultSeed, faultPort}: ServeOptions): FaultOptions | undefined {
+  if (fault === undefined && faultPort === undefined) return undefined;
+  return {
+    list: fault ?? [],
+    seed: faultSeed ?? 0,
+    ...(faultPort === undefined ? {} : {control: {port: faultPort}}),
+  };
+}
+
+function logLine({method, path, status, bytes, elapsedMs, faults = []}: RequestEntry): string {
+  const result = status === 0 ? 'no response' : String(status);
+  const cause = faults.map(fault => `, fault ${fault}`).join('');
+  return `${method} ${path} ${result} ${bytes} B ${Math.round(elapsedMs)} ms${cause}`;
 }

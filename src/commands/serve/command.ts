@@ -1,0 +1,34 @@
+import {Command, Option} from 'commander';
+import {type Cli, examples, invocationOf} from '../../cli/invocation.ts';
+import {defaultPort} from '../../cli/start-embedded.ts';
+import {collect, wholeNumber} from '../../cli/values.ts';
+import {runServe, type ServeOptions} from './run.ts';
+
+/** Declares `media serve`. */
+export function serveCommand(cli: Cli, run = runServe): Command {
+  return new Command('serve')
+    .description('Run the embedded service on this machine until you stop it (Ctrl-C).')
+    .option('--port <n>', 'the port to listen on; 0 for any free port', wholeNumber(0, 65_535), defaultPort)
+    .addOption(
+      new Option('--data-dir <directory>', 'where to store uploads').default(
+        undefined,
+        "the user's data directory",
+      ),
+    )
+    .option('--ephemeral', 'use a temporary directory and delete it at the end')
+    .option('--fault <fault>', 'fail on purpose, for tests: docs/faults.md (repeatable)', collect)
+    .option('--fault-seed <n>', 'choose other requests for faults with a rate', wholeNumber(0, 2 ** 31 - 1))
+    .option('--fault-port <n>', 'listen here for changes of the faults; 0 for any', wholeNumber(0, 65_535))
+    .addHelpText(
+      'after',
+      examples([
+        'media serve',
+        'media serve --port 0 --ephemeral',
+        'media serve --data-dir ./uploads',
+        "media serve --fault 'upload:status=503,after=store,rate=0.1'",
+      ]),
+    )
+    .action(async (options: ServeOptions, command: Command) => {
+      cli.status = await run(options, invocationOf(cli, command));
+    });
+}

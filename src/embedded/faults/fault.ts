@@ -1,0 +1,195 @@
+import type {Stage} from '../exchange/disturbance.ts';
+import {InvalidOption} from '../exchange/invalid-option.ts';
+import {type Latency, parseLatency} from './latency.ts';
+
+const operations = ['upload', 'graphql', 'files', 'thumbnails', 'hls', 'any'] as const;
+
+export type Operation = (typeof operations)[number];
+
+/** A fault: which requests it is for, and what is done to them. */
+export interface Fault {
+  /** As it was written. */
+  readonly text: string;
+  readonly operation: Operation;
+  /** The file name, where the request has one. */
+  readonly name?: RegExp;
+  /** The media type of the body. */
+  readonly type?: RegExp;
+  /** The first and the last matching request that it is for, counted from 1. */
+  readonly nth: readonly [first: number, last: number];
+  /** The share of those requests, up to 1. */
+  readonly rate: number;
+  readonly after: Stage;
+  readonly latency?: Latency;
+  /** Bytes per second. */
+  readonly bandwidth?: number;
+  readonly status?: number;
+  readonly withRecord: boolean;
+  /** Seconds. */
+  readonly retryAfter?: number;
+  /** Only responses of this status get the other one. */
+  readonly insteadOf?: number;
+  readonly end?: 'reset' | 'silence';
+  readonly isCut: boolean;
+  /** The field of the record to be changed. */
+  readonly wrong?: string;
+}
+
+interface Part {
+  /** What a value must be. */
+  readonly expected: string;
+  /** The part of the fault that a value stands for; undefined if it cannot be read. */
+  read(value: string): Partial<Fault> | undefined;
+}
+
+const stages: readonly Stage[] = ['head', 'body', 'store'];
+
+const parts: Readonly<Record<string, Part>> = {
+  name: {
+    expected: 'a file name, in which * stands for any characters',
+    read: value => ({name: wildcards(value)}),
+  },
+  type: {
+    expected: 'a media type such as image/png or video/*',
+    read: value => ({type: wildcards(value)}),
+  },
+  nth: {
+    expected: 'the number of a request, such as 3, or a range, such as 2-5 or 2-',
+    read: value => {
+      const [, first, range, end] = /^([1-9]\d*)(-([1-9]\d*)?)?$/.exec(value) ?? [];
+      const last = end ?? (range === undefined ? first : Number.POSITIVE_INFINITY);
+      return Number(first) <= Number(last) ? {nth: [Number(first), Number(last)]} : undefined;
+    },
+  },
+  rate: {
+    expected: 'a share of the requests, such as 0.1',
+    read: value => (/^(?:0?\.\d+|[01](?:\.0+)?)$/.test(value) ? {rate: Number(value)} : undefined),
+  },
+  after: {
+    expected: stages.join(', '),
+    read: value =>
+      optional(
+        stages.find(stage => stage === value),
+        after => ({after}),
+      ),
+  },
+  latency: {
+    expected: 'a time, such as 200ms, 100ms..2s or 200ms~0.5',
+    read: value => optional(parseLatency(value), latency => ({latency})),
+  },
+  bandwidth: {
+    expected: 'bytes per second, such as 500000, 64K or 2M',
+    read: value => {
+      const [, amount, unit = ''] = /^([1-9]\d*)([KM]?)$/.exec(value) ?? [];
+      const factor = unit === 'K' ? 1024 : unit === 'M' ? 1024 ** 2 : 1;
+      return amount === undefined ? undefined : {bandwidth: Number(amount) * factor};
+    },
+  },
+  status: {
+    expected: 'an HTTP status from 400 to 599',
+    read: value => optional(errorStatus(value), status => ({status})),
+  },
+  record: {
+    expected: 'yes or no',
+    read: value => (value === 'yes' || value === 'no' ? {withRecord: value === 'yes'} : undefined),
+  },
+  'retry-after': {
+    expected: 'a number of seconds',
+    read: value => (/^\d{1,9}$/.test(value) ? {retryAfter: Number(value)} : undefined),
+  },
+  'instead-of': {
+    expected: 'an HTTP status from 400 to 599',
+    read: value => optional(errorStatus(value), insteadOf => ({insteadOf})),
+  },
+  wrong: {
+    expected: 'a field of the record, such as size',
+    read: value => (/^\w+$/.test(value) ? {wrong: value} : undefined),
+  },
+};
+
+const words: Readonly<Record<string, Partial<Fault>>> = {
+  reset: {end: 'reset'},
+  silence: {end: 'silence'},
+  cut: {isCut: true},
+};
+
+const effects = ['status', 'latency', 'bandwidth', 'wrong', 'reset', 'silence', 'cut'];
+
+/** Parts that make sense only with `status`. */
+const ofStatus = ['record', 'retry-after', 'instead-of'];
+
+/** Parts that exclude each other. */
+const exclusive: readonly (readonly [string, string])[] = [
+  ['status', 'reset'],
+  ['status', 'silence'],
+  ['status', 'wrong'],
+  ['reset', 'silence'],
+  ['reset', 'wrong'],
+  ['reset', 'cut'],
+  ['silence', 'wrong'],
+  ['silence', 'cut'],
+  ['instead-of', 'after'],
+  ['instead-of', 'latency'],
+  ['instead-of', 'bandwidth'],
+];
+
+/** Parses a fault such as `upload:status=503,after=store,rate=0.1`; throws an InvalidOption. */
+export function parseFault(text: string): Fault {
+  const [, start, rest = ''] = /^(\w*):(.*)$/s.exec(text) ?? [];
+  const operation = operations.find(one => one === start);
+  if (operation === undefined) {
+    throw invalid(text, `it must begin with ${operations.map(one => `"${one}:"`).join(', ')}`);
+  }
+  const given = rest.split(',').map(part => /^[^=]*/.exec(part)?.[0] ?? '');
+  const lonely = ofStatus.find(key => given.includes(key) && !given.includes('status'));
+  if (lonely !== undefined) throw invalid(text, `${lonely} needs status`);
+  const clash = exclusive.find(pair => pair.every(key => given.includes(key)));
+  if (clash !== undefined) throw invalid(text, `${clash.join(' and ')} exclude each other`);
+  const fields = rest.split(',').map(part => fieldsOf(text, part));
+  if (!effects.some(key => given.includes(key))) {
+    throw invalid(text, `it needs one of ${effects.join(', ')}`);
+  }
+  const nothing: Fault = {
+    text,
+    operation,
+    nth: [1, Number.POSITIVE_INFINITY],
+    rate: 1,
+    after: 'head',
+    withRecord: true,
+    isCut: false,
+  };
+  return Object.assign(nothing, ...fields);
+}
+
+function fieldsOf(text: string, given: string): Partial<Fault> {
+  if (Object.hasOwn(words, given)) return words[given] ?? {};
+  const [, key = '', value = ''] = /^([^=]*)=(.*)$/s.exec(given) ?? [];
+  const part = Object.hasOwn(parts, key) ? parts[key] : undefined;
+  if (part === undefined) {
+    const known = [...Object.keys(parts), ...Object.keys(words)].join(', ');
+    throw invalid(text, `"${given}" is none of ${known}`);
+  }
+  const read = part.read(value);
+  if (value === '' || read === undefined) throw invalid(text, `${key} must be ${part.expected}`);
+  return read;
+}
+
+function optional<T>(value: T | undefined, make: (value: T) => Partial<Fault>): Partial<Fault> | undefined {
+  return value === undefined ? undefined : make(value);
+}
+
+function errorStatus(text: string): number | undefined {
+  return /^[45]\d\d$/.test(text) ? Number(text) : undefined;
+}
+
+function wildcards(text: string): RegExp {
+  const escaped = text.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*');
+  return new RegExp(`^${escaped}$`, 's');
+}
+
+function invalid(text: string, why: string): InvalidOption {
+  return new InvalidOption(
+    `The fault "${text}" cannot be used: ${why}.`,
+    "Write it like 'upload:status=503,after=store,rate=0.1'.",
+  );
+}

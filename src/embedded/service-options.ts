@@ -1,0 +1,66 @@
+import type {Clock} from '../host.ts';
+import type {MediaRecord} from '../service/record.ts';
+import type {RequestEntry} from './api/context.ts';
+import type {BodyPace} from './exchange/pace.ts';
+import type {FaultOptions} from './faults/control.ts';
+import type {Faults} from './faults/faults.ts';
+import type {KeyOptions} from './store/keys.ts';
+
+export interface ServiceOptions {
+  /** 0, the default, is any free port. */
+  port?: number;
+  /** A loopback address: `127.0.0.1` (default), `::1` or `localhost`. */
+  host?: string;
+  /** Where everything is stored; created if missing (0700). Two processes may share it. */
+  dataDirectory: string;
+  /** The base of the URLs in records; by default the URL of the service. */
+  publicUrl?: string;
+  /** The status for requests without a token or with insufficient permissions; default 403. */
+  deniedStatus?: 403 | 404;
+  /** Whether the service supports and announces Idempotency-Key; default true. */
+  idempotency?: boolean;
+  /** Whether records get thumbnails, where sharp is installed; default false, since its start takes a moment. */
+  thumbnails?: boolean;
+  clock?: Clock;
+  /** How slowly requests may arrive; missing parts have defaults. */
+  pace?: Partial<BodyPace>;
+  /** Faults on request, for tests of clients. */
+  faults?: FaultOptions;
+  /** Called once for each request, when its response was sent or its connection was lost. */
+  onRequest?: (entry: RequestEntry) => void;
+  /** Called with each error that was sent as a 500. */
+  onError?: (error: unknown) => void;
+}
+
+/** A stored upload. */
+export interface StoredMedia {
+  record: MediaRecord;
+  contentType: string;
+  /** The file with the bytes. */
+  path: string;
+  /** Hexadecimal. */
+  sha256: string;
+  /** ISO 8601, UTC. */
+  createdAt: string;
+}
+
+export interface EmbeddedService {
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string;
+  /** Identifies its data directory, wherever it listens. */
+  readonly identity: string;
+  /** Creates an API key and returns it; only its hash is stored. */
+  createKey(options?: KeyOptions): Promise<string>;
+  /** A URL that signs a browser in to the service's pages; it works once. */
+  signInUrl(): string;
+  /** Revokes every key with a label. */
+  revokeKeys(label: string): Promise<void>;
+  /** The faults that can be changed, if the service was started with `faults`. */
+  readonly faults: Pick<Faults, 'replace' | 'counts'> | undefined;
+  /** Where and with which key the faults can be changed by HTTP. */
+  readonly faultControl: {readonly url: string; readonly key: string} | undefined;
+  /** All uploads, oldest first. */
+  records(): Promise<StoredMedia[]>;
+  /** Stops listening, responds to the uploads that have arrived completely, and closes all connections; files stay. */
+  close(): Promise<void>;
+}
