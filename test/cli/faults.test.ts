@@ -13,6 +13,7 @@ import {
   unbufferable,
   writeSparsePng,
 } from '../service/support.ts';
+import {connectedSandbox} from '../support/embedded.ts';
 import {fixture, sandbox, temporaryDirectory} from '../support/media.ts';
 import {type Script, scriptedServer, someRecord} from '../support/scripted-server.ts';
 
@@ -389,22 +390,14 @@ describe('after the last byte, the outcome is unknown', () => {
     expect(servers.map(({requests}) => requests.length)).toEqual([1, 1]);
   });
 
-  test('--on-unknown retry: sent again with the same key', async () => {
-    const {url, requests} = await scriptedServer(raw(''), whole(502), whole(200, someRecord));
-    const machine = await sandboxFor(url);
-    const {stdout, stderr, exitCode} = await machine.run([
-      'upload',
-      photo,
-      '--on-unknown',
-      'retry',
-      '--format',
-      'id',
-    ]);
-    expect({stdout, stderr, exitCode}).toEqual({stdout: 'm_1\n', stderr: '', exitCode: 0});
-    const keys = requests.map(({head}) =>
-      head.find(line => line.toLowerCase().startsWith('idempotency-key: ')),
-    );
-    expect(keys).toEqual([expect.any(String), keys[0], keys[0]]);
+  test('stored, but the response is lost, then 502, --on-unknown retry: stored once', async () => {
+    const list = ['upload:reset,after=store,nth=1', 'upload:status=502,record=no,after=body,nth=2'];
+    const {service, sandbox: machine} = await connectedSandbox({faults: {list}});
+    const run = await machine.run(['upload', photo, '--on-unknown', 'retry', '--format', 'id']);
+    const records = await service.records();
+    expect(run).toMatchObject({stdout: `${records[0]?.record.id}\n`, stderr: '', exitCode: 0});
+    expect(records).toHaveLength(1);
+    expect(service.faults?.counts()).toMatchObject([{matched: 3, applied: 1}, {applied: 1}]);
   });
 
   test('--on-unknown retry, and the retries end with a refusal: still unknown, exit 5', async () => {
@@ -436,26 +429,15 @@ describe('after the last byte, the outcome is unknown', () => {
   });
 
   test('without a retry: the files that follow are uploaded all the same', async () => {
-    const {url, requests} = await scriptedServer(whole(502), whole(200, someRecord));
-    const machine = await sandboxFor(url);
-    const {stdout, stderr, exitCode} = await machine.run([
-      'upload',
-      '-c',
-      '1',
-      photo,
-      fixture('photo.jpg'),
-      '--ndjson',
-    ]);
-    expect(
-      stdout
-        .split('\n')
-        .slice(0, -1)
-        .map(line => JSON.parse(line).status),
-    ).toEqual(['unknown', 'uploaded']);
+    const list = ['upload:status=502,after=body,nth=1'];
+    const {service, sandbox: machine} = await connectedSandbox({faults: {list}});
+    const files = [photo, fixture('photo.jpg')];
+    const {stdout, stderr, exitCode} = await machine.run(['upload', '-c', '1', ...files, '--ndjson']);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.map(line => JSON.parse(line).status)).toEqual(['unknown', 'uploaded']);
     expect(errorLines(stderr).map(({code}) => code)).toEqual(['outcome_unknown']);
-    // Between the two it asks, without a file, whether the service is there.
-    const uploads = requests.filter(({contentLength}) => contentLength > 1);
-    expect({exitCode, uploads: uploads.length}).toEqual({exitCode: 5, uploads: 2});
+    expect((await service.records()).map(({contentType}) => contentType)).toEqual(['image/jpeg']);
+    expect(exitCode).toBe(5);
   });
 });
 

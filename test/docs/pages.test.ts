@@ -22,7 +22,7 @@ describe('every example in a Markdown file', () => {
     expect(others.map(({language}) => language)).toEqual(runElsewhere[file] ?? []);
   });
 
-  it.each(pages.filter(page => examplesIn(page).some(({language}) => language === 'sh')))(
+  it.for(pages.filter(page => examplesIn(page).some(({language}) => language === 'sh')))(
     '%s: runs as printed, in a directory with a photo, a video and "assets", once there is a key',
     {timeout: 120_000},
     async (page, context) => {
