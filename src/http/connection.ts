@@ -8,6 +8,7 @@ import {Connector} from './connector.ts';
 import {describeConnectError, isCertificateAlert} from './errors.ts';
 import {HttpExchange} from './exchange.ts';
 import {ContinueFilter} from './interim.ts';
+import {readBeforeWritesFail} from './last-read.ts';
 import type {HttpAnswer, HttpRequest} from './message.ts';
 import type {ConnectionOptions} from './options.ts';
 import {HttpTrace} from './trace.ts';
@@ -53,6 +54,7 @@ export class Connection {
           const [, socket] = result;
           if (socket !== null) {
             this.#watchForRefusal(socket);
+            readBeforeWritesFail(socket);
             this.#continueFilter = new ContinueFilter(socket);
           }
           callback(...result);
