@@ -49,8 +49,8 @@ export interface Host {
   readonly stderr: TerminalOutput;
   /** Whether standard output is a pipe or a socket: its reader may write to the same terminal as standard error. */
   isStdoutPiped(): boolean;
-  /** The device and inode of the regular file that standard output goes to, if it does. */
-  stdoutFile(): string | undefined;
+  /** The device and inode of the regular file that a standard stream comes from or goes to, if it does. */
+  fileOf(stream: 'stdin' | 'stdout'): string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Sets the environment for programs that libraries start in this process; nothing else of ours is passed on. */
   narrowEnvironment(env: Host['env']): void;
@@ -142,9 +142,9 @@ export function systemHost(): Host {
       return process.stderr;
     },
     isStdoutPiped,
-    stdoutFile: () =>
+    fileOf: stream =>
       readOrNothing(() => {
-        const stats = fstatSync(1, {bigint: true});
+        const stats = fstatSync(stream === 'stdin' ? 0 : 1, {bigint: true});
         return stats.isFile() ? `${stats.dev}:${stats.ino}` : '';
       }) || undefined,
     env: process.env,

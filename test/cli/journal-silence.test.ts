@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
-import {fixture, program} from '../support/media.ts';
+import {fixture, program, type Sandbox} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 describe('a journal that is removed while a file is with the service', () => {
@@ -53,9 +53,7 @@ describe('one file for two purposes: a usage error, nothing sent, nothing writte
     await rm(join(sandbox.directory, 'photo.png'));
     await copyFile(fixture('photo.jpg'), join(sandbox.directory, 'photo.jpg'));
     const before = await readFile(join(sandbox.directory, 'j'), 'utf8');
-    const script = `"${process.execPath}" "${program}" upload photo.jpg --journal ./j --ndjson >> j`;
-    const options = {cwd: sandbox.directory, env: sandbox.env, extendEnv: false, reject: false} as const;
-    const {stderr, exitCode} = await execa('sh', ['-c', script], options);
+    const {stderr, exitCode} = await inShell(sandbox, 'upload photo.jpg --journal ./j --ndjson >> j');
     expect(exitCode).toBe(2);
     expect(JSON.parse(stderr).error.message).toBe('--journal and standard output are the same file, ./j.');
     expect(await readFile(join(sandbox.directory, 'j'), 'utf8')).toBe(before);
@@ -71,7 +69,29 @@ describe('one file for two purposes: a usage error, nothing sent, nothing writte
       stderr: expect.stringContaining('--files-from and --journal are the same file, list.'),
       exitCode: 2,
     });
+    const piped = await inShell(sandbox, 'upload --files-from - --journal ./list < list');
+    expect({stderr: piped.stderr, exitCode: piped.exitCode}).toEqual({
+      stderr: expect.stringContaining('--files-from - and --journal are the same file.'),
+      exitCode: 2,
+    });
     expect((await stat(list)).size).toBe(fixture('photo.png').length + 1);
     expect(await service.records()).toEqual([]);
   });
+
+  it('standard output onto standard input, a list', async () => {
+    const {service, sandbox} = await connectedSandbox();
+    const list = join(sandbox.directory, 'list');
+    await writeFile(list, `${fixture('photo.png')}\n`);
+    const {stderr, exitCode} = await inShell(sandbox, 'upload --files-from0 - --json < list >> list');
+    expect(JSON.parse(stderr).error.message).toBe('--files-from0 - and standard output are the same file.');
+    expect(exitCode).toBe(2);
+    expect(await readFile(list, 'utf8')).toBe(`${fixture('photo.png')}\n`);
+    expect(await service.records()).toEqual([]);
+  });
 });
+
+/** Runs the program with these words in a shell. */
+function inShell({directory, env}: Sandbox, words: string) {
+  const command = `"${process.execPath}" "${program}" ${words}`;
+  return execa('sh', ['-c', command], {cwd: directory, env, extendEnv: false, reject: false});
+}

@@ -4,9 +4,10 @@ import {join} from 'node:path';
 import type {Invocation} from '../../../cli/invocation.ts';
 import type {Session} from '../../../cli/session.ts';
 import {MediaError} from '../../../errors.ts';
-import type {StopSignal} from '../../../host.ts';
+import type {Host, StopSignal} from '../../../host.ts';
 import type {JournalMemory, RunJournal, Scope} from '../../../journal/journal.ts';
 import {defined} from '../../../lib/defined.ts';
+import type {Report} from '../../../output/report.ts';
 import type {Settings} from '../../../settings/settings.ts';
 import type {Shard} from '../../../sources/find/shard.ts';
 import type {UploadFlags} from './flags.ts';
@@ -22,11 +23,14 @@ export function refuseTwoJournals({journal, once}: UploadFlags): void {
   });
 }
 
+/** What a run's journal must belong to. */
+type JournalOwner = Pick<Session, 'identity' | 'account' | 'profileName' | 'once'>;
+
 /** Opens the journal of a run for its service and its part of the inputs; undefined without a journal. */
 export async function openRunJournal(
-  flags: UploadFlags,
-  {host, report}: Invocation,
-  {session, shard, stop}: {session: Session | undefined; shard: Shard | undefined; stop: StopSignal},
+  flags: Pick<UploadFlags, 'journal' | 'once'>,
+  {host, report}: {host: Host; report: Pick<Report, 'note'>},
+  {session, shard, stop}: {session: JournalOwner | undefined; shard: Shard | undefined; stop: StopSignal},
 ): Promise<RunJournal | undefined> {
   if (session === undefined) return undefined;
   const {journal} = flags;

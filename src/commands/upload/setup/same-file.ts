@@ -7,7 +7,8 @@ import type {UploadFlags} from './flags.ts';
 /** A file that a run reads or writes besides its inputs, and its purpose. */
 interface Used {
   what: string;
-  path: string;
+  /** Undefined for standard input. */
+  path?: string;
 }
 
 /** Throws a usage error, before anything is written, if the journal, a list and standard output are not different files. */
@@ -17,19 +18,24 @@ export async function refuseSameFile(
 ): Promise<void> {
   const used: Used[] = [
     ...(journal === undefined ? [] : [{what: '--journal', path: journal}]),
-    ...filesFrom.map(path => ({what: '--files-from', path})),
-    ...filesFrom0.map(path => ({what: '--files-from0', path})),
+    ...filesFrom.map(path => listAt('--files-from', path)),
+    ...filesFrom0.map(path => listAt('--files-from0', path)),
   ];
   const known = new Map<string, string>();
-  const output = host.stdoutFile();
+  const output = host.fileOf('stdout');
   if (output !== undefined) known.set(output, 'standard output');
   for (const {what, path} of used) {
-    const identity = path === '-' ? undefined : await identityOf(typedPath(host.cwd(), path));
+    const identity =
+      path === undefined ? host.fileOf('stdin') : await identityOf(typedPath(host.cwd(), path));
     if (identity === undefined) continue;
     const other = known.get(identity);
     if (other !== undefined && (other !== what || what === '--journal')) throw sameFile(what, other, path);
     known.set(identity, what);
   }
+}
+
+function listAt(option: string, path: string): Used {
+  return path === '-' ? {what: `${option} -`} : {what: option, path};
 }
 
 async function identityOf(path: string): Promise<string | undefined> {
@@ -39,8 +45,9 @@ async function identityOf(path: string): Promise<string | undefined> {
   );
 }
 
-function sameFile(what: string, other: string, path: string): MediaError {
-  return new MediaError('usage', `${what} and ${other} are the same file, ${path}.`, {
+function sameFile(what: string, other: string, path: string | undefined): MediaError {
+  const named = path === undefined ? '' : `, ${path}`;
+  return new MediaError('usage', `${what} and ${other} are the same file${named}.`, {
     hint: 'Use a different file for each.',
   });
 }
