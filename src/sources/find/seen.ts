@@ -1,5 +1,6 @@
 import {isNamedMedia} from '../media-type/decide.ts';
 import type {Source} from '../open/source.ts';
+import {SeenPaths} from './seen-paths.ts';
 import {type ByteName, normalizeName, resolveName} from './walk/names.ts';
 import {realPath} from './walk/places.ts';
 
@@ -22,8 +23,8 @@ export class Seen {
   readonly #cwd: string;
   readonly #onlyLinks: boolean;
   /** For each file, whether it is certainly sent; otherwise its bytes decide. */
-  readonly #files = new Map<ByteName, boolean>();
-  readonly #hidden = new Set<ByteName>();
+  readonly #files = new SeenPaths();
+  readonly #hidden = new SeenPaths();
   /** The last directory, since a walk asks about the files of a directory in sequence. */
   #directory: {name: ByteName; real: ByteName} | undefined;
 
@@ -66,9 +67,9 @@ export class Seen {
   }
 }
 
-function isAddedTwice(set: Set<ByteName>, name: ByteName): boolean {
-  const isThere = set.has(name);
-  set.add(name);
+function isAddedTwice(paths: SeenPaths, name: ByteName): boolean {
+  const isThere = paths.get(name) !== undefined;
+  paths.set(name, true);
   return isThere;
 }
 
