@@ -132,7 +132,7 @@ describe('a record in the data directory of media serve', () => {
     await eventually(() => service.complaints().length === 1);
     expect(service.complaints()).toEqual([sentence]);
 
-    const list = await box.run(['graphql', '{mediaList{id}}'], {env: service.env});
+    const list = await box.run(['graphql', '{mediaList{nodes{id}}}'], {env: service.env});
     expect({exitCode: list.exitCode, errors: JSON.parse(list.stdout).errors[0].message}).toEqual({
       exitCode: 1,
       errors: 'Internal error.',

@@ -61,11 +61,11 @@ describe('media graphql against the embedded service', () => {
   it('--base-url embedded: with nothing set up', async () => {
     const {stdout, exitCode} = await (await sandbox()).run([
       'graphql',
-      '{mediaList{id}}',
+      '{mediaList{totalCount}}',
       '--base-url',
       'embedded',
     ]);
-    expect({stdout, exitCode}).toEqual({stdout: '{"data":{"mediaList":[]}}\n', exitCode: 0});
+    expect({stdout, exitCode}).toEqual({stdout: '{"data":{"mediaList":{"totalCount":0}}}\n', exitCode: 0});
   });
 
   it.each([

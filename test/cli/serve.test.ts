@@ -75,9 +75,9 @@ describe('media serve', () => {
     expect(oldKey.exitCode).toBe(4);
     expect(JSON.parse(oldKey.stdout).status).toBe('rejected');
     expect(second.key).not.toBe(first.key);
-    const list = await box.run(['graphql', '{mediaList{id} viewer{name}}'], {env: second.env});
+    const list = await box.run(['graphql', '{mediaList{nodes{id}} viewer{name}}'], {env: second.env});
     expect(JSON.parse(list.stdout)).toEqual({
-      data: {mediaList: [{id: upload.stdout.trim()}], viewer: {name: 'serve'}},
+      data: {mediaList: {nodes: [{id: upload.stdout.trim()}]}, viewer: {name: 'serve'}},
     });
     expect(await readdir(join(box.directory, 'data/media/embedded/files'))).toEqual([upload.stdout.trim()]);
   });

@@ -2,10 +2,11 @@ import {mkdir, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {getIntrospectionQuery} from 'graphql/index.js';
 import {serverAudits} from 'graphql-http';
-import {expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import type {EmbeddedService} from '../../src/embedded/service.ts';
 import {
   eventually,
+  namesIn,
   parseAnswer,
   png,
   query,
@@ -76,19 +77,38 @@ test('mediaList: newest first, page by page', async () => {
   const {service, key} = await serviceWithKey();
   const ids = (await uploadedIds(service, key, 5)).reverse();
   const list = async (args: string) => {
-    const {data} = await query<{mediaList: {id: string}[]}>(service, key, `{mediaList${args} {id}}`);
-    return data?.mediaList.map(media => media.id);
+    const text = `{mediaList${args} {
+      edges {cursor node {id}} nodes {id} totalCount pageInfo {hasNextPage hasPreviousPage startCursor endCursor}
+    }}`;
+    return (await query(service, key, text)).data;
   };
-  expect(await list('')).toEqual(ids);
-  expect(await list('(first: 2)')).toEqual(ids.slice(0, 2));
-  expect(await list(`(first: 2, after: "${ids[1]}")`)).toEqual(ids.slice(2, 4));
-  expect(await list(`(after: "${ids[4]}")`)).toEqual([]);
+  const page = (from: number, to: number) => {
+    const here = ids.slice(from, to);
+    return {
+      mediaList: {
+        edges: here.map(id => ({cursor: id, node: {id}})),
+        nodes: here.map(id => ({id})),
+        totalCount: 5,
+        pageInfo: {
+          hasNextPage: to < 5,
+          hasPreviousPage: from > 0,
+          startCursor: here[0] ?? null,
+          endCursor: here.at(-1) ?? null,
+        },
+      },
+    };
+  };
+  expect(await list('')).toEqual(page(0, 5));
+  expect(await list('(first: 2)')).toEqual(page(0, 2));
+  expect(await list(`(first: 2, after: "${ids[1]}")`)).toEqual(page(2, 4));
+  expect(await list(`(first: 2, after: "${ids[3]}")`)).toEqual(page(4, 5));
+  expect(await list(`(after: "${ids[4]}")`)).toEqual(page(5, 5));
 });
 
 for (const args of ['(first: 0)', '(first: 1001)', '(after: "../keys")']) {
   test(`mediaList${args}: a GraphQL error`, async () => {
     const {service, key} = await serviceWithKey();
-    const {errors} = await query(service, key, `{mediaList${args} {id}}`);
+    const {errors} = await query(service, key, `{mediaList${args} {nodes {id}}}`);
     expect(errors).toHaveLength(1);
   });
 }
@@ -110,14 +130,19 @@ const aliases = (count: number, field: string) =>
 const anId = `m_${'0'.repeat(29)}`;
 
 for (const [name, text, variables, cost] of [
-  ['25 aliases of a page of 1,000', aliases(25, 'mediaList(first: 1000) {id}'), {}, 25_025],
+  ['25 aliases of a page of 1,000', aliases(25, 'mediaList(first: 1000) {nodes {id}}'), {}, 25_050],
   [
     'a page of a variable length, twice in a fragment of a fragment',
-    'query ($n: Int!) {...A} fragment A on Query {...B ...B} fragment B on Query {mediaList(first: $n) {id type}}',
+    'query ($n: Int!) {...A} fragment A on Query {...B ...B} fragment B on Query {mediaList(first: $n) {nodes {id type}}}',
     {n: 9000},
-    36_002,
+    36_004,
   ],
-  ['a page of 1,000, its fields under 21 names', `{mediaList(first: 1000) ${aliases(21, 'id')}}`, {}, 21_001],
+  [
+    'a page of 1,000, its fields under 21 names',
+    `{mediaList(first: 1000) {nodes ${aliases(21, 'id')}}}`,
+    {},
+    21_002,
+  ],
 ] as const) {
   test(`${name}: MAX_COST_EXCEEDED`, async () => {
     const {service, key} = await serviceWithKey();
@@ -125,12 +150,28 @@ for (const [name, text, variables, cost] of [
     expect(data).toBeUndefined();
     expect(errors).toMatchObject([
       {
-        message: `The query costs ${cost}, which exceeds the maximum cost of 20000.`,
-        extensions: {code: 'MAX_COST_EXCEEDED', cost, maxCost: 20_000},
+        message: `The cost of the query is ${cost}, which exceeds the maximum of 20000.`,
+        extensions: {code: 'MAX_COST_EXCEEDED', value: cost, maximum: 20_000},
       },
     ]);
   });
 }
+
+test('1,001 aliases, in fragments too: MAX_ALIASES_EXCEEDED', async () => {
+  const {service, key} = await serviceWithKey();
+  const text = `{...A ...A} fragment A on Query ${aliases(501, '__typename')}`;
+  const {data, errors} = await query(service, key, text);
+  expect(data).toBeUndefined();
+  expect(errors).toMatchObject([{extensions: {code: 'MAX_ALIASES_EXCEEDED', value: 1002, maximum: 1000}}]);
+});
+
+test('16 levels: MAX_DEPTH_EXCEEDED', async () => {
+  const {service, key} = await serviceWithKey();
+  const text = `{__type(name: "Media") {${'ofType {'.repeat(14)}name${'}'.repeat(14)}}}`;
+  const {data, errors} = await query(service, key, text);
+  expect(data).toBeUndefined();
+  expect(errors).toMatchObject([{extensions: {code: 'MAX_DEPTH_EXCEEDED', value: 16, maximum: 15}}]);
+});
 
 test('25,000 aliases of one field, or the field 25,000 times: not even parsed', async () => {
   const {service, key} = await serviceWithKey();
@@ -144,7 +185,7 @@ test('25,000 aliases of one field, or the field 25,000 times: not even parsed', 
 test('a page of 1,000 with all fields, 800 media by their IDs, introspection: within the limits', async () => {
   const {service, key} = await serviceWithKey();
   for (const text of [
-    `{mediaList(first: 1000) {${everyField}}}`,
+    `{mediaList(first: 1000) {edges {cursor node {${everyField}}} pageInfo {endCursor}}}`,
     aliases(800, `media(id: "${anId}") {id}`),
     getIntrospectionQuery(),
   ]) {
@@ -226,4 +267,130 @@ test('a failure inside a resolver: an error that names no path of this machine',
   expect(data).toEqual({media: null});
   expect(errors).toMatchObject([{message: 'Internal error.'}]);
   expect(JSON.stringify(errors)).not.toContain(dataDirectory);
+});
+
+describe('mutations', () => {
+  const create = `mutation ($name: String!, $permissions: [Permission!]!, $days: Int) {
+    createApiKey(name: $name, permissions: $permissions, expiresInDays: $days) {
+      key apiKey {id name prefix permissions createdAt expiresAt lastUsedAt}
+    }
+  }`;
+  type Created = {createApiKey: {key: string; apiKey: {id: string; prefix: string}}};
+
+  test('deleteMedia: its record, its file and its place in the list are gone', async () => {
+    const {service, key, dataDirectory} = await serviceWithKey();
+    const [first, second] = await uploadedIds(service, key, 2);
+    const text = 'mutation ($id: ID!) {deleteMedia(id: $id)}';
+    expect(await query(service, key, text, {id: first})).toEqual({data: {deleteMedia: first}});
+    expect(await query(service, key, '{mediaList {nodes {id} totalCount}}')).toEqual({
+      data: {mediaList: {nodes: [{id: second}], totalCount: 1}},
+    });
+    expect(await namesIn(dataDirectory, 'files')).toEqual([second]);
+    for (const id of [first, '../keys']) {
+      expect(await query(service, key, text, {id})).toMatchObject({
+        data: {deleteMedia: null},
+        errors: [{message: 'There is no such medium.', extensions: {status: 404}}],
+      });
+    }
+  });
+
+  test('updateProfile: the name of the viewer, on one line', async () => {
+    const {service, key} = await serviceWithKey();
+    const text = 'mutation ($name: String!) {updateProfile(name: $name) {name}}';
+    const name = '  Ada\n\u202eLovelace <b>';
+    expect(await query(service, key, text, {name})).toEqual({
+      data: {updateProfile: {name: 'Ada Lovelace <b>'}},
+    });
+    expect(await query(service, key, '{viewer {name}}')).toEqual({
+      data: {viewer: {name: 'Ada Lovelace <b>'}},
+    });
+    for (const wrong of [' ', 'x'.repeat(101)])
+      expect(await query(service, key, text, {name: wrong})).toMatchObject({
+        errors: [{extensions: {status: 422}}],
+      });
+  });
+
+  test('createApiKey, then revokeApiKey: the key works until then', async () => {
+    const {service, key} = await serviceWithKey();
+    const {data} = await query<Created>(service, key, create, {
+      name: 'CI',
+      permissions: ['UPLOAD', 'READ', 'READ'],
+      days: 30,
+    });
+    const {key: created = '', apiKey} = data?.createApiKey ?? {};
+    expect(apiKey).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{16}$/),
+      name: 'CI',
+      prefix: created.slice(0, 7),
+      permissions: ['UPLOAD', 'READ'],
+      createdAt: expect.any(String),
+      expiresAt: expect.any(String),
+      lastUsedAt: null,
+    });
+    expect((await upload(service, created, png(1, 1))).status).toBe(200);
+    const list = '{viewer {permissions apiKeys {name lastUsedAt}}}';
+    expect(await query(service, created, list)).toEqual({
+      data: {
+        viewer: {
+          permissions: ['upload', 'read'],
+          apiKeys: [
+            {name: null, lastUsedAt: expect.any(String)},
+            {name: 'CI', lastUsedAt: expect.any(String)},
+          ],
+        },
+      },
+    });
+    const revoke = 'mutation ($id: ID!) {revokeApiKey(id: $id)}';
+    expect(await query(service, key, revoke, {id: apiKey?.id})).toEqual({data: {revokeApiKey: apiKey?.id}});
+    expect((await upload(service, created, png(1, 1))).status).toBe(401);
+    expect(await query(service, key, revoke, {id: apiKey?.id})).toMatchObject({
+      errors: [{extensions: {status: 404}}],
+    });
+  });
+
+  test('a key with "read" alone: queries, but no mutation', async () => {
+    const {service} = await serviceWithKey();
+    const reader = await service.createKey({permissions: ['read']});
+    expect(await query(service, reader, '{viewer {permissions}}')).toEqual({
+      data: {viewer: {permissions: ['read']}},
+    });
+    for (const text of [
+      'mutation {deleteMedia(id: "m_1")}',
+      'mutation {updateProfile(name: "x") {name}}',
+      'mutation {createApiKey(name: "x", permissions: [READ]) {key}}',
+      'mutation {revokeApiKey(id: "x")}',
+    ])
+      expect(await query(service, reader, text)).toMatchObject({
+        errors: [{message: 'The API key lacks the permission "graphql".', extensions: {status: 403}}],
+      });
+    expect((await query(service, reader, '{viewer {apiKeys {id}}}')).data).toMatchObject({
+      viewer: {apiKeys: [{}, {}]},
+    });
+  });
+
+  test.each([
+    ['a permission that the key lacks', {permissions: ['UPLOAD']}, 403],
+    ['no permissions', {permissions: []}, 422],
+    ['no name', {name: ' '}, 422],
+    ['no day', {days: 0}, 422],
+    ['20 years', {days: 7300}, 422],
+  ])('createApiKey with %s: %j is refused with %i, and there is no key', async (_, wrong, status) => {
+    const {service} = await serviceWithKey();
+    const key = await service.createKey({permissions: ['graphql']});
+    const variables = {name: 'x', permissions: ['READ'], days: 1, ...wrong};
+    expect(await query(service, key, create, variables)).toMatchObject({errors: [{extensions: {status}}]});
+    expect((await query(service, key, '{viewer {apiKeys {id}}}')).data).toMatchObject({
+      viewer: {apiKeys: [{}, {}]},
+    });
+  });
+
+  test('400 keys in one request: MAX_COST_EXCEEDED, and none is created', async () => {
+    const {service, key} = await serviceWithKey();
+    const text = `mutation ${aliases(400, 'createApiKey(name: "x", permissions: [READ]) {key}')}`;
+    const {errors} = await query(service, key, text);
+    expect(errors).toMatchObject([{extensions: {code: 'MAX_COST_EXCEEDED', value: 20_400}}]);
+    expect((await query(service, key, '{viewer {apiKeys {id}}}')).data).toMatchObject({
+      viewer: {apiKeys: [{}]},
+    });
+  });
 });

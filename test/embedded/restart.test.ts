@@ -15,8 +15,8 @@ test('stopped and started again: keys, records, files and /graphql are as before
     const response = await fetch(`${restarted.url}/files/${stored.record.id}`);
     expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes[index]);
   }
-  expect(await query(restarted, key, '{mediaList {id}}')).toEqual({
-    data: {mediaList: before.map(stored => ({id: stored.record.id})).reverse()},
+  expect(await query(restarted, key, '{mediaList {nodes {id}}}')).toEqual({
+    data: {mediaList: {nodes: before.map(stored => ({id: stored.record.id})).reverse()}},
   });
   expect((await upload(restarted, key, png(3, 3))).status).toBe(200);
   expect((await restarted.records()).slice(0, 2)).toEqual(before);
@@ -69,7 +69,7 @@ test('foreign files among the records: ignored', async () => {
   await writeFile(join(dataDirectory, 'records', '.DS_Store'), '');
   await writeFile(join(dataDirectory, 'records', 'notes.json'), 'no record');
   expect(await service.records()).toHaveLength(1);
-  expect(await query(service, key, '{mediaList {id}}')).not.toHaveProperty('errors');
+  expect(await query(service, key, '{mediaList {nodes {id}}}')).not.toHaveProperty('errors');
 });
 
 test('the record file holds no address', async () => {

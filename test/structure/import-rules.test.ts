@@ -166,6 +166,7 @@ const doors: Record<string, string[]> = {
     'pace',
     'refusal',
     'respond',
+    'single-line',
     'watch-pace',
   ],
   'embedded/faults': ['control', 'faults'],

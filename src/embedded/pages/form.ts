@@ -1,6 +1,7 @@
 import {readBody} from '../exchange/body.ts';
 import type {Exchange} from '../exchange/exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
+import {singleLine} from '../exchange/single-line.ts';
 import {isSameSecret} from '../store/secrets.ts';
 import type {PageRequest} from './page-request.ts';
 
@@ -23,10 +24,7 @@ export async function readForm({exchange, session}: PageRequest): Promise<URLSea
 
 /** The single-line text of a field; throws a 422 if it is missing or too long. */
 export function lineOf(form: URLSearchParams, field: string, longest: number): string {
-  const text = (form.get(field) ?? '').replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
-  if (text === '') throw new Refusal(422, `The ${field} is missing.`);
-  if (text.length > longest) throw new Refusal(422, `The ${field} may have at most ${longest} characters.`);
-  return text;
+  return singleLine(form.get(field) ?? '', field, longest);
 }
 
 /** The origin of the service, from the Host header, which has been checked before. */
