@@ -2,6 +2,7 @@ import {copyFile, mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
+import {eventually} from '../support/eventually.ts';
 import {fixture, program, type Sandbox} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
@@ -243,7 +244,7 @@ describe('media upload --journal', () => {
     const names = await pictures(sandbox, 'assets', 60);
     for (const stored of [1, 15, 30, 45]) {
       const client = sandbox.start(['upload', '-r', 'assets', '--journal', 'j', '-c', '4']);
-      while ((await service.records()).length < stored) await new Promise(resolve => setImmediate(resolve));
+      await eventually(async () => (await service.records()).length >= stored);
       client.kill('SIGKILL');
       await client;
     }

@@ -1,7 +1,7 @@
 import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {beforeEach, describe, expect, it} from 'vitest';
-import {eventually} from '../embedded/support.ts';
+import {eventually} from '../support/eventually.ts';
 import {fixture, type Sandbox, sandbox} from '../support/media.ts';
 import {serve} from '../support/served.ts';
 

@@ -2,8 +2,8 @@ import {once} from 'node:events';
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {eventually} from '../embedded/support.ts';
 import {sandboxFor} from '../service/program.ts';
+import {eventually} from '../support/eventually.ts';
 import {fixture, type Sandbox, sandbox} from '../support/media.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
 

@@ -6,7 +6,6 @@ import {errorLines, failedUpload, sandboxFor, testKey} from '../service/program.
 import {
   answerText,
   deadUrl,
-  eventually,
   mebibyte,
   type Sink,
   sinkServer,
@@ -14,6 +13,7 @@ import {
   writeSparsePng,
 } from '../service/support.ts';
 import {connectedSandbox} from '../support/embedded.ts';
+import {eventually} from '../support/eventually.ts';
 import {fixture, sandbox, temporaryDirectory} from '../support/media.ts';
 import {type Script, scriptedServer, someRecord} from '../support/scripted-server.ts';
 

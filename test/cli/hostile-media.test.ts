@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {eventually} from '../embedded/support.ts';
 import {endlessMov, isAboutToBeRead} from '../support/endless-mov.ts';
+import {eventually} from '../support/eventually.ts';
 import {fixture, sandbox} from '../support/media.ts';
 
 test('a MOV that keeps its reader busy for ever: stored all the same, and the photo after it has its size', async () => {

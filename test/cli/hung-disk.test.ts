@@ -2,8 +2,8 @@ import {copyFile, mkdir, readFile, realpath, symlink, writeFile} from 'node:fs/p
 import {join} from 'node:path';
 import {describe, expect, type TestContext, test} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
-import {eventually} from '../service/support.ts';
 import {ended} from '../support/ended.ts';
+import {eventually} from '../support/eventually.ts';
 import {mountHanging, whatFuseMisses} from '../support/hanging-disk.ts';
 import {notRun} from '../support/installed.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';

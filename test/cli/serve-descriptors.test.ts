@@ -3,7 +3,6 @@ import {join} from 'node:path';
 import {execa} from 'execa';
 import {expect, onTestFinished, test} from 'vitest';
 import {
-  eventually,
   parseAnswer,
   png,
   type RawConnection,
@@ -11,6 +10,7 @@ import {
   upload,
   uploadHead,
 } from '../embedded/support.ts';
+import {eventually} from '../support/eventually.ts';
 import {program, sandbox} from '../support/media.ts';
 
 /** A `media serve` that may open so many files, its data in `kept`. */

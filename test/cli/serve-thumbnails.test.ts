@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import sharp from 'sharp';
 import {describe, expect, it} from 'vitest';
 import {PageClient} from '../embedded/page-client.ts';
-import {eventually} from '../embedded/support.ts';
+import {eventually} from '../support/eventually.ts';
 import {needPrograms} from '../support/installed.ts';
 import {fixture, sandbox} from '../support/media.ts';
 import {serve} from '../support/served.ts';

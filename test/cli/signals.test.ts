@@ -1,7 +1,8 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
-import {eventually, mebibyte, sinkServer, unbufferable, writeSparsePng} from '../service/support.ts';
+import {mebibyte, sinkServer, unbufferable, writeSparsePng} from '../service/support.ts';
+import {eventually} from '../support/eventually.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
 import {type ScriptedConnection, scriptedServer, someRecord} from '../support/scripted-server.ts';
 

@@ -18,15 +18,8 @@ import {join} from 'node:path';
 import {execa, type Options} from 'execa';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {errorLines, sandboxFor} from '../service/program.ts';
-import {
-  deadUrl,
-  eventually,
-  mebibyte,
-  sinkServer,
-  unbufferable,
-  writePng,
-  writeSparsePng,
-} from '../service/support.ts';
+import {deadUrl, mebibyte, sinkServer, unbufferable, writePng, writeSparsePng} from '../service/support.ts';
+import {eventually} from '../support/eventually.ts';
 import {fixture, program, type Sandbox, temporaryDirectory} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 

@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
-import {eventually, namesIn, parseAnswer, png, rawConnection, serviceWithKey, uploadHead} from './support.ts';
+import {eventually} from '../support/eventually.ts';
+import {namesIn, parseAnswer, png, rawConnection, serviceWithKey, uploadHead} from './support.ts';
 
 const bytes = png(20, 20);
 const large = Buffer.alloc(3 * 1024 * 1024, 'media');

@@ -3,8 +3,8 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {refusalOf} from '../../src/embedded/exchange/refusal.ts';
 import type {EmbeddedService} from '../../src/embedded/service.ts';
+import {eventually} from '../support/eventually.ts';
 import {
-  eventually,
   parseAnswer,
   png,
   type RawAnswer,

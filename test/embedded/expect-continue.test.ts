@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
-import {eventually, parseAnswer, png, rawConnection, serviceWithKey, uploadHead} from './support.ts';
+import {eventually} from '../support/eventually.ts';
+import {parseAnswer, png, rawConnection, serviceWithKey, uploadHead} from './support.ts';
 
 const bytes = png(4, 4);
 const waiting = {Expect: '100-continue', 'Content-Length': bytes.length};

@@ -2,8 +2,8 @@ import {createHash} from 'node:crypto';
 import {rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
+import {eventually} from '../support/eventually.ts';
 import {
-  eventually,
   fixture,
   parseAnswer,
   png,

@@ -4,8 +4,8 @@ import {getIntrospectionQuery} from 'graphql/index.js';
 import {serverAudits} from 'graphql-http';
 import {describe, expect, test} from 'vitest';
 import type {EmbeddedService} from '../../src/embedded/service.ts';
+import {eventually} from '../support/eventually.ts';
 import {
-  eventually,
   namesIn,
   parseAnswer,
   png,

@@ -3,8 +3,8 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {EmbeddedService} from '../../src/embedded/service.ts';
 import {parseIdempotencyKey} from '../../src/embedded/store/idempotency.ts';
+import {eventually} from '../support/eventually.ts';
 import {
-  eventually,
   namesIn,
   parseAnswer,
   png,

@@ -4,8 +4,8 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {RequestEntry} from '../../src/embedded/service.ts';
 import {startEmbeddedService} from '../../src/embedded/service.ts';
+import {eventually} from '../support/eventually.ts';
 import {
-  eventually,
   namesIn,
   parseAnswer,
   png,

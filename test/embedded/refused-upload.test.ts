@@ -1,15 +1,7 @@
 import {expect, test} from 'vitest';
 import {parseContentLength, readContentType} from '../../src/embedded/api/upload.ts';
-import {
-  eventually,
-  namesIn,
-  parseAnswer,
-  png,
-  rawConnection,
-  serviceWithKey,
-  upload,
-  uploadHead,
-} from './support.ts';
+import {eventually} from '../support/eventually.ts';
+import {namesIn, parseAnswer, png, rawConnection, serviceWithKey, upload, uploadHead} from './support.ts';
 
 for (const type of [
   'text/plain',

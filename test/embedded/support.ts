@@ -151,17 +151,6 @@ export function parseAnswer(text: string): RawAnswer | undefined {
   return {status: Number(statusLine.split(' ')[1]), headers, body};
 }
 
-/** Waits until `condition` gives a value other than undefined and false; fails after ten seconds. */
-export async function eventually<T>(condition: () => T | Promise<T>): Promise<Exclude<T, undefined | false>> {
-  const deadline = performance.now() + 10_000;
-  while (performance.now() < deadline) {
-    const value = await condition();
-    if (value !== undefined && value !== false) return value as Exclude<T, undefined | false>;
-    await new Promise(resolve => setTimeout(resolve, 5));
-  }
-  throw new Error('the condition did not come true within ten seconds');
-}
-
 /** The names in a folder of a data directory. */
 export async function namesIn(dataDirectory: string, folder: string): Promise<string[]> {
   return (await readdir(join(dataDirectory, folder))).sort();

@@ -1,8 +1,8 @@
 import {readFile, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
+import {eventually} from '../support/eventually.ts';
 import {
-  eventually,
   fixture,
   namesIn,
   parseAnswer,

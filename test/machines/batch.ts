@@ -6,6 +6,7 @@ import type {EmbeddedService} from '../../src/embedded/service.ts';
 import {shardOf} from '../../src/sources/find/shard.ts';
 import {png, sha256} from '../embedded/support.ts';
 import {embeddedService} from '../support/embedded.ts';
+import {eventually} from '../support/eventually.ts';
 import {program, type Sandbox, sandbox} from '../support/media.ts';
 import {type Gate, gateBefore} from './gate.ts';
 
@@ -69,15 +70,18 @@ export class Batch {
    */
   async inMidBatch(journal: string): Promise<void> {
     const {early, late} = this.beside;
-    await eventually(async () => {
-      const text = await readFile(join(this.directory, journal), 'utf8').catch(() => '');
-      const count = (event: string) => text.split(`{"event":"${event}"`).length - 1;
-      return (
-        count('done') === early.length &&
-        count('failed') === late.length &&
-        this.gate.arrivals(this.big.size) === 1
-      );
-    });
+    await eventually(
+      async () => {
+        const text = await readFile(join(this.directory, journal), 'utf8').catch(() => '');
+        const count = (event: string) => text.split(`{"event":"${event}"`).length - 1;
+        return (
+          count('done') === early.length &&
+          count('failed') === late.length &&
+          this.gate.arrivals(this.big.size) === 1
+        );
+      },
+      {patienceMs: 90_000},
+    );
   }
 
   /** Sends a signal to the run that works on a journal, which its lock names. */
@@ -93,7 +97,7 @@ export class Batch {
 
   /** Waits until the big file comes once more, from the run that goes on, and lets everything through. */
   async letResumedThrough(): Promise<void> {
-    await eventually(() => this.gate.arrivals(this.big.size) === 2);
+    await eventually(() => this.gate.arrivals(this.big.size) === 2, {patienceMs: 90_000});
     this.gate.open();
   }
 
@@ -182,16 +186,6 @@ export async function addProgram(path: string, script: string): Promise<void> {
   await mkdir(dirname(path), {recursive: true});
   await writeFile(path, `#!/bin/sh\n${script}\n`);
   await chmod(path, 0o755);
-}
-
-/** Waits until `condition` comes true, for 90 s at most; one that starts a program wants to be asked less often. */
-export async function eventually(condition: () => boolean | Promise<boolean>, pauseMs = 20): Promise<void> {
-  for (const end = Date.now() + 90_000; !(await condition()); ) {
-    if (Date.now() > end) throw new Error(`never came true: ${condition}`);
-    await new Promise(resolve => {
-      setTimeout(resolve, pauseMs);
-    });
-  }
 }
 
 /** Runs a program to its end; rejects, with what it printed, when it fails. */

@@ -3,9 +3,10 @@ import {mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {hostname, tmpdir, userInfo} from 'node:os';
 import {join} from 'node:path';
 import {execa} from 'execa';
+import {eventually} from '../support/eventually.ts';
 import {freePorts} from '../support/free-ports.ts';
 import type {Program} from '../support/installed.ts';
-import {type Batch, eventually, succeed} from './batch.ts';
+import {type Batch, succeed} from './batch.ts';
 
 export const slurmPrograms: readonly Program[] = [
   'munged',
@@ -20,7 +21,7 @@ export const slurmPrograms: readonly Program[] = [
 ];
 
 /** Between two looks at the queue, each of which starts a program. */
-const pauseMs = 500;
+const patience = {patienceMs: 90_000, pauseMs: 500};
 
 /** What Slurm says of one task of an array. */
 export interface Task {
@@ -58,9 +59,9 @@ export class SlurmCluster {
   async finished(job: string): Promise<Task[]> {
     await eventually(
       async () => (await this.run('squeue', '--noheader', '--states=all')).includes(job),
-      pauseMs,
+      patience,
     );
-    await eventually(async () => (await this.run('squeue', '--noheader')) === '', pauseMs);
+    await eventually(async () => (await this.run('squeue', '--noheader')) === '', patience);
     const text = await this.run('scontrol', '--oneliner', 'show', 'job', job);
     const field = (line: string, name: string) => new RegExp(`\\b${name}=(\\S+)`).exec(line)?.[1] ?? '';
     return text
@@ -96,7 +97,7 @@ export class SlurmCluster {
   /** Ends what runs, then the daemons: no job outlives its cluster. */
   async close(): Promise<void> {
     await this.run('scancel', '--partition=all');
-    await eventually(async () => (await this.run('squeue', '--noheader')) === '', pauseMs);
+    await eventually(async () => (await this.run('squeue', '--noheader')) === '', patience);
     for (const end of this.#ends.toReversed()) await end();
     await rm(this.#directory, {recursive: true});
   }
@@ -109,7 +110,7 @@ export class SlurmCluster {
         stdout => stdout.startsWith(text),
         () => false,
       );
-    }, pauseMs);
+    }, patience);
   }
 }
 

@@ -3,9 +3,10 @@ import {userInfo} from 'node:os';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {onTestFinished, type TestContext} from 'vitest';
+import {eventually} from '../support/eventually.ts';
 import {freePorts} from '../support/free-ports.ts';
 import {notRun, type Program, pathOf} from '../support/installed.ts';
-import {type Batch, eventually, succeed} from './batch.ts';
+import {type Batch, succeed} from './batch.ts';
 
 /** There is another parallel, in moreutils, without sem beside it. */
 export const sshPrograms: readonly Program[] = ['sshd', 'ssh', 'ssh-keygen', 'parallel', 'sem'];

@@ -4,12 +4,12 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
 import {type Clock, systemClock} from '../../src/host.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
+import {eventually} from '../support/eventually.ts';
 import {type Script, scriptedServer, someRecord} from '../support/scripted-server.ts';
 import {fullListener, silentServer} from '../support/silent-peers.ts';
 import {
   answerText,
   clientOf,
-  eventually,
   listen,
   mebibyte,
   memorySource,

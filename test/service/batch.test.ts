@@ -3,6 +3,7 @@ import {MediaError} from '../../src/errors.ts';
 import type {JournalHandle} from '../../src/journal/file/file.ts';
 import type {Source} from '../../src/sources/open/source.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
+import {eventually} from '../support/eventually.ts';
 import {bench, changedHandle} from '../support/journal.ts';
 import {
   type Script,
@@ -10,7 +11,7 @@ import {
   scriptedServer,
   someRecord,
 } from '../support/scripted-server.ts';
-import {clientOf, deadUrl, eventually, memorySource, noObserver, sinkServer, uploadEach} from './support.ts';
+import {clientOf, deadUrl, memorySource, noObserver, sinkServer, uploadEach} from './support.ts';
 
 const small = Buffer.alloc(1_000, 1);
 

@@ -233,15 +233,3 @@ export async function uploadEach(
   for await (const outcome of all) if (outcome.status !== 'left out') outcomes.push(outcome);
   return outcomes;
 }
-
-/** Waits until `condition` gives something other than undefined or false, for 10 s at most. */
-export async function eventually<T>(condition: () => T | undefined | false): Promise<T> {
-  for (const end = Date.now() + 10_000; ; ) {
-    const value = condition();
-    if (value !== undefined && value !== false) return value;
-    if (Date.now() > end) throw new Error(`never came true: ${condition}`);
-    await new Promise(resolve => {
-      setTimeout(resolve, 5);
-    });
-  }
-}

@@ -1,5 +1,5 @@
 import {readFile} from 'node:fs/promises';
-import {eventually} from '../embedded/support.ts';
+import {eventually} from './eventually.ts';
 
 /** Resolves when a process has ended, even if a call of one of its threads on a hanging disk keeps it from disappearing. */
 export async function ended(pid: number): Promise<void> {

@@ -3,7 +3,7 @@ import {accessSync, constants} from 'node:fs';
 import {basename} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {onTestFinished} from 'vitest';
-import {eventually} from '../embedded/support.ts';
+import {eventually} from './eventually.ts';
 import {whatIsMissing} from './installed.ts';
 
 const program = fileURLToPath(new URL('hanging-disk.py', import.meta.url));

@@ -1,5 +1,5 @@
 import {onTestFinished} from 'vitest';
-import {eventually} from '../embedded/support.ts';
+import {eventually} from './eventually.ts';
 import type {Sandbox} from './media.ts';
 
 /** A `media serve` that runs until the test ends it, or until the test ends. */

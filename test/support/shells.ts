@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {stripVTControlCharacters} from 'node:util';
 import {spawn} from '@lydell/node-pty';
 import {onTestFinished} from 'vitest';
-import {eventually} from '../embedded/support.ts';
+import {eventually} from './eventually.ts';
 import {program, type Sandbox, sandbox} from './media.ts';
 
 /** The effect of pressing Tab at the end of a line. */

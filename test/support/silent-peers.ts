@@ -5,6 +5,7 @@ import {readFileSync} from 'node:fs';
 import {connect, createServer, type Socket} from 'node:net';
 import {onTestFinished} from 'vitest';
 import {listen, portOf} from '../service/support.ts';
+import {eventually} from './eventually.ts';
 
 /** A peer that never responds; `reached` resolves when one more client waits for it. */
 export interface SilentPeer {
@@ -69,9 +70,9 @@ export async function fullListener(): Promise<SilentPeer> {
       socket.destroy();
     });
   }
-  await until(() => unansweredAt(port) > 0);
+  await eventually(() => unansweredAt(port) > 0);
   const already = unansweredAt(port);
-  return {port, reached: () => until(() => unansweredAt(port) > already)};
+  return {port, reached: () => eventually(() => unansweredAt(port) > already)};
 }
 
 /** How many connections to a port on loopback are still waiting to be accepted. */
@@ -81,13 +82,4 @@ function unansweredAt(port: number): number {
     'g',
   );
   return readFileSync('/proc/net/tcp', 'utf8').match(pattern)?.length ?? 0;
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  for (const end = Date.now() + 20_000; !condition(); ) {
-    if (Date.now() > end) throw new Error(`never came true: ${condition}`);
-    await new Promise(resolve => {
-      setTimeout(resolve, 5);
-    });
-  }
 }

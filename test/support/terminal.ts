@@ -1,6 +1,6 @@
 import {spawn} from '@lydell/node-pty';
 import {onTestFinished} from 'vitest';
-import {eventually} from '../embedded/support.ts';
+import {eventually} from './eventually.ts';
 import {program, type Sandbox} from './media.ts';
 
 export interface TerminalOptions {

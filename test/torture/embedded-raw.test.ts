@@ -4,7 +4,6 @@ import {expect, onTestFinished} from 'vitest';
 import type {EmbeddedService} from '../../src/embedded/service.ts';
 import {type Clock, systemClock} from '../../src/host.ts';
 import {
-  eventually,
   namesIn,
   png,
   rawConnection,
@@ -13,6 +12,7 @@ import {
   upload,
   uploadHead,
 } from '../embedded/support.ts';
+import {eventually} from '../support/eventually.ts';
 import {experiment} from './experiment.ts';
 import {cannotMount, smallDisk} from './small-disk.ts';
 

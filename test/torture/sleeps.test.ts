@@ -1,5 +1,5 @@
 import {readFile} from 'node:fs/promises';
-import {eventually} from '../embedded/support.ts';
+import {eventually} from '../support/eventually.ts';
 import {fixture, sandbox} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 import {experiment} from './experiment.ts';
