@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {eventually} from '../embedded/support.ts';
+import {eventually} from '../support/eventually.ts';
 import {fixture, sandbox} from '../support/media.ts';
 import {serve} from '../support/served.ts';
 

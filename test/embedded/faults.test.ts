@@ -1,15 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import type {EmbeddedService, RequestEntry} from '../../src/embedded/service.ts';
-import {
-  eventually,
-  parseAnswer,
-  png,
-  query,
-  rawConnection,
-  serviceWithKey,
-  upload,
-  uploadHead,
-} from './support.ts';
+import {eventually} from '../support/eventually.ts';
+import {parseAnswer, png, query, rawConnection, serviceWithKey, upload, uploadHead} from './support.ts';
 
 const image = png(6, 4);
 
