@@ -3,6 +3,8 @@ import type {Transition} from './file/lines.ts';
 export interface EntryParts {
   key: string;
   inDoubt: boolean;
+  /** The SHA-256 of the content that an earlier run released with this key, in hex, if one did. */
+  released: string | undefined;
   /** The SHA-256 of the whole content, in hex, if it is known before the content is sent. */
   sha256: string | undefined;
   append: (transition: Transition) => Promise<void>;
@@ -16,15 +18,19 @@ export class JournalEntry {
   readonly idempotencyKey: string;
   /** Whether an earlier upload of this content is unknown. A failure of this upload does not settle that one. */
   readonly inDoubt: boolean;
+  /** Whether an earlier run released an upload with this key. */
+  readonly wasReleased: boolean;
   /** The SHA-256 of the whole content, in hex; undefined if it must be computed while the content is sent. */
   readonly sha256: string | undefined;
   readonly #parts: EntryParts;
-  #sent = '';
+  #sent: string;
 
   constructor(parts: EntryParts) {
     this.idempotencyKey = parts.key;
     this.inDoubt = parts.inDoubt;
     this.sha256 = parts.sha256;
+    this.wasReleased = parts.released !== undefined;
+    this.#sent = parts.released ?? '';
     this.#parts = parts;
   }
 
@@ -36,6 +42,11 @@ export class JournalEntry {
     this.#sent = sha256;
     this.#parts.announce(sha256);
     await this.#parts.append({event: 'commit', key: this.idempotencyKey, sha256});
+  }
+
+  /** Records that an earlier upload with this key is unknown after all, although this one was not released. */
+  async doubt(): Promise<void> {
+    await this.#parts.append({event: 'commit', key: this.idempotencyKey, sha256: this.#sent});
   }
 
   /** Resolves when the service's record is durable. */

@@ -158,6 +158,7 @@ export class Journal {
     this.#log.note({event: 'intent', key, size, contentType, ...this.#seen(input)});
     return new JournalEntry({
       key,
+      released: reused === undefined ? undefined : hashed?.sha256,
       inDoubt: unended.some(({state}) => state === 'unknown'),
       sha256: hashed?.isLasting ? hashed.sha256 : undefined,
       append: transition => this.#log.append(transition),

@@ -5,7 +5,7 @@ import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
 import {explain, unknownSince, unrecorded, unsent} from './attempt/explain.ts';
-import {decide, type Reach, signOf} from './attempt/retry.ts';
+import {decide, type KeyHistory, type Reach, signOf} from './attempt/retry.ts';
 import type {BatchParts} from './batch-parts.ts';
 import {endOfKnown} from './known.ts';
 import {isLeftOut} from './left-out.ts';
@@ -28,6 +28,8 @@ export class FileTransfer {
   #isMediaByBytes = false;
   /** Set after an attempt with an unknown outcome: no later failure makes it certain again. */
   #unknown: MediaError | undefined;
+  /** Whether an attempt with the same idempotency key was released, in this run or an earlier one. */
+  #wasReleased = false;
   #entry: JournalEntry | undefined;
 
   constructor(position: number, source: Source, options: TransferOptions, parts: BatchParts) {
@@ -145,6 +147,7 @@ export class FileTransfer {
       return this.#ended(await this.#asKnown(admission));
     const entry = admission?.entry;
     this.#entry = entry;
+    this.#wasReleased = entry?.wasReleased ?? false;
     if (entry?.inDoubt) this.#unknown = unknownSince(this.#source.name);
     const idempotencyKey = entry?.idempotencyKey ?? this.#options.uuid();
     const {outage} = this.#parts;
@@ -211,17 +214,25 @@ export class FileTransfer {
 
   /** The outcome of the file, or undefined if it is to be tried again now. */
   async #afterFailure({phase, failure}: FailedAttempt): Promise<Later<Outcome> | undefined> {
-    const isKeyKnown =
-      this.#options.onUnknown === 'honoured' && (this.#facts.attempts > 1 || this.#unknown !== undefined);
-    const decision = decide(phase, failure, isKeyKnown);
+    const decision = decide(phase, failure, this.#keyHistory);
+    if (phase === 'released') this.#wasReleased = true;
     const error = explain(phase, failure, decision, this.#options.host);
     const isFree = this.#parts.outage.ended(this.#position, signOf(failure, decision), error.message);
-    if (decision.action === 'unknown') this.#unknown ??= error;
+    if (decision.action === 'unknown') {
+      this.#unknown ??= error;
+      if (phase !== 'released') await this.#entry?.doubt();
+    }
     // Each certain failure is recorded at once: a kill during the wait would otherwise leave a commit without a result.
     else if (this.#unknown === undefined && !endsJournalling(error.code)) await this.#entry?.failed(error);
-    const mayRepeat = decision.action !== 'fail' && (this.#unknown === undefined || this.#retries.mayResend);
+    const isFinal = decision.action === 'fail' || (decision.action === 'unknown' && decision.isFinal);
+    const mayRepeat = !isFinal && (this.#unknown === undefined || this.#retries.mayResend);
     if (mayRepeat && (await this.#retries.next(error, {failure, isFree}))) return undefined;
     return this.#failed(error, decision.action === 'fail' ? decision.halt : 'never');
+  }
+
+  get #keyHistory(): KeyHistory {
+    const isKnown = this.#facts.attempts > 1 || this.#wasReleased;
+    return {isHonoured: this.#options.onUnknown === 'honoured' && isKnown, wasReleased: this.#wasReleased};
   }
 
   /** The outcome of a file that is not stored, or may be. */

@@ -6,7 +6,7 @@ import type {Decision, Failure, Phase} from './retry.ts';
 /** The error to show for a failed attempt. `host` names the service. */
 export function explain(phase: Phase, failure: Failure, decision: Decision, host: string): MediaError {
   const error = describe(failure, host);
-  return decision.action === 'unknown' ? outcomeUnknown(phase, failure, error) : error;
+  return decision.action === 'unknown' ? outcomeUnknown(whyUnknown(phase, failure, decision), error) : error;
 }
 
 function describe(failure: Failure, host: string): MediaError {
@@ -135,21 +135,23 @@ function baseUrlIn({origin, pathname}: URL): string {
   return `${origin}${/^(.*)\/v1\/media\/upload\/?$/.exec(pathname)?.[1] ?? ''}`;
 }
 
-function outcomeUnknown(phase: Phase, failure: Failure, error: MediaError): MediaError {
+function whyUnknown(phase: Phase, failure: Failure, {isFinal}: Decision & {action: 'unknown'}): string {
+  if (isFinal)
+    return 'An earlier attempt with the same key had sent the whole file, so it may or may not be stored.';
   const gateway =
     failure.kind === 'refused' ? ' A gateway that responds like this has often stored nothing.' : '';
+  return `${phase === 'released' ? 'The whole file had been sent, so it may or may not be stored.' : ''}${gateway}`;
+}
+
+function outcomeUnknown(why: string, error: MediaError): MediaError {
   const limit =
     error.status === 503 ? ' A gateway that limits requests should return 429, which is retried.' : '';
-  return new MediaError(
-    'outcome_unknown',
-    `${error.message} ${phase === 'released' ? 'The whole file had been sent, so it may or may not be stored.' : ''}${gateway}`.trim(),
-    {
-      hint: `Check whether the service has the file before you upload it again; --on-unknown retry sends it again automatically.${limit}`,
-      cause: error,
-      status: error.status,
-      serviceCode: error.serviceCode,
-    },
-  );
+  return new MediaError('outcome_unknown', `${error.message} ${why}`.trim(), {
+    hint: `Check whether the service has the file before you upload it again; --on-unknown retry sends it again automatically.${limit}`,
+    cause: error,
+    status: error.status,
+    serviceCode: error.serviceCode,
+  });
 }
 
 /** If other files use all descriptors, not even a module that decides a type can be loaded; any other error is a bug. */

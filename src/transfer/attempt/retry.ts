@@ -31,25 +31,32 @@ export type Decision =
   | {action: 'retry'}
   /** `halt`: whether this ends the batch. */
   | {action: 'fail'; halt: Reach}
-  | {action: 'unknown'};
+  /** `isFinal`: even where an unknown upload is sent again, this one is not. */
+  | {action: 'unknown'; isFinal?: true};
 
 const retry: Decision = {action: 'retry'};
 const fail: Decision = {action: 'fail', halt: 'never'};
 const unknown: Decision = {action: 'unknown'};
 
-/**
- * Decides what to do about a failure in a phase. `isKeyKnown`: whether the service honours Idempotency-Key and may know this
- * one from an earlier attempt. A pure function.
- */
-export function decide(phase: Phase, failure: Failure, isKeyKnown = false): Decision {
+/** What the service may know of an idempotency key from the attempts before, which may be those of an earlier run. */
+export interface KeyHistory {
+  /** Whether there were attempts, and the service honours Idempotency-Key. */
+  isHonoured: boolean;
+  /** Whether one of them was released. */
+  wasReleased: boolean;
+}
+
+const newKey: KeyHistory = {isHonoured: false, wasReleased: false};
+
+/** Decides what to do about a failure in a phase. A pure function. */
+export function decide(phase: Phase, failure: Failure, history = newKey): Decision {
   switch (failure.kind) {
     case 'error':
       return isUnreachable(failure.error) || failure.error.code === 'too_many_open_files' ? retry : fail;
     case 'premature':
       return fail;
     case 'refused':
-      // The service is still processing the earlier attempt.
-      return failure.status === 409 && isKeyKnown ? retry : decideRefusal(phase, failure);
+      return failure.status === 409 ? decideConflict(history) : decideRefusal(phase, failure);
     case 'stopped':
       return phase === 'released' ? unknown : fail;
     case 'connection':
@@ -58,6 +65,12 @@ export function decide(phase: Phase, failure: Failure, isKeyKnown = false): Deci
     case 'unreadable':
       return phase === 'released' ? unknown : retry;
   }
+}
+
+/** The service may still be processing an earlier attempt with the same key. */
+function decideConflict({isHonoured, wasReleased}: KeyHistory): Decision {
+  if (isHonoured) return retry;
+  return wasReleased ? {action: 'unknown', isFinal: true} : fail;
 }
 
 function decideRefusal(phase: Phase, refusal: Refused): Decision {
@@ -79,7 +92,7 @@ export type Sign = 'stored' | 'refused' | 'away' | 'neither';
 /** Derives the sign from a failed attempt. A pure function. */
 export function signOf(failure: Failure, decision: Decision): Sign {
   if (failure.kind === 'stopped') return 'neither';
-  if (decision.action === 'unknown') return 'away';
+  if (decision.action === 'unknown') return decision.isFinal ? 'refused' : 'away';
   if (failure.kind === 'error') return isUnreachable(failure.error) ? 'away' : 'neither';
   if (failure.kind !== 'refused') return 'neither';
   const {status} = failure;

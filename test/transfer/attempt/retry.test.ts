@@ -101,9 +101,15 @@ describe('decide', () => {
   }
 });
 
-test.each(everyPhase)('%s: 409 where the service may know the key of an earlier attempt: retry', phase => {
-  expect(decide(phase, refused(409), true)).toEqual({action: 'retry'});
-  expect(decide(phase, refused(415), true)).toEqual({action: 'fail', halt: 'never'});
+test.each(everyPhase)('%s: 409 after an earlier attempt with the same key', phase => {
+  const conflict = refused(409);
+  expect(decide(phase, conflict, {isHonoured: true, wasReleased: false})).toEqual({action: 'retry'});
+  expect(decide(phase, conflict, {isHonoured: true, wasReleased: true})).toEqual({action: 'retry'});
+  const unknown = decide(phase, conflict, {isHonoured: false, wasReleased: true});
+  expect(unknown).toEqual({action: 'unknown', isFinal: true});
+  expect(signOf(conflict, unknown)).toBe('refused');
+  const known = {isHonoured: true, wasReleased: true};
+  expect(decide(phase, refused(415), known)).toEqual({action: 'fail', halt: 'never'});
 });
 
 const signs: [string, Phase, Failure, Sign][] = [
