@@ -174,6 +174,7 @@ const commonjs = {
 const programs = [
   'src/main.ts',
   'src/embedded/media/probe-child.ts',
+  'src/embedded/media/repackage-child.ts',
   'src/embedded/media/thumbnail-child.ts',
 ];
 const main = await build({...commonjs, entryNames: '[name]', entryPoints: programs});

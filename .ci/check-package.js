@@ -19,6 +19,7 @@ const missing = [
   'bin/media-url.js',
   'bin/package.json',
   'dist/main.cjs',
+  'dist/repackage-child.cjs',
   'dist/thumbnail-child.cjs',
   'dist/assets/page.css',
   'dist/assets/page.js',

@@ -75,6 +75,8 @@ export interface Host {
   processStart(pid: number): string | undefined;
   /** Whether a process with this id is running on this machine. */
   isProcessAlive(pid: number): boolean;
+  /** The processor time that this process has used, in milliseconds. */
+  processorTime(): number;
   /** The numeric user id; undefined on platforms without user ids. */
   userId(): number | undefined;
   /** A number in [0, 1). */
@@ -161,6 +163,10 @@ export function systemHost(): Host {
     pidNamespace: () => readOrNothing(() => readlinkSync('/proc/self/ns/pid')),
     processStart,
     isProcessAlive,
+    processorTime() {
+      const {user, system} = process.cpuUsage();
+      return (user + system) / 1000;
+    },
     userId: () => process.getuid?.(),
     random: () => Math.random(),
     uuid: uuidSource(),

@@ -19,8 +19,8 @@ export interface ServiceOptions {
   deniedStatus?: 403 | 404;
   /** Whether the service supports and announces Idempotency-Key; default true. */
   idempotency?: boolean;
-  /** Whether records get thumbnails, where sharp is installed; default false, since its start takes a moment. */
-  thumbnails?: boolean;
+  /** Whether records get thumbnails, where sharp is installed, and videos HLS streams; default false, since making them takes a moment. */
+  previews?: boolean;
   clock?: Clock;
   /** How slowly requests may arrive; missing parts have defaults. */
   pace?: Partial<BodyPace>;

@@ -56,7 +56,7 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
     sessions,
     entries: new IdempotencyEntries(store, clock),
     idempotency: options.idempotency ?? true,
-    thumbnails: options.thumbnails ?? false,
+    previews: options.previews ?? false,
     deniedStatus: options.deniedStatus ?? 403,
     clock,
     pace: {...defaultPace, ...options.pace},

@@ -1,6 +1,7 @@
 import {existsSync} from 'node:fs';
 import {readFile} from 'node:fs/promises';
 import {expect, test} from 'vitest';
+import {expectLiveUrls} from './record-urls.ts';
 import {serviceWithKey, upload} from './support.ts';
 
 interface Truth {
@@ -30,7 +31,7 @@ const unreadable = new Set(['avif-sequence.avif']);
 test.runIf(existsSync(new URL('index.jsonl', corpus)))(
   'real files: every upload succeeds, and what its record says is true',
   async () => {
-    const {service, key} = await serviceWithKey();
+    const {service, key} = await serviceWithKey({previews: true});
     for (const truth of await truths()) {
       const bytes = await readFile(new URL(truth.file, corpus));
       const contentType = /^(image|video)\//.test(truth.trueType) ? truth.trueType : 'image/svg+xml';
@@ -44,6 +45,7 @@ test.runIf(existsSync(new URL('index.jsonl', corpus)))(
       const context = `${truth.file} ${JSON.stringify(record)}`;
       expect(response.status, context).toBe(200);
       expect(record.size, context).toBe(truth.bytes);
+      await expectLiveUrls(record, contentType);
       if (truth.width !== null && record.width !== undefined) {
         expect([record.width, record.height], context).toEqual([truth.width, truth.height]);
       }

@@ -170,7 +170,7 @@ const doors: Record<string, string[]> = {
     'watch-pace',
   ],
   'embedded/faults': ['control', 'faults'],
-  'embedded/media': ['media-facts', 'prober', 'thumbnailer'],
+  'embedded/media': ['media-facts', 'prober', 'repackager', 'thumbnailer'],
   'embedded/pages': ['routes'],
   'embedded/store': [
     'idempotency',

@@ -92,7 +92,7 @@ function start(given: ServeOptions, dataDirectory: string, {host, report}: Invoc
   const options: ServiceOptions = {
     port: given.port,
     dataDirectory,
-    thumbnails: true,
+    previews: true,
     clock: host.clock,
     ...(faults === undefined ? {} : {faults}),
     onRequest: entry => report.note(logLine(entry)),

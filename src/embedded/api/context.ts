@@ -17,7 +17,7 @@ export interface Service {
   readonly sessions: Sessions;
   readonly entries: IdempotencyEntries;
   readonly idempotency: boolean;
-  readonly thumbnails: boolean;
+  readonly previews: boolean;
   readonly deniedStatus: 403 | 404;
   readonly clock: Clock;
   readonly pace: BodyPace;

@@ -51,6 +51,31 @@ export async function sendThumbnail(exchange: Exchange, service: Service, id: st
   await sendStored(exchange, service.store.thumbnailsDirectory, `${stored.id}.webp`, headers);
 }
 
+const streamTypes: Readonly<Record<string, string>> = {
+  m3u8: 'application/vnd.apple.mpegurl',
+  mp4: 'video/mp4',
+};
+
+/** GET and HEAD of /streams/<id>/<name>: the same of the playlists and the segments of an HLS stream. */
+export async function sendStream(
+  exchange: Exchange,
+  service: Service,
+  {id, name}: {id: string; name: string},
+): Promise<void> {
+  const stored = await service.store.find(id);
+  const contentType = streamTypes[/^[\w-]+\.(m3u8|mp4)$/.exec(name)?.[1] ?? ''];
+  if (stored?.stream === undefined || contentType === undefined)
+    throw new Refusal(404, 'There is no such stream.');
+  const headers = {
+    'Content-Type': contentType,
+    'Content-Disposition': 'inline',
+    ETag: `"${stored.sha256}-${name}"`,
+    // Players written as scripts read the files themselves.
+    'Access-Control-Allow-Origin': '*',
+  };
+  await sendStored(exchange, service.store.streamsDirectory, `${stored.id}/${name}`, headers);
+}
+
 async function sendStored(
   exchange: Exchange,
   directory: string,

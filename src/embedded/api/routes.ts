@@ -2,7 +2,7 @@ import type {Exchange} from '../exchange/exchange.ts';
 import {Refusal, wrongMethod} from '../exchange/refusal.ts';
 import {respondJson} from '../exchange/respond.ts';
 import type {Service} from './context.ts';
-import {sendFile, sendThumbnail} from './files.ts';
+import {sendFile, sendStream, sendThumbnail} from './files.ts';
 import {upload} from './upload.ts';
 
 /** Sends the response to a request, or rejects with the refusal to send. */
@@ -16,6 +16,11 @@ export function routeOf({path, method}: Exchange): Route {
   const thumbnail = /^\/thumbnails\/([^/]+)\.webp$/.exec(path)?.[1];
   if (thumbnail !== undefined)
     return allow(method, ['GET', 'HEAD'], (exchange, service) => sendThumbnail(exchange, service, thumbnail));
+  const [, streamId, name] = /^\/streams\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+  if (streamId !== undefined && name !== undefined)
+    return allow(method, ['GET', 'HEAD'], (exchange, service) =>
+      sendStream(exchange, service, {id: streamId, name}),
+    );
   const id = /^\/files\/([^/]+)$/.exec(path)?.[1];
   if (id === undefined) throw new Refusal(404, 'There is nothing here.');
   return allow(method, ['GET', 'HEAD'], (exchange, service) => sendFile(exchange, service, id));

@@ -6,12 +6,12 @@ import {ClientGone, Refusal} from '../exchange/refusal.ts';
 import {respondJson} from '../exchange/respond.ts';
 import {watchPace} from '../exchange/watch-pace.ts';
 import {prober} from '../media/prober.ts';
-import {thumbnailer} from '../media/thumbnailer.ts';
 import {parseIdempotencyKey} from '../store/idempotency.ts';
 import {ownerOf} from '../store/keys.ts';
 import {mediaRecord, type StoredRecord} from '../store/store.ts';
 import {authorize} from './authorize.ts';
 import type {Service} from './context.ts';
+import {makePreviews, type Previews, removePreviews} from './previews.ts';
 
 /** A body that arrived completely and is in a temporary file. */
 interface Received {
@@ -92,7 +92,7 @@ async function store(
   entryName: string | undefined,
 ): Promise<StoredRecord> {
   const path = service.store.temporaryPath();
-  const thumbnail = service.store.temporaryPath();
+  let previews: Previews = {};
   // Started now, so that it is ready when the body has arrived.
   prober.prepare(contentType);
   try {
@@ -104,10 +104,9 @@ async function store(
       const earlier = await service.entries.recordOf(entryName, fingerprint);
       if (earlier !== undefined) return earlier;
     }
-    const [facts, hasThumbnail] = await Promise.all([
-      prober.probe({path, contentType}),
-      service.thumbnails && thumbnailer.make({path, target: thumbnail, contentType}),
-    ]);
+    const probing = prober.probe({path, contentType});
+    previews = await makePreviews(service, received, probing);
+    const facts = await probing;
     let id = service.store.newId();
     if (entryName !== undefined) id = await service.entries.claim(entryName, id, fingerprint);
     const record: StoredRecord = {
@@ -119,14 +118,14 @@ async function store(
       sha256: received.sha256,
       createdAt: new Date(exchange.clock.now()).toISOString(),
       ...facts,
-      ...(hasThumbnail ? {thumbnail: true} : {}),
+      ...(previews.thumbnail === undefined ? {} : {thumbnail: true}),
+      ...(previews.stream === undefined ? {} : {stream: true}),
     };
-    const paths = {file: path, thumbnail: hasThumbnail ? thumbnail : undefined};
-    await service.store.commit(record, paths, () => throwFailure(exchange));
+    await service.store.commit(record, {file: path, ...previews}, () => throwFailure(exchange));
     return record;
   } finally {
     await rm(path, {force: true});
-    if (service.thumbnails) await rm(thumbnail, {force: true});
+    await removePreviews(previews);
   }
 }
 

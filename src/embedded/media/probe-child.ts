@@ -1,11 +1,12 @@
 import {isMainThread, parentPort, Worker} from 'node:worker_threads';
+import {systemHost} from '../../host.ts';
 import {isString, type Shape} from '../../lib/shape.ts';
 import {answerRequests} from './answer-requests.ts';
 import type {MediaFacts, ProbeRequest} from './media-facts.ts';
 import {probe} from './probe.ts';
 
-/** The heap limit of the thread that reads videos. What it reads is held outside the heap, at most 64 MiB. */
-const heapMiB = 192;
+/** Limits of the thread that reads videos: for one of them, and for its heap. What it reads is held outside, at most 64 MiB. */
+const limits = {processorMs: 2_000, heapMiB: 192};
 
 const requestShape: Shape<ProbeRequest> = {path: isString, contentType: isString};
 
@@ -30,13 +31,19 @@ async function serve(): Promise<void> {
 }
 
 function startThread(): Worker {
-  return new Worker(new URL(import.meta.url), {resourceLimits: {maxOldGenerationSizeMb: heapMiB}});
+  return new Worker(new URL(import.meta.url), {resourceLimits: {maxOldGenerationSizeMb: limits.heapMiB}});
 }
 
-/** Resolves to undefined if the thread has ended instead. */
+/** Resolves to undefined if the thread has ended instead, also because it used too much time. */
 function answerOf(thread: Worker, request: ProbeRequest): Promise<MediaFacts | undefined> {
+  const {clock, processorTime} = systemHost();
+  const end = processorTime() + limits.processorMs;
   return new Promise(resolve => {
+    const stopWatching = clock.every(100, () => {
+      if (processorTime() > end) void thread.terminate();
+    });
     const settle = (facts?: MediaFacts) => {
+      stopWatching();
       thread.off('message', settle).off('error', onEnd).off('exit', onEnd);
       resolve(facts);
     };

@@ -1,18 +1,16 @@
 import type {FileHandle} from 'node:fs/promises';
-import {CustomSource, Input, Logging, LogLevel, MATROSKA, MP4, MPEG_TS, QTFF, WEBM} from 'mediabunny';
+import {Input, Logging, LogLevel, MPEG_TS} from 'mediabunny';
 import {defined} from '../../lib/defined.ts';
 import type {MediaFacts} from './media-facts.ts';
+import {fileSource, videoFormats} from './video-file.ts';
 
 const longestReading = 64 * 1024 * 1024;
-
-/** Video containers that mediabunny reads. Its playlist formats are left out because they open other files. */
-const formats = [MP4, QTFF, MATROSKA, WEBM, MPEG_TS];
 
 /** Coded size and duration of a video; rejects if there is no video track or too many bytes would have to be read. */
 export async function probeVideo(handle: FileHandle): Promise<MediaFacts> {
   // mediabunny logs notes about codecs, which must not appear on standard output.
   Logging.level = LogLevel.Silent;
-  const input = new Input({formats, source: boundedSource(handle)});
+  const input = new Input({formats: videoFormats, source: fileSource(handle, longestReading)});
   try {
     return await factsOf(input);
   } finally {
@@ -37,21 +35,4 @@ async function durationOf(input: Input): Promise<number | undefined> {
   const start = Math.max(0, await input.getFirstTimestamp());
   const milliseconds = Math.round((end - start) * 1000);
   return Number.isSafeInteger(milliseconds) && milliseconds > 0 ? milliseconds / 1000 : undefined;
-}
-
-function boundedSource(handle: FileHandle): CustomSource {
-  let budget = longestReading;
-  return new CustomSource({
-    prefetchProfile: 'fileSystem',
-    getSize: async () => (await handle.stat()).size,
-    read: async (start, end) => {
-      const length = end - start;
-      budget -= length;
-      if (budget < 0) throw new Error('the probe read too much');
-      const {buffer, bytesRead} = await handle.read(Buffer.alloc(length), 0, length, start);
-      return buffer.subarray(0, bytesRead);
-    },
-    // A read that fails after the probe has given up does not matter; unhandled, it would end the process.
-    handleUnhandledError: () => {},
-  });
 }

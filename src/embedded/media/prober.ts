@@ -2,8 +2,11 @@ import {hasShape} from '../../lib/shape.ts';
 import {MediaChild} from './media-child.ts';
 import {factsIn, factsShape, type MediaFacts, type ProbeRequest} from './media-facts.ts';
 
-/** For one file; the heap that the process itself may have, in MiB. */
-const limits = {milliseconds: 2_000, heapMiB: 192};
+/**
+ * For one file; the heap that the process itself may have, in MiB. The process limits the processor time of videos itself, which is
+ * the same on a busy machine.
+ */
+const limits = {milliseconds: 10_000, heapMiB: 192};
 
 /**
  * Inspects files. Images whose header is enough are read in this process. All others are read in a child process. If it fails,

@@ -22,9 +22,19 @@ export function preview(record: StoredRecord): Html {
 /** The medium itself, scaled to fit. */
 export function wholeMedium(record: StoredRecord): Html {
   const source = `/files/${record.id}`;
-  if (record.type === 'VIDEO') return html`<video controls preload="metadata" src="${source}"></video>`;
+  if (record.type === 'VIDEO') return player(record, source);
   if (isShown(record)) return html`<img src="${source}" alt="${factsText(record)}">`;
   return html`<p><span class="no-picture">${formatText(record)}</span> Browsers do not show this format.</p>`;
+}
+
+/** A player that takes the first source which the browser can play: not every one plays HLS without a script. */
+function player({id, contentType, thumbnail, stream}: StoredRecord, source: string): Html {
+  const poster = thumbnail && html` poster="/thumbnails/${id}.webp"`;
+  return html`<video controls preload="metadata"${poster}>
+      ${stream && html`<source src="/streams/${id}/index.m3u8" type="application/vnd.apple.mpegurl">`}
+      <source src="${source}" type="${contentType}">
+      <source src="${source}">
+    </video>`;
 }
 
 function isShown({contentType}: StoredRecord): boolean {

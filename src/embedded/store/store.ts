@@ -24,6 +24,8 @@ export interface StoredRecord extends MediaFacts {
   readonly createdAt: string;
   /** Whether there is a thumbnail. */
   readonly thumbnail?: true;
+  /** Whether there is an HLS stream. */
+  readonly stream?: true;
 }
 
 const recordShape: Shape<StoredRecord> = {
@@ -35,6 +37,7 @@ const recordShape: Shape<StoredRecord> = {
   sha256: isSha256,
   createdAt: isString,
   thumbnail: optional(oneOf(true)),
+  stream: optional(oneOf(true)),
   ...factsShape,
 };
 
@@ -57,13 +60,14 @@ export async function identityIn(dataDirectory: string): Promise<string | undefi
 }
 
 /**
- * The data directory: bytes are in `files/<id>`, thumbnails in `thumbnails/<id>.webp`, records in `records/<id>.json`, uncommitted files in `temporary/`. Nothing
+ * The data directory: bytes are in `files/<id>`, thumbnails in `thumbnails/<id>.webp`, HLS streams in `streams/<id>/`, records in `records/<id>.json`, uncommitted files in `temporary/`. Nothing
  * is cached in memory, since two processes may share a directory.
  */
 export class Store {
   readonly dataDirectory: string;
   readonly filesDirectory: string;
   readonly thumbnailsDirectory: string;
+  readonly streamsDirectory: string;
   readonly idempotencyDirectory: string;
   readonly #recordsDirectory: string;
   readonly #temporaryDirectory: string;
@@ -74,6 +78,7 @@ export class Store {
     this.dataDirectory = dataDirectory;
     this.filesDirectory = join(dataDirectory, 'files');
     this.thumbnailsDirectory = join(dataDirectory, 'thumbnails');
+    this.streamsDirectory = join(dataDirectory, 'streams');
     this.idempotencyDirectory = join(dataDirectory, 'idempotency');
     this.#recordsDirectory = join(dataDirectory, 'records');
     this.#temporaryDirectory = join(dataDirectory, 'temporary');
@@ -87,6 +92,7 @@ export class Store {
       this.dataDirectory,
       this.filesDirectory,
       this.thumbnailsDirectory,
+      this.streamsDirectory,
       this.idempotencyDirectory,
       this.#recordsDirectory,
       this.#temporaryDirectory,
@@ -99,7 +105,7 @@ export class Store {
         found => this.#clock.now() - found.mtimeMs,
         () => 0,
       );
-      if (age > staleAfterMs) await rm(path, {force: true});
+      if (age > staleAfterMs) await rm(path, {recursive: true, force: true});
     }
   }
 
@@ -151,12 +157,12 @@ export class Store {
   }
 
   /**
-   * Commits an upload: first its bytes and its thumbnail, then `lastCheck`, then the rename of the record file, which is the commit itself. If
+   * Commits an upload: first its bytes and its previews, then `lastCheck`, then the rename of the record file, which is the commit itself. If
    * it rejects before the commit, nothing is left behind.
    */
   async commit(
     record: StoredRecord,
-    paths: {file: string; thumbnail?: string | undefined},
+    paths: {file: string; thumbnail?: string; stream?: string},
     lastCheck: () => void,
   ): Promise<void> {
     const recordDraft = this.temporaryPath();
@@ -168,6 +174,7 @@ export class Store {
       await writeDurably(recordDraft, `${JSON.stringify(record)}\n`);
       await renameDurably(paths.file, filePath);
       if (paths.thumbnail !== undefined) await renameDurably(paths.thumbnail, this.#thumbnailPath(record.id));
+      if (paths.stream !== undefined) await renameDurably(paths.stream, this.#streamPath(record.id));
       lastCheck();
       await rename(recordDraft, this.#recordPath(record.id));
       isCommitted = true;
@@ -194,10 +201,15 @@ export class Store {
   async #removeFiles(id: string): Promise<void> {
     await rm(this.filePath(id), {force: true});
     await rm(this.#thumbnailPath(id), {force: true});
+    await rm(this.#streamPath(id), {recursive: true, force: true});
   }
 
   #thumbnailPath(id: string): string {
     return join(this.thumbnailsDirectory, `${id}.webp`);
+  }
+
+  #streamPath(id: string): string {
+    return join(this.streamsDirectory, id);
   }
 
   #recordPath(id: string): string {
@@ -218,6 +230,7 @@ export function mediaRecord(stored: StoredRecord, baseUrl: string): MediaRecord 
     fileUrl: url,
     duration: stored.duration,
     thumbnailUrl: stored.thumbnail && `${baseUrl}/thumbnails/${stored.id}.webp`,
+    hlsUrl: stored.stream && `${baseUrl}/streams/${stored.id}/index.m3u8`,
     size: stored.size,
   });
 }

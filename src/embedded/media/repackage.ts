@@ -1,0 +1,90 @@
+import {type FileHandle, open} from 'node:fs/promises';
+import {join} from 'node:path';
+import {
+  CmafOutputFormat,
+  Conversion,
+  HlsOutputFormat,
+  Input,
+  Logging,
+  LogLevel,
+  Output,
+  PathedTarget,
+  StreamTarget,
+  type StreamTargetChunk,
+} from 'mediabunny';
+import {fileSource, videoFormats} from './video-file.ts';
+
+/** In seconds, as Apple recommends. */
+const segmentSeconds = 6;
+/** What a playlist and the heads of segments may take, beyond the size of the video, in bytes. */
+const overheadBytes = 4 * 1024 * 1024;
+
+/** What players can read in fragmented MP4. */
+const knownCodecs = new Set(['avc', 'hevc', 'vp9', 'av1', 'aac', 'mp3', 'opus', 'flac', 'ac3', 'eac3']);
+
+/**
+ * Writes a video as an HLS stream into a directory, without encoding it again: `index.m3u8`, the playlist that it names, and one
+ * file of fragmented MP4 with all segments. Resolves with whether players can read that; rejects if the video is damaged, or the
+ * stream would be far larger than it is.
+ */
+export async function repackage(handle: FileHandle, directory: string): Promise<boolean> {
+  Logging.level = LogLevel.Silent;
+  const {size} = await handle.stat();
+  const written = {bytes: 0, limit: 2 * size + overheadBytes};
+  const files: FileHandle[] = [];
+  const input = new Input({formats: videoFormats, source: fileSource(handle, 2 * size + overheadBytes)});
+  try {
+    const output = new Output({
+      format: new HlsOutputFormat({
+        segmentFormat: new CmafOutputFormat(),
+        singleFilePerPlaylist: true,
+        targetDuration: segmentSeconds,
+        getPlaylistPath: ({n}) => `playlist-${n}.m3u8`,
+        getSegmentPath: ({playlist}) => `segments-${playlist.n}.mp4`,
+      }),
+      target: new PathedTarget('index.m3u8', async ({path}) => {
+        const file = await open(join(directory, path), 'wx', 0o600);
+        files.push(file);
+        return new StreamTarget(writableTo(file, written));
+      }),
+    });
+    const conversion = await Conversion.init({
+      input,
+      output,
+      tracks: 'primary',
+      // Transport streams do not begin at zero.
+      copy: {mode: 'forced', shiftTolerance: Number.POSITIVE_INFINITY},
+      tags: {},
+      showWarnings: false,
+    });
+    if (!(await isPlayable(conversion))) return false;
+    await conversion.execute();
+    await Promise.all(files.map(file => file.sync()));
+    return true;
+  } finally {
+    input.dispose();
+    await Promise.all(files.map(file => file.close()));
+  }
+}
+
+/** Whether the pictures and the sound can both be copied. */
+async function isPlayable({isValid, utilizedTracks, discardedTracks}: Conversion): Promise<boolean> {
+  if (!isValid || !utilizedTracks.some(track => track.isVideoTrack())) return false;
+  if (discardedTracks.some(({track}) => track.isVideoTrack() || track.isAudioTrack())) return false;
+  const codecs = await Promise.all(utilizedTracks.map(track => track.getCodec()));
+  return codecs.every(codec => codec !== null && knownCodecs.has(codec));
+}
+
+/** Samples that a damaged index names many times would fill the disk. */
+function writableTo(
+  file: FileHandle,
+  written: {bytes: number; limit: number},
+): WritableStream<StreamTargetChunk> {
+  return new WritableStream({
+    write: async ({data, position}) => {
+      written.bytes += data.length;
+      if (written.bytes > written.limit) throw new Error('the stream would be longer than the video');
+      await file.write(data, 0, data.length, position);
+    },
+  });
+}

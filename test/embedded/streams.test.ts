@@ -1,0 +1,192 @@
+import {readFile} from 'node:fs/promises';
+import {createRequire} from 'node:module';
+import {join} from 'node:path';
+import {execa} from 'execa';
+import type {Browser, Page} from 'playwright-core';
+import {afterAll, describe, expect, it} from 'vitest';
+import type {MediaRecord} from '../../src/service/record.ts';
+import {openPage, startChromium} from '../support/browser.ts';
+import {needPrograms} from '../support/installed.ts';
+import {expectLiveUrls} from './record-urls.ts';
+import {fixture, namesIn, serviceWithKey, temporaryDirectory, upload} from './support.ts';
+
+const require = createRequire(import.meta.url);
+
+let browser: Browser | undefined;
+afterAll(() => browser?.close());
+
+/** A browser on a busy machine takes its time. */
+const timeout = 90_000;
+
+/** A service that makes previews, and what it returns for a body. */
+async function previewing() {
+  const started = await serviceWithKey({previews: true});
+  const send = async (body: Buffer<ArrayBuffer>, contentType: string): Promise<MediaRecord> => {
+    const response = await upload(started.service, started.key, body, {'Content-Type': contentType});
+    expect(response.status).toBe(200);
+    return (await response.json()) as MediaRecord;
+  };
+  return {...started, send};
+}
+
+const files = [
+  ['clip.mp4', 'video/mp4', true],
+  ['clip.mov', 'video/quicktime', true],
+  ['clip.m4v', 'video/x-m4v', true],
+  ['clip.mkv', 'video/matroska', true],
+  ['clip.m2ts', 'video/mp2t', true],
+  ['fragmented.mp4', 'video/mp4', true],
+  ['clip.webm', 'video/webm', true],
+  ['clip.3gp', 'video/3gpp', false],
+  ['clip.avi', 'video/x-msvideo', false],
+  ['clip.mpg', 'video/mpeg', false],
+  ['clip.ogv', 'video/ogg', false],
+  ['clip.wmv', 'video/x-ms-wmv', false],
+  ['audio-only.mp4', 'video/mp4', false],
+  ['audio-only.mkv', 'video/matroska', false],
+  ['subtitles-only.mkv', 'video/matroska', false],
+  ['truncated.mp4', 'video/mp4', false],
+  ['song-named.mp4', 'video/mp4', false],
+  ['photo.png', 'image/png', false],
+  ['photo.jpg', 'image/jpeg', false],
+  ['photo.gif', 'image/gif', false],
+  ['photo.webp', 'image/webp', false],
+  ['photo.avif', 'image/avif', false],
+  ['photo.heic', 'image/heic', false],
+  ['photo.tiff', 'image/tiff', false],
+  ['photo.bmp', 'image/bmp', false],
+  ['photo.svg', 'image/svg+xml', false],
+  ['favicon.ico', 'image/x-icon', false],
+  ['animated.gif', 'image/gif', false],
+  ['truncated.png', 'image/png', false],
+  ['unrecognised.png', 'image/png', false],
+  ['clip.mp4', 'image/png', false],
+  ['photo.png', 'video/mp4', false],
+] as const;
+
+describe('the playlist of a video', () => {
+  it('all fixtures: every URL in a record answers at once; what fragmented MP4 can carry has a playlist', {
+    timeout,
+  }, async () => {
+    const {send, dataDirectory} = await previewing();
+    const streamed: [string, string, boolean][] = [];
+    for (const [name, contentType] of files) {
+      const record = await send(await fixture(name), contentType);
+      await expectLiveUrls(record, contentType);
+      streamed.push([name, contentType, record.hlsUrl !== undefined]);
+    }
+    expect(streamed).toEqual(files);
+    expect(await namesIn(dataDirectory, 'temporary')).toEqual([]);
+    expect((await namesIn(dataDirectory, 'streams')).length).toBe(files.filter(([, , has]) => has).length);
+  });
+
+  it('ffprobe reads the same pictures and sounds from it as from the file; segments of six seconds', {
+    timeout,
+  }, async context => {
+    needPrograms(context, ['ffmpeg']);
+    const {send} = await previewing();
+    const directory = await temporaryDirectory();
+    const path = join(directory, 'long.mp4');
+    const sources = ['testsrc=size=64x36:rate=10:duration=20', 'sine=duration=20'].flatMap(source => [
+      '-f',
+      'lavfi',
+      '-i',
+      source,
+    ]);
+    await execa('ffmpeg', ['-v', 'error', ...sources, '-g', '25', '-c:v', 'libx264', '-c:a', 'aac', path]);
+    const record = await send(Buffer.from(await readFile(path)), 'video/mp4');
+    await expectLiveUrls(record, 'video/mp4');
+    const framesOf = async (input: string) =>
+      (
+        await execa('ffmpeg', ['-v', 'error', '-i', input, '-map', '0', '-c', 'copy', '-f', 'framemd5', '-'])
+      ).stdout
+        .split('\n')
+        .filter(line => !line.startsWith('#'))
+        .map(line =>
+          line
+            .split(',')
+            .filter((_, index) => index === 0 || index === 5)
+            .join(),
+        );
+    expect((await framesOf(record.hlsUrl ?? '')).sort()).toEqual((await framesOf(path)).sort());
+    const playlist = await (await fetch(new URL('playlist-1.m3u8', record.hlsUrl ?? ''))).text();
+    expect(
+      [...playlist.matchAll(/#EXTINF:(\d+\.?\d*)/g)].map(([, length]) => Math.round(Number(length))),
+    ).toEqual([5, 5, 5, 5]);
+  });
+
+  it('in Chromium: the page of the medium plays it, and so does hls.js', {timeout}, async context => {
+    needPrograms(context, ['chromium']);
+    const {service, send} = await previewing();
+    const {hlsUrl = '', id} = await send(await fixture('clip.mp4'), 'video/mp4');
+    browser ??= await startChromium();
+    const {page, problems} = await openPage(browser);
+    await page.goto(service.signInUrl());
+    await page.waitForURL(`${service.url}/`);
+    await page.goto(`${service.url}/media/${id}`);
+    await expect.poll(() => playing(page), {timeout: 30_000}).toEqual({width: 320, seconds: 1, ended: true});
+    expect(problems).toEqual([]);
+
+    const site = `${service.url}/site`;
+    await page.route(site, route => route.fulfill({contentType: 'text/html', body: '<video muted></video>'}));
+    await page.goto(site);
+    await page.addScriptTag({path: require.resolve('hls.js/dist/hls.js')});
+    await page.evaluate(`
+      globalThis.problems = [];
+      const hls = new Hls({preferManagedMediaSource: false});
+      hls.on(Hls.Events.ERROR, (_, {details, error}) => problems.push(details + ': ' + error));
+      hls.loadSource(${JSON.stringify(hlsUrl)});
+      hls.attachMedia(document.querySelector('video'));`);
+    await expect.poll(() => playing(page), {timeout: 30_000}).toEqual({width: 320, seconds: 1, ended: true});
+    expect(await page.evaluate('problems')).toEqual([]);
+  });
+
+  it('of a video whose index names one part of it 10,000 times: none, and no disk is filled', async () => {
+    const {send, dataDirectory} = await previewing();
+    const bytes = await fixture('clip.mov');
+    const {hlsUrl} = await send(repeated(bytes, 10_000), 'video/quicktime');
+    expect(hlsUrl).toBe(undefined);
+    expect(await namesIn(dataDirectory, 'streams')).toEqual([]);
+    expect(await namesIn(dataDirectory, 'temporary')).toEqual([]);
+  });
+});
+
+/** How the video of a page has played; starts it. */
+function playing(page: Page): Promise<unknown> {
+  return page.evaluate(`(() => {
+    const video = document.querySelector('video');
+    video.muted = true;
+    if (video.paused && !video.ended) video.play().catch(() => {});
+    return {width: video.videoWidth, seconds: Math.round(video.duration), ended: video.ended};
+  })()`);
+}
+
+/** A MOV whose pictures are the same 12 kB again and again: one sample in each of many chunks that begin at one place. */
+function repeated(bytes: Buffer<ArrayBuffer>, count: number): Buffer<ArrayBuffer> {
+  const table = (...numbers: number[]) =>
+    Buffer.from(
+      numbers.flatMap(number => [...Buffer.from([number >>> 24, number >>> 16, number >>> 8, number])]),
+    );
+  let changed = bytes;
+  changed = replaced(changed, 'stsz', table(0, 12_000, count));
+  changed = replaced(changed, 'stsc', table(0, 1, 1, 1, 1));
+  changed = replaced(changed, 'stts', table(0, 1, count, 1024));
+  changed = replaced(changed, 'ctts', table(0, 1, count, 1024));
+  return replaced(changed, 'stco', table(0, count, ...Array<number>(count).fill(36)));
+}
+
+/** A file with another content of the first box of a type in its index, which is the last box. */
+function replaced(bytes: Buffer<ArrayBuffer>, type: string, content: Buffer): Buffer<ArrayBuffer> {
+  const at = bytes.indexOf(type, bytes.indexOf('moov')) - 4;
+  const growth = content.length + 8 - bytes.readUInt32BE(at);
+  const whole = Buffer.concat([
+    bytes.subarray(0, at + 8),
+    content,
+    bytes.subarray(at + bytes.readUInt32BE(at)),
+  ]);
+  for (const name of ['moov', 'trak', 'mdia', 'minf', 'stbl', type]) {
+    const size = whole.indexOf(name, whole.indexOf('moov')) - 4;
+    whole.writeUInt32BE(whole.readUInt32BE(size) + growth, size);
+  }
+  return whole;
+}
