@@ -1,7 +1,4 @@
-import {readdir} from 'node:fs/promises';
-import {join} from 'node:path';
-import {execa} from 'execa';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect, test} from 'vitest';
 import {
   parseAnswer,
   png,
@@ -11,37 +8,7 @@ import {
   uploadHead,
 } from '../embedded/support.ts';
 import {eventually} from '../support/eventually.ts';
-import {program, sandbox} from '../support/media.ts';
-
-/** A `media serve` that may open so many files, its data in `kept`. */
-async function serveWith(descriptors: number) {
-  const {directory, env} = await sandbox();
-  const command = `ulimit -n ${descriptors}; exec "$0" "$@"`;
-  const child = execa(
-    'sh',
-    ['-c', command, process.execPath, program, 'serve', '--port', '0', '--data-dir', 'kept'],
-    {
-      cwd: directory,
-      env,
-      extendEnv: false,
-      reject: false,
-      stdin: 'ignore',
-      buffer: false,
-    },
-  );
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  let stdout = '';
-  child.stdout.on('data', chunk => {
-    stdout += chunk;
-  });
-  child.stderr.resume();
-  const [, url = '', key = ''] = await eventually(
-    () => /=(http.*)\nMEDIA_API_KEY=(.*)\n/.exec(stdout) ?? undefined,
-  );
-  return {service: {url}, key, records: () => readdir(join(directory, 'kept/records'))};
-}
+import {serveWith} from '../support/few-descriptors.ts';
 
 test.skipIf(process.platform === 'win32')(
   'media serve out of descriptors: 503 with an error record and nothing stored, and 200 once there are some again',

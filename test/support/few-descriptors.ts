@@ -1,0 +1,29 @@
+import {readdir} from 'node:fs/promises';
+import {join} from 'node:path';
+import {execa} from 'execa';
+import {onTestFinished} from 'vitest';
+import {eventually} from './eventually.ts';
+import {program, sandbox} from './media.ts';
+
+/** A `media serve` that may open so many files, its data in `kept`; it ends with the test. */
+export async function serveWith(descriptors: number) {
+  const {directory, env} = await sandbox();
+  const command = `ulimit -n ${descriptors}; exec "$0" "$@"`;
+  const child = execa(
+    'sh',
+    ['-c', command, process.execPath, program, 'serve', '--port', '0', '--data-dir', 'kept'],
+    {cwd: directory, env, extendEnv: false, reject: false, stdin: 'ignore', buffer: false},
+  );
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  let stdout = '';
+  child.stdout.on('data', chunk => {
+    stdout += chunk;
+  });
+  child.stderr.resume();
+  const [, url = '', key = ''] = await eventually(
+    () => /=(http.*)\nMEDIA_API_KEY=(.*)\n/.exec(stdout) ?? undefined,
+  );
+  return {service: {url}, key, records: () => readdir(join(directory, 'kept/records'))};
+}
