@@ -3,7 +3,7 @@ import {chmod, lstat, mkdir, readFile, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {withLock} from '../lib/files/lock.ts';
+import {withLock} from '../lib/files/with-lock.ts';
 import {isObject} from '../lib/json.ts';
 import {hasShape, isString, oneOf, optional, type Shape, wrongField} from '../lib/shape.ts';
 import {shellQuoted} from '../lib/shell.ts';

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {type Holder, holderHere} from '../../src/lib/files/holder.ts';
-import {withLock} from '../../src/lib/files/lock.ts';
+import {withLock} from '../../src/lib/files/with-lock.ts';
 import {type Bench, bench, compiledModules, inputOf, lookup, upload} from '../support/journal.ts';
 
 /** Opens the journal of its argument, then commits and finishes uploads until it is killed, telling what is durable. */

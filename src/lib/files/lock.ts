@@ -1,6 +1,5 @@
 import {constants} from 'node:fs';
 import {copyFile, link, open, readFile, rm, stat, writeFile} from 'node:fs/promises';
-import {MediaError} from '../../errors.ts';
 import type {Host, StopSignal} from '../../host.ts';
 import {parseObject} from '../json.ts';
 import {hasShape} from '../shape.ts';
@@ -20,8 +19,6 @@ export class LockHeld extends Error {
 /** A holder on another machine or in another container counts as gone after this many milliseconds without a renewal. */
 export const staleMs = 90_000;
 
-const waitMs = 10_000;
-
 /** The error codes of FAT and some network shares. */
 const noHardLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
@@ -29,24 +26,6 @@ const breakerPatienceMs = 2_000;
 
 /** How often to check a lock whose holder cannot be judged from here, in milliseconds. */
 export const pollMs = 250;
-
-/**
- * Runs `action` while no other process runs one under the same lock file. Replaces a holder that died on this machine
- * at once, and waits up to 10 s for a living one.
- */
-export async function withLock<T>(path: string, host: Host, action: () => Promise<T>): Promise<T> {
-  const lock = await acquireLock(path, host, {patienceMs: waitMs}).catch(error => {
-    if (!(error instanceof LockHeld)) throw error;
-    throw new MediaError('config_unusable', error.message, {
-      hint: 'Wait until the other media command has ended, then try again; if there is none, remove that file.',
-    });
-  });
-  try {
-    return await action();
-  } finally {
-    await lock.release();
-  }
-}
 
 export interface LockOptions {
   /** How long to wait for a living holder, in milliseconds. */

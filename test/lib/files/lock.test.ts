@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {type Host, systemHost} from '../../../src/host.ts';
 import {type Holder, holderHere} from '../../../src/lib/files/holder.ts';
-import {withLock} from '../../../src/lib/files/lock.ts';
+import {withLock} from '../../../src/lib/files/with-lock.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 
 const deadProcess = 2 ** 30;
