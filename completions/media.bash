@@ -62,7 +62,7 @@ _media_command() {
       arguments=(none)
       ;;
     serve)
-      options='--port --data-dir --ephemeral --fault --fault-seed --fault-port -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      options='--port --data-dir --ephemeral --max-size --quota --fault --fault-seed --fault-port -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
     config)
       commands='list get set unset profiles path help'
@@ -140,6 +140,8 @@ _media_option() {
     'graphql --operation-name') kind=none ;;
     'serve --port') kind=none ;;
     'serve --data-dir') kind=directory ;;
+    'serve --max-size') kind=none ;;
+    'serve --quota') kind=none ;;
     'serve --fault') kind=none ;;
     'serve --fault-seed') kind=none ;;
     'serve --fault-port') kind=none ;;

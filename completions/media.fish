@@ -27,7 +27,7 @@ function __media_takes_value
         case 'graphql'
             contains -- $argv[2] --input -f --raw-field -F --field --operation-name
         case 'serve'
-            contains -- $argv[2] --port --data-dir --fault --fault-seed --fault-port
+            contains -- $argv[2] --port --data-dir --max-size --quota --fault --fault-seed --fault-port
         case '*'
             return 1
     end
@@ -205,6 +205,8 @@ complete -c media -n '__media_is "graphql"' -s h -l help -d 'print help, with ex
 complete -c media -n '__media_is "serve"' -l port -x -d 'the port to listen on; 0 for any free port'
 complete -c media -n '__media_is "serve"' -l data-dir -x -a '(__media_directorys)' -d 'where to store uploads'
 complete -c media -n '__media_is "serve"' -l ephemeral -d 'use a temporary directory and delete it at the end'
+complete -c media -n '__media_is "serve"' -l max-size -x -d 'refuse larger files (413), such as 20M or 2G'
+complete -c media -n '__media_is "serve"' -l quota -x -d 'refuse files when all together would be larger (507)'
 complete -c media -n '__media_is "serve"' -l fault -x -d 'fail on purpose, for tests: docs/faults.md (repeatable)'
 complete -c media -n '__media_is "serve"' -l fault-seed -x -d 'choose other requests for faults with a rate'
 complete -c media -n '__media_is "serve"' -l fault-port -x -d 'listen here for changes of the faults; 0 for any'

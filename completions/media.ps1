@@ -251,6 +251,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--port'; Takes = 'none'; Tip = 'the port to listen on; 0 for any free port' }
                 @{ Name = '--data-dir'; Takes = 'directory'; Tip = 'where to store uploads' }
                 @{ Name = '--ephemeral'; Takes = ''; Tip = 'use a temporary directory and delete it at the end' }
+                @{ Name = '--max-size'; Takes = 'none'; Tip = 'refuse larger files (413), such as 20M or 2G' }
+                @{ Name = '--quota'; Takes = 'none'; Tip = 'refuse files when all together would be larger (507)' }
                 @{ Name = '--fault'; Takes = 'none'; Tip = 'fail on purpose, for tests: docs/faults.md (repeatable)' }
                 @{ Name = '--fault-seed'; Takes = 'none'; Tip = 'choose other requests for faults with a rate' }
                 @{ Name = '--fault-port'; Takes = 'none'; Tip = 'listen here for changes of the faults; 0 for any' }

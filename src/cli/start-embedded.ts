@@ -56,7 +56,8 @@ export function describeServiceError(error: unknown, {port, dataDirectory}: Serv
   }
   // The service writes its own messages for damaged or locked files; any other error without a code is a bug.
   if (code === undefined) {
-    if (!(error instanceof Error) || !['DamagedFile', 'Error'].includes(error.name)) return error;
+    if (!(error instanceof Error) || !['DamagedFile', 'DirectoryInUse', 'Error'].includes(error.name))
+      return error;
     const hint = 'hint' in error && typeof error.hint === 'string' ? error.hint : undefined;
     return new MediaError('local_failure', error.message, {cause: error, ...defined({hint})});
   }

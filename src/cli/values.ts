@@ -22,14 +22,25 @@ export function wholeNumber(least: number, most: number): (value: string) => num
   };
 }
 
-const rateUnits: Record<string, number> = {'': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3};
+const sizeUnits: Record<string, number> = {'': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3};
 
 /** Parses bytes per second, such as 500000, 500K or 1.5M; as in curl, units are powers of 1024. */
 export function parseRate(value: string): number {
-  const match = /^(\d+(?:\.\d+)?)([KMG]?)B?$/i.exec(value);
-  const rate = match === null ? 0 : Number(match[1]) * (rateUnits[(match[2] ?? '').toUpperCase()] ?? 0);
+  const rate = bytesOf(value);
   if (!(rate >= 1)) throw new InvalidArgumentError('Use bytes per second, such as 500000, 500K or 2M.');
   return rate;
+}
+
+/** Parses a size in bytes, such as 500000, 500K or 1.5G, with the same units. */
+export function parseSize(value: string): number {
+  const size = Math.floor(bytesOf(value));
+  if (!(size >= 1)) throw new InvalidArgumentError('Use a size in bytes, such as 500000, 20M or 2G.');
+  return size;
+}
+
+function bytesOf(value: string): number {
+  const match = /^(\d+(?:\.\d+)?)([KMG]?)B?$/i.exec(value);
+  return match === null ? 0 : Number(match[1]) * (sizeUnits[(match[2] ?? '').toUpperCase()] ?? 0);
 }
 
 /** Collects the values of an option that may be given several times. */

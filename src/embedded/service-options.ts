@@ -4,6 +4,7 @@ import type {RequestEntry} from './api/context.ts';
 import type {BodyPace} from './exchange/pace.ts';
 import type {FaultOptions} from './faults/control.ts';
 import type {Faults} from './faults/faults.ts';
+import type {LeftBehind} from './store/clean-up.ts';
 import type {KeyOptions} from './store/keys.ts';
 
 export interface ServiceOptions {
@@ -11,8 +12,14 @@ export interface ServiceOptions {
   port?: number;
   /** A loopback address: `127.0.0.1` (default), `::1` or `localhost`. */
   host?: string;
-  /** Where everything is stored; created if missing (0700). Two processes may share it. */
+  /** Where everything is stored; created if missing (0700). Two processes may share it unless both are `exclusive`. */
   dataDirectory: string;
+  /** Whether this is the only such service of its directory; it then removes what earlier ones left unfinished. Default false. */
+  exclusive?: boolean;
+  /** The largest upload in bytes; a larger one gets a 413. Default: any size. */
+  maxSize?: number;
+  /** How many bytes all uploads together may have; more get a 507. Default: what the disk holds. */
+  quota?: number;
   /** The base of the URLs in records; by default the URL of the service. */
   publicUrl?: string;
   /** The status for requests without a token or with insufficient permissions; default 403. */
@@ -26,6 +33,8 @@ export interface ServiceOptions {
   pace?: Partial<BodyPace>;
   /** Faults on request, for tests of clients. */
   faults?: FaultOptions;
+  /** Called with a sentence if the start has to wait. */
+  onWait?: (why: string) => void;
   /** Called once for each request, when its response was sent or its connection was lost. */
   onRequest?: (entry: RequestEntry) => void;
   /** Called with each error that was sent as a 500. */
@@ -49,6 +58,8 @@ export interface EmbeddedService {
   readonly url: string;
   /** Identifies its data directory, wherever it listens. */
   readonly identity: string;
+  /** What was found at the start that earlier services had left behind. */
+  readonly leftBehind: LeftBehind;
   /** Creates an API key and returns it; only its hash is stored. */
   createKey(options?: KeyOptions): Promise<string>;
   /** A URL that signs a browser in to the service's pages; it works once. */

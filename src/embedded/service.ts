@@ -1,17 +1,12 @@
 import {once} from 'node:events';
 import type {AddressInfo} from 'node:net';
-import {resolve} from 'node:path';
 import {systemClock} from '../host.ts';
 import {defaultPace} from './exchange/pace.ts';
 import type {FaultOptions, StartedFaults} from './faults/control.ts';
 import {createRoutedServer, type RoutedServer} from './server.ts';
 import type {EmbeddedService, ServiceOptions, StoredMedia} from './service-options.ts';
-import {IdempotencyEntries} from './store/idempotency.ts';
-import {KeyUses} from './store/key-uses.ts';
-import {KeyRing} from './store/keys.ts';
-import {UserProfile} from './store/profile.ts';
-import {Sessions} from './store/sessions.ts';
-import {mediaRecord, Store} from './store/store.ts';
+import {openState, type ServiceState} from './state.ts';
+import {mediaRecord, type Store} from './store/store.ts';
 
 export type {RequestEntry} from './api/context.ts';
 export type {FaultOptions} from './faults/control.ts';
@@ -33,32 +28,34 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
     );
   }
   const publicUrl = options.publicUrl === undefined ? undefined : parsePublicUrl(options.publicUrl);
-  const clock = options.clock ?? systemClock;
-  const dataDirectory = resolve(options.dataDirectory);
-  const store = new Store(dataDirectory, clock);
-  await store.prepare();
-  const identity = await store.identity();
-  const keys = new KeyRing(dataDirectory, clock);
-  await keys.prepare();
+  const state = await openState(options);
+  try {
+    return await serve(options, state, host, publicUrl);
+  } catch (error) {
+    await state.close();
+    throw error;
+  }
+}
 
+/** Listens, with the state of the data directory. */
+async function serve(
+  options: ServiceOptions,
+  state: ServiceState,
+  host: string,
+  publicUrl: string | undefined,
+): Promise<EmbeddedService> {
+  const {store, keys, sessions} = state;
   const faults = await faultsFor(options.faults);
-  const keyUses = new KeyUses(dataDirectory, clock);
-  const sessions = new Sessions();
-
   let url = '';
   let port = 0;
   const observer = {onRequest: options.onRequest ?? (() => {}), onError: options.onError ?? (() => {})};
   const routed = createRoutedServer({
-    store,
-    keys,
-    keyUses,
-    profile: new UserProfile(store),
-    sessions,
-    entries: new IdempotencyEntries(store, clock),
+    ...state,
     idempotency: options.idempotency ?? true,
     previews: options.previews ?? false,
     deniedStatus: options.deniedStatus ?? 403,
-    clock,
+    maxSize: options.maxSize ?? Number.POSITIVE_INFINITY,
+    clock: options.clock ?? systemClock,
     pace: {...defaultPace, ...options.pace},
     observer,
     faults: faults?.faults,
@@ -75,7 +72,8 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
   let closed: Promise<void> | undefined;
   return {
     url,
-    identity,
+    identity: state.identity,
+    leftBehind: state.leftBehind,
     signInUrl: () => `${url}/?token=${sessions.newToken()}`,
     createKey: keyOptions => keys.create(keyOptions),
     revokeKeys: label => keys.revoke(label),
@@ -83,7 +81,7 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
     faultControl: faults?.control,
     records: () => storedMedia(store, publicUrl ?? url),
     close: () => {
-      closed ??= Promise.all([faults?.close(), closeServer(routed)]).then(() => keyUses.settled());
+      closed ??= Promise.all([faults?.close(), closeServer(routed)]).then(() => state.close());
       return closed;
     },
   };

@@ -120,7 +120,7 @@ describe('media serve', () => {
     const box = await sandbox();
     const {url, env} = await serve(box);
     const {port} = new URL(url);
-    const {stdout, stderr, exitCode} = await box.run(['serve', '--port', port]);
+    const {stdout, stderr, exitCode} = await box.run(['serve', '--port', port, '--data-dir', 'other']);
     expect(stderr).toBe(
       `media: Port ${port} is in use.\n  Choose another with --port, or any free one with --port 0.\n`,
     );

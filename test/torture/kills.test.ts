@@ -1,10 +1,12 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {createHash} from 'node:crypto';
-import {mkdir, readFile, writeFile} from 'node:fs/promises';
+import {once} from 'node:events';
+import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {startEmbeddedService} from '../../src/embedded/service.ts';
 import {pathKey} from '../../src/journal/file/lines.ts';
 import {openJournal} from '../../src/journal/open.ts';
+import {png} from '../embedded/support.ts';
 import {sandboxFor} from '../service/program.ts';
 import {hostIn} from '../support/journal.ts';
 import {program, Sandbox, temporaryDirectory} from '../support/media.ts';
@@ -186,21 +188,24 @@ function doom(requests: number, delayMs: number): string {
   `)}`;
 }
 
-experiment('kill -9 of the embedded service', async ({scale, random}) => {
-  const wanted = scale === 'long' ? 101 : 4;
-  let kills = 0;
-  let held = 0;
-  const broken: string[] = [];
-  await concurrently([1, 2], 2, async () => {
-    while (kills < wanted) {
-      const batch = await killService(seeded(random() * 2 ** 31), () => kills < wanted);
-      kills += batch.kills;
-      broken.push(...batch.broken);
-      if (batch.broken.length === 0) held += batch.kills;
-    }
-  });
-  return {tried: kills, held, broken};
-});
+experiment(
+  'kill -9 of the embedded service: store, thumbnails and records agree',
+  async ({scale, random}) => {
+    const wanted = scale === 'long' ? 200 : 4;
+    let kills = 0;
+    let held = 0;
+    const broken: string[] = [];
+    await concurrently([1, 2], 2, async () => {
+      while (kills < wanted) {
+        const batch = await killService(seeded(random() * 2 ** 31), () => kills < wanted);
+        kills += batch.kills;
+        broken.push(...batch.broken);
+        if (batch.broken.length === 0) held += batch.kills;
+      }
+    });
+    return {tried: kills, held, broken};
+  },
+);
 
 async function killService(random: () => number, mayKill: () => boolean) {
   const dataDirectory = await temporaryDirectory();
@@ -209,7 +214,13 @@ async function killService(random: () => number, mayKill: () => boolean) {
   const {url} = first;
   await first.close();
   const machine = new Sandbox(await temporaryDirectory(), {MEDIA_BASE_URL: url, MEDIA_API_KEY: key});
-  const files = await makeFiles(join(machine.directory, 'files'), 30, random);
+  const files = await makeFiles(join(machine.directory, 'files'), 20, random);
+  for (let index = 0; index < 10; index += 1) {
+    // Thumbnails are made of these.
+    const bytes = png(100 + index, 1 + Math.floor(random() * 1000));
+    await writeFile(join(machine.directory, 'files', `image-${index}.png`), bytes);
+    files.set(`image-${index}.png`, sha256Of(bytes));
+  }
   let kills = 0;
   let over = false;
   let running: ChildProcess | undefined;
@@ -246,7 +257,8 @@ async function killService(random: () => number, mayKill: () => boolean) {
   for (let runs = 1; result.exitCode !== 0 && runs < 20; runs += 1) result = await machine.run(command);
   over = true;
   running?.kill('SIGKILL');
-  const after = await startEmbeddedService({dataDirectory});
+  if (running?.exitCode === null && running.signalCode === null) await once(running, 'exit');
+  const after = await startEmbeddedService({dataDirectory, exclusive: true});
   const stored = (await after.records()).map(({record, sha256, path}) => ({
     id: record.id ?? '',
     sha256,
@@ -262,5 +274,35 @@ async function killService(random: () => number, mayKill: () => boolean) {
       .digest('hex');
     if (kept !== sha256) broken.push(`the bytes of ${id} are not those of its record`);
   }
+  broken.push(...(await disagreements(dataDirectory)));
   return {kills, broken};
+}
+
+/** A sentence for each file, thumbnail or stream without a record, each that a record promises, and each temporary file. */
+async function disagreements(dataDirectory: string): Promise<string[]> {
+  const namesIn = (folder: string) => readdir(join(dataDirectory, folder)).catch(() => []);
+  const records = new Map<string, StoredFields>();
+  for (const name of await namesIn('records')) {
+    const text = await readFile(join(dataDirectory, 'records', name), 'utf8');
+    records.set(name.replace('.json', ''), JSON.parse(text) as StoredFields);
+  }
+  const wrong = (await namesIn('temporary')).map(name => `temporary/${name} is left`);
+  for (const [folder, isPromised] of [
+    ['files', () => true],
+    ['thumbnails', ({thumbnail}: StoredFields) => thumbnail === true],
+    ['streams', ({stream}: StoredFields) => stream === true],
+  ] as const) {
+    const there = new Set((await namesIn(folder)).map(name => name.replace('.webp', '')));
+    for (const id of there)
+      if (!records.has(id)) wrong.push(`${folder} has ${id}, of which there is no record`);
+    for (const [id, record] of records)
+      if (isPromised(record) && !there.has(id))
+        wrong.push(`${folder} lacks ${id}, which its record promises`);
+  }
+  return wrong;
+}
+
+interface StoredFields {
+  thumbnail?: true;
+  stream?: true;
 }

@@ -1,7 +1,7 @@
 import {Command, Option} from 'commander';
 import {type Cli, examples, invocationOf} from '../../cli/invocation.ts';
 import {defaultPort} from '../../cli/start-embedded.ts';
-import {collect, wholeNumber} from '../../cli/values.ts';
+import {collect, parseSize, wholeNumber} from '../../cli/values.ts';
 import {runServe, type ServeOptions} from './run.ts';
 
 /** Declares `media serve`. */
@@ -16,6 +16,8 @@ export function serveCommand(cli: Cli, run = runServe): Command {
       ),
     )
     .option('--ephemeral', 'use a temporary directory and delete it at the end')
+    .option('--max-size <size>', 'refuse larger files (413), such as 20M or 2G', parseSize)
+    .option('--quota <size>', 'refuse files when all together would be larger (507)', parseSize)
     .option('--fault <fault>', 'fail on purpose, for tests: docs/faults.md (repeatable)', collect)
     .option('--fault-seed <n>', 'choose other requests for faults with a rate', wholeNumber(0, 2 ** 31 - 1))
     .option('--fault-port <n>', 'listen here for changes of the faults; 0 for any', wholeNumber(0, 65_535))

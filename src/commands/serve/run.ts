@@ -6,13 +6,16 @@ import {describeServiceError, startEmbedded} from '../../cli/start-embedded.ts';
 import type {EmbeddedService, FaultOptions, RequestEntry, ServiceOptions} from '../../embedded/service.ts';
 import {MediaError} from '../../errors.ts';
 import type {EndSignal, Host} from '../../host.ts';
+import {defined} from '../../lib/defined.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
-import {asMediaError} from '../../output/report.ts';
+import {asMediaError, type Report} from '../../output/report.ts';
 
 export interface ServeOptions {
   port: number;
   dataDir?: string;
   ephemeral?: boolean;
+  maxSize?: number;
+  quota?: number;
   fault?: string[];
   faultSeed?: number;
   faultPort?: number;
@@ -35,6 +38,7 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
     try {
       await stdout.write(variablesText(service, key));
       report.note(`Serving ${service.url} from ${directory}. Press Ctrl-C to stop.`);
+      reportLeftBehind(service.leftBehind, report);
       const stopLinks = offerLinks(service, invocation);
       try {
         if (!options.ephemeral) await namePages(service.url, invocation);
@@ -70,6 +74,30 @@ function variablesText({url, faultControl}: EmbeddedService, key: string): strin
   return lines.map(line => `${line}\n`).join('');
 }
 
+/** Says what earlier services left unfinished. */
+function reportLeftBehind(
+  {temporary, removed, missing}: EmbeddedService['leftBehind'],
+  report: Report,
+): void {
+  if (temporary + removed.length > 0) {
+    const parts = [
+      counted(temporary, 'temporary file'),
+      counted(removed.length, 'upload', ' without a record'),
+    ];
+    report.note(`Removed what was left unfinished: ${parts.filter(part => part !== '').join(', ')}.`);
+  }
+  if (missing.length > 0) {
+    const some = missing.slice(0, 3).join(', ');
+    report.warning(
+      `${counted(missing.length, 'record')} without a file: ${some}${missing.length > 3 ? '...' : ''}. Delete them, or restore the files from a backup.`,
+    );
+  }
+}
+
+function counted(count: number, name: string, more = ''): string {
+  return count === 0 ? '' : `${count} ${name}${count === 1 ? '' : 's'}${more}`;
+}
+
 function waitForSignal(host: Host): Promise<EndSignal> {
   return new Promise(resolveSignal => {
     const stop = host.onEndSignal(signal => {
@@ -92,9 +120,12 @@ function start(given: ServeOptions, dataDirectory: string, {host, report}: Invoc
   const options: ServiceOptions = {
     port: given.port,
     dataDirectory,
+    exclusive: true,
+    ...defined({maxSize: given.maxSize, quota: given.quota}),
     previews: true,
     clock: host.clock,
     ...(faults === undefined ? {} : {faults}),
+    onWait: why => report.note(why),
     onRequest: entry => report.note(logLine(entry)),
     onError: error => report.failure(asMediaError(describeServiceError(error, options))),
   };

@@ -19,6 +19,8 @@ export interface Service {
   readonly idempotency: boolean;
   readonly previews: boolean;
   readonly deniedStatus: 403 | 404;
+  /** The largest upload, in bytes. */
+  readonly maxSize: number;
   readonly clock: Clock;
   readonly pace: BodyPace;
   readonly observer: Observer;

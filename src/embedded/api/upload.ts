@@ -27,16 +27,24 @@ export async function upload(exchange: Exchange, service: Service): Promise<void
   const key = await authorize(headers, ['upload'], service);
   const contentType = readContentType(headers['content-type']);
   const size = parseContentLength(headers['content-length']);
+  if (size > service.maxSize) {
+    throw new Refusal(413, `A file may have at most ${service.maxSize} bytes here, not ${size}.`);
+  }
   const idempotencyKey = service.idempotency ? parseIdempotencyKey(headers['idempotency-key']) : undefined;
   if (!(await service.store.hasSpaceFor(size))) {
     throw new Refusal(507, 'The data directory has no space for this body.');
   }
+  const reservation = service.store.reserve(size);
   let stored: StoredRecord;
-  if (idempotencyKey === undefined) {
-    stored = await store(exchange, service, contentType, undefined);
-  } else {
-    const name = service.entries.nameOf(ownerOf(key), idempotencyKey);
-    stored = await service.entries.alone(name, () => store(exchange, service, contentType, name));
+  try {
+    if (idempotencyKey === undefined) {
+      stored = await store(exchange, service, contentType, undefined);
+    } else {
+      const name = service.entries.nameOf(ownerOf(key), idempotencyKey);
+      stored = await service.entries.alone(name, () => store(exchange, service, contentType, name));
+    }
+  } finally {
+    reservation.settled();
   }
   await exchange.disturbance?.at('store');
   respondJson(exchange, 200, mediaRecord(stored, service.publicUrl()));

@@ -2,7 +2,7 @@ import type {Stage} from '../exchange/disturbance.ts';
 import {InvalidOption} from '../exchange/invalid-option.ts';
 import {type Latency, parseLatency} from './latency.ts';
 
-const operations = ['upload', 'graphql', 'files', 'thumbnails', 'hls', 'any'] as const;
+const operations = ['upload', 'graphql', 'files', 'thumbnails', 'streams', 'any'] as const;
 
 export type Operation = (typeof operations)[number];
 

@@ -40,6 +40,6 @@ export class Faults {
 
 function operationOf(path: string): Operation {
   if (path === '/v1/media/upload') return 'upload';
-  const [, first] = /^\/(graphql|files|thumbnails|hls)(?:\/|$)/.exec(path) ?? [];
+  const [, first] = /^\/(graphql|files|thumbnails|streams)(?:\/|$)/.exec(path) ?? [];
   return (first as Operation | undefined) ?? 'any';
 }

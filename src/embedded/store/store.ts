@@ -7,9 +7,12 @@ import {openDirectory, syncDirectory} from '../../lib/files/sync-directory.ts';
 import {isCount, isSha256, isString, matching, oneOf, optional, type Shape} from '../../lib/shape.ts';
 import type {MediaRecord} from '../../service/record.ts';
 import {factsShape, type MediaFacts} from '../media/media-facts.ts';
+import {type LeftBehind, removeOrphans, removeTemporary} from './clean-up.ts';
 import {claimName, renameDurably, writeDurably} from './durable.ts';
 import {KeptFile} from './kept-file.ts';
+import {Quota} from './quota.ts';
 import {isRecordId, recordIds} from './record-id.ts';
+import type {TemporaryNames} from './temporary-names.ts';
 
 /** The content of a record file. It has no URLs, since they depend on where the service listens. */
 export interface StoredRecord extends MediaFacts {
@@ -51,7 +54,8 @@ const identityHint =
 
 const damageHint = 'Restore it from a backup, or move it away: its upload then counts as not stored.';
 
-const staleAfterMs = 24 * 60 * 60 * 1000;
+/** Two changes of a directory within this time may get the same time. */
+const finestTimeMs = 2_000;
 
 /** The identity of a data directory; undefined where no service has used it yet. */
 export async function identityIn(dataDirectory: string): Promise<string | undefined> {
@@ -60,8 +64,8 @@ export async function identityIn(dataDirectory: string): Promise<string | undefi
 }
 
 /**
- * The data directory: bytes are in `files/<id>`, thumbnails in `thumbnails/<id>.webp`, HLS streams in `streams/<id>/`, records in `records/<id>.json`, uncommitted files in `temporary/`. Nothing
- * is cached in memory, since two processes may share a directory.
+ * The data directory: bytes are in `files/<id>`, thumbnails in `thumbnails/<id>.webp`, records in `records/<id>.json`, uncommitted files in `temporary/`. What
+ * is kept in memory is checked against the directory, since two processes may share one.
  */
 export class Store {
   readonly dataDirectory: string;
@@ -72,9 +76,13 @@ export class Store {
   readonly #recordsDirectory: string;
   readonly #temporaryDirectory: string;
   readonly #clock: Clock;
+  readonly #names: TemporaryNames;
   readonly #nextId: () => string;
+  readonly #quota: Quota;
+  #listed: {ids: readonly string[]; changedAt: bigint} | undefined;
 
-  constructor(dataDirectory: string, clock: Clock) {
+  /** `quota`: how many bytes all uploads together may have. */
+  constructor(dataDirectory: string, clock: Clock, names: TemporaryNames, quota = Number.POSITIVE_INFINITY) {
     this.dataDirectory = dataDirectory;
     this.filesDirectory = join(dataDirectory, 'files');
     this.thumbnailsDirectory = join(dataDirectory, 'thumbnails');
@@ -83,11 +91,16 @@ export class Store {
     this.#recordsDirectory = join(dataDirectory, 'records');
     this.#temporaryDirectory = join(dataDirectory, 'temporary');
     this.#clock = clock;
+    this.#names = names;
     this.#nextId = recordIds(clock);
+    this.#quota = new Quota(quota);
   }
 
-  /** Creates the directories (0700) and removes temporary files that no running upload can own. */
-  async prepare(): Promise<void> {
+  /**
+   * Creates the directories (0700) and removes temporary files that no running upload can own; if this process is the `only`
+   * service, also what has no record. Returns what was found.
+   */
+  async prepare(only: boolean): Promise<LeftBehind> {
     for (const directory of [
       this.dataDirectory,
       this.filesDirectory,
@@ -99,14 +112,10 @@ export class Store {
     ]) {
       await mkdir(directory, {recursive: true, mode: 0o700});
     }
-    for (const name of await readdir(this.#temporaryDirectory)) {
-      const path = join(this.#temporaryDirectory, name);
-      const age = await stat(path).then(
-        found => this.#clock.now() - found.mtimeMs,
-        () => 0,
-      );
-      if (age > staleAfterMs) await rm(path, {recursive: true, force: true});
-    }
+    const temporary = await removeTemporary(this.#temporaryDirectory, this.#names, this.#clock);
+    const orphans = only ? await this.#removeOrphans() : {removed: [], missing: []};
+    await this.#quota.prepare(this.filesDirectory);
+    return {temporary, ...orphans};
   }
 
   /** The identity of this data directory, created at random by the first process that asks. */
@@ -125,7 +134,7 @@ export class Store {
 
   /** A path for an uncommitted file. */
   temporaryPath(): string {
-    return join(this.#temporaryDirectory, randomBytes(16).toString('hex'));
+    return join(this.#temporaryDirectory, this.#names.next());
   }
 
   /** The path of the bytes of a record. */
@@ -139,6 +148,11 @@ export class Store {
     return blocks === 0 || bavail * bsize >= bytes;
   }
 
+  /** Sets bytes of the quota aside for an upload; throws a 507 if it has not as many. They are free again once it is `settled`. */
+  reserve(bytes: number): {settled(): void} {
+    return this.#quota.reserve(bytes);
+  }
+
   /** The record of an ID; undefined if there is none or the ID is invalid. Rejects if it is damaged. */
   async find(id: string): Promise<StoredRecord | undefined> {
     if (!isRecordId(id)) return undefined;
@@ -148,12 +162,17 @@ export class Store {
 
   /** The IDs of all records, oldest first. */
   async ids(): Promise<string[]> {
+    const {mtimeNs} = await stat(this.#recordsDirectory, {bigint: true});
+    if (this.#listed?.changedAt === mtimeNs) return [...this.#listed.ids];
+    const isSettled = this.#clock.now() - Number(mtimeNs / 1_000_000n) > finestTimeMs;
     const names = await readdir(this.#recordsDirectory);
-    return names
+    const ids = names
       .filter(name => name.endsWith('.json'))
       .map(name => name.slice(0, -'.json'.length))
       .filter(isRecordId)
       .sort();
+    this.#listed = isSettled ? {ids, changedAt: mtimeNs} : undefined;
+    return [...ids];
   }
 
   /**
@@ -178,6 +197,7 @@ export class Store {
       lastCheck();
       await rename(recordDraft, this.#recordPath(record.id));
       isCommitted = true;
+      this.#quota.add(record.size);
       await records.sync();
     } catch (error) {
       if (isCommitted) throw error;
@@ -193,9 +213,23 @@ export class Store {
   /** Deletes an upload: its record first, since without a record a file is not an upload. */
   async remove(id: string): Promise<void> {
     if (!isRecordId(id)) return;
+    const size = await stat(this.filePath(id)).then(
+      found => found.size,
+      () => 0,
+    );
     await rm(this.#recordPath(id), {force: true});
     await syncDirectory(this.#recordsDirectory);
     await this.#removeFiles(id);
+    this.#quota.add(-size);
+  }
+
+  #removeOrphans() {
+    return removeOrphans({
+      files: this.filesDirectory,
+      others: [this.thumbnailsDirectory, this.streamsDirectory],
+      records: this.#recordsDirectory,
+      temporary: this.#temporaryDirectory,
+    });
   }
 
   async #removeFiles(id: string): Promise<void> {

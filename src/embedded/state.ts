@@ -1,0 +1,61 @@
+import {mkdir} from 'node:fs/promises';
+import {resolve} from 'node:path';
+import {systemClock, systemHost} from '../host.ts';
+import type {ServiceOptions} from './service-options.ts';
+import type {LeftBehind} from './store/clean-up.ts';
+import {IdempotencyEntries} from './store/idempotency.ts';
+import {KeyUses} from './store/key-uses.ts';
+import {KeyRing} from './store/keys.ts';
+import {occupy} from './store/occupancy.ts';
+import {UserProfile} from './store/profile.ts';
+import {Sessions} from './store/sessions.ts';
+import {Store} from './store/store.ts';
+import {TemporaryNames} from './store/temporary-names.ts';
+
+/** What a service keeps in its data directory, and its sessions. */
+export interface ServiceState {
+  readonly identity: string;
+  readonly leftBehind: LeftBehind;
+  readonly store: Store;
+  readonly keys: KeyRing;
+  readonly keyUses: KeyUses;
+  readonly profile: UserProfile;
+  readonly entries: IdempotencyEntries;
+  readonly sessions: Sessions;
+  /** Resolves when everything is written; another service may then have the directory. */
+  close(): Promise<void>;
+}
+
+/** Opens the data directory; rejects if it cannot be used, if its keys cannot be read, or if another service is the only one there. */
+export async function openState(options: ServiceOptions): Promise<ServiceState> {
+  const {clock = systemClock, exclusive = false, quota, onWait = () => {}} = options;
+  const dataDirectory = resolve(options.dataDirectory);
+  const host = systemHost();
+  await mkdir(dataDirectory, {recursive: true, mode: 0o700});
+  const occupancy = exclusive ? await occupy(dataDirectory, host, onWait) : undefined;
+  try {
+    const store = new Store(dataDirectory, clock, new TemporaryNames(host), quota);
+    const leftBehind = await store.prepare(exclusive);
+    const identity = await store.identity();
+    const keys = new KeyRing(dataDirectory, clock);
+    await keys.prepare();
+    const keyUses = new KeyUses(dataDirectory, clock);
+    return {
+      identity,
+      leftBehind,
+      store,
+      keys,
+      keyUses,
+      profile: new UserProfile(store),
+      entries: new IdempotencyEntries(store, clock),
+      sessions: new Sessions(),
+      close: async () => {
+        await keyUses.settled();
+        await occupancy?.leave();
+      },
+    };
+  } catch (error) {
+    await occupancy?.leave();
+    throw error;
+  }
+}

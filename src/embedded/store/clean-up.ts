@@ -1,0 +1,100 @@
+import {readdir, readFile, rm, stat} from 'node:fs/promises';
+import {join} from 'node:path';
+import type {Clock} from '../../host.ts';
+import {parseObject} from '../../lib/json.ts';
+import {isRecordId} from './record-id.ts';
+import type {TemporaryNames} from './temporary-names.ts';
+
+/** What a service found that was left behind by others. */
+export interface LeftBehind {
+  /** How many temporary files were removed. */
+  readonly temporary: number;
+  /** The IDs of uploads that were removed, since they have no record. */
+  readonly removed: readonly string[];
+  /** The IDs of records whose file is missing; they stay. */
+  readonly missing: readonly string[];
+}
+
+const staleAfterMs = 24 * 60 * 60 * 1000;
+
+/** A draft of a record is smaller. */
+const largestDraft = 64 * 1024;
+
+/** Removes the temporary files of processes that have ended; returns how many. */
+export async function removeTemporary(
+  directory: string,
+  names: TemporaryNames,
+  clock: Clock,
+): Promise<number> {
+  let removed = 0;
+  for (const name of await readdir(directory)) {
+    const path = join(directory, name);
+    const isAlive = names.isAlive(name) ?? (await isRecent(path, clock));
+    if (isAlive) continue;
+    await rm(path, {recursive: true, force: true});
+    removed += 1;
+  }
+  return removed;
+}
+
+/**
+ * Removes what has no record in directories whose names begin with an ID, but for what another process is about to commit: the
+ * draft of its record exists by then. Returns the IDs of what was removed, and of the records whose file is missing.
+ */
+export async function removeOrphans(directories: {
+  files: string;
+  others: readonly string[];
+  records: string;
+  temporary: string;
+}): Promise<{removed: readonly string[]; missing: readonly string[]}> {
+  const found = [directories.files, ...directories.others].map(async directory => {
+    const names = await readdir(directory).catch(() => []);
+    return names.map(name => ({id: idOf(name), path: join(directory, name)}));
+  });
+  const [files = [], ...others] = await Promise.all(found);
+  const drafts = await draftsIn(directories.temporary);
+  const records = new Set((await readdir(directories.records)).map(idOf));
+  const orphans = [files, ...others]
+    .flat()
+    .filter(({id}) => isRecordId(id) && !records.has(id) && !drafts.has(id));
+  for (const {path} of orphans) await rm(path, {recursive: true, force: true});
+  const whole = new Set(files.map(({id}) => id));
+  // What was committed since the files were listed is not missing.
+  const missing = [...records].filter(id => isRecordId(id) && !whole.has(id));
+  const stillMissing = await Promise.all(
+    missing.map(async id => ((await isThere(join(directories.files, id))) ? [] : [id])),
+  );
+  return {removed: [...new Set(orphans.map(({id}) => id))], missing: stillMissing.flat()};
+}
+
+async function draftsIn(directory: string): Promise<ReadonlySet<unknown>> {
+  const ids = new Set<unknown>();
+  for (const name of await readdir(directory)) {
+    const path = join(directory, name);
+    const size = await stat(path).then(
+      found => (found.isFile() ? found.size : Number.POSITIVE_INFINITY),
+      () => Number.POSITIVE_INFINITY,
+    );
+    if (size <= largestDraft) ids.add(parseObject(await readFile(path, 'utf8').catch(() => ''))?.['id']);
+  }
+  return ids;
+}
+
+async function isRecent(path: string, clock: Clock): Promise<boolean> {
+  return stat(path).then(
+    ({mtimeMs}) => clock.now() - mtimeMs <= staleAfterMs,
+    () => true,
+  );
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The ID in the name of a file, a thumbnail or a record. */
+function idOf(name: string): string {
+  return name.replace(/\..*$/, '');
+}

@@ -1,0 +1,48 @@
+import {readdir, stat} from 'node:fs/promises';
+import {join} from 'node:path';
+import {Refusal} from '../exchange/refusal.ts';
+
+/** How many files are looked at together. */
+const statsAtOnce = 32;
+
+/** The bytes that all uploads of a data directory together may have. */
+export class Quota {
+  readonly #most: number;
+  #stored = 0;
+  #reserved = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Counts what is stored, if there is a limit at all. */
+  async prepare(filesDirectory: string): Promise<void> {
+    if (!Number.isFinite(this.#most)) return;
+    const names = await readdir(filesDirectory);
+    for (let at = 0; at < names.length; at += statsAtOnce) {
+      const some = names.slice(at, at + statsAtOnce).map(name => stat(join(filesDirectory, name)));
+      for (const {size} of await Promise.all(some)) this.#stored += size;
+    }
+  }
+
+  /** Sets bytes aside for an upload until it is settled; throws a 507 if there are not as many. */
+  reserve(bytes: number): {settled(): void} {
+    if (this.#stored + this.#reserved + bytes > this.#most) {
+      throw new Refusal(
+        507,
+        `This service stores at most ${this.#most} bytes, and ${this.#stored} are used.`,
+      );
+    }
+    this.#reserved += bytes;
+    return {
+      settled: () => {
+        this.#reserved -= bytes;
+      },
+    };
+  }
+
+  /** Counts an upload that was stored, or with a negative size, one that was deleted. */
+  add(bytes: number): void {
+    this.#stored += bytes;
+  }
+}

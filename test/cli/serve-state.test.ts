@@ -1,0 +1,45 @@
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, it} from 'vitest';
+import {eventually} from '../support/eventually.ts';
+import {fixture, sandbox} from '../support/media.ts';
+import {serve} from '../support/served.ts';
+
+const photo = fixture('photo.png');
+
+it('media serve --max-size, --quota, a second one on the directory, and a start after kill -9', async () => {
+  const box = await sandbox();
+  const parameters = ['--data-dir', 'kept', '--max-size', '13.5K', '--quota', '20K'];
+  const {child, env} = await serve(box, ...parameters);
+  const uploaded = await box.run(['upload', photo, fixture('photo.gif'), '--format', 'id'], {env});
+  expect(uploaded.stdout).toMatch(/^m_\w+\nm_\w+\n$/);
+  const large = await box.run(['upload', fixture('clip.mp4')], {env});
+  expect(large.stderr).toMatch(/\(413\): A file may have at most 13824 bytes here, not \d+\./);
+  const full = await box.run(['upload', photo, '--no-once'], {env});
+  expect(full.stderr).toMatch(/\(507\): This service stores at most 20480 bytes, and \d+ are used\./);
+
+  const second = await box.run(['serve', '--port', '0', '--data-dir', 'kept']);
+  expect(second.stderr).toMatch(
+    new RegExp(
+      `^media: ${join(box.directory, 'kept')} is in use by another media serve, process ${child.pid} on .+\\.\\n {2}Stop that one, or choose another directory with --data-dir\\.\\n$`,
+    ),
+  );
+  expect(second).toMatchObject({stdout: '', exitCode: 1});
+
+  child.kill('SIGKILL');
+  await child;
+  const [id = ''] = uploaded.stdout.split('\n');
+  await writeFile(join(box.directory, 'kept/files', `${id.slice(0, -1)}${id.endsWith('1') ? 2 : 1}`), '');
+  const next = await serve(box, '--data-dir', 'kept');
+  await eventually(() => next.stderr().includes('token='));
+  expect(next.stderr()).toContain('\nRemoved what was left unfinished: 1 upload without a record.\n');
+});
+
+it.each([
+  ['--max-size', '0'],
+  ['--quota', '5 GB'],
+])('media serve %s %j: a usage error', async (option, value) => {
+  const {stderr, exitCode} = await (await sandbox()).run(['serve', option, value]);
+  expect(stderr).toContain('Use a size in bytes, such as 500000, 20M or 2G.');
+  expect(exitCode).toBe(2);
+});

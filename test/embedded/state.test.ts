@@ -1,0 +1,155 @@
+import {mkdir, readdir, stat, utimes, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import {TemporaryNames} from '../../src/embedded/store/temporary-names.ts';
+import {systemHost} from '../../src/host.ts';
+import {eventually} from '../support/eventually.ts';
+import {
+  namesIn,
+  parseAnswer,
+  png,
+  query,
+  rawConnection,
+  serviceWithKey,
+  startedService,
+  upload,
+  uploadHead,
+} from './support.ts';
+
+const image = png(6, 4);
+
+test('a second exclusive service on a directory: refused with the process of the first, until that has ended', async () => {
+  const {service, dataDirectory} = await serviceWithKey({exclusive: true});
+  await expect(startedService({dataDirectory, exclusive: true})).rejects.toMatchObject({
+    name: 'DirectoryInUse',
+    message: expect.stringContaining(
+      `${dataDirectory} is in use by another media serve, process ${process.pid} on `,
+    ),
+  });
+  await startedService({dataDirectory});
+  await service.close();
+  await startedService({dataDirectory, exclusive: true});
+});
+
+test('a port that is in use: the directory is free again', async () => {
+  const {service, dataDirectory} = await serviceWithKey();
+  const port = Number(new URL(service.url).port);
+  await expect(startedService({dataDirectory, exclusive: true, port})).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+  });
+  await startedService({dataDirectory, exclusive: true});
+});
+
+/** A data directory with one upload, and what services that were killed may leave behind. */
+async function leftBehind() {
+  const {service, key, dataDirectory} = await serviceWithKey();
+  await upload(service, key, image);
+  const [stored] = await service.records();
+  const id = stored?.record.id ?? '';
+  await service.close();
+  const otherId = (last: string) => `${id.slice(0, -1)}${id.endsWith(last) ? 'z' : last}`;
+  const names = new TemporaryNames(systemHost());
+  const own = names.next();
+  const dead = own.replace(`-${process.pid}-`, '-4194304999-');
+  await writeFile(join(dataDirectory, 'temporary', dead), 'half of a body');
+  await mkdir(join(dataDirectory, 'temporary', dead.replace(/.{4}$/, '0000')));
+  // Another process is about to commit this one.
+  await writeFile(join(dataDirectory, 'temporary', own), JSON.stringify({id: otherId('1')}));
+  await writeFile(join(dataDirectory, 'files', otherId('1')), image);
+  await writeFile(join(dataDirectory, 'files', otherId('2')), image);
+  await writeFile(join(dataDirectory, 'thumbnails', `${otherId('2')}.webp`), image);
+  await writeFile(join(dataDirectory, 'thumbnails', `${otherId('3')}.webp`), image);
+  await writeFile(join(dataDirectory, 'files', '.DS_Store'), '');
+  await writeFile(join(dataDirectory, 'records', `${otherId('4')}.json`), '{}');
+  return {dataDirectory, id, otherId, own};
+}
+
+test('what killed services left behind: an exclusive one removes it, and names records without a file', async () => {
+  const {dataDirectory, id, otherId, own} = await leftBehind();
+  const service = await startedService({dataDirectory, exclusive: true});
+  expect(service.leftBehind).toEqual({
+    temporary: 2,
+    removed: [otherId('2'), otherId('3')],
+    missing: [otherId('4')],
+  });
+  expect(await namesIn(dataDirectory, 'temporary')).toEqual([own]);
+  expect(await namesIn(dataDirectory, 'files')).toEqual(['.DS_Store', id, otherId('1')].sort());
+  expect(await namesIn(dataDirectory, 'thumbnails')).toEqual([]);
+  expect(await namesIn(dataDirectory, 'records')).toHaveLength(2);
+});
+
+test('what killed services left behind: one that shares the directory removes temporary files alone', async () => {
+  const {dataDirectory} = await leftBehind();
+  const service = await startedService({dataDirectory});
+  expect(service.leftBehind).toEqual({temporary: 2, removed: [], missing: []});
+  expect(await readdir(join(dataDirectory, 'files'))).toHaveLength(4);
+});
+
+test('maxSize: 413 for one byte more, before the body is sent', async () => {
+  const {service, key} = await serviceWithKey({maxSize: image.length});
+  expect((await upload(service, key, image)).status).toBe(200);
+  const connection = await rawConnection(service);
+  connection.socket.write(uploadHead(service, key, {'Content-Length': image.length + 1}));
+  const {status, body} = await eventually(() => parseAnswer(connection.text()));
+  expect({status, ...JSON.parse(body)}).toEqual({
+    status: 413,
+    code: 413,
+    message: `A file may have at most ${image.length} bytes here, not ${image.length + 1}.`,
+  });
+});
+
+test('quota: 507 for what does not fit, counted over restarts and deletions', async () => {
+  const quota = 2 * image.length;
+  const {service, key, dataDirectory} = await serviceWithKey({quota});
+  const statuses = async () => {
+    const all = await Promise.all([1, 2, 3].map(() => upload(service, key, image)));
+    return all.map(({status}) => status).sort();
+  };
+  expect(await statuses()).toEqual([200, 200, 507]);
+  expect(await (await upload(service, key, image)).json()).toEqual({
+    code: 507,
+    message: `This service stores at most ${quota} bytes, and ${quota} are used.`,
+  });
+  const [stored] = await service.records();
+  await query(service, key, 'mutation ($id: ID!) {deleteMedia(id: $id)}', {id: stored?.record.id});
+  expect(await statuses()).toEqual([200, 507, 507]);
+  await service.close();
+  const again = await startedService({dataDirectory, quota: quota + 1});
+  expect((await upload(again, key, image)).status).toBe(507);
+  expect((await upload(again, key, png(1, 1).subarray(0, 1))).status).toBe(200);
+});
+
+test('a refused upload, a repeated one: neither takes of the quota', async () => {
+  const {service, key} = await serviceWithKey({quota: 2 * image.length});
+  const repeated = {'Idempotency-Key': '"one"'};
+  for (let count = 0; count < 3; count += 1) {
+    expect((await upload(service, key, image, repeated)).status).toBe(200);
+    expect((await upload(service, key, image, {'Content-Type': 'text/plain'})).status).toBe(415);
+  }
+  expect(await service.records()).toHaveLength(1);
+  expect((await upload(service, key, image)).status).toBe(200);
+});
+
+test('a list that was kept in memory: what another process stores is in the next one', async () => {
+  const {service, key, dataDirectory} = await serviceWithKey();
+  const other = await startedService({dataDirectory});
+  await upload(service, key, image);
+  const records = join(dataDirectory, 'records');
+  await utimes(records, 1_000_000, 1_000_000);
+  const count = async () => (await service.records()).length;
+  expect([await count(), await count()]).toEqual([1, 1]);
+  await upload(other, key, image);
+  expect((await stat(records)).mtimeMs).not.toBe(1_000_000_000);
+  expect(await count()).toBe(2);
+});
+
+test('temporary names: of this process, of one that has ended, of another machine', async () => {
+  const names = new TemporaryNames(systemHost());
+  const own = names.next();
+  expect(names.isAlive(own)).toBe(true);
+  expect(names.isAlive(own.replace(`-${process.pid}-`, '-4194304999-'))).toBe(false);
+  expect(names.isAlive(own.replace(/^.{8}/, 'ffffffff'))).toBeUndefined();
+  expect(names.isAlive('0123456789abcdef0123456789abcdef')).toBeUndefined();
+  // After another start of the machine.
+  expect(names.isAlive(own.replace(/^(.{9}).{8}/, '$1ffffffff'))).toBe(false);
+});
