@@ -3,22 +3,24 @@ import {join} from 'node:path';
 import axe from 'axe-core';
 import type {Browser, Locator} from 'playwright-core';
 import {afterAll, describe, expect, it, type TestContext} from 'vitest';
+import type {MediaRecord} from '../../src/service/record.ts';
 import {upload} from '../embedded/support.ts';
 import {openPage, startChromium} from '../support/browser.ts';
 import {eventually} from '../support/eventually.ts';
 import {needPrograms} from '../support/installed.ts';
 import {fixture, sandbox} from '../support/media.ts';
 import {serve} from '../support/served.ts';
+import {onTerminal} from '../support/terminal.ts';
 
 let browser: Browser | undefined;
 afterAll(() => browser?.close());
 
 /** A `media serve` whose link Chromium has opened. */
-async function signedIn(context: TestContext) {
+async function signedIn(context: TestContext, ...parameters: string[]) {
   needPrograms(context, ['chromium']);
   browser ??= await startChromium();
   const box = await sandbox();
-  const service = await serve(box, '--data-dir', 'kept');
+  const service = await serve(box, '--data-dir', 'kept', ...parameters);
   const link = await eventually(() => /http:\S+\?token=\S+/.exec(service.stderr())?.[0]);
   const {page, problems} = await openPage(browser);
   await page.goto(link);
@@ -35,10 +37,10 @@ function propertyOf(element: Locator, name: string): Promise<unknown> {
 }
 
 describe('the pages of media serve', () => {
-  it("a person's way: a key from the profile page, login, upload, the gallery, revoked", {
+  it("a person's way: a key from the profile page, login, upload, the gallery plays it, revoked", {
     timeout,
   }, async context => {
-    const {box, url, page, problems} = await signedIn(context);
+    const {box, url, page, problems} = await signedIn(context, '--profile', 'local');
     await page.getByRole('link', {name: 'Profile and keys'}).click();
     await page.getByLabel('Name', {exact: true}).fill('laptop');
     await page.getByRole('button', {name: 'Create key'}).click();
@@ -46,23 +48,36 @@ describe('the pages of media serve', () => {
     await page.getByRole('button', {name: 'Copied'}).waitFor();
     const key = String(await page.evaluate('navigator.clipboard.readText()'));
     expect(key).toMatch(/^mk_[\w-]{32}$/);
-    const login = await box.start(['login', '--base-url', url, '--key-stdin'], {stdin: 'pipe', input: key});
-    expect(login).toMatchObject({exitCode: 0});
-    const photo = await box.run(['upload', fixture('photo.png'), '--json']);
-    expect(JSON.parse(photo.stdout).thumbnailUrl).toMatch(/\/thumbnails\/m_\w+\.webp$/);
+    const login = onTerminal(box, ['login', '--profile', 'local'], {columns: 200});
+    await login.shows(`API key for ${url}, from ${url}/profile`);
+    login.write(`${key}\r`);
+    expect((await login.end).exitCode).toBe(0);
 
+    const upload = ['upload', '--profile', 'local'];
+    const {stdout} = await box.run([
+      ...upload,
+      fixture('photo.png'),
+      fixture('clip.mp4'),
+      '-c',
+      '1',
+      '--json',
+    ]);
+    const [photo, clip] = stdout
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line) as MediaRecord);
+    expect(photo?.thumbnailUrl).toBe(`${url}/thumbnails/${photo?.id}.webp`);
+    expect(clip?.hlsUrl).toBe(`${url}/streams/${clip?.id}/index.m3u8`);
     await page.getByRole('link', {name: 'Gallery'}).click();
     const picture = page.getByRole('img', {name: /^PNG · 640 × 400/});
     await expect.poll(() => propertyOf(picture, 'naturalWidth')).toBe(320);
-    await page.getByLabel(/^Upload images and videos/).setInputFiles(fixture('clip.mp4'));
-    await page.getByText('2 media, newest first.').waitFor();
-    const id = (await page.locator('.card code').first().textContent()) ?? '';
-    expect(await readFile(join(box.directory, 'kept/files', id))).toEqual(
-      await readFile(fixture('clip.mp4')),
-    );
     await page.locator('.picture').first().click();
     const video = page.locator('video');
-    await expect.poll(() => propertyOf(video, 'videoWidth')).toBe(320);
+    await video.evaluate(one => Object.assign(Object(one), {muted: true}).play());
+    await expect.poll(() => propertyOf(video, 'ended'), {timeout: 30_000}).toBe(true);
+    expect(await propertyOf(video, 'videoWidth')).toBe(320);
+    const playsHls = await video.evaluate(one => Object(one).canPlayType('application/vnd.apple.mpegurl'));
+    expect(await propertyOf(video, 'currentSrc')).toBe(playsHls === '' ? clip?.fileUrl : clip?.hlsUrl);
 
     await page.getByRole('link', {name: 'Profile and keys'}).click();
     const row = page.getByRole('listitem').filter({hasText: 'laptop'});
@@ -70,10 +85,44 @@ describe('the pages of media serve', () => {
     await row.getByText('Revoke', {exact: true}).click();
     await row.getByRole('button', {name: 'Revoke laptop'}).click();
     await row.waitFor({state: 'detached'});
-    const refused = await box.run(['upload', fixture('photo.png')]);
+    const refused = await box.run([...upload, fixture('photo.png')]);
     expect(refused.exitCode).toBe(4);
     expect(refused.stderr).toContain(`create one on the profile page (${url}/profile).`);
+    expect(refused.stderr).toContain(
+      `Store a valid key (see ${url}/profile): media login --key-stdin --profile local`,
+    );
     expect(problems).toEqual([]);
+  });
+
+  it('files that are chosen, or dropped on the gallery: stored as they are; what is no media: a sentence', {
+    timeout,
+  }, async context => {
+    const {box, page, problems} = await signedIn(context);
+    await page
+      .getByLabel(/^Upload images and videos/)
+      .setInputFiles([fixture('clip.mp4'), fixture('photo.jpg')]);
+    await page.getByText('2 media, newest first.').waitFor();
+    const dropped = await readFile(fixture('photo.png'));
+    const transfer = await page.evaluateHandle(`(() => {
+      const transfer = new DataTransfer();
+      const bytes = Uint8Array.from(atob('${dropped.toString('base64')}'), one => one.charCodeAt(0));
+      transfer.items.add(new File([bytes], 'photo.png', {type: 'image/png'}));
+      return transfer;
+    })()`);
+    await page.dispatchEvent('#upload', 'drop', {dataTransfer: transfer});
+    await page.getByText('3 media, newest first.').waitFor();
+    const ids = await page.locator('.card code').allTextContents();
+    const stored = await Promise.all(ids.map(id => readFile(join(box.directory, 'kept/files', id))));
+    const sent = ['photo.png', 'photo.jpg', 'clip.mp4'].map(name => readFile(fixture(name)));
+    expect(stored.map(bytes => bytes.toString('base64'))).toEqual(
+      (await Promise.all(sent)).map(bytes => bytes.toString('base64')),
+    );
+    expect(problems).toEqual([]);
+    await page
+      .getByLabel(/^Upload images and videos/)
+      .setInputFiles({name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('text')});
+    await page.getByText('a.txt: Content-Type must be an image/* or video/* type').waitFor();
+    expect(ids.length).toBe(3);
   });
 
   it('by keyboard, narrow and wide, dark and light: axe finds nothing, and nothing is cut off', {

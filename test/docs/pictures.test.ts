@@ -1,9 +1,10 @@
-import {readdir, readFile} from 'node:fs/promises';
+import {readdir, readFile, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {markdown, markdownFiles} from '../support/examples.ts';
+import {needPrograms} from '../support/installed.ts';
 import {temporaryDirectory} from '../support/media.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -32,13 +33,31 @@ describe('the pictures in README and docs', () => {
     );
   });
 
+  it('of the pages: npm run pictures photographs them anew, in less than 60 kB each', {
+    timeout: 120_000,
+  }, async context => {
+    needPrograms(context, ['chromium']);
+    const drawn = await temporaryDirectory();
+    await execa(process.execPath, ['test/docs/screenshots.js', drawn], {cwd: root});
+    const names = (await readdir(pictures)).filter(name => name.endsWith('.png'));
+    expect((await readdir(drawn)).sort()).toEqual(names.sort());
+    for (const path of names.flatMap(name => [join(drawn, name), join(pictures, name)])) {
+      const {size} = await stat(path);
+      expect({path, isSmall: size > 5_000 && size < 60_000}).toEqual({path, isSmall: true});
+    }
+  });
+
   it('are all shown, each with a description, one of them in the README', async () => {
-    const picture = /!\[[^\]]{20,}\]\([./]*\.github\/pictures\/([\w-]+\.svg)\)/g;
+    const picture = /!\[[^\]]{20,}\]\([./]*\.github\/pictures\/([\w-]+\.(?:svg|png))\)/g;
     const shown = markdownFiles().map(file => ({
       file,
       names: [...markdown(file).matchAll(picture)].map(([, name]) => name),
     }));
     expect(shown.flatMap(({names}) => names).sort()).toEqual((await readdir(pictures)).sort());
-    expect(shown.find(({file}) => file === 'README.md')?.names).toEqual(['upload.svg']);
+    expect(shown.find(({file}) => file === 'README.md')?.names).toEqual([
+      'upload.svg',
+      'profile.png',
+      'gallery.png',
+    ]);
   });
 });
