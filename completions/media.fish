@@ -139,7 +139,7 @@ complete -c media -n '__media_is "upload"' -l copy -d 'copy the URL to the termi
 complete -c media -n '__media_is "upload"' -l open -d 'open the URL in the browser'
 complete -c media -n '__media_is "upload"' -l qr -d 'show the URL as a QR code'
 complete -c media -n '__media_is "upload"' -l dry-run -d 'check everything without sending anything'
-complete -c media -n '__media_is "upload"' -s c -l concurrency -x -d 'files to upload at the same time'
+complete -c media -n '__media_is "upload"' -s c -l concurrency -x -d 'files to upload at the same time; auto: as many as make it faster'
 complete -c media -n '__media_is "upload"' -l retries -x -d 'how often to retry a file'
 complete -c media -n '__media_is "upload"' -l retry-max-wait -x -d 'the longest Retry-After or outage to wait for'
 complete -c media -n '__media_is "upload"' -l limit-rate -x -d 'bytes per second for all files together, such as 500K or 2M'

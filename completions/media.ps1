@@ -63,8 +63,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--open'; Takes = ''; Tip = 'open the URL in the browser' }
                 @{ Name = '--qr'; Takes = ''; Tip = 'show the URL as a QR code' }
                 @{ Name = '--dry-run'; Takes = ''; Tip = 'check everything without sending anything' }
-                @{ Name = '-c'; Takes = 'none'; Tip = 'files to upload at the same time' }
-                @{ Name = '--concurrency'; Takes = 'none'; Tip = 'files to upload at the same time' }
+                @{ Name = '-c'; Takes = 'none'; Tip = 'files to upload at the same time; auto: as many as make it faster' }
+                @{ Name = '--concurrency'; Takes = 'none'; Tip = 'files to upload at the same time; auto: as many as make it faster' }
                 @{ Name = '--retries'; Takes = 'none'; Tip = 'how often to retry a file' }
                 @{ Name = '--retry-max-wait'; Takes = 'none'; Tip = 'the longest Retry-After or outage to wait for' }
                 @{ Name = '--limit-rate'; Takes = 'none'; Tip = 'bytes per second for all files together, such as 500K or 2M' }

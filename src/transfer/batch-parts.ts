@@ -1,11 +1,14 @@
 import type {RateLimit} from './attempt/rate-limit.ts';
 import type {RetryBudget} from './attempt/retry.ts';
+import type {Concurrency} from './concurrency/concurrency.ts';
 import type {Duplicates} from './duplicates.ts';
 import type {Halt} from './halt.ts';
 import type {Outage} from './waiting/outage.ts';
 
 /** State that the files of a batch share. */
 export interface BatchParts {
+  /** How many files are uploaded at a time. */
+  concurrency: Concurrency;
   /** Limits the retries of the whole batch, so that an outage causes a bounded number of requests. */
   budget: RetryBudget;
   /** Keeps files from being sent while the service is away or asks to wait. */

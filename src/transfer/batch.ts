@@ -5,6 +5,8 @@ import type {Source} from '../sources/open/source.ts';
 import {RateLimit} from './attempt/rate-limit.ts';
 import {RetryBudget} from './attempt/retry.ts';
 import type {BatchParts} from './batch-parts.ts';
+import type {Concurrency} from './concurrency/concurrency.ts';
+import {concurrencyOf} from './concurrency/concurrency-option.ts';
 import {Duplicates} from './duplicates.ts';
 import {FileTransfer} from './file-transfer.ts';
 import {Halt} from './halt.ts';
@@ -32,7 +34,7 @@ export function uploadBatch(
   const batch = new Batch(options);
   const outcomes = mapConcurrently(
     sources,
-    options.concurrency,
+    batch.concurrency,
     source => batch.transfer(source),
     () => batch.isInterrupted,
   );
@@ -52,17 +54,23 @@ class Batch {
     const gate = new Gate(clock);
     const patience = {clock, gate, maxWaitMs: options.retryMaxWaitMs ?? defaultRetryMaxWaitMs};
     this.#options = {...options, uploader: this.#untilHalted(heedingRetryAfter(options.uploader, patience))};
-    const outage = outageOf(options, patience, error => this.#parts.halt.because(error));
+    const concurrency = concurrencyOf(options.concurrency, clock);
+    const outage = outageOf({...options, concurrency}, patience, error => this.#parts.halt.because(error));
     const onStop = () => outage.abandon(stop.reason);
     stop.addEventListener('abort', onStop, {once: true});
     if (stop.aborted) onStop();
     this.#parts = {
+      concurrency,
       budget: new RetryBudget(),
       outage,
       halt: new Halt(failFast, () => outage.abandon()),
       rateLimit: limitRate === undefined ? undefined : new RateLimit(limitRate, clock),
       duplicates: dryRun ? new Duplicates(stop) : undefined,
     };
+  }
+
+  get concurrency(): Concurrency {
+    return this.#parts.concurrency;
   }
 
   get isInterrupted(): boolean {
@@ -121,7 +129,14 @@ class Batch {
 
 /** Detects outages; undefined for a single file, which relies on its retries. */
 function outageOf(
-  {random, host, concurrency, uploader, observer, several}: TransferOptions,
+  {
+    random,
+    host,
+    concurrency,
+    uploader,
+    observer,
+    several,
+  }: Omit<TransferOptions, 'concurrency'> & Pick<BatchParts, 'concurrency'>,
   patience: RetryAfterOptions,
   onEnd: (error: MediaError) => void,
 ): Outage {

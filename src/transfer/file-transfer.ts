@@ -5,7 +5,7 @@ import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
 import {explain, unknownSince, unrecorded, unsent} from './attempt/explain.ts';
-import {decide, type KeyHistory, type Reach, signOf} from './attempt/retry.ts';
+import {decide, isSetback, type KeyHistory, type Reach, signOf} from './attempt/retry.ts';
 import type {BatchParts} from './batch-parts.ts';
 import {endOfKnown} from './known.ts';
 import {isLeftOut} from './left-out.ts';
@@ -150,19 +150,23 @@ export class FileTransfer {
     this.#wasReleased = entry?.wasReleased ?? false;
     if (entry?.inDoubt) this.#unknown = unknownSince(this.#source.name);
     const idempotencyKey = entry?.idempotencyKey ?? this.#options.uuid();
-    const {outage} = this.#parts;
+    const {outage, concurrency} = this.#parts;
+    let isStored = false;
     outage.begin(this.#position);
+    concurrency.began(source.size);
     try {
       for (;;) {
         const end = await outage.pass(this.#position);
         if (end !== undefined) return this.#failed(end);
         const result = await this.#attempt(source, contentType, idempotencyKey);
+        isStored = result.kind === 'stored';
         const ending =
           result.kind === 'stored' ? this.#stored(result.received) : await this.#afterFailure(result);
         if (ending !== undefined) return ending;
       }
     } finally {
       outage.finish(this.#position);
+      concurrency.ended(source.size, isStored);
     }
   }
 
@@ -218,6 +222,7 @@ export class FileTransfer {
     if (phase === 'released') this.#wasReleased = true;
     const error = explain(phase, failure, decision, this.#options.host);
     const isFree = this.#parts.outage.ended(this.#position, signOf(failure, decision), error.message);
+    if (isSetback(failure)) this.#parts.concurrency.setback();
     if (decision.action === 'unknown') {
       this.#unknown ??= error;
       if (phase !== 'released') await this.#entry?.doubt();

@@ -3,6 +3,7 @@ import type {Clock, StopSignal} from '../host.ts';
 import type {JournalMemory, RunJournal} from '../journal/journal.ts';
 import type {Uploader} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
+import type {ConcurrencyOption} from './concurrency/concurrency-option.ts';
 
 /** Receives what happens between outcomes; `position` is the position of the input among all inputs. */
 export interface TransferObserver {
@@ -33,7 +34,7 @@ export interface TransferOptions {
   /** What decides the content type, as the journal records it: a rule, or the type that was given for all files. */
   typeRule: string;
   /** How many files are uploaded at a time. */
-  concurrency: number;
+  concurrency: ConcurrencyOption;
   /** Attempts after the first. */
   retries: number;
   /** Whether there may be more than one file. If so, the batch waits while the service is unavailable. */

@@ -1,24 +1,27 @@
+import type {Concurrency} from './concurrency/concurrency.ts';
+
 /** A result that no longer needs a worker. */
 export interface Later<Result> {
   result: Promise<Result>;
 }
 
 /**
- * Works on the items of a stream, up to `concurrency` at a time, and yields results as they come. An item is read only when
+ * Works on the items of a stream, up to `limit` at a time, and yields results as they come. An item is read only when
  * a worker is free and fewer results than workers wait to be taken, so that memory stays bounded. Once `isOver`, the next item
  * is dropped and no more are read. After a failure of an item or of the stream, rejects with it once all work has ended.
  */
 export async function* mapConcurrently<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
-  concurrency: number,
+  concurrency: Pick<Concurrency, 'limit' | 'most' | 'onRise'>,
   work: (item: Item) => Promise<Later<Result>>,
   isOver: () => boolean = () => false,
 ): AsyncGenerator<Result> {
   const results: Later<Result>[] = [];
   const failures: unknown[] = [];
-  const waitingForRoom: (() => void)[] = [];
+  const waiting: (() => void)[] = [];
   let onProgress = () => {};
-  let working = concurrency;
+  let active = 0;
+  let working = concurrency.most;
   let hasEnded = false;
 
   // All workers read from this generator, which handles their requests in order and reads nothing more after the end.
@@ -29,22 +32,36 @@ export async function* mapConcurrently<Item, Result>(
       if (hasEnded) return;
     }
   })();
+  const wakeAll = () => {
+    for (const goOn of waiting.splice(0)) goOn();
+  };
   const fail = (error: unknown) => {
     failures.push(error);
     hasEnded = true;
+    wakeAll();
   };
+  const worked = async () => {
+    while (Math.max(active, results.length) >= concurrency.limit && !hasEnded)
+      await new Promise<void>(resolve => waiting.push(resolve));
+    active += 1;
+    try {
+      const next = await taken.next();
+      return next.done ? undefined : await work(next.value);
+    } finally {
+      active -= 1;
+      waiting.shift()?.();
+    }
+  };
+  concurrency.onRise = wakeAll;
   const workOnItems = async () => {
-    for (let next = await taken.next(); !next.done; next = await taken.next()) {
-      const later = await work(next.value);
+    for (let later = await worked(); later !== undefined; later = await worked()) {
       // The result may reject before it is awaited.
       later.result.catch(() => {});
       results.push(later);
       onProgress();
-      while (results.length >= concurrency && !hasEnded)
-        await new Promise<void>(resolve => waitingForRoom.push(resolve));
     }
   };
-  const workers = Array.from({length: concurrency}, async () => {
+  const workers = Array.from({length: concurrency.most}, async () => {
     await workOnItems().catch(fail);
     working -= 1;
     onProgress();
@@ -53,7 +70,7 @@ export async function* mapConcurrently<Item, Result>(
   try {
     while (working > 0 || results.length > 0) {
       const first = results.shift();
-      waitingForRoom.shift()?.();
+      waiting.shift()?.();
       if (first === undefined) {
         await new Promise<void>(resolve => {
           onProgress = resolve;
@@ -65,7 +82,7 @@ export async function* mapConcurrently<Item, Result>(
     }
   } finally {
     hasEnded = true;
-    for (const goOn of waitingForRoom) goOn();
+    wakeAll();
     await Promise.all(workers);
     await Promise.allSettled(results.map(({result}) => result));
     await taken.return();

@@ -1,6 +1,6 @@
 import {Command, Option} from 'commander';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
-import {collect, parseDuration, parseRate, wholeNumber} from '../../cli/values.ts';
+import {collect, parseConcurrency, parseDuration, parseRate, wholeNumber} from '../../cli/values.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {type FormatName, formatNames} from '../../output/results/formats.ts';
@@ -46,8 +46,8 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     .option('--dry-run', 'check everything without sending anything')
     .option(
       '-c, --concurrency <n>',
-      'files to upload at the same time',
-      wholeNumber(1, 1000),
+      'files to upload at the same time; auto: as many as make it faster',
+      parseConcurrency,
       uploadDefaults.concurrency,
     )
     .option('--retries <n>', 'how often to retry a file', wholeNumber(0, 100), uploadDefaults.retries)

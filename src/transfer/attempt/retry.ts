@@ -100,6 +100,14 @@ export function signOf(failure: Failure, decision: Decision): Sign {
   return decision.action === 'fail' || status === 429 || status === 503 ? 'refused' : 'neither';
 }
 
+/** Whether fewer files at a time might have prevented a failure. A pure function. */
+export function isSetback(failure: Failure): boolean {
+  if (failure.kind === 'refused') return failure.status === 429 || failure.status === 503;
+  if (failure.kind === 'error')
+    return isUnreachable(failure.error) || failure.error.code === 'too_many_open_files';
+  return ['connection', 'stall', 'answer-timeout'].includes(failure.kind);
+}
+
 /** Gateways return 503, even with Retry-After, while the service behind them may still store the upload. */
 function isOfService({message, serviceCode}: Refused): boolean {
   return message !== undefined && Number.isInteger(serviceCode);

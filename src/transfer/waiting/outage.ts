@@ -20,7 +20,7 @@ export interface OutageOptions {
   /** The service's host and port, for messages. */
   host: string;
   /** How many files are uploaded at a time. */
-  concurrency: number;
+  concurrency: {readonly limit: number};
   /** How long an outage may last, in milliseconds. */
   maxWaitMs: number;
   /** Checks without a file whether the service is available; resolves to the reason, as a sentence, if it is not. */
@@ -118,7 +118,7 @@ export class Outage {
   /** With a suspect, no more files are sent at a time than may become unknown before sending stops. */
   get #mayGo(): boolean {
     if (this.#isClosed) return false;
-    const most = Math.max(mostSuspects, this.#options.concurrency);
+    const most = Math.max(mostSuspects, this.#options.concurrency.limit);
     return this.#suspects.size === 0 || this.#suspects.size + this.#sending.size < most;
   }
 

@@ -17,7 +17,7 @@ function batch({concurrency = 8, maxWaitMs = 60_000, several = true} = {}) {
     return state.probe;
   };
   const outage = new Outage({
-    ...{clock, gate, host: 'media.example', concurrency, maxWaitMs, random: () => 0.5},
+    ...{clock, gate, host: 'media.example', concurrency: {limit: concurrency}, maxWaitMs, random: () => 0.5},
     probe: several ? probe : undefined,
     onChange: since => log.push(since === undefined ? 'back' : `away since ${since}`),
     onEnd: error => {

@@ -29,7 +29,8 @@ export interface UploadFlags {
   include?: string[];
   exclude?: string[];
   shard?: string;
-  concurrency: number;
+  /** A number, or as many as make it faster, up to `most`. */
+  concurrency: number | {most: number};
   retries: number;
   retryMaxWait: number;
   stallTimeout: number;

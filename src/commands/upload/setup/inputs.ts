@@ -142,7 +142,9 @@ export async function typeDecision(options: UploadFlags): Promise<DecideType> {
   const {decideSourceType, loadTypeKnowledge, parseContentType} = await import(
     '../../../sources/media-type/decide.ts'
   );
-  if (options.concurrency > fewAtATime) await loadTypeKnowledge();
+  const {concurrency} = options;
+  if ((typeof concurrency === 'number' ? concurrency : concurrency.most) > fewAtATime)
+    await loadTypeKnowledge();
   const contentType = options.contentType === undefined ? undefined : parseContentType(options.contentType);
   return (source, opened) => decideSourceType(source, opened, {types: options.types, contentType});
 }
