@@ -15,9 +15,22 @@ const [directory = 'dist'] = process.argv.slice(2);
 /** Packages that are not bundled, since they contain machine code. */
 const external = ['@napi-rs/keyring', 'sharp'];
 /** Packages that every command needs, or that are too small for a separate file. */
-const packagesWithin = ['commander'];
+const packagesWithin = [
+  'commander',
+  ...[
+    'micromark',
+    'micromark-extension-gfm',
+    'micromark-extension-frontmatter',
+    'parse5',
+    'css-tree',
+    'entities',
+  ],
+];
 /** Large modules that few runs need. Nothing in them may throw or catch a MediaError. */
-const modulesApart = {'src/embedded/service.ts': 'embedded'};
+const modulesApart = {
+  'src/embedded/service.ts': 'embedded',
+  'src/rewrite/scan/scan.ts': 'rewrite-scan',
+};
 
 /** The separate files, by name, with the modules that they are built from. */
 const apart = new Map();
@@ -110,6 +123,25 @@ const partsOfUndici = {
   },
 };
 
+/** micromark's table of named characters is the one that parse5 brings. */
+const sharedCharacters = {
+  name: 'shared characters',
+  setup({onResolve, onLoad}) {
+    const name = 'decode-named-character-reference';
+    onResolve({filter: new RegExp(`^${name}$`)}, () => ({path: name, namespace: 'characters'}));
+    onLoad({filter: /.*/, namespace: 'characters'}, () => ({
+      contents: `
+        import {decodeHTMLStrict} from 'entities/decode';
+        export function decodeNamedCharacterReference(name) {
+          const reference = '&' + name + ';';
+          const text = decodeHTMLStrict(reference);
+          return text === reference ? false : text;
+        }`,
+      resolveDir: root,
+    }));
+  },
+};
+
 /**
  * Modules of Node that take 4 to 16 ms to load, so each is loaded on first use: many commands do not use them. Calls of
  * node:fs/promises are made through node:fs, which is already loaded; only file handles need node:fs/promises itself.
@@ -156,7 +188,7 @@ const options = {
   minify: true,
   legalComments: 'none',
   external,
-  plugins: [keepApart, partsOfUndici, withoutUnneeded],
+  plugins: [keepApart, partsOfUndici, sharedCharacters, withoutUnneeded],
   metafile: true,
   logLevel: 'warning',
 };
@@ -228,12 +260,14 @@ async function prepareAnswers() {
   }
 }
 
-/** Name, version, licence and home page of every bundled package, with the text of its licence. */
+/** Name, version, licence and home page of every bundled package, with each text of a licence once. */
 function licenses(builds) {
   const packages = new Map();
-  for (const path of builds.flatMap(({metafile}) => Object.keys(metafile.inputs))) {
-    const [home] = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path) ?? [];
-    if (home === undefined) continue;
+  const homes = builds
+    .flatMap(({metafile}) => Object.keys(metafile.inputs))
+    .map(path => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0])
+    .filter(home => home !== undefined);
+  for (const home of new Set(homes)) {
     const {name, version, license, author, repository} = JSON.parse(
       readFileSync(join(root, home, 'package.json'), 'utf8'),
     );
@@ -241,10 +275,11 @@ function licenses(builds) {
     const holder = typeof author === 'string' ? author : (author?.name ?? '');
     const text = file === undefined ? holder : readFileSync(join(root, home, file), 'utf8').trim();
     const source = typeof repository === 'string' ? repository : repository?.url;
-    packages.set(`${name} ${version}`, `${name} ${version} (${license})\n${source}\n\n${text}\n`);
+    const same = packages.get(text) ?? [];
+    packages.set(text, [...same, `${name} ${version} (${license})\n${source}\n`]);
   }
-  return [...packages.keys()]
+  return [...packages]
+    .map(([text, names]) => `${[...new Set(names)].sort().join('')}\n${text}\n`)
     .sort()
-    .map(key => packages.get(key))
     .join(`\n${'-'.repeat(80)}\n\n`);
 }

@@ -6,12 +6,16 @@ _media_command() {
   commands='' options='' arguments=() rest=none
   case $1 in
     '')
-      commands='upload login logout whoami doctor journal graphql serve config completion help'
+      commands='upload rewrite login logout whoami doctor journal graphql serve config completion help'
       options='--profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http --version -h --help'
       ;;
     upload)
       options='-r --recursive --include --exclude --files-from --files-from0 --follow --all --name --allow-empty --types --content-type --format --json --ndjson --template --copy --open --qr --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --fail-fast --deadline --stall-timeout --answer-timeout --on-unknown --journal --once --no-once --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       rest=media
+      ;;
+    rewrite)
+      options='--write --out-dir --stdout --check --links --attribute --front-matter --root --static --allow-missing --ndjson --template -c --concurrency --journal --no-once --ci -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      rest=none
       ;;
     login)
       options='--key-stdin --no-verify --insecure-storage -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
@@ -99,7 +103,7 @@ _media_command() {
       ;;
     help)
       options='--profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
-      arguments=('words upload login logout whoami doctor journal graphql serve config completion help')
+      arguments=('words upload rewrite login logout whoami doctor journal graphql serve config completion help')
       ;;
   esac
 }
@@ -130,6 +134,15 @@ _media_option() {
     'upload --journal') kind=file ;;
     'upload --shard') kind='words auto' ;;
     'upload --ci') kind='words github auto' ;;
+    'rewrite --out-dir') kind=directory ;;
+    'rewrite --attribute') kind=none ;;
+    'rewrite --front-matter') kind=none ;;
+    'rewrite --root') kind=directory ;;
+    'rewrite --static') kind=directory ;;
+    'rewrite --template') kind=none ;;
+    'rewrite -c' | 'rewrite --concurrency') kind=none ;;
+    'rewrite --journal') kind=file ;;
+    'rewrite --ci') kind='words github auto' ;;
     'journal list --template') kind=none ;;
     'journal merge -o' | 'journal merge --output') kind=file ;;
     'journal resolve --uploaded') kind=none ;;

@@ -4,7 +4,7 @@
 function __media_subcommands
     switch $argv[1]
         case ''
-            printf '%s\n' upload login logout whoami doctor journal graphql serve config completion help
+            printf '%s\n' upload rewrite login logout whoami doctor journal graphql serve config completion help
         case 'journal'
             printf '%s\n' list check merge resolve forget unlock help
         case 'config'
@@ -18,6 +18,8 @@ function __media_takes_value
     switch $argv[1]
         case 'upload'
             contains -- $argv[2] --include --exclude --files-from --files-from0 --name --types --content-type --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --stall-timeout --answer-timeout --on-unknown --journal --shard --ci
+        case 'rewrite'
+            contains -- $argv[2] --out-dir --attribute --front-matter --root --static --template -c --concurrency --journal --ci
         case 'journal list'
             contains -- $argv[2] --template
         case 'journal merge'
@@ -108,6 +110,7 @@ complete -c media -l cacert -x -a '(__media_files)' -d 'trust the certificate au
 complete -c media -l allow-http -d 'allow http:// for services on other machines'
 
 complete -c media -n '__media_at "" 1' -a upload -d 'Upload images and videos and print their records.'
+complete -c media -n '__media_at "" 1' -a rewrite -d 'Upload the local images and videos of Markdown, HTML and CSS files, and put their URLs in place.'
 complete -c media -n '__media_at "" 1' -a login -d 'Check an API key with the service and store it.'
 complete -c media -n '__media_at "" 1' -a logout -d 'Delete the stored API key of a profile.'
 complete -c media -n '__media_at "" 1' -a whoami -d 'Show which profile, service and key are used, and whether the service accepts the key.'
@@ -155,6 +158,23 @@ complete -c media -n '__media_is "upload"' -l shard -x -a 'auto' -d 'upload only
 complete -c media -n '__media_is "upload"' -l ci -x -a 'github auto' -d 'write annotations, outputs and a summary; auto detects the system'
 complete -c media -n '__media_is "upload"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_from "upload" 1' -a '(__media_medias)'
+complete -c media -n '__media_is "rewrite"' -l write -d 'upload, and rewrite the documents in place'
+complete -c media -n '__media_is "rewrite"' -l out-dir -x -a '(__media_directorys)' -d 'upload, and write the documents to this directory'
+complete -c media -n '__media_is "rewrite"' -l stdout -d 'upload, and print the rewritten document'
+complete -c media -n '__media_is "rewrite"' -l check -d 'exit with status 1 if a document refers to local media'
+complete -c media -n '__media_is "rewrite"' -l links -d 'also links to images and videos, such as [clip](clip.mp4)'
+complete -c media -n '__media_is "rewrite"' -l attribute -x -d 'also this HTML attribute, such as data-src'
+complete -c media -n '__media_is "rewrite"' -l front-matter -x -d 'also the value of this key in the front matter'
+complete -c media -n '__media_is "rewrite"' -l root -x -a '(__media_directorys)' -d 'read no file outside this directory; /x.png is x.png in it (default: the git work tree)'
+complete -c media -n '__media_is "rewrite"' -l static -x -a '(__media_directorys)' -d 'look for /x.png in this directory first'
+complete -c media -n '__media_is "rewrite"' -l allow-missing -d 'leave what cannot be uploaded as it is'
+complete -c media -n '__media_is "rewrite"' -l ndjson -d 'print one JSON line per reference'
+complete -c media -n '__media_is "rewrite"' -l template -x -d 'print this text for each uploaded file, such as "{file}\\t{url}\\n"'
+complete -c media -n '__media_is "rewrite"' -s c -l concurrency -x -d 'files to upload at the same time'
+complete -c media -n '__media_is "rewrite"' -l journal -x -a '(__media_files)' -d 'record what was uploaded in this journal instead of this machine\'s own'
+complete -c media -n '__media_is "rewrite"' -l no-once -d 'upload again what this machine has already uploaded'
+complete -c media -n '__media_is "rewrite"' -l ci -x -a 'github auto' -d 'write annotations; auto detects the system'
+complete -c media -n '__media_is "rewrite"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "login"' -l key-stdin -d 'read the key from standard input'
 complete -c media -n '__media_is "login"' -l no-verify -d 'store the key without checking it'
 complete -c media -n '__media_is "login"' -l insecure-storage -d 'store the key in the settings file instead of the keychain'
@@ -232,4 +252,4 @@ complete -c media -n '__media_is "config path"' -s h -l help -d 'print help, wit
 complete -c media -n '__media_at "config help" 1' -a 'list get set unset profiles path help'
 complete -c media -n '__media_is "completion"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_at "completion" 1' -a 'bash zsh fish powershell'
-complete -c media -n '__media_at "help" 1' -a 'upload login logout whoami doctor journal graphql serve config completion help'
+complete -c media -n '__media_at "help" 1' -a 'upload rewrite login logout whoami doctor journal graphql serve config completion help'

@@ -20,6 +20,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
         '' = @{
             Commands = [ordered]@{
                 'upload' = 'Upload images and videos and print their records.'
+                'rewrite' = 'Upload the local images and videos of Markdown, HTML and CSS files, and put their URLs in place.'
                 'login' = 'Check an API key with the service and store it.'
                 'logout' = 'Delete the stored API key of a profile.'
                 'whoami' = 'Show which profile, service and key are used, and whether the service accepts the key.'
@@ -83,6 +84,33 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             )
             Arguments = @()
             Rest = 'media'
+        }
+        'rewrite' = @{
+            Commands = [ordered]@{
+            }
+            Options = @(
+                @{ Name = '--write'; Takes = ''; Tip = 'upload, and rewrite the documents in place' }
+                @{ Name = '--out-dir'; Takes = 'directory'; Tip = 'upload, and write the documents to this directory' }
+                @{ Name = '--stdout'; Takes = ''; Tip = 'upload, and print the rewritten document' }
+                @{ Name = '--check'; Takes = ''; Tip = 'exit with status 1 if a document refers to local media' }
+                @{ Name = '--links'; Takes = ''; Tip = 'also links to images and videos, such as [clip](clip.mp4)' }
+                @{ Name = '--attribute'; Takes = 'none'; Tip = 'also this HTML attribute, such as data-src' }
+                @{ Name = '--front-matter'; Takes = 'none'; Tip = 'also the value of this key in the front matter' }
+                @{ Name = '--root'; Takes = 'directory'; Tip = 'read no file outside this directory; /x.png is x.png in it (default: the git work tree)' }
+                @{ Name = '--static'; Takes = 'directory'; Tip = 'look for /x.png in this directory first' }
+                @{ Name = '--allow-missing'; Takes = ''; Tip = 'leave what cannot be uploaded as it is' }
+                @{ Name = '--ndjson'; Takes = ''; Tip = 'print one JSON line per reference' }
+                @{ Name = '--template'; Takes = 'none'; Tip = 'print this text for each uploaded file, such as "{file}\t{url}\n"' }
+                @{ Name = '-c'; Takes = 'none'; Tip = 'files to upload at the same time' }
+                @{ Name = '--concurrency'; Takes = 'none'; Tip = 'files to upload at the same time' }
+                @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded in this journal instead of this machine''s own' }
+                @{ Name = '--no-once'; Takes = ''; Tip = 'upload again what this machine has already uploaded' }
+                @{ Name = '--ci'; Takes = 'words github auto'; Tip = 'write annotations; auto detects the system' }
+                @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
+                @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
+            )
+            Arguments = @()
+            Rest = 'none'
         }
         'login' = @{
             Commands = [ordered]@{
@@ -364,7 +392,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
 
             )
-            Arguments = @('words upload login logout whoami doctor journal graphql serve config completion help')
+            Arguments = @('words upload rewrite login logout whoami doctor journal graphql serve config completion help')
             Rest = 'none'
         }
     }

@@ -9,6 +9,7 @@ import {doctorCommand} from './doctor/command.ts';
 import {graphqlCommand} from './graphql.ts';
 import {helpCommand} from './help.ts';
 import {journalCommand} from './journal/command.ts';
+import {rewriteCommand} from './rewrite/command.ts';
 import {asRoot, type Written} from './root-command.ts';
 import {serveCommand} from './serve/command.ts';
 import {uploadCommand} from './upload/command.ts';
@@ -17,6 +18,7 @@ export type {Written} from './root-command.ts';
 
 const commands: Record<string, (cli: Cli) => Command> = {
   upload: uploadCommand,
+  rewrite: rewriteCommand,
   login: loginCommand,
   logout: logoutCommand,
   whoami: whoamiCommand,

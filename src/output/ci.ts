@@ -7,11 +7,18 @@ export function isGithub(env: Host['env']): boolean {
   return env['GITHUB_ACTIONS'] === 'true';
 }
 
+/** The place in a file that an annotation is shown at, counted from 1. */
+interface AnnotatedPlace {
+  line: number;
+  column: number;
+}
+
 /** An error annotation, escaped as actions/toolkit does (packages/core/src/command.ts). */
-export function errorAnnotation(error: MediaError, file?: string): string {
+export function errorAnnotation(error: MediaError, file?: string, place?: AnnotatedPlace): string {
   const properties = [
     ...(file === undefined ? [] : [`file=${escapeProperty(printable(file))}`]),
-    `title=${escapeProperty(`media upload: ${error.code}`)}`,
+    ...(place === undefined ? [] : [`line=${place.line},col=${place.column}`]),
+    `title=${escapeProperty(`media ${place === undefined ? 'upload' : 'rewrite'}: ${error.code}`)}`,
   ];
   const text = [error.message, error.hint ?? '']
     .filter(part => part !== '')

@@ -24,8 +24,8 @@ export class Stdout {
   }
 
   /** Resolves when the text has been passed to the system, or is no longer waited for; never rejects. */
-  write(text: string): Promise<void> {
-    if (this.#ended || text === '') return Promise.resolve();
+  write(text: string | Uint8Array): Promise<void> {
+    if (this.#ended || text.length === 0) return Promise.resolve();
     return new Promise(resolve => {
       const done = () => {
         this.#waiting.delete(done);

@@ -1,0 +1,65 @@
+import {Command, Option} from 'commander';
+import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {collect, wholeNumber} from '../../cli/values.ts';
+import {uploadDefaults} from '../upload/setup/flags.ts';
+import type {RewriteFlags} from './flags.ts';
+
+/** Declares `media rewrite`. */
+export function rewriteCommand(cli: Cli, run = runRewrite): Command {
+  return new Command('rewrite')
+    .description(
+      'Upload the local images and videos of Markdown, HTML and CSS files, and put their URLs in place.',
+    )
+    .argument('<input...>', 'documents, and directories of documents')
+    .optionsGroup('What to do (default: report what would be uploaded):')
+    .option('--write', 'upload, and rewrite the documents in place')
+    .option('--out-dir <directory>', 'upload, and write the documents to this directory')
+    .option('--stdout', 'upload, and print the rewritten document')
+    .option('--check', 'exit with status 1 if a document refers to local media')
+    .optionsGroup('References:')
+    .option('--links', 'also links to images and videos, such as [clip](clip.mp4)')
+    .option('--attribute <name>', 'also this HTML attribute, such as data-src', collect)
+    .option('--front-matter <key>', 'also the value of this key in the front matter', collect)
+    .option(
+      '--root <directory>',
+      'read no file outside this directory; /x.png is x.png in it (default: the git work tree)',
+    )
+    .option('--static <directory>', 'look for /x.png in this directory first', collect)
+    .option('--allow-missing', 'leave what cannot be uploaded as it is')
+    .optionsGroup('Output:')
+    .option('--ndjson', 'print one JSON line per reference')
+    .option('--template <text>', 'print this text for each uploaded file, such as "{file}\\t{url}\\n"')
+    .optionsGroup('Transfer:')
+    .option(
+      '-c, --concurrency <n>',
+      'files to upload at the same time',
+      wholeNumber(1, 1000),
+      uploadDefaults.concurrency,
+    )
+    .optionsGroup('Memory:')
+    .option('--journal <file>', "record what was uploaded in this journal instead of this machine's own")
+    .option('--no-once', 'upload again what this machine has already uploaded')
+    .optionsGroup('CI:')
+    .addOption(
+      new Option('--ci <system>', 'write annotations; auto detects the system').choices(['github', 'auto']),
+    )
+    .addHelpText(
+      'after',
+      examples([
+        'media rewrite README.md',
+        'media rewrite --write README.md docs',
+        'media rewrite --out-dir public content --root static',
+        'media rewrite --stdout post.md > published.md',
+        'media rewrite --check --ci github docs',
+      ]),
+    )
+    .action(async (inputs: string[], options: Omit<RewriteFlags, 'inputs'>, command: Command) => {
+      cli.status = await run({...options, inputs}, invocationOf(cli, command));
+    });
+}
+
+/** Rewrites the documents, and returns the exit status. */
+export async function runRewrite(options: RewriteFlags, invocation: Invocation): Promise<ExitStatus> {
+  const {RewriteRun} = await import('./run.ts');
+  return new RewriteRun(options, invocation).execute();
+}

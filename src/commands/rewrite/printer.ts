@@ -1,0 +1,163 @@
+import type {Invocation} from '../../cli/invocation.ts';
+import {MediaError} from '../../errors.ts';
+import {typedPath} from '../../lib/files/typed-path.ts';
+import {shellQuoted} from '../../lib/shell.ts';
+import {errorAnnotation} from '../../output/ci.ts';
+import {printable, printableJson} from '../../output/escape.ts';
+import {errorFields} from '../../output/report.ts';
+import type {Template} from '../../output/results/template.ts';
+import type {DocumentPlan, FoundReference, RewritePlan} from '../../rewrite/plan.ts';
+import type {Outcome} from '../../transfer/outcome.ts';
+import type {RewriteFlags} from './flags.ts';
+
+/** How many annotations GitHub shows for a step. */
+const mostAnnotations = 10;
+
+/** Opens the printer of a run, whose template is parsed before anything else happens. */
+export async function openPrinter(
+  {ndjson = false, template, write, outDir, stdout}: RewriteFlags,
+  invocation: Invocation,
+  isGithub: boolean,
+): Promise<ReferencePrinter> {
+  const listsReferences = ndjson || (template === undefined && !write && !stdout && outDir === undefined);
+  if (template === undefined) return new ReferencePrinter(invocation, {ndjson, isGithub, listsReferences});
+  const {parseTemplate} = await import('../../output/results/template.ts');
+  return new ReferencePrinter(invocation, {
+    ...{ndjson, isGithub, listsReferences: false},
+    template: parseTemplate(template),
+  });
+}
+
+interface PrinterOptions {
+  ndjson: boolean;
+  template?: Template;
+  isGithub: boolean;
+  /** Whether each reference is printed, rather than each document that was written. */
+  listsReferences: boolean;
+}
+
+/** Prints what a run found and did. */
+export class ReferencePrinter {
+  readonly #invocation: Invocation;
+  readonly #options: PrinterOptions;
+  #annotations = 0;
+
+  constructor(invocation: Invocation, options: PrinterOptions) {
+    this.#invocation = invocation;
+    this.#options = options;
+  }
+
+  /** Prints every local reference; the exit status is 1 if there is one. */
+  async localReferences(plan: RewritePlan): Promise<number> {
+    let count = 0;
+    for (const [document, reference] of referencesOf(plan)) {
+      count += 1;
+      const error = new MediaError('local_reference', `${reference.source} is a local file.`, {
+        hint: `To upload it, run: media rewrite --write ${shellQuoted(document.document.name)}`,
+      });
+      await this.#line(document, reference, {status: 'local'});
+      this.#annotate(error, document, reference);
+    }
+    const {report} = this.#invocation;
+    const documents = counted(plan.documents.length, 'document');
+    report.note(`${counted(count, 'local reference')} in ${documents}.`);
+    return count === 0 ? 0 : 1;
+  }
+
+  /** Reports every reference that cannot be uploaded, and returns their number. */
+  async problems(plan: RewritePlan): Promise<number> {
+    const {report} = this.#invocation;
+    let count = 0;
+    for (const [document, reference] of referencesOf(plan)) {
+      const {problem} = reference;
+      if (problem === undefined) continue;
+      count += 1;
+      const sentence = `${placeOf(document, reference)}: ${problem.message}`;
+      report.failure(problem.reworded({message: sentence}));
+      this.#annotate(problem, document, reference);
+      if (this.#options.ndjson) await this.#line(document, reference, {status: 'failed', error: problem});
+    }
+    return count;
+  }
+
+  /** Prints the references with what became of their files. */
+  async references(
+    plan: RewritePlan,
+    outcomeOf: (file: string) => Outcome | undefined,
+    urlOf: (file: string) => string | undefined,
+  ): Promise<void> {
+    if (!this.#options.listsReferences) return;
+    for (const [document, reference] of referencesOf(plan)) {
+      const outcome = reference.file === undefined ? undefined : outcomeOf(reference.file);
+      if (reference.file === undefined || outcome === undefined) continue;
+      const error = 'error' in outcome ? outcome.error : undefined;
+      await this.#line(document, reference, {status: outcome.status, error, url: urlOf(reference.file)});
+    }
+  }
+
+  /** Prints the template for each file. */
+  async files(outcomes: readonly Outcome[]): Promise<void> {
+    const {template} = this.#options;
+    if (template === undefined) return;
+    const {renderTemplate} = await import('../../output/results/template.ts');
+    const cwd = this.#invocation.host.cwd();
+    for (const outcome of outcomes) {
+      if ('error' in outcome) continue;
+      const {name, status, contentType, size} = outcome;
+      const received = 'received' in outcome ? outcome.received : undefined;
+      const values = {file: name, path: typedPath(cwd, name), status, contentType, size, received};
+      await this.#invocation.stdout.write(renderTemplate(template, values));
+    }
+  }
+
+  /** Prints a document that was written. */
+  async written({document}: DocumentPlan, count: number): Promise<void> {
+    const {ndjson, template} = this.#options;
+    if (ndjson || template !== undefined) return;
+    await this.#invocation.stdout.write(`${printable(document.name)}: ${counted(count, 'URL')}\n`);
+  }
+
+  /** Notes how many references and files there were. */
+  summary({documents}: RewritePlan, outcomes: ReadonlyMap<string, Outcome>): void {
+    const references = documents.reduce((sum, {references: found}) => sum + found.length, 0);
+    const counts = new Map<string, number>();
+    for (const {status} of outcomes.values()) counts.set(status, (counts.get(status) ?? 0) + 1);
+    const files =
+      [...counts].map(([status, count]) => `${count} ${status}`).join(', ') || 'nothing to upload';
+    const where = `${counted(references, 'local reference')} in ${counted(documents.length, 'document')}`;
+    this.#invocation.report.note(`${where}; files: ${files}.`);
+  }
+
+  async #line(
+    document: DocumentPlan,
+    reference: FoundReference,
+    {status, error, url}: {status: string; error?: MediaError | undefined; url?: string | undefined},
+  ): Promise<void> {
+    const {stdout} = this.#invocation;
+    const {line, column, source, file: path} = reference;
+    if (!this.#options.ndjson)
+      return stdout.write(`${placeOf(document, reference)}  ${printable(source)}  ${status}\n`);
+    const fields = {file: document.document.name, line, column, source, path, url, status};
+    const all = {...fields, ...(error !== undefined && {error: errorFields(error)})};
+    await stdout.write(printableJson(`${JSON.stringify(all)}\n`));
+  }
+
+  #annotate(error: MediaError, {document}: DocumentPlan, {line, column}: FoundReference): void {
+    const {isGithub} = this.#options;
+    if (!isGithub || this.#annotations === mostAnnotations) return;
+    this.#annotations += 1;
+    this.#invocation.host.stderr.write(`${errorAnnotation(error, document.name, {line, column})}\n`);
+  }
+}
+
+function* referencesOf({documents}: RewritePlan): Generator<[DocumentPlan, FoundReference]> {
+  for (const document of documents) for (const reference of document.references) yield [document, reference];
+}
+
+function placeOf({document}: DocumentPlan, {line, column}: FoundReference): string {
+  return `${printable(document.name)}:${line}:${column}`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}

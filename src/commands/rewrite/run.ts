@@ -1,0 +1,157 @@
+import {resolve} from 'node:path';
+import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
+import {exitStatusOf, MediaError} from '../../errors.ts';
+import {typedPath} from '../../lib/files/typed-path.ts';
+import {isGithub} from '../../output/ci.ts';
+import {asMediaError} from '../../output/report.ts';
+import {type DocumentFile, findDocuments} from '../../rewrite/documents.ts';
+import {type DocumentPlan, planRewrite, type RewritePlan} from '../../rewrite/plan.ts';
+import {safeUrl} from '../../rewrite/replacement.ts';
+import {rewriteDocument, writeInPlace, writeToMirror} from '../../rewrite/write-plan.ts';
+import {publicUrl} from '../../service/record.ts';
+import type {Outcome} from '../../transfer/outcome.ts';
+import {uploadFiles} from '../upload/upload-files.ts';
+import type {RewriteFlags} from './flags.ts';
+import {modeOf, type RewriteMode} from './mode.ts';
+import {openPrinter, type ReferencePrinter} from './printer.ts';
+
+/** One run of `media rewrite`: finds the references, checks all, uploads, and writes the documents. */
+export class RewriteRun {
+  readonly #options: RewriteFlags;
+  readonly #invocation: Invocation;
+  readonly #mode: RewriteMode;
+  /** What became of each file, by its name. */
+  readonly #outcomes = new Map<string, Outcome>();
+
+  constructor(options: RewriteFlags, invocation: Invocation) {
+    this.#options = options;
+    this.#invocation = invocation;
+    this.#mode = modeOf(options);
+  }
+
+  async execute(): Promise<ExitStatus> {
+    const printer = await openPrinter(this.#options, this.#invocation, this.#isGithub);
+    const plan = await this.#plan();
+    if (this.#mode === 'check') return printer.localReferences(plan);
+    const problems = await printer.problems(plan);
+    if (problems > 0 && !this.#options.allowMissing) return 1;
+    if (this.#mode === 'report') return this.#report(plan, printer);
+    const uploaded = await this.#upload(plan, false);
+    const written = await this.#write(plan, printer);
+    await printer.references(
+      plan,
+      file => this.#outcomeOf(file, plan),
+      file => this.#urlOf(file, plan),
+    );
+    await printer.files(plan.files.flatMap(file => this.#outcomes.get(file) ?? []));
+    printer.summary(plan, this.#outcomes);
+    // A document that could not be written makes a success a failure.
+    return uploaded === 0 ? written : uploaded;
+  }
+
+  get #isGithub(): boolean {
+    const {ci} = this.#options;
+    return ci === 'github' || (ci === 'auto' && isGithub(this.#invocation.host.env));
+  }
+
+  async #plan(): Promise<RewritePlan> {
+    const {root, links = false, attribute = [], frontMatter = [], inputs, once} = this.#options;
+    const cwd = this.#invocation.host.cwd();
+    const publicDirectories = (this.#options.static ?? []).map(directory => typedPath(cwd, directory));
+    const documents: DocumentFile[] = [];
+    for await (const document of findDocuments(inputs, cwd)) documents.push(document);
+    this.#refusePlaces(documents);
+    return planRewrite(documents, {
+      cwd,
+      places: {root: root === undefined ? undefined : typedPath(cwd, root), publicDirectories},
+      scan: {links, frontMatter, attributes: attribute.map(name => name.toLowerCase())},
+      comparesContent: once === false,
+    });
+  }
+
+  /** Throws a usage error if two documents would be written to one place, or if there is no single document to print. */
+  #refusePlaces(documents: readonly DocumentFile[]): void {
+    const {outDir, stdout} = this.#options;
+    if (stdout && documents.length !== 1)
+      throw new MediaError('usage', `--stdout prints one document, but ${documents.length} were given.`, {
+        hint: 'Use --out-dir for several.',
+      });
+    if (outDir === undefined) return;
+    const directory = typedPath(this.#invocation.host.cwd(), outDir);
+    const places = new Map<string, string>();
+    for (const {place, name, path} of documents) {
+      const other = places.get(place);
+      if (other !== undefined)
+        throw new MediaError('usage', `${other} and ${name} would both be written to ${outDir}/${place}.`, {
+          hint: 'Name the directory that contains both.',
+        });
+      if (resolve(directory, place) === resolve(path))
+        throw new MediaError('usage', `--out-dir would overwrite ${name}.`, {hint: 'Use --write for that.'});
+      places.set(place, name);
+    }
+  }
+
+  async #report(plan: RewritePlan, printer: ReferencePrinter): Promise<ExitStatus> {
+    const status = await this.#upload(plan, true);
+    await printer.references(
+      plan,
+      file => this.#outcomeOf(file, plan),
+      () => undefined,
+    );
+    await printer.files(plan.files.flatMap(file => this.#outcomes.get(file) ?? []));
+    printer.summary(plan, this.#outcomes);
+    return status;
+  }
+
+  async #upload({files}: RewritePlan, dryRun: boolean): Promise<ExitStatus> {
+    if (files.length === 0) return 0;
+    const {concurrency, journal, once} = this.#options;
+    const memory = journal === undefined ? {once: once !== false} : {journal};
+    return uploadFiles(files, {concurrency, dryRun, ...memory}, this.#invocation, outcome => {
+      this.#outcomes.set(outcome.name, outcome);
+    });
+  }
+
+  #outcomeOf(file: string, {sameAs}: RewritePlan): Outcome | undefined {
+    return this.#outcomes.get(sameAs.get(file) ?? file);
+  }
+
+  #urlOf(file: string, plan: RewritePlan): string | undefined {
+    const outcome = this.#outcomeOf(file, plan);
+    if (outcome === undefined || !('received' in outcome)) return undefined;
+    return safeUrl(publicUrl(outcome.received.record) ?? '');
+  }
+
+  /** Writes the documents; resolves to the exit status of what could not be written. */
+  async #write(plan: RewritePlan, printer: ReferencePrinter): Promise<number> {
+    let status = 0;
+    for (const document of plan.documents) {
+      try {
+        await this.#writeOne(document, plan, printer);
+      } catch (error) {
+        const failure = asMediaError(error);
+        this.#invocation.report.failure(failure);
+        status = exitStatusOf[failure.code];
+      }
+    }
+    for (const [name, outcome] of this.#outcomes) {
+      if (!('received' in outcome) || this.#urlOf(name, plan) !== undefined) continue;
+      const message = `${name} was uploaded, but its record has no web URL.`;
+      this.#invocation.report.failure(new MediaError('unexpected_answer', message));
+      status = 1;
+    }
+    return status;
+  }
+
+  async #writeOne(document: DocumentPlan, plan: RewritePlan, printer: ReferencePrinter): Promise<void> {
+    const {host, stdout} = this.#invocation;
+    const rewritten = await rewriteDocument(document, file => this.#urlOf(file, plan));
+    if (this.#mode === 'stdout') return stdout.write(rewritten.after);
+    const {outDir} = this.#options;
+    if (outDir !== undefined)
+      await writeToMirror(typedPath(host.cwd(), outDir), document, rewritten, host.uuid());
+    else if (rewritten.count === 0) return;
+    else await writeInPlace(document, rewritten, host.uuid());
+    await printer.written(document, rewritten.count);
+  }
+}

@@ -1,0 +1,95 @@
+import type {Dirent, Stats} from 'node:fs';
+import {readdir, stat} from 'node:fs/promises';
+import {basename, join} from 'node:path';
+import {MediaError} from '../errors.ts';
+import {typedPath} from '../lib/files/typed-path.ts';
+import {systemCode, systemReason} from '../lib/system-code.ts';
+import type {DocumentKind} from './scan/reference.ts';
+
+const kinds: Record<string, DocumentKind> = {
+  md: 'markdown',
+  markdown: 'markdown',
+  mdown: 'markdown',
+  mkd: 'markdown',
+  mdx: 'markdown',
+  html: 'html',
+  htm: 'html',
+  xhtml: 'html',
+  css: 'css',
+};
+
+/** A document to rewrite. */
+export interface DocumentFile {
+  /** As the user named it, or as it was found. */
+  name: string;
+  path: string;
+  /** Its place in a mirror of what was named. */
+  place: string;
+  kind: DocumentKind;
+}
+
+/** The kind of a document by its extension. */
+function kindOf(name: string): DocumentKind | undefined {
+  return kinds[/\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? ''];
+}
+
+/**
+ * The documents that files and directories stand for, in byte order; hidden names and node_modules in directories are
+ * left out. Rejects if one is missing, is no document, or if a directory has none.
+ */
+export async function* findDocuments(inputs: readonly string[], cwd: string): AsyncGenerator<DocumentFile> {
+  for (const input of inputs) {
+    const path = typedPath(cwd, input);
+    if ((await statsOf(input, path)).isDirectory()) {
+      let isEmpty = true;
+      for await (const document of walk(input, path, '')) {
+        isEmpty = false;
+        yield document;
+      }
+      if (isEmpty)
+        throw new MediaError('nothing_matched', `${input} contains no document.`, {
+          hint: `Documents are files with these extensions: ${Object.keys(kinds).join(', ')}.`,
+        });
+      continue;
+    }
+    const kind = kindOf(input);
+    if (kind === undefined)
+      throw new MediaError('usage', `${input} is not a Markdown, HTML or CSS file.`, {
+        hint: `Documents are files with these extensions: ${Object.keys(kinds).join(', ')}.`,
+      });
+    yield {name: input, path, place: basename(input), kind};
+  }
+}
+
+async function statsOf(name: string, path: string): Promise<Stats> {
+  try {
+    return await stat(path);
+  } catch (cause) {
+    if (systemCode(cause) === 'ENOENT')
+      throw new MediaError('file_missing', `${name} does not exist.`, {cause});
+    throw new MediaError('file_unreadable', `${name} could not be read: ${systemReason(cause)}.`, {cause});
+  }
+}
+
+async function* walk(name: string, path: string, place: string): AsyncGenerator<DocumentFile> {
+  const entries = await readdir(path, {withFileTypes: true}).catch(cause => {
+    throw new MediaError('file_unreadable', `${name} could not be read: ${systemReason(cause)}.`, {cause});
+  });
+  for (const entry of entries.sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))) {
+    if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
+    const [childName, childPath, childPlace] = [name, path, place].map(parent => join(parent, entry.name));
+    if (childName === undefined || childPath === undefined || childPlace === undefined) continue;
+    const kind = kindOf(entry.name);
+    if (entry.isDirectory()) yield* walk(childName, childPath, childPlace);
+    else if (kind !== undefined && (await isFile(entry, childPath)))
+      yield {name: childName, path: childPath, place: childPlace, kind};
+  }
+}
+
+async function isFile(entry: Dirent, path: string): Promise<boolean> {
+  if (!entry.isSymbolicLink()) return entry.isFile();
+  return stat(path).then(
+    stats => stats.isFile(),
+    () => false,
+  );
+}

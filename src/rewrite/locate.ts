@@ -1,0 +1,139 @@
+import {existsSync} from 'node:fs';
+import {readdir, realpath, stat} from 'node:fs/promises';
+import {dirname, isAbsolute, join, resolve, sep} from 'node:path';
+import {MediaError} from '../errors.ts';
+import type {Reference} from './scan/reference.ts';
+
+/** Where the files of documents may be. */
+export interface RewritePlaces {
+  /** The directory that nothing outside of is read; by default the git work tree of each document, or its directory. */
+  root: string | undefined;
+  /** Directories that `/photo.png` is looked for in before the root; their files may be read, too. */
+  publicDirectories: readonly string[];
+}
+
+/** Finds the files that references stand for. */
+export class Locator {
+  readonly #places: RewritePlaces;
+  readonly #roots = new Map<string, Promise<string>>();
+  #realPublic: Promise<string[]> | undefined;
+  readonly #names = new Map<string, Promise<Map<string, string[]>>>();
+
+  constructor(places: RewritePlaces) {
+    this.#places = places;
+  }
+
+  /** The real path of the file; `outside` if it is not below the root, and undefined if there is none. */
+  async locate(
+    {target, context}: Pick<Reference, 'target' | 'context'>,
+    document: string,
+  ): Promise<{path: string} | 'outside' | undefined> {
+    const root = await this.#rootOf(dirname(document));
+    const directories = [root, ...(await this.#publicDirectories())];
+    let isOutside = false;
+    for (const path of await this.#candidates(target, context, document, root)) {
+      const real = await realpath(path).catch(() => undefined);
+      if (real === undefined || !(await stat(real)).isFile()) continue;
+      if (directories.some(directory => isBelow(real, directory))) return {path: real};
+      isOutside = true;
+    }
+    return isOutside ? 'outside' : undefined;
+  }
+
+  async #candidates(
+    target: string,
+    context: Reference['context'],
+    document: string,
+    root: string,
+  ): Promise<string[]> {
+    const spellings = context === 'wiki' ? [target] : spellingsOf(target);
+    const paths = spellings.flatMap(spelling => this.#pathsOf(spelling, document, root));
+    if (context !== 'wiki') return paths;
+    const named = (await this.#namesBelow(root)).get(target.split('/').pop() ?? target) ?? [];
+    return [...paths, join(root, target), ...named.filter(path => path.endsWith(`${sep}${target}`))];
+  }
+
+  #pathsOf(spelling: string, document: string, root: string): string[] {
+    // Docusaurus writes @site/ for the directory of the site.
+    const fromRoot = spelling.startsWith('@site/') ? spelling.slice(5) : spelling;
+    if (!fromRoot.startsWith('/'))
+      return [isAbsolute(fromRoot) ? fromRoot : resolve(dirname(document), fromRoot)];
+    return [...this.#places.publicDirectories, root].map(directory => join(directory, fromRoot));
+  }
+
+  #publicDirectories(): Promise<string[]> {
+    this.#realPublic ??= Promise.all(
+      this.#places.publicDirectories.map(directory => realDirectory(directory)),
+    );
+    return this.#realPublic;
+  }
+
+  #rootOf(directory: string): Promise<string> {
+    const known = this.#roots.get(directory);
+    if (known !== undefined) return known;
+    const found = realDirectory(this.#places.root ?? workTreeOf(directory) ?? directory);
+    this.#roots.set(directory, found);
+    return found;
+  }
+
+  /** All files below a directory by their names, as Obsidian looks for them. */
+  #namesBelow(root: string): Promise<Map<string, string[]>> {
+    const known = this.#names.get(root);
+    if (known !== undefined) return known;
+    const found = namesBelow(root);
+    this.#names.set(root, found);
+    return found;
+  }
+}
+
+async function realDirectory(path: string): Promise<string> {
+  return realpath(path).catch(cause => {
+    throw new MediaError('file_missing', `The directory ${path} does not exist.`, {cause});
+  });
+}
+
+function isBelow(path: string, root: string): boolean {
+  return path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
+}
+
+/**
+ * The paths that a URL without scheme and host may stand for: without query and fragment and percent-decoded, else as
+ * it is written, and with backslashes as separators, as authors on Windows write them.
+ */
+export function spellingsOf(target: string): string[] {
+  const path = target.replace(/[?#].*$/s, '');
+  const decoded = percentDecoded(path);
+  const plain = [decoded, path].filter(each => each !== undefined && each !== '') as string[];
+  return [...new Set([...plain, ...plain.map(each => each.replaceAll('\\', '/'))])];
+}
+
+function percentDecoded(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function workTreeOf(directory: string): string | undefined {
+  for (let at = directory; ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return at;
+    if (dirname(at) === at) return undefined;
+  }
+}
+
+async function namesBelow(root: string): Promise<Map<string, string[]>> {
+  const names = new Map<string, string[]>();
+  const visit = async (directory: string): Promise<void> => {
+    for (const entry of await readdir(directory, {withFileTypes: true}).catch(() => [])) {
+      if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
+      const path = join(directory, entry.name);
+      if (entry.isDirectory()) await visit(path);
+      else names.set(entry.name, [...(names.get(entry.name) ?? []), path]);
+    }
+  };
+  await visit(root);
+  // The shortest path is what Obsidian prefers.
+  for (const paths of names.values()) paths.sort((a, b) => a.split(sep).length - b.split(sep).length);
+  return names;
+}

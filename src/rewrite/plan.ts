@@ -1,0 +1,162 @@
+import {hash} from 'node:crypto';
+import {readFile} from 'node:fs/promises';
+import {relative} from 'node:path';
+import {MediaError} from '../errors.ts';
+import {contentHash} from '../lib/files/content-hash.ts';
+import {systemReason} from '../lib/system-code.ts';
+import {decideSourceType, isNamedMedia} from '../sources/media-type/decide.ts';
+import {filesIn} from '../sources/open/file.ts';
+import {type DocumentEncoding, decodeDocument, LineIndex} from './document-text.ts';
+import type {DocumentFile} from './documents.ts';
+import {Locator, type RewritePlaces} from './locate.ts';
+import type {Reference, ScanOptions} from './scan/reference.ts';
+
+/** A local reference in a document. */
+export interface FoundReference extends Reference {
+  line: number;
+  column: number;
+  /** The file that it stands for, as shown in messages; undefined if it cannot be uploaded. */
+  file?: string;
+  /** Why it cannot be uploaded. */
+  problem?: MediaError;
+}
+
+/** A document, and what it refers to. */
+export interface DocumentPlan {
+  document: DocumentFile;
+  encoding: DocumentEncoding;
+  /** The SHA-256 of its bytes when it was read. */
+  sha256: string;
+  references: FoundReference[];
+}
+
+/** What a run is going to upload, and where the URLs go. */
+export interface RewritePlan {
+  documents: DocumentPlan[];
+  /** The files to upload, each once. */
+  files: string[];
+  /** For files with the content of another one, the name of that one. */
+  sameAs: ReadonlyMap<string, string>;
+}
+
+export interface PlanOptions {
+  places: RewritePlaces;
+  scan: ScanOptions;
+  cwd: string;
+  /** Whether to look for files with equal content; otherwise a journal does. */
+  comparesContent: boolean;
+}
+
+/** Reads the documents, finds what they refer to, and checks each file; nothing is sent or written. */
+export async function planRewrite(
+  documents: AsyncIterable<DocumentFile> | Iterable<DocumentFile>,
+  options: PlanOptions,
+): Promise<RewritePlan> {
+  const planner = new Planner(options);
+  const plans: DocumentPlan[] = [];
+  for await (const document of documents) plans.push(await planner.read(document));
+  const sameAs = options.comparesContent ? await planner.equalFiles() : new Map<string, string>();
+  return {documents: plans, files: planner.files.filter(file => !sameAs.has(file)), sameAs};
+}
+
+class Planner {
+  readonly #options: PlanOptions;
+  readonly #locator: Locator;
+  readonly #source: ReturnType<typeof filesIn>;
+  /** By real path: the size of the file, or why it cannot be uploaded. */
+  readonly #checked = new Map<string, {name: string; size: number; problem?: MediaError}>();
+
+  constructor(options: PlanOptions) {
+    this.#options = options;
+    this.#locator = new Locator(options.places);
+    this.#source = filesIn(options.cwd);
+  }
+
+  get files(): string[] {
+    return [...this.#checked.values()].filter(({problem}) => problem === undefined).map(({name}) => name);
+  }
+
+  async read(document: DocumentFile): Promise<DocumentPlan> {
+    const {scanDocument} = await import('./scan/scan.ts');
+    const bytes = await readDocument(document);
+    const {text, encoding} = decodeDocument(bytes);
+    const lines = new LineIndex(text);
+    const references: FoundReference[] = [];
+    for (const reference of scanDocument(document.kind, text, this.#options.scan)) {
+      if (reference.onlyMedia && !(await isNamedMedia(withoutQuery(reference.target)))) continue;
+      references.push(await this.#place({...reference, ...lines.at(reference.start)}, document));
+    }
+    return {document, encoding, sha256: hash('sha256', bytes, 'hex'), references};
+  }
+
+  async #place(reference: FoundReference, document: DocumentFile): Promise<FoundReference> {
+    const place = await this.#locator.locate(reference, document.path);
+    if (place === undefined)
+      return {...reference, problem: new MediaError('file_missing', `${reference.source} does not exist.`)};
+    if (place === 'outside') {
+      const problem = new MediaError('outside_root', `${reference.source} is outside the root directory.`, {
+        hint: 'Set the directory that files may be read from with --root.',
+      });
+      return {...reference, problem};
+    }
+    const {name, problem} = await this.#check(place.path);
+    return problem === undefined ? {...reference, file: name} : {...reference, problem};
+  }
+
+  async #check(path: string): Promise<{name: string; problem?: MediaError}> {
+    const known = this.#checked.get(path);
+    if (known !== undefined) return known;
+    const below = relative(this.#options.cwd, path);
+    const name = below.startsWith('..') || this.#options.cwd === '.' ? path : below;
+    const checked = await this.#open(name);
+    this.#checked.set(path, checked);
+    return checked;
+  }
+
+  async #open(name: string): Promise<{name: string; size: number; problem?: MediaError}> {
+    const source = this.#source(name);
+    try {
+      const opened = await source.open(new AbortController().signal);
+      try {
+        await decideSourceType(source, opened, {types: 'extension'});
+        return {name, size: opened.size};
+      } finally {
+        await opened.close();
+      }
+    } catch (error) {
+      if (!(error instanceof MediaError)) throw error;
+      // The hint is about options of media upload.
+      return {name, size: 0, problem: new MediaError(error.code, error.message, {cause: error.cause})};
+    }
+  }
+
+  /** For each file whose content is that of an earlier one, the name of that one. */
+  async equalFiles(): Promise<Map<string, string>> {
+    const bySize = new Map<number, string[]>();
+    for (const {name, size, problem} of this.#checked.values())
+      if (problem === undefined) bySize.set(size, [...(bySize.get(size) ?? []), name]);
+    const sameAs = new Map<string, string>();
+    for (const names of bySize.values()) {
+      const first = new Map<string, string>();
+      for (const name of names.length > 1 ? names : []) {
+        const opened = await this.#source(name).open(new AbortController().signal);
+        const content = await contentHash(opened).finally(() => opened.close());
+        const earlier = first.get(content);
+        if (earlier === undefined) first.set(content, name);
+        else sameAs.set(name, earlier);
+      }
+    }
+    return sameAs;
+  }
+}
+
+/** The bytes of a document; rejects with `file_unreadable`. */
+export async function readDocument({name, path}: DocumentFile): Promise<Buffer> {
+  return readFile(path).catch(cause => {
+    throw new MediaError('file_unreadable', `${name} could not be read: ${systemReason(cause)}.`, {cause});
+  });
+}
+
+function withoutQuery(target: string): string {
+  return target.replace(/[?#].*$/s, '');
+}

@@ -1,0 +1,4 @@
+declare module 'css-tree/tokenizer' {
+  /** Calls `onToken` for each token with its type, and where it begins and ends. */
+  export function tokenize(css: string, onToken: (type: number, start: number, end: number) => void): void;
+}

@@ -1,0 +1,93 @@
+import {tokenize} from 'css-tree/tokenizer';
+import {decodeEscapes} from './decoded.ts';
+
+/** A URL in CSS: the range of its text without quotes, and what it refers to. */
+export interface CssUrl {
+  start: number;
+  end: number;
+  target: string;
+}
+
+/** The types of tokens in css-tree, as CSS Syntax Module Level 3 names them. */
+const type = {
+  function: 2,
+  atKeyword: 3,
+  string: 5,
+  url: 7,
+  whiteSpace: 13,
+  semicolon: 17,
+  leftParenthesis: 21,
+  rightParenthesis: 22,
+  leftBrace: 23,
+  rightBrace: 24,
+  comment: 25,
+} as const;
+
+/** At-rules whose URLs are no pictures. */
+const otherRules = new Set([
+  '@import',
+  '@namespace',
+  '@charset',
+  '@font-face',
+  '@document',
+  '@-moz-document',
+]);
+
+/** Finds the URLs of url() and image-set(), except in @import, @font-face and the like. */
+export function cssUrls(css: string): CssUrl[] {
+  const found: CssUrl[] = [];
+  const functions: string[] = [];
+  let rule: string | undefined;
+  let depth = 0;
+  const add = (start: number, end: number) => {
+    if (rule !== undefined && otherRules.has(rule)) return;
+    found.push({start, end, target: decodeCss(css.slice(start, end))});
+  };
+  tokenize(css, (token, start, end) => {
+    switch (token) {
+      case type.atKeyword:
+        if (depth === 0 || rule === undefined) rule = css.slice(start, end).toLowerCase();
+        break;
+      case type.semicolon:
+        if (depth === 0) rule = undefined;
+        break;
+      case type.leftBrace:
+        // Other at-rules contain ordinary rules.
+        if (rule !== undefined && otherRules.has(rule)) depth += 1;
+        else rule = undefined;
+        break;
+      case type.rightBrace:
+        if (depth > 0) depth -= 1;
+        if (depth === 0) rule = undefined;
+        break;
+      case type.function:
+        functions.push(css.slice(start, end - 1).toLowerCase());
+        break;
+      case type.leftParenthesis:
+        functions.push('');
+        break;
+      case type.rightParenthesis:
+        functions.pop();
+        break;
+      case type.string:
+        if (/^(url|src|(-webkit-)?image-set)$/.test(functions.at(-1) ?? ''))
+          add(start + 1, end - (css.at(end - 1) === css.at(start) && end - start > 1 ? 1 : 0));
+        break;
+      case type.url: {
+        const [, before = '', url = ''] = /^(url\(\s*)(.*?)\s*\)?$/is.exec(css.slice(start, end)) ?? [];
+        add(start + before.length, start + before.length + url.length);
+        break;
+      }
+    }
+  });
+  return found;
+}
+
+function decodeCss(text: string): string {
+  return decodeEscapes(text, /\\(?:[0-9a-f]{1,6}[ \t\n\f\r]?|\r\n|[\s\S])/gi, found => {
+    const digits = /^\\([0-9a-f]{1,6})/i.exec(found)?.[1];
+    if (digits === undefined) return /[\n\r\f]/.test(found) ? '' : found.slice(1);
+    const code = Number.parseInt(digits, 16);
+    return code === 0 || code > 0x10ffff ? '\ufffd' : String.fromCodePoint(code);
+  }).text;
+}

@@ -1,0 +1,166 @@
+import {decodeHTMLAttribute} from 'entities/decode';
+import {type Token, Tokenizer, TokenizerMode} from 'parse5';
+import {cssUrls} from './css.ts';
+import {type Decoded, decodeEscapes, originalOffset} from './decoded.ts';
+import {isLocal, type Reference, type ScanOptions} from './reference.ts';
+import {srcsetUrls} from './srcset.ts';
+
+/** Elements whose content is text, with the tokenizer's mode for it. */
+const textElements: Record<string, (typeof TokenizerMode)[keyof typeof TokenizerMode]> = {
+  script: TokenizerMode.SCRIPT_DATA,
+  textarea: TokenizerMode.RCDATA,
+  title: TokenizerMode.RCDATA,
+  style: TokenizerMode.RAWTEXT,
+  xmp: TokenizerMode.RAWTEXT,
+  iframe: TokenizerMode.RAWTEXT,
+  noembed: TokenizerMode.RAWTEXT,
+  noframes: TokenizerMode.RAWTEXT,
+  plaintext: TokenizerMode.PLAINTEXT,
+};
+
+const socialImages = new Set([
+  'og:image',
+  'og:image:url',
+  'og:image:secure_url',
+  'og:video',
+  'og:video:url',
+  'twitter:image',
+  'twitter:image:src',
+]);
+
+/** Finds the references in parts of one document, which may be split by Markdown. */
+export class HtmlScanner {
+  readonly #options: ScanOptions;
+  readonly #add: (reference: Reference) => void;
+  /** How many audio elements are open. */
+  #audio = 0;
+
+  constructor(options: ScanOptions, add: (reference: Reference) => void) {
+    this.#options = options;
+    this.#add = add;
+  }
+
+  /** Scans a whole document, or a part of one; `base` is its offset in the document. */
+  scan(html: string, base = 0): void {
+    let styleStart: number | undefined;
+    const ignore = () => {};
+    const tokenizer: Tokenizer = new Tokenizer(
+      {sourceCodeLocationInfo: true},
+      {
+        onStartTag: token => {
+          this.#startTag(token, html, base);
+          const mode = textElements[token.tagName];
+          if (mode !== undefined) tokenizer.state = mode;
+          if (token.tagName === 'style') styleStart = token.location?.endOffset;
+        },
+        onEndTag: token => {
+          if (token.tagName === 'audio') this.#audio = Math.max(0, this.#audio - 1);
+          if (token.tagName === 'style' && styleStart !== undefined)
+            this.#style(html.slice(styleStart, token.location?.startOffset), base + styleStart);
+          styleStart = undefined;
+        },
+        onComment: ignore,
+        onDoctype: ignore,
+        onEof: ignore,
+        onCharacter: ignore,
+        onNullCharacter: ignore,
+        onWhitespaceCharacter: ignore,
+      },
+    );
+    tokenizer.write(html, true);
+  }
+
+  #startTag({tagName, attrs, location}: Token.TagToken, html: string, base: number): void {
+    if (tagName === 'audio') this.#audio += 1;
+    const values = new Map(attrs.map(({name, value}) => [name, value]));
+    for (const {name} of attrs) {
+      const place = location?.attrs?.[name];
+      const use = this.#useOf(tagName, name, values);
+      if (place === undefined || use === undefined) continue;
+      const start = valueStart(html, place.startOffset + name.length, place.endOffset);
+      if (start === undefined) continue;
+      const isQuoted =
+        /["']/.test(html.charAt(start - 1)) && html.charAt(place.endOffset - 1) === html.charAt(start - 1);
+      const end = isQuoted ? place.endOffset - 1 : place.endOffset;
+      this.#value(use, html.slice(start, end), base + start, isQuoted);
+    }
+  }
+
+  /** What the value of an attribute is; undefined if it does not count. */
+  #useOf(tag: string, name: string, values: ReadonlyMap<string, string>): Use | undefined {
+    if (name === 'style') return 'style';
+    if (this.#options.attributes.includes(name)) return name.endsWith('srcset') ? 'srcset' : 'url';
+    switch (`${tag} ${name}`) {
+      case 'source src':
+        return this.#audio === 0 ? 'url' : undefined;
+      case 'img src':
+      case 'video src':
+      case 'video poster':
+      case 'image href':
+      case 'image xlink:href':
+        return 'url';
+      case 'img srcset':
+      case 'source srcset':
+        return 'srcset';
+      case 'link href':
+        return /(^|[\s-])icon(\s|$)/i.test(values.get('rel') ?? '') ? 'url' : undefined;
+      case 'meta content':
+        return socialImages.has((values.get('property') ?? values.get('name') ?? '').toLowerCase())
+          ? 'url'
+          : undefined;
+      case 'a href':
+        return this.#options.links ? 'link' : undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  #value(use: Use, raw: string, base: number, isQuoted: boolean): void {
+    const decoded = decodeEscapes(raw, /&(?:#x?[0-9a-f]+|[a-z][a-z0-9]*);?/gi, found =>
+      decodeHTMLAttribute(found),
+    );
+    const {text} = decoded;
+    if (use === 'style') {
+      for (const url of cssUrls(text)) this.#part(decoded, raw, base, url, 'css attribute', true);
+    } else if (use === 'srcset') {
+      for (const url of srcsetUrls(text))
+        this.#part(decoded, raw, base, url, isQuoted ? 'srcset' : 'bare attribute', false);
+    } else {
+      const start = text.length - text.trimStart().length;
+      const url = {start, end: Math.max(start, text.trimEnd().length), target: text.trim()};
+      this.#part(decoded, raw, base, url, isQuoted ? 'attribute' : 'bare attribute', use === 'link');
+    }
+  }
+
+  #part(
+    decoded: Decoded,
+    raw: string,
+    base: number,
+    url: {start: number; end: number; target: string},
+    context: Reference['context'],
+    onlyMedia: boolean,
+  ): void {
+    if (!isLocal(url.target)) return;
+    const [start, end] = [originalOffset(decoded, url.start), originalOffset(decoded, url.end)];
+    const source = raw.slice(start, end);
+    this.#add({start: base + start, end: base + end, source, target: url.target, context, onlyMedia});
+  }
+
+  #style(css: string, base: number): void {
+    for (const {start, end, target} of cssUrls(css)) {
+      if (!isLocal(target)) continue;
+      const source = css.slice(start, end);
+      this.#add({start: base + start, end: base + end, source, target, context: 'css', onlyMedia: true});
+    }
+  }
+}
+
+type Use = 'url' | 'link' | 'srcset' | 'style';
+
+/** Where the value of an attribute begins, after its name; undefined if it has none. */
+function valueStart(html: string, afterName: number, end: number): number | undefined {
+  const [found, quote] = /^\s*=\s*(["']?)/.exec(html.slice(afterName, end)) ?? [];
+  return found === undefined || (quote === '' && afterName + found.length >= end)
+    ? undefined
+    : afterName + found.length;
+}

@@ -1,0 +1,192 @@
+import {decodeHTMLStrict} from 'entities/decode';
+import {parse, postprocess, preprocess} from 'micromark';
+import {frontmatter} from 'micromark-extension-frontmatter';
+import {gfm} from 'micromark-extension-gfm';
+import type {Token} from 'micromark-util-types';
+import {frontMatterReferences} from './front-matter.ts';
+import {HtmlScanner} from './html.ts';
+import {isLocal, type Reference, type ScanOptions} from './reference.ts';
+import {wikiImages} from './wiki-image.ts';
+
+const extensions = [gfm(), frontmatter(['yaml', 'toml']), wikiImages];
+
+/** Finds the references of a Markdown document, its HTML included. */
+export function markdownReferences(text: string, options: ScanOptions): Reference[] {
+  const scanner = new MarkdownScanner(text, options);
+  const document = parse({extensions}).document();
+  for (const [kind, token] of postprocess(document.write(preprocess()(text, undefined, true))))
+    if (kind === 'enter') scanner.enter(token);
+    else scanner.exit(token);
+  return scanner.end();
+}
+
+/** An image or a link whose end has not been reached. */
+interface Open {
+  isImage: boolean;
+  /** How it names a definition. */
+  label?: string;
+  hasResource: boolean;
+}
+
+class MarkdownScanner {
+  readonly #text: string;
+  readonly #options: ScanOptions;
+  /** micromark does not count a byte order mark. */
+  readonly #shift: number;
+  readonly #found: Reference[] = [];
+  readonly #definitions: {label: string; reference: Reference}[] = [];
+  readonly #usedByImages = new Set<string>();
+  readonly #html: HtmlScanner;
+  readonly #open: Open[] = [];
+  #definition = '';
+  /** Lines of HTML, without what stands before them in a quote or a list. */
+  #htmlLines: Token[] | undefined;
+
+  constructor(text: string, options: ScanOptions) {
+    this.#text = text;
+    this.#options = options;
+    this.#shift = text.startsWith('\ufeff') ? 1 : 0;
+    this.#html = new HtmlScanner(options, reference => this.#found.push(reference));
+  }
+
+  enter(token: Token): void {
+    switch (token.type) {
+      case 'image':
+      case 'link':
+        this.#open.push({isImage: token.type === 'image', hasResource: false});
+        break;
+      case 'htmlFlow':
+      case 'htmlText':
+        this.#htmlLines = [];
+        break;
+      case 'htmlFlowData':
+      case 'htmlTextData':
+        this.#htmlLines?.push(token);
+        break;
+    }
+  }
+
+  exit(token: Token): void {
+    switch (token.type) {
+      case 'image':
+      case 'link':
+        this.#close();
+        break;
+      case 'labelText':
+        this.#named(this.#slice(token), false);
+        break;
+      case 'referenceString':
+        this.#named(this.#slice(token), true);
+        break;
+      case 'resource':
+        for (const open of this.#open.slice(-1)) open.hasResource = true;
+        break;
+      case 'resourceDestinationString':
+        this.#destination(token);
+        break;
+      case 'definitionLabelString':
+        this.#definition = normalized(this.#slice(token));
+        break;
+      case 'definitionDestinationString': {
+        const reference = this.#reference(token, true);
+        if (reference !== undefined) this.#definitions.push({label: this.#definition, reference});
+        break;
+      }
+      case 'htmlFlow':
+      case 'htmlText':
+        this.#scanHtml();
+        break;
+      case 'wikiImageText':
+        this.#wiki(token);
+        break;
+      case 'yamlValue':
+      case 'tomlValue':
+        this.#found.push(
+          ...frontMatterReferences(
+            this.#slice(token),
+            token.start.offset + this.#shift,
+            this.#options.frontMatter,
+          ),
+        );
+        break;
+    }
+  }
+
+  /** All references. Definitions count if an image uses them, or a link with `links`. */
+  end(): Reference[] {
+    for (const {label, reference} of this.#definitions) {
+      const isImage = this.#usedByImages.has(label);
+      if (isImage || this.#options.links) this.#found.push({...reference, onlyMedia: !isImage});
+    }
+    return this.#found;
+  }
+
+  #close(): void {
+    const {isImage = false, hasResource = true, label} = this.#open.pop() ?? {};
+    if (isImage && !hasResource && label !== undefined) this.#usedByImages.add(normalized(label));
+  }
+
+  #named(label: string, isReference: boolean): void {
+    const open = this.#open.at(-1);
+    // The label of an image inside is closed before that of the link around it.
+    if (open !== undefined && (isReference || open.label === undefined)) open.label = label;
+  }
+
+  #destination(token: Token): void {
+    const isImage = this.#open.at(-1)?.isImage === true;
+    if (!isImage && !this.#options.links) return;
+    const reference = this.#reference(token, !isImage);
+    if (reference !== undefined) this.#found.push(reference);
+  }
+
+  #reference(token: Token, onlyMedia: boolean): Reference | undefined {
+    const source = this.#slice(token);
+    const target = unescapeMarkdown(source);
+    if (!isLocal(target)) return undefined;
+    const [start, end] = [token.start.offset + this.#shift, token.end.offset + this.#shift];
+    return {start, end, source, target, context: 'markdown', onlyMedia};
+  }
+
+  #wiki(token: Token): void {
+    const source = this.#slice(token);
+    const target = source.split(/\\?\||#/, 1)[0] ?? '';
+    if (!isLocal(target)) return;
+    const [start, end] = [token.start.offset + this.#shift - 3, token.end.offset + this.#shift + 2];
+    this.#found.push({start, end, source, target, context: 'wiki', onlyMedia: true});
+  }
+
+  /** Scans a piece of HTML in its place: what belongs to a quote or a list becomes blanks. */
+  #scanHtml(): void {
+    const lines = this.#htmlLines ?? [];
+    this.#htmlLines = undefined;
+    const [first] = lines;
+    if (first === undefined) return;
+    const base = first.start.offset + this.#shift;
+    let html = '';
+    for (const line of lines) {
+      html += ' '.repeat(Math.max(0, line.start.offset + this.#shift - base - html.length));
+      html += this.#slice(line);
+    }
+    this.#html.scan(html, base);
+  }
+
+  #slice({start, end}: Token): string {
+    return this.#text.slice(start.offset + this.#shift, end.offset + this.#shift);
+  }
+}
+
+/** Labels match regardless of case and white space (CommonMark, "matches"). */
+function normalized(label: string): string {
+  return label
+    .replace(/[\t\n\r ]+/g, ' ')
+    .trim()
+    .toLowerCase()
+    .toUpperCase();
+}
+
+function unescapeMarkdown(text: string): string {
+  return text.replace(
+    /\\([!-/:-@[-`{-~])|&(?:#x?[0-9a-f]+|[a-z][a-z0-9]*);/gi,
+    (found, escaped?: string) => escaped ?? decodeHTMLStrict(found),
+  );
+}

@@ -1,0 +1,69 @@
+import {hash} from 'node:crypto';
+import {mkdir} from 'node:fs/promises';
+import {dirname, join} from 'node:path';
+import {MediaError} from '../errors.ts';
+import {systemReason} from '../lib/system-code.ts';
+import {applyEdits, decodeDocument} from './document-text.ts';
+import {type DocumentPlan, readDocument} from './plan.ts';
+import {replacementOf} from './replacement.ts';
+import {replaceContent, writeContent} from './write-document.ts';
+
+/** A document with the URLs in place, and the bytes that it was made from. */
+export interface Rewritten {
+  before: Buffer;
+  after: Buffer;
+  /** How many references were replaced. */
+  count: number;
+}
+
+/**
+ * Puts the URLs into a document; `urlOf` gives the safe URL of a file, if there is one. Rejects with `document_changed` if
+ * the document is no longer what was read.
+ */
+export async function rewriteDocument(
+  {document, encoding, sha256, references}: DocumentPlan,
+  urlOf: (file: string) => string | undefined,
+): Promise<Rewritten> {
+  const before = await readDocument(document);
+  if (hash('sha256', before, 'hex') !== sha256) throw changed(document.name);
+  const edits = references.flatMap(reference => {
+    const url = reference.file === undefined ? undefined : urlOf(reference.file);
+    return url === undefined ? [] : [{...reference, text: replacementOf(reference, url)}];
+  });
+  const text = applyEdits(decodeDocument(before).text, edits);
+  return {before, after: edits.length === 0 ? before : Buffer.from(text, encoding), count: edits.length};
+}
+
+/** Writes a document in place; rejects with `document_changed` if it is no longer what was read. */
+export async function writeInPlace(
+  {document: {name, path}}: DocumentPlan,
+  {before, after}: Rewritten,
+  token: string,
+): Promise<void> {
+  const isWritten = await replaceContent(path, before, after, token).catch(cause => {
+    throw new MediaError('local_failure', `${name} could not be written: ${systemReason(cause)}.`, {cause});
+  });
+  if (!isWritten) throw changed(name);
+}
+
+/** Writes a document to its place in a mirror. */
+export async function writeToMirror(
+  directory: string,
+  {document: {place}}: DocumentPlan,
+  {after}: Rewritten,
+  token: string,
+): Promise<void> {
+  const path = join(directory, place);
+  try {
+    await mkdir(dirname(path), {recursive: true});
+    await writeContent(path, after, token);
+  } catch (cause) {
+    throw new MediaError('local_failure', `${path} could not be written: ${systemReason(cause)}.`, {cause});
+  }
+}
+
+function changed(name: string): MediaError {
+  return new MediaError('document_changed', `${name} changed during the upload; it was not overwritten.`, {
+    hint: 'Run the same command again: what was uploaded is not sent again.',
+  });
+}

@@ -1,0 +1,242 @@
+import {copyFile, lstat, mkdir, readdir, readFile, stat, symlink, writeFile} from 'node:fs/promises';
+import {extname, join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {sandboxFor} from '../service/program.ts';
+import {documentAfter, documentTrees, writeTree} from '../support/document-trees.ts';
+import {connectedSandbox} from '../support/embedded.ts';
+import {fixture} from '../support/media.ts';
+import {scriptedServer} from '../support/scripted-server.ts';
+
+const types: Record<string, string> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  mp4: 'video/mp4',
+};
+
+/** A machine with these documents and a photo and a video beside them. */
+async function machine(documents: Readonly<Record<string, string | Uint8Array>> = {}) {
+  const connected = await connectedSandbox();
+  const {sandbox, service} = connected;
+  await mkdir(join(sandbox.directory, 'work'));
+  const at = (name: string) => join(sandbox.directory, 'work', name);
+  for (const name of ['photo.png', 'clip.mp4', 'page-named.png']) await copyFile(fixture(name), at(name));
+  for (const [name, text] of Object.entries(documents)) await writeFile(at(name), text);
+  const rewrite = (...parameters: string[]) => sandbox.run(['rewrite', ...parameters], {cwd: at('.')});
+  const urls = async () => {
+    const records = await service.records();
+    return (name: string) =>
+      records.find(({contentType}) => contentType === types[extname(name).slice(1)])?.record
+        .fileUrl as string;
+  };
+  const text = (name: string) => readFile(at(name), 'utf8');
+  return {...connected, at, rewrite, urls, text, stored: async () => (await service.records()).length};
+}
+
+test.each(Object.entries(documentTrees))(
+  '%s: every reference is replaced, nothing else changes; a second run changes and uploads nothing',
+  async (_name, tree) => {
+    const {at, rewrite, urls, stored} = await machine();
+    const directory = at('site');
+    await writeTree(directory, tree);
+    const parameters = tree.parameters.map(word =>
+      word.startsWith('-') || word === 'image' ? word : join(directory, word),
+    );
+    const run = await rewrite('--write', ...parameters);
+    expect(run.stderr).not.toMatch(/^media:/m);
+    expect(run.exitCode).toBe(0);
+    const urlOf = await urls();
+    const documents = Object.entries(tree.documents);
+    for (const [path, text] of documents)
+      expect(await readFile(join(directory, path), 'utf8')).toBe(documentAfter(text, urlOf));
+    const count = await stored();
+    const times = () =>
+      Promise.all(
+        documents.map(async ([path]) => (await stat(join(directory, path), {bigint: true})).ctimeNs),
+      );
+    const before = await times();
+    expect(await rewrite('--write', ...parameters)).toMatchObject({stdout: '', exitCode: 0});
+    expect(await times()).toEqual(before);
+    expect(await stored()).toBe(count);
+  },
+);
+
+describe('the modes', () => {
+  const document = '# A\n\n![a](photo.png "t")\n\n![b](photo.png) [c](clip.mp4)\n';
+
+  test('none: a report, nothing is sent or written; --ndjson: a line per reference', async () => {
+    const {rewrite, text, stored} = await machine({'a.md': document});
+    const report = await rewrite('a.md');
+    expect(report).toMatchObject({
+      stdout: 'a.md:3:6  photo.png  checked\na.md:5:6  photo.png  checked\n',
+      exitCode: 0,
+    });
+    expect(report.stderr).toContain('2 local references in 1 document; files: 1 checked.');
+    const {stdout} = await rewrite('a.md', '--ndjson', '--links');
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map(line => JSON.parse(line)),
+    ).toEqual([
+      {file: 'a.md', line: 3, column: 6, source: 'photo.png', path: 'photo.png', status: 'checked'},
+      {file: 'a.md', line: 5, column: 6, source: 'photo.png', path: 'photo.png', status: 'checked'},
+      {file: 'a.md', line: 5, column: 21, source: 'clip.mp4', path: 'clip.mp4', status: 'checked'},
+    ]);
+    expect([await text('a.md'), await stored()]).toEqual([document, 0]);
+  });
+
+  test('--check --ci github: status 1 with annotations at file, line and column; 0 once nothing local is left', async () => {
+    const {rewrite, stored} = await machine({
+      'a.md': document,
+      'b.md': '![a](https://x/y.png) `![b](c.png)`\n',
+    });
+    const check = await rewrite('--check', '--ci', 'github', '.');
+    expect(check).toMatchObject({
+      stdout: 'a.md:3:6  photo.png  local\na.md:5:6  photo.png  local\n',
+      exitCode: 1,
+    });
+    expect(check.stderr).toContain(
+      '::error file=a.md,line=3,col=6,title=media rewrite%3A local_reference::photo.png is a local file.',
+    );
+    expect(await rewrite('--check', 'b.md')).toMatchObject({stdout: '', exitCode: 0});
+    expect(await stored()).toBe(0);
+  });
+
+  test('--stdout: the document and nothing else; --template: a line per file', async () => {
+    const {rewrite, urls, text} = await machine({'a.md': document});
+    const {stdout, exitCode} = await rewrite('--stdout', 'a.md');
+    const url = (await urls())('photo.png');
+    expect({stdout, exitCode}).toEqual({stdout: document.replaceAll('photo.png', url), exitCode: 0});
+    expect(await text('a.md')).toBe(document);
+    const template = await rewrite('--write', 'a.md', '--template', '{file} {url} {status}\\n');
+    expect(template.stdout).toBe(`photo.png ${url} skipped\n`);
+    expect(await text('a.md')).toBe(stdout);
+  });
+
+  test('--out-dir: a mirror with every document, the sources unchanged', async () => {
+    const {at, rewrite, urls, text} = await machine({'a.md': document});
+    await mkdir(at('docs/deep'), {recursive: true});
+    await writeFile(at('docs/deep/b.md'), '![x](../../photo.png)');
+    await writeFile(at('docs/c.css'), '/* nothing */');
+    const run = await rewrite('--out-dir', 'out', '--root', '.', 'docs', 'a.md');
+    expect(run).toMatchObject({
+      stdout: 'docs/c.css: 0 URLs\ndocs/deep/b.md: 1 URL\na.md: 2 URLs\n',
+      exitCode: 0,
+    });
+    expect(await text('out/deep/b.md')).toBe(`![x](${(await urls())('photo.png')})`);
+    expect(await text('out/c.css')).toBe('/* nothing */');
+    expect(await text('a.md')).toBe(document);
+  });
+
+  test.each([
+    [['--write', '--check', 'a.md'], '--write and --check were given together'],
+    [['--stdout', 'a.md', 'b.md'], '--stdout prints one document, but 2 were given'],
+    [['--out-dir', '.', 'a.md'], '--out-dir would overwrite a.md'],
+    [['--out-dir', 'o', 'a.md', './a.md'], 'would both be written to o/a.md'],
+    [['--ndjson', '--template', '{id}', 'a.md'], '--ndjson and --template were given together'],
+    [['--template', '{uri}', 'a.md'], 'unknown field'],
+    [['photo.png'], 'photo.png is not a Markdown, HTML or CSS file'],
+    [['empty'], 'empty contains no document'],
+  ])('%j: a usage error', async (parameters, message) => {
+    const {at, rewrite} = await machine({'a.md': document, 'b.md': ''});
+    await mkdir(at('empty'));
+    expect(await rewrite(...parameters)).toMatchObject({
+      stdout: '',
+      exitCode: 2,
+      stderr: expect.stringContaining(message),
+    });
+  });
+});
+
+describe('what cannot be uploaded', () => {
+  const document =
+    '![a](photo.png)\n![b](gone.png) <img src="page-named.png">\n![c](../secret.png) ![d](link.png) ![e](/etc/hostname)\n';
+
+  test('missing, no media, outside the root, also by a link: each with its place, exit 1, nothing sent or written', async () => {
+    const {at, sandbox, rewrite, stored, text} = await machine({'a.md': document});
+    await copyFile(fixture('photo.png'), join(sandbox.directory, 'secret.png'));
+    await symlink('../secret.png', at('link.png'));
+    const {stdout, stderr, exitCode} = await rewrite('--write', 'a.md');
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    expect(stderr.split('\n').filter(line => line.startsWith('media:'))).toEqual([
+      'media: a.md:2:6: gone.png does not exist.',
+      expect.stringMatching(/^media: a\.md:2:26: page-named\.png is not recognised as an image or a video/),
+      'media: a.md:3:6: ../secret.png is outside the root directory.',
+      'media: a.md:3:26: link.png is outside the root directory.',
+      'media: a.md:3:41: /etc/hostname does not exist.',
+    ]);
+    expect([await stored(), await text('a.md')]).toEqual([0, document]);
+  });
+
+  test('--allow-missing: the rest is rewritten', async () => {
+    const {rewrite, text, urls} = await machine({'a.md': document});
+    expect((await rewrite('--write', '--allow-missing', 'a.md')).exitCode).toBe(0);
+    expect(await text('a.md')).toBe(document.replace('photo.png', (await urls())('photo.png')));
+  });
+
+  test('a service that refuses one file: the others are written, exit 3, the rest listed', async () => {
+    const {url} = await scriptedServer(async connection => {
+      const {head} = await connection.request();
+      if (head.includes('content-type: video/mp4')) connection.answer(422, '{"message":"No videos."}');
+      else connection.answer(200, '{"id":"m_1","fileUrl":"https://cdn.test/a(1).png?x=1&copy;=2"}');
+    });
+    const box = await sandboxFor(url);
+    for (const name of ['photo.png', 'clip.mp4']) await copyFile(fixture(name), join(box.directory, name));
+    const document = '![a](photo.png) <img src=photo.png>\n<video src="clip.mp4"></video>\n';
+    await writeFile(join(box.directory, 'a.md'), document);
+    const {stderr, exitCode, stdout} = await box.run(['rewrite', '--write', 'a.md']);
+    expect({stdout, exitCode}).toEqual({stdout: 'a.md: 2 URLs\n', exitCode: 3});
+    expect(stderr).toMatch(/clip\.mp4.*No videos/);
+    expect(await readFile(join(box.directory, 'a.md'), 'utf8')).toBe(
+      '![a](https://cdn.test/a%281%29.png?x=1&amp;copy;=2) <img src="https://cdn.test/a%281%29.png?x=1&amp;copy;=2">\n<video src="clip.mp4"></video>\n',
+    );
+  });
+
+  test('a document that changes during the upload: not overwritten, named, exit 1', async () => {
+    let change = async () => {};
+    const {url} = await scriptedServer(async connection => {
+      await connection.request();
+      await change();
+      connection.answer(200, '{"id":"m_1","fileUrl":"https://cdn.test/a.png"}');
+    });
+    const box = await sandboxFor(url);
+    await copyFile(fixture('photo.png'), join(box.directory, 'photo.png'));
+    const [a, b] = ['a.md', 'b.md'].map(name => join(box.directory, name)) as [string, string];
+    for (const path of [a, b]) await writeFile(path, '![a](photo.png)');
+    change = () => writeFile(a, 'Something else.');
+    const {stderr, exitCode, stdout} = await box.run(['rewrite', '--write', 'a.md', 'b.md']);
+    expect({stdout, exitCode}).toEqual({stdout: 'b.md: 1 URL\n', exitCode: 1});
+    expect(stderr).toContain('a.md changed during the upload; it was not overwritten.');
+    expect(await Promise.all([a, b].map(path => readFile(path, 'utf8')))).toEqual([
+      'Something else.',
+      '![a](https://cdn.test/a.png)',
+    ]);
+    expect((await readdir(box.directory)).filter(name => name.startsWith('.a.md'))).toEqual([]);
+  });
+});
+
+test('mode, links, line endings, byte order marks and encodings of documents: kept', async () => {
+  const latin = Buffer.from('caf\xe9 ![a](photo.png) \xff\r\n', 'latin1');
+  const wide = Buffer.from('\ufeffé ![a](photo.png)\r\n', 'utf16le');
+  const {at, rewrite, urls} = await machine({'latin.md': latin, 'wide.md': wide});
+  await mkdir(at('real'));
+  await writeFile(at('real/doc.md'), '\ufeff![a](photo.png)\r\n', {mode: 0o640});
+  await symlink('real/doc.md', at('doc.md'));
+  expect((await rewrite('--write', 'doc.md', 'latin.md', 'wide.md')).exitCode).toBe(0);
+  const url = (await urls())('photo.png');
+  expect(await readFile(at('latin.md'), 'latin1')).toBe(`caf\xe9 ![a](${url}) \xff\r\n`);
+  expect(await readFile(at('wide.md'), 'utf16le')).toBe(`\ufeffé ![a](${url})\r\n`);
+  expect(await readFile(at('real/doc.md'), 'utf8')).toBe(`\ufeff![a](${url})\r\n`);
+  expect((await stat(at('real/doc.md'))).mode & 0o777).toBe(0o640);
+  expect((await lstat(at('doc.md'))).isSymbolicLink()).toBe(true);
+});
+
+test('the same content under several names: uploaded once, even with --no-once', async () => {
+  const {at, rewrite, stored, text} = await machine({'a.md': '![a](photo.png) ![b](copy.png)'});
+  await copyFile(at('photo.png'), at('copy.png'));
+  expect((await rewrite('--write', '--no-once', 'a.md')).exitCode).toBe(0);
+  expect(await stored()).toBe(1);
+  expect(await text('a.md')).toMatch(/^!\[a\]\((http\S+)\) !\[b\]\(\1\)$/);
+});

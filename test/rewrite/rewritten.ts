@@ -1,0 +1,26 @@
+import {applyEdits} from '../../src/rewrite/document-text.ts';
+import {replacementOf} from '../../src/rewrite/replacement.ts';
+import type {DocumentKind, Reference, ScanOptions} from '../../src/rewrite/scan/reference.ts';
+import {scanDocument} from '../../src/rewrite/scan/scan.ts';
+
+/** What is looked for without options. */
+export const usualScan: ScanOptions = {links: false, attributes: [], frontMatter: []};
+
+/** The references of a document; of those that count only if they are media, the ones with an extension. */
+export function scanned(kind: DocumentKind, text: string, options: Partial<ScanOptions> = {}): Reference[] {
+  return scanDocument(kind, text, {...usualScan, ...options}).filter(
+    ({onlyMedia, target}) => !onlyMedia || /\.\w{2,4}([?#]|$)/.test(target),
+  );
+}
+
+/** The URL that the tests give to the file of a reference. */
+export const urlFor = (index: number) => `https://u.example/${index}`;
+
+/** A document with a URL of its own for each reference. */
+export function rewritten(kind: DocumentKind, text: string, options: Partial<ScanOptions> = {}): string {
+  const edits = scanned(kind, text, options).map((reference, index) => ({
+    ...reference,
+    text: replacementOf(reference, urlFor(index)),
+  }));
+  return applyEdits(text, edits);
+}

@@ -1,0 +1,237 @@
+import {describe, expect, it} from 'vitest';
+import type {DocumentKind, ScanOptions} from '../../src/rewrite/scan/reference.ts';
+import {rewritten, scanned} from './rewritten.ts';
+
+const u = 'https://u.example';
+
+/** A document, and what becomes of it when each reference gets a URL: 0, 1, 2... in their order. */
+type Row = readonly [name: string, document: string, expected: string, options?: Partial<ScanOptions>];
+
+const markdownRows: readonly Row[] = [
+  ['a title is kept', '![a](x.png "A title")', `![a](${u}/0 "A title")`],
+  [
+    'adjacent links',
+    '[![a](a.png)](https://x) [![b](b.png)](y.md)',
+    `[![a](${u}/0)](https://x) [![b](${u}/1)](y.md)`,
+  ],
+  ['angle brackets', '![a](<my file.png>)', `![a](<${u}/0>)`],
+  ['balanced parentheses', '![a](a(1).png)', `![a](${u}/0)`],
+  ['an escaped parenthesis', '![a](a\\).png)', `![a](${u}/0)`],
+  ['a bracket in the text', '![a [b] c](x.png)', `![a [b] c](${u}/0)`],
+  ['an image in the text of an image', '![a ![b](b.png) c](c.png)', `![a ![b](${u}/0) c](${u}/1)`],
+  ['a fragment is kept, a query is dropped', '![a](x.svg?v=2#icon)', `![a](${u}/0#icon)`],
+  [
+    'a definition that an image uses',
+    '![a][R x]\n\n[r X]: x.png "t"\n[l]: y.png',
+    `![a][R x]\n\n[r X]: ${u}/0 "t"\n[l]: y.png`,
+  ],
+  [
+    'collapsed and shortcut references',
+    '![a][] ![b]\n\n[a]: a.png\n[b]: <b.png>',
+    `![a][] ![b]\n\n[a]: ${u}/0\n[b]: <${u}/1>`,
+  ],
+  [
+    'the first of two definitions counts, both are replaced',
+    '![a]\n\n[a]: a.png\n[a]: b.png',
+    `![a]\n\n[a]: ${u}/0\n[a]: ${u}/1`,
+  ],
+  [
+    'code fences',
+    '```md\n![a](x.png)\n```\n\n~~~\n<img src=x.png>\n~~~',
+    '```md\n![a](x.png)\n```\n\n~~~\n<img src=x.png>\n~~~',
+  ],
+  ['a fence in a list, never closed', '- a\n\n  ```\n  ![a](x.png)\n', '- a\n\n  ```\n  ![a](x.png)\n'],
+  [
+    'an indented block and a code span',
+    '    ![a](x.png)\n\n``![a](x.png)``',
+    '    ![a](x.png)\n\n``![a](x.png)``',
+  ],
+  [
+    'a comment',
+    '<!-- ![a](x.png) <img src=x.png> -->\n\na <!-- ![b](b.png) --> b',
+    '<!-- ![a](x.png) <img src=x.png> -->\n\na <!-- ![b](b.png) --> b',
+  ],
+  ['an escaped image', '\\![a](x.png) !\\[a](x.png)', '\\![a](x.png) !\\[a](x.png)'],
+  [
+    'URLs of others',
+    '![a](https://x/y.png) ![b](//x/y.png) ![c](data:image/png;base64,AA) ![d](#x) ![e]()',
+    '![a](https://x/y.png) ![b](//x/y.png) ![c](data:image/png;base64,AA) ![d](#x) ![e]()',
+  ],
+  [
+    'what a template engine fills in',
+    '![a]({{ site.url }}/x.png) <img src="{% url %}"> <img src={require("./x.png").default} />',
+    '![a]({{ site.url }}/x.png) <img src="{% url %}"> <img src={require("./x.png").default} />',
+  ],
+  ['tables, an escaped pipe', '| a |\n|---|\n| ![a](a\\|b.png) |', `| a |\n|---|\n| ![a](${u}/0) |`],
+  ['quotes and lists, tabs', '> - ![a](a.png)\n>\t![b](b.png)', `> - ![a](${u}/0)\n>\t![b](${u}/1)`],
+  ['footnotes', 'a[^1]\n\n[^1]: ![a](a.png)', `a[^1]\n\n[^1]: ![a](${u}/0)`],
+  ['headings, both kinds', '# ![a](a.png)\n\n![b](b.png)\n===', `# ![a](${u}/0)\n\n![b](${u}/1)\n===`],
+  [
+    'HTML in a quote, over lines',
+    '> <img\n>   src="a.png"\n>   alt="x">',
+    `> <img\n>   src="${u}/0"\n>   alt="x">`,
+  ],
+  ['HTML in a line', 'a <img src=a.png> b', `a <img src="${u}/0"> b`],
+  [
+    'a picture in a block',
+    '<picture>\n<source srcset="a.webp 1x, b.webp 2x">\n<img src="a.png">\n</picture>',
+    `<picture>\n<source srcset="${u}/0 1x, ${u}/1 2x">\n<img src="${u}/2">\n</picture>`,
+  ],
+  [
+    'an inline image after an HTML block',
+    '<div>\n\n![a](a.png)\n\n</div>',
+    `<div>\n\n![a](${u}/0)\n\n</div>`,
+  ],
+  ['links are left alone', '[a](a.mp4) [b]\n\n[b]: b.mp4', '[a](a.mp4) [b]\n\n[b]: b.mp4'],
+  [
+    'links with --links',
+    '[a](a.mp4) [b]\n\n[b]: b.mp4\n\n<a href="c.mp4">c</a>',
+    `[a](${u}/0) [b]\n\n[b]: ${u}/1\n\n<a href="${u}/2">c</a>`,
+    {links: true},
+  ],
+  [
+    'Obsidian',
+    '![[a.png]] ![[my dir/b.png|300]] [[c.png]] `![[d.png]]` ![[e.png#x|y]]',
+    `![a.png](${u}/0) ![b.png|300](${u}/1) [[c.png]] \`![[d.png]]\` ![e.png|y](${u}/2)`,
+  ],
+  ['Obsidian in a table', '| a |\n|---|\n| ![[a.png\\|30]] |', `| a |\n|---|\n| ![a.png\\|30](${u}/0) |`],
+  ['not Obsidian', '![[a](x.png) ![[]] ![[a\nb.png]]', '![[a](x.png) ![[]] ![[a\nb.png]]'],
+  ['front matter', '---\nimage: a.png\n---\n\n![a](b.png)', `---\nimage: a.png\n---\n\n![a](${u}/0)`],
+  [
+    'front matter with keys',
+    '---\nimage: "a.png"\ncover:\n  src: b c.png # x\nother: x.png\nimage: https://x\n---\n',
+    `---\nimage: "${u}/0"\ncover:\n  src: ${u}/1 # x\nother: x.png\nimage: https://x\n---\n`,
+    {frontMatter: ['image', 'src']},
+  ],
+  [
+    'front matter in TOML',
+    "+++\nimage = 'a.png'\n+++\n",
+    `+++\nimage = '${u}/0'\n+++\n`,
+    {frontMatter: ['image']},
+  ],
+  [
+    'a byte order mark and CRLF',
+    '\ufeff![a](a.png)\r\n\r\n> <img src="b.png">\r\n',
+    `\ufeff![a](${u}/0)\r\n\r\n> <img src="${u}/1">\r\n`,
+  ],
+  ['characters beyond 16 bits', '😀 ![😀](😀.png) 写 ![b](写真.png)', `😀 ![😀](${u}/0) 写 ![b](${u}/1)`],
+  ['backslashes of Windows authors', '![a](img\\x.png)', `![a](${u}/0)`],
+];
+
+const htmlRows: readonly Row[] = [
+  [
+    'the places of pictures',
+    '<img src="a.png"><video src=b.mp4 poster=\'c.png\'></video><svg><image href="d.png" xlink:href="e.png"/></svg><link rel="shortcut icon" href="f.ico"><meta property="og:image" content="g.png">',
+    `<img src="${u}/0"><video src="${u}/1" poster='${u}/2'></video><svg><image href="${u}/3" xlink:href="${u}/4"/></svg><link rel="shortcut icon" href="${u}/5"><meta property="og:image" content="${u}/6">`,
+  ],
+  [
+    'audio is left alone',
+    '<audio src=a.mp3><source src=a.ogg></audio><video><source src=b.mp4></video>',
+    `<audio src=a.mp3><source src=a.ogg></audio><video><source src="${u}/0"></video>`,
+  ],
+  [
+    'other elements are left alone',
+    '<script src=a.js></script><link rel=stylesheet href=a.css><a href=a.png><iframe src=a.html></iframe>',
+    '<script src=a.js></script><link rel=stylesheet href=a.css><a href=a.png><iframe src=a.html></iframe>',
+  ],
+  [
+    'scripts, comments and text areas',
+    '<script>"<img src=a.png>"</script><!--<img src=a.png>--><textarea><img src=a.png></textarea><title><img src=a.png></title>',
+    '<script>"<img src=a.png>"</script><!--<img src=a.png>--><textarea><img src=a.png></textarea><title><img src=a.png></title>',
+  ],
+  [
+    'noscript and templates',
+    '<noscript><img src=a.png></noscript><template><img src=b.png></template>',
+    `<noscript><img src="${u}/0"></noscript><template><img src="${u}/1"></template>`,
+  ],
+  [
+    'srcset: descriptors, data URLs, commas',
+    '<img srcset="a.png, b.png 2x,data:image/png;base64,AA= 3x, c.png 100w">',
+    `<img srcset="${u}/0, ${u}/1 2x,data:image/png;base64,AA= 3x, ${u}/2 100w">`,
+  ],
+  [
+    'styles',
+    '<style>a{background:url(a.png)}</style><p style="background:url(\'b.png\')">',
+    `<style>a{background:url(${u}/0)}</style><p style="background:url('${u}/1')">`,
+  ],
+  [
+    'a style with character references',
+    '<p style="background:url(&quot;a&amp;b.png&quot;) no-repeat">',
+    `<p style="background:url(&quot;${u}/0&quot;) no-repeat">`,
+  ],
+  [
+    'character references in a path',
+    '<img src="a&amp;b.png" alt="&copy;">',
+    `<img src="${u}/0" alt="&copy;">`,
+  ],
+  ['white space around a path, upper case', '<IMG SRC = " a.png ">', `<IMG SRC = " ${u}/0 ">`],
+  [
+    'data-src',
+    '<img data-src="a.png" data-srcset="b.png 2x">',
+    `<img data-src="${u}/0" data-srcset="b.png 2x">`,
+    {attributes: ['data-src']},
+  ],
+  [
+    'no value, a broken tag',
+    '<img src><img src=""><img src="a.png" <p>',
+    `<img src><img src=""><img src="${u}/0" <p>`,
+  ],
+  ['attributes twice: the first counts', '<img src="a.png" src="b.png">', `<img src="${u}/0" src="b.png">`],
+  ['an unclosed tag at the end', '<img src="a.png', '<img src="a.png'],
+];
+
+const cssRows: readonly Row[] = [
+  [
+    'url() with and without quotes',
+    'a{background:url(a.png),url( "b.png" ),url( \'c.png\')}',
+    `a{background:url(${u}/0),url( "${u}/1" ),url( '${u}/2')}`,
+  ],
+  [
+    'image-set()',
+    'a{background:image-set("a.png" 1x, url(b.png) 2x type("image/png"))}',
+    `a{background:image-set("${u}/0" 1x, url(${u}/1) 2x type("image/png"))}`,
+  ],
+  [
+    '@import, @font-face and @namespace',
+    '@import url(a.css);@import "b.css";@font-face{src:url(c.woff)}@namespace url(d.png);a{b:url(e.png)}',
+    `@import url(a.css);@import "b.css";@font-face{src:url(c.woff)}@namespace url(d.png);a{b:url(${u}/0)}`,
+  ],
+  ['@media', '@media print{a{b:url(a.png)}}', `@media print{a{b:url(${u}/0)}}`],
+  [
+    'comments and strings',
+    '/* url(a.png) */a::before{content:"url(b.png)"}',
+    '/* url(a.png) */a::before{content:"url(b.png)"}',
+  ],
+  ['escapes', 'a{b:url(a\\ b\\).png)}', `a{b:url(${u}/0)}`],
+  [
+    'fragments and data',
+    'a{b:url(#x) url(data:image/png;base64,AA) url(s.svg#x)}',
+    `a{b:url(#x) url(data:image/png;base64,AA) url(${u}/0#x)}`,
+  ],
+];
+
+describe.each<[DocumentKind, readonly Row[]]>([
+  ['markdown', markdownRows],
+  ['html', htmlRows],
+  ['css', cssRows],
+])('%s', (kind, rows) => {
+  it.each(rows.map(row => ({row, name: row[0]})))(
+    '$name; then nothing more',
+    ({row: [, document, expected, options]}) => {
+      expect(rewritten(kind, document, options)).toBe(expected);
+      expect(scanned(kind, expected, options).map(({source}) => source)).toEqual([]);
+    },
+  );
+});
+
+describe('the path that a reference means', () => {
+  it.each([
+    ['markdown', '![a](a\\_b&amp;c.png)', 'a_b&c.png'],
+    ['markdown', '![a](img\\x.png)', 'img\\x.png'],
+    ['markdown', '![[写真 1.png|x]]', '写真 1.png'],
+    ['html', '<img src="a&#32;b&eacute;.png">', 'a bé.png'],
+    ['css', 'a{b:url(\\61 \\)b.png)}', 'a)b.png'],
+  ] as const)('%s %s', (kind, document, target) => {
+    expect(scanned(kind, document).map(reference => reference.target)).toEqual([target]);
+  });
+});
