@@ -190,7 +190,6 @@ const doors: Record<string, string[]> = {
     'occupancy',
     'profile',
     'record-id',
-    'secrets',
     'sessions',
     'store',
     'temporary-names',

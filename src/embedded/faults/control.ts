@@ -3,10 +3,10 @@ import {once} from 'node:events';
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {parseObject} from '../../lib/json.ts';
+import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 import {hasShape, isCount, isString, listOf, optional, type Shape, wrongField} from '../../lib/shape.ts';
 import {InvalidOption} from '../exchange/invalid-option.ts';
 import {Refusal} from '../exchange/refusal.ts';
-import {isSameSecret} from '../store/secrets.ts';
 import {Faults} from './faults.ts';
 
 /** The body of PUT /faults. */

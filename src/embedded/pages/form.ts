@@ -1,8 +1,8 @@
+import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 import {readBody} from '../exchange/body.ts';
 import type {Exchange} from '../exchange/exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {singleLine} from '../exchange/single-line.ts';
-import {isSameSecret} from '../store/secrets.ts';
 import type {PageRequest} from './page-request.ts';
 
 const longestForm = 64 * 1024;
