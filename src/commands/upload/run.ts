@@ -1,13 +1,11 @@
 import {withRunOptions} from '../../cli/hint-commands.ts';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
-import {withKeyHint} from '../../cli/key-hints.ts';
 import type {Session} from '../../cli/session.ts';
 import {MediaError} from '../../errors.ts';
-import type {EndSignal} from '../../host.ts';
+import type {EndSignal, Host} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
 import type {OutputFormat} from '../../output/results/results.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
-import type {TransferOptions} from '../../transfer/batch.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import {watchForHang} from './hang.ts';
 import type {AfterAction} from './report/after-action.ts';
@@ -18,11 +16,13 @@ import {type OwnParts, openResults, ownParts, type ResultSink} from './report/op
 import {watchUpload} from './report/progress-watch.ts';
 import {RetryAdvice} from './report/retry-hint.ts';
 import {Tally} from './report/tally.ts';
+import {worded} from './report/worded.ts';
 import type {UploadFlags} from './setup/flags.ts';
 import {type DecideType, type Inputs, openInputs} from './setup/inputs.ts';
 import {refuseTwoJournals} from './setup/memory.ts';
-import {closeResources, openResources, type Resources} from './setup/resources.ts';
+import {closeResources, openResources} from './setup/resources.ts';
 import {refuseSameFile} from './setup/same-file.ts';
+import {transferOptions} from './setup/transfer-options.ts';
 import {typedCommand} from './setup/typed-command.ts';
 
 /** How long an ending run waits for a reader that takes none of its output, in milliseconds. */
@@ -39,7 +39,8 @@ export class UploadRun {
   readonly #dryRunTotals = new DryRunTotals();
   readonly #retryAdvice: RetryAdvice;
   readonly #failures: Failures;
-  readonly #hintOptions: string;
+  /** What the hints of this run are worded for. */
+  readonly #wording: {host: Host; options: string};
   #signal: EndSignal | undefined;
   #cancelQuit = () => {};
   #localFailure: MediaError | undefined;
@@ -58,7 +59,8 @@ export class UploadRun {
     this.#after = after;
     this.#tally = new Tally(options.dryRun);
     this.#retryAdvice = new RetryAdvice(typedCommand(options, invocation));
-    this.#hintOptions = hintOptions(invocation.host, invocation.globals);
+    const {host, globals} = invocation;
+    this.#wording = {host, options: hintOptions(host, globals)};
     this.#failures = new Failures(invocation, options.failFast === true);
   }
 
@@ -69,7 +71,7 @@ export class UploadRun {
       await this.#upload(contentType);
     } catch (error) {
       if (!(error instanceof MediaError)) throw error;
-      if (this.#signal === undefined) throw withRunOptions(error, this.#hintOptions);
+      if (this.#signal === undefined) throw withRunOptions(error, this.#wording.options);
     } finally {
       cancelDeadline();
       this.#cancelQuit();
@@ -145,10 +147,12 @@ export class UploadRun {
     const stopTelling = this.#invocation.host.onStatusSignal(tell);
     try {
       const {uploadBatch} = await import('../../transfer/batch.ts');
-      const options = this.#transferOptions(resources, {contentType, observer, several});
+      const options = transferOptions(this.#options, resources, this.#invocation, {
+        ...{contentType, observer, several, stop: this.#stop},
+      });
       for await (const result of uploadBatch(inputs.sources, options)) {
         if (result.status === 'left out') await this.#leaveOut(result, results);
-        else await this.#take(this.#worded(result, session), results, several);
+        else await this.#take(worded(result, session, this.#wording), results, several);
       }
     } catch (error) {
       this.#failures.end();
@@ -162,13 +166,6 @@ export class UploadRun {
     if (inputs.unfollowed.size > 0) this.#invocation.report.note(unfollowedText(inputs.unfollowed));
     if (this.#signal === undefined) refuseNothing(this.#tally, this.#options);
     await this.#conclude(session, inputs);
-  }
-
-  /** The outcome with an error, if it has one, whose hint fits this run's key, profile and service. */
-  #worded(outcome: Outcome, session: Session | undefined): Outcome {
-    if (!('error' in outcome)) return outcome;
-    const error = withKeyHint(outcome.error, session?.keyFacts, this.#invocation.host);
-    return {...outcome, error: withRunOptions(error, this.#hintOptions)};
   }
 
   async #take(outcome: Outcome, results: ResultSink, several: boolean): Promise<void> {
@@ -185,35 +182,6 @@ export class UploadRun {
     for (const action of this.#after) action.leftOut?.(input);
     this.#invocation.report.trace(`${input.name}: left out, ${input.isHidden ? 'hidden' : 'not media'}.`);
     await results.add(input);
-  }
-
-  #transferOptions(
-    {session, journal, memory, idempotencyHonoured}: Resources,
-    forThisRun: Pick<TransferOptions, 'contentType' | 'observer' | 'several'>,
-  ): TransferOptions {
-    const {host} = this.#invocation;
-    const {concurrency, retries, retryMaxWait, stallTimeout, answerTimeout, limitRate, onUnknown} =
-      this.#options;
-    return {
-      uploader: session?.client ?? {upload: () => Promise.reject(new Error('a dry run sends nothing'))},
-      host: session?.hostName ?? '',
-      clock: host.clock,
-      random: () => host.random(),
-      uuid: () => host.uuid(),
-      ...forThisRun,
-      typeRule: this.#options.contentType ?? this.#options.types,
-      concurrency,
-      retries,
-      retryMaxWaitMs: retryMaxWait,
-      stallTimeoutMs: stallTimeout,
-      answerTimeoutMs: answerTimeout,
-      limitRate,
-      onUnknown: onUnknown ?? (idempotencyHonoured ? 'honoured' : 'hold'),
-      dryRun: this.#options.dryRun === true,
-      failFast: this.#options.failFast === true,
-      stop: this.#stop,
-      ...{journal, memory},
-    };
   }
 
   async #conclude(session: Session | undefined, {several}: Inputs): Promise<void> {

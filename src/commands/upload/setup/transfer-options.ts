@@ -1,0 +1,36 @@
+import type {Invocation} from '../../../cli/invocation.ts';
+import type {TransferOptions} from '../../../transfer/batch.ts';
+import type {UploadFlags} from './flags.ts';
+import type {Resources} from './resources.ts';
+
+/** What distinguishes one batch from others with the same flags and resources. */
+export type OfThisRun = Pick<TransferOptions, 'contentType' | 'observer' | 'several' | 'stop'>;
+
+/** How a batch transfers files, by the flags and by what the run has opened. */
+export function transferOptions(
+  flags: UploadFlags,
+  {session, journal, memory, idempotencyHonoured}: Resources,
+  {host}: Pick<Invocation, 'host'>,
+  ofThisRun: OfThisRun,
+): TransferOptions {
+  const {concurrency, retries, retryMaxWait, stallTimeout, answerTimeout, limitRate, onUnknown} = flags;
+  return {
+    uploader: session?.client ?? {upload: () => Promise.reject(new Error('a dry run sends nothing'))},
+    host: session?.hostName ?? '',
+    clock: host.clock,
+    random: () => host.random(),
+    uuid: () => host.uuid(),
+    ...ofThisRun,
+    typeRule: flags.contentType ?? flags.types,
+    concurrency,
+    retries,
+    retryMaxWaitMs: retryMaxWait,
+    stallTimeoutMs: stallTimeout,
+    answerTimeoutMs: answerTimeout,
+    limitRate,
+    onUnknown: onUnknown ?? (idempotencyHonoured ? 'honoured' : 'hold'),
+    dryRun: flags.dryRun === true,
+    failFast: flags.failFast === true,
+    ...{journal, memory},
+  };
+}
