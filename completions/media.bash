@@ -6,7 +6,7 @@ _media_command() {
   commands='' options='' arguments=() rest=none
   case $1 in
     '')
-      commands='upload rewrite login logout whoami doctor journal graphql serve config completion help'
+      commands='upload rewrite login logout whoami doctor journal graphql bridge serve config completion help'
       options='--profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http --version -h --help'
       ;;
     upload)
@@ -65,6 +65,9 @@ _media_command() {
       options='--input -f --raw-field -F --field --operation-name -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       arguments=(none)
       ;;
+    bridge)
+      options='--port --root -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      ;;
     serve)
       options='--port --data-dir --ephemeral --max-size --quota --fault --fault-seed --fault-port -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
@@ -103,7 +106,7 @@ _media_command() {
       ;;
     help)
       options='--profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
-      arguments=('words upload rewrite login logout whoami doctor journal graphql serve config completion help')
+      arguments=('words upload rewrite login logout whoami doctor journal graphql bridge serve config completion help')
       ;;
   esac
 }
@@ -151,6 +154,8 @@ _media_option() {
     'graphql -f' | 'graphql --raw-field') kind=none ;;
     'graphql -F' | 'graphql --field') kind=none ;;
     'graphql --operation-name') kind=none ;;
+    'bridge --port') kind=none ;;
+    'bridge --root') kind=directory ;;
     'serve --port') kind=none ;;
     'serve --data-dir') kind=directory ;;
     'serve --max-size') kind=none ;;

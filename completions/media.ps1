@@ -27,6 +27,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 'doctor' = 'Check the settings, the connection and the key, and say how to fix what fails. Uploads nothing.'
                 'journal' = 'Read, check, merge and repair the journals that media upload --journal writes.'
                 'graphql' = 'Send an authenticated GraphQL request and print the response.'
+                'bridge' = 'Upload for editors that use a PicGo server, until you stop it (Ctrl-C).'
                 'serve' = 'Run the embedded service on this machine until you stop it (Ctrl-C).'
                 'config' = 'Show and change the settings of a profile.'
                 'completion' = 'Print the completion script for a shell.'
@@ -272,6 +273,18 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Arguments = @('none')
             Rest = 'none'
         }
+        'bridge' = @{
+            Commands = [ordered]@{
+            }
+            Options = @(
+                @{ Name = '--port'; Takes = 'none'; Tip = 'the port to listen on; 0 for any free port' }
+                @{ Name = '--root'; Takes = 'directory'; Tip = 'upload only files below this directory (repeatable)' }
+                @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
+                @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
+            )
+            Arguments = @()
+            Rest = 'none'
+        }
         'serve' = @{
             Commands = [ordered]@{
             }
@@ -392,7 +405,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
 
             )
-            Arguments = @('words upload rewrite login logout whoami doctor journal graphql serve config completion help')
+            Arguments = @('words upload rewrite login logout whoami doctor journal graphql bridge serve config completion help')
             Rest = 'none'
         }
     }

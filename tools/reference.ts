@@ -124,6 +124,7 @@ export const environment: readonly Row[] = [
   ['`MEDIA_CONFIG_DIR`', 'the directory of the settings file'],
   ['`MEDIA_CLIENT_CERT`, `MEDIA_CLIENT_KEY`', 'your certificate and its private key, as PEM files'],
   ['`MEDIA_CLIENT_KEY_PASSPHRASE`', 'the passphrase of the private key, if it is encrypted'],
+  ['`MEDIA_BRIDGE_SECRET`', 'the secret that `media bridge` expects in each upload request'],
   ['`MEDIA_SHARD_COUNT`', 'the number of parts, for `--shard auto` if the batch system does not set it'],
   [
     '`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`',

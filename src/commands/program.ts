@@ -4,6 +4,7 @@ import {configCommand} from './account/config.ts';
 import {loginCommand} from './account/login.ts';
 import {logoutCommand} from './account/logout.ts';
 import {whoamiCommand} from './account/whoami.ts';
+import {bridgeCommand} from './bridge/command.ts';
 import {completionCommand} from './completion/command.ts';
 import {doctorCommand} from './doctor/command.ts';
 import {graphqlCommand} from './graphql.ts';
@@ -25,6 +26,7 @@ const commands: Record<string, (cli: Cli) => Command> = {
   doctor: doctorCommand,
   journal: journalCommand,
   graphql: graphqlCommand,
+  bridge: bridgeCommand,
   serve: serveCommand,
   config: configCommand,
   completion: completionCommand,

@@ -91,6 +91,7 @@ const owners: Record<string, string[]> = {
   parse5: ['rewrite/scan/'],
   entities: ['rewrite/scan/'],
   'css-tree': ['rewrite/scan/'],
+  '@fastify/busboy': ['commands/bridge/request-files.ts'],
 };
 
 /** The two contracts, and the general parts that know nothing of media: open to every room. */
@@ -148,12 +149,13 @@ const codeAllowed: Record<string, string[]> = {
 const doors: Record<string, string[]> = {
   commands: ['media-url', 'program'],
   'commands/account': ['config', 'login', 'logout', 'whoami'],
+  'commands/bridge': ['command'],
   'commands/completion': ['command'],
   'commands/doctor': ['command'],
   'commands/journal': ['command'],
   'commands/rewrite': ['command'],
   'commands/serve': ['command'],
-  'commands/upload': ['command', 'upload-files'],
+  'commands/upload': ['command', 'upload-files', 'upload-queue'],
   'commands/upload/report': [
     'after-action',
     'dry-run-totals',
@@ -164,6 +166,7 @@ const doors: Record<string, string[]> = {
     'progress-watch',
     'retry-hint',
     'tally',
+    'worded',
   ],
   embedded: ['service'],
   'embedded/api': ['context', 'routes'],

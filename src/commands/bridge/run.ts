@@ -1,0 +1,117 @@
+import type {IncomingMessage} from 'node:http';
+import {endSignal} from '../../cli/end-signal.ts';
+import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
+import {MediaError} from '../../errors.ts';
+import {systemCode} from '../../lib/system-code.ts';
+import {asMediaError} from '../../output/report.ts';
+import {publicUrl} from '../../service/record.ts';
+import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
+import {UploadQueue} from '../upload/upload-queue.ts';
+import {realRoots} from './readable-paths.ts';
+import {BridgeRefusal} from './refusal.ts';
+import {type ReadRules, requestFiles} from './request-files.ts';
+import {type BridgeServer, type BridgeServerOptions, startBridgeServer} from './server.ts';
+
+export interface BridgeOptions {
+  port: number;
+  root?: string[];
+}
+
+/** Uploads for editors until SIGINT, SIGTERM or SIGHUP; prints the URL that they send requests to. */
+export async function runBridge(
+  {port, root = []}: BridgeOptions,
+  invocation: Invocation,
+): Promise<ExitStatus> {
+  const {host, report, stdout} = invocation;
+  const rules = {roots: await realRoots(root, host.cwd()), temporaryDirectory: host.temporaryDirectory()};
+  const {openSession} = await import('../../cli/session.ts');
+  // Without a key, it is better to say so now than at the first picture.
+  await (await openSession(invocation)).close();
+  const signal = endSignal(invocation);
+  const bridge = new Bridge(invocation, rules);
+  try {
+    const server = await listen({
+      port,
+      secret: host.env['MEDIA_BRIDGE_SECRET']?.trim() || undefined,
+      upload: request => bridge.upload(request),
+      onFailure: error => bridge.failed(error),
+    });
+    await stdout.write(`${server.url}/upload\n`);
+    report.note('Uploading for editors. Press Ctrl-C to stop.');
+    const received = await signal.received;
+    const closed = server.close();
+    await bridge.stop(new MediaError('interrupted', `media bridge was stopped by ${received}.`));
+    await closed;
+    return received;
+  } finally {
+    signal.ignore();
+  }
+}
+
+async function listen(options: BridgeServerOptions): Promise<BridgeServer> {
+  try {
+    return await startBridgeServer(options);
+  } catch (cause) {
+    const code = systemCode(cause);
+    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw cause;
+    const why =
+      code === 'EACCES'
+        ? 'cannot be used without more permissions'
+        : 'is in use, perhaps by PicGo or by another media bridge';
+    throw new MediaError('local_failure', `Port ${options.port} ${why}.`, {
+      hint: 'Choose another with --port, and enter it in the editor.',
+      cause,
+    });
+  }
+}
+
+/** Uploads the files of requests, all of a request or none. */
+class Bridge {
+  readonly #report: Invocation['report'];
+  readonly #rules: ReadRules;
+  readonly #queue: UploadQueue;
+
+  constructor(invocation: Invocation, rules: ReadRules) {
+    this.#report = invocation.report;
+    this.#rules = rules;
+    this.#queue = new UploadQueue(invocation, {waitsForService: false});
+  }
+
+  /** The URLs of the files of a request, in its order. */
+  async upload(request: IncomingMessage): Promise<string[]> {
+    const {sources, remove} = await requestFiles(request, this.#rules);
+    try {
+      const outcomes = await Promise.allSettled(sources.map(source => this.#queue.add(source)));
+      const urls = outcomes.map((outcome, at) => urlOf(outcome, sources[at]?.name ?? ''));
+      this.#report.note(urls.length === 1 ? `Uploaded ${urls[0]}` : `Uploaded ${urls.length} files.`);
+      return urls;
+    } catch (error) {
+      const {message, hint} = asMediaError(error);
+      throw new BridgeRefusal(500, hint === undefined ? message : `${message} ${hint}`, {cause: error});
+    } finally {
+      await remove();
+    }
+  }
+
+  /** Reports why a request failed. */
+  failed(error: unknown): void {
+    const {cause} = error instanceof BridgeRefusal ? error : {cause: error};
+    if (error instanceof BridgeRefusal && !(cause instanceof MediaError))
+      this.#report.warning(`Refused a request: ${error.message}`);
+    else this.#report.failure(asMediaError(cause));
+  }
+
+  /** Ends the uploads; resolves when nothing is in progress. */
+  stop(why: MediaError): Promise<void> {
+    return this.#queue.stop(why);
+  }
+}
+
+function urlOf(settled: PromiseSettledResult<Outcome | LeftOut>, name: string): string {
+  if (settled.status === 'rejected') throw settled.reason;
+  const outcome = settled.value;
+  if ('error' in outcome) throw outcome.error;
+  const url = 'received' in outcome ? publicUrl(outcome.received.record) : undefined;
+  if (url !== undefined) return url;
+  throw new MediaError('unexpected_answer', `${name} was uploaded, but its record has no URL.`);
+}

@@ -1,0 +1,86 @@
+import {once} from 'node:events';
+import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {isDesktopOrigin, refusePages, refuseStrangers} from './caller.ts';
+import {BridgeRefusal} from './refusal.ts';
+
+export interface BridgeServerOptions {
+  port: number;
+  secret: string | undefined;
+  /** Uploads the files of a request; resolves to their URLs in order, or rejects, if possible with a refusal. */
+  upload: (request: IncomingMessage) => Promise<string[]>;
+  /** Called for each request that fails. */
+  onFailure: (error: unknown) => void;
+}
+
+export interface BridgeServer {
+  url: string;
+  /** Accepts no more requests; resolves when all have been answered. */
+  close(): Promise<void>;
+}
+
+/** Serves the protocol of PicGo's server on 127.0.0.1; rejects with the system's error if the port cannot be used. */
+export async function startBridgeServer(options: BridgeServerOptions): Promise<BridgeServer> {
+  let port = options.port;
+  const arriving = new Set<IncomingMessage>();
+  const server = createServer(async (request, response) => {
+    arriving.add(request);
+    request.on('close', () => arriving.delete(request));
+    try {
+      refusePages(request.headers, port);
+      allowDesktop(request, response);
+      const result = await answer(request, options);
+      if (result === undefined) send(response, 204);
+      else send(response, 200, {success: true, result});
+    } catch (error) {
+      options.onFailure(error);
+      const {status, message} =
+        error instanceof BridgeRefusal ? error : new BridgeRefusal(500, 'Internal error.', {cause: error});
+      send(response, status, {success: false, message});
+    }
+  });
+  // A large file takes longer to arrive than Node allows by default.
+  server.requestTimeout = 0;
+  server.listen({host: '127.0.0.1', port});
+  await once(server, 'listening');
+  port = (server.address() as AddressInfo).port;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      for (const request of arriving) if (!request.complete) request.destroy();
+      await closed;
+    },
+  };
+}
+
+/** The result of a request; nothing for a preflight. */
+async function answer(request: IncomingMessage, {secret, upload}: BridgeServerOptions): Promise<unknown> {
+  const {method = '', url = '', headers} = request;
+  const [path = ''] = url.split('?');
+  if (method === 'OPTIONS') return undefined;
+  if (path === '/heartbeat' && ['GET', 'POST'].includes(method)) return 'alive';
+  if (path !== '/upload' && path !== '/heartbeat')
+    throw new BridgeRefusal(404, 'There are only /upload and /heartbeat here.');
+  if (method !== 'POST') throw new BridgeRefusal(405, 'The method must be POST.');
+  refuseStrangers(headers, secret);
+  return upload(request);
+}
+
+/** Tells the browser engine of a desktop program that its page may read the response. */
+function allowDesktop({headers: {origin}}: IncomingMessage, response: ServerResponse): void {
+  if (!isDesktopOrigin(origin)) return;
+  response.setHeader('Access-Control-Allow-Origin', origin);
+  response.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type, X-PicGo-Secret');
+  response.setHeader('Access-Control-Allow-Private-Network', 'true');
+  response.setHeader('Vary', 'Origin');
+}
+
+/** Each response ends its connection: what is left of a refused body is not read, and the server can end at any time. */
+function send(response: ServerResponse, status: number, value?: unknown): void {
+  const headers = {'Cache-Control': 'no-store', Connection: 'close'};
+  if (value === undefined) response.writeHead(status, headers).end();
+  else
+    response.writeHead(status, {...headers, 'Content-Type': 'application/json'}).end(JSON.stringify(value));
+}

@@ -1,0 +1,209 @@
+import type {Invocation} from '../../cli/invocation.ts';
+import {exitStatusOf, MediaError} from '../../errors.ts';
+import {Stop} from '../../lib/stop.ts';
+import {asMediaError} from '../../output/report.ts';
+import {hintOptions} from '../../settings/hint-options.ts';
+import type {Source} from '../../sources/open/source.ts';
+import type {TransferObserver} from '../../transfer/batch.ts';
+import {type LeftOut, type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
+import {worded} from './report/worded.ts';
+import {type UploadFlags, uploadDefaults} from './setup/flags.ts';
+import {typeDecision} from './setup/inputs.ts';
+import {closeResources, openResources, type Resources} from './setup/resources.ts';
+import {transferOptions} from './setup/transfer-options.ts';
+
+/** How a queue differs from one run of `media upload`. */
+export interface QueueOptions {
+  flags?: Partial<UploadFlags>;
+  /** Whether files wait while the service is unavailable; otherwise each fails after its retries. */
+  waitsForService: boolean;
+  /** Called with the time since when the service has been unavailable, and with undefined when it is back. */
+  onUnavailable?: TransferObserver['unavailable'];
+}
+
+/** A file that was added, and whoever waits for its outcome. */
+interface Added {
+  source: Source;
+  resolve: (outcome: Outcome | LeftOut) => void;
+  reject: (error: unknown) => void;
+}
+
+/** How long a queue without files keeps the service and the journal open, in milliseconds. */
+const idleMs = 2_000;
+
+/**
+ * Uploads the files of a command that runs for a long time, as they are added. The service and this machine's journal are
+ * opened for the first file and closed after 2 s without one, so that other runs get the journal, and a new key or other
+ * settings count from then on.
+ */
+export class UploadQueue {
+  readonly #invocation: Invocation;
+  readonly #flags: UploadFlags;
+  readonly #options: QueueOptions;
+  readonly #stop = new Stop<MediaError>();
+  readonly #waiting: Added[] = [];
+  #running: Promise<void> | undefined;
+  #wake = () => {};
+
+  constructor(invocation: Invocation, options: QueueOptions) {
+    this.#invocation = invocation;
+    this.#options = options;
+    this.#flags = {...uploadDefaults, once: true, ...options.flags, inputs: []};
+  }
+
+  /** Uploads a file; rejects if the service or the journal cannot be opened. */
+  add(source: Source): Promise<Outcome | LeftOut> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({source, resolve, reject});
+      this.#wake();
+      this.#start();
+    });
+  }
+
+  /** Sends nothing more; resolves when the responses to what was sent completely have come, and everything is closed. */
+  async stop(why: MediaError): Promise<void> {
+    this.#stop.abort(why);
+    this.#wake();
+    await this.#running;
+  }
+
+  #start(): void {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+      if (this.#waiting.length > 0) this.#start();
+    });
+  }
+
+  /** Uploads what is waiting and what is added meanwhile, until there has been nothing to do for a while. */
+  async #run(): Promise<void> {
+    const batch = new QueuedBatch(this.#invocation.host.clock, this.#waiting, this.#stop);
+    this.#wake = () => batch.wake();
+    try {
+      this.#stop.throwIfAborted();
+      const {shard, close} = {shard: undefined, close: async () => {}};
+      const resources = await openResources(this.#flags, this.#invocation, {shard, close}, this.#stop);
+      const failure = await this.#upload(batch, resources).finally(() => closeResources(resources));
+      if (failure !== undefined) throw failure;
+    } catch (error) {
+      batch.fail(error);
+    } finally {
+      this.#wake = () => {};
+    }
+  }
+
+  /** Resolves to the error that ended the batch for all files, if one did. */
+  async #upload(batch: QueuedBatch, resources: Resources): Promise<MediaError | undefined> {
+    const {host, globals} = this.#invocation;
+    const {uploadBatch} = await import('../../transfer/batch.ts');
+    const options = transferOptions(this.#flags, resources, this.#invocation, {
+      contentType: await typeDecision(this.#flags),
+      observer: this.#observer(),
+      several: this.#options.waitsForService,
+      stop: this.#stop,
+    });
+    const wording = {host, options: hintOptions(host, globals)};
+    for await (const result of uploadBatch(batch.sources(), options)) {
+      if (result.status === 'left out') batch.settle(result);
+      else batch.settle(worded(withReason(result), resources.session, wording));
+    }
+    return this.#stop.reason;
+  }
+
+  #observer(): TransferObserver {
+    const {report} = this.#invocation;
+    return {
+      started() {},
+      progress() {},
+      recognized() {},
+      finished() {},
+      retrying(_position, name, error) {
+        report.trace(`${name}: ${error.message}`);
+        report.causes(error);
+      },
+      unavailable: since => this.#options.onUnavailable?.(since),
+      warning: (name, message) => report.fileWarning(name, message),
+    };
+  }
+}
+
+/** What ended the batch for all is the reason why a file was not tried. */
+function withReason(outcome: Outcome): Outcome {
+  if (!('error' in outcome) || outcome.error.code !== 'not_tried') return outcome;
+  const {cause} = outcome.error;
+  return cause instanceof MediaError ? {...outcome, error: cause} : outcome;
+}
+
+/** The files of one batch: those that wait, as long as the batch goes on. */
+class QueuedBatch {
+  readonly #clock: Invocation['host']['clock'];
+  readonly #waiting: Added[];
+  readonly #stop: Stop<MediaError>;
+  /** The files whose outcome is not known yet, by position. */
+  readonly #pending = new Map<number, Added>();
+  #isOver = false;
+  #onWake = () => {};
+
+  constructor(clock: Invocation['host']['clock'], waiting: Added[], stop: Stop<MediaError>) {
+    this.#clock = clock;
+    this.#waiting = waiting;
+    this.#stop = stop;
+  }
+
+  /** Call when a file was added or the queue was stopped. */
+  wake(): void {
+    this.#onWake();
+  }
+
+  async *sources(): AsyncGenerator<Source> {
+    for (let position = 0; !this.#isOver && !this.#stop.aborted; ) {
+      const added = this.#waiting.shift();
+      if (added === undefined) {
+        await this.#change();
+        continue;
+      }
+      this.#pending.set(position, added);
+      position += 1;
+      yield added.source;
+    }
+  }
+
+  settle(outcome: Outcome | LeftOut): void {
+    const {position} = outcome;
+    const added = this.#pending.get(position);
+    this.#pending.delete(position);
+    if (outcome.status !== 'left out' && endsBatch(outcome)) this.#isOver = true;
+    if (this.#pending.size === 0 || this.#isOver) this.#onWake();
+    added?.resolve(outcome);
+  }
+
+  /** Fails every file that waits or whose outcome is not known. */
+  fail(error: unknown): void {
+    const failed = [...this.#pending.values(), ...this.#waiting.splice(0)];
+    this.#pending.clear();
+    for (const {reject} of failed) reject(asMediaError(error));
+  }
+
+  /** Resolves when there may be another file; ends the batch when nothing has happened for a while. */
+  #change(): Promise<void> {
+    return new Promise(resolve => {
+      const isIdle = this.#pending.size === 0;
+      const cancel = isIdle
+        ? this.#clock.after(idleMs, () => {
+            this.#isOver = true;
+            this.#onWake();
+          })
+        : () => {};
+      this.#onWake = () => {
+        cancel();
+        this.#onWake = () => {};
+        resolve();
+      };
+    });
+  }
+}
+
+/** Whether a later file needs the service or the journal to be opened again: the key, or the journal, may be another by then. */
+function endsBatch(outcome: Outcome): boolean {
+  const error = 'error' in outcome ? outcome.error : unrecordedOf(outcome);
+  return error !== undefined && (exitStatusOf[error.code] === 4 || /^(journal|outage)/.test(error.code));
+}

@@ -1,0 +1,272 @@
+import {once} from 'node:events';
+import {copyFile, mkdir, readFile, symlink, writeFile} from 'node:fs/promises';
+import {createServer, request} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {join} from 'node:path';
+import {pathToFileURL} from 'node:url';
+import {expect, onTestFinished, test} from 'vitest';
+import {openPage, startChromium} from '../support/browser.ts';
+import {connectedSandbox} from '../support/embedded.ts';
+import {eventually} from '../support/eventually.ts';
+import {needPrograms} from '../support/installed.ts';
+import {fixture, type Sandbox} from '../support/media.ts';
+
+/** A running `media bridge`. */
+async function bridge(box: Sandbox, ...parameters: string[]) {
+  const child = box.start(['bridge', '--port', '0', ...parameters], {timeout: 120_000});
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout?.on('data', chunk => {
+    stdout += chunk;
+  });
+  child.stderr?.on('data', chunk => {
+    stderr += chunk;
+  });
+  const url = await eventually(() => /^(http:\S+)\n/.exec(stdout)?.[1]);
+  return {child, url, base: new URL(url).origin, stderr: () => stderr};
+}
+
+/** A machine with a picture in `notes` and one outside, and a service. */
+async function machine() {
+  const connected = await connectedSandbox();
+  const {sandbox: box, service} = connected;
+  const path = (name: string) => join(box.directory, name);
+  await copyFile(fixture('photo.png'), path('写真 1.png'));
+  await copyFile(fixture('clip.mp4'), path('clip.mp4'));
+  await copyFile(fixture('page-named.png'), path('page.png'));
+  const urlOf = async (contentType: string) =>
+    (await service.records()).find(stored => stored.contentType === contentType)?.record.fileUrl;
+  return {...connected, box, path, urlOf};
+}
+
+/** Sends a request as it is, whatever a browser or fetch would make of its headers. */
+async function send(
+  url: string,
+  options: {method?: string; headers?: Record<string, string>; body?: string},
+) {
+  const {method = 'POST', headers = {}, body = ''} = options;
+  const sent = request(url, {method, headers: {'Content-Length': Buffer.byteLength(body), ...headers}});
+  sent.end(body);
+  const [response] = await once(sent, 'response');
+  let text = '';
+  for await (const chunk of response) text += chunk;
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    body: text === '' ? undefined : JSON.parse(text),
+  };
+}
+
+const listOf = (...paths: string[]) => JSON.stringify({list: paths});
+
+/** The request of the plugin "Image auto upload" of Obsidian, and of most others: a list of paths as JSON. */
+function upload(url: string, paths: readonly string[], headers: Record<string, string> = {}) {
+  return send(url, {headers: {'Content-Type': 'application/json', ...headers}, body: listOf(...paths)});
+}
+
+test('what editors send: URLs in order, all or none; a second time, nothing is stored', async () => {
+  const {box, path, urlOf, service} = await machine();
+  const {child, url, base} = await bridge(box);
+  for (const method of ['POST', 'GET'])
+    expect((await send(`${base}/heartbeat`, {method})).body).toEqual({success: true, result: 'alive'});
+  const [clip, photo] = [path('clip.mp4'), path('写真 1.png')];
+  const first = await upload(url, [clip, pathToFileURL(photo).href, clip]);
+  const result = [await urlOf('video/mp4'), await urlOf('image/png'), await urlOf('video/mp4')];
+  expect(first).toMatchObject({status: 200, body: {success: true, result}});
+  expect((await send(url, {body: listOf(photo)})).body).toEqual({success: true, result: [result[1]]});
+
+  // The plugins of Obsidian send pictures from the clipboard as a form, with fetch from their page.
+  for (const field of ['files', 'list']) {
+    const form = new FormData();
+    const bytes = await Promise.all(['photo.webp', 'photo.gif'].map(name => readFile(fixture(name))));
+    form.append('note', 'is no file');
+    form.append(field, new File([bytes[0] ?? ''], '画像.webp', {type: 'image/webp'}));
+    form.append(field, new File([bytes[1] ?? ''], 'blob'));
+    const answer = await fetch(url, {method: 'POST', body: form, headers: {Origin: 'app://obsidian.md'}});
+    expect(answer.headers.get('access-control-allow-origin')).toBe('app://obsidian.md');
+    const urls = [await urlOf('image/webp'), await urlOf('image/gif')];
+    expect(await answer.json()).toEqual({success: true, result: urls});
+  }
+  expect(await service.records()).toHaveLength(4);
+
+  const failed = await upload(url, [clip, path('page.png')]);
+  expect(failed).toMatchObject({status: 500, body: {success: false}});
+  expect(failed.body.message).toContain('page.png is not recognised as an image or a video');
+  expect(failed.body).not.toHaveProperty('result');
+  child.kill('SIGTERM');
+  expect(await child).toMatchObject({signal: 'SIGTERM', stdout: `${url}\n`});
+});
+
+test('requests that are wrong: their status and why, nothing read', async () => {
+  const {box, path, service} = await machine();
+  const {url, base, child} = await bridge(box);
+  const {port} = new URL(url);
+  const photo = path('写真 1.png');
+  const own = {Host: `127.0.0.1:${port}`};
+  const cases: [string, Parameters<typeof send>[1], number, RegExp][] = [
+    [url, {body: ''}, 400, /names no file\. The clipboard/],
+    [url, {body: '{"list": []}'}, 400, /names no file/],
+    [url, {body: '{"list": ["a.png"]'}, 400, /must be JSON like/],
+    [url, {body: '{"list": [1]}'}, 400, /must be JSON like/],
+    [url, {body: listOf('photo.png')}, 400, /^photo\.png is not the absolute path/],
+    [url, {body: listOf('https://example.com/a.png')}, 400, /is not the absolute path/],
+    [url, {body: listOf(photo, path('gone.png'))}, 400, /gone\.png could not be read: ENOENT/],
+    [
+      url,
+      {body: listOf(photo), headers: {'Content-Type': 'multipart/form-data; boundary=x'}},
+      400,
+      /complete form/,
+    ],
+    [url, {body: listOf(photo, 'x'.repeat(2 ** 20))}, 413, /at most/],
+    [url, {method: 'GET'}, 405, /must be POST/],
+    [`${base}/delete`, {}, 404, /only \/upload and \/heartbeat/],
+    [
+      url,
+      {body: listOf(photo), headers: {...own, Origin: 'https://evil.example'}},
+      403,
+      /Web pages.*evil\.example/,
+    ],
+    [url, {body: listOf(photo), headers: {...own, Origin: 'null'}}, 403, /Web pages/],
+    [url, {body: listOf(photo), headers: {...own, Origin: base}}, 403, /Web pages/],
+    [url, {body: listOf(photo), headers: {...own, 'Sec-Fetch-Site': 'cross-site'}}, 403, /Web pages/],
+    [url, {body: listOf(photo), headers: {Host: `evil.example:${port}`}}, 403, /Host/],
+    [url, {body: listOf(photo), headers: {Host: '127.0.0.1:1'}}, 403, /Host/],
+    [url, {method: 'OPTIONS', headers: {...own, Origin: 'https://evil.example'}}, 403, /Web pages/],
+  ];
+  for (const [to, what, status, message] of cases) {
+    const answer = await send(to, what);
+    expect({what, ...answer}).toMatchObject({
+      what,
+      status,
+      body: {success: false, message: expect.stringMatching(message)},
+    });
+    expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
+  }
+  expect(await service.records()).toEqual([]);
+  const preflight = {...own, Origin: 'app://obsidian.md', 'Access-Control-Request-Method': 'POST'};
+  expect(await send(url, {method: 'OPTIONS', headers: preflight})).toMatchObject({
+    status: 204,
+    body: undefined,
+  });
+  child.kill('SIGINT');
+  expect((await child).signal).toBe('SIGINT');
+});
+
+test('--root and a secret: links that lead out and other secrets are refused', async () => {
+  const {box, path, service} = await machine();
+  box.env['MEDIA_BRIDGE_SECRET'] = 'open sesame';
+  await copyFile(fixture('photo.png'), path('config.png'));
+  const inside = join(path('notes'), 'in.png');
+  await mkdir(path('notes'));
+  await copyFile(fixture('photo.gif'), inside);
+  await symlink(path('config.png'), path('notes/link.png'));
+  const {url, base} = await bridge(box, '--root', 'notes');
+  const good = {Authorization: 'bearer open sesame'};
+  expect((await send(`${base}/heartbeat`, {})).status).toBe(200);
+  const wrong: Record<string, string>[] = [
+    {},
+    {Authorization: 'Bearer wrong', 'X-PicGo-Secret': 'open sesame'},
+    {'X-PicGo-Secret': 'open sesam'},
+  ];
+  for (const headers of wrong) expect((await upload(url, [inside], headers)).status).toBe(401);
+  const outside = ['config.png', 'notes/link.png', 'notes/../config.png', 'notes/../gone.png', 'notes'];
+  for (const name of outside) {
+    const {status, body} = await upload(url, [inside, `${box.directory}/${name}`], good);
+    expect({name, status, message: body.message}).toEqual({
+      ...{name, status: 400},
+      message: `${box.directory}/${name} could not be read: it does not exist, or it is outside --root.`,
+    });
+  }
+  expect(await service.records()).toEqual([]);
+  for (const headers of [good, {'X-PicGo-Secret': 'open sesame'}])
+    expect((await upload(url, [inside], headers)).status).toBe(200);
+});
+
+test('100 requests at once, a tenth of them for one picture: each gets its own URL', async () => {
+  const {box, path, service} = await machine();
+  const photo = await readFile(fixture('photo.png'));
+  const names = Array.from({length: 100}, (_, at) => path(`${at < 10 ? 0 : at}.png`));
+  for (const name of new Set(names)) await writeFile(name, Buffer.concat([photo, Buffer.from(name)]));
+  const {url} = await bridge(box);
+  const answers = await Promise.all(names.map(name => upload(url, [name])));
+  const urls = answers.map(({body}) => body.result?.[0]);
+  const stored = new Map(
+    await Promise.all(
+      (await service.records()).map(async ({record}) => {
+        const bytes = Buffer.from(await (await fetch(String(record.fileUrl))).arrayBuffer());
+        return [bytes.subarray(photo.length).toString(), record.fileUrl] as const;
+      }),
+    ),
+  );
+  expect(urls).toEqual(names.map(name => stored.get(name)));
+  expect(stored.size).toBe(91);
+});
+
+test('a web page in Chromium that tries to have /etc/hostname and a picture uploaded: refused, it learns nothing', {
+  timeout: 90_000,
+}, async context => {
+  needPrograms(context, ['chromium']);
+  const {box, path, service} = await machine();
+  const {url, base, stderr} = await bridge(box);
+  const site = createServer((_, response) =>
+    response.setHeader('Content-Type', 'text/html').end('<title>evil</title>'),
+  );
+  onTestFinished(() => void site.close());
+  site.listen(0, '127.0.0.1');
+  await once(site, 'listening');
+  const browser = await startChromium();
+  onTestFinished(() => browser.close());
+  const {page} = await openPage(browser);
+  await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+  const attack = `(async ([url, list]) => {
+    const body = JSON.stringify({list});
+    const results = [];
+    for (const options of [{mode: 'no-cors'}, {mode: 'cors'}, {headers: {'Content-Type': 'application/json'}}])
+      results.push(await fetch(url, {method: 'POST', body, ...options}).then(a => a.text(), () => 'nothing'));
+    navigator.sendBeacon(url, body);
+    const form = document.createElement('form');
+    Object.assign(form, {method: 'post', action: url, enctype: 'text/plain', target: 'answer'});
+    const input = Object.assign(document.createElement('input'), {name: body.slice(0, -1) + ',"x":"', value: '"}'});
+    const frame = Object.assign(document.createElement('iframe'), {name: 'answer'});
+    form.append(input);
+    document.body.append(form, frame);
+    form.submit();
+    return results;
+  })`;
+  const list = ['/etc/hostname', path('写真 1.png')];
+  const learnt = await page.evaluate(`${attack}(${JSON.stringify([url, list])})`);
+  expect(learnt).toEqual(['', 'nothing', 'nothing']);
+  const refused = () => stderr().match(/Refused a request: Web pages may not upload files/g)?.length ?? 0;
+  await eventually(() => refused() >= 5);
+  await page.goto(`${base}/upload`);
+  expect(await page.textContent('body')).toContain('must be POST');
+  expect(await service.records()).toEqual([]);
+});
+
+test.each([
+  ['no key', {MEDIA_API_KEY: ''}, [], 4, /no API key/i],
+  ['a root that does not exist', {}, ['--root', 'gone'], 1, /gone could not be found: ENOENT/],
+  ['a root that is a file', {}, ['--root', 'clip.mp4'], 2, /clip\.mp4 is not a directory/],
+  ['no port', {}, ['--port', '70000'], 2, /whole number from 0 to 65535/],
+])('%s: the reason at once', async (_name, env, parameters, exitCode, reason) => {
+  const {box} = await machine();
+  const {stdout, stderr, ...ended} = await box.run(['bridge', '--port', '0', ...parameters], {
+    env: {...box.env, ...env},
+  });
+  expect({stdout, exitCode: ended.exitCode}).toEqual({stdout: '', exitCode});
+  expect(stderr).toMatch(reason);
+});
+
+test('a port in use: who may have it, and what to do', async () => {
+  const {box} = await machine();
+  const other = createServer();
+  onTestFinished(() => void other.close());
+  other.listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const {port} = other.address() as AddressInfo;
+  const {stderr, exitCode} = await box.run(['bridge', '--port', String(port)]);
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/Port \d+ is in use, perhaps by PicGo.*\n.*--port/);
+});
