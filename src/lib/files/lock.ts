@@ -28,7 +28,7 @@ const breakerPatienceMs = 2_000;
 export const pollMs = 250;
 
 export interface LockOptions {
-  /** How long to wait for a living holder, in milliseconds. */
+  /** How long to wait for one living holder, in milliseconds; it is waited for anew when the lock has changed hands. */
   patienceMs?: number;
   /** Waits for a holder that cannot be judged from here, until it renews its lock or the lock is stale. Called once. */
   onUnknownHolder?: (holder: Holder | undefined) => void;
@@ -124,11 +124,14 @@ class LockAttempt {
   /** A hard link appears complete or not at all, so no process can read half a lock. */
   async take(): Promise<Holder | undefined> {
     const {clock, random} = this.#host;
-    const start = clock.monotonic();
+    let since = clock.monotonic();
+    let heldBy: string | undefined;
     let replaced: Holder | undefined;
     while (!(await linked(this.#candidate, this.#path))) {
       const found = await this.#look(this.#path);
       if (found === undefined) continue;
+      if (heldBy !== found.holder?.token) since = clock.monotonic();
+      heldBy = found.holder?.token;
       const isGone = this.#isGone(found);
       if (isGone && (await this.#remove(found))) {
         replaced = found.holder;
@@ -137,7 +140,7 @@ class LockAttempt {
       // Other processes may be removing a dead lock, which takes them very little time.
       const patience = Math.max(this.#options.patienceMs ?? 0, isGone ? breakerPatienceMs : 0);
       const isWaiting = !isGone && found.state === 'unknown' && this.#waitsFor(found);
-      if (!isWaiting && clock.monotonic() - start >= patience) throw new LockHeld(this.#path, found.holder);
+      if (!isWaiting && clock.monotonic() - since >= patience) throw new LockHeld(this.#path, found.holder);
       await clock.sleep(isWaiting ? pollMs : 5 + 20 * random(), this.#options.stop);
     }
     return replaced;

@@ -6,7 +6,7 @@ const waitMs = 10_000;
 
 /**
  * Runs `action` while no other process runs one under the same lock file. Replaces a holder that died on this machine
- * at once, and waits up to 10 s for a living one.
+ * at once, and waits for each living one up to 10 s.
  */
 export async function withLock<T>(path: string, host: Host, action: () => Promise<T>): Promise<T> {
   const lock = await acquireLock(path, host, {patienceMs: waitMs}).catch(error => {

@@ -1,4 +1,4 @@
-import {readdir, readFile, stat, utimes, writeFile} from 'node:fs/promises';
+import {readdir, readFile, rm, stat, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {type Host, systemHost} from '../../../src/host.ts';
@@ -101,6 +101,24 @@ describe('withLock', () => {
     });
     await first;
     expect(events).toEqual(['first ends', 'second begins']);
+  });
+
+  it('a queue of living holders, each for 8 s: waited for, since it moves on', async () => {
+    const {path} = await lockFile();
+    let now = 0;
+    const takenBy = (token: string) => writeFile(path, left(process.pid, {token}));
+    await takenBy('first');
+    const clock = {
+      ...host().clock,
+      monotonic: () => now,
+      sleep: async () => {
+        now += 8_000;
+        if (now < 80_000) await takenBy(String(now));
+        else await rm(path);
+      },
+    };
+    expect(await withLock(path, host({clock}), async () => 'done')).toBe('done');
+    expect(now).toBe(80_000);
   });
 
   it.each([
