@@ -106,6 +106,20 @@ const withoutUnneeded = {
   },
 };
 
+/** Of the table of media types, only what has an extension, by which types are looked up. */
+const typesWithExtension = {
+  name: 'types with an extension',
+  setup({onLoad}) {
+    onLoad({filter: /mime-db[\\/]db\.json$/}, ({path}) => {
+      const types = Object.entries(JSON.parse(readFileSync(path, 'utf8')));
+      const kept = types.flatMap(([type, {source, extensions}]) =>
+        extensions === undefined ? [] : [[type, {source, extensions}]],
+      );
+      return {contents: JSON.stringify(Object.fromEntries(kept)), loader: 'json'};
+    });
+  },
+};
+
 /** Only the parts of undici that src uses: its index would import everything. */
 const partsOfUndici = {
   name: 'parts of undici',
@@ -188,7 +202,7 @@ const options = {
   minify: true,
   legalComments: 'none',
   external,
-  plugins: [keepApart, partsOfUndici, sharedCharacters, withoutUnneeded],
+  plugins: [keepApart, partsOfUndici, typesWithExtension, sharedCharacters, withoutUnneeded],
   metafile: true,
   logLevel: 'warning',
 };
