@@ -14,6 +14,7 @@ import {wouldBeLeftOut} from './left-out.ts';
 import type {TransferOptions} from './options.ts';
 import {type LeftOut, leftOut, nameOf, type Outcome} from './outcome.ts';
 import {sizeWarning} from './size-check.ts';
+import {Descriptors} from './waiting/descriptors.ts';
 import {Gate} from './waiting/gate.ts';
 import {Outage} from './waiting/outage.ts';
 import {heedingRetryAfter, type RetryAfterOptions} from './waiting/retry-after.ts';
@@ -63,6 +64,7 @@ class Batch {
       concurrency,
       budget: new RetryBudget(),
       outage,
+      descriptors: new Descriptors(),
       halt: new Halt(failFast, () => outage.abandon()),
       rateLimit: limitRate === undefined ? undefined : new RateLimit(limitRate, clock),
       duplicates: dryRun ? new Duplicates(stop) : undefined,
@@ -94,7 +96,8 @@ class Batch {
     this.#next += 1;
     const end = this.#parts.halt.reason ?? this.#end();
     if (end !== undefined) return {result: this.#notTried(position, source, end)};
-    const {result} = await new FileTransfer(position, source, this.#options, this.#parts).run();
+    const file = new FileTransfer(position, source, this.#options, this.#parts);
+    const {result} = await this.#parts.descriptors.use(() => file.run());
     return {result: result.then(outcome => this.#compared(outcome))};
   }
 

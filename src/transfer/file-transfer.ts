@@ -1,16 +1,18 @@
-import {endsJournalling, MediaError} from '../errors.ts';
+import {endsJournalling, type MediaError} from '../errors.ts';
 import type {JournalEntry, JournalInput, Known, Resend} from '../journal/journal.ts';
 import type {ReceivedRecord} from '../service/record.ts';
 import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
-import {explain, unknownSince, unrecorded, unsent} from './attempt/explain.ts';
+import {explain, unknownSince, unsent} from './attempt/explain.ts';
 import {decide, isSetback, type KeyHistory, type Reach, signOf} from './attempt/retry.ts';
 import type {BatchParts} from './batch-parts.ts';
 import {endOfKnown} from './known.ts';
 import {isLeftOut} from './left-out.ts';
+import {openSource} from './opening.ts';
 import type {TransferOptions} from './options.ts';
 import {type LeftOut, leftOut, nameOf, type Outcome, type OutcomeFacts} from './outcome.ts';
+import {recorded} from './recorded.ts';
 import {resendOf} from './resend.ts';
 import {Retries} from './retries.ts';
 import type {Later} from './workers.ts';
@@ -26,10 +28,12 @@ export class FileTransfer {
   readonly #retries: Retries;
   /** Whether only the bytes show that the file is media, not its name. */
   #isMediaByBytes = false;
+  #isRecognized = false;
   /** Set after an attempt with an unknown outcome: no later failure makes it certain again. */
   #unknown: MediaError | undefined;
   /** Whether an attempt with the same idempotency key was released, in this run or an earlier one. */
   #wasReleased = false;
+  #hasGivenWay = false;
   #entry: JournalEntry | undefined;
 
   constructor(position: number, source: Source, options: TransferOptions, parts: BatchParts) {
@@ -42,18 +46,22 @@ export class FileTransfer {
     this.#retries = new Retries(this.#facts, options, parts.budget);
   }
 
-  /** Resolves when nothing more is sent for the file; its `result` resolves when the journal has recorded it, too. */
-  async run(): Promise<Later<Outcome | LeftOut>> {
+  /** Resolves when nothing more is sent, and its `result` when the journal has recorded it; to undefined if it gave way. */
+  async run(): Promise<Later<Outcome | LeftOut> | undefined> {
     if (this.#source.found?.isHidden) return this.#leftOut();
+    this.#hasGivenWay = false;
+    this.#entry = undefined;
     let opened: OpenSource | undefined;
     let later: Later<Outcome | LeftOut> | undefined;
     try {
       opened = await this.#open();
       later = await this.#transfer(opened);
     } catch (error) {
-      later = (await isLeftOut(this.#source, error))
+      const failure = unsent(this.#source.name, error);
+      if (this.#hasGivenWay || this.#giveWay(failure)) return undefined;
+      later = (await isLeftOut(this.#source, failure))
         ? this.#leftOut()
-        : this.#ended({...this.#describe(), status: 'failed', error: unsent(this.#source.name, error)});
+        : this.#ended({...this.#describe(), status: 'failed', error: failure});
     } finally {
       const end = () => this.#entry?.end();
       if (later === undefined) end();
@@ -74,7 +82,7 @@ export class FileTransfer {
     const {contentType, warning} = await this.#options.contentType(this.#source, opened);
     this.#facts.contentType = contentType;
     this.#begin(opened);
-    if (warning !== undefined) {
+    if (warning !== undefined && this.#facts.warning === undefined) {
       this.#facts.warning = warning;
       observer.warning(this.#source.name, warning);
     }
@@ -117,26 +125,20 @@ export class FileTransfer {
   /** A file that is media only by its bytes is counted now, since it could have been left out. */
   #begin({size}: OpenSource): void {
     if (!this.#isMediaByBytes) return;
-    this.#options.observer.recognized(size);
+    if (!this.#isRecognized) this.#options.observer.recognized(size);
+    this.#isRecognized = true;
     this.#options.observer.started(this.#position, this.#source.name, size);
   }
 
   async #open(): Promise<OpenSource> {
-    for (;;) {
-      try {
-        const opened = await this.#source.open(this.#options.stop);
-        this.#facts.size = opened.size;
-        const {found} = this.#source;
-        this.#isMediaByBytes = found !== undefined && !(await found.isNamedMedia());
-        if (!this.#isMediaByBytes)
-          this.#options.observer.started(this.#position, this.#source.name, opened.size);
-        return opened;
-      } catch (error) {
-        if (!(error instanceof MediaError)) throw error;
-        const {action} = decide('opening', {kind: 'error', error});
-        if (action !== 'retry' || !(await this.#retries.next(error))) throw error;
-      }
-    }
+    const {stop, observer} = this.#options;
+    const mayRetry = async (error: MediaError) => !this.#giveWay(error) && this.#retries.next(error);
+    const opened = await openSource(this.#source, stop, mayRetry);
+    this.#facts.size = opened.size;
+    const {found} = this.#source;
+    this.#isMediaByBytes = found !== undefined && !(await found.isNamedMedia());
+    if (!this.#isMediaByBytes) observer.started(this.#position, this.#source.name, opened.size);
+    return opened;
   }
 
   async #upload(source: OpenSource, contentType: string): Promise<Later<Outcome>> {
@@ -176,44 +178,27 @@ export class FileTransfer {
     idempotencyKey: string,
     isHashed = this.#entry !== undefined,
   ): Promise<Stored | FailedAttempt> {
-    const {uploader, clock, stallTimeoutMs, answerTimeoutMs, stop, observer} = this.#options;
     const entry = this.#entry;
     this.#facts.attempts += 1;
     this.#retries.begin();
     const result = await attemptUpload({
-      source,
-      contentType,
-      idempotencyKey,
-      uploader,
-      clock,
-      stallTimeoutMs,
-      answerTimeoutMs,
-      stop,
+      ...this.#options,
+      ...{source, contentType, idempotencyKey},
       rateLimit: this.#parts.rateLimit,
       sha256: entry?.sha256,
       isHashed,
       commit: entry === undefined ? undefined : sha256 => entry.commit(sha256),
-      onProgress: bytes => observer.progress(this.#position, bytes),
+      onProgress: bytes => this.#options.observer.progress(this.#position, bytes),
     });
     return result.kind === 'unsure' ? this.#attempt(source, contentType, idempotencyKey, true) : result;
   }
 
-  /** A stored file counts as uploaded even if the journal cannot record it, but then nothing more is sent. */
   #stored(received: ReceivedRecord): Later<Outcome> {
     this.#parts.outage.ended(this.#position, 'stored');
     this.#retries.giveBack();
-    const outcome: Outcome = {...this.#describe(), status: 'uploaded', received};
+    const outcome = {...this.#describe(), status: 'uploaded', received} as const;
     const ended = this.#ended(outcome);
-    if (this.#entry === undefined) return ended;
-    const recorded = this.#entry.done(received.json).then(
-      () => outcome,
-      error => {
-        if (!(error instanceof MediaError)) throw error;
-        this.#parts.halt.because(error);
-        return {...outcome, unrecorded: unrecorded(this.#source.name, error)};
-      },
-    );
-    return {result: recorded};
+    return this.#entry === undefined ? ended : {result: recorded(outcome, this.#entry, this.#parts.halt)};
   }
 
   /** The outcome of the file, or undefined if it is to be tried again now. */
@@ -223,6 +208,7 @@ export class FileTransfer {
     const error = explain(phase, failure, decision, this.#options.host);
     const isFree = this.#parts.outage.ended(this.#position, signOf(failure, decision), error.message);
     if (isSetback(failure)) this.#parts.concurrency.setback();
+    if (this.#giveWay(error, 1)) throw error;
     if (decision.action === 'unknown') {
       this.#unknown ??= error;
       if (phase !== 'released') await this.#entry?.doubt();
@@ -233,6 +219,16 @@ export class FileTransfer {
     const mayRepeat = !isFinal && (this.#unknown === undefined || this.#retries.mayResend);
     if (mayRepeat && (await this.#retries.next(error, {failure, isFree}))) return undefined;
     return this.#failed(error, decision.action === 'fail' ? decision.halt : 'never');
+  }
+
+  /** Whether the file begins again when others have ended, for want of a descriptor; `attempts`: those that do not count. */
+  #giveWay(error: MediaError, attempts = 0): boolean {
+    if (error.code !== 'too_many_open_files' || this.#source.isOnce || this.#wasReleased) return false;
+    this.#hasGivenWay = this.#unknown === undefined && this.#parts.descriptors.giveWay();
+    if (!this.#hasGivenWay) return false;
+    this.#facts.attempts -= attempts;
+    this.#options.observer.retrying(this.#position, this.#source.name, error, undefined);
+    return true;
   }
 
   get #keyHistory(): KeyHistory {

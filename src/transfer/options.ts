@@ -10,7 +10,7 @@ export interface TransferObserver {
   started(position: number, name: string, size: number): void;
   /** How many bytes of the current attempt have been sent. */
   progress(position: number, sentBytes: number): void;
-  /** `waitMs`: the time until the next attempt; undefined during an outage of the service. */
+  /** `waitMs`: the time until the next attempt; undefined during an outage of the service, and without a descriptor. */
   retrying(position: number, name: string, error: MediaError, waitMs: number | undefined): void;
   /** The service has been unavailable since this time (milliseconds since the Unix epoch), or is back (undefined). */
   unavailable(since: number | undefined): void;

@@ -1,6 +1,9 @@
 import {describe, expect, test} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
+import {nextTurn, systemClock} from '../../src/host.ts';
 import type {JournalHandle} from '../../src/journal/file/file.ts';
+import {parseRecord} from '../../src/service/record.ts';
+import type {Uploader} from '../../src/service/uploader.ts';
 import type {Source} from '../../src/sources/open/source.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 import {eventually} from '../support/eventually.ts';
@@ -260,5 +263,87 @@ describe('while a disk takes its time to make durable that a file is stored', ()
       'failed not_tried',
     ]);
     expect(requests).toHaveLength(1);
+  });
+});
+
+describe('too few file descriptors', () => {
+  /** What can be opened at a time: files and connections together. */
+  class Table {
+    #left: number;
+
+    constructor(size: number) {
+      this.#left = size;
+    }
+
+    take(): void {
+      if (this.#left === 0) throw new MediaError('too_many_open_files', 'Too many files are open.');
+      this.#left -= 1;
+    }
+
+    give(): void {
+      this.#left += 1;
+    }
+  }
+
+  const shortSources = (table: Table, count: number): Source[] =>
+    sources(...Array.from({length: count}, (_, index) => `${index}.png`)).map(source => ({
+      ...source,
+      async open(stop) {
+        table.take();
+        const opened = await source.open(stop);
+        return {...opened, close: async () => table.give()};
+      },
+    }));
+
+  const received = parseRecord(someRecord);
+  if ('problem' in received) throw new Error(received.problem);
+
+  const shortUploader = (table: Table): Uploader => ({
+    async upload(request) {
+      table.take();
+      try {
+        await nextTurn();
+        request.body.release?.();
+        await nextTurn();
+        return {kind: 'stored', received};
+      } finally {
+        table.give();
+      }
+    },
+  });
+
+  const noWaiting = {...systemClock, sleep: () => Promise.reject(new Error('Nothing is to be waited for.'))};
+
+  test.each([
+    ['20 files at a time, each with a connection, 13 descriptors', 20, 13],
+    ['20 at a time, 20 descriptors: all are taken by files, and none is left for a connection', 20, 20],
+    ['2 at a time, 2 descriptors', 2, 2],
+  ])('%s: all are uploaded at their first attempt, without retries', async (_, concurrency, descriptors) => {
+    const table = new Table(descriptors);
+    const told: string[] = [];
+    const outcomes = await uploadEach(shortSources(table, 200), shortUploader(table), {
+      concurrency,
+      clock: noWaiting,
+      observer: {
+        ...noObserver,
+        retrying: (_position, _name, {code}, waitMs) => told.push(`${code} ${waitMs}`),
+      },
+    });
+    expect(outcomes.filter(({status, attempts}) => status === 'uploaded' && attempts === 1)).toHaveLength(
+      200,
+    );
+    expect(new Set(told)).toEqual(new Set(['too_many_open_files undefined']));
+  });
+
+  test('a file alone: each try is a retry, and it fails when they are spent', async () => {
+    const table = new Table(1);
+    const waits: number[] = [];
+    const outcomes = await uploadEach(shortSources(table, 3), shortUploader(table), {
+      concurrency: 1,
+      retries: 2,
+      clock: {...systemClock, sleep: async ms => void waits.push(ms)},
+    });
+    expect(codes(outcomes)).toEqual(Array(3).fill('failed too_many_open_files'));
+    expect(waits).toHaveLength(6);
   });
 });

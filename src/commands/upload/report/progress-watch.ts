@@ -1,4 +1,5 @@
 import type {Invocation} from '../../../cli/invocation.ts';
+import type {MediaError} from '../../../errors.ts';
 import type {Clock} from '../../../host.ts';
 import {
   filesText,
@@ -71,8 +72,7 @@ export async function watchUpload(
       finished: position => meter.finished(position),
       retrying(position, name, error, waitMs) {
         meter.waiting(position, waitMs, error.message);
-        const when = waitMs === undefined ? 'when the service is back' : `in ${Math.round(waitMs)} ms`;
-        report.trace(`${name}: ${error.message} Next try ${when}.`);
+        report.trace(`${name}: ${error.message} Next try ${whenText(error, waitMs)}.`);
         report.causes(error);
       },
       unavailable(since) {
@@ -93,6 +93,11 @@ export async function watchUpload(
       shown.stop();
     },
   };
+}
+
+function whenText({code}: MediaError, waitMs: number | undefined): string {
+  if (waitMs !== undefined) return `in ${Math.round(waitMs)} ms`;
+  return code === 'too_many_open_files' ? 'when another file has ended' : 'when the service is back';
 }
 
 /** A failure to count is ignored: the run itself reports the same failure. */
