@@ -69,7 +69,7 @@ _media_command() {
       options='--port --root -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
     serve)
-      options='--port --data-dir --ephemeral --max-size --quota --fault --fault-seed --fault-port -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      options='--port --host --allow-host --public-url --data-dir --ephemeral --keep-key --no-keep-key --max-size --quota --fault --fault-seed --fault-port --ndjson -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
     config)
       commands='list get set unset profiles path help'
@@ -157,6 +157,9 @@ _media_option() {
     'bridge --port') kind=none ;;
     'bridge --root') kind=directory ;;
     'serve --port') kind=none ;;
+    'serve --host') kind=none ;;
+    'serve --allow-host') kind=none ;;
+    'serve --public-url') kind=none ;;
     'serve --data-dir') kind=directory ;;
     'serve --max-size') kind=none ;;
     'serve --quota') kind=none ;;

@@ -289,14 +289,20 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
-                @{ Name = '--port'; Takes = 'none'; Tip = 'the port to listen on; 0 for any free port' }
-                @{ Name = '--data-dir'; Takes = 'directory'; Tip = 'where to store uploads' }
+                @{ Name = '--port'; Takes = 'none'; Tip = 'the port to listen on; 0 for any free port (MEDIA_SERVE_PORT)' }
+                @{ Name = '--host'; Takes = 'none'; Tip = 'the address to listen on; any but loopback needs MEDIA_SERVE_KEY (MEDIA_SERVE_HOST; default: 127.0.0.1)' }
+                @{ Name = '--allow-host'; Takes = 'none'; Tip = 'answer requests for this host name, too (MEDIA_SERVE_ALLOW_HOST; repeatable)' }
+                @{ Name = '--public-url'; Takes = 'none'; Tip = 'the beginning of the URLs in records (MEDIA_SERVE_PUBLIC_URL)' }
+                @{ Name = '--data-dir'; Takes = 'directory'; Tip = 'where to store uploads (MEDIA_SERVE_DATA_DIR)' }
                 @{ Name = '--ephemeral'; Takes = ''; Tip = 'use a temporary directory and delete it at the end' }
+                @{ Name = '--keep-key'; Takes = ''; Tip = 'let the keys of earlier starts work on (the default with --data-dir)' }
+                @{ Name = '--no-keep-key'; Takes = ''; Tip = 'revoke the keys of earlier starts (the default without --data-dir)' }
                 @{ Name = '--max-size'; Takes = 'none'; Tip = 'refuse larger files (413), such as 20M or 2G' }
                 @{ Name = '--quota'; Takes = 'none'; Tip = 'refuse files when all together would be larger (507)' }
                 @{ Name = '--fault'; Takes = 'none'; Tip = 'fail on purpose, for tests: docs/faults.md (repeatable)' }
                 @{ Name = '--fault-seed'; Takes = 'none'; Tip = 'choose other requests for faults with a rate' }
                 @{ Name = '--fault-port'; Takes = 'none'; Tip = 'listen here for changes of the faults; 0 for any' }
+                @{ Name = '--ndjson'; Takes = ''; Tip = 'log requests as JSON lines' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )

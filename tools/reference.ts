@@ -126,6 +126,15 @@ export const environment: readonly Row[] = [
   ['`MEDIA_CLIENT_KEY_PASSPHRASE`', 'the passphrase of the private key, if it is encrypted'],
   ['`MEDIA_BRIDGE_SECRET`', 'the secret that `media bridge` expects in each upload request'],
   ['`MEDIA_SHARD_COUNT`', 'the number of parts, for `--shard auto` if the batch system does not set it'],
+  ['`MEDIA_SERVE_HOST`, `MEDIA_SERVE_PORT`', 'for `media serve`: where to listen'],
+  [
+    '`MEDIA_SERVE_KEY`, `MEDIA_SERVE_KEY_FILE`',
+    'for `media serve`: the key that it accepts, or a file that holds it',
+  ],
+  ['`MEDIA_SERVE_PUBLIC_URL`', 'for `media serve`: the beginning of the URLs in records'],
+  ['`MEDIA_SERVE_ALLOW_HOST`', 'for `media serve`: further host names to answer, separated by spaces'],
+  ['`MEDIA_SERVE_DATA_DIR`', 'for `media serve`: where to store uploads'],
+  ['`MEDIA_SERVE_FAULT`', 'for `media serve`: faults, separated by spaces'],
   [
     '`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`',
     'the proxy, and the hosts to reach without it; lower case works too and wins',

@@ -7,19 +7,21 @@ import {systemCode} from '../lib/system-code.ts';
 export const defaultPort = 4010;
 
 /**
- * Starts the embedded service and creates a key for it, which replaces earlier keys with the same label. Rejects with
+ * Starts the embedded service and creates a key for it, unless one was chosen. It replaces earlier keys with the same label, or with
+ * `keepsUsed` those of them that were never used. Rejects with
  * `local_failure` if its port or its data directory cannot be used.
  */
 export async function startEmbedded(
   options: ServiceOptions,
-  keyOptions: {label: string; persist: boolean},
+  keyOptions: {label: string; persist: boolean; keepsUsed?: boolean},
 ): Promise<{service: EmbeddedService; key: string}> {
   const {startEmbeddedService} = await import('../embedded/service.ts');
   let service: EmbeddedService | undefined;
   try {
     service = await startEmbeddedService(options);
-    if (keyOptions.persist) await service.revokeKeys(keyOptions.label);
-    return {service, key: await service.createKey(keyOptions)};
+    const {keepsUsed = false, ...others} = keyOptions;
+    if (others.persist) await service.revokeKeys(others.label, keepsUsed ? 'unused' : 'all');
+    return {service, key: options.fixedKey ?? (await service.createKey(others))};
   } catch (error) {
     await service?.close();
     throw describeServiceError(error, options);

@@ -2,7 +2,7 @@ import {createServer, type IncomingMessage, type Server, type ServerResponse} fr
 import type {Duplex} from 'node:stream';
 import {systemCode} from '../lib/system-code.ts';
 import type {Service} from './api/context.ts';
-import {routeOf} from './api/routes.ts';
+import {routeOf, showHealth} from './api/routes.ts';
 import {type ServedConnection, ServedConnections} from './exchange/connection.ts';
 import {ExchangeOver} from './exchange/disturbance.ts';
 import {checkHost, type Exchange, exchangeOf, isBodyPending} from './exchange/exchange.ts';
@@ -84,7 +84,9 @@ export function createRoutedServer(service: Service): RoutedServer {
 async function work(exchange: Exchange, service: Service, refusal: Refusal | undefined): Promise<void> {
   try {
     if (refusal !== undefined) throw refusal;
-    checkHost(exchange, service.port());
+    // A probe may use any address.
+    if (exchange.path === '/healthz') return await showHealth(exchange, service);
+    checkHost(exchange, service.port(), service.allowHosts);
     exchange.disturbance = service.faults?.disturbanceOf(exchange);
     await exchange.disturbance?.at('head');
     const route = pageRouteOf(exchange) ?? routeOf(exchange);

@@ -1,6 +1,6 @@
 import type {Clock} from '../host.ts';
 import type {MediaRecord} from '../service/record.ts';
-import type {RequestEntry} from './api/context.ts';
+import type {RequestEntry} from './api/request-entry.ts';
 import type {BodyPace} from './exchange/pace.ts';
 import type {FaultOptions} from './faults/control.ts';
 import type {Faults} from './faults/faults.ts';
@@ -10,8 +10,12 @@ import type {KeyOptions} from './store/keys.ts';
 export interface ServiceOptions {
   /** 0, the default, is any free port. */
   port?: number;
-  /** A loopback address: `127.0.0.1` (default), `::1` or `localhost`. */
+  /** The address to listen on: `127.0.0.1` (default), `::1`, `localhost`, or with a `fixedKey` any other. */
   host?: string;
+  /** Further names in the Host field that are answered, such as `media` or `media:4010`; without a port, with any. */
+  allowHosts?: readonly string[];
+  /** A key that the owner chose, with all permissions; it is not stored. At least 16 characters. */
+  fixedKey?: string;
   /** Where everything is stored; created if missing (0700). Two processes may share it unless both are `exclusive`. */
   dataDirectory: string;
   /** Whether this is the only such service of its directory; it then removes what earlier ones left unfinished. Default false. */
@@ -28,6 +32,8 @@ export interface ServiceOptions {
   idempotency?: boolean;
   /** Whether records get thumbnails, where sharp is installed, and videos HLS streams; default false, since making them takes a moment. */
   previews?: boolean;
+  /** Whether /metrics is there, for Prometheus; default false. */
+  metrics?: boolean;
   clock?: Clock;
   /** How slowly requests may arrive; missing parts have defaults. */
   pace?: Partial<BodyPace>;
@@ -64,8 +70,8 @@ export interface EmbeddedService {
   createKey(options?: KeyOptions): Promise<string>;
   /** A URL that signs a browser in to the service's pages; it works once. */
   signInUrl(): string;
-  /** Revokes every key with a label. */
-  revokeKeys(label: string): Promise<void>;
+  /** Revokes every key with a label, or only those that were never used. */
+  revokeKeys(label: string, which?: 'all' | 'unused'): Promise<void>;
   /** The faults that can be changed, if the service was started with `faults`. */
   readonly faults: Pick<Faults, 'replace' | 'counts'> | undefined;
   /** Where and with which key the faults can be changed by HTTP. */

@@ -1,14 +1,18 @@
 import {once} from 'node:events';
 import type {AddressInfo} from 'node:net';
 import {systemClock} from '../host.ts';
+import type {Observer} from './api/context.ts';
+import type {Metrics} from './api/metrics.ts';
+import {InvalidOption} from './exchange/invalid-option.ts';
 import {defaultPace} from './exchange/pace.ts';
 import type {FaultOptions, StartedFaults} from './faults/control.ts';
 import {createRoutedServer, type RoutedServer} from './server.ts';
 import type {EmbeddedService, ServiceOptions, StoredMedia} from './service-options.ts';
 import {openState, type ServiceState} from './state.ts';
+import {allPermissions} from './store/keys.ts';
 import {mediaRecord, type Store} from './store/store.ts';
 
-export type {RequestEntry} from './api/context.ts';
+export type {RequestEntry} from './api/request-entry.ts';
 export type {FaultOptions} from './faults/control.ts';
 export type {EmbeddedService, ServiceOptions, StoredMedia} from './service-options.ts';
 export type {KeyOptions} from './store/keys.ts';
@@ -17,14 +21,22 @@ export {identityIn} from './store/store.ts';
 const loopbackHosts = ['127.0.0.1', '::1', 'localhost'];
 
 /**
- * Starts the embedded service, which implements the service interface with a data directory, on loopback only. Rejects with
+ * Starts the embedded service, which implements the service interface with a data directory, on loopback unless
+ * a `host` and a `fixedKey` say otherwise. Rejects with
  * the system's error if the port is in use (`EADDRINUSE`) or the directory cannot be created.
  */
 export async function startEmbeddedService(options: ServiceOptions): Promise<EmbeddedService> {
   const host = options.host ?? '127.0.0.1';
-  if (!loopbackHosts.includes(host)) {
-    throw new Error(
-      `The embedded service listens on loopback only (${loopbackHosts.join(', ')}), not on "${host}".`,
+  if (!loopbackHosts.includes(host) && options.fixedKey === undefined) {
+    throw new InvalidOption(
+      `To listen on ${host}, beyond this machine, the service needs a key that you choose.`,
+      'Set MEDIA_SERVE_KEY, or MEDIA_SERVE_KEY_FILE to a file that holds it.',
+    );
+  }
+  if (options.fixedKey !== undefined && !/^[!-~]{16,}$/.test(options.fixedKey)) {
+    throw new InvalidOption(
+      'The key of the service must have at least 16 characters, without spaces.',
+      'Make one: openssl rand -hex 24',
     );
   }
   const publicUrl = options.publicUrl === undefined ? undefined : parsePublicUrl(options.publicUrl);
@@ -45,10 +57,19 @@ async function serve(
   publicUrl: string | undefined,
 ): Promise<EmbeddedService> {
   const {store, keys, sessions} = state;
+  if (options.fixedKey !== undefined)
+    await keys.create({key: options.fixedKey, permissions: allPermissions, label: 'owner', persist: false});
   const faults = await faultsFor(options.faults);
+  const metrics = options.metrics ? startedMetrics(store) : undefined;
   let url = '';
   let port = 0;
-  const observer = {onRequest: options.onRequest ?? (() => {}), onError: options.onError ?? (() => {})};
+  const observer: Observer = {
+    onRequest: entry => {
+      void metrics?.then(counted => counted.count(entry));
+      options.onRequest?.(entry);
+    },
+    onError: options.onError ?? (() => {}),
+  };
   const routed = createRoutedServer({
     ...state,
     idempotency: options.idempotency ?? true,
@@ -59,6 +80,8 @@ async function serve(
     pace: {...defaultPace, ...options.pace},
     observer,
     faults: faults?.faults,
+    metrics,
+    allowHosts: options.allowHosts ?? [],
     port: () => port,
     publicUrl: () => publicUrl ?? url,
   });
@@ -67,16 +90,16 @@ async function serve(
   // Failing to accept a connection, for example without file descriptors, must not end the service.
   routed.server.on('error', observer.onError);
   port = (routed.server.address() as AddressInfo).port;
-  url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  url = `http://${reachable(host)}:${port}`;
 
   let closed: Promise<void> | undefined;
   return {
     url,
     identity: state.identity,
     leftBehind: state.leftBehind,
-    signInUrl: () => `${url}/?token=${sessions.newToken()}`,
+    signInUrl: () => `${publicUrl ?? url}/?token=${sessions.newToken()}`,
     createKey: keyOptions => keys.create(keyOptions),
-    revokeKeys: label => keys.revoke(label),
+    revokeKeys: (label, which = 'all') => (which === 'all' ? keys.revoke(label) : revokeUnused(state, label)),
     faults: faults?.faults,
     faultControl: faults?.control,
     records: () => storedMedia(store, publicUrl ?? url),
@@ -85,6 +108,23 @@ async function serve(
       return closed;
     },
   };
+}
+
+/** A host by which this machine reaches the address that a service listens on. */
+function reachable(host: string): string {
+  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return name.includes(':') ? `[${name}]` : name;
+}
+
+async function revokeUnused({keys, keyUses}: ServiceState, label: string): Promise<void> {
+  const used = new Set<string>();
+  for (const key of await keys.list()) if ((await keyUses.find(key)) !== undefined) used.add(key.hash);
+  await keys.revoke(label, ({hash}) => !used.has(hash));
+}
+
+async function startedMetrics(store: Store): Promise<Metrics> {
+  const {startMetrics} = await import('./api/metrics.ts');
+  return startMetrics(store);
 }
 
 /** The faults that the options ask for, if they do. */
@@ -120,7 +160,10 @@ async function closeServer({server, whole, idle}: RoutedServer): Promise<void> {
 function parsePublicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw new Error(`publicUrl must be an http(s) URL without query and fragment, not "${text}".`);
+    throw new InvalidOption(
+      `The public URL must be an http(s) URL without query and fragment, not "${text}".`,
+      'Write it like https://media.example.com',
+    );
   }
   return url.href.replace(/\/+$/, '');
 }

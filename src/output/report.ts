@@ -77,6 +77,12 @@ export class Report {
     else if (this.level !== 'quiet') this.#line(JSON.stringify({progress: fields}));
   }
 
+  /** Reports something that happened, as text or as a JSON line. */
+  event(text: string, fields: Record<string, unknown>): void {
+    if (!this.#options.json) this.note(text);
+    else if (this.level !== 'quiet') this.#line(printableJson(JSON.stringify(fields)));
+  }
+
   /** Reports a warning about a file, as text or as a JSON line. */
   fileWarning(file: string, message: string): void {
     if (!this.#options.json) this.warning(`${file}: ${message}`);

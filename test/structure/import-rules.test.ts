@@ -92,6 +92,7 @@ const owners: Record<string, string[]> = {
   entities: ['rewrite/scan/'],
   'css-tree': ['rewrite/scan/'],
   '@fastify/busboy': ['commands/bridge/request-files.ts'],
+  'prom-client': ['embedded/api/metrics.ts'],
 };
 
 /** The two contracts, and the general parts that know nothing of media: open to every room. */
@@ -169,7 +170,7 @@ const doors: Record<string, string[]> = {
     'worded',
   ],
   embedded: ['service'],
-  'embedded/api': ['context', 'routes'],
+  'embedded/api': ['context', 'metrics', 'request-entry', 'routes'],
   'embedded/exchange': [
     'body',
     'connection',
@@ -320,6 +321,7 @@ describe('the import rules', () => {
       'conf',
       '@clack/prompts',
       'graphql',
+      'prom-client',
       'mediabunny',
       'file-type',
       'micromark',

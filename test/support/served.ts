@@ -4,7 +4,7 @@ import type {Sandbox} from './media.ts';
 
 /** A `media serve` that runs until the test ends it, or until the test ends. */
 export async function serve(box: Sandbox, ...parameters: string[]) {
-  const child = box.start(['serve', '--port', '0', ...parameters], {buffer: true});
+  const child = box.start(['serve', '--port', '0', ...parameters], {buffer: true, timeout: 0});
   onTestFinished(() => {
     child.kill('SIGKILL');
   });
@@ -17,7 +17,7 @@ export async function serve(box: Sandbox, ...parameters: string[]) {
     stderr += chunk;
   });
   // The lines are written at once.
-  await eventually(() => stdout.includes('\nMEDIA_API_KEY=') && stdout.endsWith('\n'));
+  await eventually(() => stdout.startsWith('MEDIA_BASE_URL=') && stdout.endsWith('\n'));
   const variables = Object.fromEntries(
     stdout
       .trimEnd()

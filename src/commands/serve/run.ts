@@ -4,39 +4,24 @@ import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {namePages} from '../../cli/name-pages.ts';
 import {describeServiceError, startEmbedded} from '../../cli/start-embedded.ts';
 import type {EmbeddedService, FaultOptions, RequestEntry, ServiceOptions} from '../../embedded/service.ts';
-import {MediaError} from '../../errors.ts';
-import type {EndSignal, Host} from '../../host.ts';
+import type {Clock, EndSignal, Host} from '../../host.ts';
 import {defined} from '../../lib/defined.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {asMediaError, type Report} from '../../output/report.ts';
-
-export interface ServeOptions {
-  port: number;
-  dataDir?: string;
-  ephemeral?: boolean;
-  maxSize?: number;
-  quota?: number;
-  fault?: string[];
-  faultSeed?: number;
-  faultPort?: number;
-}
+import {type ServeOptions, type ServeSettings, serveSettings} from './settings.ts';
 
 const keyLabel = 'serve';
 
 /** Serves until SIGINT, SIGTERM or SIGHUP; prints the URL and a new key, and revokes the earlier one. */
 export async function runServe(options: ServeOptions, invocation: Invocation): Promise<ExitStatus> {
   const {host, stdout, report} = invocation;
-  if (options.ephemeral && options.dataDir !== undefined) {
-    throw new MediaError('usage', '--ephemeral and --data-dir cannot be used together.', {
-      hint: 'Choose one.',
-    });
-  }
+  const settings = await serveSettings(options, host);
   const ended = waitForSignal(host);
-  const directory = await dataDirectoryFor(options, host);
+  const directory = await dataDirectoryFor(settings, host);
   try {
-    const {service, key} = await start(options, directory, invocation);
+    const {service, key} = await start(settings, directory, invocation);
     try {
-      await stdout.write(variablesText(service, key));
+      await stdout.write(variablesText(service, settings.fixedKey === undefined ? key : undefined));
       report.note(`Serving ${service.url} from ${directory}. Press Ctrl-C to stop.`);
       reportLeftBehind(service.leftBehind, report);
       const stopLinks = offerLinks(service, invocation);
@@ -58,17 +43,19 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
 function offerLinks(service: EmbeddedService, {host, report}: Invocation): () => void {
   const offer = () => {
     const another = host.platform === 'win32' ? '' : `; for another: kill -USR2 ${host.processId()}`;
-    const link = `${service.signInUrl()} (this link works once${another})`;
-    report.note(`To manage API keys and see uploads, open ${link}.`);
+    const url = service.signInUrl();
+    const text = `To manage API keys and see uploads, open ${url} (this link works once${another}).`;
+    report.event(text, {signIn: {url}});
   };
   const stop = host.onStatusSignal(offer);
   offer();
   return stop;
 }
 
-/** What a client needs, one variable per line. */
-function variablesText({url, faultControl}: EmbeddedService, key: string): string {
-  const lines = [`MEDIA_BASE_URL=${url}`, `MEDIA_API_KEY=${key}`];
+/** What a client needs, one variable per line. A key that the owner chose is a secret, which logs should not show. */
+function variablesText({url, faultControl}: EmbeddedService, key: string | undefined): string {
+  const lines = [`MEDIA_BASE_URL=${url}`];
+  if (key !== undefined) lines.push(`MEDIA_API_KEY=${key}`);
   if (faultControl !== undefined)
     lines.push(`MEDIA_FAULTS_URL=${faultControl.url}`, `MEDIA_FAULTS_KEY=${faultControl.key}`);
   return lines.map(line => `${line}\n`).join('');
@@ -107,7 +94,7 @@ function waitForSignal(host: Host): Promise<EndSignal> {
   });
 }
 
-async function dataDirectoryFor(options: ServeOptions, host: Host): Promise<string> {
+async function dataDirectoryFor(options: ServeSettings, host: Host): Promise<string> {
   if (options.ephemeral) return mkdtemp(join(host.temporaryDirectory(), 'media-serve-'));
   if (options.dataDir !== undefined) return typedPath(host.cwd(), options.dataDir);
   const {dataDirectory} = await import('../../settings/paths.ts');
@@ -115,30 +102,44 @@ async function dataDirectoryFor(options: ServeOptions, host: Host): Promise<stri
 }
 
 /** Starts the service with a new key, and revokes the key of an earlier start. */
-function start(given: ServeOptions, dataDirectory: string, {host, report}: Invocation) {
+function start(given: ServeSettings, dataDirectory: string, {host, report}: Invocation) {
   const faults = faultOptions(given);
   const options: ServiceOptions = {
     port: given.port,
     dataDirectory,
     exclusive: true,
-    ...defined({maxSize: given.maxSize, quota: given.quota}),
+    ...defined({
+      host: given.host,
+      allowHosts: given.allowHost,
+      publicUrl: given.publicUrl,
+      fixedKey: given.fixedKey,
+      maxSize: given.maxSize,
+      quota: given.quota,
+      faults,
+    }),
+    metrics: true,
     previews: true,
     clock: host.clock,
-    ...(faults === undefined ? {} : {faults}),
     onWait: why => report.note(why),
-    onRequest: entry => report.note(logLine(entry)),
+    onRequest: entry => report.event(logLine(entry), {request: logFields(entry, host.clock)}),
     onError: error => report.failure(asMediaError(describeServiceError(error, options))),
   };
-  return startEmbedded(options, {label: keyLabel, persist: true});
+  const keepsUsed = given.keepKey ?? given.dataDir !== undefined;
+  return startEmbedded(options, {label: keyLabel, persist: true, keepsUsed});
 }
 
-function faultOptions({fault, faultSeed, faultPort}: ServeOptions): FaultOptions | undefined {
+function faultOptions({fault, faultSeed, faultPort}: ServeSettings): FaultOptions | undefined {
   if (fault === undefined && faultPort === undefined) return undefined;
   return {
     list: fault ?? [],
     seed: faultSeed ?? 0,
     ...(faultPort === undefined ? {} : {control: {port: faultPort}}),
   };
+}
+
+/** The fields of a line of the log; `time` is the end of the request. */
+function logFields({elapsedMs, ...fields}: RequestEntry, clock: Clock): Record<string, unknown> {
+  return {time: new Date(clock.now()).toISOString(), ...fields, elapsedMs: Math.round(elapsedMs)};
 }
 
 function logLine({method, path, status, bytes, elapsedMs, faults = []}: RequestEntry): string {

@@ -7,6 +7,8 @@ import type {KeyRing} from '../store/keys.ts';
 import type {UserProfile} from '../store/profile.ts';
 import type {Sessions} from '../store/sessions.ts';
 import type {Store} from '../store/store.ts';
+import type {Metrics} from './metrics.ts';
+import type {RequestEntry} from './request-entry.ts';
 
 /** The state of a running service, for its routes. */
 export interface Service {
@@ -26,6 +28,10 @@ export interface Service {
   readonly observer: Observer;
   /** The faults that are applied to requests. */
   readonly faults: Faults | undefined;
+  /** What is counted, if anything is. */
+  readonly metrics: Promise<Metrics> | undefined;
+  /** Names in the Host field that are answered besides loopback. */
+  readonly allowHosts: readonly string[];
   /** Where the service listens. */
   port(): number;
   /** The base of the URLs in records, without a trailing slash. */
@@ -37,18 +43,4 @@ export interface Observer {
   onRequest(entry: RequestEntry): void;
   /** A failure of the service itself, which was sent as a 500. */
   onError(error: unknown): void;
-}
-
-/** A request that was answered or abandoned. */
-export interface RequestEntry {
-  method: string;
-  /** Without the query. */
-  path: string;
-  /** The status of the response, even if the client had disconnected; 0 if a fault prevented any. */
-  status: number;
-  /** The bytes of the request's body that arrived, or of the response's body if the request had none. */
-  bytes: number;
-  elapsedMs: number;
-  /** The faults that were applied, if any. */
-  faults?: readonly string[];
 }

@@ -1,6 +1,6 @@
 import type {Exchange} from '../exchange/exchange.ts';
 import {Refusal, wrongMethod} from '../exchange/refusal.ts';
-import {respondJson} from '../exchange/respond.ts';
+import {respond, respondJson} from '../exchange/respond.ts';
 import type {Service} from './context.ts';
 import {sendFile, sendStream, sendThumbnail} from './files.ts';
 import {upload} from './upload.ts';
@@ -12,6 +12,7 @@ type Route = (exchange: Exchange, service: Service) => Promise<void>;
 export function routeOf({path, method}: Exchange): Route {
   if (path === '/v1/media/upload') return allow(method, ['POST'], upload);
   if (path === '/graphql') return allow(method, ['GET', 'POST'], lazyGraphql);
+  if (path === '/metrics') return allow(method, ['GET', 'HEAD'], showMetrics);
   if (path === '/') return allow(method, ['GET', 'HEAD'], describe);
   const thumbnail = /^\/thumbnails\/([^/]+)\.webp$/.exec(path)?.[1];
   if (thumbnail !== undefined)
@@ -43,4 +44,20 @@ async function describe(exchange: Exchange): Promise<void> {
     upload: '/v1/media/upload',
     graphql: '/graphql',
   });
+}
+
+/** The response to /healthz: 200 if the data directory can be used, else 503. */
+export async function showHealth(exchange: Exchange, service: Service): Promise<void> {
+  await allow(exchange.method, ['GET', 'HEAD'], async () => {
+    const isThere = await service.store.hasSpaceFor(1).catch(() => false);
+    respondJson(exchange, isThere ? 200 : 503, {
+      status: isThere ? 'ok' : 'the data directory cannot be used',
+    });
+  })(exchange, service);
+}
+
+async function showMetrics(exchange: Exchange, {metrics}: Service): Promise<void> {
+  if (metrics === undefined) throw new Refusal(404, 'There is nothing here.');
+  const {text, contentType} = await (await metrics).show();
+  respond(exchange, 200, text, {'Content-Type': contentType});
 }

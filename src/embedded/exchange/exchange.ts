@@ -62,19 +62,23 @@ function parseTarget(target: string): {path: string; authority: string | undefin
 }
 
 /**
- * Throws unless the Host field names this service: a name that resolves to loopback by DNS rebinding is refused.
+ * Throws unless the Host field names this service: a name that resolves to its address by DNS rebinding is refused. `names` are
+ * those that are answered besides loopback, with a port or with any.
  */
-export function checkHost({request, authority}: Exchange, port: number): void {
+export function checkHost({request, authority}: Exchange, port: number, names: readonly string[]): void {
   const fields = request.rawHeaders.filter(
     (name, index) => index % 2 === 0 && name.toLowerCase() === 'host',
   ).length;
   if (fields !== 1) throw new Refusal(400, 'A request carries exactly one Host field.');
-  const match = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::(\d{1,5}))?$/i.exec(
-    authority ?? request.headers.host ?? '',
+  const host = (authority ?? request.headers.host ?? '').toLowerCase();
+  const [, name = '', given = '80'] = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(host) ?? [];
+  if (['localhost', '127.0.0.1', '[::1]'].includes(name) && Number(given) === port) return;
+  if (name !== '' && names.some(one => [host, name].includes(one.toLowerCase()))) return;
+  const others = names.length === 0 ? '' : `, and for ${names.join(', ')}`;
+  throw new Refusal(
+    421,
+    `This service answers for localhost, 127.0.0.1 and [::1] on port ${port} only${others}. Allow another name with --allow-host.`,
   );
-  if (match === null || Number(match[1] ?? 80) !== port) {
-    throw new Refusal(421, `This service answers for localhost, 127.0.0.1 and [::1] on port ${port} only.`);
-  }
 }
 
 /** Whether a body is still to be received. */

@@ -11,9 +11,11 @@ const longestForm = 64 * 1024;
  * Reads a form sent from a page of this session; throws a 403 if its origin or its CSRF token is wrong. Cookies are not
  * enough: browsers also send them with forms from other ports of this machine.
  */
-export async function readForm({exchange, session}: PageRequest): Promise<URLSearchParams> {
+export async function readForm({exchange, service, session}: PageRequest): Promise<URLSearchParams> {
   const {headers} = exchange.request;
-  if (headers.origin !== originOf(exchange)) throw foreign();
+  // A proxy in front of the service may speak https.
+  const origins = [originOf(exchange), new URL(service.publicUrl()).origin];
+  if (!origins.includes(headers.origin ?? '')) throw foreign();
   if (!/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')) {
     throw new Refusal(415, 'Content-Type must be application/x-www-form-urlencoded.');
   }

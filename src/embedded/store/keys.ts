@@ -32,6 +32,8 @@ export interface StoredKey {
 }
 
 export interface KeyOptions {
+  /** The key itself; by default a random one. */
+  key?: string;
   /** Default: `upload` and `graphql`. */
   permissions?: readonly Permission[];
   /** Keys with the same label belong to the same owner, whose idempotency keys stay valid. */
@@ -87,7 +89,7 @@ export class KeyRing {
 
   /** Creates a key and returns it; it cannot be read later. */
   async create(options: KeyOptions = {}): Promise<string> {
-    const key = `mk_${randomBytes(24).toString('base64url')}`;
+    const key = options.key ?? `mk_${randomBytes(24).toString('base64url')}`;
     const now = this.#clock.now();
     const {label, name, validForMs} = options;
     const stored: StoredKey = defined({
@@ -104,10 +106,11 @@ export class KeyRing {
     return key;
   }
 
-  /** Revokes every key with a label. */
-  async revoke(label: string): Promise<void> {
-    this.#processKeys = this.#processKeys.filter(key => key.label !== label);
-    await this.#update(keys => keys.filter(key => key.label !== label));
+  /** Revokes the keys with a label for which `isIt` holds. */
+  async revoke(label: string, isIt: (key: StoredKey) => boolean = () => true): Promise<void> {
+    const stays = (key: StoredKey) => key.label !== label || !isIt(key);
+    this.#processKeys = this.#processKeys.filter(stays);
+    await this.#update(keys => keys.filter(stays));
   }
 
   /** Ends the validity of a key that only this process knows. */

@@ -1,0 +1,84 @@
+import {readFile} from 'node:fs/promises';
+import {defaultPort} from '../../cli/start-embedded.ts';
+import {MediaError} from '../../errors.ts';
+import type {Host} from '../../host.ts';
+import {defined} from '../../lib/defined.ts';
+import {typedPath} from '../../lib/files/typed-path.ts';
+import {systemReason} from '../../lib/system-code.ts';
+
+/** The options of `media serve`, as they were typed. */
+export interface ServeOptions {
+  host?: string;
+  port?: number;
+  publicUrl?: string;
+  allowHost?: string[];
+  dataDir?: string;
+  ephemeral?: boolean;
+  keepKey?: boolean;
+  maxSize?: number;
+  quota?: number;
+  fault?: string[];
+  faultSeed?: number;
+  faultPort?: number;
+  ndjson?: boolean;
+}
+
+/** What `media serve` does: its options, and the variables for those that are missing. */
+export interface ServeSettings extends ServeOptions {
+  readonly port: number;
+  /** The key that the owner chose. */
+  readonly fixedKey?: string;
+}
+
+/** Takes from the environment what the options do not say: `services:` of GitHub and GitLab pass no options. */
+export async function serveSettings(options: ServeOptions, {env, cwd}: Host): Promise<ServeSettings> {
+  const dataDir =
+    options.dataDir ?? (options.ephemeral ? undefined : env['MEDIA_SERVE_DATA_DIR'] || undefined);
+  if (options.ephemeral && dataDir !== undefined) {
+    throw new MediaError('usage', '--ephemeral and --data-dir cannot be used together.', {
+      hint: 'Choose one.',
+    });
+  }
+  return {
+    ...options,
+    port: options.port ?? portOf(env['MEDIA_SERVE_PORT']),
+    ...defined({
+      host: options.host ?? (env['MEDIA_SERVE_HOST'] || undefined),
+      publicUrl: options.publicUrl ?? (env['MEDIA_SERVE_PUBLIC_URL'] || undefined),
+      allowHost: options.allowHost ?? wordsIn(env['MEDIA_SERVE_ALLOW_HOST']),
+      fault: options.fault ?? wordsIn(env['MEDIA_SERVE_FAULT']),
+      dataDir,
+      fixedKey: await chosenKey(env['MEDIA_SERVE_KEY'], env['MEDIA_SERVE_KEY_FILE'], cwd()),
+    }),
+  };
+}
+
+async function chosenKey(key = '', file = '', directory: string): Promise<string | undefined> {
+  if (key !== '' && file !== '') {
+    throw new MediaError('usage', 'MEDIA_SERVE_KEY and MEDIA_SERVE_KEY_FILE are both set.', {
+      hint: 'Unset one of them.',
+    });
+  }
+  if (file === '') return key || undefined;
+  try {
+    return (await readFile(typedPath(directory, file), 'utf8')).trim();
+  } catch (error) {
+    throw new MediaError('local_failure', `The key in ${file} cannot be read: ${systemReason(error)}.`, {
+      cause: error,
+      hint: 'Point MEDIA_SERVE_KEY_FILE to a file that holds the key, or set MEDIA_SERVE_KEY.',
+    });
+  }
+}
+
+function portOf(text = ''): number {
+  const port = text === '' ? defaultPort : /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (port <= 65_535) return port;
+  throw new MediaError('usage', `MEDIA_SERVE_PORT is "${text}", which is not a port.`, {
+    hint: 'Use a whole number from 0 to 65535.',
+  });
+}
+
+function wordsIn(text = ''): string[] | undefined {
+  const words = text.split(/\s+/).filter(word => word !== '');
+  return words.length === 0 ? undefined : words;
+}

@@ -1,0 +1,59 @@
+import {Counter, collectDefaultMetrics, Gauge, Histogram, Registry} from 'prom-client';
+import type {Store} from '../store/store.ts';
+import type {RequestEntry} from './request-entry.ts';
+
+/** What a service counts, for Prometheus. */
+export interface Metrics {
+  count(entry: RequestEntry): void;
+  /** All metrics in the text format. */
+  show(): Promise<{text: string; contentType: string}>;
+}
+
+/** Starts to count. */
+export function startMetrics(store: Store): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({register: registry});
+  const labelNames = ['operation', 'status'] as const;
+  const requests = new Histogram({
+    name: 'media_request_duration_seconds',
+    help: 'How long requests took until their response was sent.',
+    labelNames,
+    buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600],
+    registers: [registry],
+  });
+  const received = new Counter({
+    name: 'media_body_bytes_total',
+    help: 'Bytes of request bodies, or of response bodies to requests without one.',
+    labelNames,
+    registers: [registry],
+  });
+  const faults = new Counter({
+    name: 'media_faults_total',
+    help: 'Faults that were applied on request.',
+    registers: [registry],
+  });
+  new Gauge({
+    name: 'media_records',
+    help: 'Media that are stored.',
+    registers: [registry],
+    async collect() {
+      this.set((await store.ids()).length);
+    },
+  });
+  return {
+    count: ({path, status, bytes, elapsedMs, faults: applied = []}) => {
+      const labels = {operation: operationOf(path), status: String(status)};
+      requests.observe(labels, elapsedMs / 1000);
+      received.inc(labels, bytes);
+      faults.inc(applied.length);
+    },
+    show: async () => ({text: await registry.metrics(), contentType: registry.contentType}),
+  };
+}
+
+/** The kind of a request: paths with IDs would be metrics of their own. */
+function operationOf(path: string): string {
+  if (path === '/v1/media/upload') return 'upload';
+  const [, first] = /^\/(graphql|files|thumbnails|streams|metrics|healthz)(?:\/|$)/.exec(path) ?? [];
+  return first ?? 'other';
+}
