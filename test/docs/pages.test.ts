@@ -6,11 +6,15 @@ import {newcomersMachine, settledMachine, typeIn} from './newcomer.ts';
 const files = markdownFiles();
 const pages = files.filter(file => file.startsWith('docs/'));
 
-/** The blocks that other tests run: test/machines, test/docs/ci-snippets.test.ts, test/packaging/library.test.ts. */
+/**
+ * The blocks that other tests run: test/machines, test/docs/ci-snippets.test.ts, test/docs/serve-recipes.test.ts,
+ * test/packaging/library.test.ts.
+ */
 const runElsewhere: Record<string, readonly string[]> = {
   'docs/sharding.md': ['bash', 'bash', 'yaml', 'yaml'],
   'docs/ci.md': ['yaml', 'yaml', 'yaml', 'groovy'],
   'docs/library.md': ['js'],
+  'docs/serve-in-ci.md': ['yaml', 'yaml', 'yaml'],
 };
 
 describe('every example in a Markdown file', () => {

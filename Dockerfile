@@ -1,0 +1,23 @@
+# The embedded service as an image, for CI systems: docs/embedded-service.md.
+FROM node:22-slim AS build
+WORKDIR /build
+COPY . .
+RUN npm ci --no-audit --no-fund \
+    && npm pack --pack-destination /tmp \
+    && npm install --global --prefix /opt/media --no-audit --no-fund /tmp/media-cli-*.tgz sharp@0.35
+
+FROM node:22-slim
+COPY --from=build /opt/media /opt/media
+RUN mkdir -m 700 /data && chown node:node /data
+ENV PATH=/opt/media/bin:$PATH \
+    MEDIA_SERVE_HOST=0.0.0.0 \
+    MEDIA_SERVE_PORT=4010 \
+    MEDIA_SERVE_DATA_DIR=/data \
+    MEDIA_CONFIG_DIR=/data/config \
+    NODE_DISABLE_COMPILE_CACHE=1
+USER node
+VOLUME /data
+EXPOSE 4010
+HEALTHCHECK --interval=5s --timeout=3s --start-period=10s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.MEDIA_SERVE_PORT}/healthz`).then(({ok}) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["media"]
+CMD ["serve", "--ndjson"]
