@@ -31,7 +31,7 @@ function __media_takes_value
         case 'bridge'
             contains -- $argv[2] --port --root
         case 'serve'
-            contains -- $argv[2] --port --data-dir --max-size --quota --fault --fault-seed --fault-port
+            contains -- $argv[2] --port --host --allow-host --public-url --data-dir --max-size --quota --fault --fault-seed --fault-port
         case '*'
             return 1
     end
@@ -228,14 +228,20 @@ complete -c media -n '__media_is "graphql"' -s h -l help -d 'print help, with ex
 complete -c media -n '__media_is "bridge"' -l port -x -d 'the port to listen on; 0 for any free port'
 complete -c media -n '__media_is "bridge"' -l root -x -a '(__media_directorys)' -d 'upload only files below this directory (repeatable)'
 complete -c media -n '__media_is "bridge"' -s h -l help -d 'print help, with examples'
-complete -c media -n '__media_is "serve"' -l port -x -d 'the port to listen on; 0 for any free port'
-complete -c media -n '__media_is "serve"' -l data-dir -x -a '(__media_directorys)' -d 'where to store uploads'
+complete -c media -n '__media_is "serve"' -l port -x -d 'the port to listen on; 0 for any free port (MEDIA_SERVE_PORT)'
+complete -c media -n '__media_is "serve"' -l host -x -d 'the address to listen on; any but loopback needs MEDIA_SERVE_KEY (MEDIA_SERVE_HOST; default: 127.0.0.1)'
+complete -c media -n '__media_is "serve"' -l allow-host -x -d 'answer requests for this host name, too (MEDIA_SERVE_ALLOW_HOST; repeatable)'
+complete -c media -n '__media_is "serve"' -l public-url -x -d 'the beginning of the URLs in records (MEDIA_SERVE_PUBLIC_URL)'
+complete -c media -n '__media_is "serve"' -l data-dir -x -a '(__media_directorys)' -d 'where to store uploads (MEDIA_SERVE_DATA_DIR)'
 complete -c media -n '__media_is "serve"' -l ephemeral -d 'use a temporary directory and delete it at the end'
+complete -c media -n '__media_is "serve"' -l keep-key -d 'let the keys of earlier starts work on (the default with --data-dir)'
+complete -c media -n '__media_is "serve"' -l no-keep-key -d 'revoke the keys of earlier starts (the default without --data-dir)'
 complete -c media -n '__media_is "serve"' -l max-size -x -d 'refuse larger files (413), such as 20M or 2G'
 complete -c media -n '__media_is "serve"' -l quota -x -d 'refuse files when all together would be larger (507)'
 complete -c media -n '__media_is "serve"' -l fault -x -d 'fail on purpose, for tests: docs/faults.md (repeatable)'
 complete -c media -n '__media_is "serve"' -l fault-seed -x -d 'choose other requests for faults with a rate'
 complete -c media -n '__media_is "serve"' -l fault-port -x -d 'listen here for changes of the faults; 0 for any'
+complete -c media -n '__media_is "serve"' -l ndjson -d 'log requests as JSON lines'
 complete -c media -n '__media_is "serve"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_at "config" 1' -a list -d 'Print all settings of the profile.'
 complete -c media -n '__media_at "config" 1' -a get -d 'Print one setting; the exit status is 1 when it is not set.'
