@@ -10,7 +10,7 @@ import {UploadQueue} from '../upload/upload-queue.ts';
 import {realRoots} from './readable-paths.ts';
 import {BridgeRefusal} from './refusal.ts';
 import {type ReadRules, requestFiles} from './request-files.ts';
-import {type BridgeServer, type BridgeServerOptions, startBridgeServer} from './server.ts';
+import type {BridgeServer, BridgeServerOptions} from './server.ts';
 
 export interface BridgeOptions {
   port: number;
@@ -50,6 +50,7 @@ export async function runBridge(
 
 async function listen(options: BridgeServerOptions): Promise<BridgeServer> {
   try {
+    const {startBridgeServer} = await import('./server.ts');
     return await startBridgeServer(options);
   } catch (cause) {
     const code = systemCode(cause);
