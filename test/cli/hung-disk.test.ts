@@ -21,6 +21,7 @@ async function interruptHung(
   directory: string,
   names: readonly string[],
   disk: {hangs(): boolean; end(): void},
+  inputs = names,
 ) {
   const {url} = await scriptedServer(async connection => {
     for (const _name of names) {
@@ -28,7 +29,7 @@ async function interruptHung(
       connection.answer(200, someRecord);
     }
   });
-  const upload = (await sandboxFor(url)).start(['upload', '-c', '1', ...names], {cwd: directory});
+  const upload = (await sandboxFor(url)).start(['upload', '-c', '1', ...inputs], {cwd: directory});
   let stderr = '';
   upload.stderr?.on('data', chunk => {
     stderr += chunk;
@@ -40,6 +41,7 @@ async function interruptHung(
   disk.end();
   expect(await upload).toMatchObject({signal: 'SIGINT'});
   expect(stderr).not.toContain('Internal error');
+  return stderr;
 }
 
 describe('Ctrl-C ends a run while a disk hangs', () => {
@@ -57,6 +59,17 @@ describe('Ctrl-C ends a run while a disk hangs', () => {
     const disk = await mountHanging(directory, photo, call, count);
     await interruptHung(directory, ['photo.png'], disk);
   });
+
+  test.for([[['-r', '.']], [['*.png']]])(
+    'in the reading of a directory, for %j',
+    async ([inputs], context) => {
+      needFuse(context);
+      const directory = await temporaryDirectory();
+      const disk = await mountHanging(directory, photo, 'readdir', 1);
+      // A run that found the disk hanging only after some seconds says why it ends.
+      expect(await interruptHung(directory, [], disk, inputs)).not.toContain('was stopped by SIGINT');
+    },
+  );
 
   test('in the opening of a link from among local files', async context => {
     needFuse(context);

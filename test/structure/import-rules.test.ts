@@ -206,7 +206,7 @@ const doors: Record<string, string[]> = {
   'output/progress': ['meter', 'progress'],
   'output/results': ['formats', 'links', 'qr', 'results', 'template'],
   service: ['client', 'identity', 'record', 'upload-path', 'uploader'],
-  'sources/find': ['expand', 'names', 'resumed', 'shard', 'survey'],
+  'sources/find': ['expand', 'interruptible', 'names', 'resumed', 'shard', 'survey'],
   'sources/media-type': ['decide'],
   'sources/media-type/bytes': ['audio-frames', 'bytes', 'random-access'],
   'sources/media-type/sniff': ['finding', 'plain-text', 'signatures', 'sniff', 'text'],

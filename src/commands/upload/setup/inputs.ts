@@ -39,8 +39,9 @@ export async function openInputs(
   {host}: Pick<Invocation, 'host'>,
   signal: StopSignal<Error>,
 ): Promise<Inputs> {
-  const [{expandInputs}, {resumed}, {ownShare}] = await Promise.all([
+  const [{expandInputs}, {interruptible}, {resumed}, {ownShare}] = await Promise.all([
     import('../../../sources/find/expand.ts'),
+    import('../../../sources/find/interruptible.ts'),
     import('../../../sources/find/resumed.ts'),
     import('../../../sources/find/shard.ts'),
   ]);
@@ -57,7 +58,7 @@ export async function openInputs(
     return shard === undefined ? sources : ownShare(sources, shard);
   };
   const unfollowed = new Set<string>();
-  const iterator = allSources({unfollowed: name => unfollowed.add(name)})[Symbol.asyncIterator]();
+  const iterator = interruptible(allSources({unfollowed: name => unfollowed.add(name)}), signal);
   const named = options.inputs.length + (options.filesFrom?.length ?? 0) + (options.filesFrom0?.length ?? 0);
   const mayBeOne = named === 1 && options.inputs.length === 1 && !options.recursive;
   // Errors show up with the first source; a second source of a pattern shows that it stands for several.
