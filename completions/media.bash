@@ -10,7 +10,7 @@ _media_command() {
       options='--profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http --version -h --help'
       ;;
     upload)
-      options='-r --recursive --include --exclude --files-from --files-from0 --follow --all --name --allow-empty --types --content-type --format --json --ndjson --template --copy --open --qr --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --fail-fast --deadline --stall-timeout --answer-timeout --on-unknown --journal --once --no-once --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      options='-r --recursive --include --exclude --files-from --files-from0 --follow --all --name --allow-empty --types --content-type --format --json --ndjson --template --copy --open --qr --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --fail-fast --deadline --stall-timeout --answer-timeout --on-unknown --verify --journal --once --no-once --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       rest=media
       ;;
     rewrite)
@@ -134,6 +134,7 @@ _media_option() {
     'upload --stall-timeout') kind=none ;;
     'upload --answer-timeout') kind=none ;;
     'upload --on-unknown') kind='words hold retry' ;;
+    'upload --verify') kind='words warn strict' ;;
     'upload --journal') kind=file ;;
     'upload --shard') kind='words auto' ;;
     'upload --ci') kind='words github auto' ;;

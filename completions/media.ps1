@@ -75,6 +75,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--stall-timeout'; Takes = 'none'; Tip = 'retry when no data can be sent for this long' }
                 @{ Name = '--answer-timeout'; Takes = 'none'; Tip = 'how long to wait for the response after the last byte' }
                 @{ Name = '--on-unknown'; Takes = 'words hold retry'; Tip = 'what to do when a file may or may not have been stored' }
+                @{ Name = '--verify'; Takes = 'words warn strict'; Tip = 'compare size, type, width and height in the record with the file' }
                 @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded, and continue from there in the next run' }
                 @{ Name = '--once'; Takes = ''; Tip = 'skip what this machine has already uploaded' }
                 @{ Name = '--no-once'; Takes = ''; Tip = 'ignore the once setting of the profile' }

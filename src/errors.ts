@@ -46,6 +46,8 @@ export const exitStatusOf = {
   output_failed: 1,
   local_failure: 1,
 
+  record_mismatch: 1,
+
   outcome_unknown: 5,
   journal_in_use: 1,
   journal_of_other_service: 1,

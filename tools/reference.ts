@@ -65,6 +65,7 @@ const errorMeanings: Record<ErrorCode, string> = {
   config_unusable: 'the settings file is damaged, unsafe or cannot be written',
   output_failed: 'standard output could not be written',
   local_failure: 'another problem on this machine: a full disk, a port in use',
+  record_mismatch: '`--verify strict`: the file is stored, and its record says something else of it',
   outcome_unknown: 'the whole file was sent and no clear response came',
   journal_in_use:
     'another run uses the journal or has taken it over; the message names its process and machine',

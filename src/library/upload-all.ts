@@ -6,6 +6,7 @@ import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
 import {fromTyped, normalizeName, toText} from '../sources/find/walk/names.ts';
 import {decideSourceType, parseContentType, type TypeRule} from '../sources/media-type/decide.ts';
+import {pictureDimensions} from '../sources/media-type/dimensions.ts';
 import {filesIn} from '../sources/open/file.ts';
 import type {Source} from '../sources/open/source.ts';
 import {type TransferObserver, type TransferOptions, uploadBatch as transferAll} from '../transfer/batch.ts';
@@ -39,6 +40,11 @@ export interface UploadOptions {
   journal?: string;
   /** Checks everything and sends nothing. */
   dryRun?: boolean;
+  /**
+   * Compares size, type, width and height in the record with the file: a difference is a warning, or the result
+   * `mismatched`. A value that is not known on both sides is not compared.
+   */
+  verify?: 'warn' | 'strict';
   /** Whether the first failure ends the batch. */
   failFast?: boolean;
   /** Ends the batch when aborted; responses to files that were sent completely are awaited for up to 5 s. */
@@ -61,6 +67,8 @@ export type UploadResult = OutcomeFacts &
         /** Set if the file is stored but the journal could not record it: the next call does not know about it. */
         unrecorded?: MediaError;
       }
+    /** With `verify: 'strict'`: it is stored, but its record differs from the file, as `error` says. */
+    | {status: 'mismatched'; record: MediaRecord; json: string; unrecorded?: MediaError; error: MediaError}
     /** Passed the checks of a dry run; `duplicateOf` names an earlier file with the same content. */
     | {status: 'checked'; duplicateOf?: string}
     /** `failed`: it is not stored. `unknown`: it was sent completely, and may or may not be stored. */
@@ -176,6 +184,7 @@ function checkedOptions(options: UploadOptions, host: Host): Checked {
     onUnknown,
     dryRun: options.dryRun === true,
     failFast: options.failFast === true,
+    ...(options.verify && {verify: {mode: options.verify, dimensions: pictureDimensions}}),
     observer: wholeObserver(options.observer),
   };
 }
@@ -204,7 +213,7 @@ function positive(name: string, value: number): number {
 }
 
 function resultOf(outcome: Outcome): UploadResult {
-  if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return outcome;
+  if (!('received' in outcome)) return outcome;
   const {received, ...rest} = outcome;
   return {...rest, record: received.record, json: received.json};
 }

@@ -12,9 +12,13 @@ export interface RewritePlaces {
   publicDirectories: readonly string[];
 }
 
+type Located = {path: string} | 'outside' | undefined;
+
 /** Finds the files that references stand for. */
 export class Locator {
   readonly #places: RewritePlaces;
+  /** Documents of one directory often refer to the same files. */
+  readonly #located = new Map<string, Promise<Located>>();
   readonly #roots = new Map<string, Promise<string>>();
   #realPublic: Promise<string[]> | undefined;
   readonly #names = new Map<string, Promise<Map<string, string[]>>>();
@@ -24,10 +28,16 @@ export class Locator {
   }
 
   /** The real path of the file; `outside` if it is not below the root, and undefined if there is none. */
-  async locate(
-    {target, context}: Pick<Reference, 'target' | 'context'>,
-    document: string,
-  ): Promise<{path: string} | 'outside' | undefined> {
+  async locate({target, context}: Pick<Reference, 'target' | 'context'>, document: string): Promise<Located> {
+    const key = [dirname(document), context === 'wiki', target].join('\0');
+    const known = this.#located.get(key);
+    if (known !== undefined) return known;
+    const found = this.#locate(target, context, document);
+    this.#located.set(key, found);
+    return found;
+  }
+
+  async #locate(target: string, context: Reference['context'], document: string): Promise<Located> {
     const root = await this.#rootOf(dirname(document));
     const directories = [root, ...(await this.#publicDirectories())];
     let isOutside = false;

@@ -13,7 +13,7 @@ import {Halt} from './halt.ts';
 import {wouldBeLeftOut} from './left-out.ts';
 import type {TransferOptions} from './options.ts';
 import {type LeftOut, leftOut, nameOf, type Outcome} from './outcome.ts';
-import {sizeWarning} from './size-check.ts';
+import {mismatchOf, sizeWarning} from './verify.ts';
 import {Descriptors} from './waiting/descriptors.ts';
 import {Gate} from './waiting/gate.ts';
 import {Outage} from './waiting/outage.ts';
@@ -101,10 +101,18 @@ class Batch {
     return {result: result.then(outcome => this.#compared(outcome))};
   }
 
-  /** The outcome, with a warning if the size in the record differs from the file's. */
+  /** The outcome with what `verify` says of its record; without that, only a different size is a warning. */
   #compared(outcome: Outcome | LeftOut): Outcome | LeftOut {
-    const found = outcome.status === 'left out' ? undefined : sizeWarning(outcome);
-    if (found === undefined || outcome.status === 'left out') return outcome;
+    if (outcome.status === 'left out') return outcome;
+    const {mode} = this.#options.verify ?? {};
+    const error = mode === undefined ? undefined : mismatchOf(outcome);
+    if (error !== undefined && mode === 'strict' && 'received' in outcome) {
+      const mismatched: Outcome = {...outcome, status: 'mismatched', error};
+      this.#parts.halt.learn(mismatched, 'never');
+      return mismatched;
+    }
+    const found = mode === undefined ? sizeWarning(outcome) : error?.message;
+    if (found === undefined) return outcome;
     this.#options.observer.warning(outcome.name, found);
     return {...outcome, warning: outcome.warning === undefined ? found : `${outcome.warning} ${found}`};
   }

@@ -73,8 +73,12 @@ export class FileTransfer {
 
   async #transfer(opened: OpenSource): Promise<Later<Outcome>> {
     const {journal, memory, dryRun, observer, stop} = this.#options;
+    const {verify} = this.#options;
+    const dimensions = await verify?.dimensions(opened);
+    if (dimensions !== undefined) this.#facts.dimensions = dimensions;
     const input = this.#journalInput(opened);
-    const known = await (journal ?? memory)?.recall(input, this.#resend);
+    // A record is compared with the content type, too.
+    const known = verify === undefined ? await (journal ?? memory)?.recall(input, this.#resend) : undefined;
     if (known !== undefined) {
       this.#begin(opened);
       return this.#ended(await this.#asKnown(known));

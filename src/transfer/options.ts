@@ -2,6 +2,7 @@ import type {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
 import type {JournalMemory, RunJournal} from '../journal/journal.ts';
 import type {Uploader} from '../service/uploader.ts';
+import type {Dimensions} from '../sources/media-type/dimensions.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import type {ConcurrencyOption} from './concurrency/concurrency-option.ts';
 
@@ -33,6 +34,8 @@ export interface TransferOptions {
   contentType: (source: Source, opened: OpenSource) => Promise<{contentType: string; warning?: string}>;
   /** What decides the content type, as the journal records it: a rule, or the type that was given for all files. */
   typeRule: string;
+  /** Whether a record that differs from its file is a warning or a failure, and how to measure a picture. */
+  verify?: {mode: 'warn' | 'strict'; dimensions: (opened: OpenSource) => Promise<Dimensions | undefined>};
   /** How many files are uploaded at a time. */
   concurrency: ConcurrencyOption;
   /** Attempts after the first. */

@@ -1,5 +1,6 @@
 import type {MediaError} from '../errors.ts';
 import type {ReceivedRecord} from '../service/record.ts';
+import type {Dimensions} from '../sources/media-type/dimensions.ts';
 import type {Source} from '../sources/open/source.ts';
 
 /** The result of one input. */
@@ -9,6 +10,8 @@ export type Outcome = OutcomeFacts &
     | {status: 'uploaded'; received: ReceivedRecord; unrecorded?: MediaError}
     /** Uploaded by an earlier run of the same journal, with this record. */
     | {status: 'skipped'; received: ReceivedRecord}
+    /** Stored, now or before, but the record differs from the file; `error` says how. */
+    | {status: 'mismatched'; received: ReceivedRecord; error: MediaError; unrecorded?: MediaError}
     /** Passed the checks of a dry run; nothing was sent. `duplicateOf` names an earlier input with the same content. */
     | {status: 'checked'; duplicateOf?: string}
     | {status: 'failed'; error: MediaError}
@@ -39,6 +42,8 @@ export interface OutcomeFacts {
   warning?: string;
   /** Bytes. */
   size?: number;
+  /** The size of a picture, if records are verified. */
+  dimensions?: Dimensions;
   /** How many requests were started. */
   attempts: number;
   elapsedMs: number;
@@ -60,5 +65,5 @@ export function nameOf({
 
 /** Why the journal could not record a stored file, if so. */
 export function unrecordedOf(outcome: Outcome): MediaError | undefined {
-  return outcome.status === 'uploaded' ? outcome.unrecorded : undefined;
+  return 'unrecorded' in outcome ? outcome.unrecorded : undefined;
 }

@@ -3,6 +3,7 @@ import {mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:f
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
+import {writeDocuments} from './documents.js';
 import {filmOf, newPicture, picturesIn, syncLatency} from './files.js';
 import {writeJournal} from './journals.js';
 import {inRounds, startSink, timed, timedOnce} from './measure.js';
@@ -52,6 +53,7 @@ export const rows = [
   },
   {name: 'journal', measure: directory => withSink([], sink => journals(directory, sink))},
   {name: 'tree', measure: directory => withSink([], sink => tree(directory, sink))},
+  {name: 'rewrite', measure: directory => withSink([], sink => rewrite(directory, sink))},
   {name: 'TLS', measure: overTls},
   {name: 'package', measure: packageSize},
 ];
@@ -157,6 +159,19 @@ async function memory(directory, sink) {
       ratio: ours.map(value => value / 110),
       atMost: 1,
     },
+  ];
+}
+
+async function rewrite(directory, sink) {
+  const home = mkdtempSync(join(directory, 'rewrite-'));
+  const env = {...environment(sink.url, home), XDG_STATE_HOME: home};
+  writeDocuments(join(home, 'docs'), 2000);
+  const {wall, peak} = timed(media('rewrite', '--write', 'docs'), {env, cwd: home});
+  rmSync(home, {recursive: true});
+  const what = 'rewrite of 2,000 documents with 10,000 references';
+  return [
+    {what, unit: 'ms', ours: [wall], against: '20 s', ratio: [wall / 20_000], atMost: 1},
+    {what, unit: 'MiB', ours: [peak], against: '250 MiB', ratio: [peak / 250], atMost: 1},
   ];
 }
 

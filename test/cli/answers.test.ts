@@ -1,3 +1,4 @@
+import {join} from 'node:path';
 import {brotliCompressSync, deflateRawSync, deflateSync, gzipSync} from 'node:zlib';
 import {expect, test} from 'vitest';
 import {failedUpload, sandboxFor} from '../service/program.ts';
@@ -52,6 +53,48 @@ test.each<[string, string, Buffer]>([
   );
   expect({exitCode, code: error.code}).toEqual({exitCode: 5, code: 'outcome_unknown'});
 });
+
+const truthful = {...JSON.parse(someRecord), type: 'IMAGE', size: 13_582, width: 640, height: 400};
+
+test.each([
+  ['what is true of the file', {}, undefined],
+  ['another size', {size: 17}, 'size 17 instead of 13582'],
+  ['another type', {type: 'VIDEO'}, 'type VIDEO instead of IMAGE'],
+  [
+    'width and height exchanged',
+    {width: 400, height: 640},
+    'width 400 instead of 640, height 640 instead of 400',
+  ],
+  ['values that nobody can compare', {size: '17', type: 'STICKER', width: null, height: {}}, undefined],
+])(
+  '--verify, a record with %s: strict is a status of its own, stored and never sent again; warn is a warning',
+  async (_, facts, difference) => {
+    let uploads = 0;
+    const {url} = await scriptedServer(async connection => {
+      await connection.request();
+      uploads += 1;
+      connection.answer(200, JSON.stringify({...truthful, ...facts}));
+    });
+    const box = await sandboxFor(url);
+    const journal = ['--journal', join(box.directory, 'journal'), '--ndjson'];
+    const strict = await box.run(['upload', photo, '--verify', 'strict', ...journal]);
+    const again = await box.run(['upload', photo, '--verify', 'strict', ...journal]);
+    const lines = [strict, again].map(({stdout}) => JSON.parse(stdout));
+    const isSame = difference === undefined;
+    expect(lines.map(({status}) => status)).toEqual(
+      isSame ? ['uploaded', 'skipped'] : ['mismatched', 'mismatched'],
+    );
+    expect([strict.exitCode, again.exitCode]).toEqual(isSame ? [0, 0] : [1, 1]);
+    expect(lines[0].record.id).toBe(truthful.id);
+    const message = `${photo} is stored, but its record differs from the file: ${difference}.`;
+    expect(lines[0].error).toEqual(isSame ? undefined : {code: 'record_mismatch', message});
+    const warned = await box.run(['upload', photo, '--verify', 'warn', '--ndjson']);
+    expect(JSON.parse(warned.stdout)).toMatchObject({status: 'uploaded'});
+    expect(JSON.parse(warned.stdout).warning).toBe(isSame ? undefined : message);
+    expect(warned.exitCode).toBe(0);
+    expect(uploads).toBe(2);
+  },
+);
 
 test.each([
   [

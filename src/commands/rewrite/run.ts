@@ -15,6 +15,9 @@ import type {RewriteFlags} from './flags.ts';
 import {modeOf, type RewriteMode} from './mode.ts';
 import {openPrinter, type ReferencePrinter} from './printer.ts';
 
+/** How many documents are written at a time: most of the time, a disk is waited for. */
+const writesAtOnce = 16;
+
 /** One run of `media rewrite`: finds the references, checks all, uploads, and writes the documents. */
 export class RewriteRun {
   readonly #options: RewriteFlags;
@@ -125,13 +128,17 @@ export class RewriteRun {
   /** Writes the documents; resolves to the exit status of what could not be written. */
   async #write(plan: RewritePlan, printer: ReferencePrinter): Promise<number> {
     let status = 0;
-    for (const document of plan.documents) {
-      try {
-        await this.#writeOne(document, plan, printer);
-      } catch (error) {
-        const failure = asMediaError(error);
-        this.#invocation.report.failure(failure);
-        status = exitStatusOf[failure.code];
+    for (let first = 0; first < plan.documents.length; first += writesAtOnce) {
+      const documents = plan.documents.slice(first, first + writesAtOnce);
+      const results = await Promise.allSettled(documents.map(document => this.#writeOne(document, plan)));
+      for (const [index, result] of results.entries()) {
+        const document = documents[index];
+        if (result.status === 'rejected') {
+          const failure = asMediaError(result.reason);
+          this.#invocation.report.failure(failure);
+          status = exitStatusOf[failure.code];
+        } else if (document !== undefined && result.value !== undefined)
+          await printer.written(document, result.value);
       }
     }
     for (const [name, outcome] of this.#outcomes) {
@@ -143,15 +150,19 @@ export class RewriteRun {
     return status;
   }
 
-  async #writeOne(document: DocumentPlan, plan: RewritePlan, printer: ReferencePrinter): Promise<void> {
+  /** Resolves to the number of URLs in a file that was written. */
+  async #writeOne(document: DocumentPlan, plan: RewritePlan): Promise<number | undefined> {
     const {host, stdout} = this.#invocation;
     const rewritten = await rewriteDocument(document, file => this.#urlOf(file, plan));
-    if (this.#mode === 'stdout') return stdout.write(rewritten.after);
+    if (this.#mode === 'stdout') {
+      await stdout.write(rewritten.after);
+      return undefined;
+    }
     const {outDir} = this.#options;
     if (outDir !== undefined)
       await writeToMirror(typedPath(host.cwd(), outDir), document, rewritten, host.uuid());
-    else if (rewritten.count === 0) return;
+    else if (rewritten.count === 0) return undefined;
     else await writeInPlace(document, rewritten, host.uuid());
-    await printer.written(document, rewritten.count);
+    return rewritten.count;
   }
 }

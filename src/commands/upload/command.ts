@@ -78,6 +78,11 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
         .choices(['hold', 'retry'])
         .default(undefined, 'retry where the service honours Idempotency-Key, else hold'),
     )
+    .addOption(
+      new Option('--verify <rule>', 'compare size, type, width and height in the record with the file')
+        .choices(['warn', 'strict'])
+        .default(undefined, 'only a different size is a warning'),
+    )
     .optionsGroup('Memory:')
     .option('--journal <file>', 'record what was uploaded, and continue from there in the next run')
     .option('--once', 'skip what this machine has already uploaded')

@@ -3,7 +3,7 @@ import {type LeftOut, type Outcome, unrecordedOf} from '../../../transfer/outcom
 
 /** Counts the results of the inputs; keeps only one outcome of each kind. */
 export class Tally {
-  readonly #counts = {uploaded: 0, skipped: 0, checked: 0, failed: 0, unknown: 0};
+  readonly #counts = {uploaded: 0, skipped: 0, checked: 0, mismatched: 0, failed: 0, unknown: 0};
   readonly #kinds = new Map<string, Outcome>();
   readonly #dryRun: boolean;
   #leftOut = 0;
@@ -39,9 +39,9 @@ export class Tally {
     return this.#leftOut;
   }
 
-  /** How many failed, or have an unknown outcome. */
+  /** How many failed, have an unknown outcome, or a record that differs from the file. */
   get failures(): number {
-    return this.#counts.failed + this.#counts.unknown;
+    return this.#counts.failed + this.#counts.unknown + this.#counts.mismatched;
   }
 
   /** How many were uploaded, now or before, or passed the checks of a dry run. */
@@ -54,7 +54,7 @@ export class Tally {
     const {uploaded, skipped, checked, failed, unknown} = this.#counts;
     if (this.#dryRun)
       return `${checked} checked${this.#rememberedText()}, ${failed} failed${this.#leftOutText()}`;
-    return `${uploaded} uploaded, ${skipped} skipped, ${failed} failed, ${unknown} unknown${this.#unrecordedText()}${this.#leftOutText()}`;
+    return `${uploaded} uploaded, ${skipped} skipped, ${failed} failed, ${unknown} unknown${this.#mismatchedText()}${this.#unrecordedText()}${this.#leftOutText()}`;
   }
 
   /** What a journal says of files that a dry run does not count as to be sent. */
@@ -62,6 +62,11 @@ export class Tally {
     const {skipped, unknown} = this.#counts;
     if (skipped + unknown === 0) return '';
     return `, ${skipped} uploaded before${unknown === 0 ? '' : `, ${unknown} unknown`}`;
+  }
+
+  #mismatchedText(): string {
+    const {mismatched} = this.#counts;
+    return mismatched === 0 ? '' : `, ${mismatched} mismatched`;
   }
 
   #unrecordedText(): string {

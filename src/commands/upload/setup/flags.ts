@@ -41,6 +41,7 @@ export interface UploadFlags {
   journal?: string;
   /** Whether this machine's own journal is used; undefined where the profile decides. */
   once?: boolean;
+  verify?: 'warn' | 'strict';
   failFast?: boolean;
   dryRun?: boolean;
   allowEmpty?: boolean;

@@ -2,6 +2,7 @@ import type {Invocation} from '../../../cli/invocation.ts';
 import type {TransferOptions} from '../../../transfer/batch.ts';
 import type {UploadFlags} from './flags.ts';
 import type {Resources} from './resources.ts';
+import {verification} from './verification.ts';
 
 /** What distinguishes one batch from others with the same flags and resources. */
 export type OfThisRun = Pick<TransferOptions, 'contentType' | 'observer' | 'several' | 'stop'>;
@@ -31,6 +32,7 @@ export function transferOptions(
     onUnknown: onUnknown ?? (idempotencyHonoured ? 'honoured' : 'hold'),
     dryRun: flags.dryRun === true,
     failFast: flags.failFast === true,
+    ...verification(flags),
     ...{journal, memory},
   };
 }
