@@ -70,7 +70,7 @@ const image = fc.oneof(
   path.map(url => `[x](${url})`),
   fc.constantFrom('![ref]', '![x][ref]', '[ref]', 'https://u.test/a.png', '\\![x](y.png)'),
 );
-const inline = fc.array(fc.oneof(word, image), {minLength: 1, maxLength: 6}).map(parts => parts.join(' '));
+const inline = fc.array(fc.oneof(word, image), {minLength: 1, maxLength: 4}).map(parts => parts.join(' '));
 const block = fc.oneof(
   inline,
   inline.map(text => `# ${text}`),
@@ -85,7 +85,7 @@ const block = fc.oneof(
   path.map(url => `> <video\n>   poster="${url}"></video>`),
 );
 const anyDocument = fc
-  .tuple(fc.array(block, {minLength: 1, maxLength: 8}), fc.boolean(), fc.constantFrom('\n', '\r\n'))
+  .tuple(fc.array(block, {minLength: 1, maxLength: 3}), fc.boolean(), fc.constantFrom('\n', '\r\n'))
   .map(([blocks, hasMark, ending]) =>
     `${hasMark ? '\ufeff' : ''}${blocks.join('\n\n')}\n`.replaceAll('\n', ending),
   );
