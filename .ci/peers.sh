@@ -22,7 +22,7 @@ if ! /usr/bin/python3 -c 'import fusepy' 2>/dev/null && ! /usr/bin/python3 -c 'i
   packages="$packages python3-fusepy"
 fi
 # Not of Debian, and too large for every clone: Prism, for test/contract/prism.test.ts. Its install scripts would report to its makers.
-if ! command -v prism >/dev/null && [ "$(id -u)" -eq 0 ]; then
+if ! command -v prism >/dev/null && command -v npm >/dev/null && [ "$(id -u)" -eq 0 ]; then
   timeout 180 npm install --global --ignore-scripts --no-audit --no-fund --loglevel=error @stoplight/prism-cli@5 >/dev/null 2>&1 ||
     echo "Could not be installed: prism. Tests that need it are not run."
 fi

@@ -30,7 +30,9 @@ test('a port in use: rejects with EADDRINUSE', async () => {
 for (const host of ['0.0.0.0', '::', '192.168.0.1', 'example.com', '']) {
   test(`host "${host}": rejected, nothing made`, async () => {
     const dataDirectory = join(await temporaryDirectory(), 'data');
-    await expect(startEmbeddedService({dataDirectory, host})).rejects.toThrow('loopback only');
+    await expect(startEmbeddedService({dataDirectory, host})).rejects.toThrow(
+      'beyond this machine, the service needs a key',
+    );
     await expect(stat(dataDirectory)).rejects.toThrow('ENOENT');
   });
 }
@@ -45,7 +47,7 @@ for (const publicUrl of ['ftp://example.com', 'example.com', 'https://example.co
   test(`publicUrl ${publicUrl}: rejected`, async () => {
     await expect(
       startEmbeddedService({dataDirectory: await temporaryDirectory(), publicUrl}),
-    ).rejects.toThrow('publicUrl');
+    ).rejects.toThrow('The public URL must be');
   });
 }
 
