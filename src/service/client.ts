@@ -137,6 +137,7 @@ export class ServiceClient implements Uploader {
   /** Services and proxies may echo the request, so the key is removed from every response. */
   #withoutKey(answer: HttpAnswer): HttpAnswer {
     const body = answer.body.toString('latin1');
+    if (!this.#key.mayBeIn([body, ...Object.values(answer.headers)])) return answer;
     const redacted = this.#key.redactIn(body);
     if (redacted !== body) answer.body = Buffer.from(redacted, 'latin1');
     for (const [name, value] of Object.entries(answer.headers)) {
