@@ -161,51 +161,95 @@ describe('the pages of media serve', () => {
 
   it('what others wrote, in every field: shown as text, and nothing of it runs', {timeout}, async context => {
     const {url, key, page, problems} = await signedIn(context);
-    const payloads = [
-      '<script>alert(1)</script>',
-      '"><img src=x onerror=alert(1)>',
-      "'><svg onload=alert(1)>",
-      '</title><script>alert(1)</script>',
-      '<a href="javascript:alert(1)">x</a>',
-      '&lt;script&gt;alert(1)&lt;/script&gt;',
-    ];
     const pageToken = await page.locator('input[name=page-token]').first().inputValue();
     const send = (path: string, fields: Record<string, string>) =>
       page.request.post(url + path, {form: {...fields, 'page-token': pageToken}, headers: {Origin: url}});
-    const opened: string[] = [];
+    const change = async (query: string, variables: Record<string, string>) => {
+      const headers = {Authorization: `Bearer ${key}`};
+      const response = await page.request.post(`${url}/graphql`, {headers, data: {query, variables}});
+      expect(response.headers()['content-type']).toMatch(/^application\/(graphql-response\+)?json/);
+      return response.text();
+    };
+    const sent: {id: string; contentType: string}[] = [];
     for (const payload of payloads) {
-      await send('/profile/name', {name: payload});
       const shown = await (await send('/profile/keys', {name: payload, permission: 'upload'})).text();
       const [, created = ''] = /id="new-key">(mk_[^<]+)</.exec(shown) ?? [];
       const contentType = `image/png; charset="${payload.replace(/["\\]/g, '\\$&')}"`;
       const bytes = Buffer.from(`<!doctype html><script>alert(1)</script>${payload}`);
       const headers = {'Content-Type': contentType, 'User-Agent': payload};
-      const {id} = (await (await upload({url}, created, bytes, headers)).json()) as {id: string};
-      await page.goto(`${url}/media/${id}`);
-      expect(await page.locator('main dl').textContent()).toContain(contentType);
-      opened.push(id);
+      const response = await upload({url}, created, bytes, headers);
+      sent.push({...((await response.json()) as {id: string}), contentType});
     }
+    const variables = Object.fromEntries(
+      payloads.map((payload, index) => [`n${index}`, `GraphQL ${payload}`]),
+    );
+    const declared = Object.keys(variables).map(name => `$${name}: String!`);
+    const created = Object.keys(variables).map(
+      name => `${name}: createApiKey(name: $${name}, permissions: [READ]) {key}`,
+    );
+    await change(`mutation(${declared}) {${created}}`, variables);
     const svg = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script></svg>';
     const asSvg = await upload({url}, key, Buffer.from(svg), {'Content-Type': 'image/svg+xml'});
     const {id: svgId} = (await asSvg.json()) as {id: string};
     // A browser downloads an SVG instead of showing it, and shows HTML that calls itself an image as a broken image.
     await expect(page.goto(`${url}/files/${svgId}`)).rejects.toThrow(/Download/);
-    await page.goto(`${url}/files/${opened[0]}`);
+    await page.goto(`${url}/files/${sent[0]?.id}`);
     await page.goto(`${url}/media/${svgId}`);
-    await page.goto(`${url}/profile`);
-    const names = await page.getByRole('heading', {level: 3}).allTextContents();
-    expect(names).toEqual(['serve', ...payloads]);
-    expect(await page.getByLabel('Your name').inputValue()).toBe(payloads.at(-1));
-    expect(await page.locator('.keys').textContent()).toContain(`by ${payloads[0]}`);
-    const query = JSON.stringify({query: `{media(id: ${JSON.stringify(payloads[1])}) {id}}`});
-    const answer = await fetch(`${url}/graphql`, {
-      method: 'POST',
-      headers: {Authorization: `Bearer ${key}`, 'Content-Type': 'application/json'},
-      body: query,
-    });
-    expect(answer.headers.get('content-type')).toMatch(/^application\/(graphql-response\+)?json/);
+    for (const {id, contentType} of sent.filter((_, index) => index % 4 === 0)) {
+      await page.goto(`${url}/media/${id}`);
+      expect(await page.locator('main dl').textContent()).toContain(contentType);
+    }
     await page.goto(`${url}/`);
-    await page.goto(`${url}/?after=${encodeURIComponent(payloads[1] ?? '')}`);
+    expect(await page.locator('.card code').allTextContents()).toEqual([
+      svgId,
+      ...sent.map(({id}) => id).reverse(),
+    ]);
+    const saved = [
+      (name: string) => send('/profile/name', {name}),
+      (name: string) => change('mutation($name: String!) {updateProfile(name: $name) {name}}', {name}),
+    ];
+    const some = payloads.filter((_, index) => index % 4 === 1);
+    for (const [index, payload] of some.entries()) {
+      await saved[index % 2]?.(payload);
+      await change('query($id: ID!) {media(id: $id) {id}}', {id: payload});
+      await change(`{${payload}}`, {});
+      await page.goto(`${url}/profile`);
+      expect(await page.getByLabel('Your name').inputValue()).toBe(payload);
+    }
+    const names = await page.getByRole('heading', {level: 3}).allTextContents();
+    expect(names).toEqual(['serve', ...payloads, ...Object.values(variables)]);
+    const keys = (await page.locator('.keys').textContent()) ?? '';
+    for (const payload of payloads) expect(keys).toContain(`by ${payload}`);
+    for (const payload of payloads.slice(0, 3))
+      await page.goto(`${url}/?after=${encodeURIComponent(payload)}`);
     expect(problems.filter(problem => problem.startsWith('dialog'))).toEqual([]);
   });
 });
+
+/** Texts that run where a page puts them into its source as they are: in text, attributes, links, styles and scripts. */
+const payloads = [
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  "'><svg onload=alert(1)>",
+  '</title><script>alert(1)</script>',
+  '</code></dd></dl><script src="/files/x"></script>',
+  '</textarea></select><script>alert(1)</script>',
+  '<a href="javascript:alert(1)">x</a>',
+  '&lt;script&gt;alert(1)&lt;/script&gt;',
+  '&#60;script&#62;alert(1)&#60;/script&#62;',
+  '" autofocus onfocus="alert(1)',
+  "' onmouseover='alert(1)' x='",
+  '`onload=alert(1)`',
+  'javascript:alert(1)//',
+  'data:text/html,<script>alert(1)</script>',
+  '<iframe srcdoc="<script>alert(1)</script>"></iframe>',
+  '<meta http-equiv="refresh" content="0;url=javascript:alert(1)">',
+  '<base href="http://evil.example/">',
+  '<form action="http://evil.example/"><button>Save</button></form>',
+  '<style>@import "http://evil.example/x.css";</style>',
+  '<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>',
+  '{{alert(1)}}{{constructor.constructor("alert(1)")()}}',
+  '<!--><script>alert(1)</script-->',
+  '<x onclick=alert(1) tabindex=1 id=new-key>x',
+  '%3Cscript%3Ealert(1)%3C/script%3E',
+];
