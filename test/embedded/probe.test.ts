@@ -100,6 +100,83 @@ test('a JPEG whose frame header stands behind a megabyte of metadata', async () 
   expect(await probed(bytes, 'image/jpeg')).toEqual({width: 640, height: 400, imageType: 'jpg'});
 });
 
+test('a bitmap with the short header of OS/2, and one that is stored from top to bottom', async () => {
+  const short = Buffer.alloc(64);
+  short.write('BM');
+  short.writeUInt32LE(12, 14);
+  short.writeUInt16LE(70, 18);
+  short.writeUInt16LE(40, 20);
+  expect(await probed(short, 'image/bmp')).toEqual({width: 70, height: 40, imageType: 'bmp'});
+  const upsideDown = Buffer.from(await fixture('photo.bmp'));
+  upsideDown.writeInt32LE(-50, 22);
+  expect(await probed(upsideDown, 'image/bmp')).toEqual({width: 80, height: 50, imageType: 'bmp'});
+});
+
+test('a PNG with a chunk for an animation: apng', async () => {
+  const plain = png(3, 2);
+  const control = Buffer.concat([Buffer.from([0, 0, 0, 8]), Buffer.from('acTL'), Buffer.alloc(12)]);
+  const animated = Buffer.concat([plain.subarray(0, 33), control, plain.subarray(33)]);
+  expect(await probed(animated, 'image/png')).toEqual({width: 3, height: 2, imageType: 'apng'});
+});
+
+/** A HEIF with two items, of which one is shown: the first is 64 x 64, the second 640 x 400 with a clean aperture. */
+function heif(shown: number): Buffer {
+  const box = (type: string, ...parts: (Buffer | number[])[]) => {
+    const body = Buffer.concat(parts.map(part => Buffer.from(part)));
+    const head = Buffer.alloc(8);
+    head.writeUInt32BE(body.length + 8, 0);
+    head.write(type, 4, 'latin1');
+    return Buffer.concat([head, body]);
+  };
+  const longs = (...numbers: number[]) => {
+    const bytes = Buffer.alloc(4 * numbers.length);
+    numbers.forEach((number, index) => {
+      bytes.writeInt32BE(number, 4 * index);
+    });
+    return bytes;
+  };
+  const aperture = box('clap', longs(630, 1, 390, 1, 0, 1, 0, 1));
+  const properties = box('ipco', box('ispe', longs(0, 64, 64)), box('ispe', longs(0, 640, 400)), aperture);
+  const uses = box('ipma', longs(0, 2), [0, 1, 1, 1], [0, 2, 2, 2, 3]);
+  const meta = box('meta', longs(0), box('pitm', longs(0), [0, shown]), box('iprp', properties, uses));
+  const start = box('ftyp', Buffer.from('heic'), longs(0), Buffer.from('mif1'));
+  return Buffer.concat([start, box('mdat', Buffer.alloc(200_000)), meta]);
+}
+
+for (const [shown, width, height] of [
+  [1, 64, 64],
+  [2, 630, 390],
+] as const) {
+  test(`a HEIF, its index behind its data, that shows item ${shown} of two: ${width} x ${height}`, async () => {
+    expect(await probed(heif(shown), 'image/heic')).toEqual({width, height, imageType: 'heic'});
+  });
+}
+
+for (const order of ['II', 'MM'] as const) {
+  test(`a camera raw file (${order}) whose first directory is of a preview: no size`, async () => {
+    const write = order === 'II' ? 'writeUInt32LE' : 'writeUInt32BE';
+    const writeShort = order === 'II' ? 'writeUInt16LE' : 'writeUInt16BE';
+    const file = Buffer.alloc(64);
+    file.write(order, 0, 'latin1');
+    file[writeShort](42, 2);
+    file[write](8, 4);
+    file[writeShort](3, 8);
+    [
+      [254, 1],
+      [256, 160],
+      [257, 120],
+    ].forEach(([tag = 0, value = 0], index) => {
+      file[writeShort](tag, 10 + 12 * index);
+      file[writeShort](4, 12 + 12 * index);
+      file[write](1, 14 + 12 * index);
+      file[write](value, 18 + 12 * index);
+    });
+    expect(await probed(file, 'image/x-nikon-nef')).toEqual({});
+    file[write](0, 18);
+    expect(await probed(file, 'image/tiff')).toEqual({width: 160, height: 120, imageType: 'tiff'});
+  });
+}
+
 for (const order of ['II', 'MM'] as const) {
   test(`a TIFF (${order}) whose directory stands at the end`, async () => {
     const entries = [

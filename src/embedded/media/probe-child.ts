@@ -4,6 +4,7 @@ import {isString, type Shape} from '../../lib/shape.ts';
 import {answerRequests} from './answer-requests.ts';
 import type {MediaFacts, ProbeRequest} from './media-facts.ts';
 import {probe} from './probe.ts';
+import {agreeing, probeWithFfprobe} from './probe-ffprobe.ts';
 
 /** Limits of the thread that reads videos: for one of them, and for its heap. What it reads is held outside, at most 64 MiB. */
 const limits = {processorMs: 2_000, heapMiB: 192};
@@ -20,12 +21,16 @@ else {
 /** Images are read in this process, videos in a thread of it, which may be busy forever. */
 async function serve(): Promise<void> {
   let thread: Worker | undefined;
-  const answer = async (request: ProbeRequest): Promise<MediaFacts> => {
+  const read = async (request: ProbeRequest): Promise<MediaFacts | undefined> => {
     if (!request.contentType.startsWith('video/')) return probe(request);
     thread ??= startThread();
     const facts = await answerOf(thread, request);
     if (facts === undefined) thread = undefined;
-    return facts ?? {};
+    return facts;
+  };
+  const answer = async (request: ProbeRequest): Promise<MediaFacts> => {
+    const [facts, others] = await Promise.all([read(request), probeWithFfprobe(request)]);
+    return facts === undefined ? {} : agreeing(facts, others);
   };
   await answerRequests(requestShape, answer, () => void thread?.terminate());
 }

@@ -1,6 +1,7 @@
 import type {FileHandle} from 'node:fs/promises';
 import {imageSize} from 'image-size';
 import type {MediaFacts} from './media-facts.ts';
+import {heifBrand, probeHeif} from './probe-heif.ts';
 
 const headLength = 128 * 1024;
 
@@ -22,7 +23,10 @@ const plainLength = 64;
 
 /** Format and coded size of an image; throws if the format is not recognized. */
 export async function probeImage(handle: FileHandle, contentType: string): Promise<MediaFacts> {
-  return factsOf(await dimensionBytes(handle), contentType);
+  const head = await readAt(handle, 0, headLength);
+  const brand = heifBrand(head);
+  if (brand !== undefined) return probeHeif(handle, brand);
+  return factsOf(await dimensionBytes(handle, head), contentType);
 }
 
 /**
@@ -35,6 +39,9 @@ export async function probePlainImage(
 ): Promise<MediaFacts | undefined> {
   const head = await readAt(handle, 0, plainLength);
   if (!plainFormat.test(head.toString('latin1'))) return undefined;
+  if (head.toString('latin1', 0, 2) === 'BM') return bitmapFacts(head);
+  if (head.toString('latin1', 1, 4) === 'PNG')
+    return {...factsOf(head, contentType), imageType: (await isAnimatedPng(handle)) ? 'apng' : 'png'};
   return factsOf(isJpeg(head) ? await jpegFrame(handle) : head, contentType);
 }
 
@@ -48,13 +55,20 @@ function factsOf(head: Uint8Array, contentType: string): MediaFacts {
   };
 }
 
+/** A bitmap may have the header of OS/2, with sizes of two bytes, and may be stored from top to bottom, with a negative height. */
+function bitmapFacts(head: Buffer): MediaFacts {
+  const isShort = head.readUInt32LE(14) === 12;
+  const width = isShort ? head.readUInt16LE(18) : head.readInt32LE(18);
+  const height = isShort ? head.readUInt16LE(20) : Math.abs(head.readInt32LE(22));
+  return {...(isLength(width) && isLength(height) ? {width, height} : {}), imageType: 'bmp'};
+}
+
 function isLength(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
 }
 
 /** The bytes in which image-size finds format and size: the beginning of the file, or a replacement for it. */
-async function dimensionBytes(handle: FileHandle): Promise<Uint8Array> {
-  const head = await readAt(handle, 0, headLength);
+async function dimensionBytes(handle: FileHandle, head: Buffer): Promise<Uint8Array> {
   if (isJpeg(head)) return jpegFrame(handle);
   if (/^(?:II[*+]\0|MM\0[*+])/.test(head.toString('latin1', 0, 4))) return tiffDirectory(handle, head);
   return head;
@@ -62,6 +76,19 @@ async function dimensionBytes(handle: FileHandle): Promise<Uint8Array> {
 
 function isJpeg(head: Uint8Array): boolean {
   return head[0] === 0xff && head[1] === 0xd8;
+}
+
+/** Whether a PNG has a chunk for animations before its data, as the third edition of its specification says. */
+async function isAnimatedPng(handle: FileHandle): Promise<boolean> {
+  let offset = 8;
+  for (let chunks = 0; chunks < 100; chunks += 1) {
+    const chunk = await readAt(handle, offset, 8);
+    const type = chunk.toString('latin1', 4);
+    if (chunk.length < 8 || type === 'IDAT') break;
+    if (type === 'acTL') return true;
+    offset += chunk.readUInt32BE(0) + 12;
+  }
+  return false;
 }
 
 /** A JPEG reduced to its frame header, which may come after megabytes of profiles, previews and metadata. */
@@ -88,6 +115,9 @@ function isFrameMarker(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }
 
+/** Its lowest bit says that there is a larger version of the image in the file. */
+const newSubfileType = 254;
+
 /** A TIFF or BigTIFF whose first directory follows its header; many writers put the directory at the end of the file. */
 async function tiffDirectory(handle: FileHandle, head: Buffer): Promise<Uint8Array> {
   const littleEndian = head[0] === 0x49;
@@ -101,7 +131,16 @@ async function tiffDirectory(handle: FileHandle, head: Buffer): Promise<Uint8Arr
   const offset = numberAt(header, offsetAt, isBig ? 8 : 4);
   const countLength = isBig ? 8 : 2;
   const count = numberAt(await readAt(handle, offset, countLength), 0, countLength);
-  const directory = await readAt(handle, offset, countLength + Math.min(count, 4_096) * (isBig ? 20 : 12));
+  const entryLength = isBig ? 20 : 12;
+  const directory = await readAt(handle, offset, countLength + Math.min(count, 4_096) * entryLength);
+  for (let entry = countLength; entry + entryLength <= directory.length; entry += entryLength) {
+    const isSubfileType = numberAt(directory, entry, 2) === newSubfileType;
+    // Camera raw files are TIFF too, and many begin with a preview.
+    if (isSubfileType && numberAt(directory, entry + entryLength - (isBig ? 8 : 4), 4) % 2 === 1)
+      throw new Error('a preview');
+  }
+  if (head.toString('latin1', 8, 10) === 'CR')
+    throw new Error('a raw file of Canon, which begins with a preview');
   header.fill(0, offsetAt);
   header.writeUInt8(header.length, littleEndian ? offsetAt : header.length - 1);
   // The zeros end the directory for image-size, which reads past its entries.

@@ -8,8 +8,8 @@ export async function probe({path, contentType}: ProbeRequest): Promise<MediaFac
   return factsIn(path, async handle => {
     // Loaded on first use, since these modules would slow down the start of every run.
     if (contentType.startsWith('image/')) {
-      const {probeImage} = await import('./probe-image.ts');
-      return probeImage(handle, contentType);
+      const {probeImage, probePlainImage} = await import('./probe-image.ts');
+      return (await probePlainImage(handle, contentType)) ?? probeImage(handle, contentType);
     }
     const {probeVideo} = await import('./probe-video.ts');
     return probeVideo(handle);

@@ -1,3 +1,5 @@
+import {systemHost} from '../../host.ts';
+import {defined} from '../../lib/defined.ts';
 import {hasShape} from '../../lib/shape.ts';
 import {MediaChild} from './media-child.ts';
 import {factsIn, factsShape, type MediaFacts, type ProbeRequest} from './media-facts.ts';
@@ -6,7 +8,7 @@ import {factsIn, factsShape, type MediaFacts, type ProbeRequest} from './media-f
  * For one file; the heap that the process itself may have, in MiB. The process limits the processor time of videos itself, which is
  * the same on a busy machine.
  */
-const limits = {milliseconds: 10_000, heapMiB: 192};
+const limits = {milliseconds: 12_000, heapMiB: 192};
 
 /**
  * Inspects files. Images whose header is enough are read in this process. All others are read in a child process. If it fails,
@@ -16,7 +18,8 @@ class Prober {
   readonly #child = new MediaChild({
     path: 'dist/probe-child.cjs',
     nodeOptions: [`--max-old-space-size=${limits.heapMiB}`],
-    env: () => ({}),
+    // The path to ffprobe.
+    env: () => defined({PATH: systemHost().env['PATH']}),
     limitMs: limits.milliseconds,
   });
 

@@ -57,7 +57,9 @@ export async function repackage(handle: FileHandle, directory: string): Promise<
       tags: {},
       showWarnings: false,
     });
-    if (!(await isPlayable(conversion))) return false;
+    // A stream of one picture has no segment that lasts.
+    const seconds = (await input.computeDuration()) - (await input.getFirstTimestamp());
+    if (seconds <= 0 || !(await isPlayable(conversion))) return false;
     await conversion.execute();
     await Promise.all(files.map(file => file.sync()));
     return true;

@@ -1,0 +1,82 @@
+import {execFile} from 'node:child_process';
+import {defined} from '../../lib/defined.ts';
+import {isObject, parseObject} from '../../lib/json.ts';
+import type {MediaFacts, ProbeRequest} from './media-facts.ts';
+
+const limits = {milliseconds: 8_000, outputBytes: 1024 * 1024, allocation: 256 * 1024 * 1024};
+
+/** Formats that it may read. Playlists are left out: they open other files. */
+const videoFormats = 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,asf,ogg';
+const imageFormats =
+  'qoi_pipe,exr_pipe,pcx_pipe,j2k_pipe,jpegls_pipe,psd_pipe,tiff_pipe,dds_pipe,sgi_pipe,sunrast_pipe,pgm_pipe,ppm_pipe,pbm_pipe,pam_pipe,hdr_pipe';
+
+/** The formats of images by codec, where own readers know none. */
+const imageTypes: Readonly<Record<string, string>> = {
+  exr: 'exr',
+  jpegls: 'jls',
+  pcx: 'pcx',
+  qoi: 'qoi',
+  sgi: 'sgi',
+};
+
+/** The facts that ffprobe finds, if it is on PATH: with image/* only of images, with video/* only of videos. Never rejects. */
+export async function probeWithFfprobe({path, contentType}: ProbeRequest): Promise<MediaFacts> {
+  const isImage = contentType.startsWith('image/');
+  const found = parseObject(await outputOf(path, isImage ? imageFormats : videoFormats)) ?? {};
+  const streams = Array.isArray(found['streams']) ? found['streams'].filter(isObject) : [];
+  const [video] = streams.filter(
+    ({codec_type: type, disposition}) => type === 'video' && !isCover(disposition),
+  );
+  if (video === undefined) return {};
+  const {width, height, codec_name: codec} = video;
+  const format = isObject(found['format']) ? found['format'] : {};
+  const milliseconds = Math.round(Number(format['duration']) * 1_000);
+  const hasSize = isLength(width) && isLength(height);
+  return defined({
+    ...(hasSize ? {width, height} : {}),
+    imageType: isImage ? imageTypes[String(codec)] : undefined,
+    duration: !isImage && isLength(milliseconds) ? milliseconds / 1_000 : undefined,
+  });
+}
+
+function isCover(disposition: unknown): boolean {
+  return isObject(disposition) && disposition['attached_pic'] === 1;
+}
+
+function isLength(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
+}
+
+function outputOf(path: string, formats: string): Promise<string> {
+  const parameters = [
+    ...['-v', 'quiet', '-max_alloc', String(limits.allocation), '-protocol_whitelist', 'file'],
+    ...['-format_whitelist', formats, '-of', 'json', '-show_entries'],
+    'format=duration:stream=codec_type,codec_name,width,height:stream_disposition=attached_pic',
+    `file:${path}`,
+  ];
+  const options = {
+    timeout: limits.milliseconds,
+    killSignal: 'SIGKILL',
+    maxBuffer: limits.outputBytes,
+    windowsHide: true,
+  } as const;
+  return new Promise(resolve => {
+    execFile('ffprobe', parameters, options, (error, stdout) => resolve(error === null ? stdout : ''));
+  });
+}
+
+/** What two readers say where neither contradicts the other. */
+export function agreeing(one: MediaFacts, other: MediaFacts): MediaFacts {
+  const {width, height, duration, imageType} = {...other, ...one};
+  const isSameSize = !differ(one.width, other.width) && !differ(one.height, other.height);
+  const isSameDuration = Math.abs((one.duration ?? duration ?? 0) - (other.duration ?? duration ?? 0)) <= 0.1;
+  return defined({
+    ...(isSameSize && width !== undefined && height !== undefined ? {width, height} : {}),
+    imageType,
+    duration: isSameDuration ? duration : undefined,
+  });
+}
+
+function differ(one: number | undefined, other: number | undefined): boolean {
+  return one !== undefined && other !== undefined && one !== other;
+}

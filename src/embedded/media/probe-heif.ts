@@ -1,0 +1,119 @@
+import type {FileHandle} from 'node:fs/promises';
+import type {MediaFacts} from './media-facts.ts';
+
+/** The size of an image is in its `meta` box, which is small, and may come after its data. */
+const longestMeta = 4 * 1024 * 1024;
+const mostBoxes = 1_000;
+
+/** The brands of still images and their formats. */
+const brands: Readonly<Record<string, string>> = {
+  avif: 'avif',
+  heic: 'heic',
+  heix: 'heic',
+  heim: 'heic',
+  heis: 'heic',
+  mif1: 'heif',
+};
+
+/** A box of the ISO base media file format (ISO/IEC 14496-12). */
+interface Box {
+  readonly type: string;
+  readonly body: Buffer;
+}
+
+/** The brand of a HEIF or AVIF file; undefined for any other, also for sequences of images. */
+export function heifBrand(head: Buffer): string | undefined {
+  return head.toString('latin1', 4, 8) === 'ftyp' ? brands[head.toString('latin1', 8, 12)] : undefined;
+}
+
+/**
+ * Format and size of the primary item of a HEIF or AVIF file (ISO/IEC 23008-12): its clean aperture if it has one, before rotation.
+ * Throws if the file is damaged.
+ */
+export async function probeHeif(handle: FileHandle, imageType: string): Promise<MediaFacts> {
+  const meta = boxesIn((await metaBox(handle)).subarray(4));
+  const item = primaryItem(bodyOf(meta, 'pitm'));
+  const described = boxesIn(bodyOf(meta, 'iprp'));
+  const properties = boxesIn(bodyOf(described, 'ipco'));
+  const indices = described.filter(({type}) => type === 'ipma').flatMap(({body}) => propertiesOf(body, item));
+  const own = indices.map(index => properties[index - 1]).filter(box => box !== undefined);
+  const [extent, ...others] = own.filter(({type}) => type === 'ispe');
+  if (extent === undefined || others.length > 0) return {imageType};
+  const size = {width: extent.body.readUInt32BE(4), height: extent.body.readUInt32BE(8)};
+  const aperture = own.find(({type}) => type === 'clap');
+  const shown = aperture === undefined ? size : cleanAperture(aperture.body, size);
+  return shown === undefined || shown.width === 0 || shown.height === 0 ? {imageType} : {...shown, imageType};
+}
+
+async function metaBox(handle: FileHandle): Promise<Buffer> {
+  const {size: end} = await handle.stat();
+  let at = 0;
+  for (let count = 0; count < mostBoxes && at + 8 <= end; count += 1) {
+    const {buffer: head, bytesRead} = await handle.read(Buffer.alloc(16), 0, 16, at);
+    if (bytesRead < 8) break;
+    const short = head.readUInt32BE(0);
+    const size = short === 1 ? Number(head.readBigUInt64BE(8)) : short === 0 ? end - at : short;
+    const headLength = short === 1 ? 16 : 8;
+    if (size < headLength || at + size > end) break;
+    if (head.toString('latin1', 4, 8) === 'meta') {
+      if (size > longestMeta) break;
+      const body = Buffer.alloc(size - headLength);
+      await handle.read(body, 0, body.length, at + headLength);
+      return body;
+    }
+    at += size;
+  }
+  throw new Error('no meta box');
+}
+
+function boxesIn(bytes: Buffer): Box[] {
+  const boxes: Box[] = [];
+  for (let at = 0; at + 8 <= bytes.length && boxes.length < mostBoxes; ) {
+    const size = bytes.readUInt32BE(at);
+    if (size < 8 || at + size > bytes.length) throw new Error('a box is longer than its parent');
+    boxes.push({type: bytes.toString('latin1', at + 4, at + 8), body: bytes.subarray(at + 8, at + size)});
+    at += size;
+  }
+  return boxes;
+}
+
+function bodyOf(boxes: readonly Box[], type: string): Buffer {
+  const [found, ...others] = boxes.filter(box => box.type === type);
+  if (found === undefined || others.length > 0) throw new Error(`not one ${type} box`);
+  return found.body;
+}
+
+function primaryItem(pitm: Buffer): number {
+  return pitm[0] === 0 ? pitm.readUInt16BE(4) : pitm.readUInt32BE(4);
+}
+
+/** The indices of the properties of an item, from 1. */
+function propertiesOf(ipma: Buffer, wanted: number): number[] {
+  const idLength = ipma[0] === 0 ? 2 : 4;
+  const indexLength = (ipma.readUInt8(3) & 1) === 1 ? 2 : 1;
+  const entries = ipma.readUInt32BE(4);
+  let at = 8;
+  for (let entry = 0; entry < entries; entry += 1) {
+    const id = ipma.readUIntBE(at, idLength);
+    const count = ipma.readUInt8(at + idLength);
+    at += idLength + 1;
+    // The first bit says whether a reader must understand the property.
+    const indices = Array.from({length: count}, (_, index) =>
+      indexLength === 2 ? ipma.readUInt16BE(at + 2 * index) & 0x7fff : ipma.readUInt8(at + index) & 0x7f,
+    );
+    at += count * indexLength;
+    if (id === wanted) return indices;
+  }
+  return [];
+}
+
+/** The size of a clean aperture; undefined unless it is whole and within the image. */
+function cleanAperture(
+  clap: Buffer,
+  image: {width: number; height: number},
+): {width: number; height: number} | undefined {
+  const width = clap.readUInt32BE(0) / clap.readUInt32BE(4);
+  const height = clap.readUInt32BE(8) / clap.readUInt32BE(12);
+  const isWhole = Number.isInteger(width) && Number.isInteger(height);
+  return isWhole && width <= image.width && height <= image.height ? {width, height} : undefined;
+}
