@@ -82,7 +82,16 @@ describe('a run of more than ten seconds', () => {
     expect(text).toMatch(/^0 uploaded, 0 skipped, 0 failed, 0 unknown; 0 of 2 files, [\d.]+ KiB of /);
     expect(JSON.parse(json)).toEqual({
       progress: {
-        ...{uploaded: 0, skipped: 0, checked: 0, failed: 0, unknown: 0, files: 0, totalFiles: 2},
+        ...{
+          uploaded: 0,
+          skipped: 0,
+          checked: 0,
+          mismatched: 0,
+          failed: 0,
+          unknown: 0,
+          files: 0,
+          totalFiles: 2,
+        },
         ...{bytes: 13582 + 16464, totalBytes: 13582 + 16464, bytesPerSecond: expect.any(Number)},
         secondsLeft: 0,
       },
