@@ -10,13 +10,14 @@ import {createRoutedServer, type RoutedServer} from './server.ts';
 import type {EmbeddedService, ServiceOptions, StoredMedia} from './service-options.ts';
 import {openState, type ServiceState} from './state.ts';
 import {allPermissions} from './store/keys.ts';
-import {mediaRecord, type Store} from './store/store.ts';
+import type {Store} from './store/store.ts';
+import {mediaRecord} from './store/stored-record.ts';
 
 export type {RequestEntry} from './api/request-entry.ts';
 export type {FaultOptions} from './faults/control.ts';
 export type {EmbeddedService, ServiceOptions, StoredMedia} from './service-options.ts';
+export {identityIn} from './store/identity.ts';
 export type {KeyOptions} from './store/keys.ts';
-export {identityIn} from './store/store.ts';
 
 const loopbackHosts = ['127.0.0.1', '::1', 'localhost'];
 

@@ -189,6 +189,7 @@ const doors: Record<string, string[]> = {
   'embedded/store': [
     'clean-up',
     'idempotency',
+    'identity',
     'key-uses',
     'keys',
     'occupancy',
@@ -196,6 +197,7 @@ const doors: Record<string, string[]> = {
     'record-id',
     'sessions',
     'store',
+    'stored-record',
     'temporary-names',
   ],
   http: ['http'],

@@ -14,7 +14,7 @@ import {
 import {limited} from '../../lib/limited.ts';
 import type {MediaRecord} from '../../service/record.ts';
 import {isRecordId} from '../store/record-id.ts';
-import {mediaRecord} from '../store/store.ts';
+import {mediaRecord} from '../store/stored-record.ts';
 import type {Service} from './context.ts';
 import {guarded, type ResolverContext} from './graphql-context.ts';
 import {defaultPage} from './query-limits.ts';

@@ -8,7 +8,7 @@ import {watchPace} from '../exchange/watch-pace.ts';
 import {prober} from '../media/prober.ts';
 import {parseIdempotencyKey} from '../store/idempotency.ts';
 import {ownerOf} from '../store/keys.ts';
-import {mediaRecord, type StoredRecord} from '../store/store.ts';
+import {mediaRecord, type StoredRecord} from '../store/stored-record.ts';
 import {authorize} from './authorize.ts';
 import type {Service} from './context.ts';
 import {makePreviews, type Previews, removePreviews} from './previews.ts';

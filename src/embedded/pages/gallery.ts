@@ -1,4 +1,4 @@
-import {mediaRecord, type StoredRecord} from '../store/store.ts';
+import {mediaRecord, type StoredRecord} from '../store/stored-record.ts';
 import {type Html, html} from './html.ts';
 import {type PageRequest, queryOf} from './page-request.ts';
 import {preview} from './preview.ts';

@@ -1,5 +1,5 @@
 import {Refusal} from '../exchange/refusal.ts';
-import {mediaRecord, type StoredRecord} from '../store/store.ts';
+import {mediaRecord, type StoredRecord} from '../store/stored-record.ts';
 import {readForm} from './form.ts';
 import {copyButton, deleteForm} from './gallery.ts';
 import {html} from './html.ts';

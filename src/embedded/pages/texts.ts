@@ -1,4 +1,4 @@
-import type {StoredRecord} from '../store/store.ts';
+import type {StoredRecord} from '../store/stored-record.ts';
 import {type Html, html} from './html.ts';
 
 /** A file size in readable form, such as 13.6 kB. */

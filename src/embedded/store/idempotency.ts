@@ -6,7 +6,8 @@ import {Refusal} from '../exchange/refusal.ts';
 import {claimName, replaceDurably, writeDurably} from './durable.ts';
 import {KeptFile} from './kept-file.ts';
 import {isRecordId} from './record-id.ts';
-import type {Store, StoredRecord} from './store.ts';
+import type {Store} from './store.ts';
+import type {StoredRecord} from './stored-record.ts';
 
 /** The stored entry of an idempotency key, written before the record is committed. */
 interface Entry {

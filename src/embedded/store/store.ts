@@ -1,71 +1,25 @@
-import {randomBytes} from 'node:crypto';
 import {mkdir, readdir, rename, rm, stat, statfs} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
-import {defined} from '../../lib/defined.ts';
 import {openDirectory, syncDirectory} from '../../lib/files/sync-directory.ts';
-import {isCount, isSha256, isString, matching, oneOf, optional, type Shape} from '../../lib/shape.ts';
-import type {MediaRecord} from '../../service/record.ts';
-import {factsShape, type MediaFacts} from '../media/media-facts.ts';
+import {oneOf, type Shape} from '../../lib/shape.ts';
 import {type LeftBehind, removeOrphans, removeTemporary} from './clean-up.ts';
-import {claimName, renameDurably, writeDurably} from './durable.ts';
+import {renameDurably, writeDurably} from './durable.ts';
+import {identityOf} from './identity.ts';
 import {KeptFile} from './kept-file.ts';
 import {Quota} from './quota.ts';
 import {isRecordId, recordIds} from './record-id.ts';
+import {recordShape, type StoredRecord} from './stored-record.ts';
 import type {TemporaryNames} from './temporary-names.ts';
-
-/** The content of a record file. It has no URLs, since they depend on where the service listens. */
-export interface StoredRecord extends MediaFacts {
-  readonly version: 1;
-  readonly id: string;
-  readonly type: 'IMAGE' | 'VIDEO';
-  readonly contentType: string;
-  readonly size: number;
-  /** Hexadecimal. */
-  readonly sha256: string;
-  /** ISO 8601, UTC. */
-  readonly createdAt: string;
-  /** Whether there is a thumbnail. */
-  readonly thumbnail?: true;
-  /** Whether there is an HLS stream. */
-  readonly stream?: true;
-}
-
-const recordShape: Shape<StoredRecord> = {
-  version: oneOf(1),
-  id: isString,
-  type: oneOf('IMAGE', 'VIDEO'),
-  contentType: isString,
-  size: isCount,
-  sha256: isSha256,
-  createdAt: isString,
-  thumbnail: optional(oneOf(true)),
-  stream: optional(oneOf(true)),
-  ...factsShape,
-};
-
-const identityShape: Shape<{version: 1; identity: string}> = {
-  version: oneOf(1),
-  identity: matching(/^[0-9a-f]{32}$/),
-};
-
-const identityHint =
-  'Restore it from a backup, or remove it: journals of this service then belong to another one.';
 
 const damageHint = 'Restore it from a backup, or move it away: its upload then counts as not stored.';
 
 /** Two changes of a directory within this time may get the same time. */
 const finestTimeMs = 2_000;
 
-/** The identity of a data directory; undefined where no service has used it yet. */
-export async function identityIn(dataDirectory: string): Promise<string | undefined> {
-  const file = new KeptFile(join(dataDirectory, 'identity.json'), identityHint);
-  return (await file.read(identityShape))?.identity;
-}
-
 /**
- * The data directory: bytes are in `files/<id>`, thumbnails in `thumbnails/<id>.webp`, records in `records/<id>.json`, uncommitted files in `temporary/`. What
- * is kept in memory is checked against the directory, since two processes may share one.
+ * The data directory: bytes are in `files/<id>`, thumbnails in `thumbnails/<id>.webp`, records in `records/<id>.json`, uncommitted
+ * files in `temporary/`. What is kept in memory is checked against the directory, since two processes may share one.
  */
 export class Store {
   readonly dataDirectory: string;
@@ -119,13 +73,8 @@ export class Store {
   }
 
   /** The identity of this data directory, created at random by the first process that asks. */
-  async identity(): Promise<string> {
-    const known = await identityIn(this.dataDirectory);
-    if (known !== undefined) return known;
-    const draft = this.temporaryPath();
-    await writeDurably(draft, `${JSON.stringify({version: 1, identity: randomBytes(16).toString('hex')})}\n`);
-    await claimName(draft, join(this.dataDirectory, 'identity.json'));
-    return (await identityIn(this.dataDirectory)) ?? '';
+  identity(): Promise<string> {
+    return identityOf(this.dataDirectory, this.temporaryPath());
   }
 
   newId(): string {
@@ -249,22 +198,4 @@ export class Store {
   #recordPath(id: string): string {
     return join(this.#recordsDirectory, `${id}.json`);
   }
-}
-
-/** The media record of the interface (part 2); unknown fields are absent. */
-export function mediaRecord(stored: StoredRecord, baseUrl: string): MediaRecord {
-  const url = `${baseUrl}/files/${stored.id}`;
-  return defined({
-    id: stored.id,
-    type: stored.type,
-    urls: [{variant: 'PUBLIC', url}],
-    width: stored.width,
-    height: stored.height,
-    imageType: stored.imageType,
-    fileUrl: url,
-    duration: stored.duration,
-    thumbnailUrl: stored.thumbnail && `${baseUrl}/thumbnails/${stored.id}.webp`,
-    hlsUrl: stored.stream && `${baseUrl}/streams/${stored.id}/index.m3u8`,
-    size: stored.size,
-  });
 }

@@ -1,0 +1,28 @@
+import {randomBytes} from 'node:crypto';
+import {join} from 'node:path';
+import {matching, oneOf, type Shape} from '../../lib/shape.ts';
+import {claimName, writeDurably} from './durable.ts';
+import {KeptFile} from './kept-file.ts';
+
+const identityShape: Shape<{version: 1; identity: string}> = {
+  version: oneOf(1),
+  identity: matching(/^[0-9a-f]{32}$/),
+};
+
+const identityHint =
+  'Restore it from a backup, or remove it: journals of this service then belong to another one.';
+
+/** The identity of a data directory; undefined where no service has used it yet. */
+export async function identityIn(dataDirectory: string): Promise<string | undefined> {
+  const file = new KeptFile(join(dataDirectory, 'identity.json'), identityHint);
+  return (await file.read(identityShape))?.identity;
+}
+
+/** The identity of a data directory, created at random by the first process that asks; `draft` is a free path beside it. */
+export async function identityOf(dataDirectory: string, draft: string): Promise<string> {
+  const known = await identityIn(dataDirectory);
+  if (known !== undefined) return known;
+  await writeDurably(draft, `${JSON.stringify({version: 1, identity: randomBytes(16).toString('hex')})}\n`);
+  await claimName(draft, join(dataDirectory, 'identity.json'));
+  return (await identityIn(dataDirectory)) ?? '';
+}
