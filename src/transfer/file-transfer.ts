@@ -114,11 +114,7 @@ export class FileTransfer {
 
   /** The outcome of a file that the journal knows. */
   async #asKnown(known: Known): Promise<Outcome> {
-    const {journal, memory} = this.#options;
-    return {
-      ...this.#describe(),
-      ...(await endOfKnown(known, this.#source.name, (journal ?? memory)?.reader)),
-    };
+    return {...this.#describe(), ...(await endOfKnown(known, this.#source.name, this.#options))};
   }
 
   #journalInput({size, stat}: OpenSource): JournalInput {
