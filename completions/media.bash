@@ -6,7 +6,7 @@ _media_command() {
   commands='' options='' arguments=() rest=none
   case $1 in
     '')
-      commands='upload rewrite login logout whoami doctor journal graphql bridge serve config completion help'
+      commands='upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help'
       options='--profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http --version -h --help'
       ;;
     upload)
@@ -65,6 +65,10 @@ _media_command() {
       options='--input -f --raw-field -F --field --operation-name -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       arguments=(none)
       ;;
+    watch)
+      options='--settle --move-to --delete --poll --ndjson --template -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      rest=directory
+      ;;
     bridge)
       options='--port --root -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
@@ -106,7 +110,7 @@ _media_command() {
       ;;
     help)
       options='--profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
-      arguments=('words upload rewrite login logout whoami doctor journal graphql bridge serve config completion help')
+      arguments=('words upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help')
       ;;
   esac
 }
@@ -155,6 +159,9 @@ _media_option() {
     'graphql -f' | 'graphql --raw-field') kind=none ;;
     'graphql -F' | 'graphql --field') kind=none ;;
     'graphql --operation-name') kind=none ;;
+    'watch --settle') kind=none ;;
+    'watch --move-to') kind=directory ;;
+    'watch --template') kind=none ;;
     'bridge --port') kind=none ;;
     'bridge --root') kind=directory ;;
     'serve --port') kind=none ;;

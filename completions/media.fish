@@ -4,7 +4,7 @@
 function __media_subcommands
     switch $argv[1]
         case ''
-            printf '%s\n' upload rewrite login logout whoami doctor journal graphql bridge serve config completion help
+            printf '%s\n' upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help
         case 'journal'
             printf '%s\n' list check merge resolve forget unlock help
         case 'config'
@@ -28,6 +28,8 @@ function __media_takes_value
             contains -- $argv[2] --uploaded --uploaded-from
         case 'graphql'
             contains -- $argv[2] --input -f --raw-field -F --field --operation-name
+        case 'watch'
+            contains -- $argv[2] --settle --move-to --template
         case 'bridge'
             contains -- $argv[2] --port --root
         case 'serve'
@@ -119,6 +121,7 @@ complete -c media -n '__media_at "" 1' -a whoami -d 'Show which profile, service
 complete -c media -n '__media_at "" 1' -a doctor -d 'Check the settings, the connection and the key, and say how to fix what fails. Uploads nothing.'
 complete -c media -n '__media_at "" 1' -a journal -d 'Read, check, merge and repair the journals that media upload --journal writes.'
 complete -c media -n '__media_at "" 1' -a graphql -d 'Send an authenticated GraphQL request and print the response.'
+complete -c media -n '__media_at "" 1' -a watch -d 'Upload the images and videos in directories, and those that come, until you stop it.'
 complete -c media -n '__media_at "" 1' -a bridge -d 'Upload for editors that use a PicGo server, until you stop it (Ctrl-C).'
 complete -c media -n '__media_at "" 1' -a serve -d 'Run the embedded service on this machine until you stop it (Ctrl-C).'
 complete -c media -n '__media_at "" 1' -a config -d 'Show and change the settings of a profile.'
@@ -226,6 +229,14 @@ complete -c media -n '__media_is "graphql"' -s f -l raw-field -x -d 'a variable 
 complete -c media -n '__media_is "graphql"' -s F -l field -x -d 'a variable that is true, false, null, a number, or @FILE for the content of a file'
 complete -c media -n '__media_is "graphql"' -l operation-name -x -d 'the operation to run, if the query contains several'
 complete -c media -n '__media_is "graphql"' -s h -l help -d 'print help, with examples'
+complete -c media -n '__media_is "watch"' -l settle -x -d 'upload a file that has not changed for this long'
+complete -c media -n '__media_is "watch"' -l move-to -x -a '(__media_directorys)' -d 'move each file there once its record is confirmed'
+complete -c media -n '__media_is "watch"' -l delete -d 'delete each file once its record is confirmed'
+complete -c media -n '__media_is "watch"' -l poll -d 'look at every file each second: for network file systems'
+complete -c media -n '__media_is "watch"' -l ndjson -d 'print one JSON line per file and per event'
+complete -c media -n '__media_is "watch"' -l template -x -d 'print this text for each uploaded file; default: "{file}\\t{url}\\n"'
+complete -c media -n '__media_is "watch"' -s h -l help -d 'print help, with examples'
+complete -c media -n '__media_from "watch" 1' -a '(__media_directorys)'
 complete -c media -n '__media_is "bridge"' -l port -x -d 'the port to listen on; 0 for any free port'
 complete -c media -n '__media_is "bridge"' -l root -x -a '(__media_directorys)' -d 'upload only files below this directory (repeatable)'
 complete -c media -n '__media_is "bridge"' -s h -l help -d 'print help, with examples'
@@ -265,4 +276,4 @@ complete -c media -n '__media_is "config path"' -s h -l help -d 'print help, wit
 complete -c media -n '__media_at "config help" 1' -a 'list get set unset profiles path help'
 complete -c media -n '__media_is "completion"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_at "completion" 1' -a 'bash zsh fish powershell'
-complete -c media -n '__media_at "help" 1' -a 'upload rewrite login logout whoami doctor journal graphql bridge serve config completion help'
+complete -c media -n '__media_at "help" 1' -a 'upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help'

@@ -27,6 +27,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 'doctor' = 'Check the settings, the connection and the key, and say how to fix what fails. Uploads nothing.'
                 'journal' = 'Read, check, merge and repair the journals that media upload --journal writes.'
                 'graphql' = 'Send an authenticated GraphQL request and print the response.'
+                'watch' = 'Upload the images and videos in directories, and those that come, until you stop it.'
                 'bridge' = 'Upload for editors that use a PicGo server, until you stop it (Ctrl-C).'
                 'serve' = 'Run the embedded service on this machine until you stop it (Ctrl-C).'
                 'config' = 'Show and change the settings of a profile.'
@@ -274,6 +275,22 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Arguments = @('none')
             Rest = 'none'
         }
+        'watch' = @{
+            Commands = [ordered]@{
+            }
+            Options = @(
+                @{ Name = '--settle'; Takes = 'none'; Tip = 'upload a file that has not changed for this long' }
+                @{ Name = '--move-to'; Takes = 'directory'; Tip = 'move each file there once its record is confirmed' }
+                @{ Name = '--delete'; Takes = ''; Tip = 'delete each file once its record is confirmed' }
+                @{ Name = '--poll'; Takes = ''; Tip = 'look at every file each second: for network file systems' }
+                @{ Name = '--ndjson'; Takes = ''; Tip = 'print one JSON line per file and per event' }
+                @{ Name = '--template'; Takes = 'none'; Tip = 'print this text for each uploaded file; default: "{file}\t{url}\n"' }
+                @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
+                @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
+            )
+            Arguments = @()
+            Rest = 'directory'
+        }
         'bridge' = @{
             Commands = [ordered]@{
             }
@@ -412,7 +429,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
 
             )
-            Arguments = @('words upload rewrite login logout whoami doctor journal graphql bridge serve config completion help')
+            Arguments = @('words upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help')
             Rest = 'none'
         }
     }

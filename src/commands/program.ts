@@ -14,6 +14,7 @@ import {rewriteCommand} from './rewrite/command.ts';
 import {asRoot, type Written} from './root-command.ts';
 import {serveCommand} from './serve/command.ts';
 import {uploadCommand} from './upload/command.ts';
+import {watchCommand} from './watch/command.ts';
 
 export type {Written} from './root-command.ts';
 
@@ -26,6 +27,7 @@ const commands: Record<string, (cli: Cli) => Command> = {
   doctor: doctorCommand,
   journal: journalCommand,
   graphql: graphqlCommand,
+  watch: watchCommand,
   bridge: bridgeCommand,
   serve: serveCommand,
   config: configCommand,

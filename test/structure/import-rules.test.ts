@@ -91,6 +91,7 @@ const owners: Record<string, string[]> = {
   parse5: ['rewrite/scan/'],
   entities: ['rewrite/scan/'],
   'css-tree': ['rewrite/scan/'],
+  chokidar: ['commands/watch/directory-watch.ts'],
   '@fastify/busboy': ['commands/bridge/request-files.ts'],
   'prom-client': ['embedded/api/metrics.ts'],
 };
@@ -156,6 +157,7 @@ const doors: Record<string, string[]> = {
   'commands/journal': ['command'],
   'commands/rewrite': ['command'],
   'commands/serve': ['command'],
+  'commands/watch': ['command'],
   'commands/upload': ['command', 'upload-files', 'upload-queue'],
   'commands/upload/report': [
     'after-action',

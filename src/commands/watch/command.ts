@@ -1,0 +1,35 @@
+import {Command, Option} from 'commander';
+import {type Cli, examples, invocationOf} from '../../cli/invocation.ts';
+import {parseDuration} from '../../cli/values.ts';
+import {runWatch, type WatchFlags} from './run.ts';
+
+/** How long a file must stay as it is before it is uploaded, in milliseconds. */
+const defaultSettleMs = 2_000;
+
+/** Declares `media watch`. */
+export function watchCommand(cli: Cli, run = runWatch): Command {
+  return new Command('watch')
+    .description('Upload the images and videos in directories, and those that come, until you stop it.')
+    .argument('<directory...>', 'directories, watched with all their subdirectories')
+    .addOption(
+      new Option('--settle <duration>', 'upload a file that has not changed for this long')
+        .argParser(parseDuration)
+        .default(defaultSettleMs, '2s'),
+    )
+    .option('--move-to <directory>', 'move each file there once its record is confirmed')
+    .option('--delete', 'delete each file once its record is confirmed')
+    .option('--poll', 'look at every file each second: for network file systems')
+    .option('--ndjson', 'print one JSON line per file and per event')
+    .option('--template <text>', 'print this text for each uploaded file; default: "{file}\\t{url}\\n"')
+    .addHelpText(
+      'after',
+      examples([
+        'media watch ~/Screenshots',
+        'media watch /srv/scans --move-to /srv/scans/uploaded',
+        "media watch ~/Screenshots --template '{url}\\n'",
+      ]),
+    )
+    .action(async (directories: string[], options: Omit<WatchFlags, 'directories'>, command: Command) => {
+      cli.status = await run({...options, directories}, invocationOf(cli, command));
+    });
+}

@@ -1,0 +1,113 @@
+import {realpath, stat} from 'node:fs/promises';
+import {basename} from 'node:path';
+import type {FSWatcher} from 'chokidar';
+import type {Clock} from '../../host.ts';
+import {isPassedOver} from './unfinished.ts';
+
+export interface DirectoryWatchOptions {
+  clock: Clock;
+  /** Whether to look at every file each second, for file systems without events. */
+  poll: boolean;
+  /** A directory that is not watched, though it may be inside. */
+  except: string | undefined;
+  onFile: (path: string) => void;
+  onFileGone: (path: string) => void;
+  /** Called when the directory begins to be watched, and when it has disappeared. */
+  onState: (state: 'watching' | 'gone') => void;
+  onError: (error: unknown) => void;
+}
+
+/** How often it is checked whether the directory is still the same one, in milliseconds. */
+const checkMs = 2_000;
+/** How often everything is looked at again: the system drops events when there are too many at once. */
+const againMs = 10 * 60_000;
+const pollMs = 1_000;
+
+/** Watches a directory, also when it disappears and returns, as a file system that is unmounted does. */
+export class DirectoryWatch {
+  readonly #path: string;
+  readonly #options: DirectoryWatchOptions;
+  #watcher: FSWatcher | undefined;
+  /** Device and inode of the directory that is watched; undefined while there is none. */
+  #identity: string | undefined;
+  #begun = 0;
+  #cancelCheck = () => {};
+  #isClosed = false;
+
+  /** `path`: the absolute path of the directory, which may be a link. */
+  constructor(path: string, options: DirectoryWatchOptions) {
+    this.#path = path;
+    this.#options = options;
+  }
+
+  /** Begins to watch; everything that is there counts as new. */
+  async check(): Promise<void> {
+    const {clock, onState, onError} = this.#options;
+    try {
+      const identity = await identityOf(this.#path);
+      const isDue = clock.monotonic() - this.#begun >= againMs;
+      if (identity !== this.#identity || (isDue && identity !== undefined)) {
+        const isNews = identity !== this.#identity;
+        await this.#end();
+        this.#identity = identity;
+        if (identity !== undefined) await this.#begin();
+        if (isNews) onState(identity === undefined ? 'gone' : 'watching');
+      }
+    } catch (error) {
+      onError(error);
+    }
+    if (!this.#isClosed) this.#cancelCheck = clock.after(checkMs, () => void this.check());
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelCheck();
+    await this.#end();
+  }
+
+  async #begin(): Promise<void> {
+    const {clock, poll, except, onFile, onFileGone, onError} = this.#options;
+    const {watch} = await import('chokidar');
+    // What chokidar does not follow includes the directory itself.
+    const root = await realpath(this.#path);
+    this.#begun = clock.monotonic();
+    const watcher = watch(root, {
+      ignored: path => path !== root && (path === except || isPassedOver(basename(path))),
+      followSymlinks: false,
+      atomic: false,
+      ignorePermissionErrors: true,
+      usePolling: poll,
+      interval: pollMs,
+      binaryInterval: pollMs,
+    });
+    this.#watcher = watcher;
+    const named = (path: string) => (root === this.#path ? path : this.#path + path.slice(root.length));
+    watcher.on('add', path => onFile(named(path)));
+    watcher.on('change', path => onFile(named(path)));
+    watcher.on('unlink', path => onFileGone(named(path)));
+    watcher.on('unlinkDir', path => {
+      // Another directory of this name may get the same inode.
+      if (path !== root) return;
+      this.#identity = 'removed';
+      this.#cancelCheck();
+      void this.check();
+    });
+    watcher.on('error', onError);
+  }
+
+  async #end(): Promise<void> {
+    const watcher = this.#watcher;
+    this.#watcher = undefined;
+    await watcher?.close();
+  }
+}
+
+/** Identifies the directory that a path leads to; undefined if there is none. */
+async function identityOf(path: string): Promise<string | undefined> {
+  try {
+    const found = await stat(path, {bigint: true});
+    return found.isDirectory() ? `${found.dev}:${found.ino}` : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,134 @@
+import type {ErrorCode, MediaError} from '../../errors.ts';
+import type {Clock} from '../../host.ts';
+import {asMediaError} from '../../output/report.ts';
+import {type LeftOut, type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
+import {type FileState, Settler, type SettlerOptions} from './settler.ts';
+
+/** The outcome of a file that was not uploaded, or may not have been. */
+export type FailedOutcome = Extract<Outcome, {error: MediaError}>;
+
+/** What the feed needs of the rest of the command. */
+export interface FeedParts extends Omit<SettlerOptions, 'onSettled'> {
+  clock: Clock;
+  /** Uploads a file; rejects if the service or the journal could not be opened. */
+  upload: (path: string) => Promise<Outcome | LeftOut>;
+  /** Disposes of an uploaded file and prints its outcome; false if the file has changed meanwhile. Rejects if it could not. */
+  finish: (path: string, outcome: Outcome) => Promise<boolean>;
+  /** Called for a file that is not tried again as it is. */
+  failed: (path: string, outcome: FailedOutcome) => Promise<void>;
+  /** Called at most once a minute while files wait to be tried again. */
+  delayed: (error: MediaError, files: number) => void;
+}
+
+/** Failures that are about the file as it is: it is tried again only when it has changed. */
+const ownFailures: ReadonlySet<ErrorCode> = new Set([
+  'not_media',
+  'type_mismatch',
+  'empty_file',
+  'not_a_file',
+  'file_unreadable',
+  'rejected',
+]);
+
+const shortestWaitMs = 1_000;
+const longestWaitMs = 60_000;
+const silenceMs = 60_000;
+
+/** Takes files from their appearance to their end: complete, uploaded, disposed of, or tried again later. */
+export class Feed {
+  readonly #parts: FeedParts;
+  readonly #settler: Settler;
+  /** The files that are being uploaded, and whether each has settled again since. */
+  readonly #active = new Map<string, boolean>();
+  /** The state in which a file was done with, until it disappears. */
+  readonly #done = new Map<string, string>();
+  readonly #delayed = new Set<string>();
+  #waitMs = shortestWaitMs;
+  #cancelRetry: (() => void) | undefined;
+  #lastNotice: number | undefined;
+  #isClosed = false;
+
+  constructor(parts: FeedParts) {
+    this.#parts = parts;
+    this.#settler = new Settler({...parts, onSettled: (path, state) => void this.#take(path, state)});
+  }
+
+  /** How many files are being uploaded, wait for that, or wait to be tried again. */
+  get waiting(): number {
+    return new Set([...this.#active.keys(), ...this.#delayed]).size;
+  }
+
+  /** Call when a file has appeared or changed. */
+  touch(path: string): void {
+    this.#settler.touch(path);
+  }
+
+  /** Call when a file has disappeared. */
+  gone(path: string): void {
+    this.#done.delete(path);
+    this.#delayed.delete(path);
+  }
+
+  /** Takes no more files. */
+  close(): void {
+    this.#isClosed = true;
+    this.#settler.close();
+    this.#cancelRetry?.();
+  }
+
+  async #take(path: string, {key}: FileState): Promise<void> {
+    if (this.#done.get(path) === key) return;
+    if (this.#active.has(path)) {
+      this.#active.set(path, true);
+      return;
+    }
+    this.#active.set(path, false);
+    this.#delayed.delete(path);
+    try {
+      await this.#upload(path, key);
+    } catch (error) {
+      this.#delay(path, asMediaError(error));
+    } finally {
+      const isAgain = this.#active.get(path) === true;
+      this.#active.delete(path);
+      if (isAgain) this.touch(path);
+    }
+  }
+
+  async #upload(path: string, key: string): Promise<void> {
+    const {upload, finish, failed} = this.#parts;
+    const outcome = await upload(path);
+    if (outcome.status === 'left out') this.#done.set(path, key);
+    else if ('error' in outcome) {
+      const {error, status} = outcome;
+      if (error.code === 'file_missing' || error.code === 'interrupted') return;
+      if (error.code === 'source_changed') return this.touch(path);
+      if (status === 'failed' && !ownFailures.has(error.code)) return this.#delay(path, error);
+      this.#done.set(path, key);
+      await failed(path, outcome);
+    } else {
+      const error = unrecordedOf(outcome);
+      // Without a line in the journal, another run would not know that the file is stored: it stays.
+      if (error !== undefined) return this.#delay(path, error);
+      this.#waitMs = shortestWaitMs;
+      if (await finish(path, outcome)) this.#done.set(path, key);
+      else this.touch(path);
+    }
+  }
+
+  /** Tries the file again later, with all others that wait. */
+  #delay(path: string, error: MediaError): void {
+    if (this.#isClosed) return;
+    const {clock, delayed} = this.#parts;
+    this.#delayed.add(path);
+    if (this.#lastNotice === undefined || clock.monotonic() - this.#lastNotice >= silenceMs) {
+      this.#lastNotice = clock.monotonic();
+      delayed(error, this.waiting);
+    }
+    this.#cancelRetry ??= clock.after(this.#waitMs, () => {
+      this.#cancelRetry = undefined;
+      this.#waitMs = Math.min(longestWaitMs, 2 * this.#waitMs);
+      for (const waiting of this.#delayed) this.touch(waiting);
+    });
+  }
+}

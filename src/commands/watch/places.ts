@@ -1,0 +1,58 @@
+import {mkdir, realpath, stat} from 'node:fs/promises';
+import {relative, sep} from 'node:path';
+import {MediaError} from '../../errors.ts';
+import {typedPath} from '../../lib/files/typed-path.ts';
+import {systemCode, systemReason} from '../../lib/system-code.ts';
+
+/** A directory to watch: as it was typed, and its absolute path. */
+export interface WatchedPlace {
+  shown: string;
+  path: string;
+}
+
+/** Checks that each is a directory; rejects with the first that is not. */
+export async function watchedPlaces(typed: readonly string[], cwd: string): Promise<WatchedPlace[]> {
+  const places: WatchedPlace[] = [];
+  for (const name of typed) {
+    const path = withoutSlash(typedPath(cwd, name));
+    const found = await stat(path).catch(cause => {
+      const isMissing = systemCode(cause) === 'ENOENT';
+      throw isMissing
+        ? new MediaError('file_missing', `${name} does not exist.`, {cause})
+        : new MediaError('file_unreadable', `${name} could not be read: ${systemReason(cause)}.`, {cause});
+    });
+    if (!found.isDirectory())
+      throw new MediaError('usage', `${name} is not a directory.`, {
+        hint: 'Name directories to watch; files are uploaded by: media upload',
+      });
+    places.push({shown: withoutSlash(name), path});
+  }
+  return places;
+}
+
+/** Creates the directory that files are moved to; resolves to its real path. A watched directory is refused. */
+export async function targetPlace(
+  typed: string,
+  cwd: string,
+  watched: readonly WatchedPlace[],
+): Promise<string> {
+  const path = typedPath(cwd, typed);
+  try {
+    await mkdir(path, {recursive: true});
+  } catch (cause) {
+    throw new MediaError('local_failure', `${typed} could not be created: ${systemReason(cause)}.`, {cause});
+  }
+  const real = await realpath(path);
+  for (const {shown, path: other} of watched) {
+    const inside = relative(real, await realpath(other));
+    if (inside === '' || !(inside === '..' || inside.startsWith(`..${sep}`)))
+      throw new MediaError('usage', `--move-to ${typed} contains the watched directory ${shown}.`, {
+        hint: 'Choose a directory beside it, or one inside it, which is then not watched.',
+      });
+  }
+  return real;
+}
+
+function withoutSlash(path: string): string {
+  return path.replace(/(?<=.)[/\\]+$/, '');
+}

@@ -1,0 +1,67 @@
+import type {Invocation} from '../../cli/invocation.ts';
+import {printableJson} from '../../output/escape.ts';
+import {formatOutcome} from '../../output/results/formats.ts';
+import {renderTemplate, type Template} from '../../output/results/template.ts';
+import type {Outcome} from '../../transfer/outcome.ts';
+import type {Disposed} from './disposal.ts';
+
+/** What happens besides files. */
+export type WatchEvent =
+  | {event: 'watching' | 'gone'; directory: string}
+  | {event: 'unavailable'; waiting: number; message: string}
+  | {event: 'available'};
+
+/** Prints outcomes and events: by a template, or as NDJSON. */
+export class WatchPrinter {
+  readonly #invocation: Invocation;
+  /** Undefined for NDJSON. */
+  readonly #template: Template | undefined;
+
+  constructor(invocation: Invocation, template: Template | undefined) {
+    this.#invocation = invocation;
+    this.#template = template;
+  }
+
+  /** Prints what became of a file; only successes by a template. */
+  async outcome(outcome: Outcome, path: string, disposed?: Disposed): Promise<void> {
+    const {stdout} = this.#invocation;
+    if (this.#template === undefined) return stdout.write(withDisposal(outcome, disposed));
+    if ('error' in outcome) return;
+    const {name: file, status, contentType, size} = outcome;
+    const received = 'received' in outcome ? outcome.received : undefined;
+    await stdout.write(renderTemplate(this.#template, {file, path, status, contentType, size, received}));
+  }
+
+  /** Prints an event as NDJSON, or a sentence on standard error. */
+  async event(event: WatchEvent): Promise<void> {
+    if (this.#template === undefined) await this.line(event);
+    else this.#invocation.report.note(sentence(event));
+  }
+
+  /** Prints an event as NDJSON only. */
+  async line(event: WatchEvent): Promise<void> {
+    if (this.#template === undefined)
+      await this.#invocation.stdout.write(`${printableJson(JSON.stringify(event))}\n`);
+  }
+}
+
+/** The line of `media upload --ndjson`, with what was done with the file. */
+function withDisposal(outcome: Outcome, disposed: Disposed | undefined): string {
+  const line = formatOutcome('ndjson', outcome);
+  const more = typeof disposed === 'object' ? disposed : disposed === 'deleted' ? {deleted: true} : undefined;
+  if (more === undefined) return line;
+  return `${line.trimEnd().slice(0, -1)},${printableJson(JSON.stringify(more)).slice(1)}\n`;
+}
+
+function sentence(event: WatchEvent): string {
+  switch (event.event) {
+    case 'watching':
+      return `Watching ${event.directory}. Press Ctrl-C to stop.`;
+    case 'gone':
+      return `${event.directory} has disappeared: waiting for it.`;
+    case 'unavailable':
+      return `${event.message} ${event.waiting === 1 ? '1 file waits' : `${event.waiting} files wait`}.`;
+    case 'available':
+      return 'The service is back.';
+  }
+}

@@ -1,0 +1,122 @@
+import {lstat} from 'node:fs/promises';
+import {endSignal} from '../../cli/end-signal.ts';
+import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
+import {MediaError} from '../../errors.ts';
+import {parseTemplate} from '../../output/results/template.ts';
+import {DirectoryWatch} from './directory-watch.ts';
+import {type Disposal, dispose} from './disposal.ts';
+import {Feed} from './feed.ts';
+import {targetPlace, type WatchedPlace, watchedPlaces} from './places.ts';
+import {WatchPrinter} from './printer.ts';
+import type {FileState} from './settler.ts';
+import {hasCompanion} from './unfinished.ts';
+import {Uploads} from './uploads.ts';
+import {watchTrouble} from './watch-trouble.ts';
+
+export interface WatchFlags {
+  directories: string[];
+  settle: number;
+  moveTo?: string;
+  delete?: boolean;
+  poll?: boolean;
+  ndjson?: boolean;
+  template?: string;
+}
+
+const defaultTemplate = '{file}\\t{url}\\n';
+
+/** Uploads what is in the directories and what comes, until SIGINT, SIGTERM or SIGHUP. */
+export async function runWatch(flags: WatchFlags, invocation: Invocation): Promise<ExitStatus> {
+  const {host} = invocation;
+  const printer = chosenPrinter(flags, invocation);
+  const places = await watchedPlaces(flags.directories, host.cwd());
+  const disposal = await chosenDisposal(flags, host.cwd(), places);
+  const {openSession} = await import('../../cli/session.ts');
+  // Without a key, it is better to say so now than at the first file.
+  await (await openSession(invocation)).close();
+  const signal = endSignal(invocation);
+  const uploads = new Uploads(invocation, places, printer);
+  const feed = new Feed({
+    clock: host.clock,
+    settleMs: flags.settle,
+    look: stateOf,
+    isUnfinished: hasCompanion,
+    upload: path => uploads.upload(path),
+    finish: (path, outcome) => uploads.finish(path, outcome, file => dispose(file, disposal)),
+    failed: (path, outcome) => uploads.failed(path, outcome),
+    delayed: (error, waiting) => uploads.delayed(error, waiting),
+  });
+  uploads.waiting = () => feed.waiting;
+  const watching = watchAll(places, {flags, disposal, feed, printer}, invocation);
+  try {
+    return await Promise.race([signal.received, watching.failed]);
+  } finally {
+    feed.close();
+    await watching.close();
+    await uploads.stop(new MediaError('interrupted', 'media watch was stopped.'));
+    signal.ignore();
+  }
+}
+
+interface WatchParts {
+  flags: WatchFlags;
+  disposal: Disposal;
+  feed: Feed;
+  printer: WatchPrinter;
+}
+
+/** Watches all directories; `failed` rejects if the system cannot watch them. */
+function watchAll(
+  places: readonly WatchedPlace[],
+  {flags, disposal, feed, printer}: WatchParts,
+  {host, report}: Invocation,
+): {failed: Promise<never>; close: () => Promise<void>} {
+  let fail: (error: MediaError) => void;
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  const watches = places.map(
+    ({shown, path}) =>
+      new DirectoryWatch(path, {
+        clock: host.clock,
+        poll: flags.poll === true,
+        except: typeof disposal === 'object' ? disposal.moveTo : undefined,
+        onFile: file => feed.touch(file),
+        onFileGone: file => feed.gone(file),
+        onState: event => void printer.event({event, directory: shown}),
+        onError(error) {
+          const trouble = watchTrouble(error, shown);
+          if (trouble.isFatal) fail(trouble.error);
+          else report.warning(trouble.error.message);
+        },
+      }),
+  );
+  for (const watch of watches) void watch.check();
+  return {failed, close: async () => void (await Promise.all(watches.map(watch => watch.close())))};
+}
+
+function chosenPrinter({ndjson, template}: WatchFlags, invocation: Invocation): WatchPrinter {
+  if (ndjson && template !== undefined) {
+    throw new MediaError('usage', 'Two output formats were given: ndjson and template.', {
+      hint: 'Choose one.',
+    });
+  }
+  return new WatchPrinter(invocation, ndjson ? undefined : parseTemplate(template ?? defaultTemplate));
+}
+
+async function chosenDisposal(
+  flags: WatchFlags,
+  cwd: string,
+  places: readonly WatchedPlace[],
+): Promise<Disposal> {
+  if (flags.moveTo === undefined) return flags.delete ? 'delete' : 'keep';
+  if (!flags.delete) return {moveTo: await targetPlace(flags.moveTo, cwd, places)};
+  throw new MediaError('usage', '--move-to and --delete cannot be used together.', {hint: 'Choose one.'});
+}
+
+/** Links are passed over, since what they lead to would stay when they are moved or deleted. */
+async function stateOf(path: string): Promise<FileState | undefined> {
+  const found = await lstat(path, {bigint: true}).catch(() => undefined);
+  if (!found?.isFile()) return undefined;
+  return {key: `${found.size} ${found.mtimeNs} ${found.ino}`, size: Number(found.size)};
+}

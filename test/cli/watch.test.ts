@@ -1,0 +1,163 @@
+import {
+  appendFile,
+  copyFile,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import {connectedSandbox} from '../support/embedded.ts';
+import {eventually} from '../support/eventually.ts';
+import {markdown} from '../support/examples.ts';
+import {fixture, type Sandbox} from '../support/media.ts';
+
+/** A running `media watch`, and what it has printed so far. */
+function watch(box: Sandbox, ...parameters: string[]) {
+  const child = box.start(['watch', '--settle', '20ms', ...parameters], {timeout: 180_000});
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout?.on('data', chunk => {
+    stdout += chunk;
+  });
+  child.stderr?.on('data', chunk => {
+    stderr += chunk;
+  });
+  const lines = () =>
+    stdout
+      .split('\n')
+      .slice(0, -1)
+      .map(line => JSON.parse(line));
+  const line = (wanted: object) =>
+    eventually(
+      () => lines().find(one => Object.entries(wanted).every(([name, value]) => one[name] === value)),
+      {
+        patienceMs: 60_000,
+      },
+    );
+  return {child, lines, line, stdout: () => stdout, stderr: () => stderr};
+}
+
+async function machine() {
+  const connected = await connectedSandbox();
+  const path = (name: string) => join(connected.sandbox.directory, name);
+  await mkdir(path('in/sub'), {recursive: true});
+  return {...connected, box: connected.sandbox, path};
+}
+
+test('what is there, what comes, is renamed and finished, in a directory that goes and returns: uploaded and moved', async () => {
+  const {box, path, service} = await machine();
+  await copyFile(fixture('photo.png'), path('in/sub/写真.png'));
+  await copyFile(fixture('photo.gif'), path('in/clip.gif.part'));
+  for (const name of ['notes.txt', '.hidden.png', 'empty.png'])
+    await writeFile(path(`in/${name}`), name.startsWith('e') ? '' : name);
+  await writeFile(path('outside.png'), 'x');
+  await symlink(path('outside.png'), path('in/link.png'));
+  const {child, line, lines, stderr} = watch(box, 'in', '--move-to', 'in/done', '--ndjson');
+  const [first] = [await line({file: 'in/sub/写真.png'})];
+  expect(first).toMatchObject({status: 'uploaded', movedTo: path('in/done/sub/写真.png'), record: {}});
+  expect(await readFile(path('in/done/sub/写真.png'))).toEqual(await readFile(fixture('photo.png')));
+  await rename(path('in/clip.gif.part'), path('in/clip.gif'));
+  await line({file: 'in/clip.gif', movedTo: path('in/done/clip.gif')});
+  // The same content again, under a name that is taken where it goes.
+  await copyFile(fixture('photo.gif'), path('in/clip.gif'));
+  await line({file: 'in/clip.gif', status: 'skipped', movedTo: path('in/done/clip-1.gif')});
+  await copyFile(fixture('page-named.png'), path('in/page.png'));
+  expect(await line({file: 'in/page.png'})).toMatchObject({status: 'failed', error: {code: 'not_media'}});
+  expect((await readdir(path('in'))).sort()).toEqual(
+    ['.hidden.png', 'done', 'empty.png', 'link.png', 'notes.txt', 'page.png', 'sub'].sort(),
+  );
+
+  await rm(path('in'), {recursive: true});
+  await line({event: 'gone', directory: 'in'});
+  await mkdir(path('in'));
+  await copyFile(fixture('photo.webp'), path('in/back.webp'));
+  await line({file: 'in/back.webp', movedTo: path('in/done/back.webp')});
+  await eventually(() => lines().filter(({event}) => event === 'watching').length === 2);
+  expect(await service.records()).toHaveLength(3);
+  child.kill('SIGTERM');
+  expect((await child).signal).toBe('SIGTERM');
+  expect(stderr()).toContain('not_media');
+});
+
+test('many files at once, killed on the way and started again: each stored once and deleted, none lost', {
+  timeout: 120_000,
+}, async () => {
+  const {box, path, service, key} = await machine();
+  const settings = {'base-url': service.url, key, 'key-origin': service.url, 'idempotency-keys': 'honoured'};
+  await mkdir(path('config'), {mode: 0o700});
+  await writeFile(path('config/config.json'), JSON.stringify({profiles: {default: settings}}), {mode: 0o600});
+  delete box.env['MEDIA_BASE_URL'];
+  delete box.env['MEDIA_API_KEY'];
+  const pixel = await readFile(fixture('favicon.ico'));
+  const count = 200;
+  const killed = watch(box, 'in', '--delete', '--ndjson');
+  await killed.line({event: 'watching'});
+  await Promise.all(
+    Array.from({length: count}, (_, at) =>
+      writeFile(path(`in/sub/${at}.ico`), Buffer.concat([pixel, Buffer.from(String(at))])),
+    ),
+  );
+  await eventually(() => killed.lines().length > count / 10, {patienceMs: 60_000});
+  killed.child.kill('SIGKILL');
+  await killed.child;
+  const again = watch(box, 'in', '--delete', '--ndjson');
+  await eventually(async () => (await readdir(path('in/sub'))).length === 0, {
+    patienceMs: 60_000,
+    pauseMs: 100,
+  });
+  const records = await service.records();
+  expect(records).toHaveLength(count);
+  expect(new Set(records.map(({sha256}) => sha256)).size).toBe(count);
+  expect(again.stderr()).toBe('');
+});
+
+test('a file that grows after its upload: uploaded again; a key that is revoked meanwhile: the file waits', async () => {
+  const {box, path, service} = await machine();
+  box.env['MEDIA_API_KEY'] = await service.createKey({label: 'watch'});
+  const {child, stdout, stderr} = watch(box, 'in', '--template', '{name} {status} {url}\\n');
+  await eventually(() => stderr().includes('Watching in.'));
+  await copyFile(fixture('photo.png'), path('in/a.png'));
+  await eventually(() => stdout().includes('a.png uploaded http'));
+  await appendFile(path('in/a.png'), 'more');
+  await eventually(() => stdout().match(/^a\.png uploaded http/gm)?.length === 2);
+  await service.revokeKeys('watch');
+  await copyFile(fixture('photo.gif'), path('in/b.gif'));
+  await eventually(() => /The API key is unknown.* 1 file waits/.test(stderr()));
+  expect(await readdir(path('in'))).toContain('b.gif');
+  child.kill('SIGINT');
+  expect((await child).signal).toBe('SIGINT');
+});
+
+test.each([
+  ['no directory', [], 2, /missing required argument|No directory|argument 'directory'/i],
+  ['a directory that does not exist', ['gone'], 1, /gone does not exist/],
+  ['a file', ['photo.png'], 2, /photo\.png is not a directory/],
+  ['both disposals', ['in', '--delete', '--move-to', 'x'], 2, /--move-to and --delete/],
+  ['moved to where it is', ['in', '--move-to', 'in'], 2, /contains the watched directory in/],
+  ['moved to a parent', ['in/sub', '--move-to', '.'], 2, /contains the watched directory in\/sub/],
+  ['two formats', ['in', '--ndjson', '--template', '{id}'], 2, /ndjson and template/],
+  ['an unknown field', ['in', '--template', '{fiel}'], 2, /unknown field: \{fiel\}/],
+  ['no key', ['in', '--profile', 'none'], 4, /none/],
+])('%s: the reason at once', async (_name, parameters, exitCode, reason) => {
+  const {box, path} = await machine();
+  await copyFile(fixture('photo.png'), path('photo.png'));
+  const env = parameters.includes('none') ? {...box.env, MEDIA_API_KEY: ''} : box.env;
+  const {stdout, stderr, ...ended} = await box.run(['watch', ...parameters], {env});
+  expect({stdout, exitCode: ended.exitCode}).toEqual({stdout: '', exitCode});
+  expect(stderr).toMatch(reason);
+});
+
+test('the systemd unit of the page: a command line that commander takes', async () => {
+  const {box, path} = await machine();
+  const [, unit = ''] = /```ini\n(.*?)```/s.exec(markdown('docs/publishing.md')) ?? [];
+  const [, words = ''] = /^ExecStart=\/usr\/bin\/env media (.*)$/m.exec(unit) ?? [];
+  const {stderr, exitCode} = await box.run([...words.replaceAll('%h', path('gone')).split(' ')]);
+  expect({stderr, exitCode}).toEqual({stderr: `media: ${path('gone')}/Scans does not exist.\n`, exitCode: 1});
+});

@@ -1,0 +1,134 @@
+import {expect, test} from 'vitest';
+import {Feed} from '../../../src/commands/watch/feed.ts';
+import {type ErrorCode, MediaError} from '../../../src/errors.ts';
+import type {Outcome} from '../../../src/transfer/outcome.ts';
+import {ManualClock} from '../../support/manual-clock.ts';
+
+const record = {record: {id: 'm'}, json: '{"id":"m"}'};
+
+function uploaded(name: string): Outcome {
+  return {name, position: 0, attempts: 1, elapsedMs: 1, status: 'uploaded', received: record};
+}
+
+function failed(name: string, code: ErrorCode, status: 'failed' | 'unknown' = 'failed'): Outcome {
+  return {
+    name,
+    position: 0,
+    attempts: 1,
+    elapsedMs: 1,
+    status,
+    error: new MediaError(code, `${name}: ${code}.`),
+  };
+}
+
+/** A feed of files that are always complete, to a service that a test controls. */
+function feed(answer: (path: string, tries: number) => Outcome | Promise<Outcome>) {
+  const clock = new ManualClock();
+  const versions = new Map<string, number>();
+  const tries = new Map<string, number>();
+  const log: string[] = [];
+  const parts = new Feed({
+    ...{clock, settleMs: 100, isUnfinished: async () => false},
+    look: async path => ({key: String(versions.get(path) ?? 0), size: 1}),
+    async upload(path) {
+      tries.set(path, (tries.get(path) ?? 0) + 1);
+      return answer(path, tries.get(path) ?? 0);
+    },
+    async finish(path) {
+      log.push(`done ${path}`);
+      return true;
+    },
+    async failed(path, {status}) {
+      log.push(`${status} ${path}`);
+    },
+    delayed: (error, files) => log.push(`${clock.now()} ${files} wait: ${error.code}`),
+  });
+  return {clock, versions, tries, log, feed: parts};
+}
+
+test('an hour without a service for 50 files: one line a minute, tries that become rarer, then each is uploaded once', async () => {
+  let isAway = true;
+  const names = Array.from({length: 50}, (_, at) => `${at}.png`);
+  const {
+    clock,
+    log,
+    tries,
+    feed: it,
+  } = feed(path => (isAway ? failed(path, 'connection_refused') : uploaded(path)));
+  for (const name of names) it.touch(name);
+  await clock.advance(3_600_000);
+  expect(log.length).toBeLessThanOrEqual(60);
+  expect(log.length).toBeGreaterThan(40);
+  expect(log.at(-1)).toContain(' wait: connection_refused');
+  expect(it.waiting).toBe(50);
+  expect(Math.max(...tries.values())).toBeLessThan(75);
+  isAway = false;
+  log.length = 0;
+  await clock.advance(61_000);
+  expect(log.sort()).toEqual(names.map(name => `done ${name}`).sort());
+  expect(it.waiting).toBe(0);
+  await clock.advance(3_600_000);
+  expect(log).toHaveLength(50);
+});
+
+test.each([
+  ['not_media', 'failed', 1],
+  ['rejected', 'failed', 1],
+  ['outcome_unknown', 'unknown', 1],
+  ['unauthorized', 'failed', 8],
+  ['journal_in_use', 'failed', 8],
+] as const)('%s: tried again as it is, or only once it has changed', async (code, status, least) => {
+  const {clock, versions, tries, log, feed: it} = feed(path => failed(path, code, status));
+  it.touch('a.png');
+  await clock.advance(300_000);
+  const before = tries.get('a.png') ?? 0;
+  expect(before).toBeGreaterThanOrEqual(least);
+  if (least === 1) {
+    expect(before).toBe(1);
+    it.touch('a.png');
+    await clock.advance(300_000);
+    expect(tries.get('a.png')).toBe(1);
+    versions.set('a.png', 1);
+    it.touch('a.png');
+    await clock.advance(300_000);
+    expect(tries.get('a.png')).toBe(2);
+    expect(log).toEqual([`${status} a.png`, `${status} a.png`]);
+  }
+});
+
+test('a file that changes while it is uploaded: uploaded again as it is then; one that cannot be journalled: tried again', async () => {
+  const unrecorded = new MediaError('journal_failed', 'The disk is full.');
+  let release = () => {};
+  const {
+    clock,
+    versions,
+    tries,
+    log,
+    feed: it,
+  } = feed(async (path, count) => {
+    if (path === 'slow.png' && count === 1)
+      await new Promise<void>(resolve => {
+        release = resolve;
+      });
+    const outcome = uploaded(path);
+    return path === 'full.png' && count < 3 ? Object.assign(outcome, {unrecorded}) : outcome;
+  });
+  it.touch('slow.png');
+  it.touch('full.png');
+  await clock.advance(1_000);
+  versions.set('slow.png', 1);
+  it.touch('slow.png');
+  await clock.advance(1_000);
+  release();
+  await clock.advance(60_000);
+  expect(Object.fromEntries(tries)).toEqual({'slow.png': 2, 'full.png': 3});
+  expect(log.filter(line => line.startsWith('done')).sort()).toEqual([
+    'done full.png',
+    'done slow.png',
+    'done slow.png',
+  ]);
+  it.close();
+  it.touch('late.png');
+  await clock.advance(60_000);
+  expect(tries.has('late.png')).toBe(false);
+});

@@ -1,0 +1,86 @@
+import {expect, test} from 'vitest';
+import {type FileState, Settler} from '../../../src/commands/watch/settler.ts';
+import {isPassedOver} from '../../../src/commands/watch/unfinished.ts';
+import {ManualClock} from '../../support/manual-clock.ts';
+
+/** A disk whose files have a size and a version, and the files that have settled on it, each with the time. */
+function disk() {
+  const clock = new ManualClock();
+  const files = new Map<string, {size: number; version: number}>();
+  const unfinished = new Set<string>();
+  const settled: [string, number][] = [];
+  const look = async (path: string): Promise<FileState | undefined> => {
+    const found = files.get(path);
+    return found && {key: `${found.size} ${found.version}`, size: found.size};
+  };
+  const settler = new Settler({
+    ...{clock, settleMs: 2_000, look, isUnfinished: async path => unfinished.has(path)},
+    onSettled: path => settled.push([path, clock.now()]),
+  });
+  let version = 0;
+  const write = (path: string, size: number) => {
+    version += 1;
+    files.set(path, {size, version});
+    settler.touch(path);
+  };
+  return {clock, files, unfinished, settled, settler, write};
+}
+
+test('a writer that takes 20 s: taken once, 2 s after its last byte', async () => {
+  const {clock, settled, write} = disk();
+  for (let second = 0; second < 20; second += 1) {
+    write('a.png', second + 1);
+    await clock.advance(1_000);
+  }
+  expect(settled).toEqual([]);
+  await clock.advance(10_000);
+  expect(settled).toEqual([['a.png', expect.any(Number)]]);
+  expect(settled[0]?.[1]).toBeGreaterThanOrEqual(21_000);
+});
+
+test('a file that is renamed a thousand times: taken once, under its last name; nothing is kept of the others', async () => {
+  const {clock, files, settled, settler, write} = disk();
+  for (let at = 0; at < 1_000; at += 1) {
+    write(`${at}.png`, 5);
+    if (at < 999) files.delete(`${at}.png`);
+    await clock.advance(1);
+  }
+  await clock.advance(10_000);
+  expect(settled.map(([path]) => path)).toEqual(['999.png']);
+  expect(settler.count).toBe(0);
+});
+
+test('an empty file, one with a companion, one that is closed upon: not taken', async () => {
+  const {clock, unfinished, settled, settler, write} = disk();
+  write('empty.png', 0);
+  write('half.mp4', 9);
+  unfinished.add('half.mp4');
+  await clock.advance(60_000);
+  expect(settled).toEqual([]);
+  expect(settler.count).toBe(1);
+  unfinished.clear();
+  await clock.advance(2_000);
+  expect(settled.map(([path]) => path)).toEqual(['half.mp4']);
+  write('empty.png', 3);
+  settler.close();
+  await clock.advance(60_000);
+  expect(settled).toHaveLength(1);
+});
+
+test.each([
+  ['photo.jpg.part', true],
+  ['photo.jpg.crdownload', true],
+  ['Unconfirmed 1234.crdownload', true],
+  ['clip.mp4.download', true],
+  ['clip.mp4.aria2', true],
+  ['clip.mp4.!qB', true],
+  ['x.TMP', true],
+  ['x.png~', true],
+  ['~$x.png', true],
+  ['.photo.jpg.Xy12ab', true],
+  ['part.png', false],
+  ['photo.jpg', false],
+  ['apart', false],
+])('%s: passed over %s', (name, expected) => {
+  expect(isPassedOver(name)).toBe(expected);
+});
