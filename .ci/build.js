@@ -74,7 +74,7 @@ function loaded(file, from) {
  * starts programs for external commands, which we do not have. Undici's client includes HTTP/2 and the bodies of fetch,
  * which are never used with `allowH2: false` and bodies that are not FormData; two of Node's modules, of which it uses
  * little; and its tree of header field names, which takes longer to build than it saves. What conf uses to write files
- * would send every signal to this process a second time, to remove temporary files. The metrics of one process need neither
+ * would send every signal to this process a second time, to remove temporary files; and without a schema, conf validates nothing. The metrics of one process need neither
  * traces, summaries, other processes of a cluster, nor a gateway.
  */
 const replacements = {
@@ -86,6 +86,7 @@ const replacements = {
     '/cluster': '',
     '/pushgateway': '',
   },
+  conf: {'ajv/dist/2020': 'export const Ajv2020 = undefined;', 'ajv-formats': 'export default {};'},
   undici: {
     '/client-h2': '',
     '/web/fetch/body': '',
