@@ -8,17 +8,14 @@ const pages = files.filter(file => file.startsWith('docs/'));
 
 /**
  * The blocks that other tests run: test/machines, test/docs/ci-snippets.test.ts, test/docs/serve-recipes.test.ts,
- * test/packaging/library.test.ts.
+ * test/packaging/library.test.ts, test/cli/watch.test.ts.
  */
 const runElsewhere: Record<string, readonly string[]> = {
   'docs/sharding.md': ['bash', 'bash', 'yaml', 'yaml'],
   'docs/ci.md': ['yaml', 'yaml', 'yaml', 'groovy'],
   'docs/library.md': ['js'],
-<<<<<<< HEAD
   'docs/serve-in-ci.md': ['yaml', 'yaml', 'yaml'],
-=======
   'docs/publishing.md': ['ini'],
->>>>>>> 68698c7 (Add media watch: what comes into a directory is uploaded when complete, and moved or deleted once its record is confirmed)
 };
 
 describe('every example in a Markdown file', () => {

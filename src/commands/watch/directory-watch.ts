@@ -1,5 +1,5 @@
-import {realpath, stat} from 'node:fs/promises';
-import {basename} from 'node:path';
+import {readdir, realpath, stat} from 'node:fs/promises';
+import {basename, join} from 'node:path';
 import type {FSWatcher} from 'chokidar';
 import type {Clock} from '../../host.ts';
 import {isPassedOver} from './unfinished.ts';
@@ -22,6 +22,8 @@ const checkMs = 2_000;
 /** How often everything is looked at again: the system drops events when there are too many at once. */
 const againMs = 10 * 60_000;
 const pollMs = 1_000;
+/** When a new directory is looked at again, in milliseconds after its appearance. */
+const lookAgainMs = [500, 10_000];
 
 /** Watches a directory, also when it disappears and returns, as a file system that is unmounted does. */
 export class DirectoryWatch {
@@ -50,8 +52,8 @@ export class DirectoryWatch {
         const isNews = identity !== this.#identity;
         await this.#end();
         this.#identity = identity;
-        if (identity !== undefined) await this.#begin();
-        if (isNews) onState(identity === undefined ? 'gone' : 'watching');
+        if (identity !== undefined) await this.#begin(isNews);
+        else onState('gone');
       }
     } catch (error) {
       onError(error);
@@ -65,14 +67,15 @@ export class DirectoryWatch {
     await this.#end();
   }
 
-  async #begin(): Promise<void> {
-    const {clock, poll, except, onFile, onFileGone, onError} = this.#options;
+  async #begin(isNews: boolean): Promise<void> {
+    const {clock, poll, except, onFile, onFileGone, onState, onError} = this.#options;
     const {watch} = await import('chokidar');
     // What chokidar does not follow includes the directory itself.
     const root = await realpath(this.#path);
     this.#begun = clock.monotonic();
+    const isIgnored = (path: string) => path !== root && (path === except || isPassedOver(basename(path)));
     const watcher = watch(root, {
-      ignored: path => path !== root && (path === except || isPassedOver(basename(path))),
+      ignored: isIgnored,
       followSymlinks: false,
       atomic: false,
       ignorePermissionErrors: true,
@@ -82,6 +85,28 @@ export class DirectoryWatch {
     });
     this.#watcher = watcher;
     const named = (path: string) => (root === this.#path ? path : this.#path + path.slice(root.length));
+    // chokidar reads a directory before it watches it, so what comes in between is looked for once more.
+    const readAgain = async (directory: string) => {
+      const names = await readdir(directory, {withFileTypes: true}).catch(() => []);
+      if (watcher.closed) return;
+      for (const entry of names) {
+        const path = join(directory, entry.name);
+        if (entry.isFile() && !isIgnored(path)) onFile(named(path));
+      }
+    };
+    let isReady = false;
+    watcher.on('ready', async () => {
+      isReady = true;
+      await Promise.all(
+        Object.keys(watcher.getWatched())
+          .filter(path => path.startsWith(root))
+          .map(readAgain),
+      );
+      if (isNews && !watcher.closed) onState('watching');
+    });
+    watcher.on('addDir', path => {
+      if (isReady) for (const ms of lookAgainMs) clock.after(ms, () => void readAgain(path));
+    });
     watcher.on('add', path => onFile(named(path)));
     watcher.on('change', path => onFile(named(path)));
     watcher.on('unlink', path => onFileGone(named(path)));

@@ -2,7 +2,7 @@ import type {ErrorCode, MediaError} from '../../errors.ts';
 import type {Clock} from '../../host.ts';
 import {asMediaError} from '../../output/report.ts';
 import {type LeftOut, type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
-import {type FileState, Settler, type SettlerOptions} from './settler.ts';
+import {Settler, type SettlerOptions, type WatchedState} from './settler.ts';
 
 /** The outcome of a file that was not uploaded, or may not have been. */
 export type FailedOutcome = Extract<Outcome, {error: MediaError}>;
@@ -76,7 +76,7 @@ export class Feed {
     this.#cancelRetry?.();
   }
 
-  async #take(path: string, {key}: FileState): Promise<void> {
+  async #take(path: string, {key}: WatchedState): Promise<void> {
     if (this.#done.get(path) === key) return;
     if (this.#active.has(path)) {
       this.#active.set(path, true);

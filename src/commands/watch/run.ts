@@ -8,7 +8,7 @@ import {type Disposal, dispose} from './disposal.ts';
 import {Feed} from './feed.ts';
 import {targetPlace, type WatchedPlace, watchedPlaces} from './places.ts';
 import {WatchPrinter} from './printer.ts';
-import type {FileState} from './settler.ts';
+import type {WatchedState} from './settler.ts';
 import {hasCompanion} from './unfinished.ts';
 import {Uploads} from './uploads.ts';
 import {watchTrouble} from './watch-trouble.ts';
@@ -115,7 +115,7 @@ async function chosenDisposal(
 }
 
 /** Links are passed over, since what they lead to would stay when they are moved or deleted. */
-async function stateOf(path: string): Promise<FileState | undefined> {
+async function stateOf(path: string): Promise<WatchedState | undefined> {
   const found = await lstat(path, {bigint: true}).catch(() => undefined);
   if (!found?.isFile()) return undefined;
   return {key: `${found.size} ${found.mtimeNs} ${found.ino}`, size: Number(found.size)};

@@ -1,7 +1,7 @@
 import type {Clock} from '../../host.ts';
 
 /** A regular file as it was at one moment; the key differs after every write. */
-export interface FileState {
+export interface WatchedState {
   key: string;
   size: number;
 }
@@ -11,11 +11,11 @@ export interface SettlerOptions {
   /** How long a file must stay as it is, in milliseconds. */
   settleMs: number;
   /** The state of a file; undefined if there is none. */
-  look: (path: string) => Promise<FileState | undefined>;
+  look: (path: string) => Promise<WatchedState | undefined>;
   /** Whether another sign says that a file is still being written. */
   isUnfinished: (path: string) => Promise<boolean>;
   /** Called once for a file that is complete. */
-  onSettled: (path: string, state: FileState) => void;
+  onSettled: (path: string, state: WatchedState) => void;
 }
 
 /** Waits until files are complete: size and time of change have been the same for a while. Empty files are passed over. */

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {type FileState, Settler} from '../../../src/commands/watch/settler.ts';
+import {Settler, type WatchedState} from '../../../src/commands/watch/settler.ts';
 import {isPassedOver} from '../../../src/commands/watch/unfinished.ts';
 import {ManualClock} from '../../support/manual-clock.ts';
 
@@ -9,7 +9,7 @@ function disk() {
   const files = new Map<string, {size: number; version: number}>();
   const unfinished = new Set<string>();
   const settled: [string, number][] = [];
-  const look = async (path: string): Promise<FileState | undefined> => {
+  const look = async (path: string): Promise<WatchedState | undefined> => {
     const found = files.get(path);
     return found && {key: `${found.size} ${found.version}`, size: found.size};
   };
