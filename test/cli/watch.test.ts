@@ -95,13 +95,13 @@ test('many files at once, killed on the way and started again: each stored once 
   await writeFile(path('config/config.json'), JSON.stringify({profiles: {default: settings}}), {mode: 0o600});
   delete box.env['MEDIA_BASE_URL'];
   delete box.env['MEDIA_API_KEY'];
-  const pixel = await readFile(fixture('favicon.ico'));
+  const pixel = await readFile(fixture('photo.png'));
   const count = 200;
   const killed = watch(box, 'in', '--delete', '--ndjson');
   await killed.line({event: 'watching'});
   await Promise.all(
     Array.from({length: count}, (_, at) =>
-      writeFile(path(`in/sub/${at}.ico`), Buffer.concat([pixel, Buffer.from(String(at))])),
+      writeFile(path(`in/sub/${at}.png`), Buffer.concat([pixel, Buffer.from(String(at))])),
     ),
   );
   await eventually(() => killed.lines().length > count / 10, {patienceMs: 60_000});
