@@ -119,6 +119,12 @@ test('a PNG with a chunk for an animation: apng', async () => {
   expect(await probed(animated, 'image/png')).toEqual({width: 3, height: 2, imageType: 'apng'});
 });
 
+test('an icon whose directory contradicts its picture: no size', async () => {
+  const icon = Buffer.from(await fixture('favicon.ico'));
+  icon[6] = 43;
+  expect(await probed(icon, 'image/x-icon')).toEqual({imageType: 'ico'});
+});
+
 /** A HEIF with two items, of which one is shown: the first is 64 x 64, the second 640 x 400 with a clean aperture. */
 function heif(shown: number): Buffer {
   const box = (type: string, ...parts: (Buffer | number[])[]) => {

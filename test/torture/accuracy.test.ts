@@ -23,7 +23,11 @@ const real = fileURLToPath(new URL('../../../shared/media/', import.meta.url));
 const limits = {short: 0, long: 1_500};
 
 /** The same reader where there is no ffprobe. */
-const readerAlone = new MediaChild({path: 'dist/probe-child.cjs', env: () => ({}), limitMs: 12_000});
+const readerAlone = new MediaChild({
+  path: 'dist/probe-child.cjs',
+  env: () => ({PATH: '/nowhere'}),
+  limitMs: 12_000,
+});
 
 experiment(
   'width, height, duration and type of media and of damaged copies: right or absent',

@@ -2,6 +2,7 @@ import type {FileHandle} from 'node:fs/promises';
 import {imageSize} from 'image-size';
 import type {MediaFacts} from './media-facts.ts';
 import {heifBrand, probeHeif} from './probe-heif.ts';
+import {isIconSize} from './probe-icon.ts';
 
 const headLength = 128 * 1024;
 
@@ -26,7 +27,10 @@ export async function probeImage(handle: FileHandle, contentType: string): Promi
   const head = await readAt(handle, 0, headLength);
   const brand = heifBrand(head);
   if (brand !== undefined) return probeHeif(handle, brand);
-  return factsOf(await dimensionBytes(handle, head), contentType);
+  const facts = factsOf(await dimensionBytes(handle, head), contentType);
+  const isIcon = facts.imageType === 'ico' || facts.imageType === 'cur';
+  const {width, height, ...others} = facts;
+  return isIcon && !(await isIconSize(handle, head, {width, height})) ? others : facts;
 }
 
 /**
