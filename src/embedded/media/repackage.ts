@@ -85,7 +85,7 @@ function writableTo(
   return new WritableStream({
     write: async ({data, position}) => {
       written.bytes += data.length;
-      if (written.bytes > written.limit) throw new Error('the stream would be longer than the video');
+      if (written.bytes > written.limit) throw new Error('the stream would be far larger than the video');
       await file.write(data, 0, data.length, position);
     },
   });
