@@ -1,7 +1,6 @@
 import {existsSync} from 'node:fs';
 import {readFile} from 'node:fs/promises';
 import {expect, test} from 'vitest';
-import {whatIsMissing} from '../support/installed.ts';
 import {expectLiveUrls} from './record-urls.ts';
 import {serviceWithKey, upload} from './support.ts';
 
@@ -29,8 +28,8 @@ async function truths(): Promise<Truth[]> {
 /** Files of common types that image-size or mediabunny cannot read: their records are to leave the fields out. */
 const unreadable = new Set(['avif-sequence.avif']);
 
-/** Its header says two days, and its samples one second: the duration is left out where ffprobe contradicts. */
-const contested = new Set(whatIsMissing(['ffprobe']) === undefined ? ['mp4-fragmented.mp4'] : []);
+/** Its header says two days, and its samples one second: the duration is left out. */
+const contested = new Set(['mp4-fragmented.mp4']);
 
 test.runIf(existsSync(new URL('index.jsonl', corpus)))(
   'real files: every upload succeeds, what its record says is true, and its URLs answer',

@@ -12,6 +12,12 @@ export interface MediaFacts {
   readonly duration?: number;
 }
 
+/** What a reader found. */
+export interface Findings extends MediaFacts {
+  /** Whether two parts of the file contradict each other about the duration. */
+  readonly isDurationDoubtful?: true;
+}
+
 export const factsShape: Shape<MediaFacts> = {
   width: optional(isCount),
   height: optional(isCount),

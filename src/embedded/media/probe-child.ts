@@ -2,7 +2,7 @@ import {isMainThread, parentPort, Worker} from 'node:worker_threads';
 import {systemHost} from '../../host.ts';
 import {isString, type Shape} from '../../lib/shape.ts';
 import {answerRequests} from './answer-requests.ts';
-import type {MediaFacts, ProbeRequest} from './media-facts.ts';
+import type {Findings, MediaFacts, ProbeRequest} from './media-facts.ts';
 import {probe} from './probe.ts';
 import {agreeing, probeWithFfprobe} from './probe-ffprobe.ts';
 
@@ -21,7 +21,7 @@ else {
 /** Images are read in this process, videos in a thread of it, which may be busy forever. */
 async function serve(): Promise<void> {
   let thread: Worker | undefined;
-  const read = async (request: ProbeRequest): Promise<MediaFacts | undefined> => {
+  const read = async (request: ProbeRequest): Promise<Findings | undefined> => {
     if (!request.contentType.startsWith('video/')) return probe(request);
     thread ??= startThread();
     const facts = await answerOf(thread, request);
@@ -40,14 +40,14 @@ function startThread(): Worker {
 }
 
 /** Resolves to undefined if the thread has ended instead, also because it used too much time. */
-function answerOf(thread: Worker, request: ProbeRequest): Promise<MediaFacts | undefined> {
+function answerOf(thread: Worker, request: ProbeRequest): Promise<Findings | undefined> {
   const {clock, processorTime} = systemHost();
   const end = processorTime() + limits.processorMs;
   return new Promise(resolve => {
     const stopWatching = clock.every(100, () => {
       if (processorTime() > end) void thread.terminate();
     });
-    const settle = (facts?: MediaFacts) => {
+    const settle = (facts?: Findings) => {
       stopWatching();
       thread.off('message', settle).off('error', onEnd).off('exit', onEnd);
       resolve(facts);

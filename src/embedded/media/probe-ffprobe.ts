@@ -1,7 +1,7 @@
 import {execFile} from 'node:child_process';
 import {defined} from '../../lib/defined.ts';
 import {isObject, parseObject} from '../../lib/json.ts';
-import type {MediaFacts, ProbeRequest} from './media-facts.ts';
+import type {Findings, MediaFacts, ProbeRequest} from './media-facts.ts';
 
 const limits = {milliseconds: 8_000, outputBytes: 1024 * 1024, allocation: 256 * 1024 * 1024};
 
@@ -66,14 +66,14 @@ function outputOf(path: string, formats: string): Promise<string> {
 }
 
 /** What two readers say where neither contradicts the other. */
-export function agreeing(one: MediaFacts, other: MediaFacts): MediaFacts {
+export function agreeing(one: Findings, other: MediaFacts): MediaFacts {
   const {width, height, duration, imageType} = {...other, ...one};
   const isSameSize = !differ(one.width, other.width) && !differ(one.height, other.height);
   const isSameDuration = Math.abs((one.duration ?? duration ?? 0) - (other.duration ?? duration ?? 0)) <= 0.1;
   return defined({
     ...(isSameSize && width !== undefined && height !== undefined ? {width, height} : {}),
     imageType,
-    duration: isSameDuration ? duration : undefined,
+    duration: isSameDuration && !one.isDurationDoubtful ? duration : undefined,
   });
 }
 

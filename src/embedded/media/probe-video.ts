@@ -1,13 +1,15 @@
 import type {FileHandle} from 'node:fs/promises';
 import {Input, Logging, LogLevel, MPEG_TS} from 'mediabunny';
-import {defined} from '../../lib/defined.ts';
-import type {MediaFacts} from './media-facts.ts';
+import type {Findings} from './media-facts.ts';
 import {fileSource, videoFormats} from './video-file.ts';
+
+/** By how much header and frames may differ, in seconds. */
+const tolerance = 0.1;
 
 const longestReading = 64 * 1024 * 1024;
 
 /** Coded size and duration of a video; rejects if there is no video track or too many bytes would have to be read. */
-export async function probeVideo(handle: FileHandle): Promise<MediaFacts> {
+export async function probeVideo(handle: FileHandle): Promise<Findings> {
   // mediabunny logs notes about codecs, which must not appear on standard output.
   Logging.level = LogLevel.Silent;
   const input = new Input({formats: videoFormats, source: fileSource(handle, longestReading)});
@@ -18,21 +20,28 @@ export async function probeVideo(handle: FileHandle): Promise<MediaFacts> {
   }
 }
 
-async function factsOf(input: Input): Promise<MediaFacts> {
+async function factsOf(input: Input): Promise<Findings> {
   const track = await input.getPrimaryVideoTrack();
   if (track === null) return {};
   const width = await track.getCodedWidth();
   const height = await track.getCodedHeight();
   // mediabunny 1.61 reports half the height of interlaced H.264 where only the stream itself tells the size.
   const sizeIsKnown = (await input.getFormat()) !== MPEG_TS && width > 0 && height > 0;
-  const duration = await durationOf(input).catch(() => undefined);
-  return {...(sizeIsKnown ? {width, height} : {}), ...defined({duration})};
+  const duration = await durationOf(input).catch(() => ({}));
+  return {...(sizeIsKnown ? {width, height} : {}), ...duration};
 }
 
-/** From the first frame or sound to the end of the last, since transport streams do not begin at zero. */
-async function durationOf(input: Input): Promise<number | undefined> {
+/**
+ * From the first frame or sound to the end of the last, since transport streams do not begin at zero; doubtful if the file's header
+ * says otherwise.
+ */
+async function durationOf(input: Input): Promise<Pick<Findings, 'duration' | 'isDurationDoubtful'>> {
   const end = await input.computeDuration();
   const start = Math.max(0, await input.getFirstTimestamp());
+  const stated = (await input.getDurationFromMetadata()) || end;
+  // Matroska states the length, MP4 the end.
+  if (Math.min(Math.abs(stated - end), Math.abs(stated - end + start)) > tolerance)
+    return {isDurationDoubtful: true};
   const milliseconds = Math.round((end - start) * 1000);
-  return Number.isSafeInteger(milliseconds) && milliseconds > 0 ? milliseconds / 1000 : undefined;
+  return Number.isSafeInteger(milliseconds) && milliseconds > 0 ? {duration: milliseconds / 1000} : {};
 }

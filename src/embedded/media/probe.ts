@@ -1,10 +1,10 @@
-import {factsIn, type MediaFacts, type ProbeRequest} from './media-facts.ts';
+import {type Findings, factsIn, type ProbeRequest} from './media-facts.ts';
 
 /**
  * Reads the facts of an image or a video, as its content type says, from its bytes: at most 64 MiB of them. Never rejects; on an error,
  * fields are absent. Some files keep it busy forever: see Prober.
  */
-export async function probe({path, contentType}: ProbeRequest): Promise<MediaFacts> {
+export async function probe({path, contentType}: ProbeRequest): Promise<Findings> {
   return factsIn(path, async handle => {
     // Loaded on first use, since these modules would slow down the start of every run.
     if (contentType.startsWith('image/')) {
