@@ -92,6 +92,7 @@ test('jq, or what stands in for it: the text of a value, nothing, and a failure'
     ['{"id":"é"}\n{"id":2}', '-r', '.id'],
     ['{"status":"done"}', '-r', 'select(.status == "failed") | .id'],
     ['{"id":1}', '.id.x'],
+    ['', '-r', '.name', join(root, 'package.json')],
   ] as const;
   const made = [];
   for (const [input, ...parameters] of cases) made.push(await run(standIn, input, ...parameters));
@@ -99,6 +100,7 @@ test('jq, or what stands in for it: the text of a value, nothing, and a failure'
     {stdout: 'é\n2', exitCode: 0},
     {stdout: '', exitCode: 0},
     {stdout: '', exitCode: 5},
+    {stdout: 'media-cli', exitCode: 0},
   ]);
   expect(made[2]?.stderr).toContain('Cannot index number with string "x"');
   needPrograms(context, ['jq']);
