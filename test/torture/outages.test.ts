@@ -66,7 +66,7 @@ async function throughAnOutage(way: Way, count: number, outageMs: number) {
   }
   const {stdout} = await box.start(
     ['upload', '-r', 'files', '-c', String(workers), '--ndjson', '--allow-http'],
-    {timeout: 120_000},
+    {timeout: 300_000},
   );
   await outage;
   await server.close();
