@@ -38,3 +38,16 @@ export class Stop<Reason = unknown> implements StopSignal<Reason> {
     this.#listeners.delete(listener);
   }
 }
+
+/**
+ * The result of a call on another thread. Rejects with the signal's reason as soon as it is aborted, since a disk may
+ * never respond.
+ */
+export function unlessStopped<Result>(call: Promise<Result>, signal: StopSignal<Error>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const onStop = () => reject(signal.reason);
+    const settled = () => signal.removeEventListener('abort', onStop);
+    signal.addEventListener('abort', onStop);
+    call.finally(settled).then(resolve, reject);
+  });
+}

@@ -56,7 +56,7 @@ class Batch {
     const patience = {clock, gate, maxWaitMs: options.retryMaxWaitMs ?? defaultRetryMaxWaitMs};
     this.#options = {...options, uploader: this.#untilHalted(heedingRetryAfter(options.uploader, patience))};
     const concurrency = concurrencyOf(options.concurrency, clock);
-    const outage = outageOf({...options, concurrency}, patience, error => this.#parts.halt.because(error));
+    const outage = outageOf(options, {...patience, concurrency}, error => this.#parts.halt.because(error));
     const onStop = () => outage.abandon(stop.reason);
     stop.addEventListener('abort', onStop, {once: true});
     if (stop.aborted) onStop();
@@ -140,22 +140,14 @@ class Batch {
 
 /** Detects outages; undefined for a single file, which relies on its retries. */
 function outageOf(
-  {
-    random,
-    host,
-    concurrency,
-    uploader,
-    observer,
-    several,
-  }: Omit<TransferOptions, 'concurrency'> & Pick<BatchParts, 'concurrency'>,
-  patience: RetryAfterOptions,
+  {random, host, uploader, observer, several}: TransferOptions,
+  shared: RetryAfterOptions & Pick<BatchParts, 'concurrency'>,
   onEnd: (error: MediaError) => void,
 ): Outage {
   return new Outage({
-    ...patience,
+    ...shared,
     random,
     host,
-    concurrency,
     probe: several ? uploader.whyAway?.bind(uploader) : undefined,
     onChange: since => observer.unavailable(since),
     onEnd,

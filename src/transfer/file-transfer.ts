@@ -72,8 +72,7 @@ export class FileTransfer {
   }
 
   async #transfer(opened: OpenSource): Promise<Later<Outcome>> {
-    const {journal, memory, dryRun, observer, stop} = this.#options;
-    const {verify} = this.#options;
+    const {journal, memory, dryRun, observer, stop, verify} = this.#options;
     const dimensions = await verify?.dimensions(opened);
     if (dimensions !== undefined) this.#facts.dimensions = dimensions;
     const input = this.#journalInput(opened);

@@ -1,5 +1,6 @@
 import {MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
+import {Stop, unlessStopped} from '../../lib/stop.ts';
 
 /**
  * The items of an iterator, until a signal interrupts the run: then its next item is not waited for, since a disk may hang, and the
@@ -10,27 +11,29 @@ export function interruptible<Item>(
   signal: StopSignal<Error>,
 ): AsyncIterableIterator<Item> {
   const iterator = items[Symbol.asyncIterator]();
-  const isInterrupted = () => signal.reason instanceof MediaError && signal.reason.code === 'interrupted';
+  const interruption = interruptionOf(signal);
   return {
     [Symbol.asyncIterator]() {
       return this;
     },
-    next: () =>
-      new Promise((resolve, reject) => {
-        const onStop = () => {
-          if (isInterrupted()) reject(signal.reason);
-        };
-        signal.addEventListener('abort', onStop, {once: true});
-        iterator
-          .next()
-          .finally(() => signal.removeEventListener('abort', onStop))
-          .then(resolve, reject);
-      }),
+    next: () => unlessStopped(iterator.next(), interruption),
     async return() {
       const ended = iterator.return?.();
-      if (isInterrupted()) ended?.catch(() => {});
+      if (interruption.aborted) ended?.catch(() => {});
       else await ended;
       return {done: true, value: undefined};
     },
   };
+}
+
+/** Aborted when the signal interrupts the run, but not at a deadline. */
+function interruptionOf(signal: StopSignal<Error>): StopSignal<Error> {
+  const interruption = new Stop<Error>();
+  const onStop = () => {
+    const {reason} = signal;
+    if (reason instanceof MediaError && reason.code === 'interrupted') interruption.abort(reason);
+  };
+  signal.addEventListener('abort', onStop, {once: true});
+  if (signal.aborted) onStop();
+  return interruption;
 }

@@ -5,12 +5,13 @@ import {MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import {type FilePath, typedPath} from '../../lib/files/typed-path.ts';
 import {shellQuoted} from '../../lib/shell.ts';
+import {unlessStopped} from '../../lib/stop.ts';
 import {systemCode, systemReason} from '../../lib/system-code.ts';
 import {Disk} from './disk.ts';
 import type {DiskFile} from './disk-file.ts';
 import {OpenFile} from './open-file.ts';
 import type {OpenSource, Source} from './source.ts';
-import {StoppableFile, unlessStopped} from './stoppable.ts';
+import {StoppableFile} from './stoppable.ts';
 
 /** Makes sources of files by their names as typed in a directory. They share what is learnt about the disk. */
 export function filesIn(cwd: string): (name: string) => Source {

@@ -1,19 +1,7 @@
 import type {BigIntStats} from 'node:fs';
 import type {StopSignal} from '../../host.ts';
+import {unlessStopped} from '../../lib/stop.ts';
 import type {DiskFile, InlineFile} from './disk-file.ts';
-
-/**
- * The result of a call on another thread. Rejects with the signal's reason as soon as it is aborted, since a disk may
- * never respond.
- */
-export function unlessStopped<Result>(call: Promise<Result>, signal: StopSignal<Error>): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const onStop = () => reject(signal.reason);
-    const settled = () => signal.removeEventListener('abort', onStop);
-    signal.addEventListener('abort', onStop);
-    call.finally(settled).then(resolve, reject);
-  });
-}
 
 /** A file whose calls on other threads are abandoned when the signal is aborted. */
 export class StoppableFile implements DiskFile {
