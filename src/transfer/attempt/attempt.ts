@@ -68,11 +68,15 @@ class Attempt implements BodyWatcher {
 
   async run(): Promise<Stored | FailedAttempt | UnsureAttempt> {
     const {stop, uploader, contentType, idempotencyKey} = this.#options;
+    const {source, clock, rateLimit, commit, sha256, isHashed} = this.#options;
     const onStop = () => this.#stop();
     stop.addEventListener('abort', onStop, {once: true});
     onStop();
     try {
-      const body = await openBody({...this.#options, signal: this.#abort}, this);
+      const body = await openBody(
+        {source, clock, rateLimit, commit, sha256, isHashed, signal: this.#abort},
+        this,
+      );
       return this.#judge(await uploader.upload({contentType, idempotencyKey, body, signal: this.#abort}));
     } catch (error) {
       if (this.#bug !== undefined) throw this.#bug;
