@@ -1,6 +1,6 @@
+import {type Digest64, firstRows, Names, Numbering, withRows} from '../../lib/tables/columns.ts';
 import type {PathKey} from '../file/lines.ts';
 import type {UploadLine} from '../file/parse.ts';
-import {firstRows, Names, Numbering, withRows} from './columns.ts';
 import type {Content} from './content.ts';
 import {Digest} from './digest.ts';
 import {KnownContents} from './known-contents.ts';
@@ -32,7 +32,7 @@ export interface Entry {
 }
 
 /** An idempotency key in the index. */
-export type KeyDigest = Pick<Digest, 'a' | 'b'>;
+export type KeyDigest = Digest64;
 
 interface Commit {
   row: number;

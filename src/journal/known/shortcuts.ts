@@ -1,5 +1,5 @@
+import {firstRows, Names, Numbering, withRows} from '../../lib/tables/columns.ts';
 import type {PathKey} from '../file/lines.ts';
-import {firstRows, Names, Numbering, withRows} from './columns.ts';
 import {Digest} from './digest.ts';
 import type {LineFacts} from './line-facts.ts';
 

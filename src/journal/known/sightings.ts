@@ -1,5 +1,5 @@
+import {firstRows, Numbering, withRows} from '../../lib/tables/columns.ts';
 import type {PathKey} from '../file/lines.ts';
-import {firstRows, Numbering, withRows} from './columns.ts';
 import {Digest} from './digest.ts';
 
 /** A line that links a path to a content. */

@@ -1,5 +1,3 @@
-import type {Digest} from './digest.ts';
-
 type Column = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array;
 
 /** A copy of a column with room for this number of rows. */
@@ -59,6 +57,12 @@ export class Slots {
   }
 }
 
+/** A digest of 64 bits. */
+export interface Digest64 {
+  readonly a: number;
+  readonly b: number;
+}
+
 /** Numbers texts by their digests, starting at 0. */
 export class Numbering {
   readonly #slots = new Slots(number => this.#a[number] ?? 0);
@@ -71,7 +75,7 @@ export class Numbering {
   }
 
   /** The number of a text, or -1. */
-  of({a, b}: Pick<Digest, 'a' | 'b'>): number {
+  of({a, b}: Digest64): number {
     for (let slot = this.#slots.start(a); ; slot = this.#slots.next(slot)) {
       const number = this.#slots.rowAt(slot);
       if (number === -1 || (this.#a[number] === a && this.#b[number] === b)) return number;
@@ -79,7 +83,7 @@ export class Numbering {
   }
 
   /** Adds a text that has no number yet, and returns its number. */
-  add({a, b}: Pick<Digest, 'a' | 'b'>): number {
+  add({a, b}: Digest64): number {
     const number = this.#count;
     this.#count += 1;
     if (number === this.#a.length) {
@@ -92,7 +96,7 @@ export class Numbering {
     return number;
   }
 
-  digestOf(number: number): Pick<Digest, 'a' | 'b'> {
+  digestOf(number: number): Digest64 {
     return {a: this.#a[number] ?? 0, b: this.#b[number] ?? 0};
   }
 }
