@@ -51,7 +51,7 @@ class Batch {
   #next = 0;
 
   constructor(options: TransferOptions) {
-    const {clock, limitRate, dryRun, failFast, stop} = options;
+    const {clock, limitRate, dryRun, sourceNamed, failFast, stop} = options;
     const gate = new Gate(clock);
     const patience = {clock, gate, maxWaitMs: options.retryMaxWaitMs ?? defaultRetryMaxWaitMs};
     this.#options = {...options, uploader: this.#untilHalted(heedingRetryAfter(options.uploader, patience))};
@@ -67,7 +67,7 @@ class Batch {
       descriptors: new Descriptors(),
       halt: new Halt(failFast, () => outage.abandon()),
       rateLimit: limitRate === undefined ? undefined : new RateLimit(limitRate, clock),
-      duplicates: dryRun ? new Duplicates(stop) : undefined,
+      duplicates: dryRun ? new Duplicates(stop, sourceNamed) : undefined,
     };
   }
 

@@ -5,6 +5,7 @@ import type {Uploader} from '../service/uploader.ts';
 import type {Dimensions} from '../sources/media-type/dimensions.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import type {ConcurrencyOption} from './concurrency/concurrency-option.ts';
+import type {SourceNamed} from './duplicates.ts';
 
 /** Receives what happens between outcomes; `position` is the position of the input among all inputs. */
 export interface TransferObserver {
@@ -58,6 +59,8 @@ export interface TransferOptions {
   /** The journal that a dry run would continue, for look-ups only. */
   memory?: JournalMemory | undefined;
   dryRun: boolean;
+  /** With it, a dry run keeps only the names of the files that it may have to compare with later ones. */
+  sourceNamed?: SourceNamed;
   /** Whether the first failure ends the batch. */
   failFast: boolean;
   /** Aborted when the run should end. */

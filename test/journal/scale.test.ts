@@ -1,12 +1,11 @@
 import {once} from 'node:events';
 import {createWriteStream} from 'node:fs';
-import {setFlagsFromString} from 'node:v8';
-import {runInNewContext} from 'node:vm';
 import {describe, expect, it} from 'vitest';
 import {formatTransition} from '../../src/journal/file/lines.ts';
 import {closeAll, readJournals} from '../../src/journal/reading/reader.ts';
 import {eventually} from '../support/eventually.ts';
 import {bench, header, inputOf, sha256} from '../support/journal.ts';
+import {collectGarbage, memoryUsed} from '../support/memory-used.ts';
 
 const count = 200_000;
 const pathOf = (index: number) => `library/2024/album-${index % 500}/photograph-${index}.jpeg`;
@@ -46,17 +45,6 @@ async function writeJournal(path: string): Promise<void> {
   }
   stream.end();
   await once(stream, 'close');
-}
-
-/** Columns lie outside the heap. */
-function memoryUsed(): number {
-  const {heapUsed, arrayBuffers} = process.memoryUsage();
-  return heapUsed + arrayBuffers;
-}
-
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
 }
 
 describe('a journal of 200,000 inputs', () => {

@@ -1,4 +1,5 @@
 import type {Invocation} from '../../../cli/invocation.ts';
+import {filesIn} from '../../../sources/open/file.ts';
 import type {TransferOptions} from '../../../transfer/batch.ts';
 import type {UploadFlags} from './flags.ts';
 import type {Resources} from './resources.ts';
@@ -31,6 +32,7 @@ export function transferOptions(
     limitRate,
     onUnknown: onUnknown ?? (idempotencyHonoured ? 'honoured' : 'hold'),
     dryRun: flags.dryRun === true,
+    sourceNamed: filesIn(host.cwd()),
     failFast: flags.failFast === true,
     ...verification(flags),
     ...{journal, memory},
