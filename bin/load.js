@@ -1,6 +1,7 @@
 const {
   accessSync,
   constants,
+  existsSync,
   mkdirSync,
   readFileSync,
   renameSync,
@@ -8,28 +9,29 @@ const {
   statSync,
   writeFileSync,
 } = require('node:fs');
-const {dirname, join} = require('node:path');
+const {dirname, isAbsolute, join} = require('node:path');
 const {Script} = require('node:vm');
 
 // Compiling the program takes a quarter of the time of a small upload. So the first successful run of a command stores
-// V8's compiled code in dist/compiled, and later runs load it from there, as Python does. A file there contains the
-// source that was compiled, then the code twice. It is used only if that source equals the file in dist, byte for byte,
-// and both copies of the code agree: V8 itself checks only the length of the source. The file name contains the Node
+// V8's compiled code, and later runs load it, as Python does: in dist/compiled, or if the package belongs to another user, who
+// could not remove the files (after a run by root, for example), or is not writable, in the user's cache directory. A file there
+// contains the source that was compiled, then the code twice. It is used only if that source equals the file in dist, byte for
+// byte, and both copies of the code agree: V8 itself checks only the length of the source. The file name contains the Node
 // version and the command, since V8 accepts code of the same version only, and each command needs its own part of the
-// program. Nothing is stored if the package belongs to another user, who could not remove the files (after a run by
-// root, for example), if the package is not writable, or with NODE_DISABLE_COMPILE_CACHE=1; the program then runs the
+// program. Nothing is stored if neither directory can be used, or with NODE_DISABLE_COMPILE_CACHE=1; the program then runs the
 // same way, only slower. Node's own cache (module.enableCompileCache) stores only the code that was compiled before the
 // program ran, a third of it.
 
 const program = join(dirname(__dirname), 'dist');
-const directory = join(program, 'compiled');
 const isMediaUrl = require.main?.filename === join(__dirname, 'media-url.js');
 const command = isMediaUrl ? 'url' : (/^[a-z]+$/.exec(process.argv[2] ?? '')?.[0] ?? 'media');
+const user = process.geteuid?.();
 /** In seconds. After a longer run, V8 has already discarded the compiled code of its beginning. */
 const longestRun = 5;
 const loaded = new Map();
 /** The end of all file names of this run; undefined if it stores nothing. */
 const ending = process.env.NODE_DISABLE_COMPILE_CACHE === '1' ? undefined : endingOf();
+const ofPackage = join(program, 'compiled');
 
 // After the first response, Node 20 would compile the HTTP parser again with optimisations, which takes longer than a
 // whole small upload, and the process waits for it at its end. This budget delays that until some hundred responses.
@@ -53,13 +55,11 @@ function load(name) {
   if (known !== undefined) return known.module.exports;
   const filename = join(program, name);
   const source = readFileSync(filename);
-  const path = ending && join(directory, `${name}-${ending}`);
-  const cachedData = path === undefined ? undefined : kept(path, source);
+  const cachedData = ending && kept(name, source);
   const wrapped = `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
   const script = underUsualFlags(() => new Script(wrapped, {filename, cachedData}));
   const module = {exports: {}};
-  const isKept = script.cachedDataRejected === false;
-  loaded.set(name, {module, script, source, path: isKept ? undefined : path});
+  loaded.set(name, {name, module, script, source, isKept: script.cachedDataRejected === false});
   const requireFrom = id => (id.startsWith('./') ? load(id) : require(id));
   try {
     script.runInThisContext().call(module.exports, module.exports, requireFrom, module, filename, program);
@@ -81,35 +81,72 @@ function endingOf() {
 }
 
 /** The stored code of exactly this source, if both copies are intact. */
-function kept(path, source) {
-  try {
-    const bytes = readFileSync(path);
-    const twice = bytes.subarray(source.length);
-    const code = twice.subarray(0, twice.length / 2);
-    const isWhole = code.equals(twice.subarray(code.length));
-    return isWhole && bytes.subarray(0, source.length).equals(source) ? code : undefined;
-  } catch {
-    return undefined;
+function kept(name, source) {
+  for (const directory of [() => ofPackage, directoryOfUser]) {
+    try {
+      const bytes = readFileSync(join(directory(), `${name}-${ending}`));
+      const twice = bytes.subarray(source.length);
+      const code = twice.subarray(0, twice.length / 2);
+      const isWhole = code.equals(twice.subarray(code.length));
+      if (isWhole && bytes.subarray(0, source.length).equals(source)) return code;
+    } catch {
+      // It was not stored there.
+    }
   }
+  return undefined;
 }
 
 /** Stores the code that was compiled in this run and is not stored yet. Call it at the end of a successful run. */
 function keep() {
-  const fresh = [...loaded.values()].filter(({path}) => path !== undefined);
-  if (fresh.length === 0 || process.uptime() > longestRun) return;
+  const fresh = [...loaded.values()].filter(({isKept}) => !isKept);
+  if (ending === undefined || fresh.length === 0 || process.uptime() > longestRun) return;
   try {
-    // Windows has no user ids.
-    if (process.geteuid !== undefined && statSync(program).uid !== process.geteuid()) return;
-    mkdirSync(directory, {recursive: true, mode: 0o755});
-    accessSync(directory, constants.W_OK);
-    for (const one of fresh) write(one);
+    const isOfPackage = isOurs(program) && isWritable(program);
+    const directory = isOfPackage ? ofPackage : directoryOfUser();
+    mkdirSync(directory, {recursive: true, mode: isOfPackage ? 0o755 : 0o700});
+    for (const one of fresh) write(directory, one);
   } catch {
     // The next run compiles again, which is slower and otherwise the same.
   }
 }
 
-function write({script, source, path}) {
+/**
+ * The place for compiled code in the user's cache directory. Throws if there is none, if others could have put something there,
+ * or if its owner could not remove what we store (HOME of somebody else under sudo, for example).
+ */
+function directoryOfUser() {
+  const {XDG_CACHE_HOME, HOME = '', LOCALAPPDATA = ''} = process.env;
+  const caches = {darwin: join(HOME, 'Library', 'Caches'), win32: LOCALAPPDATA};
+  const cache = caches[process.platform] ?? (XDG_CACHE_HOME || join(HOME, '.cache'));
+  if (!isAbsolute(cache)) throw new Error('There is no cache directory.');
+  const directory = join(cache, 'media', 'compiled');
+  let present = directory;
+  while (!existsSync(present)) present = dirname(present);
+  if (!isOurs(present) || isOpenToOthers(present)) throw new Error(`${present} is not only ours.`);
+  return directory;
+}
+
+// Windows has no user ids, and gives every user a cache directory of their own.
+function isOurs(directory) {
+  return user === undefined || statSync(directory).uid === user;
+}
+
+function isOpenToOthers(directory) {
+  return user !== undefined && (statSync(directory).mode & 0o022) !== 0;
+}
+
+function isWritable(directory) {
+  try {
+    accessSync(directory, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function write(directory, {name, script, source}) {
   const code = underUsualFlags(() => script.createCachedData());
+  const path = join(directory, `${name}-${ending}`);
   const temporary = `${path}.${process.pid}`;
   try {
     writeFileSync(temporary, Buffer.concat([source, code, code]), {flag: 'wx', mode: 0o644});

@@ -146,8 +146,8 @@ export const environment: readonly Row[] = [
   ['`CI`', 'if set, nothing is animated'],
   ['`NODE_DISABLE_COMPILE_CACHE`', '`1`: do not keep compiled code for the next run'],
   [
-    '`XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_STATE_HOME`',
-    'on Linux, the parent directories of the settings, the data and the journal of --once',
+    '`XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_STATE_HOME`, `XDG_CACHE_HOME`',
+    'on Linux, the parent directories of the settings, the data, the journal of --once and compiled code',
   ],
 ];
 
@@ -164,6 +164,18 @@ export const files: readonly Row[] = [
     '`~/.local/share/media/embedded/`',
     '`~/Library/Application Support/media/embedded/`',
     '`%LOCALAPPDATA%\\media\\Data\\embedded\\`',
+  ],
+  [
+    'the journals of `--once`',
+    '`~/.local/state/media/journals/`',
+    '`~/Library/Application Support/media/journals/`',
+    '`%LOCALAPPDATA%\\media\\Data\\journals\\`',
+  ],
+  [
+    'compiled code, if the package is not yours',
+    '`~/.cache/media/compiled/`',
+    '`~/Library/Caches/media/compiled/`',
+    '`%LOCALAPPDATA%\\media\\compiled\\`',
   ],
 ];
 

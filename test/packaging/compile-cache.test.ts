@@ -1,8 +1,8 @@
-import {cp, mkdir, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
-import {beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, onTestFinished, test} from 'vitest';
 import {notRun} from '../support/installed.ts';
 import {fixture, program, Sandbox, temporaryDirectory} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
@@ -38,6 +38,7 @@ async function run(parameters: readonly string[], {env = {}, flags = [] as strin
   const {exitCode, stdout, stderr} = await execa('sh', ['-c', `${limit} exec "$@"`, 'sh', ...command], {
     env: {
       ...new Sandbox(directory).env,
+      HOME: home(),
       COMPILED_REPORT: report,
       ...env,
     },
@@ -52,6 +53,24 @@ async function run(parameters: readonly string[], {env = {}, flags = [] as strin
 
 async function kept(): Promise<string[]> {
   return (await readdir(join(directory, 'dist', 'compiled')).catch(() => [])).sort();
+}
+
+const home = () => join(directory, 'home');
+const cache = () => join(home(), '.cache', 'media', 'compiled');
+
+/** What is in the user's cache directory. */
+async function keptForUser(): Promise<string[]> {
+  return (await readdir(cache()).catch(() => [])).sort();
+}
+
+/** Makes the package one that this user cannot write to: somebody else's, if this user is root. */
+async function takePackageAway() {
+  const dist = join(directory, 'dist');
+  if (process.getuid?.() === 0) await execa('chown', ['--recursive', '65534:65534', dist]);
+  else {
+    await chmod(dist, 0o555);
+    onTestFinished(() => chmod(dist, 0o755));
+  }
 }
 
 describe('the second run of a command', () => {
@@ -180,12 +199,43 @@ describe('what was kept is left alone when it', () => {
   });
 });
 
+describe("for a package that is not this user's, or not writable,", () => {
+  test('the directory of the user keeps it, and nobody else may enter that', async () => {
+    await takePackageAway();
+    const first = await run(dryRun);
+    expect(first.exitCode, first.stderr).toBe(0);
+    expect(await keptForUser()).toHaveLength(first.compiled.length);
+    expect(await readdir(join(directory, 'dist'))).not.toContain('compiled');
+    expect((await stat(cache())).mode & 0o777).toBe(0o700);
+    expect((await run(dryRun)).compiled).toEqual(first.compiled.map(line => line.replace('none', 'taken')));
+  });
+
+  test('what its owner has kept is taken', async () => {
+    await run(dryRun);
+    const files = await kept();
+    await takePackageAway();
+    expect((await run(dryRun)).compiled.filter(line => !line.endsWith(' taken'))).toEqual([]);
+    await run(['config', 'list']);
+    expect(await kept()).toEqual(files);
+    expect((await run(['config', 'list'])).compiled).toContain('main.cjs taken');
+  });
+
+  test('XDG_CACHE_HOME says where', async () => {
+    await takePackageAway();
+    const XDG_CACHE_HOME = join(directory, 'chosen');
+    await run(dryRun, {env: {XDG_CACHE_HOME}});
+    expect(await readdir(join(XDG_CACHE_HOME, 'media', 'compiled'))).not.toEqual([]);
+    expect(await keptForUser()).toEqual([]);
+  });
+});
+
 describe('nothing is kept, and nothing else is different,', () => {
   async function expectNothingKept(result: Awaited<ReturnType<typeof run>>) {
     expect(result.exitCode, result.stderr).toBe(0);
     expect(result.stderr).toBe('');
     expect(result.stdout).toContain('photo.png');
     expect(await kept()).toEqual([]);
+    expect(await keptForUser()).toEqual([]);
   }
 
   test('where the directory cannot be made', async () => {
@@ -203,18 +253,25 @@ describe('nothing is kept, and nothing else is different,', () => {
     await expectNothingKept(await run(dryRun, {env: {NODE_DISABLE_COMPILE_CACHE: '1'}}));
   });
 
-  test('where the package belongs to somebody else, who could not remove it', async context => {
-    if (process.getuid?.() !== 0) notRun(context, 'only root may give files away');
-    await execa('chown', ['--recursive', '65534:65534', directory]);
+  test('where the directory of the user is open to others', async () => {
+    await takePackageAway();
+    await mkdir(cache(), {recursive: true});
+    await chmod(cache(), 0o777);
     await expectNothingKept(await run(dryRun));
-    expect(await readdir(join(directory, 'dist'))).not.toContain('compiled');
-    // Nor is it added to what its owner has kept.
-    await execa('chown', ['--recursive', '0:0', directory]);
-    await run(['config', 'list']);
-    const files = await kept();
-    await execa('chown', ['--recursive', '65534:65534', directory]);
-    expect((await run(dryRun)).exitCode).toBe(0);
-    expect(await kept()).toEqual(files);
+  });
+
+  test('where the home directory belongs to somebody else, as under sudo', async context => {
+    if (process.getuid?.() !== 0) notRun(context, 'only root may give files away');
+    await takePackageAway();
+    await mkdir(home());
+    await execa('chown', ['65534:65534', home()]);
+    await expectNothingKept(await run(dryRun));
+    expect(await readdir(home())).not.toContain('.cache');
+  });
+
+  test.for(['', 'below/the/working/directory'])('where HOME is %j', async HOME => {
+    await takePackageAway();
+    await expectNothingKept(await run(dryRun, {env: {HOME}}));
   });
 
   test('when the command failed', async () => {
