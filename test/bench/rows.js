@@ -1,5 +1,5 @@
 import {spawn, spawnSync} from 'node:child_process';
-import {mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
+import {cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
@@ -44,6 +44,7 @@ async function withSink(parameters, action) {
 export const rows = [
   {name: 'start-up', measure: startUp},
   {name: 'small upload', measure: directory => withSink([], sink => smallUpload(directory, sink))},
+  {name: 'package of root', measure: directory => withSink([], sink => packageOfRoot(directory, sink))},
   {name: 'large file', measure: directory => withSink([], sink => largeFile(directory, sink))},
   {name: 'memory', measure: directory => withSink([], sink => memory(directory, sink))},
   {name: 'many files', measure: directory => withSink([], sink => manyFiles(directory, sink))},
@@ -102,6 +103,43 @@ async function smallUpload(directory, sink) {
     });
     results.push({what: `the first one, Node ${major}`, unit: 'ms', ours: first, against, peer});
   }
+  return results;
+}
+
+/** What a user's commands take where root installed the package: the first run, and those after it. */
+async function packageOfRoot(directory, sink) {
+  if (process.getuid?.() !== 0) return [];
+  const root = join(directory, 'installed');
+  const source = fileURLToPath(new URL('../..', import.meta.url));
+  for (const part of ['bin', 'dist', 'package.json'])
+    cpSync(join(source, part), join(root, part), {
+      recursive: true,
+      filter: path => !path.endsWith('compiled'),
+    });
+  // Root is the user here, so the package is given to another one.
+  spawnSync('chown', ['--recursive', '65534:65534', root]);
+  const picture = join(picturesIn(join(directory, 'one'), 1, 3000), '0000', '0000.gif');
+  const cache = join(directory, 'cache');
+  const env = {...environment(sink.url, directory), XDG_CACHE_HOME: cache};
+  const commands = {
+    '--version': ['--version'],
+    'upload 3kB --json': ['upload', picture, '--json'],
+    'whoami --json': ['whoami', '--json'],
+  };
+  const results = [];
+  for (const [major, node] of nodeVersions(directory))
+    for (const [name, parameters] of Object.entries(commands)) {
+      const {first, ours, peer} = await inRounds(15, () => {
+        rmSync(cache, {recursive: true, force: true});
+        const command = [node, join(root, 'bin', 'media.js'), ...parameters];
+        const [peer, first, ours] = timedOnce([[node, '-e', '0'], command, command], {env});
+        return {first, ours, peer};
+      });
+      const row = {unit: 'ms', against: `node -e 0, Node ${major}`, peer};
+      const atMost = name === '--version' ? 1.25 : 2.6;
+      results.push({...row, what: `media ${name}, installed by root`, ours, atMost});
+      if (name !== '--version') results.push({...row, what: 'the first one', ours: first});
+    }
   return results;
 }
 
