@@ -1,6 +1,6 @@
 import {type SpawnOptions, spawn} from 'node:child_process';
 import type {Host, StopSignal} from '../host.ts';
-import {childEnvironment} from '../lib/secrets/child-environment.ts';
+import {childEnvironment} from './secrets/child-environment.ts';
 
 /** A program that is run to get one line of text: a keychain, a password manager. */
 export interface ChildRequest {
