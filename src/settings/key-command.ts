@@ -37,7 +37,7 @@ export async function runKeyCommand(
   if (end.status !== 0) {
     throw unavailable(end.status === null ? 'was ended by a signal' : `ended with status ${end.status}`);
   }
-  const [line = ''] = end.stdout.split(/\r?\n/);
+  const [line = ''] = end.stdout.toString().split(/\r?\n/);
   if (line.trim() === '') throw unavailable('printed no key');
   return line;
 }

@@ -64,7 +64,7 @@ async function ask(host: Host, request: KeychainRequest, stop?: StopSignal): Pro
   });
   stop?.throwIfAborted();
   if (end.kind === 'timeout') return {failure: `it did not respond within ${timeoutMs / 1000} s`};
-  const answer = end.kind === 'ended' ? parseObject(end.stdout) : undefined;
+  const answer = end.kind === 'ended' ? parseObject(end.stdout.toString()) : undefined;
   if (!isObject(answer)) return {failure: 'the request to it failed'};
   if (typeof answer['failure'] === 'string') return {failure: answer['failure'].replace(/\.$/, '')};
   return {key: typeof answer['key'] === 'string' ? answer['key'] : undefined};

@@ -216,7 +216,7 @@ const doors: Record<string, string[]> = {
   'sources/media-type/sniff': ['finding', 'plain-text', 'signatures', 'sniff', 'text'],
   'sources/media-type/tracks': ['containers', 'tracks'],
   'sources/media-type/types': ['extension-types', 'tables'],
-  'sources/open': ['disk', 'file', 'source', 'stdin'],
+  'sources/open': ['disk', 'file', 'source', 'spooled'],
   transfer: ['batch', 'left-out', 'outcome'],
   'transfer/attempt': ['attempt', 'explain', 'rate-limit', 'retry'],
 };
