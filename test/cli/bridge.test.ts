@@ -5,28 +5,12 @@ import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {expect, onTestFinished, test} from 'vitest';
+import {bridge} from '../support/bridge.ts';
 import {openPage, startChromium} from '../support/browser.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
 import {needPrograms} from '../support/installed.ts';
-import {fixture, type Sandbox} from '../support/media.ts';
-
-/** A running `media bridge`. */
-async function bridge(box: Sandbox, ...parameters: string[]) {
-  const child = box.start(['bridge', '--port', '0', ...parameters], {timeout: 120_000});
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  let [stdout, stderr] = ['', ''];
-  child.stdout?.on('data', chunk => {
-    stdout += chunk;
-  });
-  child.stderr?.on('data', chunk => {
-    stderr += chunk;
-  });
-  const url = await eventually(() => /^(http:\S+)\n/.exec(stdout)?.[1]);
-  return {child, url, base: new URL(url).origin, stderr: () => stderr};
-}
+import {fixture} from '../support/media.ts';
 
 /** A machine with a picture in `notes` and one outside, and a service. */
 async function machine() {
