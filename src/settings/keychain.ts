@@ -2,9 +2,9 @@ import {existsSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import type {Host, StopSignal} from '../host.ts';
+import {runChild} from '../lib/child.ts';
 import {isObject, parseObject} from '../lib/json.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
-import {runChild} from '../lib/child.ts';
 import type {KeychainRequest} from './keychain-child.ts';
 
 /** Identifies a key: one per profile and origin, so that no setting can send it to another origin. */

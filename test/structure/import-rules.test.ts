@@ -210,6 +210,7 @@ const doors: Record<string, string[]> = {
   'output/progress': ['meter', 'progress'],
   'output/results': ['formats', 'links', 'qr', 'results', 'template'],
   service: ['client', 'identity', 'record', 'upload-path', 'uploader'],
+  'sources/clipboard': ['clipboard'],
   'sources/find': ['expand', 'interruptible', 'names', 'resumed', 'shard', 'survey'],
   'sources/media-type': ['decide', 'dimensions'],
   'sources/media-type/bytes': ['audio-frames', 'bytes', 'random-access'],
