@@ -1,5 +1,5 @@
 import {readdir, readFile, rm, stat} from 'node:fs/promises';
-import {join} from 'node:path';
+import {basename, join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {parseObject} from '../../lib/json.ts';
 import {isRecordId} from './record-id.ts';
@@ -47,24 +47,32 @@ export async function removeOrphans(directories: {
   records: string;
   temporary: string;
 }): Promise<{removed: readonly string[]; missing: readonly string[]}> {
-  const found = [directories.files, ...directories.others].map(async directory => {
-    const names = await readdir(directory).catch(() => []);
-    return names.map(name => ({id: idOf(name), path: join(directory, name)}));
-  });
-  const [files = [], ...others] = await Promise.all(found);
+  // Listed before the records: what is committed meanwhile has its record then.
+  const listed = await Promise.all(
+    [directories.files, ...directories.others].map(async directory => ({
+      directory,
+      names: await readdir(directory).catch(() => []),
+    })),
+  );
   const drafts = await draftsIn(directories.temporary);
   const records = new Set((await readdir(directories.records)).map(idOf));
-  const orphans = [files, ...others]
-    .flat()
-    .filter(({id}) => isRecordId(id) && !records.has(id) && !drafts.has(id));
-  for (const {path} of orphans) await rm(path, {recursive: true, force: true});
-  const whole = new Set(files.map(({id}) => id));
+  const isOrphan = (name: string) => {
+    const id = idOf(name);
+    return !records.has(id) && !drafts.has(id) && isRecordId(id);
+  };
+  // There may be 100,000 names, of which hardly any is one.
+  const orphans = listed.flatMap(({directory, names}) =>
+    names.filter(isOrphan).map(name => join(directory, name)),
+  );
+  for (const path of orphans) await rm(path, {recursive: true, force: true});
+  const whole = new Set(listed[0]?.names.map(idOf));
   // What was committed since the files were listed is not missing.
-  const missing = [...records].filter(id => isRecordId(id) && !whole.has(id));
+  const missing = [...records].filter(id => !whole.has(id) && isRecordId(id));
   const stillMissing = await Promise.all(
     missing.map(async id => ((await isThere(join(directories.files, id))) ? [] : [id])),
   );
-  return {removed: [...new Set(orphans.map(({id}) => id))], missing: stillMissing.flat()};
+  const removed = new Set(orphans.map(path => idOf(basename(path))));
+  return {removed: [...removed], missing: stillMissing.flat()};
 }
 
 async function draftsIn(directory: string): Promise<ReadonlySet<unknown>> {
@@ -96,5 +104,6 @@ async function isThere(path: string): Promise<boolean> {
 
 /** The ID in the name of a file, a thumbnail or a record. */
 function idOf(name: string): string {
-  return name.replace(/\..*$/, '');
+  const end = name.indexOf('.');
+  return end === -1 ? name : name.slice(0, end);
 }
