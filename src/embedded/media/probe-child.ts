@@ -4,7 +4,7 @@ import {isString, type Shape} from '../../lib/shape.ts';
 import {answerRequests} from './answer-requests.ts';
 import type {Findings, MediaFacts, ProbeRequest} from './media-facts.ts';
 import {probe} from './probe.ts';
-import {agreeing, probeWithFfprobe} from './probe-ffprobe.ts';
+import {agreeing, canCompare, probeWithFfprobe} from './probe-ffprobe.ts';
 
 /** Limits of the thread that reads videos: for one of them, and for its heap. What it reads is held outside, at most 64 MiB. */
 const limits = {processorMs: 2_000, heapMiB: 192};
@@ -29,7 +29,10 @@ async function serve(): Promise<void> {
     return facts;
   };
   const answer = async (request: ProbeRequest): Promise<MediaFacts> => {
-    const [facts, others] = await Promise.all([read(request), probeWithFfprobe(request)]);
+    const reading = read(request);
+    // Starting ffprobe takes far longer than reading a header.
+    const isDecided = request.contentType.startsWith('image/') && !canCompare((await reading)?.imageType);
+    const [facts, others] = await Promise.all([reading, isDecided ? {} : probeWithFfprobe(request)]);
     return facts === undefined ? {} : agreeing(facts, others);
   };
   await answerRequests(requestShape, answer, () => void thread?.terminate());

@@ -19,6 +19,14 @@ const imageTypes: Readonly<Record<string, string>> = {
   sgi: 'sgi',
 };
 
+/** Formats of images that own readers know as well; it may read none of the others that they know. */
+const comparedTypes = new Set(['dds', 'j2c', 'jp2', 'pnm', 'psd', 'tiff']);
+
+/** Whether ffprobe may know more of an image than its own reader does, which has recognized this format, or none. */
+export function canCompare(imageType: string | undefined): boolean {
+  return imageType === undefined || comparedTypes.has(imageType);
+}
+
 /** The facts that ffprobe finds, if it is on PATH: with image/* only of images, with video/* only of videos. Never rejects. */
 export async function probeWithFfprobe({path, contentType}: ProbeRequest): Promise<MediaFacts> {
   const isImage = contentType.startsWith('image/');

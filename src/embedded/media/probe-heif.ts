@@ -97,12 +97,12 @@ function propertiesOf(ipma: Buffer, wanted: number): number[] {
     const id = ipma.readUIntBE(at, idLength);
     const count = ipma.readUInt8(at + idLength);
     at += idLength + 1;
-    // The first bit says whether a reader must understand the property.
-    const indices = Array.from({length: count}, (_, index) =>
-      indexLength === 2 ? ipma.readUInt16BE(at + 2 * index) & 0x7fff : ipma.readUInt8(at + index) & 0x7f,
-    );
+    if (id === wanted)
+      // The first bit says whether a reader must understand the property.
+      return Array.from({length: count}, (_, index) =>
+        indexLength === 2 ? ipma.readUInt16BE(at + 2 * index) & 0x7fff : ipma.readUInt8(at + index) & 0x7f,
+      );
     at += count * indexLength;
-    if (id === wanted) return indices;
   }
   return [];
 }

@@ -2,7 +2,7 @@ import type {FileHandle} from 'node:fs/promises';
 import {imageSize} from 'image-size';
 import type {MediaFacts} from './media-facts.ts';
 import {heifBrand, probeHeif} from './probe-heif.ts';
-import {isIconSize} from './probe-icon.ts';
+import {isIcon, probeIcon} from './probe-icon.ts';
 
 const headLength = 128 * 1024;
 
@@ -22,31 +22,31 @@ const plainFormat = /^(?:\x89PNG|GIF8[79]a|BM|RIFF.{4}WEBP|\xff\xd8)/s;
 /** How many bytes of these formats to read, except JPEG. */
 const plainLength = 64;
 
-/** Format and coded size of an image; throws if the format is not recognized. */
+/** Format and coded size of an image that is not plain; throws if the format is not recognized. */
 export async function probeImage(handle: FileHandle, contentType: string): Promise<MediaFacts> {
   const head = await readAt(handle, 0, headLength);
-  const brand = heifBrand(head);
-  if (brand !== undefined) return probeHeif(handle, brand);
-  const facts = factsOf(await dimensionBytes(handle, head), contentType);
-  const isIcon = facts.imageType === 'ico' || facts.imageType === 'cur';
-  const {width, height, ...others} = facts;
-  return isIcon && !(await isIconSize(handle, head, {width, height})) ? others : facts;
+  const isTiff = /^(?:II[*+]\0|MM\0[*+])/.test(head.toString('latin1', 0, 4));
+  return factsOf(isTiff ? await tiffDirectory(handle, head) : head, contentType);
 }
 
 /**
- * The same for formats that have their size at a fixed place in the header, so that reading it cannot take long. Undefined for
- * all others.
+ * Format and coded size of an image whose header, or an index of a limited length, is enough, so that reading it cannot take long.
+ * Undefined for all other formats.
  */
 export async function probePlainImage(
   handle: FileHandle,
   contentType: string,
 ): Promise<MediaFacts | undefined> {
   const head = await readAt(handle, 0, plainLength);
+  const brand = heifBrand(head);
+  if (brand !== undefined) return probeHeif(handle, brand);
+  if (isIcon(head)) return probeIcon(handle, head);
   if (!plainFormat.test(head.toString('latin1'))) return undefined;
   if (head.toString('latin1', 0, 2) === 'BM') return bitmapFacts(head);
   if (head.toString('latin1', 1, 4) === 'PNG')
     return {...factsOf(head, contentType), imageType: (await isAnimatedPng(handle)) ? 'apng' : 'png'};
-  return factsOf(isJpeg(head) ? await jpegFrame(handle) : head, contentType);
+  const isJpeg = head[0] === 0xff;
+  return factsOf(isJpeg ? await jpegFrame(handle) : head, contentType);
 }
 
 function factsOf(head: Uint8Array, contentType: string): MediaFacts {
@@ -69,17 +69,6 @@ function bitmapFacts(head: Buffer): MediaFacts {
 
 function isLength(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
-}
-
-/** The bytes in which image-size finds format and size: the beginning of the file, or a replacement for it. */
-async function dimensionBytes(handle: FileHandle, head: Buffer): Promise<Uint8Array> {
-  if (isJpeg(head)) return jpegFrame(handle);
-  if (/^(?:II[*+]\0|MM\0[*+])/.test(head.toString('latin1', 0, 4))) return tiffDirectory(handle, head);
-  return head;
-}
-
-function isJpeg(head: Uint8Array): boolean {
-  return head[0] === 0xff && head[1] === 0xd8;
 }
 
 /** Whether a PNG has a chunk for animations before its data, as the third edition of its specification says. */

@@ -14,7 +14,7 @@ const limits = {milliseconds: 12_000, heapMiB: 192};
  * Inspects files. Images whose header is enough are read in this process. All others are read in a child process. If it fails,
  * records only lack some fields.
  */
-class Prober {
+export class Prober {
   readonly #child = new MediaChild({
     path: 'dist/probe-child.cjs',
     nodeOptions: [`--max-old-space-size=${limits.heapMiB}`],

@@ -1,0 +1,30 @@
+import {chmod, readFile, writeFile} from 'node:fs/promises';
+import {delimiter, join} from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import {Prober} from '../../src/embedded/media/prober.ts';
+import {fixture} from '../support/media.ts';
+import {temporaryDirectory} from './support.ts';
+
+test('images that own readers decide: ffprobe is not started for them, as it is for a TIFF and a video', async () => {
+  const directory = await temporaryDirectory();
+  const log = join(directory, 'log');
+  await writeFile(join(directory, 'ffprobe'), `#!/bin/sh\nfor last; do :; done\necho "$last" >> '${log}'\n`);
+  await chmod(join(directory, 'ffprobe'), 0o755);
+  const prober = new Prober();
+  const path = process.env['PATH'] ?? '';
+  process.env['PATH'] = `${directory}${delimiter}${path}`;
+  onTestFinished(() => {
+    process.env['PATH'] = path;
+  });
+  const facts = async (name: string, contentType: string) => prober.probe({path: fixture(name), contentType});
+  const size = {width: 320, height: 200};
+  expect(await facts('favicon.ico', 'image/x-icon')).toEqual({width: 32, height: 32, imageType: 'ico'});
+  expect(await facts('photo.heic', 'image/heic')).toEqual({...size, imageType: 'heic'});
+  expect(await facts('photo.avif', 'image/avif')).toEqual({...size, imageType: 'avif'});
+  expect(await facts('photo.gif', 'image/gif')).toEqual({...size, imageType: 'gif'});
+  expect(await facts('photo.svg', 'image/svg+xml')).toEqual({width: 640, height: 400, imageType: 'svg'});
+  expect(await facts('photo.tiff', 'image/tiff')).toEqual({width: 160, height: 100, imageType: 'tiff'});
+  expect(await facts('clip.mp4', 'video/mp4')).toEqual({width: 320, height: 180, duration: 1});
+  const asked = (await readFile(log, 'utf8')).trim().split('\n');
+  expect(asked).toEqual(['photo.tiff', 'clip.mp4'].map(name => `file:${fixture(name)}`));
+});
