@@ -227,7 +227,7 @@ const commonjs = {
 // The program that reads uploaded media runs as a separate process.
 const programs = [
   'src/main.ts',
-  'src/embedded/media/probe-child.ts',
+  'src/embedded/media/probe/probe-child.ts',
   'src/embedded/media/repackage-child.ts',
   'src/embedded/media/thumbnail-child.ts',
 ];

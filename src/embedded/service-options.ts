@@ -4,8 +4,8 @@ import type {RequestEntry} from './api/request-entry.ts';
 import type {BodyPace} from './exchange/pace.ts';
 import type {FaultOptions} from './faults/control.ts';
 import type {Faults} from './faults/faults.ts';
+import type {KeyOptions} from './keys/keys.ts';
 import type {LeftBehind} from './store/clean-up.ts';
-import type {KeyOptions} from './store/keys.ts';
 
 export interface ServiceOptions {
   /** 0, the default, is any free port. */

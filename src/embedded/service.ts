@@ -6,18 +6,18 @@ import type {Metrics} from './api/metrics.ts';
 import {InvalidOption} from './exchange/invalid-option.ts';
 import {defaultPace} from './exchange/pace.ts';
 import type {FaultOptions, StartedFaults} from './faults/control.ts';
+import {allPermissions} from './keys/keys.ts';
 import {createRoutedServer, type RoutedServer} from './server.ts';
 import type {EmbeddedService, ServiceOptions, StoredMedia} from './service-options.ts';
 import {openState, type ServiceState} from './state.ts';
-import {allPermissions} from './store/keys.ts';
 import type {Store} from './store/store.ts';
 import {mediaRecord} from './store/stored-record.ts';
 
 export type {RequestEntry} from './api/request-entry.ts';
 export type {FaultOptions} from './faults/control.ts';
+export type {KeyOptions} from './keys/keys.ts';
 export type {EmbeddedService, ServiceOptions, StoredMedia} from './service-options.ts';
 export {identityIn} from './store/identity.ts';
-export type {KeyOptions} from './store/keys.ts';
 
 const loopbackHosts = ['127.0.0.1', '::1', 'localhost'];
 

@@ -1,14 +1,14 @@
 import {mkdir} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {systemClock, systemHost} from '../host.ts';
+import {KeyUses} from './keys/key-uses.ts';
+import {KeyRing} from './keys/keys.ts';
+import {Sessions} from './keys/sessions.ts';
 import type {ServiceOptions} from './service-options.ts';
 import type {LeftBehind} from './store/clean-up.ts';
 import {IdempotencyEntries} from './store/idempotency.ts';
-import {KeyUses} from './store/key-uses.ts';
-import {KeyRing} from './store/keys.ts';
 import {occupy} from './store/occupancy.ts';
 import {UserProfile} from './store/profile.ts';
-import {Sessions} from './store/sessions.ts';
 import {Store} from './store/store.ts';
 import {TemporaryNames} from './store/temporary-names.ts';
 

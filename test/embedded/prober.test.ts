@@ -1,7 +1,7 @@
 import {chmod, readFile, writeFile} from 'node:fs/promises';
 import {delimiter, join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
-import {Prober} from '../../src/embedded/media/prober.ts';
+import {Prober} from '../../src/embedded/media/probe/prober.ts';
 import {fixture} from '../support/media.ts';
 import {temporaryDirectory} from './support.ts';
 

@@ -1,6 +1,6 @@
 import type {IncomingHttpHeaders} from 'node:http';
 import {Refusal} from '../exchange/refusal.ts';
-import {hasExpired, type Permission, type StoredKey} from '../store/keys.ts';
+import {hasExpired, type Permission, type StoredKey} from '../keys/keys.ts';
 import type {Service} from './context.ts';
 
 /**

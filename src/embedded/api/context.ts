@@ -1,11 +1,11 @@
 import type {Clock} from '../../host.ts';
 import type {BodyPace} from '../exchange/pace.ts';
 import type {Faults} from '../faults/faults.ts';
+import type {KeyUses} from '../keys/key-uses.ts';
+import type {KeyRing} from '../keys/keys.ts';
+import type {Sessions} from '../keys/sessions.ts';
 import type {IdempotencyEntries} from '../store/idempotency.ts';
-import type {KeyUses} from '../store/key-uses.ts';
-import type {KeyRing} from '../store/keys.ts';
 import type {UserProfile} from '../store/profile.ts';
-import type {Sessions} from '../store/sessions.ts';
 import type {Store} from '../store/store.ts';
 import type {Metrics} from './metrics.ts';
 import type {RequestEntry} from './request-entry.ts';

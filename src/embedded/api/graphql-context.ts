@@ -1,6 +1,6 @@
 import {GraphQLError, type GraphQLFieldResolver} from 'graphql/index.js';
 import {Refusal} from '../exchange/refusal.ts';
-import type {StoredKey} from '../store/keys.ts';
+import type {StoredKey} from '../keys/keys.ts';
 import type {Service} from './context.ts';
 
 /** The context of a resolver: its request. */

@@ -11,7 +11,7 @@ import {
 } from 'graphql/index.js';
 import {Refusal} from '../exchange/refusal.ts';
 import {singleLine} from '../exchange/single-line.ts';
-import {keyId, ownerOf, type Permission, type StoredKey} from '../store/keys.ts';
+import {keyId, ownerOf, type Permission, type StoredKey} from '../keys/keys.ts';
 import {guarded, type ResolverContext} from './graphql-context.ts';
 
 const longestName = 100;

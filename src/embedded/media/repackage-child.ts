@@ -1,6 +1,6 @@
 import {open} from 'node:fs/promises';
 import {isString, type Shape} from '../../lib/shape.ts';
-import {answerRequests} from './answer-requests.ts';
+import {answerRequests} from './child/answer-requests.ts';
 import {repackage} from './repackage.ts';
 import type {RepackageRequest} from './repackager.ts';
 

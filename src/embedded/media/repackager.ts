@@ -1,5 +1,5 @@
 import {mkdir} from 'node:fs/promises';
-import {MediaChild} from './media-child.ts';
+import {MediaChild} from './child/media-child.ts';
 
 /** A video, and the directory for its stream. */
 export interface RepackageRequest {

@@ -2,7 +2,7 @@ import {execFile} from 'node:child_process';
 import {open} from 'node:fs/promises';
 import type {Sharp} from 'sharp';
 import {isString, type Shape} from '../../lib/shape.ts';
-import {answerRequests} from './answer-requests.ts';
+import {answerRequests} from './child/answer-requests.ts';
 import type {ThumbnailRequest} from './thumbnailer.ts';
 
 const longestEdge = 320;

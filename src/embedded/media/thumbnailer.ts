@@ -2,7 +2,7 @@ import {createRequire} from 'node:module';
 import {systemHost} from '../../host.ts';
 import {defined} from '../../lib/defined.ts';
 import {packageFile} from '../../package-file.ts';
-import {MediaChild} from './media-child.ts';
+import {MediaChild} from './child/media-child.ts';
 
 /** A medium, and where its thumbnail is to be written. */
 export interface ThumbnailRequest {

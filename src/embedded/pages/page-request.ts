@@ -1,6 +1,6 @@
 import type {Service} from '../api/context.ts';
 import type {Exchange} from '../exchange/exchange.ts';
-import type {BrowserSession} from '../store/sessions.ts';
+import type {BrowserSession} from '../keys/sessions.ts';
 
 /** A request for a page, from a browser that has signed in. */
 export interface PageRequest {

@@ -1,5 +1,5 @@
 import {Refusal} from '../exchange/refusal.ts';
-import {allPermissions, hasExpired, keyId, type Permission, type StoredKey} from '../store/keys.ts';
+import {allPermissions, hasExpired, keyId, type Permission, type StoredKey} from '../keys/keys.ts';
 import {lineOf, readForm} from './form.ts';
 import {copyButton} from './gallery.ts';
 import {type Html, html} from './html.ts';

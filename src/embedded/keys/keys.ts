@@ -6,8 +6,8 @@ import {defined} from '../../lib/defined.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 import {isList, isSha256, isString, listOf, oneOf, optional, type Shape} from '../../lib/shape.ts';
 import {systemCode} from '../../lib/system-code.ts';
-import {replaceDurably} from './durable.ts';
-import {KeptFile} from './kept-file.ts';
+import {replaceDurably} from '../store/durable.ts';
+import {KeptFile} from '../store/kept-file.ts';
 import {hashOf} from './secrets.ts';
 
 /** The permissions of keys: POST /v1/media/upload; queries to /graphql; everything at /graphql. */

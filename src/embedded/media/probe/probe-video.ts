@@ -1,7 +1,7 @@
 import type {FileHandle} from 'node:fs/promises';
 import {Input, Logging, LogLevel, MPEG_TS} from 'mediabunny';
-import type {Findings} from './media-facts.ts';
-import {fileSource, videoFormats} from './video-file.ts';
+import type {Findings} from '../media-facts.ts';
+import {fileSource, videoFormats} from '../video-file.ts';
 
 /** By how much header and frames may differ, in seconds. */
 const tolerance = 0.1;

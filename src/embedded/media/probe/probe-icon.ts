@@ -1,5 +1,5 @@
 import type {FileHandle} from 'node:fs/promises';
-import type {MediaFacts} from './media-facts.ts';
+import type {MediaFacts} from '../media-facts.ts';
 
 const headLength = 6;
 const entryLength = 16;

@@ -1,6 +1,6 @@
 import type {FileHandle} from 'node:fs/promises';
 import {imageSize} from 'image-size';
-import type {MediaFacts} from './media-facts.ts';
+import type {MediaFacts} from '../media-facts.ts';
 import {heifBrand, probeHeif} from './probe-heif.ts';
 import {isIcon, probeIcon} from './probe-icon.ts';
 

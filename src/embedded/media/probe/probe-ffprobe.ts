@@ -1,7 +1,7 @@
 import {execFile} from 'node:child_process';
-import {defined} from '../../lib/defined.ts';
-import {isObject, parseObject} from '../../lib/json.ts';
-import type {Findings, MediaFacts, ProbeRequest} from './media-facts.ts';
+import {defined} from '../../../lib/defined.ts';
+import {isObject, parseObject} from '../../../lib/json.ts';
+import type {Findings, MediaFacts, ProbeRequest} from '../media-facts.ts';
 
 const limits = {milliseconds: 8_000, outputBytes: 1024 * 1024, allocation: 256 * 1024 * 1024};
 

@@ -1,7 +1,7 @@
 import {createInterface} from 'node:readline';
-import {systemHost} from '../../host.ts';
-import {parseObject} from '../../lib/json.ts';
-import {hasShape, type Shape} from '../../lib/shape.ts';
+import {systemHost} from '../../../host.ts';
+import {parseObject} from '../../../lib/json.ts';
+import {hasShape, type Shape} from '../../../lib/shape.ts';
 
 /**
  * The other end of a MediaChild: reads one request per line and writes one response per line in the same order, until standard input

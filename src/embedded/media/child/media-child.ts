@@ -2,9 +2,9 @@ import {type ChildProcess, spawn} from 'node:child_process';
 import {Socket} from 'node:net';
 import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
-import {systemHost} from '../../host.ts';
-import {parseObject} from '../../lib/json.ts';
-import {packageFile} from '../../package-file.ts';
+import {systemHost} from '../../../host.ts';
+import {parseObject} from '../../../lib/json.ts';
+import {packageFile} from '../../../package-file.ts';
 
 /** The program of a child process, and its limits. */
 export interface ChildProgram {

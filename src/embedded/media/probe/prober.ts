@@ -1,8 +1,8 @@
-import {systemHost} from '../../host.ts';
-import {defined} from '../../lib/defined.ts';
-import {hasShape} from '../../lib/shape.ts';
-import {MediaChild} from './media-child.ts';
-import {factsIn, factsShape, type MediaFacts, type ProbeRequest} from './media-facts.ts';
+import {systemHost} from '../../../host.ts';
+import {defined} from '../../../lib/defined.ts';
+import {hasShape} from '../../../lib/shape.ts';
+import {MediaChild} from '../child/media-child.ts';
+import {factsIn, factsShape, type MediaFacts, type ProbeRequest} from '../media-facts.ts';
 
 /**
  * For one file; the heap that the process itself may have, in MiB. The process limits the processor time of videos itself, which is

@@ -1,4 +1,4 @@
-import {type Findings, factsIn, type ProbeRequest} from './media-facts.ts';
+import {type Findings, factsIn, type ProbeRequest} from '../media-facts.ts';
 
 /**
  * Reads the facts of an image or a video, as its content type says, from its bytes: at most 64 MiB of them. Never rejects; on an error,

@@ -1,8 +1,8 @@
 import {isMainThread, parentPort, Worker} from 'node:worker_threads';
-import {systemHost} from '../../host.ts';
-import {isString, type Shape} from '../../lib/shape.ts';
-import {answerRequests} from './answer-requests.ts';
-import type {Findings, MediaFacts, ProbeRequest} from './media-facts.ts';
+import {systemHost} from '../../../host.ts';
+import {isString, type Shape} from '../../../lib/shape.ts';
+import {answerRequests} from '../child/answer-requests.ts';
+import type {Findings, MediaFacts, ProbeRequest} from '../media-facts.ts';
 import {probe} from './probe.ts';
 import {agreeing, canCompare, probeWithFfprobe} from './probe-ffprobe.ts';
 
