@@ -1,13 +1,4 @@
-/** A sequence of numbers in [0, 1), determined by a seed (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+export {seeded} from '../../src/lib/seeded.ts';
 
 /** This many of the items, selected at random, in their order. */
 export function someOf<Item>(items: readonly Item[], count: number, random: () => number): Item[] {

@@ -1,6 +1,6 @@
+import {seeded} from '../../lib/seeded.ts';
 import type {Exchange} from '../exchange/exchange.ts';
 import type {Fault, Operation} from './fault.ts';
-import {randomFrom} from './random.ts';
 
 /** A fault, and how often it was met. */
 export interface FaultCount {
@@ -20,7 +20,7 @@ export class ActiveFault {
 
   constructor(fault: Fault, seed: number, index: number) {
     this.fault = fault;
-    this.#random = randomFrom(seed + 1_000_003 * index);
+    this.#random = seeded(seed + 1_000_003 * index);
   }
 
   /** Whether the fault is for such requests. */

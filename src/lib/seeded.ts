@@ -1,5 +1,5 @@
-/** Random numbers in [0, 1) that are the same for the same seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
+/** A sequence of numbers in [0, 1), determined by a seed (mulberry32). */
+export function seeded(seed: number): () => number {
   let state = seed | 0;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
