@@ -174,6 +174,7 @@ const doors: Record<string, string[]> = {
   embedded: ['service'],
   'embedded/api': ['context', 'metrics', 'request-entry', 'routes'],
   'embedded/exchange': [
+    'bearer',
     'body',
     'connection',
     'disturbance',
@@ -187,7 +188,7 @@ const doors: Record<string, string[]> = {
   ],
   'embedded/faults': ['control', 'faults'],
   'embedded/keys': ['key-uses', 'keys', 'sessions'],
-  'embedded/media': ['media-facts', 'repackager', 'thumbnailer', 'video-file'],
+  'embedded/media': ['media-facts', 'repackager', 'run-ffmpeg', 'thumbnailer', 'video-file'],
   'embedded/media/child': ['answer-requests', 'media-child'],
   'embedded/media/probe': ['prober'],
   'embedded/pages': ['routes'],

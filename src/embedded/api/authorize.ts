@@ -1,4 +1,5 @@
 import type {IncomingHttpHeaders} from 'node:http';
+import {bearerOf} from '../exchange/bearer.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {hasExpired, type Permission, type StoredKey} from '../keys/keys.ts';
 import type {Service} from './context.ts';
@@ -13,7 +14,7 @@ export async function authorize(
   service: Service,
 ): Promise<StoredKey> {
   const {keys, keyUses, clock, deniedStatus} = service;
-  const token = /^bearer +(.*)$/i.exec(headers.authorization ?? '')?.[1]?.trim() ?? '';
+  const token = bearerOf(headers);
   if (token === '') throw denied(deniedStatus, 'The request carries no API key.');
   const key = await keys.find(token);
   if (key === undefined) throw unauthorized('The API key is unknown', service);

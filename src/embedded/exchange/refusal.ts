@@ -17,7 +17,8 @@ export class Refusal extends Error {
 
 /** The 405 for a path that has these methods only. */
 export function wrongMethod(methods: readonly string[]): Refusal {
-  return new Refusal(405, `The method must be ${methods.join(' or ')}.`, {Allow: methods.join(', ')});
+  const list = methods.join(', ');
+  return new Refusal(405, `The method must be ${list.replace(/, (\w+)$/, ' or $1')}.`, {Allow: list});
 }
 
 /** The client closed the connection before its request was complete, which is not an internal error. */

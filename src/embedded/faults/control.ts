@@ -1,12 +1,19 @@
 import {randomBytes} from 'node:crypto';
 import {once} from 'node:events';
-import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
+import {createServer, type Server} from 'node:http';
 import type {AddressInfo} from 'node:net';
+import {systemClock} from '../../host.ts';
 import {parseObject} from '../../lib/json.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 import {hasShape, isCount, isString, listOf, optional, type Shape, wrongField} from '../../lib/shape.ts';
+import {bearerOf} from '../exchange/bearer.ts';
+import {readBody} from '../exchange/body.ts';
+import {ServedConnections} from '../exchange/connection.ts';
+import {type Exchange, exchangeOf} from '../exchange/exchange.ts';
 import {InvalidOption} from '../exchange/invalid-option.ts';
-import {Refusal} from '../exchange/refusal.ts';
+import {defaultPace} from '../exchange/pace.ts';
+import {Refusal, refusalOf, wrongMethod} from '../exchange/refusal.ts';
+import {respondJson, respondRefusal} from '../exchange/respond.ts';
 import {Faults} from './faults.ts';
 
 /** The body of PUT /faults. */
@@ -66,28 +73,30 @@ export async function startFaults({list = [], seed = 0, control}: FaultOptions):
 
 /** The server that changes the faults; `key` is the bearer key that every request must carry. */
 function createControl(faults: Faults, key: string): Server {
+  const connections = new ServedConnections();
   return createServer(async (request, response) => {
+    const connection = connections.of(request.socket);
+    const conditions = {clock: systemClock, pace: defaultPace};
+    const exchange = exchangeOf(request, response, connection, conditions, {}, () => {});
     try {
-      const given = /^bearer +(.*)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
-      if (!isSameSecret(given, key))
+      if (!isSameSecret(bearerOf(request.headers), key))
         throw new Refusal(401, 'This is not the key of the faults.', {'WWW-Authenticate': 'Bearer'});
-      await answer(request, faults);
-      send(response, 200, {seed: faults.seed, faults: faults.counts()});
+      await change(exchange, faults);
+      respondJson(exchange, 200, {seed: faults.seed, faults: faults.counts()});
     } catch (error) {
-      const {status, message, headers} = refusalOfControl(error);
-      send(response, status, {code: status, message}, headers);
+      respondRefusal(exchange, refusalOfControl(error));
     }
   });
 }
 
 /** Does what a request asks for. */
-async function answer(request: IncomingMessage, faults: Faults): Promise<void> {
-  if (request.url !== '/faults') throw new Refusal(404, 'There is only /faults here.');
-  if (request.method === 'GET') return;
-  if (request.method === 'DELETE') return faults.replace([]);
-  if (request.method !== 'PUT')
-    throw new Refusal(405, 'The method must be GET, PUT or DELETE.', {Allow: 'GET, PUT, DELETE'});
-  const wanted = parseObject(await textOf(request));
+async function change(exchange: Exchange, faults: Faults): Promise<void> {
+  const {path, method} = exchange;
+  if (path !== '/faults') throw new Refusal(404, 'There is only /faults here.');
+  if (method === 'GET') return;
+  if (method === 'DELETE') return faults.replace([]);
+  if (method !== 'PUT') throw wrongMethod(['GET', 'PUT', 'DELETE']);
+  const wanted = parseObject(await readBody(exchange, longestBody));
   if (wanted === undefined || !hasShape(wanted, wantedShape)) {
     const field = wanted === undefined ? '' : `: "${wrongField(wanted, wantedShape)}" is wrong`;
     throw new Refusal(
@@ -98,28 +107,7 @@ async function answer(request: IncomingMessage, faults: Faults): Promise<void> {
   faults.replace(wanted.faults, wanted.seed);
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
-  let text = '';
-  request.setEncoding('utf8');
-  for await (const chunk of request) {
-    text += chunk;
-    if (text.length > longestBody) throw new Refusal(413, `The body may have at most ${longestBody} bytes.`);
-  }
-  return text;
-}
-
 function refusalOfControl(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
   if (error instanceof InvalidOption) return new Refusal(400, `${error.message} ${error.hint}`);
-  return new Refusal(500, 'Internal error.');
-}
-
-function send(
-  response: ServerResponse,
-  status: number,
-  value: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  response.writeHead(status, {'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...headers});
-  response.end(`${JSON.stringify(value)}\n`);
+  return refusalOf(error) ?? new Refusal(500, 'Internal error.');
 }
