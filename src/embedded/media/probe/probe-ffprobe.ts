@@ -1,12 +1,11 @@
-import {execFile} from 'node:child_process';
 import {defined} from '../../../lib/defined.ts';
 import {isObject, parseObject} from '../../../lib/json.ts';
 import type {Findings, MediaFacts, ProbeRequest} from '../media-facts.ts';
+import {ffmpegContainers, runFfmpeg} from '../run-ffmpeg.ts';
 
-const limits = {milliseconds: 8_000, outputBytes: 1024 * 1024, allocation: 256 * 1024 * 1024};
+const longestOutput = 1024 * 1024;
 
-/** Formats that it may read. Playlists are left out: they open other files. */
-const videoFormats = 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,asf,ogg';
+/** Formats of images that it may read. */
 const imageFormats =
   'qoi_pipe,exr_pipe,pcx_pipe,j2k_pipe,jpegls_pipe,psd_pipe,tiff_pipe,dds_pipe,sgi_pipe,sunrast_pipe,pgm_pipe,ppm_pipe,pbm_pipe,pam_pipe,hdr_pipe';
 
@@ -19,6 +18,14 @@ const imageTypes: Readonly<Record<string, string>> = {
   sgi: 'sgi',
 };
 
+/** What it is to print. */
+const report = [
+  '-of',
+  'json',
+  '-show_entries',
+  'format=duration:stream=codec_type,codec_name,width,height:stream_disposition=attached_pic',
+];
+
 /** Formats of images that own readers know as well; it may read none of the others that they know. */
 const comparedTypes = new Set(['dds', 'j2c', 'jp2', 'pnm', 'psd', 'tiff']);
 
@@ -30,7 +37,9 @@ export function canCompare(imageType: string | undefined): boolean {
 /** The facts that ffprobe finds, if it is on PATH: with image/* only of images, with video/* only of videos. Never rejects. */
 export async function probeWithFfprobe({path, contentType}: ProbeRequest): Promise<MediaFacts> {
   const isImage = contentType.startsWith('image/');
-  const found = parseObject(await outputOf(path, isImage ? imageFormats : videoFormats)) ?? {};
+  const input = {path, formats: isImage ? imageFormats : ffmpegContainers};
+  const printed = await runFfmpeg('ffprobe', input, report, longestOutput).catch(() => '');
+  const found = parseObject(printed.toString()) ?? {};
   const streams = Array.isArray(found['streams']) ? found['streams'].filter(isObject) : [];
   const [video] = streams.filter(
     ({codec_type: type, disposition}) => type === 'video' && !isCover(disposition),
@@ -53,24 +62,6 @@ function isCover(disposition: unknown): boolean {
 
 function isLength(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
-}
-
-function outputOf(path: string, formats: string): Promise<string> {
-  const parameters = [
-    ...['-v', 'quiet', '-max_alloc', String(limits.allocation), '-protocol_whitelist', 'file'],
-    ...['-format_whitelist', formats, '-of', 'json', '-show_entries'],
-    'format=duration:stream=codec_type,codec_name,width,height:stream_disposition=attached_pic',
-    `file:${path}`,
-  ];
-  const options = {
-    timeout: limits.milliseconds,
-    killSignal: 'SIGKILL',
-    maxBuffer: limits.outputBytes,
-    windowsHide: true,
-  } as const;
-  return new Promise(resolve => {
-    execFile('ffprobe', parameters, options, (error, stdout) => resolve(error === null ? stdout : ''));
-  });
 }
 
 /** What two readers say where neither contradicts the other. */
