@@ -1,3 +1,5 @@
+import {linkTarget, safeUrl} from '../lib/safe-url.ts';
+
 /** C0 and C1 controls, DEL, line and paragraph separators, and marks that change the reading direction. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is what this is for
 const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
@@ -56,13 +58,8 @@ export function markdownText(text: string): string {
   return printable(text).replace(/[\\`*_{}[\]()<>#+\-!|~&=$^]/g, '\\$&');
 }
 
-/** A URL as a Markdown link target; undefined if it is not an http(s) URL. */
+/** A URL as a Markdown link target, in tables too; undefined if it is not an http(s) URL. */
 export function markdownUrl(url: string): string | undefined {
-  if (!URL.canParse(url)) return undefined;
-  const parsed = new URL(url);
-  if (!/^https?:$/.test(parsed.protocol)) return undefined;
-  return parsed.href.replace(
-    /[()<>\\]/g,
-    character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
+  const safe = safeUrl(url);
+  return safe === undefined ? undefined : linkTarget(safe);
 }

@@ -7,8 +7,7 @@ export type ResultSink = Pick<Results, 'add' | 'end'>;
 
 /** The inputs and results of a command that uploads for its own purpose, and draws its own conclusion at the end. */
 export interface OwnParts {
-  /** Those that its options name, if it does not bring its own. */
-  inputs: Inputs | undefined;
+  inputs: Inputs;
   results: ResultSink;
 }
 

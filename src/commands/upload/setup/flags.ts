@@ -17,7 +17,6 @@ export interface UploadFlags {
   contentType?: string;
   types: TypeRule;
   name?: string;
-  clipboard?: boolean;
   format?: FormatName;
   json?: boolean;
   ndjson?: boolean;

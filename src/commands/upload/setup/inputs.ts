@@ -1,4 +1,4 @@
-import {basename, isAbsolute} from 'node:path';
+import {isAbsolute} from 'node:path';
 import type {Invocation} from '../../../cli/invocation.ts';
 import {MediaError} from '../../../errors.ts';
 import type {StopSignal} from '../../../host.ts';
@@ -28,7 +28,7 @@ export interface Inputs {
   close(): Promise<void>;
 }
 
-type InputFlags = InputRequest & Pick<UploadFlags, 'shard' | 'clipboard'>;
+type InputFlags = InputRequest & Pick<UploadFlags, 'shard'>;
 
 /**
  * Opens the sources that the command line names, or with `--shard` this machine's share. Rejects with a usage error before
@@ -39,7 +39,6 @@ export async function openInputs(
   {host}: Pick<Invocation, 'host'>,
   signal: StopSignal<Error>,
 ): Promise<Inputs> {
-  if (options.clipboard) return clipboardInputs(options, host, signal);
   const [{expandInputs}, {interruptible}, {resumed}, {ownShare}] = await Promise.all([
     import('../../../sources/find/expand.ts'),
     import('../../../sources/find/interruptible.ts'),
@@ -85,40 +84,16 @@ export async function openInputs(
 /** Exactly these files, in this order: none of the names is a pattern. */
 export function fileInputs(files: readonly string[], cwd: string): Inputs {
   const source = filesIn(cwd);
-  return knownInputs(files.length, () => asynchronous(files, source));
-}
-
-/** The picture in the clipboard, or the files that were copied in a file manager. */
-async function clipboardInputs(
-  options: InputFlags,
-  host: Invocation['host'],
-  signal: StopSignal<Error>,
-): Promise<Inputs> {
-  const {inputs, filesFrom = [], filesFrom0 = [], shard, name} = options;
-  if (inputs.length + filesFrom.length + filesFrom0.length > 0 || shard !== undefined) {
-    throw new MediaError('usage', '--clipboard takes no other input, and no --shard.', {
-      hint: 'Upload the others with a command of their own.',
-    });
-  }
-  const {pictureSource, readClipboard} = await import('../../../sources/clipboard/clipboard.ts');
-  const content = await readClipboard(host, signal);
-  if ('files' in content) return fileInputs(content.files, host.cwd());
-  const picture = name === undefined ? content : {...content, name: basename(name)};
-  const source = pictureSource(picture, host.temporaryDirectory());
-  return knownInputs(1, () => asynchronous([picture.name], () => source));
-}
-
-function knownInputs(count: number, sources: () => AsyncIterable<Source>): Inputs {
   return {
-    sources: sources(),
-    several: count > 1,
+    sources: asynchronous(files, source),
+    several: files.length > 1,
     shard: undefined,
-    empty: count === 0,
+    empty: files.length === 0,
     isEmptyShard: false,
     unfollowed: new Set(),
     async survey(found, until) {
       const {survey} = await import('../../../sources/find/survey.ts');
-      return survey(sources(), found, until);
+      return survey(asynchronous(files, source), found, until);
     },
     async close() {},
   };

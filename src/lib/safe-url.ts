@@ -1,0 +1,26 @@
+/** Characters that end a URL, or begin something else, in Markdown, HTML or CSS. */
+const unsafe = /["'()<>\\|`\s]/g;
+
+/** A web URL in its standard form, without characters that mean something in Markdown, HTML or CSS; undefined for others. */
+export function safeUrl(url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const parsed = new URL(url);
+  if (!/^https?:$/.test(parsed.protocol)) return undefined;
+  return withoutUnsafe(parsed.href);
+}
+
+/** Percent-encodes these characters in a part of a URL. */
+export function withoutUnsafe(part: string): string {
+  return part.replace(unsafe, percentEncoded);
+}
+
+function percentEncoded(character: string): string {
+  return [...Buffer.from(character)]
+    .map(byte => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
+    .join('');
+}
+
+/** A safe URL as the target of a Markdown link, where `&copy;` would be read as a character. */
+export function linkTarget(url: string): string {
+  return url.replace(/&(?=#?\w+;)/g, '&amp;');
+}
