@@ -1,0 +1,28 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {describe, expect, it} from 'vitest';
+import {workflowFindings} from '../support/actionlint.ts';
+import {examplesIn, markdownFiles} from '../support/examples.ts';
+
+const directory = new URL('../../.github/workflows/', import.meta.url);
+const own = readdirSync(directory).map(
+  name => [name, readFileSync(new URL(name, directory), 'utf8')] as const,
+);
+const examples = markdownFiles()
+  .flatMap(examplesIn)
+  .filter(({language, code}) => language === 'yaml' && code.includes('runs-on:'))
+  .map(({file, line, code}) => [`${file}:${line}`, /^on:/m.test(code) ? code : `on: push\n${code}`] as const);
+
+describe('actionlint', () => {
+  it.each([...own, ...examples])('%s: nothing to complain of', async (_, text) => {
+    expect(await workflowFindings(text)).toEqual([]);
+  });
+
+  it.each([
+    ['an unknown key', 'runs-on:', 'run-on:', /unexpected key "run-on"/],
+    ['an input that an action does not have', 'repository:', 'repo:', /input "repo" is not defined/],
+    ['an unknown output', 'outputs.url', 'output.url', /property "output" is not defined/],
+  ])('the first example with %s: says so', async (_, found, replacement, finding) => {
+    const [, text = ''] = examples[0] ?? [];
+    expect((await workflowFindings(text.replaceAll(found, replacement))).join('\n')).toMatch(finding);
+  });
+});

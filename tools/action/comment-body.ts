@@ -1,0 +1,80 @@
+import {createHash} from 'node:crypto';
+import {printable} from '../../src/output/escape.ts';
+import {formatBytes} from '../../src/output/units.ts';
+import type {UploadedFile} from './uploaded-file.ts';
+
+/** GitHub's limit, which it counts in characters. */
+const longestBody = 65_536;
+
+/** The first line of a comment, by which it is found again. */
+export function commentMarker(name: string): string {
+  return `<!-- media ${createHash('sha256').update(name).digest('hex')} -->`;
+}
+
+export interface CommentFacts {
+  marker: string;
+  /** The page of the run; undefined if it is not known. */
+  runUrl: string | undefined;
+  /** Whether some files could not be uploaded. */
+  hasFailures: boolean;
+}
+
+/** A comment with a table of the files, as many as fit. */
+export function commentBody(files: readonly UploadedFile[], facts: CommentFacts): string {
+  const lines = [
+    facts.marker,
+    '### Uploaded media',
+    '',
+    sentences(files, facts),
+    '',
+    '| Preview | File | URL | Size |',
+    '| --- | --- | --- | ---: |',
+  ];
+  const allCutOff = cutOff(files.length, files.length);
+  let length = Buffer.byteLength([...lines, allCutOff].join('\n'));
+  let shown = 0;
+  for (const file of files) {
+    const line = row(file);
+    length += Buffer.byteLength(line) + 1;
+    if (length > longestBody) break;
+    lines.push(line);
+    shown += 1;
+  }
+  if (shown < files.length) lines.push(cutOff(shown, files.length));
+  return lines.join('\n');
+}
+
+function cutOff(shown: number, all: number): string {
+  return `\n${shown} of ${all} files are shown here: a comment has no room for more.`;
+}
+
+function sentences(files: readonly UploadedFile[], {runUrl, hasFailures}: CommentFacts): string {
+  const uploaded = files.filter(({isNew}) => isNew).length;
+  const counts = [`${uploaded} uploaded`];
+  if (uploaded < files.length) counts.push(`${files.length - uploaded} already uploaded`);
+  const run = runUrl === undefined ? 'the run' : `[the run](${runUrl})`;
+  const failures = hasFailures ? ' Some files could not be uploaded.' : '';
+  return `${counts.join(', ')}.${failures} See ${run}.`;
+}
+
+function row({file, url, thumbnailUrl, size}: UploadedFile): string {
+  const picture =
+    thumbnailUrl === undefined ? '' : `<img src="${attribute(thumbnailUrl)}" height="64" alt="">`;
+  const linked = url === undefined ? picture : `<a href="${attribute(url)}">${picture}</a>`;
+  const preview = picture === '' ? '' : linked;
+  const address = url === undefined ? '' : `<${url}>`;
+  return `| ${preview} | ${code(file)} | ${address} | ${size === undefined ? '' : formatBytes(size)} |`;
+}
+
+function attribute(url: string): string {
+  return url.replaceAll('&', '&amp;');
+}
+
+/**
+ * Text as code: GitHub makes no mentions, references, links or emoji of it. Everything that might mean something in
+ * Markdown or HTML becomes a numeric reference, since backslashes do not work in tables and mentions alike.
+ */
+function code(text: string): string {
+  const inert = printable(text).replace(/[!-,.:-@[-`{-~]/g, character => `&#${character.charCodeAt(0)};`);
+  return `<code>${inert}</code>`;
+}
