@@ -38,6 +38,8 @@ export const exitStatusOf = {
   not_media: 1,
   type_mismatch: 1,
   source_changed: 1,
+  clipboard_empty: 1,
+  clipboard_unusable: 1,
   outside_root: 1,
   local_reference: 1,
   document_changed: 1,

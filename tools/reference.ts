@@ -59,6 +59,8 @@ const errorMeanings: Record<ErrorCode, string> = {
   not_media: 'neither the name nor the content is an image or a video, or the content is something else',
   type_mismatch: '`--types strict`: name and content disagree',
   source_changed: 'the file changed while it was being sent; nothing was stored',
+  clipboard_empty: 'the clipboard contains neither a picture nor files',
+  clipboard_unusable: 'the clipboard could not be read, or no program that reads it is installed',
   outside_root: '`media rewrite`: a document refers to a file outside the root directory',
   local_reference: '`media rewrite` with `--check`: a document refers to a local file',
   document_changed: '`media rewrite`: a document changed in the meantime and was not overwritten',

@@ -16,6 +16,7 @@ import {asRoot, type Written} from './root-command.ts';
 
 interface MediaUrlOptions {
   files: string[];
+  clipboard?: boolean;
   once: boolean;
   launcher?: string;
 }
@@ -29,12 +30,14 @@ export function buildMediaUrl(cli: Cli, written: Written): Command {
     )
     .usage('[options] <file...>')
     .argument('[file...]', 'images and videos, as paths or file:// URLs')
+    .option('--clipboard', 'upload the picture in the clipboard, or the files that were copied')
     .option('--no-once', 'upload again what this machine has already uploaded')
     .option('--launcher <file>', 'write a script that runs media-url with these options from any program')
     .addHelpText(
       'after',
       examples([
         'media-url photo.png "other photo.png"',
+        'media-url --clipboard',
         'media-url upload photo.png',
         'media-url --profile blog --launcher ~/bin/media-url-blog',
       ]),
@@ -54,10 +57,9 @@ async function executeMediaUrl(options: MediaUrlOptions, invocation: Invocation)
   const tell = (error: MediaError) =>
     isPicGo ? invocation.stdout.write(`PicGo ERROR: ${printable(error.message)}\n`) : undefined;
   try {
-    const {status, error} = await printUrls(
-      {...options, files: isPicGo ? files.slice(1) : files},
-      invocation,
-    );
+    const given = isPicGo ? files.slice(1) : files;
+    const clipboard = options.clipboard ?? (isPicGo && given.length === 0);
+    const {status, error} = await printUrls({...options, clipboard, files: given}, invocation);
     if (error !== undefined) await tell(error);
     return status;
   } catch (error) {
@@ -68,24 +70,38 @@ async function executeMediaUrl(options: MediaUrlOptions, invocation: Invocation)
 
 /** `error`: why a file failed, which has been reported on standard error. */
 async function printUrls(
-  {files, once}: MediaUrlOptions,
+  {files, clipboard, once}: MediaUrlOptions,
   invocation: Invocation,
 ): Promise<{status: ExitStatus; error?: MediaError}> {
-  if (files.length === 0)
-    throw new MediaError('usage', 'No file was given.', {hint: 'Name files, as in: media-url photo.png'});
-  const paths = files.map(pathOf);
-  const unique = [...new Set(paths)];
-  const outcomes = new Map<string, Outcome>();
+  const paths = pathsOf(files, clipboard === true);
+  const outcomes: Outcome[] = [];
   const {uploadFiles} = await import('./upload/upload-files.ts');
-  const status = await uploadFiles(unique, {once}, invocation, outcome => {
-    outcomes.set(outcome.name, outcome);
-  });
-  const errors = [...outcomes.values()].flatMap(outcome => ('error' in outcome ? [outcome.error] : []));
-  if (status !== 0)
-    return {status, error: errors[0] ?? new MediaError('interrupted', 'The run was stopped.')};
-  const urls = paths.map(path => urlOf(path, outcomes.get(path)));
-  await invocation.stdout.write(urls.map(url => `${printable(url)}\n`).join(''));
+  const status = await uploadFiles(
+    clipboard ? 'clipboard' : [...new Set(paths)],
+    {once},
+    invocation,
+    outcome => {
+      outcomes.push(outcome);
+    },
+  );
+  if (status !== 0) {
+    const failed = outcomes.find(outcome => 'error' in outcome);
+    return {status, error: failed?.error ?? new MediaError('interrupted', 'The run was stopped.')};
+  }
+  outcomes.sort((one, other) => one.position - other.position);
+  const byName = new Map(outcomes.map(outcome => [outcome.name, outcome]));
+  const names = clipboard ? outcomes.map(({name}) => name) : paths;
+  await invocation.stdout.write(names.map(name => `${printable(urlOf(name, byName.get(name)))}\n`).join(''));
   return {status: 0};
+}
+
+/** The paths of the arguments, of which the clipboard takes the place. */
+function pathsOf(files: readonly string[], clipboard: boolean): string[] {
+  if (clipboard && files.length > 0)
+    throw new MediaError('usage', 'Files and --clipboard were given together.', {hint: 'Choose one.'});
+  if (!clipboard && files.length === 0)
+    throw new MediaError('usage', 'No file was given.', {hint: 'Name files, as in: media-url photo.png'});
+  return files.map(pathOf);
 }
 
 function urlOf(path: string, outcome: Outcome | undefined): string {

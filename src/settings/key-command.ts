@@ -1,6 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {Host, StopSignal} from '../host.ts';
-import {runChild} from './child.ts';
+import {runChild} from '../lib/child.ts';
 import type {GlobalOptions} from './global-options.ts';
 import {profileOption} from './hint-options.ts';
 import {configDirectory} from './paths.ts';
@@ -37,7 +37,7 @@ export async function runKeyCommand(
   if (end.status !== 0) {
     throw unavailable(end.status === null ? 'was ended by a signal' : `ended with status ${end.status}`);
   }
-  const [line = ''] = end.stdout.split(/\r?\n/);
+  const [line = ''] = end.stdout.toString().split(/\r?\n/);
   if (line.trim() === '') throw unavailable('printed no key');
   return line;
 }

@@ -2,9 +2,9 @@ import {existsSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import type {Host, StopSignal} from '../host.ts';
+import {runChild} from '../lib/child.ts';
 import {isObject, parseObject} from '../lib/json.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
-import {runChild} from './child.ts';
 import type {KeychainRequest} from './keychain-child.ts';
 
 /** Identifies a key: one per profile and origin, so that no setting can send it to another origin. */
@@ -64,7 +64,7 @@ async function ask(host: Host, request: KeychainRequest, stop?: StopSignal): Pro
   });
   stop?.throwIfAborted();
   if (end.kind === 'timeout') return {failure: `it did not respond within ${timeoutMs / 1000} s`};
-  const answer = end.kind === 'ended' ? parseObject(end.stdout) : undefined;
+  const answer = end.kind === 'ended' ? parseObject(end.stdout.toString()) : undefined;
   if (!isObject(answer)) return {failure: 'the request to it failed'};
   if (typeof answer['failure'] === 'string') return {failure: answer['failure'].replace(/\.$/, '')};
   return {key: typeof answer['key'] === 'string' ? answer['key'] : undefined};

@@ -5,28 +5,12 @@ import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {expect, onTestFinished, test} from 'vitest';
+import {bridge} from '../support/bridge.ts';
 import {openPage, startChromium} from '../support/browser.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
 import {needPrograms} from '../support/installed.ts';
-import {fixture, type Sandbox} from '../support/media.ts';
-
-/** A running `media bridge`. */
-async function bridge(box: Sandbox, ...parameters: string[]) {
-  const child = box.start(['bridge', '--port', '0', ...parameters], {timeout: 120_000});
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  let [stdout, stderr] = ['', ''];
-  child.stdout?.on('data', chunk => {
-    stdout += chunk;
-  });
-  child.stderr?.on('data', chunk => {
-    stderr += chunk;
-  });
-  const url = await eventually(() => /^(http:\S+)\n/.exec(stdout)?.[1]);
-  return {child, url, base: new URL(url).origin, stderr: () => stderr};
-}
+import {fixture} from '../support/media.ts';
 
 /** A machine with a picture in `notes` and one outside, and a service. */
 async function machine() {
@@ -106,8 +90,7 @@ test('requests that are wrong: their status and why, nothing read', async () => 
   const photo = path('写真 1.png');
   const own = {Host: `127.0.0.1:${port}`};
   const cases: [string, Parameters<typeof send>[1], number, RegExp][] = [
-    [url, {body: ''}, 400, /names no file\. The clipboard/],
-    [url, {body: '{"list": []}'}, 400, /names no file/],
+    [url, {body: ''}, 500, /^The clipboard could not be read: there is no desktop here/],
     [url, {body: '{"list": ["a.png"]'}, 400, /must be JSON like/],
     [url, {body: '{"list": [1]}'}, 400, /must be JSON like/],
     [url, {body: listOf('photo.png')}, 400, /^photo\.png is not the absolute path/],
@@ -118,6 +101,12 @@ test('requests that are wrong: their status and why, nothing read', async () => 
       {body: listOf(photo), headers: {'Content-Type': 'multipart/form-data; boundary=x'}},
       400,
       /complete form/,
+    ],
+    [
+      url,
+      {body: '--x--\r\n', headers: {'Content-Type': 'multipart/form-data; boundary=x'}},
+      400,
+      /form contains no file/,
     ],
     [url, {body: listOf(photo, 'x'.repeat(2 ** 20))}, 413, /at most/],
     [url, {method: 'GET'}, 405, /must be POST/],

@@ -68,7 +68,7 @@ describe('key-command', () => {
     ['kill -KILL $$', 'was ended by a signal'],
     ['true', 'printed no key'],
     ["echo; echo 'mk_on-the-second-line'", 'printed no key'],
-    ['head -c 100000 /dev/zero', 'printed more than a key'],
+    ['head -c 100000 /dev/zero', 'printed too much'],
   ])('%s: exit 4 before anything is sent', async (command, sentence) => {
     const {url, requests} = await scriptedServer(() => {});
     const box = await configured({'base-url': url, 'key-command': command});

@@ -103,7 +103,7 @@ describe('media upload', () => {
     expect(await storedBytes(service)).toEqual(await bytesOf(clip));
     expect(JSON.parse(stdout)).toMatchObject({file: '-', contentType: 'video/mp4', size: 16464});
     expect(exitCode).toBe(0);
-    expect((await readdir(sandbox.directory)).filter(name => name.startsWith('media-stdin'))).toEqual([]);
+    expect((await readdir(sandbox.directory)).filter(name => name.startsWith('media-spool'))).toEqual([]);
   });
 
   it('- with nothing on standard input: refused before any request', async () => {

@@ -10,27 +10,20 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import {join} from 'node:path';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect, test} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
 import {markdown} from '../support/examples.ts';
 import {fixture, type Sandbox} from '../support/media.ts';
+import {running} from '../support/running.ts';
 
 /** A running `media watch`, and what it has printed so far. */
 function watch(box: Sandbox, ...parameters: string[]) {
-  const child = box.start(['watch', '--settle', '20ms', ...parameters], {timeout: 180_000});
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  let [stdout, stderr] = ['', ''];
-  child.stdout?.on('data', chunk => {
-    stdout += chunk;
-  });
-  child.stderr?.on('data', chunk => {
-    stderr += chunk;
+  const {child, stdout, stderr} = running(box, ['watch', '--settle', '20ms', ...parameters], {
+    timeout: 180_000,
   });
   const lines = () =>
-    stdout
+    stdout()
       .split('\n')
       .slice(0, -1)
       .map(line => JSON.parse(line));
@@ -41,7 +34,7 @@ function watch(box: Sandbox, ...parameters: string[]) {
         patienceMs: 60_000,
       },
     );
-  return {child, lines, line, stdout: () => stdout, stderr: () => stderr};
+  return {child, lines, line, stdout, stderr};
 }
 
 async function machine() {

@@ -12,8 +12,8 @@ import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
 const services = ['api.example.com', 'staging.example.com'];
 
 /**
- * A machine for somebody who reads: a photo, a video and a directory of both, `media` and `jq` on the PATH, an API key in
- * $KEY, and the service of the examples.
+ * A machine for somebody who reads: a photo, a video and a directory of both, a picture in the clipboard, `media` and `jq` on the
+ * PATH, an API key in $KEY, and the service of the examples.
  */
 export async function newcomersMachine(): Promise<Sandbox> {
   const {service, key} = await embeddedService();
@@ -21,10 +21,12 @@ export async function newcomersMachine(): Promise<Sandbox> {
   const box = await sandbox();
   const bin = join(box.directory, 'bin');
   await Promise.all([mkdir(bin), mkdir(join(box.directory, 'assets'))]);
-  await executable(join(bin, 'media'), program);
-  await executable(join(bin, 'media-url'), program.replace(/media\.js$/, 'media-url.js'));
+  await executable(join(bin, 'media'), node(program));
+  await executable(join(bin, 'media-url'), node(program.replace(/media\.js$/, 'media-url.js')));
   if (whatIsMissing(['jq']) !== undefined)
-    await executable(join(bin, 'jq'), fileURLToPath(new URL('../support/jq.js', import.meta.url)));
+    await executable(join(bin, 'jq'), node(fileURLToPath(new URL('../support/jq.js', import.meta.url))));
+  const copied = `[ "$1" = -l ] && echo image/webp || cat "${fixture('photo.webp')}"`;
+  await executable(join(bin, 'wl-paste'), copied);
   for (const file of ['photo.png', 'clip.mp4'])
     for (const place of [file, join('assets', file)])
       await copyFile(fixture(file), join(box.directory, place));
@@ -33,6 +35,7 @@ export async function newcomersMachine(): Promise<Sandbox> {
   Object.assign(box.env, {
     PATH: `${bin}${delimiter}${box.env['PATH']}`,
     KEY: key,
+    WAYLAND_DISPLAY: 'wayland-0',
     HTTPS_PROXY: proxyUrl,
     NODE_EXTRA_CA_CERTS: authority,
   });
@@ -67,7 +70,12 @@ export async function typeIn({directory, env}: Sandbox, block: string): Promise<
   return stdout;
 }
 
-async function executable(path: string, script: string): Promise<void> {
-  await writeFile(path, `#!/bin/sh\nexec "${process.execPath}" "${script}" "$@"\n`);
+async function executable(path: string, command: string): Promise<void> {
+  await writeFile(path, `#!/bin/sh\n${command}\n`);
   await chmod(path, 0o755);
+}
+
+/** The shell's command for a script of Node. */
+function node(script: string): string {
+  return `exec "${process.execPath}" "${script}" "$@"`;
 }

@@ -1,25 +1,16 @@
-import {onTestFinished} from 'vitest';
 import {eventually} from './eventually.ts';
 import type {Sandbox} from './media.ts';
+import {running} from './running.ts';
 
 /** A `media serve` that runs until the test ends it, or until the test ends. */
 export async function serve(box: Sandbox, ...parameters: string[]) {
-  const child = box.start(['serve', '--port', '0', ...parameters], {buffer: true, timeout: 0});
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout?.on('data', chunk => {
-    stdout += chunk;
-  });
-  child.stderr?.on('data', chunk => {
-    stderr += chunk;
+  const {child, stdout, stderr} = running(box, ['serve', '--port', '0', ...parameters], {
+    ...{buffer: true, timeout: 0},
   });
   // The lines are written at once.
-  await eventually(() => stdout.startsWith('MEDIA_BASE_URL=') && stdout.endsWith('\n'));
+  await eventually(() => stdout().startsWith('MEDIA_BASE_URL=') && stdout().endsWith('\n'));
   const variables = Object.fromEntries(
-    stdout
+    stdout()
       .trimEnd()
       .split('\n')
       .map(line => /^(\w+)=(.*)$/.exec(line)?.slice(1) ?? []),
@@ -30,7 +21,7 @@ export async function serve(box: Sandbox, ...parameters: string[]) {
     key: variables['MEDIA_API_KEY'] ?? '',
     variables,
     env: {...box.env, ...variables},
-    stderr: () => stderr,
-    stdout: () => stdout,
+    stderr,
+    stdout,
   };
 }

@@ -6,6 +6,7 @@ import {pipeline} from 'node:stream/promises';
 import {parseObject} from '../../lib/json.ts';
 import {isString, listOf} from '../../lib/shape.ts';
 import {isOutOfSpace} from '../../lib/system-code.ts';
+import {type ClipboardContent, pictureSource} from '../../sources/clipboard/clipboard.ts';
 import {Disk} from '../../sources/open/disk.ts';
 import {sourceAt} from '../../sources/open/file.ts';
 import type {Source} from '../../sources/open/source.ts';
@@ -23,6 +24,8 @@ export interface ReadRules {
   /** The directories that paths may lead to; none: anywhere. */
   roots: readonly string[];
   temporaryDirectory: string;
+  /** Reads the clipboard, which a request without files stands for. */
+  readClipboard: () => Promise<ClipboardContent>;
 }
 
 /** The most bytes of a list of paths. */
@@ -30,28 +33,36 @@ const longestList = 1024 * 1024;
 
 const isPaths = listOf(isString);
 
-/** Reads the files that a request names as JSON or sends as a form; throws a refusal if one of them cannot be uploaded. */
-export async function requestFiles(request: IncomingMessage, rules: ReadRules): Promise<RequestFiles> {
+/**
+ * Reads the files that a request names as JSON or sends as a form, or without either what the clipboard contains. Rejects with
+ * a refusal if one of them cannot be uploaded, or with the error of the clipboard.
+ */
+export function requestFiles(request: IncomingMessage, rules: ReadRules): Promise<RequestFiles> {
   const isForm = /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '');
-  const files = isForm ? await sentFiles(request, rules) : await namedFiles(request, rules);
-  if (files.sources.length > 0) return files;
-  await files.remove();
-  throw new BridgeRefusal(
-    400,
-    'The request names no file. The clipboard cannot be uploaded: save the picture as a file first.',
-  );
+  return isForm ? sentFiles(request, rules) : namedFiles(request, rules);
 }
 
-async function namedFiles(request: IncomingMessage, {roots}: ReadRules): Promise<RequestFiles> {
+async function namedFiles(request: IncomingMessage, rules: ReadRules): Promise<RequestFiles> {
   const text = await textOf(request);
   const list = text.trim() === '' ? [] : (parseObject(text)?.['list'] ?? undefined);
   if (!isPaths(list))
     throw new BridgeRefusal(400, 'The body must be JSON like {"list": ["/path/to/photo.png"]}.');
+  const sources = await (list.length > 0 ? sourcesAt(list, rules) : clipboardSources(rules));
+  return {sources, remove: async () => {}};
+}
+
+/** All are checked before anything is sent. */
+async function sourcesAt(paths: readonly string[], {roots}: ReadRules): Promise<Source[]> {
   const disk = new Disk();
   const sources: Source[] = [];
-  // All are checked before anything is sent.
-  for (const named of list) sources.push(sourceAt(disk, named, await readablePath(named, roots), false));
-  return {sources, remove: async () => {}};
+  for (const path of paths) sources.push(sourceAt(disk, path, await readablePath(path, roots), false));
+  return sources;
+}
+
+async function clipboardSources(rules: ReadRules): Promise<Source[]> {
+  const content = await rules.readClipboard();
+  if ('files' in content) return sourcesAt(content.files, rules);
+  return [pictureSource(content, rules.temporaryDirectory)];
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {
@@ -86,9 +97,11 @@ async function sentFiles(request: IncomingMessage, {temporaryDirectory}: ReadRul
     });
     await pipeline(request, form);
     await Promise.all(written);
+    if (sources.length === 0) throw new BridgeRefusal(400, 'The form contains no file.');
     return {sources, remove};
   } catch (cause) {
     await remove();
+    if (cause instanceof BridgeRefusal) throw cause;
     if (isOutOfSpace(cause))
       throw new BridgeRefusal(500, `The disk of ${temporaryDirectory} is full.`, {cause});
     throw new BridgeRefusal(400, 'The body is not a complete form (multipart/form-data).', {cause});

@@ -2,9 +2,12 @@ import type {IncomingMessage} from 'node:http';
 import {endSignal} from '../../cli/end-signal.ts';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
+import {Stop} from '../../lib/stop.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import {asMediaError} from '../../output/report.ts';
 import {publicUrl} from '../../service/record.ts';
+import {readClipboard} from '../../sources/clipboard/clipboard.ts';
+import type {Source} from '../../sources/open/source.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import {UploadQueue} from '../upload/upload-queue.ts';
 import {realRoots} from './readable-paths.ts';
@@ -23,12 +26,12 @@ export async function runBridge(
   invocation: Invocation,
 ): Promise<ExitStatus> {
   const {host, report, stdout} = invocation;
-  const rules = {roots: await realRoots(root, host.cwd()), temporaryDirectory: host.temporaryDirectory()};
+  const roots = await realRoots(root, host.cwd());
   const {openSession} = await import('../../cli/session.ts');
   // Without a key, it is better to say so now than at the first picture.
   await (await openSession(invocation)).close();
   const signal = endSignal(invocation);
-  const bridge = new Bridge(invocation, rules);
+  const bridge = new Bridge(invocation, roots);
   try {
     const server = await listen({
       port,
@@ -71,27 +74,35 @@ class Bridge {
   readonly #report: Invocation['report'];
   readonly #rules: ReadRules;
   readonly #queue: UploadQueue;
+  readonly #stop = new Stop<MediaError>();
 
-  constructor(invocation: Invocation, rules: ReadRules) {
-    this.#report = invocation.report;
-    this.#rules = rules;
+  constructor(invocation: Invocation, roots: readonly string[]) {
+    const {host, report} = invocation;
+    this.#report = report;
+    this.#rules = {
+      ...{roots, temporaryDirectory: host.temporaryDirectory()},
+      readClipboard: () => readClipboard(host, this.#stop),
+    };
     this.#queue = new UploadQueue(invocation, {waitsForService: false});
   }
 
   /** The URLs of the files of a request, in its order. */
   async upload(request: IncomingMessage): Promise<string[]> {
-    const {sources, remove} = await requestFiles(request, this.#rules);
     try {
-      const outcomes = await Promise.allSettled(sources.map(source => this.#queue.add(source)));
-      const urls = outcomes.map((outcome, at) => urlOf(outcome, sources[at]?.name ?? ''));
+      const {sources, remove} = await requestFiles(request, this.#rules);
+      const urls = await this.#upload(sources).finally(remove);
       this.#report.note(urls.length === 1 ? `Uploaded ${urls[0]}` : `Uploaded ${urls.length} files.`);
       return urls;
     } catch (error) {
+      if (error instanceof BridgeRefusal) throw error;
       const {message, hint} = asMediaError(error);
       throw new BridgeRefusal(500, hint === undefined ? message : `${message} ${hint}`, {cause: error});
-    } finally {
-      await remove();
     }
+  }
+
+  async #upload(sources: readonly Source[]): Promise<string[]> {
+    const outcomes = await Promise.allSettled(sources.map(source => this.#queue.add(source)));
+    return outcomes.map((outcome, at) => urlOf(outcome, sources[at]?.name ?? ''));
   }
 
   /** Reports why a request failed. */
@@ -102,8 +113,9 @@ class Bridge {
     else this.#report.failure(asMediaError(cause));
   }
 
-  /** Ends the uploads; resolves when nothing is in progress. */
+  /** Ends the uploads and the reading of the clipboard; resolves when nothing is in progress. */
   stop(why: MediaError): Promise<void> {
+    this.#stop.abort(why);
     return this.#queue.stop(why);
   }
 }

@@ -21,7 +21,8 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     .option('--files-from0 <file>', 'the same, with a zero byte after each name', collect)
     .option('--follow', 'follow links to directories')
     .option('--all', 'also upload hidden files, and try files that are not images or videos')
-    .option('--name <file>', 'the file name to use for standard input')
+    .option('--clipboard', 'upload the picture in the clipboard, or the files that were copied')
+    .option('--name <file>', 'the file name to use for standard input or the picture in the clipboard')
     .option('--allow-empty', 'succeed when nothing matches')
     .optionsGroup('Content type:')
     .addOption(
@@ -106,6 +107,7 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
         'media upload -r ./assets --shard 2/8 --journal uploads-2.ndjson',
         'media upload photo.png --json | jq -r .id',
         'curl -s https://example.com/cat.png | media upload - --name cat.png',
+        'media upload --clipboard --format markdown',
         'media upload photo.png --copy --qr',
         'media upload photo.png --base-url embedded',
       ]),

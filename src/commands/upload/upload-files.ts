@@ -5,23 +5,26 @@ import {type UploadFlags, uploadDefaults} from './setup/flags.ts';
 import {fileInputs, typeDecision} from './setup/inputs.ts';
 
 /**
- * Uploads files for another command, which receives the outcomes and prints what it needs; failures and progress are
- * reported as by `media upload`. What this machine has already uploaded is skipped, unless `once` is false.
+ * Uploads files, or what the clipboard contains, for another command, which receives the outcomes and prints what it needs;
+ * failures and progress are reported as by `media upload`. What this machine has already uploaded is skipped, unless `once`
+ * is false.
  */
 export async function uploadFiles(
-  files: readonly string[],
+  files: readonly string[] | 'clipboard',
   flags: Partial<UploadFlags>,
   invocation: Invocation,
   take: (outcome: Outcome) => void,
 ): Promise<ExitStatus> {
   const {journal} = flags;
-  const options = {...uploadDefaults, once: journal === undefined, ...flags, inputs: [...files]};
+  const clipboard = files === 'clipboard';
+  const given = {...flags, clipboard, inputs: clipboard ? [] : [...files]};
+  const options = {...uploadDefaults, once: journal === undefined, ...given};
   const results = {
     add: async (outcome: Outcome | LeftOut) => {
       if (outcome.status !== 'left out') take(outcome);
     },
     end: async () => {},
   };
-  const inputs = fileInputs(files, invocation.host.cwd());
+  const inputs = clipboard ? undefined : fileInputs(files, invocation.host.cwd());
   return new UploadRun(options, invocation, {inputs, results}, []).execute(await typeDecision(options));
 }

@@ -1,5 +1,5 @@
 /** Our variables that contain a secret. */
-const secrets = new Set(['MEDIA_API_KEY', 'MEDIA_CLIENT_KEY_PASSPHRASE']);
+const secrets = new Set(['MEDIA_API_KEY', 'MEDIA_CLIENT_KEY_PASSPHRASE', 'MEDIA_BRIDGE_SECRET']);
 
 /** The environment for a program that we start: without our secrets, and without passwords for proxies. */
 export function childEnvironment(

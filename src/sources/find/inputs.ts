@@ -1,4 +1,5 @@
 import {stat} from 'node:fs/promises';
+import {basename} from 'node:path';
 import type {Readable} from 'node:stream';
 import {MediaError} from '../../errors.ts';
 import {shellQuoted} from '../../lib/shell.ts';
@@ -7,7 +8,7 @@ import {isNamedMedia} from '../media-type/decide.ts';
 import {Disk} from '../open/disk.ts';
 import {sourceAt} from '../open/file.ts';
 import type {FoundInput, Source} from '../open/source.ts';
-import {stdinSource} from '../open/stdin.ts';
+import {spooledSource} from '../open/spooled.ts';
 import type {NamedFile} from './seen.ts';
 import type {Filters} from './walk/filters.ts';
 import {compileGlob, isPattern} from './walk/globs.ts';
@@ -88,8 +89,9 @@ export class Finder {
 
   #stdin(): Source {
     const {stdin, temporaryDirectory, stdinName} = this.#options;
-    const source = stdinSource({stdin: stdin(), temporaryDirectory, name: stdinName});
-    return {...source, relativePath: source.name};
+    const name = stdinName === undefined ? '-' : basename(stdinName);
+    const source = spooledSource({what: 'Standard input', name, stream: stdin, temporaryDirectory});
+    return {...source, relativePath: name};
   }
 
   async #kindOf(name: ByteName): Promise<Kind> {

@@ -7,7 +7,8 @@ export type ResultSink = Pick<Results, 'add' | 'end'>;
 
 /** The inputs and results of a command that uploads for its own purpose, and draws its own conclusion at the end. */
 export interface OwnParts {
-  inputs: Inputs;
+  /** Those that its options name, if it does not bring its own. */
+  inputs: Inputs | undefined;
   results: ResultSink;
 }
 

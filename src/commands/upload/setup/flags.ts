@@ -17,6 +17,7 @@ export interface UploadFlags {
   contentType?: string;
   types: TypeRule;
   name?: string;
+  clipboard?: boolean;
   format?: FormatName;
   json?: boolean;
   ndjson?: boolean;

@@ -1,4 +1,4 @@
-import {isAbsolute} from 'node:path';
+import {basename, isAbsolute} from 'node:path';
 import type {Invocation} from '../../../cli/invocation.ts';
 import {MediaError} from '../../../errors.ts';
 import type {StopSignal} from '../../../host.ts';
@@ -28,7 +28,7 @@ export interface Inputs {
   close(): Promise<void>;
 }
 
-type InputFlags = InputRequest & Pick<UploadFlags, 'shard'>;
+type InputFlags = InputRequest & Pick<UploadFlags, 'shard' | 'clipboard'>;
 
 /**
  * Opens the sources that the command line names, or with `--shard` this machine's share. Rejects with a usage error before
@@ -39,6 +39,7 @@ export async function openInputs(
   {host}: Pick<Invocation, 'host'>,
   signal: StopSignal<Error>,
 ): Promise<Inputs> {
+  if (options.clipboard) return clipboardInputs(options, host, signal);
   const [{expandInputs}, {interruptible}, {resumed}, {ownShare}] = await Promise.all([
     import('../../../sources/find/expand.ts'),
     import('../../../sources/find/interruptible.ts'),
@@ -84,16 +85,40 @@ export async function openInputs(
 /** Exactly these files, in this order: none of the names is a pattern. */
 export function fileInputs(files: readonly string[], cwd: string): Inputs {
   const source = filesIn(cwd);
+  return knownInputs(files.length, () => asynchronous(files, source));
+}
+
+/** The picture in the clipboard, or the files that were copied in a file manager. */
+async function clipboardInputs(
+  options: InputFlags,
+  host: Invocation['host'],
+  signal: StopSignal<Error>,
+): Promise<Inputs> {
+  const {inputs, filesFrom = [], filesFrom0 = [], shard, name} = options;
+  if (inputs.length + filesFrom.length + filesFrom0.length > 0 || shard !== undefined) {
+    throw new MediaError('usage', '--clipboard takes no other input, and no --shard.', {
+      hint: 'Upload the others with a command of their own.',
+    });
+  }
+  const {pictureSource, readClipboard} = await import('../../../sources/clipboard/clipboard.ts');
+  const content = await readClipboard(host, signal);
+  if ('files' in content) return fileInputs(content.files, host.cwd());
+  const picture = name === undefined ? content : {...content, name: basename(name)};
+  const source = pictureSource(picture, host.temporaryDirectory());
+  return knownInputs(1, () => asynchronous([picture.name], () => source));
+}
+
+function knownInputs(count: number, sources: () => AsyncIterable<Source>): Inputs {
   return {
-    sources: asynchronous(files, source),
-    several: files.length > 1,
+    sources: sources(),
+    several: count > 1,
     shard: undefined,
-    empty: files.length === 0,
+    empty: count === 0,
     isEmptyShard: false,
     unfollowed: new Set(),
     async survey(found, until) {
       const {survey} = await import('../../../sources/find/survey.ts');
-      return survey(asynchronous(files, source), found, until);
+      return survey(sources(), found, until);
     },
     async close() {},
   };

@@ -14,7 +14,7 @@ export interface TypedCommand {
 /** The options that select and name the inputs. */
 const inputOptions = new Set([
   ...['recursive', 'follow', 'all', 'include', 'exclude', 'filesFrom', 'filesFrom0', 'shard', 'name'],
-  'allowEmpty',
+  ...['allowEmpty', 'clipboard'],
 ]);
 
 /** The command line that this run was started by. */

@@ -1,6 +1,6 @@
 import type {BigIntStats} from 'node:fs';
 import {type FileHandle, mkdtemp, open, rm, stat} from 'node:fs/promises';
-import {basename, join} from 'node:path';
+import {join} from 'node:path';
 import type {Readable} from 'node:stream';
 import {MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
@@ -9,24 +9,27 @@ import type {DiskFile} from './disk-file.ts';
 import {OpenFile} from './open-file.ts';
 import type {OpenSource, Source} from './source.ts';
 
-export interface StdinOptions {
-  stdin: Readable;
-  /** The name whose extension counts for the content type; without it the bytes decide. */
-  name?: string | undefined;
+/** Bytes that are no file, to be uploaded as one. */
+export interface SpoolOptions {
+  /** What they are, as messages begin: "Standard input". */
+  what: string;
+  name: string;
+  /** Opens the stream of them. */
+  stream: () => Readable;
   temporaryDirectory: string;
 }
 
 /**
- * Standard input as a source. It is written to a temporary file first, since Content-Length must be known before the
+ * A stream as a source. It is written to a temporary file first, since Content-Length must be known before the
  * first byte is sent. The file's name is removed as soon as it is open, so that nothing is left behind even if the process
  * is killed. If the system does not allow that, as on Windows, the name is removed when the source is closed.
  */
-export function stdinSource(options: StdinOptions): Source {
-  const name = options.name === undefined ? '-' : basename(options.name);
+export function spooledSource(options: SpoolOptions): Source {
+  const {name} = options;
   return {name, typeName: name, isOnce: true, open: signal => spool(options, signal)};
 }
 
-async function spool(options: StdinOptions, signal: StopSignal<Error>): Promise<OpenSource> {
+async function spool(options: SpoolOptions, signal: StopSignal<Error>): Promise<OpenSource> {
   const {handle, path, remove} = await openNameless(options.temporaryDirectory).catch(error => {
     throw cannotSpool(options, error);
   });
@@ -34,23 +37,23 @@ async function spool(options: StdinOptions, signal: StopSignal<Error>): Promise<
     await copy(options, handle, signal);
     const stats = await handle.stat({bigint: true});
     if (stats.size === 0n) {
-      throw new MediaError('empty_file', 'Standard input was empty: there is nothing to upload.');
+      throw new MediaError('empty_file', `${options.what} was empty: there is nothing to upload.`);
     }
-    return new SpooledFile('Standard input', spooled(handle, path, stats), remove);
+    return new SpooledFile(options.what, spooled(handle, path, stats), remove);
   } catch (error) {
     await handle.close().finally(remove);
     if (error instanceof MediaError) throw error;
-    throw signal.aborted ? signal.reason : cannotRead(error);
+    throw signal.aborted ? signal.reason : cannotRead(options, error);
   }
 }
 
-async function copy(options: StdinOptions, handle: FileHandle, signal: StopSignal<Error>): Promise<void> {
-  const {stdin} = options;
-  const giveUp = () => stdin.destroy(signal.reason);
+async function copy(options: SpoolOptions, handle: FileHandle, signal: StopSignal<Error>): Promise<void> {
+  const stream = options.stream();
+  const giveUp = () => stream.destroy(signal.reason);
   signal.addEventListener('abort', giveUp, {once: true});
   try {
     signal.throwIfAborted();
-    for await (const chunk of stdin) {
+    for await (const chunk of stream) {
       await handle.appendFile(chunk as Uint8Array).catch(error => {
         throw cannotSpool(options, error);
       });
@@ -94,7 +97,7 @@ function spooled(handle: FileHandle, path: string, opened: BigIntStats): DiskFil
 async function openNameless(
   directory: string,
 ): Promise<{handle: FileHandle; path: string; remove: () => Promise<void>}> {
-  const parent = await mkdtemp(join(directory, 'media-stdin-'));
+  const parent = await mkdtemp(join(directory, 'media-spool-'));
   const path = join(parent, 'spool');
   const remove = () => rm(parent, {recursive: true, force: true}).catch(() => {});
   try {
@@ -104,17 +107,17 @@ async function openNameless(
   }
 }
 
-function cannotSpool(options: StdinOptions, error: unknown): MediaError {
+function cannotSpool(options: SpoolOptions, error: unknown): MediaError {
   const text = systemCode(error) === 'ENOSPC' ? 'the disk is full' : systemReason(error);
   return new MediaError(
     'local_failure',
-    `Standard input could not be stored in ${options.temporaryDirectory}: ${text}.`,
+    `${options.what} could not be stored in ${options.temporaryDirectory}: ${text}.`,
     {cause: error, hint: 'Set TMPDIR to a directory with enough space.'},
   );
 }
 
-function cannotRead(error: unknown): MediaError {
-  return new MediaError('file_unreadable', `Standard input could not be read: ${systemReason(error)}.`, {
+function cannotRead({what}: SpoolOptions, error: unknown): MediaError {
+  return new MediaError('file_unreadable', `${what} could not be read: ${systemReason(error)}.`, {
     cause: error,
   });
 }

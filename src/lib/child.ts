@@ -1,0 +1,121 @@
+import {type ChildProcess, type SpawnOptions, spawn} from 'node:child_process';
+import type {Host, StopSignal} from '../host.ts';
+import {childEnvironment} from './secrets/child-environment.ts';
+
+/** A program that is run for what it prints: a keychain, a password manager, a clipboard. */
+export interface ChildRequest {
+  /** A command line for the shell, or a program with its parameters. */
+  command: string | {program: string; parameters: readonly string[]};
+  /** The text for its standard input; nothing by default. */
+  input?: string;
+  /** `inherit`: its standard error goes to ours. `ignore`: it is discarded. `pipe`: it is part of the result. */
+  stderr: 'inherit' | 'ignore' | 'pipe';
+  /** The working directory: never the user's, which may contain anybody's files. */
+  cwd: string;
+  timeoutMs: number;
+  /** Kills the program when aborted. */
+  stop?: StopSignal | undefined;
+  /**
+   * Whether only the first line counts. If so, the result does not wait for programs that keep standard output open in
+   * the background.
+   */
+  firstLineOnly?: boolean;
+  /** The most bytes of standard output; 64 KiB by default. */
+  longestOutput?: number;
+}
+
+export type ChildEnd =
+  | {kind: 'ended'; status: number | null; stdout: Buffer; stderr: string}
+  /** Killed because it took too long. */
+  | {kind: 'timeout'}
+  /** It could not be started, printed too much, or was stopped. */
+  | {kind: 'failed'; reason: string; cause?: unknown};
+
+const longestText = 64 * 1024;
+
+const newline = 10;
+
+/** How long a line may continue after the program that started it has ended. */
+const lineEndMs = 1000;
+
+/** Runs a program until it ends, the time limit passes or it is stopped; never rejects. */
+export function runChild(host: Host, request: ChildRequest): Promise<ChildEnd> {
+  const {input = '', timeoutMs, stop, firstLineOnly = false, longestOutput = longestText} = request;
+  if (stop?.aborted) return Promise.resolve({kind: 'failed', reason: 'the run was ended'});
+  const child = start(host, request);
+  return new Promise(resolve => {
+    const printed = {stdout: new Printed(), stderr: new Printed()};
+    let exit: {status: number | null} | undefined;
+    let cancelLineEnd = () => {};
+    const end = (result: ChildEnd) => {
+      cancel();
+      cancelLineEnd();
+      stop?.removeEventListener('abort', onStop);
+      // Programs that it started may keep their end of the pipe open; they are not waited for.
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+      child.kill('SIGKILL');
+      resolve(result);
+    };
+    const ended = (status: number | null): ChildEnd => {
+      const {stdout, stderr: said} = printed;
+      return {kind: 'ended', status, stdout: stdout.bytes, stderr: said.bytes.toString()};
+    };
+    const onStop = () => end({kind: 'failed', reason: 'the run was ended'});
+    stop?.addEventListener('abort', onStop, {once: true});
+    const cancel = host.clock.after(timeoutMs, () => end({kind: 'timeout'}));
+    const endAtFirstLine = () => {
+      if (!firstLineOnly || exit === undefined) return;
+      const {status} = exit;
+      cancelLineEnd();
+      if (status !== 0 || printed.stdout.hasLine) end(ended(status));
+      else if (printed.stdout.length > 0)
+        cancelLineEnd = host.clock.after(lineEndMs, () => end(ended(status)));
+    };
+    child.on('exit', status => {
+      exit = {status};
+      endAtFirstLine();
+    });
+    child.on('error', cause => end({kind: 'failed', reason: cause.message, cause}));
+    child.on('close', status => end(ended(status)));
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(input);
+    child.stderr?.on('data', bytes => {
+      if (printed.stderr.length < longestText) printed.stderr.add(bytes);
+    });
+    child.stdout?.on('data', bytes => {
+      printed.stdout.add(bytes);
+      if (printed.stdout.length > longestOutput) end({kind: 'failed', reason: 'it printed too much'});
+      else endAtFirstLine();
+    });
+  });
+}
+
+function start(host: Host, {command, stderr, cwd}: ChildRequest): ChildProcess {
+  const options: SpawnOptions = {
+    cwd,
+    env: childEnvironment(host.env),
+    stdio: ['pipe', 'pipe', stderr],
+    windowsHide: true,
+  };
+  return typeof command === 'string'
+    ? spawn(command, {...options, shell: true})
+    : spawn(command.program, command.parameters, options);
+}
+
+/** What a program has printed so far. */
+class Printed {
+  readonly #chunks: Buffer[] = [];
+  length = 0;
+  hasLine = false;
+
+  add(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.length += chunk.length;
+    this.hasLine ||= chunk.includes(newline);
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
+}

@@ -1,0 +1,174 @@
+import {dirname, isAbsolute} from 'node:path';
+import {Readable} from 'node:stream';
+import {fileURLToPath} from 'node:url';
+import {MediaError} from '../../errors.ts';
+import type {Host, StopSignal} from '../../host.ts';
+import {runChild} from '../../lib/child.ts';
+import {systemCode} from '../../lib/system-code.ts';
+import type {Source} from '../open/source.ts';
+import {spooledSource} from '../open/spooled.ts';
+import {type ClipboardCommand, type ClipboardProgram, clipboardPrograms, packageFor} from './programs.ts';
+
+/** What was copied: files, by their absolute paths, or a picture. */
+export type ClipboardContent = {files: string[]} | {picture: Buffer; name: string};
+
+/** How long a program may take: it waits for the one that the picture was copied from, and on macOS for the user's permission. */
+const timeLimitMs = 30_000;
+
+/** The most bytes of a picture. */
+const largestPicture = 512 * 1024 * 1024;
+
+/**
+ * Reads the files or the picture in the clipboard of the desktop. Rejects with `clipboard_empty` if it has neither, with
+ * `clipboard_unusable` if it cannot be read, and with the signal's reason once that is aborted.
+ */
+export async function readClipboard(host: Host, stop?: StopSignal): Promise<ClipboardContent> {
+  for (const program of clipboardPrograms(host)) {
+    const reader = new ClipboardReader(host, program, stop);
+    const formats = await reader.formats();
+    if (formats !== undefined) return reader.content(formats);
+  }
+  throw noProgram(host);
+}
+
+/** A picture from the clipboard as a source. */
+export function pictureSource(
+  {picture, name}: {picture: Buffer; name: string},
+  temporaryDirectory: string,
+): Source {
+  const source = spooledSource({
+    ...{what: 'The picture in the clipboard', name, temporaryDirectory},
+    stream: () => Readable.from([picture]),
+  });
+  return {...source, relativePath: name};
+}
+
+/** Reads the clipboard by one of its programs. */
+class ClipboardReader {
+  readonly #host: Host;
+  readonly #program: ClipboardProgram;
+  readonly #stop: StopSignal | undefined;
+
+  constructor(host: Host, program: ClipboardProgram, stop: StopSignal | undefined) {
+    this.#host = host;
+    this.#program = program;
+    this.#stop = stop;
+  }
+
+  /** The formats on offer; undefined if the program is not installed. */
+  async formats(): Promise<string[] | undefined> {
+    const list = await this.#output(this.#program.formats);
+    return list?.toString().split(/[,\r\n]+\s*/);
+  }
+
+  async content(formats: readonly string[]): Promise<ClipboardContent> {
+    const {files, readFiles, pictures, readPicture} = this.#program;
+    const ofFiles = best(formats, files);
+    if (ofFiles !== undefined) {
+      const paths = pathsIn(await this.#firstOutput([readFiles(ofFiles)]));
+      if (paths.length > 0) return {files: paths};
+    }
+    const ofPicture = best(formats, pictures);
+    if (ofPicture === undefined) throw nothingCopied();
+    const picture = decoded(await this.#firstOutput(readPicture(ofPicture)));
+    if (picture.length === 0) throw nothingCopied();
+    return {picture, name: pictureName(ofPicture)};
+  }
+
+  async #firstOutput(commands: readonly ClipboardCommand[]): Promise<Buffer> {
+    for (const command of commands) {
+      const output = await this.#output(command);
+      if (output !== undefined) return output;
+    }
+    throw noProgram(this.#host);
+  }
+
+  /** What a program prints; undefined if it is not installed. */
+  async #output(command: ClipboardCommand): Promise<Buffer | undefined> {
+    const host = this.#host;
+    const end = await runChild(host, {
+      command,
+      stderr: 'pipe',
+      // Windows looks for programs in the working directory first.
+      cwd: dirname(host.nodePath()),
+      timeoutMs: timeLimitMs,
+      stop: this.#stop,
+      longestOutput: largestPicture,
+    });
+    this.#stop?.throwIfAborted();
+    if (end.kind === 'timeout')
+      throw unusable(`${command.program} did not end within ${timeLimitMs / 1000} s`);
+    if (end.kind === 'failed') {
+      if (systemCode(end.cause) === 'ENOENT') return undefined;
+      throw unusable(`${command.program}: ${end.reason}`, end.cause);
+    }
+    if (end.status === 0) return end.stdout;
+    if (this.#program.nothing?.test(end.stderr)) throw nothingCopied();
+    const [reason = ''] = end.stderr.trim().split(/\r?\n/);
+    throw unusable(`${command.program}: ${reason || `it ended with status ${end.status}`}`);
+  }
+}
+
+function best(formats: readonly string[], wanted: readonly RegExp[]): string | undefined {
+  for (const pattern of wanted) {
+    const format = formats.find(offered => pattern.test(offered));
+    if (format !== undefined) return format;
+  }
+  return undefined;
+}
+
+/** The files that lines name as paths or file:// URLs; other lines, such as URLs of the web, name none. */
+function pathsIn(text: Buffer): string[] {
+  return text
+    .toString()
+    .split(/\r?\n/)
+    .map(line => line.trim())
+    .flatMap(line => {
+      if (!/^file:\/\//i.test(line)) return isAbsolute(line) ? [line] : [];
+      try {
+        return [fileURLToPath(line)];
+      } catch {
+        return [];
+      }
+    });
+}
+
+/** The bytes decide where a format has no usual extension. On macOS and Windows every picture is read as PNG. */
+function pictureName(format: string): string {
+  if (!format.startsWith('image/')) return 'clipboard.png';
+  const [, extension] = /^image\/(\w+)(?:\+xml)?$/.exec(format) ?? [];
+  return extension === undefined ? 'clipboard' : `clipboard.${extension}`;
+}
+
+/** How AppleScript begins to print data; the name of its format and the data in hex follow. */
+const scriptData = Buffer.from('«data ');
+
+function decoded(output: Buffer): Buffer {
+  if (!output.subarray(0, scriptData.length).equals(scriptData)) return output;
+  return Buffer.from(output.subarray(scriptData.length + 'PNGf'.length).toString('latin1'), 'hex');
+}
+
+function nothingCopied(): MediaError {
+  return new MediaError('clipboard_empty', 'The clipboard contains no picture.', {
+    hint: 'Copy a picture, or a file in a file manager, and try again.',
+  });
+}
+
+function unusable(why: string, cause?: unknown): MediaError {
+  return new MediaError('clipboard_unusable', `The clipboard could not be read: ${why}.`, {
+    hint: 'Save the picture as a file, and upload that.',
+    cause,
+  });
+}
+
+function noProgram(host: Host): MediaError {
+  const {platform, env} = host;
+  if (platform === 'darwin' || platform === 'win32')
+    return unusable(`${platform === 'darwin' ? 'osascript' : 'powershell.exe'} is not on the PATH`);
+  if (!env['WAYLAND_DISPLAY'] && !env['DISPLAY'])
+    return unusable('there is no desktop here (neither WAYLAND_DISPLAY nor DISPLAY is set)');
+  const name = packageFor(host);
+  return new MediaError('clipboard_unusable', `To read the clipboard, ${name} must be installed.`, {
+    hint: `On Debian and Ubuntu: sudo apt install ${name}`,
+  });
+}

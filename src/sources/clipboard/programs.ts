@@ -1,0 +1,117 @@
+import type {Host} from '../../host.ts';
+
+/** A program with its parameters. */
+export interface ClipboardCommand {
+  program: string;
+  parameters: readonly string[];
+}
+
+/** How a program shows the clipboard. */
+export interface ClipboardProgram {
+  /** Prints the formats on offer, separated by line breaks or commas; fails if nothing is in the clipboard. */
+  formats: ClipboardCommand;
+  /** The formats of a list of files, the best first. */
+  files: readonly RegExp[];
+  /** Prints the files in one of these formats: a path or file:// URL per line. */
+  readFiles(format: string): ClipboardCommand;
+  /** The formats of pictures, the best first. */
+  pictures: readonly RegExp[];
+  /** Print the picture in one of these formats; the first that is installed does it. */
+  readPicture(format: string): readonly ClipboardCommand[];
+  /** What it says when it fails since the clipboard has nothing, or nothing in a format. */
+  nothing?: RegExp;
+}
+
+/** The programs for the clipboard of this machine, the best first; none without a screen. */
+export function clipboardPrograms({platform, env}: Pick<Host, 'platform' | 'env'>): ClipboardProgram[] {
+  if (platform === 'darwin') return [macOS];
+  if (platform === 'win32') return [windows];
+  return [...(env['WAYLAND_DISPLAY'] ? [wayland] : []), ...(env['DISPLAY'] ? [x11] : [])];
+}
+
+/** What a user installs to have a program for the clipboard, and the command for it. */
+export function packageFor({env}: Pick<Host, 'env'>): string {
+  return env['WAYLAND_DISPLAY'] ? 'wl-clipboard' : 'xclip';
+}
+
+/** On Linux, formats are media types; file managers have two for the files that were copied. */
+const mediaTypes = {
+  files: [/^text\/uri-list$/, /^x-special\/gnome-copied-files$/],
+  // Browsers offer the picture that they show as PNG; some programs offer each format that they can write.
+  pictures: [/^image\/png$/, /^image\/jpeg$/, /^image\//],
+};
+
+const wayland = mediaTypeProgram({
+  program: 'wl-paste',
+  list: ['-l'],
+  read: format => ['-n', '-t', format],
+  nothing: /no selection|nothing is copied|no suitable type/i,
+});
+
+const x11 = mediaTypeProgram({
+  program: 'xclip',
+  list: ['-selection', 'clipboard', '-target', 'TARGETS', '-out'],
+  read: format => ['-selection', 'clipboard', '-target', format, '-out'],
+  nothing: /target \S+ not available/i,
+});
+
+function mediaTypeProgram(options: {
+  program: string;
+  list: readonly string[];
+  read: (format: string) => readonly string[];
+  nothing: RegExp;
+}): ClipboardProgram {
+  const {program, list, read, nothing} = options;
+  const command = (format: string) => ({program, parameters: read(format)});
+  return {
+    ...mediaTypes,
+    formats: {program, parameters: list},
+    readFiles: command,
+    readPicture: format => [command(format)],
+    nothing,
+  };
+}
+
+const appleScript = (script: string): ClipboardCommand => ({
+  program: 'osascript',
+  parameters: ['-e', script],
+});
+
+/** Files come first: the Finder also offers the icon of a file that was copied. AppleScript turns every picture into PNG. */
+const macOS: ClipboardProgram = {
+  formats: appleScript('clipboard info'),
+  files: [/^«class furl»$/],
+  readFiles: () => appleScript('POSIX path of (the clipboard as «class furl»)'),
+  pictures: [/^«class PNGf»$/, /^(TIFF|JPEG|GIF) picture$/],
+  readPicture: () => [{program: 'pngpaste', parameters: ['-']}, appleScript('the clipboard as «class PNGf»')],
+  nothing: /-1700|no image data/i,
+};
+
+const powerShell = (script: string): ClipboardCommand => ({
+  program: 'powershell.exe',
+  // The clipboard of Windows can only be read from a single-threaded apartment.
+  parameters: ['-NoProfile', '-NonInteractive', '-Sta', '-Command', `${windowsForms} ${script}`],
+});
+
+const windowsForms =
+  "$ErrorActionPreference = 'Stop'; Add-Type -AssemblyName System.Windows.Forms, System.Drawing;" +
+  ' $clipboard = [System.Windows.Forms.Clipboard];';
+
+const windows: ClipboardProgram = {
+  formats: powerShell(
+    "if ($clipboard::ContainsFileDropList()) { 'files' } if ($clipboard::ContainsImage()) { 'picture' }",
+  ),
+  files: [/^files$/],
+  readFiles: () =>
+    powerShell(
+      '[Console]::OutputEncoding = New-Object System.Text.UTF8Encoding $false; $clipboard::GetFileDropList()',
+    ),
+  pictures: [/^picture$/],
+  readPicture: () => [
+    powerShell(
+      '$bytes = New-Object System.IO.MemoryStream;' +
+        ' $clipboard::GetImage().Save($bytes, [System.Drawing.Imaging.ImageFormat]::Png);' +
+        ' $output = [Console]::OpenStandardOutput(); $bytes.WriteTo($output); $output.Flush()',
+    ),
+  ],
+};

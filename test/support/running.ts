@@ -1,0 +1,19 @@
+import type {Options} from 'execa';
+import {onTestFinished} from 'vitest';
+import type {Sandbox} from './media.ts';
+
+/** A `media` that runs until the test ends it, or until the test ends, and what it has printed so far. */
+export function running(box: Sandbox, parameters: readonly string[], options: Options = {}) {
+  const child = box.start(parameters, options);
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout?.on('data', chunk => {
+    stdout += chunk;
+  });
+  child.stderr?.on('data', chunk => {
+    stderr += chunk;
+  });
+  return {child, stdout: () => stdout, stderr: () => stderr};
+}
