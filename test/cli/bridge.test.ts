@@ -50,6 +50,20 @@ function upload(url: string, paths: readonly string[], headers: Record<string, s
   return send(url, {headers: {'Content-Type': 'application/json', ...headers}, body: listOf(...paths)});
 }
 
+/** The form that version 5 of "Image auto upload" writes by itself: no length, no type of the picture. */
+function pluginForm(name: string, bytes: Buffer) {
+  const head = `Content-Disposition: form-data; name="list"; filename="${name}"\r\nContent-Type: application/octet-stream`;
+  const boundary = '----Boundary0123456789abcdef';
+  return {
+    type: `multipart/form-data; boundary=${boundary}`,
+    body: Buffer.concat([
+      Buffer.from(`--${boundary}\r\n${head}\r\n\r\n`),
+      bytes,
+      Buffer.from(`\r\n--${boundary}--\r\n`),
+    ]),
+  };
+}
+
 test('what editors send: URLs in order, all or none; a second time, nothing is stored', async () => {
   const {box, path, urlOf, service} = await machine();
   const {child, url, base} = await bridge(box);
@@ -73,6 +87,10 @@ test('what editors send: URLs in order, all or none; a second time, nothing is s
     const urls = [await urlOf('image/webp'), await urlOf('image/gif')];
     expect(await answer.json()).toEqual({success: true, result: urls});
   }
+  expect(await upload(url, [photo.slice(1)])).toMatchObject({status: 200, body: {result: [result[1]]}});
+  const {type, body} = pluginForm('1732700000000.png', await readFile(photo));
+  const sent = await fetch(url, {method: 'POST', headers: {'Content-Type': type}, body});
+  expect(await sent.json()).toEqual({success: true, result: [result[1]]});
   expect(await service.records()).toHaveLength(4);
 
   const failed = await upload(url, [clip, path('page.png')]);

@@ -28,7 +28,7 @@ export function realRoots(roots: readonly string[], cwd: string): Promise<string
  */
 export async function readablePath(named: string, roots: readonly string[]): Promise<string> {
   const path = pathIn(named);
-  if (!isAbsolute(path)) throw new BridgeRefusal(400, `${named} is not the absolute path of a file.`);
+  if (!isAbsolute(path)) return withoutSlash(named, roots);
   const real = await realpath(path).catch(cause => {
     // Whether a file exists outside the roots is nobody's business.
     const where = roots.length === 0 ? systemReason(cause) : 'it does not exist, or it is outside --root';
@@ -37,6 +37,15 @@ export async function readablePath(named: string, roots: readonly string[]): Pro
   if (roots.length > 0 && !roots.some(root => isBelow(real, root)))
     throw new BridgeRefusal(400, `${named} could not be read: it does not exist, or it is outside --root.`);
   return real;
+}
+
+/** The plugin of Obsidian drops the first slash of absolute paths, which PicGo does not notice where it runs in the root directory. */
+async function withoutSlash(named: string, roots: readonly string[]): Promise<string> {
+  try {
+    return await readablePath(`/${named}`, roots);
+  } catch (cause) {
+    throw new BridgeRefusal(400, `${named} is not the absolute path of a file.`, {cause});
+  }
 }
 
 function pathIn(named: string): string {

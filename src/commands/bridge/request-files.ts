@@ -44,7 +44,8 @@ export function requestFiles(request: IncomingMessage, rules: ReadRules): Promis
 
 async function namedFiles(request: IncomingMessage, rules: ReadRules): Promise<RequestFiles> {
   const text = await textOf(request);
-  const list = text.trim() === '' ? [] : (parseObject(text)?.['list'] ?? undefined);
+  const body = text.trim() === '' ? {} : parseObject(text);
+  const list = body === undefined ? undefined : (body['list'] ?? []);
   if (!isPaths(list))
     throw new BridgeRefusal(400, 'The body must be JSON like {"list": ["/path/to/photo.png"]}.');
   const sources = await (list.length > 0 ? sourcesAt(list, rules) : clipboardSources(rules));
