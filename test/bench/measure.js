@@ -5,16 +5,20 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
 /** A sink of its own process; resolves to its address and the function that ends it. */
-export async function startSink(...parameters) {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('sink.js', import.meta.url)), ...parameters], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+export function startSink(...parameters) {
+  return startSinkAt([], 'localhost', ...parameters);
+}
+
+/** The same, started by another command, and to be reached by another name. */
+export async function startSinkAt(place, host, ...parameters) {
+  const [command, ...rest] = [...place, process.execPath, fileURLToPath(new URL('sink.js', import.meta.url))];
+  const child = spawn(command, [...rest, ...parameters], {stdio: ['ignore', 'pipe', 'inherit']});
   const port = await new Promise((resolve, reject) => {
     child.stdout.once('data', text => resolve(Number(text)));
     child.once('exit', code => reject(new Error(`The sink ended with status ${code}.`)));
   });
   const scheme = parameters.includes('--tls') ? 'https' : 'http';
-  return {url: `${scheme}://localhost:${port}`, stop: () => child.kill()};
+  return {url: `${scheme}://${host}:${port}`, stop: () => child.kill()};
 }
 
 /** Runs a command to its end: wall and CPU time in milliseconds, and its peak of memory in MiB. */

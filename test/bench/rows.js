@@ -6,6 +6,7 @@ import {fileURLToPath} from 'node:url';
 import {writeDocuments} from './documents.js';
 import {filmOf, newPicture, picturesIn, syncLatency} from './files.js';
 import {writeJournal} from './journals.js';
+import {lagFileRows, lagRows} from './lag/rows.js';
 import {inRounds, startSink, timed, timedOnce} from './measure.js';
 import {nodeVersions} from './node-versions.js';
 
@@ -58,6 +59,8 @@ export const rows = [
   {name: 'rewrite', measure: directory => withSink([], sink => rewrite(directory, sink))},
   {name: 'TLS', measure: overTls},
   {name: 'package', measure: packageSize},
+  ...lagRows,
+  ...lagFileRows,
 ];
 
 async function startUp() {

@@ -1,0 +1,113 @@
+import {spawnSync} from 'node:child_process';
+import {mkdirSync, readdirSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {filmOf, picturesIn} from '../files.js';
+import {startSinkAt} from '../measure.js';
+import {longCells, nameOf, shortCells} from './cells.js';
+import {openLine, whyNoLines} from './line.js';
+
+const program = fileURLToPath(new URL('../../../bin/media.js', import.meta.url));
+const far = '10.99.0.2';
+const numbers = [8, 16, 32, 64, 128];
+
+/** `-c auto` on lines that this benchmark makes, against fixed numbers and curl, in files a second. */
+export const lagRows = [...shortCells, ...longCells].map((cell, index) => ({
+  name: `lag: ${nameOf(cell)}`,
+  isLong: index >= shortCells.length,
+  skip: whyNoLines,
+  measure: directory => onLine(directory, cell, place => filesOf(cell, place)),
+}));
+
+/** A single file, which is sent over one connection. */
+export const lagFileRows = [50, 150].map(rtt => ({
+  name: `lag: a file of 500 MiB, ${rtt} ms`,
+  isLong: rtt === 50,
+  skip: whyNoLines,
+  measure: directory => onLine(directory, {rtt}, oneFile),
+}));
+
+/** Calls `action` with a way to run commands at the near end of a line, at whose far end there is a service. */
+async function onLine(directory, cell, action) {
+  const place = join(directory, 'lag');
+  mkdirSync(place, {recursive: true});
+  const line = await openLine(place, cell);
+  const {delay = 0, most = 'Infinity'} = cell;
+  const sink = await startSinkAt(line.far, far, '--host', far, '--delay', `${delay}`, '--most', `${most}`);
+  const env = {...process.env, MEDIA_BASE_URL: sink.url, MEDIA_API_KEY: 'bench', MEDIA_CONFIG_DIR: place};
+  const run = command => {
+    const [first, ...rest] = [...line.near, ...command];
+    const start = process.hrtime.bigint();
+    const {status, stdout} = spawnSync(first, rest, {env, maxBuffer: 1e9, encoding: 'utf8'});
+    return {seconds: Number(process.hrtime.bigint() - start) / 1e9, status, stdout};
+  };
+  const media = (...parameters) =>
+    run([process.execPath, program, 'upload', '--ndjson', '--allow-http', ...parameters]);
+  try {
+    return await action({place, url: sink.url, run, media});
+  } finally {
+    sink.stop();
+    await line.close();
+  }
+}
+
+function filesOf({files, size, most, atLeast = 0.9, ...line}, {place, url, run, media}) {
+  const pictures = picturesIn(join(place, `${files} of ${size}`), files, size);
+  const curl = curlConfig(place, pictures, url);
+  const counts = () => JSON.parse(run(['curl', '-sS', url]).stdout);
+  counts();
+  // A fixed number above what the service takes loses files.
+  const rates = (most === undefined ? numbers : [most, 2 * most]).map(number => ({
+    number,
+    rate: files / media('-r', pictures, '-c', String(number)).seconds,
+  }));
+  const peer = most === undefined ? files / run(curl).seconds : undefined;
+  counts();
+  const {seconds, status} = media('-r', pictures, '-c', 'auto');
+  if (status !== 0) throw new Error(`-c auto ended with status ${status}`);
+  const {taken, refused} = counts();
+  const best = rates.toSorted((one, other) => other.rate - one.rate)[0];
+  const eight = rates.find(({number}) => number === 8);
+  const shown = rates.map(({number, rate}) => `${number}: ${rate.toFixed(0)}`).join(', ');
+  const others = `${shown}${peer === undefined ? '' : `; curl: ${peer.toFixed(0)}`}`;
+  const what = nameOf({files, size, most, ...line});
+  const row = (against, {rate}, bound) => ({
+    what,
+    unit: 'a second',
+    ours: [files / seconds],
+    against,
+    peer: [rate],
+    atLeast: bound,
+  });
+  const results = [row(`-c ${best.number} (${others})`, best, atLeast), row('-c 8', eight, 0.9)];
+  if (most === undefined) return results;
+  const part = (100 * refused) / (taken + refused);
+  return [...results, {what, unit: '% refused', ours: [part], against: '5 %', ratio: [part / 5], atMost: 1}];
+}
+
+function curlConfig(place, pictures, url) {
+  const config = join(place, 'curl.config');
+  const transfers = readdirSync(pictures, {recursive: true})
+    .filter(name => name.endsWith('.gif'))
+    .map(name => `url="${url}/v1/media/upload"\nrequest=POST\nupload-file="${join(pictures, name)}"\n`);
+  writeFileSync(config, transfers.map(lines => `${lines}output=/dev/null\n`).join(''));
+  return ['curl', '-sS', '--parallel', '--parallel-max', '50', '-K', config];
+}
+
+function oneFile({place, url, run, media}) {
+  const size = 500;
+  const film = filmOf(join(place, `${size}MiB.mp4`), size * 2 ** 20);
+  const turns = [0, 1, 2].map(() => ({
+    ours: size / media(film).seconds,
+    peer: size / run(['curl', '-sS', '-X', 'POST', '-T', film, `${url}/v1/media/upload`]).seconds,
+  }));
+  return [
+    {
+      unit: 'MiB/s',
+      ours: turns.map(({ours}) => ours),
+      against: 'curl -T',
+      peer: turns.map(({peer}) => peer),
+      atLeast: 1,
+    },
+  ];
+}
