@@ -5,8 +5,10 @@ import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
 import {explain, unknownSince, unsent} from './attempt/explain.ts';
-import {decide, isSetback, type KeyHistory, type Reach, signOf} from './attempt/retry.ts';
+import {decide, type KeyHistory, type Reach, signOf} from './attempt/retry.ts';
 import type {BatchParts} from './batch-parts.ts';
+import type {Turn} from './concurrency/concurrency.ts';
+import {inTurns, type TurnResult} from './in-turns.ts';
 import {endOfKnown} from './known.ts';
 import {isLeftOut} from './left-out.ts';
 import {openSource} from './opening.ts';
@@ -151,30 +153,19 @@ export class FileTransfer {
     this.#wasReleased = entry?.wasReleased ?? false;
     if (entry?.inDoubt) this.#unknown = unknownSince(this.#source.name);
     const idempotencyKey = entry?.idempotencyKey ?? this.#options.uuid();
-    const {outage, concurrency} = this.#parts;
-    let isStored = false;
-    outage.begin(this.#position);
-    concurrency.began(source.size);
-    try {
-      for (;;) {
-        const end = await outage.pass(this.#position);
-        if (end !== undefined) return this.#failed(end);
-        const result = await this.#attempt(source, contentType, idempotencyKey);
-        isStored = result.kind === 'stored';
-        const ending =
-          result.kind === 'stored' ? this.#stored(result.received) : await this.#afterFailure(result);
-        if (ending !== undefined) return ending;
-      }
-    } finally {
-      outage.finish(this.#position);
-      concurrency.ended(source.size, isStored);
-    }
+    return inTurns(
+      this.#parts,
+      {position: this.#position, size: source.size},
+      turn => this.#attempt(source, contentType, idempotencyKey, turn),
+      result => this.#afterAttempt(result),
+    );
   }
 
   async #attempt(
     source: OpenSource,
     contentType: string,
     idempotencyKey: string,
+    turn: Turn,
     isHashed = this.#entry !== undefined,
   ): Promise<Stored | FailedAttempt> {
     const entry = this.#entry;
@@ -195,9 +186,18 @@ export class FileTransfer {
       sha256: entry?.sha256,
       isHashed,
       commit: entry === undefined ? undefined : sha256 => entry.commit(sha256),
-      onProgress: bytes => observer.progress(this.#position, bytes),
+      onProgress: bytes => {
+        if (bytes < source.size) turn.moved();
+        observer.progress(this.#position, bytes);
+      },
     });
-    return result.kind === 'unsure' ? this.#attempt(source, contentType, idempotencyKey, true) : result;
+    return result.kind === 'unsure' ? this.#attempt(source, contentType, idempotencyKey, turn, true) : result;
+  }
+
+  /** The outcome of the file, or undefined if it is to be tried again now. */
+  #afterAttempt(result: TurnResult): Later<Outcome> | Promise<Later<Outcome> | undefined> {
+    if (result.kind === 'not sent') return this.#failed(result.error);
+    return result.kind === 'stored' ? this.#stored(result.received) : this.#afterFailure(result);
   }
 
   #stored(received: ReceivedRecord): Later<Outcome> {
@@ -208,13 +208,11 @@ export class FileTransfer {
     return this.#entry === undefined ? ended : {result: recorded(outcome, this.#entry, this.#parts.halt)};
   }
 
-  /** The outcome of the file, or undefined if it is to be tried again now. */
   async #afterFailure({phase, failure}: FailedAttempt): Promise<Later<Outcome> | undefined> {
     const decision = decide(phase, failure, this.#keyHistory);
     if (phase === 'released') this.#wasReleased = true;
     const error = explain(phase, failure, decision, this.#options.host);
     const isFree = this.#parts.outage.ended(this.#position, signOf(failure, decision), error.message);
-    if (isSetback(failure)) this.#parts.concurrency.setback();
     if (this.#giveWay(error, 1)) throw error;
     if (decision.action === 'unknown') {
       this.#unknown ??= error;

@@ -101,7 +101,7 @@ export function signOf(failure: Failure, decision: Decision): Sign {
 }
 
 /** Whether fewer files at a time might have prevented a failure. A pure function. */
-export function isSetback(failure: Failure): boolean {
+export function isOverload(failure: Failure): boolean {
   if (failure.kind === 'refused') return failure.status === 429 || failure.status === 503;
   if (failure.kind === 'error')
     return isUnreachable(failure.error) || failure.error.code === 'too_many_open_files';

@@ -1,56 +1,66 @@
 import type {Clock} from '../../host.ts';
-import type {Concurrency} from './concurrency.ts';
+import type {AttemptEnd, Concurrency, Turn} from './concurrency.ts';
 
-/** The limit of the first round, as long as nothing is known. */
-const first = 8;
+/** The limit of the first round. A service that takes 4 at a time refuses 12 of them: less than 5 % of 300 files. */
+const first = 16;
 
-/** What a higher limit must gain to be kept: less cannot be told from noise. */
-const gain = 1.1;
-
-/** A limit that gains at least this much leaves room for a larger step. */
-const largeGain = 1.5;
-const smallStep = 2;
+/** The steps of the search: the first is a large one if the first files went on together. */
 const largeStep = 4;
+const smallStep = 2;
 
 /** A step after the search has ended. */
 const cautiousStep = 1.25;
 
-/** With so many bytes in progress, more files do not fill the line any better. */
+/** A step is followed by another if the throughput has grown by most of it. */
+const mostOfStep = 0.7;
+
+/** And kept if a part of it shows: a line that is full loses more to collisions than it gains. */
+const partOfStep = 0.25;
+
+/** But less than this cannot be told from noise. */
+const noise = 1.1;
+
+/** With so many bytes in progress, which is more than any line holds, more files do not fill it any better. */
 const enoughBytes = 64 * 1024 * 1024;
 
-/** Rounds before a higher limit is tried again, which doubles with each try in vain. */
-const firstPause = 8;
+/** Rounds before a higher limit is tried again, which doubles with each try in vain. A refused try costs the service more. */
+const firstPause = 4;
+const pauseAfterRefusal = 32;
 const longestPause = 64;
 
-/** Files and bytes per second. */
+/** Files and bytes per second, of files that have moved. */
 interface Throughput {
   readonly files: number;
   readonly bytes: number;
 }
 
 /**
- * As many files at a time as raise the throughput. A round ends when as many files were stored as may be in progress. While each
- * round gains on the one before, the limit is raised; otherwise it returns to the one before, and a little more is tried after a
- * pause. A setback takes the last step back, or halves the limit if there was none. Large files need few connections: with enough bytes in progress, no more files are begun.
+ * As many files at a time as raise the throughput. While each round gains on the one before, the limit is raised; otherwise it
+ * returns to the one before, and a little more is tried after a pause. A setback takes the last step back, or halves the limit
+ * if there was none; refusals lower it to what was not refused. Large files need few connections: with enough bytes in
+ * progress, no more files are begun.
  */
 export class AdaptiveConcurrency implements Concurrency {
   readonly most: number;
   onRise = () => {};
   readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #waiting: {size: number; begin: (turn: Turn) => void}[] = [];
   #limit: number;
   /** The limit that the search returns to if the present one gains nothing, and its throughput. */
   #base: {limit: number; throughput: Throughput} | undefined;
   #isSearching = true;
-  #step = largeStep;
   #pause = firstPause;
   #pausedRounds = 0;
   #roundBegan: number | undefined;
+  /** When the first file of this round has moved. */
+  #firstMoved: number | undefined;
   #files = 0;
   #bytes = 0;
-  #inProgress = 0;
+  #begun = 0;
+  #sending = 0;
   #bytesInProgress = 0;
-  /** The files that were begun before the last setback: theirs are part of it. */
-  #before = 0;
+  /** The attempts up to this one were begun before the last setback: their failures are part of it. */
+  #lastOfSetback = 0;
 
   constructor(clock: Pick<Clock, 'monotonic'>, most: number) {
     this.#clock = clock;
@@ -62,82 +72,124 @@ export class AdaptiveConcurrency implements Concurrency {
     return this.#bytesInProgress < enoughBytes ? this.#limit : Math.min(this.#limit, first);
   }
 
-  began(size: number): void {
-    this.#roundBegan ??= this.#clock.monotonic();
-    this.#inProgress += 1;
-    this.#bytesInProgress += size;
+  begin(size: number): Promise<Turn> | Turn {
+    if (this.#sending < this.limit) return this.#began(size);
+    return new Promise(begin => this.#waiting.push({size, begin}));
   }
 
-  ended(size: number, isStored: boolean): void {
-    const limit = this.limit;
-    this.#inProgress -= 1;
+  #began(size: number): Turn {
+    this.#roundBegan ??= this.#clock.monotonic();
+    this.#begun += 1;
+    const number = this.#begun;
+    this.#sending += 1;
+    this.#bytesInProgress += size;
+    let hasMoved = false;
+    const moved = () => {
+      if (!hasMoved) this.#moved(size);
+      hasMoved = true;
+    };
+    return {
+      moved,
+      end: how => {
+        if (how === 'stored') moved();
+        this.#ended(number, size, how);
+      },
+    };
+  }
+
+  /** Counts a file of which the service has taken some bytes without refusing it, or all. */
+  #moved(size: number): void {
+    const {limit} = this;
+    this.#firstMoved ??= this.#clock.monotonic();
+    this.#files += 1;
+    this.#bytes += size;
+    // Half of the files of a round tell enough, and do not wait for the slowest.
+    if (this.#files >= Math.max(first, this.#limit) / 2) this.#endRound();
+    if (this.limit > limit) this.#rose();
+  }
+
+  #ended(number: number, size: number, how: AttemptEnd): void {
+    const {limit} = this;
+    this.#sending -= 1;
     this.#bytesInProgress -= size;
-    this.#before = Math.max(0, this.#before - 1);
-    if (isStored) {
-      this.#files += 1;
-      this.#bytes += size;
-      if (this.#files >= this.#limit) this.#endRound();
-    }
+    if (how === 'refused' || how === 'broken') this.#setback(number, how);
+    this.#wake();
     if (this.limit > limit) this.onRise();
   }
 
-  setback(): void {
-    if (this.#before > 0) return;
-    this.#before = this.#inProgress;
-    // A step that was too large is taken back.
-    if (this.#isSearching && this.#base !== undefined) this.#giveUpSearch(this.#base.limit);
-    else {
-      this.#limit = Math.max(1, Math.floor(this.#limit / 2));
-      this.#rest();
+  #rose(): void {
+    this.#wake();
+    this.onRise();
+  }
+
+  #wake(): void {
+    while (this.#sending < this.limit) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      next.begin(this.#began(next.size));
     }
-    this.#beginRound();
+  }
+
+  #setback(number: number, how: 'refused' | 'broken'): void {
+    if (number > this.#lastOfSetback) {
+      this.#lastOfSetback = this.#begun;
+      // A step that was too large is taken back.
+      const base = this.#isSearching ? this.#base : undefined;
+      this.#rest(base?.limit ?? Math.max(1, Math.floor(this.#limit / 2)), 2 * this.#pause);
+      this.#beginRound();
+    }
+    if (how === 'broken') return;
+    // What is still in progress was not refused, and nothing takes the place of what was.
+    this.#limit = Math.max(1, Math.min(this.#limit, this.#sending));
+    this.#pause = Math.max(this.#pause, pauseAfterRefusal);
   }
 
   #endRound(): void {
-    const ms = Math.max(1, this.#clock.monotonic() - (this.#roundBegan ?? 0));
+    const now = this.#clock.monotonic();
+    const began = this.#roundBegan ?? now;
+    const ms = Math.max(1, now - began);
+    const waited = (this.#firstMoved ?? now) - began;
     const throughput = {files: (this.#files * 1000) / ms, bytes: (this.#bytes * 1000) / ms};
     this.#beginRound();
-    if (this.#isSearching) this.#judge(throughput);
+    if (this.#isSearching) this.#judge(throughput, ms <= 2 * waited);
     else if (this.#pausedRounds >= this.#pause) {
       this.#pausedRounds = 0;
       this.#search(throughput, cautiousStep);
     } else this.#pausedRounds += 1;
   }
 
-  /** Whether the limit was worth raising, and where to go from here. */
-  #judge(throughput: Throughput): void {
-    const gained = this.#base === undefined ? largeGain : gainOf(throughput, this.#base.throughput);
-    if (gained >= gain) {
+  /** Whether the limit was worth raising, and where to go from here. The first round has only how closely its files moved. */
+  #judge(throughput: Throughput, areTogether: boolean): void {
+    const base = this.#base;
+    const step = this.#limit / (base?.limit ?? this.#limit);
+    const gained = base === undefined ? 1 : gainOf(throughput, base.throughput);
+    if (base === undefined) this.#search(throughput, areTogether ? largeStep : smallStep);
+    else if (gained < Math.max(noise, 1 + partOfStep * (step - 1))) this.#rest(base.limit, 2 * this.#pause);
+    else if (gained < mostOfStep * step) this.#rest(this.#limit, firstPause);
+    else {
       this.#pause = firstPause;
-      const step = gained >= largeGain ? this.#step : Math.min(this.#step, smallStep);
-      this.#search(throughput, step);
-      return;
+      this.#search(throughput, smallStep);
     }
-    this.#giveUpSearch(this.#base?.limit ?? this.#limit);
   }
 
-  #giveUpSearch(limit: number): void {
+  #rest(limit: number, pause: number): void {
     this.#limit = limit;
-    this.#pause = Math.min(longestPause, 2 * this.#pause);
-    this.#rest();
+    this.#pause = Math.min(longestPause, pause);
+    this.#isSearching = false;
+    this.#base = undefined;
+    this.#pausedRounds = 0;
   }
 
   #search(throughput: Throughput, step: number): void {
     const raised = Math.min(this.most, Math.max(this.#limit + 1, Math.floor(this.#limit * step)));
     this.#isSearching = raised > this.#limit;
     this.#base = {limit: this.#limit, throughput};
-    this.#step = step;
     this.#limit = raised;
-  }
-
-  #rest(): void {
-    this.#isSearching = false;
-    this.#base = undefined;
-    this.#pausedRounds = 0;
   }
 
   #beginRound(): void {
     this.#roundBegan = this.#clock.monotonic();
+    this.#firstMoved = undefined;
     this.#files = 0;
     this.#bytes = 0;
   }

@@ -1,3 +1,14 @@
+/** What became of an attempt: `refused` for being one too many at a time, `broken`: fewer at a time may prevent it. */
+export type AttemptEnd = 'stored' | 'refused' | 'broken' | 'other';
+
+/** An attempt that is being sent. */
+export interface Turn {
+  /** Call when some of its bytes have left and others follow: a refusal would have come by then. */
+  moved(): void;
+  /** Call when nothing more is sent for it. */
+  end(how: AttemptEnd): void;
+}
+
 /** How many files may be in progress at a time, which may change while they are. */
 export interface Concurrency {
   /** The most that the limit can become. */
@@ -6,15 +17,12 @@ export interface Concurrency {
   readonly limit: number;
   /** Called when the limit has risen. */
   onRise: () => void;
-  /** Call before the first byte of a file is sent, with its size in bytes. */
-  began(size: number): void;
-  /** Call when nothing more is sent for that file, and with whether it was stored. */
-  ended(size: number, isStored: boolean): void;
-  /** Call when an attempt failed in a way that fewer files at a time may prevent. */
-  setback(): void;
+  /** Resolves when a file of `size` bytes may be sent, which is at once unless the limit has fallen since it was opened. */
+  begin(size: number): Promise<Turn> | Turn;
 }
 
 /** Always the same number of files at a time. */
 export function fixedConcurrency(limit: number): Concurrency {
-  return {most: limit, limit, onRise: () => {}, began: () => {}, ended: () => {}, setback: () => {}};
+  const turn = {moved() {}, end() {}};
+  return {most: limit, limit, onRise: () => {}, begin: () => turn};
 }

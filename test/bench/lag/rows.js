@@ -54,7 +54,7 @@ async function onLine(directory, cell, action) {
 function filesOf({files, size, most, atLeast = 0.9, ...line}, {place, url, run, media}) {
   const pictures = picturesIn(join(place, `${files} of ${size}`), files, size);
   const curl = curlConfig(place, pictures, url);
-  const counts = () => JSON.parse(run(['curl', '-sS', url]).stdout);
+  const counts = () => JSON.parse(run(['curl', '-sS', `${url}/counts`]).stdout);
   counts();
   // A fixed number above what the service takes loses files.
   const rates = (most === undefined ? numbers : [most, 2 * most]).map(number => ({
