@@ -1,5 +1,5 @@
 import {endsJournalling, type MediaError} from '../errors.ts';
-import type {JournalEntry, JournalInput, Known, Resend} from '../journal/journal.ts';
+import type {JournalEntry, JournalInput, Known} from '../journal/journal.ts';
 import type {ReceivedRecord} from '../service/record.ts';
 import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
@@ -79,7 +79,8 @@ export class FileTransfer {
     if (dimensions !== undefined) this.#facts.dimensions = dimensions;
     const input = this.#journalInput(opened);
     // A record is compared with the content type, too.
-    const known = verify === undefined ? await (journal ?? memory)?.recall(input, this.#resend) : undefined;
+    const resend = resendOf(this.#options);
+    const known = verify === undefined ? await (journal ?? memory)?.recall(input, resend) : undefined;
     if (known !== undefined) {
       this.#begin(opened);
       return this.#ended(await this.#asKnown(known));
@@ -92,7 +93,7 @@ export class FileTransfer {
       observer.warning(this.#source.name, warning);
     }
     if (!dryRun) return this.#upload(opened, contentType);
-    const found = await memory?.peek({...input, contentType}, opened, {resend: this.#resend, stop});
+    const found = await memory?.peek({...input, contentType}, opened, {resend, stop});
     if (found !== undefined) return this.#ended(await this.#asKnown(found));
     await this.#parts.duplicates?.add(this.#position, this.#source, opened);
     return this.#ended({...this.#describe(), status: 'checked'});
@@ -107,10 +108,6 @@ export class FileTransfer {
     this.#parts.halt.learn(outcome, reach);
     this.#options.observer.finished(this.#position);
     return {result: Promise.resolve(outcome)};
-  }
-
-  get #resend(): Resend {
-    return resendOf(this.#options);
   }
 
   /** The outcome of a file that the journal knows. */
@@ -145,20 +142,16 @@ export class FileTransfer {
   async #upload(source: OpenSource, contentType: string): Promise<Later<Outcome>> {
     const {journal, stop} = this.#options;
     const input = {...this.#journalInput(source), contentType};
-    const admission = await journal?.admit(input, source, {resend: this.#resend, stop});
+    const admission = await journal?.admit(input, source, {resend: resendOf(this.#options), stop});
     if (admission !== undefined && admission.status !== 'new')
       return this.#ended(await this.#asKnown(admission));
-    const entry = admission?.entry;
-    this.#entry = entry;
-    this.#wasReleased = entry?.wasReleased ?? false;
-    if (entry?.inDoubt) this.#unknown = unknownSince(this.#source.name);
-    const idempotencyKey = entry?.idempotencyKey ?? this.#options.uuid();
-    return inTurns(
-      this.#parts,
-      {position: this.#position, size: source.size},
-      turn => this.#attempt(source, contentType, idempotencyKey, turn),
-      result => this.#afterAttempt(result),
-    );
+    this.#entry = admission?.entry;
+    this.#wasReleased = this.#entry?.wasReleased ?? false;
+    if (this.#entry?.inDoubt) this.#unknown = unknownSince(this.#source.name);
+    const idempotencyKey = this.#entry?.idempotencyKey ?? this.#options.uuid();
+    const attempt = (turn: Turn) => this.#attempt(source, contentType, idempotencyKey, turn);
+    const file = {position: this.#position, size: source.size};
+    return inTurns(this.#parts, file, attempt, result => this.#afterAttempt(result));
   }
 
   async #attempt(
