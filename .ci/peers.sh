@@ -21,11 +21,15 @@ if ! /usr/bin/python3 -c 'import fusepy' 2>/dev/null && ! /usr/bin/python3 -c 'i
   missing="$missing fusepy"
   packages="$packages python3-fusepy"
 fi
-# Not of Debian, and too large for every clone: Prism, for test/contract/prism.test.ts. Its install scripts would report to its makers.
-if ! command -v prism >/dev/null && command -v npm >/dev/null && [ "$(id -u)" -eq 0 ]; then
-  timeout 180 npm install --global --ignore-scripts --no-audit --no-fund --loglevel=error @stoplight/prism-cli@5 >/dev/null 2>&1 ||
-    echo "Could not be installed: prism. Tests that need it are not run."
-fi
+# Not of Debian, and too large for every clone. Their install scripts are not run: Prism's would report to its makers.
+install_from_npm() {
+  command -v "$1" >/dev/null || ! command -v npm >/dev/null || [ "$(id -u)" -ne 0 ] ||
+    timeout 180 npm install --global --ignore-scripts --no-audit --no-fund --loglevel=error "$2" >/dev/null 2>&1 ||
+    echo "Could not be installed: $1. Tests that need it are not run."
+}
+install_from_npm prism @stoplight/prism-cli@5
+# Later versions need Node 22.
+install_from_npm gitlab-ci-local gitlab-ci-local@4.72.0
 [ -z "$missing" ] && exit 0
 
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then

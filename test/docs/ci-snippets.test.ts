@@ -7,6 +7,7 @@ import {describe, expect, it} from 'vitest';
 import {parse} from 'yaml';
 import {connectedSandbox} from '../support/embedded.ts';
 import {example, markdown} from '../support/examples.ts';
+import {gitlabJobs} from '../support/gitlab.ts';
 import {needPrograms} from '../support/installed.ts';
 import {fixture, type Sandbox, temporaryDirectory} from '../support/media.ts';
 import {packedPackage} from '../support/packed.ts';
@@ -123,13 +124,13 @@ describe('the GitLab job in docs/ci.md', {timeout: 120_000}, () => {
     await expectChecksumIsChecked(upload.before_script);
   });
 
-  it('gitlab-ci-local takes it', async context => {
+  it('gitlab-ci-local finds the parallel jobs', async context => {
     needPrograms(context, ['gitlab-ci-local']);
-    const directory = await temporaryDirectory();
-    await execa('git', ['init', '--quiet'], {cwd: directory});
-    await writeFile(join(directory, '.gitlab-ci.yml'), gitlab);
-    const {stdout} = await execa('gitlab-ci-local', ['--list'], {cwd: directory});
-    expect(stdout).toContain('upload');
+    const jobs = Array.from(
+      {length: upload.parallel},
+      (_, index) => `upload: [${index + 1}/${upload.parallel}]`,
+    );
+    expect(await gitlabJobs(gitlab)).toEqual({jobs, complaint: ''});
   });
 });
 

@@ -1,11 +1,10 @@
-import {writeFile} from 'node:fs/promises';
-import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {parse} from 'yaml';
 import {environment} from '../../tools/reference.ts';
 import {rawConnection} from '../embedded/support.ts';
 import {example} from '../support/examples.ts';
+import {gitlabJobs} from '../support/gitlab.ts';
 import {needPrograms} from '../support/installed.ts';
 import {fixture, sandbox, temporaryDirectory} from '../support/media.ts';
 import {serve} from '../support/served.ts';
@@ -60,14 +59,13 @@ describe('the recipes for media serve', () => {
     expect(ports).toEqual([`${new URL(githubJob?.env['MEDIA_BASE_URL'] ?? '').port}:4010`]);
   });
 
-  it('GitLab: the alias is the host that is allowed; gitlab-ci-local takes it', async context => {
+  it('GitLab: the alias is the host that is allowed; gitlab-ci-local finds the job', {
+    timeout: 120_000,
+  }, async context => {
     const host = new URL(gitlabJob?.variables['MEDIA_BASE_URL'] ?? '').hostname;
     expect(gitlabJob?.services[0]?.alias).toBe(host);
     needPrograms(context, ['gitlab-ci-local']);
-    const directory = await temporaryDirectory();
-    await execa('git', ['init', '--quiet'], {cwd: directory});
-    await writeFile(join(directory, '.gitlab-ci.yml'), gitlab);
-    expect((await execa('gitlab-ci-local', ['--list'], {cwd: directory})).stdout).toContain('test');
+    expect(await gitlabJobs(gitlab)).toEqual({jobs: ['test'], complaint: ''});
   });
 
   it('docker compose: every volume, secret and service that is used is declared', () => {
@@ -80,6 +78,13 @@ describe('the recipes for media serve', () => {
       expect(Object.keys(services)).toEqual(expect.arrayContaining(Object.keys(service.depends_on ?? {})));
     }
     expect(services['media']?.environment?.['MEDIA_SERVE_KEY_FILE']).toBe('/run/secrets/media_key');
+  });
+
+  it('docker compose: docker-compose finds both services', {timeout: 120_000}, async context => {
+    needPrograms(context, ['docker-compose']);
+    const cwd = await temporaryDirectory();
+    const {stdout} = await execa('docker-compose', ['--file', '-', 'config'], {cwd, input: compose});
+    expect(Object.keys(parse(stdout).services)).toEqual(['app', 'media']);
   });
 
   it('the variables of GitLab: a service that answers for its alias, with URLs that begin with it', async () => {
