@@ -32,7 +32,10 @@ export class DirectoryWatch {
   #watcher: FSWatcher | undefined;
   /** Device and inode of the directory that is watched; undefined while there is none. */
   #identity: string | undefined;
+  /** Whether the system has stopped watching it; another one of its name may get the same device and inode. */
+  #isLost = false;
   #begun = 0;
+  #isChecking = false;
   #cancelCheck = () => {};
   #isClosed = false;
 
@@ -44,20 +47,17 @@ export class DirectoryWatch {
 
   /** Begins to watch; everything that is there counts as new. */
   async check(): Promise<void> {
-    const {clock, onState, onError} = this.#options;
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    this.#cancelCheck();
+    const {clock, onError} = this.#options;
     try {
-      const identity = await identityOf(this.#path);
-      const isDue = clock.monotonic() - this.#begun >= againMs;
-      if (identity !== this.#identity || (isDue && identity !== undefined)) {
-        const isNews = identity !== this.#identity;
-        await this.#end();
-        this.#identity = identity;
-        if (identity !== undefined) await this.#begin(isNews);
-        else onState('gone');
-      }
+      do await this.#follow();
+      while (this.#isLost && !this.#isClosed);
     } catch (error) {
       onError(error);
     }
+    this.#isChecking = false;
     if (!this.#isClosed) this.#cancelCheck = clock.after(checkMs, () => void this.check());
   }
 
@@ -67,11 +67,26 @@ export class DirectoryWatch {
     await this.#end();
   }
 
+  /** Watches the directory that is there now, unless that is done already. */
+  async #follow(): Promise<void> {
+    const {clock, onState} = this.#options;
+    const identity = await identityOf(this.#path);
+    const isNews = this.#isLost || identity !== this.#identity;
+    const isDue = identity !== undefined && clock.monotonic() - this.#begun >= againMs;
+    this.#isLost = false;
+    if (!isNews && !isDue) return;
+    await this.#end();
+    this.#identity = identity;
+    if (identity === undefined) onState('gone');
+    else await this.#begin(isNews);
+  }
+
   async #begin(isNews: boolean): Promise<void> {
     const {clock, poll, except, onFile, onFileGone, onState, onError} = this.#options;
     const {watch} = await import('chokidar');
     // What chokidar does not follow includes the directory itself.
     const root = await realpath(this.#path);
+    if (this.#isClosed) return;
     this.#begun = clock.monotonic();
     const isIgnored = (path: string) => path !== root && (path === except || isPassedOver(basename(path)));
     const watcher = watch(root, {
@@ -110,12 +125,17 @@ export class DirectoryWatch {
     watcher.on('add', path => onFile(named(path)));
     watcher.on('change', path => onFile(named(path)));
     watcher.on('unlink', path => onFileGone(named(path)));
-    watcher.on('unlinkDir', path => {
-      // Another directory of this name may get the same inode.
-      if (path !== root) return;
-      this.#identity = 'removed';
-      this.#cancelCheck();
+    const lost = () => {
+      this.#isLost = true;
       void this.check();
+    };
+    watcher.on('unlinkDir', path => {
+      if (path === root) lost();
+    });
+    watcher.on('raw', (event, name, details) => {
+      // With the name of the directory itself, it has been unmounted; or it has a file of that name, which does no harm.
+      const {watchedPath} = details as {watchedPath?: string};
+      if (event === 'rename' && watchedPath === root && name === basename(root)) lost();
     });
     watcher.on('error', onError);
   }
