@@ -1,5 +1,6 @@
 import {
   batchSystems,
+  disposalFields,
   environment,
   errorCodes,
   exitStatuses,
@@ -8,6 +9,7 @@ import {
   type Row,
   settings,
   signals,
+  watchEvents,
 } from './reference.ts';
 
 interface Table {
@@ -22,6 +24,10 @@ const pages: Record<string, Record<string, Table>> = {
     'error codes': {headings: ['code', 'exit', 'meaning'], rows: errorCodes},
   },
   'docs/output.md': {formats: {headings: ['`--format`', 'prints'], rows: formats}},
+  'docs/publishing.md': {
+    'fields of a watched file': {headings: ['further field', 'value'], rows: disposalFields},
+    'events of media watch': {headings: ['`event`', 'means', 'fields'], rows: watchEvents},
+  },
   'docs/settings.md': {
     settings: {headings: ['setting', 'flag', 'environment', 'meaning'], rows: settings},
     environment: {headings: ['variable', 'meaning'], rows: environment},

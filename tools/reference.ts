@@ -1,4 +1,5 @@
 import {settingMeanings} from '../src/commands/account/config.ts';
+import type {DisposalFields, WatchEvent} from '../src/commands/watch/printer.ts';
 import {type ErrorCode, exitStatusOf} from '../src/errors.ts';
 import type {EndSignal} from '../src/host.ts';
 import type {FormatName} from '../src/output/results/formats.ts';
@@ -101,6 +102,48 @@ const formatMeanings: Record<FormatName, string> = {
 /** The values of `--format`. */
 export const formats: readonly Row[] = Object.entries(formatMeanings).map(([name, meaning]) => [
   `\`${name}\``,
+  meaning,
+]);
+
+type EventName = WatchEvent['event'];
+type FieldsOf<Name extends EventName> = Exclude<keyof Extract<WatchEvent, {event: Name}>, 'event'>;
+
+const directoryField = {directory: 'the directory, as you gave it'};
+const waitingField = {waiting: 'how many files wait'};
+
+const eventMeanings: {
+  [Name in EventName]: {meaning: string; fields: Record<FieldsOf<Name>, string>};
+} = {
+  watching: {meaning: 'a directory is watched, for the first time or again', fields: directoryField},
+  gone: {meaning: 'a directory has disappeared, and is waited for', fields: directoryField},
+  unavailable: {
+    meaning: 'the service is unavailable; again each minute',
+    fields: {...waitingField, message: 'for how long'},
+  },
+  available: {meaning: 'the service is back', fields: {}},
+  delayed: {
+    meaning: 'files wait for another reason, and are tried again; once a minute for each `code`',
+    fields: {...waitingField, error: 'as for a file'},
+  },
+};
+
+/** The events of `media watch --ndjson`, with the fields of each. */
+export const watchEvents: readonly Row[] = Object.entries(eventMeanings).map(([name, {meaning, fields}]) => [
+  code(name),
+  meaning,
+  Object.entries(fields)
+    .map(([field, value]) => `${code(field)}: ${value}`)
+    .join('; '),
+]);
+
+const disposalMeanings: Record<keyof DisposalFields, string> = {
+  movedTo: 'the path that the file was moved to',
+  deleted: '`true`, if the file was deleted',
+};
+
+/** The fields that a line of `media watch --ndjson` has besides those of `media upload --ndjson`. */
+export const disposalFields: readonly Row[] = Object.entries(disposalMeanings).map(([name, meaning]) => [
+  code(name),
   meaning,
 ]);
 

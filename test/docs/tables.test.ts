@@ -1,4 +1,5 @@
 import {readdirSync, readFileSync} from 'node:fs';
+import {copyFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
@@ -69,9 +70,9 @@ describe('the table of signals', () => {
   });
 });
 
-/** The names in the first column of the table in docs/output.md that has this heading. */
-function fieldsOf(heading: string): string[] {
-  const [, page = ''] = markdown('docs/output.md').split(`| ${heading} | value |\n|---|---|\n`);
+/** The names in the first column of the table on a page that has this heading. */
+function fieldsOf(heading: string, path = 'docs/output.md'): string[] {
+  const [, page = ''] = markdown(path).split(`| ${heading} | value |\n|---|---|\n`);
   const [table = ''] = /^(?:\|.*\n)+/.exec(page) ?? [];
   const cells = [...table.matchAll(/^\| (.*?) \|/gm)].map(([, cell = '']) => cell);
   return cells.flatMap(cell => [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name)).sort();
@@ -106,5 +107,21 @@ describe('the table of --ndjson', () => {
         for (const field of Object.keys(JSON.parse(line))) fields.add(field);
     }
     expect(fieldsOf('field')).toEqual([...fields].sort());
+  });
+});
+
+describe('the table of media rewrite --ndjson', () => {
+  it('has the fields of references that are uploaded and missing, and no others', async () => {
+    const {sandbox: box} = await connectedSandbox();
+    await copyFile(fixture('photo.png'), join(box.directory, 'photo.png'));
+    await writeFile(join(box.directory, 'post.md'), '![a](photo.png) ![b](absent.png)');
+    const {stdout} = await box.run(['rewrite', '--ndjson', '--write', '--allow-missing', 'post.md']);
+    const fields = new Set(
+      stdout
+        .trim()
+        .split('\n')
+        .flatMap(line => Object.keys(JSON.parse(line))),
+    );
+    expect(fieldsOf('field of `--ndjson`', 'docs/publishing.md')).toEqual([...fields].sort());
   });
 });

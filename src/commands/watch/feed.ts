@@ -1,7 +1,7 @@
 import type {ErrorCode, MediaError} from '../../errors.ts';
 import type {Clock} from '../../host.ts';
 import {asMediaError} from '../../output/report.ts';
-import {type LeftOut, type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
+import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import {Settler, type SettlerOptions, type WatchedState} from './settler.ts';
 
 /** The outcome of a file that was not uploaded, or may not have been. */
@@ -12,11 +12,11 @@ export interface FeedParts extends Omit<SettlerOptions, 'onSettled'> {
   clock: Clock;
   /** Uploads a file; rejects if the service or the journal could not be opened. */
   upload: (path: string) => Promise<Outcome | LeftOut>;
-  /** Disposes of an uploaded file and prints its outcome; false if the file has changed meanwhile. Rejects if it could not. */
+  /** Disposes of an uploaded file and prints its outcome; whether the file stays there, as it was uploaded. Rejects if it could not. */
   finish: (path: string, outcome: Outcome) => Promise<boolean>;
   /** Called for a file that is not tried again as it is. */
   failed: (path: string, outcome: FailedOutcome) => Promise<void>;
-  /** Called at most once a minute while files wait to be tried again. */
+  /** Called at most once a minute for each kind of error while files wait to be tried again. */
   delayed: (error: MediaError, files: number) => void;
 }
 
@@ -45,7 +45,8 @@ export class Feed {
   readonly #delayed = new Set<string>();
   #waitMs = shortestWaitMs;
   #cancelRetry: (() => void) | undefined;
-  #lastNotice: number | undefined;
+  /** When each kind of error was last reported. */
+  readonly #reported = new Map<ErrorCode, number>();
   #isClosed = false;
 
   constructor(parts: FeedParts) {
@@ -107,12 +108,10 @@ export class Feed {
       this.#done.set(path, key);
       await failed(path, outcome);
     } else {
-      const error = unrecordedOf(outcome);
-      // Without a line in the journal, another run would not know that the file is stored: it stays.
-      if (error !== undefined) return this.#delay(path, error);
-      this.#waitMs = shortestWaitMs;
       if (await finish(path, outcome)) this.#done.set(path, key);
+      // What has disappeared, with its file system perhaps, may come back as it was.
       else this.touch(path);
+      this.#waitMs = shortestWaitMs;
     }
   }
 
@@ -121,8 +120,9 @@ export class Feed {
     if (this.#isClosed) return;
     const {clock, delayed} = this.#parts;
     this.#delayed.add(path);
-    if (this.#lastNotice === undefined || clock.monotonic() - this.#lastNotice >= silenceMs) {
-      this.#lastNotice = clock.monotonic();
+    const reported = this.#reported.get(error.code);
+    if (reported === undefined || clock.monotonic() - reported >= silenceMs) {
+      this.#reported.set(error.code, clock.monotonic());
       delayed(error, this.waiting);
     }
     this.#cancelRetry ??= clock.after(this.#waitMs, () => {

@@ -1,15 +1,27 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import {printableJson} from '../../output/escape.ts';
+import type {errorFields} from '../../output/report.ts';
 import {formatOutcome} from '../../output/results/formats.ts';
 import {renderTemplate, type Template} from '../../output/results/template.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import type {Disposed} from './disposal.ts';
 
-/** What happens besides files. */
+/** What happens besides files, as it is printed with `--ndjson`. */
 export type WatchEvent =
-  | {event: 'watching' | 'gone'; directory: string}
+  | {event: 'watching'; directory: string}
+  | {event: 'gone'; directory: string}
   | {event: 'unavailable'; waiting: number; message: string}
-  | {event: 'available'};
+  | {event: 'available'}
+  | {event: 'delayed'; waiting: number; error: ReturnType<typeof errorFields>};
+
+/** An event that is a sentence without `--ndjson`; what delays files is reported as a failure. */
+type ToldEvent = Exclude<WatchEvent, {event: 'delayed'}>;
+
+/** What `--ndjson` says of the disposal of a file. */
+export interface DisposalFields {
+  movedTo?: string;
+  deleted?: true;
+}
 
 /** Prints outcomes and events: by a template, or as NDJSON. */
 export class WatchPrinter {
@@ -33,7 +45,7 @@ export class WatchPrinter {
   }
 
   /** Prints an event as NDJSON, or a sentence on standard error. */
-  async event(event: WatchEvent): Promise<void> {
+  async event(event: ToldEvent): Promise<void> {
     if (this.#template === undefined) await this.line(event);
     else this.#invocation.report.note(sentence(event));
   }
@@ -48,12 +60,13 @@ export class WatchPrinter {
 /** The line of `media upload --ndjson`, with what was done with the file. */
 function withDisposal(outcome: Outcome, disposed: Disposed | undefined): string {
   const line = formatOutcome('ndjson', outcome);
-  const more = typeof disposed === 'object' ? disposed : disposed === 'deleted' ? {deleted: true} : undefined;
+  const more: DisposalFields | undefined =
+    typeof disposed === 'object' ? disposed : disposed === 'deleted' ? {deleted: true} : undefined;
   if (more === undefined) return line;
   return `${line.trimEnd().slice(0, -1)},${printableJson(JSON.stringify(more)).slice(1)}\n`;
 }
 
-function sentence(event: WatchEvent): string {
+function sentence(event: ToldEvent): string {
   switch (event.event) {
     case 'watching':
       return `Watching ${event.directory}. Press Ctrl-C to stop.`;

@@ -4,12 +4,13 @@ import type {Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
 import {shellWord} from '../../lib/shell.ts';
 import {systemReason} from '../../lib/system-code.ts';
+import {errorFields} from '../../output/report.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import {isNamedMedia} from '../../sources/media-type/decide.ts';
 import {Disk} from '../../sources/open/disk.ts';
 import {sourceAt} from '../../sources/open/file.ts';
 import type {FileStat, Source} from '../../sources/open/source.ts';
-import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
+import {type LeftOut, type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
 import {UploadQueue} from '../upload/upload-queue.ts';
 import type {Disposed, UploadedFile} from './disposal.ts';
 import type {FailedOutcome} from './feed.ts';
@@ -30,8 +31,8 @@ export class Uploads {
   readonly #disk = new Disk();
   /** The state in which each file was opened for its upload. */
   readonly #opened = new Map<string, FileStat | undefined>();
-  /** Uploaded files that could not be moved or deleted. */
-  readonly #undisposed = new Set<string>();
+  /** Uploaded files that could not be recorded, moved or deleted. */
+  readonly #unfinished = new Set<string>();
   #cancelReminder = () => {};
   /** How many files are waiting or being uploaded. */
   waiting: () => number = () => 0;
@@ -58,7 +59,7 @@ export class Uploads {
     }
   }
 
-  /** Disposes of a file and prints its outcome; false if it has changed since it was opened. */
+  /** Disposes of a file and prints its outcome; whether it stays there, as it was when it was opened. */
   async finish(
     path: string,
     outcome: Outcome,
@@ -66,23 +67,27 @@ export class Uploads {
   ): Promise<boolean> {
     const stat = this.#opened.get(path);
     this.#opened.delete(path);
-    const {below} = this.#namesOf(path);
     let disposed: Disposed;
     try {
-      disposed = await disposeOf({path, relative: below, stat});
+      const unrecorded = unrecordedOf(outcome);
+      // Without a line in the journal, another run would not know that the file is stored: it stays.
+      if (unrecorded !== undefined) throw unrecorded;
+      disposed = await disposeOf({path, relative: this.#namesOf(path).below, stat});
     } catch (cause) {
-      // The outcome is printed once, although the disposal is tried again.
-      if (!this.#undisposed.has(path)) await this.#printer.outcome(outcome, path);
-      this.#undisposed.add(path);
+      // The outcome is printed once, although the file is tried again.
+      if (!this.#unfinished.has(path)) await this.#printer.outcome(outcome, path);
+      this.#unfinished.add(path);
+      if (cause instanceof MediaError) throw cause;
       const sentence = `${outcome.name} was uploaded, but stays where it is: ${systemReason(cause)}.`;
       throw new MediaError('local_failure', sentence, {cause});
     }
-    this.#undisposed.delete(path);
+    this.#unfinished.delete(path);
     await this.#printer.outcome(outcome, path, disposed);
-    return disposed !== 'changed';
+    return disposed === 'kept';
   }
 
   async failed(path: string, outcome: FailedOutcome): Promise<void> {
+    this.#unfinished.delete(path);
     const {host, globals, report} = this.#invocation;
     const again = `media upload --once --on-unknown retry ${shellWord(outcome.name)}`;
     const hint = `Check whether the service has it. To send it again: ${again}`;
@@ -98,7 +103,7 @@ export class Uploads {
   delayed(error: MediaError, waiting: number): void {
     const files = waiting === 1 ? '1 file waits' : `${waiting} files wait`;
     this.#invocation.report.failure(error.reworded({message: `${error.message} ${files}.`}));
-    void this.#printer.line({event: 'unavailable', waiting, message: error.message});
+    void this.#printer.line({event: 'delayed', waiting, error: errorFields(error)});
   }
 
   /** Ends the uploads; resolves when nothing is in progress. */

@@ -21,8 +21,11 @@ function failed(name: string, code: ErrorCode, status: 'failed' | 'unknown' = 'f
   };
 }
 
-/** A feed of files that are always complete, to a service that a test controls. */
-function feed(answer: (path: string, tries: number) => Outcome | Promise<Outcome>) {
+/** A feed of files that are always complete, to a service and a disposal that a test controls. */
+function feed(
+  answer: (path: string, tries: number) => Outcome | Promise<Outcome>,
+  staysAfter: (path: string, tries: number) => boolean = () => true,
+) {
   const clock = new ManualClock();
   const versions = new Map<string, number>();
   const tries = new Map<string, number>();
@@ -35,8 +38,9 @@ function feed(answer: (path: string, tries: number) => Outcome | Promise<Outcome
       return answer(path, tries.get(path) ?? 0);
     },
     async finish(path) {
+      const stays = staysAfter(path, tries.get(path) ?? 0);
       log.push(`done ${path}`);
-      return true;
+      return stays;
     },
     async failed(path, {status}) {
       log.push(`${status} ${path}`);
@@ -46,29 +50,72 @@ function feed(answer: (path: string, tries: number) => Outcome | Promise<Outcome
   return {clock, versions, tries, log, feed: parts};
 }
 
-test('an hour without a service for 50 files: one line a minute, tries that become rarer, then each is uploaded once', async () => {
-  let isAway = true;
-  const names = Array.from({length: 50}, (_, at) => `${at}.png`);
+const away = new MediaError('connection_refused', 'The service is away.');
+const full = new MediaError('local_failure', 'The disk is full.');
+
+test.each([
+  ['without a service', away],
+  ['with a full disk', full],
+])(
+  'an hour %s for 50 files: one line a minute, tries that become rarer, then each is finished once',
+  async (_name, trouble) => {
+    let isOver = false;
+    const names = Array.from({length: 50}, (_, at) => `${at}.png`);
+    const {
+      clock,
+      log,
+      tries,
+      feed: it,
+    } = feed(
+      path => (isOver || trouble !== away ? uploaded(path) : failed(path, away.code)),
+      () => {
+        if (isOver) return true;
+        throw trouble;
+      },
+    );
+    for (const name of names) it.touch(name);
+    await clock.advance(3_600_000);
+    expect(log.length).toBeLessThanOrEqual(60);
+    expect(log.length).toBeGreaterThan(40);
+    expect(log.at(-1)).toContain(` wait: ${trouble.code}`);
+    expect(it.waiting).toBe(50);
+    expect(Math.max(...tries.values())).toBeLessThan(75);
+    isOver = true;
+    log.length = 0;
+    await clock.advance(61_000);
+    expect(log.sort()).toEqual(names.map(name => `done ${name}`).sort());
+    expect(it.waiting).toBe(0);
+    await clock.advance(3_600_000);
+    expect(log).toHaveLength(50);
+  },
+);
+
+test('two kinds of trouble within a minute: each reported', async () => {
   const {
     clock,
     log,
-    tries,
     feed: it,
-  } = feed(path => (isAway ? failed(path, 'connection_refused') : uploaded(path)));
-  for (const name of names) it.touch(name);
-  await clock.advance(3_600_000);
-  expect(log.length).toBeLessThanOrEqual(60);
-  expect(log.length).toBeGreaterThan(40);
-  expect(log.at(-1)).toContain(' wait: connection_refused');
-  expect(it.waiting).toBe(50);
-  expect(Math.max(...tries.values())).toBeLessThan(75);
-  isAway = false;
-  log.length = 0;
-  await clock.advance(61_000);
-  expect(log.sort()).toEqual(names.map(name => `done ${name}`).sort());
-  expect(it.waiting).toBe(0);
-  await clock.advance(3_600_000);
-  expect(log).toHaveLength(50);
+  } = feed(
+    path => (path === 'away.png' ? failed(path, away.code) : uploaded(path)),
+    () => {
+      throw full;
+    },
+  );
+  it.touch('away.png');
+  await clock.advance(1_000);
+  it.touch('full.png');
+  await clock.advance(30_000);
+  expect(log.map(line => line.replace(/^.*: /, ''))).toEqual([away.code, full.code]);
+});
+
+test('a file that is gone when it is disposed of, and comes back as it was: taken again, until it stays', async () => {
+  const {clock, tries, feed: it} = feed(uploaded, (_path, count) => count > 1);
+  it.touch('a.png');
+  await clock.advance(10_000);
+  expect(tries.get('a.png')).toBe(2);
+  it.touch('a.png');
+  await clock.advance(10_000);
+  expect(tries.get('a.png')).toBe(2);
 });
 
 test.each([
@@ -96,8 +143,7 @@ test.each([
   }
 });
 
-test('a file that changes while it is uploaded: uploaded again as it is then; one that cannot be journalled: tried again', async () => {
-  const unrecorded = new MediaError('journal_failed', 'The disk is full.');
+test('a file that changes while it is uploaded: uploaded again as it is then; one that cannot be moved: tried again', async () => {
   let release = () => {};
   const {
     clock,
@@ -105,14 +151,19 @@ test('a file that changes while it is uploaded: uploaded again as it is then; on
     tries,
     log,
     feed: it,
-  } = feed(async (path, count) => {
-    if (path === 'slow.png' && count === 1)
-      await new Promise<void>(resolve => {
-        release = resolve;
-      });
-    const outcome = uploaded(path);
-    return path === 'full.png' && count < 3 ? Object.assign(outcome, {unrecorded}) : outcome;
-  });
+  } = feed(
+    async (path, count) => {
+      if (path === 'slow.png' && count === 1)
+        await new Promise<void>(resolve => {
+          release = resolve;
+        });
+      return uploaded(path);
+    },
+    (path, count) => {
+      if (path === 'full.png' && count < 3) throw full;
+      return true;
+    },
+  );
   it.touch('slow.png');
   it.touch('full.png');
   await clock.advance(1_000);
