@@ -14,28 +14,8 @@ import {expect, test} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
 import {markdown} from '../support/examples.ts';
-import {fixture, type Sandbox} from '../support/media.ts';
-import {running} from '../support/running.ts';
-
-/** A running `media watch`, and what it has printed so far. */
-function watch(box: Sandbox, ...parameters: string[]) {
-  const {child, stdout, stderr} = running(box, ['watch', '--settle', '20ms', ...parameters], {
-    timeout: 180_000,
-  });
-  const lines = () =>
-    stdout()
-      .split('\n')
-      .slice(0, -1)
-      .map(line => JSON.parse(line));
-  const line = (wanted: object) =>
-    eventually(
-      () => lines().find(one => Object.entries(wanted).every(([name, value]) => one[name] === value)),
-      {
-        patienceMs: 60_000,
-      },
-    );
-  return {child, lines, line, stdout, stderr};
-}
+import {fixture} from '../support/media.ts';
+import {Watching} from '../support/watching.ts';
 
 async function machine() {
   const connected = await connectedSandbox();
@@ -52,31 +32,37 @@ test('what is there, what comes, is renamed and finished, in a directory that go
     await writeFile(path(`in/${name}`), name.startsWith('e') ? '' : name);
   await writeFile(path('outside.png'), 'x');
   await symlink(path('outside.png'), path('in/link.png'));
-  const {child, line, lines, stderr} = watch(box, 'in', '--move-to', 'in/done', '--ndjson');
-  const [first] = [await line({file: 'in/sub/写真.png'})];
-  expect(first).toMatchObject({status: 'uploaded', movedTo: path('in/done/sub/写真.png'), record: {}});
+  const watching = new Watching(box, ['in', '--move-to', 'in/done', '--ndjson']);
+  expect(await watching.line({file: 'in/sub/写真.png'})).toMatchObject({
+    status: 'uploaded',
+    movedTo: path('in/done/sub/写真.png'),
+    record: {},
+  });
   expect(await readFile(path('in/done/sub/写真.png'))).toEqual(await readFile(fixture('photo.png')));
   await rename(path('in/clip.gif.part'), path('in/clip.gif'));
-  await line({file: 'in/clip.gif', movedTo: path('in/done/clip.gif')});
+  await watching.line({file: 'in/clip.gif', movedTo: path('in/done/clip.gif')});
   // The same content again, under a name that is taken where it goes.
   await copyFile(fixture('photo.gif'), path('in/clip.gif'));
-  await line({file: 'in/clip.gif', status: 'skipped', movedTo: path('in/done/clip-1.gif')});
+  await watching.line({file: 'in/clip.gif', status: 'skipped', movedTo: path('in/done/clip-1.gif')});
   await copyFile(fixture('page-named.png'), path('in/page.png'));
-  expect(await line({file: 'in/page.png'})).toMatchObject({status: 'failed', error: {code: 'not_media'}});
+  expect(await watching.line({file: 'in/page.png'})).toMatchObject({
+    status: 'failed',
+    error: {code: 'not_media'},
+  });
   expect((await readdir(path('in'))).sort()).toEqual(
     ['.hidden.png', 'done', 'empty.png', 'link.png', 'notes.txt', 'page.png', 'sub'].sort(),
   );
 
   await rm(path('in'), {recursive: true});
-  await line({event: 'gone', directory: 'in'});
+  await watching.line({event: 'gone', directory: 'in'});
   await mkdir(path('in'));
   await copyFile(fixture('photo.webp'), path('in/back.webp'));
-  await line({file: 'in/back.webp', movedTo: path('in/done/back.webp')});
-  await eventually(() => lines().filter(({event}) => event === 'watching').length === 2);
+  await watching.line({file: 'in/back.webp', movedTo: path('in/done/back.webp')});
+  await eventually(() => watching.lines().filter(({event}) => event === 'watching').length === 2);
   expect(await service.records()).toHaveLength(3);
-  child.kill('SIGTERM');
-  expect((await child).signal).toBe('SIGTERM');
-  expect(stderr()).toContain('not_media');
+  watching.child.kill('SIGTERM');
+  expect((await watching.child).signal).toBe('SIGTERM');
+  expect(watching.stderr).toContain('not_media');
 });
 
 test('many files at once, killed on the way and started again: each stored once and deleted, none lost', {
@@ -90,7 +76,7 @@ test('many files at once, killed on the way and started again: each stored once 
   delete box.env['MEDIA_API_KEY'];
   const pixel = await readFile(fixture('photo.png'));
   const count = 200;
-  const killed = watch(box, 'in', '--delete', '--ndjson');
+  const killed = new Watching(box, ['in', '--delete', '--ndjson']);
   await killed.line({event: 'watching'});
   await Promise.all(
     Array.from({length: count}, (_, at) =>
@@ -100,7 +86,7 @@ test('many files at once, killed on the way and started again: each stored once 
   await eventually(() => killed.lines().length > count / 10, {patienceMs: 60_000});
   killed.child.kill('SIGKILL');
   await killed.child;
-  const again = watch(box, 'in', '--delete', '--ndjson');
+  const again = new Watching(box, ['in', '--delete', '--ndjson']);
   await eventually(async () => (await readdir(path('in/sub'))).length === 0, {
     patienceMs: 60_000,
     pauseMs: 100,
@@ -108,24 +94,24 @@ test('many files at once, killed on the way and started again: each stored once 
   const records = await service.records();
   expect(records).toHaveLength(count);
   expect(new Set(records.map(({sha256}) => sha256)).size).toBe(count);
-  expect(again.stderr()).toBe('');
+  expect(again.stderr).toBe('');
 });
 
 test('a file that grows after its upload: uploaded again; a key that is revoked meanwhile: the file waits', async () => {
   const {box, path, service} = await machine();
   box.env['MEDIA_API_KEY'] = await service.createKey({label: 'watch'});
-  const {child, stdout, stderr} = watch(box, 'in', '--template', '{name} {status} {url}\\n');
-  await eventually(() => stderr().includes('Watching in.'));
+  const watching = new Watching(box, ['in', '--template', '{name} {status} {url}\\n']);
+  await eventually(() => watching.stderr.includes('Watching in.'));
   await copyFile(fixture('photo.png'), path('in/a.png'));
-  await eventually(() => stdout().includes('a.png uploaded http'));
+  await eventually(() => watching.stdout.includes('a.png uploaded http'));
   await appendFile(path('in/a.png'), 'more');
-  await eventually(() => stdout().match(/^a\.png uploaded http/gm)?.length === 2);
+  await eventually(() => watching.stdout.match(/^a\.png uploaded http/gm)?.length === 2);
   await service.revokeKeys('watch');
   await copyFile(fixture('photo.gif'), path('in/b.gif'));
-  await eventually(() => /The API key is unknown.* 1 file waits/.test(stderr()));
+  await eventually(() => /The API key is unknown.* 1 file waits/.test(watching.stderr));
   expect(await readdir(path('in'))).toContain('b.gif');
-  child.kill('SIGINT');
-  expect((await child).signal).toBe('SIGINT');
+  watching.child.kill('SIGINT');
+  expect((await watching.child).signal).toBe('SIGINT');
 });
 
 test.each([

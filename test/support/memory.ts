@@ -22,3 +22,21 @@ export function memoryIn(stderr: string): number {
 export function withoutMemory(stderr: string): string {
   return stderr.replace(told, '');
 }
+
+const heapProgram = `
+  import {setFlagsFromString} from 'node:v8';
+  import {runInNewContext} from 'node:vm';
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  setInterval(() => {
+    collect();
+    process._rawDebug('heap', process.memoryUsage().heapUsed);
+  }, 1000).unref();`;
+
+/** A value of NODE_OPTIONS that makes a program print, each second, what its heap holds once garbage is collected. */
+export const tellHeap = `--import=data:text/javascript,${encodeURIComponent(heapProgram)}`;
+
+/** What a program's heap held last, in bytes. */
+export function heapIn(stderr: string): number {
+  return Number([...stderr.matchAll(/^heap (\d+)$/gm)].at(-1)?.[1] ?? Number.POSITIVE_INFINITY);
+}

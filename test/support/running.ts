@@ -3,7 +3,7 @@ import {onTestFinished} from 'vitest';
 import type {Sandbox} from './media.ts';
 
 /** A `media` that runs until the test ends it, or until the test ends, and what it has printed so far. */
-export function running(box: Sandbox, parameters: readonly string[], options: Options = {}) {
+export function running(box: Pick<Sandbox, 'start'>, parameters: readonly string[], options: Options = {}) {
   const child = box.start(parameters, options);
   onTestFinished(() => {
     child.kill('SIGKILL');
