@@ -180,6 +180,7 @@ const doors: Record<string, string[]> = {
     'disturbance',
     'exchange',
     'invalid-option',
+    'operation',
     'pace',
     'refusal',
     'respond',

@@ -1,4 +1,5 @@
 import {Counter, collectDefaultMetrics, Gauge, Histogram, Registry} from 'prom-client';
+import {operationOf} from '../exchange/operation.ts';
 import type {Store} from '../store/store.ts';
 import type {RequestEntry} from './request-entry.ts';
 
@@ -49,11 +50,4 @@ export function startMetrics(store: Store): Metrics {
     },
     show: async () => ({text: await registry.metrics(), contentType: registry.contentType}),
   };
-}
-
-/** The kind of a request: paths with IDs would be metrics of their own. */
-function operationOf(path: string): string {
-  if (path === '/v1/media/upload') return 'upload';
-  const [, first] = /^\/(graphql|files|thumbnails|streams|metrics|healthz)(?:\/|$)/.exec(path) ?? [];
-  return first ?? 'other';
 }

@@ -1,6 +1,6 @@
 import {seeded} from '../../lib/seeded.ts';
 import type {Exchange} from '../exchange/exchange.ts';
-import type {Fault, Operation} from './fault.ts';
+import type {Fault} from './fault.ts';
 
 /** A fault, and how often it was met. */
 export interface FaultCount {
@@ -24,7 +24,7 @@ export class ActiveFault {
   }
 
   /** Whether the fault is for such requests. */
-  matches({request, path}: Exchange, operation: Operation): boolean {
+  matches({request, path}: Exchange, operation: string): boolean {
     const {operation: own, name, type} = this.fault;
     if (own !== 'any' && own !== operation) return false;
     const {headers} = request;

@@ -4,7 +4,7 @@ import {type Latency, parseLatency} from './latency.ts';
 
 const operations = ['upload', 'graphql', 'files', 'thumbnails', 'streams', 'any'] as const;
 
-export type Operation = (typeof operations)[number];
+type Operation = (typeof operations)[number];
 
 /** A fault: which requests it is for, and what is done to them. */
 export interface Fault {

@@ -1,7 +1,8 @@
 import type {Disturbance} from '../exchange/disturbance.ts';
 import type {Exchange} from '../exchange/exchange.ts';
+import {operationOf} from '../exchange/operation.ts';
 import {ActiveFault, type FaultCount} from './active-fault.ts';
-import {type Operation, parseFault} from './fault.ts';
+import {parseFault} from './fault.ts';
 import {RequestFaults} from './request-faults.ts';
 import {Waits} from './waits.ts';
 
@@ -36,10 +37,4 @@ export class Faults {
   stop(): void {
     this.#waits.end();
   }
-}
-
-function operationOf(path: string): Operation {
-  if (path === '/v1/media/upload') return 'upload';
-  const [, first] = /^\/(graphql|files|thumbnails|streams)(?:\/|$)/.exec(path) ?? [];
-  return (first as Operation | undefined) ?? 'any';
 }

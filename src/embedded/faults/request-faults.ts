@@ -3,7 +3,7 @@ import {type Disturbance, ExchangeOver, type PlainResponse, type Stage} from '..
 import type {Exchange} from '../exchange/exchange.ts';
 import {respond} from '../exchange/respond.ts';
 import type {ActiveFault} from './active-fault.ts';
-import type {Fault, Operation} from './fault.ts';
+import type {Fault} from './fault.ts';
 import type {Waits} from './waits.ts';
 
 /** A fault that is to be applied to this request. */
@@ -23,7 +23,7 @@ export class RequestFaults implements Disturbance {
   /** Only uploads and queries have a body that is received, and something that is done then. */
   readonly #hasStages: boolean;
 
-  constructor(exchange: Exchange, operation: Operation, active: readonly ActiveFault[], waits: Waits) {
+  constructor(exchange: Exchange, operation: string, active: readonly ActiveFault[], waits: Waits) {
     this.#exchange = exchange;
     this.#waits = waits;
     this.#hasStages = operation === 'upload' || operation === 'graphql';
