@@ -42,9 +42,12 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
   }
   const publicUrl = options.publicUrl === undefined ? undefined : parsePublicUrl(options.publicUrl);
   const state = await openState(options);
+  let faults: StartedFaults | undefined;
   try {
-    return await serve(options, state, host, publicUrl);
+    faults = await faultsFor(options.faults);
+    return await serve({...options, host}, state, faults, publicUrl);
   } catch (error) {
+    await faults?.close();
     await state.close();
     throw error;
   }
@@ -52,25 +55,18 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
 
 /** Listens, with the state of the data directory. */
 async function serve(
-  options: ServiceOptions,
+  options: ServiceOptions & {host: string},
   state: ServiceState,
-  host: string,
+  faults: StartedFaults | undefined,
   publicUrl: string | undefined,
 ): Promise<EmbeddedService> {
   const {store, keys, sessions} = state;
   if (options.fixedKey !== undefined)
     await keys.create({key: options.fixedKey, permissions: allPermissions, label: 'owner', persist: false});
-  const faults = await faultsFor(options.faults);
   const metrics = options.metrics ? startedMetrics(store) : undefined;
   let url = '';
   let port = 0;
-  const observer: Observer = {
-    onRequest: entry => {
-      void metrics?.then(counted => counted.count(entry));
-      options.onRequest?.(entry);
-    },
-    onError: options.onError ?? (() => {}),
-  };
+  const observer = observerOf(options, metrics);
   const routed = createRoutedServer({
     ...state,
     idempotency: options.idempotency ?? true,
@@ -86,12 +82,12 @@ async function serve(
     port: () => port,
     publicUrl: () => publicUrl ?? url,
   });
-  routed.server.listen({host, port: options.port ?? 0});
+  routed.server.listen({host: options.host, port: options.port ?? 0});
   await once(routed.server, 'listening');
   // Failing to accept a connection, for example without file descriptors, must not end the service.
   routed.server.on('error', observer.onError);
   port = (routed.server.address() as AddressInfo).port;
-  url = `http://${reachable(host)}:${port}`;
+  url = `http://${reachable(options.host)}:${port}`;
 
   let closed: Promise<void> | undefined;
   return {
@@ -108,6 +104,16 @@ async function serve(
       closed ??= Promise.all([faults?.close(), closeServer(routed)]).then(() => state.close());
       return closed;
     },
+  };
+}
+
+function observerOf(options: ServiceOptions, metrics: Promise<Metrics> | undefined): Observer {
+  return {
+    onRequest: entry => {
+      void metrics?.then(counted => counted.count(entry));
+      options.onRequest?.(entry);
+    },
+    onError: options.onError ?? (() => {}),
   };
 }
 

@@ -31,12 +31,16 @@ test('a second exclusive service on a directory: refused with the process of the
   await startedService({dataDirectory, exclusive: true});
 });
 
-test('a port that is in use: the directory is free again', async () => {
+test('a port that is in use: the directory is free again, and nothing listens for changes of faults', async () => {
   const {service, dataDirectory} = await serviceWithKey();
   const port = Number(new URL(service.url).port);
-  await expect(startedService({dataDirectory, exclusive: true, port})).rejects.toMatchObject({
+  const listening = () => process.getActiveResourcesInfo().filter(name => name === 'TCPServerWrap').length;
+  const before = listening();
+  const faults = {control: {port: 0}};
+  await expect(startedService({dataDirectory, exclusive: true, port, faults})).rejects.toMatchObject({
     code: 'EADDRINUSE',
   });
+  expect(listening()).toBeLessThanOrEqual(before);
   await startedService({dataDirectory, exclusive: true});
 });
 
