@@ -1,7 +1,5 @@
 import type {EmbeddedService, ServiceOptions} from '../embedded/service.ts';
-import {MediaError} from '../errors.ts';
-import {defined} from '../lib/defined.ts';
-import {systemCode} from '../lib/system-code.ts';
+import {describeServiceError} from './service-errors.ts';
 
 /** The default port of `media serve`. It is fixed so that the URLs in records keep working. */
 export const defaultPort = 4010;
@@ -34,41 +32,4 @@ export async function embeddedIdentity(dataDirectory: string): Promise<string | 
   return identityIn(dataDirectory).catch(error => {
     throw describeServiceError(error, {dataDirectory});
   });
-}
-
-/** Turns an error of the embedded service into a message for the user; a bug is returned unchanged. */
-export function describeServiceError(error: unknown, {port, dataDirectory}: ServiceOptions): unknown {
-  const code = systemCode(error);
-  if (code === 'EADDRINUSE' || code === 'EACCES') {
-    const busy = code === 'EADDRINUSE';
-    const syscall = (error as {syscall?: string}).syscall;
-    if (busy || syscall === 'listen') {
-      return new MediaError(
-        'local_failure',
-        `Port ${port} ${busy ? 'is in use' : 'cannot be used without more permissions'}.`,
-        {
-          cause: error,
-          hint: 'Choose another with --port, or any free one with --port 0.',
-        },
-      );
-    }
-  }
-  if (error instanceof Error && error.name === 'InvalidOption' && 'hint' in error) {
-    return new MediaError('usage', error.message, {cause: error, hint: String(error.hint)});
-  }
-  // The service writes its own messages for damaged or locked files; any other error without a code is a bug.
-  if (code === undefined) {
-    if (!(error instanceof Error) || !['DamagedFile', 'DirectoryInUse', 'Error'].includes(error.name))
-      return error;
-    const hint = 'hint' in error && typeof error.hint === 'string' ? error.hint : undefined;
-    return new MediaError('local_failure', error.message, {cause: error, ...defined({hint})});
-  }
-  return new MediaError(
-    'local_failure',
-    `The embedded service cannot keep its data in ${dataDirectory}: ${code}.`,
-    {
-      cause: error,
-      hint: 'Free some space there, or choose another directory with XDG_DATA_HOME (for serve, also with --data-dir).',
-    },
-  );
 }

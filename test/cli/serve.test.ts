@@ -128,6 +128,19 @@ describe('media serve', () => {
     expect(await box.run(['whoami'], {env})).toMatchObject({exitCode: 0});
   });
 
+  it('an address that no machine has, a port for faults that is in use: a sentence, exit 1', async () => {
+    const box = await sandbox();
+    const env = {MEDIA_SERVE_KEY: 'a-key-for-tests-0001'};
+    const elsewhere = await box.run(['serve', '--ephemeral', '--host', '192.0.2.1'], {env});
+    expect(elsewhere.stderr).toBe(
+      'media: The embedded service cannot listen on 192.0.2.1: EADDRNOTAVAIL.\n  Choose an address of this machine with --host, such as 127.0.0.1, or 0.0.0.0 for all of them.\n',
+    );
+    const {port} = new URL((await serve(box)).url);
+    const taken = await box.run(['serve', '--ephemeral', '--port', '0', '--fault-port', port]);
+    expect(taken.stderr).toContain(`Port ${port} is in use.\n  Choose another with --fault-port,`);
+    expect([elsewhere.exitCode, taken.exitCode]).toEqual([1, 1]);
+  });
+
   it.each([
     [['--ephemeral', '--data-dir', 'x'], '--ephemeral and --data-dir cannot be used together.'],
     [['--port', '65536'], 'Use a whole number from 0 to 65535.'],
@@ -144,7 +157,7 @@ describe('media serve', () => {
     await writeFile(join(box.directory, 'taken'), '');
     const {stderr, exitCode} = await box.run(['serve', '--port', '0', '--data-dir', 'taken']);
     expect(stderr).toMatch(
-      /^media: The embedded service cannot keep its data in .*taken: (EEXIST|ENOTDIR)\.\n {2}Free some space there, or choose another directory with XDG_DATA_HOME/,
+      /^media: The embedded service cannot keep its data in .*taken: it is not a directory\.\n {2}Choose another directory with XDG_DATA_HOME/,
     );
     expect(exitCode).toBe(1);
   });
