@@ -11,9 +11,18 @@ import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
 /** The host names of the services in examples. */
 const services = ['api.example.com', 'staging.example.com'];
 
+/** What the programs of a desktop do: print a picture that was copied or taken, and take a text. */
+const desktop = {
+  'wl-paste': `[ "$1" = -l ] && echo image/webp || cat "${fixture('photo.webp')}"`,
+  'wl-copy': 'cat > /dev/null',
+  flameshot: `cat "${fixture('photo.png')}"`,
+  grim: `cat "${fixture('photo.png')}"`,
+  slurp: 'echo 1,2 3x4',
+};
+
 /**
- * A machine for somebody who reads: a photo, a video and a directory of both, a picture in the clipboard, `media` and `jq` on the
- * PATH, an API key in $KEY, and the service of the examples.
+ * A machine for somebody who reads: a photo, a video and a directory of both, a picture in the clipboard, `media`, `jq`
+ * and programs of a desktop on the PATH, an API key in $KEY, and the service of the examples.
  */
 export async function newcomersMachine(): Promise<Sandbox> {
   const {service, key} = await embeddedService();
@@ -25,8 +34,7 @@ export async function newcomersMachine(): Promise<Sandbox> {
   await executable(join(bin, 'media-url'), node(program.replace(/media\.js$/, 'media-url.js')));
   if (whatIsMissing(['jq']) !== undefined)
     await executable(join(bin, 'jq'), node(fileURLToPath(new URL('../support/jq.js', import.meta.url))));
-  const copied = `[ "$1" = -l ] && echo image/webp || cat "${fixture('photo.webp')}"`;
-  await executable(join(bin, 'wl-paste'), copied);
+  for (const [name, script] of Object.entries(desktop)) await executable(join(bin, name), script);
   for (const file of ['photo.png', 'clip.mp4'])
     for (const place of [file, join('assets', file)])
       await copyFile(fixture(file), join(box.directory, place));

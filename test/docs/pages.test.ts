@@ -8,7 +8,7 @@ const pages = files.filter(file => file.startsWith('docs/'));
 
 /**
  * The blocks that other tests run: test/action, test/machines, test/docs/ci-snippets.test.ts, test/docs/serve-recipes.test.ts,
- * test/packaging/library.test.ts, test/cli/watch.test.ts.
+ * test/packaging/library.test.ts, test/cli/watch.test.ts, test/docs/vscode-tasks.test.ts.
  */
 const runElsewhere: Record<string, readonly string[]> = {
   'docs/sharding.md': ['bash', 'bash', 'yaml', 'yaml'],
@@ -16,6 +16,7 @@ const runElsewhere: Record<string, readonly string[]> = {
   'docs/library.md': ['js'],
   'docs/serve-in-ci.md': ['yaml', 'yaml', 'yaml'],
   'docs/publishing.md': ['ini'],
+  'docs/publishing-recipes.md': ['json'],
 };
 
 describe('every example in a Markdown file', () => {
