@@ -2,15 +2,33 @@ import type {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {printable} from './escape.ts';
 
-/** Whether this process runs in GitHub Actions (by its documented variable). */
-export function isGithub(env: Host['env']): boolean {
-  return env['GITHUB_ACTIONS'] === 'true';
+/** Whether `--ci` asks for reports to GitHub: by name, or `auto` in GitHub Actions (by its documented variable). */
+export function reportsToGithub(ci: 'github' | 'auto' | undefined, env: Host['env']): boolean {
+  return ci === 'github' || (ci === 'auto' && env['GITHUB_ACTIONS'] === 'true');
 }
 
 /** The place in a file that an annotation is shown at, counted from 1. */
 interface AnnotatedPlace {
   line: number;
   column: number;
+}
+
+/** How many annotations GitHub shows for a step. */
+const mostAnnotations = 10;
+
+/** Writes error annotations, as many as GitHub shows. */
+export class Annotations {
+  readonly #host: Pick<Host, 'stderr'>;
+  #count = 0;
+
+  constructor(host: Pick<Host, 'stderr'>) {
+    this.#host = host;
+  }
+
+  add(error: MediaError, file?: string, place?: AnnotatedPlace): void {
+    this.#count += 1;
+    if (this.#count <= mostAnnotations) this.#host.stderr.write(`${errorAnnotation(error, file, place)}\n`);
+  }
 }
 
 /** An error annotation, escaped as actions/toolkit does (packages/core/src/command.ts). */

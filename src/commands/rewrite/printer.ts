@@ -2,7 +2,7 @@ import type {Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {shellQuoted} from '../../lib/shell.ts';
-import {errorAnnotation} from '../../output/ci.ts';
+import {Annotations, reportsToGithub} from '../../output/ci.ts';
 import {printable, printableJson} from '../../output/escape.ts';
 import {errorFields} from '../../output/report.ts';
 import type {Template} from '../../output/results/template.ts';
@@ -10,15 +10,12 @@ import type {DocumentPlan, FoundReference, RewritePlan} from '../../rewrite/plan
 import type {Outcome} from '../../transfer/outcome.ts';
 import type {RewriteFlags} from './flags.ts';
 
-/** How many annotations GitHub shows for a step. */
-const mostAnnotations = 10;
-
 /** Opens the printer of a run, whose template is parsed before anything else happens. */
 export async function openPrinter(
-  {ndjson = false, template, write, outDir, stdout}: RewriteFlags,
+  {ndjson = false, template, write, outDir, stdout, ci}: RewriteFlags,
   invocation: Invocation,
-  isGithub: boolean,
 ): Promise<ReferencePrinter> {
+  const isGithub = reportsToGithub(ci, invocation.host.env);
   const listsReferences = ndjson || (template === undefined && !write && !stdout && outDir === undefined);
   if (template === undefined) return new ReferencePrinter(invocation, {ndjson, isGithub, listsReferences});
   const {parseTemplate} = await import('../../output/results/template.ts');
@@ -40,11 +37,12 @@ interface PrinterOptions {
 export class ReferencePrinter {
   readonly #invocation: Invocation;
   readonly #options: PrinterOptions;
-  #annotations = 0;
+  readonly #annotations: Annotations;
 
   constructor(invocation: Invocation, options: PrinterOptions) {
     this.#invocation = invocation;
     this.#options = options;
+    this.#annotations = new Annotations(invocation.host);
   }
 
   /** Prints every local reference; the exit status is 1 if there is one. */
@@ -99,15 +97,10 @@ export class ReferencePrinter {
   async files(outcomes: readonly Outcome[]): Promise<void> {
     const {template} = this.#options;
     if (template === undefined) return;
-    const {renderTemplate} = await import('../../output/results/template.ts');
+    const {renderOutcome} = await import('../../output/results/template.ts');
     const cwd = this.#invocation.host.cwd();
-    for (const outcome of outcomes) {
-      if ('error' in outcome) continue;
-      const {name, status, contentType, size} = outcome;
-      const received = 'received' in outcome ? outcome.received : undefined;
-      const values = {file: name, path: typedPath(cwd, name), status, contentType, size, received};
-      await this.#invocation.stdout.write(renderTemplate(template, values));
-    }
+    for (const outcome of outcomes)
+      await this.#invocation.stdout.write(renderOutcome(template, outcome, name => typedPath(cwd, name)));
   }
 
   /** Prints a document that was written. */
@@ -143,10 +136,7 @@ export class ReferencePrinter {
   }
 
   #annotate(error: MediaError, {document}: DocumentPlan, {line, column}: FoundReference): void {
-    const {isGithub} = this.#options;
-    if (!isGithub || this.#annotations === mostAnnotations) return;
-    this.#annotations += 1;
-    this.#invocation.host.stderr.write(`${errorAnnotation(error, document.name, {line, column})}\n`);
+    if (this.#options.isGithub) this.#annotations.add(error, document.name, {line, column});
   }
 }
 

@@ -3,7 +3,6 @@ import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {safeUrl} from '../../lib/safe-url.ts';
-import {isGithub} from '../../output/ci.ts';
 import {asMediaError} from '../../output/report.ts';
 import {type DocumentFile, findDocuments} from '../../rewrite/documents.ts';
 import {type DocumentPlan, planRewrite, type RewritePlan} from '../../rewrite/plan.ts';
@@ -33,14 +32,14 @@ export class RewriteRun {
   }
 
   async execute(): Promise<ExitStatus> {
-    const printer = await openPrinter(this.#options, this.#invocation, this.#isGithub);
+    const printer = await openPrinter(this.#options, this.#invocation);
     const plan = await this.#plan();
     if (this.#mode === 'check') return printer.localReferences(plan);
     const problems = await printer.problems(plan);
     if (problems > 0 && !this.#options.allowMissing) return 1;
-    if (this.#mode === 'report') return this.#report(plan, printer);
-    const uploaded = await this.#upload(plan, false);
-    const written = await this.#write(plan, printer);
+    const isDryRun = this.#mode === 'report';
+    const uploaded = await this.#upload(plan, isDryRun);
+    const written = isDryRun ? 0 : await this.#write(plan, printer);
     await printer.references(
       plan,
       file => this.#outcomeOf(file, plan),
@@ -50,11 +49,6 @@ export class RewriteRun {
     printer.summary(plan, this.#outcomes);
     // A document that could not be written makes a success a failure.
     return uploaded === 0 ? written : uploaded;
-  }
-
-  get #isGithub(): boolean {
-    const {ci} = this.#options;
-    return ci === 'github' || (ci === 'auto' && isGithub(this.#invocation.host.env));
   }
 
   async #plan(): Promise<RewritePlan> {
@@ -92,18 +86,6 @@ export class RewriteRun {
         throw new MediaError('usage', `--out-dir would overwrite ${name}.`, {hint: 'Use --write for that.'});
       places.set(place, name);
     }
-  }
-
-  async #report(plan: RewritePlan, printer: ReferencePrinter): Promise<ExitStatus> {
-    const status = await this.#upload(plan, true);
-    await printer.references(
-      plan,
-      file => this.#outcomeOf(file, plan),
-      () => undefined,
-    );
-    await printer.files(plan.files.flatMap(file => this.#outcomes.get(file) ?? []));
-    printer.summary(plan, this.#outcomes);
-    return status;
   }
 
   async #upload({files}: RewritePlan, dryRun: boolean): Promise<ExitStatus> {

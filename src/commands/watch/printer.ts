@@ -2,7 +2,7 @@ import type {Invocation} from '../../cli/invocation.ts';
 import {printableJson} from '../../output/escape.ts';
 import type {errorFields} from '../../output/report.ts';
 import {formatOutcome} from '../../output/results/formats.ts';
-import {renderTemplate, type Template} from '../../output/results/template.ts';
+import {renderOutcome, type Template} from '../../output/results/template.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import type {Disposed} from './disposal.ts';
 
@@ -38,10 +38,7 @@ export class WatchPrinter {
   async outcome(outcome: Outcome, path: string, disposed?: Disposed): Promise<void> {
     const {stdout} = this.#invocation;
     if (this.#template === undefined) return stdout.write(withDisposal(outcome, disposed));
-    if ('error' in outcome) return;
-    const {name: file, status, contentType, size} = outcome;
-    const received = 'received' in outcome ? outcome.received : undefined;
-    await stdout.write(renderTemplate(this.#template, {file, path, status, contentType, size, received}));
+    await stdout.write(renderOutcome(this.#template, outcome, () => path));
   }
 
   /** Prints an event as NDJSON, or a sentence on standard error. */

@@ -13,7 +13,7 @@ import {
   recordRows,
 } from './formats.ts';
 import {statusStyle} from './status-style.ts';
-import {renderTemplate, type Template} from './template.ts';
+import {renderOutcome, type Template} from './template.ts';
 
 /** How results are printed: in a format, or by a template that names the paths of files. */
 export type OutputFormat = FormatName | {template: Template; pathOf: (name: string) => string};
@@ -88,7 +88,8 @@ export class Results {
     if ('cells' in outcome) return this.#addRow(outcome);
     const {format} = this.#options;
     if (outcome.status === 'left out' || format === 'table') return;
-    if (typeof format === 'object') return this.#stdout.write(templateText(format, outcome));
+    if (typeof format === 'object')
+      return this.#stdout.write(renderOutcome(format.template, outcome, format.pathOf));
     await this.#stdout.write((this.#begun ? '' : formatHead(format)) + formatOutcome(format, outcome));
     this.#begun = true;
   }
@@ -149,16 +150,6 @@ export class Results {
       links,
     });
   }
-}
-
-/** The template filled in for an input that succeeded; nothing for others. */
-function templateText({template, pathOf}: Exclude<OutputFormat, string>, outcome: Outcome): string {
-  if ('error' in outcome) return '';
-  const {name, nameBytes, isOnce, status, contentType, size} = outcome;
-  return renderTemplate(template, {
-    ...{file: name, fileBytes: nameBytes, path: isOnce ? name : pathOf(name), status, contentType, size},
-    received: 'received' in outcome ? outcome.received : undefined,
-  });
 }
 
 /** A record may have a million fields or characters; a table that shows all of them helps nobody, and may take hours to draw. */

@@ -2,8 +2,8 @@ import {basename} from 'node:path';
 import {MediaError} from '../../errors.ts';
 import {isObject} from '../../lib/json.ts';
 import {shellWord} from '../../lib/shell.ts';
-import type {ReceivedRecord} from '../../service/record.ts';
-import {publicUrl} from '../../service/record.ts';
+import {publicUrl, type ReceivedRecord} from '../../service/record.ts';
+import type {Outcome} from '../../transfer/outcome.ts';
 import {printable, printableJson} from '../escape.ts';
 import {fieldText} from './formats.ts';
 
@@ -106,6 +106,20 @@ function parsePlaceholder(text: string): Placeholder {
 
 function isField(name: string): name is TemplateField {
   return (templateFields as readonly string[]).includes(name);
+}
+
+/** The template with the values of an input that succeeded; empty for others. */
+export function renderOutcome(
+  template: Template,
+  outcome: Outcome,
+  pathOf: (name: string) => string,
+): string {
+  if ('error' in outcome) return '';
+  const {name, nameBytes, isOnce, status, contentType, size} = outcome;
+  return renderTemplate(template, {
+    ...{file: name, fileBytes: nameBytes, path: isOnce ? name : pathOf(name), status, contentType, size},
+    received: 'received' in outcome ? outcome.received : undefined,
+  });
 }
 
 /**

@@ -2,15 +2,13 @@ import {appendFile, stat} from 'node:fs/promises';
 import type {Invocation} from '../../../cli/invocation.ts';
 import {MediaError} from '../../../errors.ts';
 import {systemReason} from '../../../lib/system-code.ts';
-import {errorAnnotation, outputEntry} from '../../../output/ci.ts';
+import {Annotations, outputEntry} from '../../../output/ci.ts';
 import {markdownText, markdownUrl, printable, printableJson} from '../../../output/escape.ts';
 import {publicUrl} from '../../../service/record.ts';
 import type {LeftOut, Outcome} from '../../../transfer/outcome.ts';
 import type {AfterAction} from './after-action.ts';
 import {Tally} from './tally.ts';
 
-/** How many annotations GitHub shows for a step. */
-const mostAnnotations = 10;
 /** GitHub limits the outputs of a job to 1 MiB, counted as UTF-16. */
 const longestOutputs = 2 ** 19;
 /** GitHub limits the summary of a step. */
@@ -27,19 +25,20 @@ export class GithubReport implements AfterAction {
   readonly #records = new Lines();
   readonly #failures = new Lines();
   readonly #successes = new Lines();
-  #annotations = 0;
+  readonly #annotations: Annotations;
   #ending: MediaError | undefined;
 
   constructor(invocation: Invocation, dryRun: boolean) {
     this.#invocation = invocation;
     this.#tally = new Tally(dryRun);
+    this.#annotations = new Annotations(invocation.host);
   }
 
   add(outcome: Outcome): void {
     this.#tally.add(outcome);
     const {position, name} = outcome;
     if ('error' in outcome) {
-      this.#annotate(outcome.error, name);
+      this.#annotations.add(outcome.error, name);
       this.#failures.add(
         position,
         row(outcome, `\`${outcome.error.code}\` ${markdownText(outcome.error.message)}`),
@@ -68,7 +67,7 @@ export class GithubReport implements AfterAction {
 
   /** Reports that the whole run failed. */
   failed(error: MediaError): void {
-    this.#annotate(error);
+    this.#annotations.add(error);
     this.#ending = error;
   }
 
@@ -78,12 +77,6 @@ export class GithubReport implements AfterAction {
       (await this.#append(env['GITHUB_OUTPUT'], () => this.#outputs())) ??
       (await this.#append(env['GITHUB_STEP_SUMMARY'], size => this.#summary(size)))
     );
-  }
-
-  #annotate(error: MediaError, file?: string): void {
-    this.#annotations += 1;
-    if (this.#annotations > mostAnnotations) return;
-    this.#invocation.host.stderr.write(`${errorAnnotation(error, file)}\n`);
   }
 
   /** An output with one line per file. Lines beyond GitHub's limit are left out, with a note. */

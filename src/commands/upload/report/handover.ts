@@ -10,8 +10,8 @@ import type {AfterAction} from './after-action.ts';
 /** The actions that the options ask for: reports to CI, browser windows, the clipboard, QR codes. */
 export async function afterActions(options: UploadFlags, invocation: Invocation): Promise<AfterAction[]> {
   const actions: AfterAction[] = [];
-  const {isGithub} = await import('../../../output/ci.ts');
-  if (options.ci === 'github' || (options.ci === 'auto' && isGithub(invocation.host.env))) {
+  const {reportsToGithub} = await import('../../../output/ci.ts');
+  if (reportsToGithub(options.ci, invocation.host.env)) {
     const {GithubReport} = await import('./github.ts');
     actions.push(new GithubReport(invocation, options.dryRun === true));
   }
