@@ -181,7 +181,7 @@ complete -c media -n '__media_is "rewrite"' -l template -x -d 'print this text f
 complete -c media -n '__media_is "rewrite"' -s c -l concurrency -x -d 'files to upload at the same time'
 complete -c media -n '__media_is "rewrite"' -l journal -x -a '(__media_files)' -d 'record what was uploaded in this journal instead of this machine\'s own'
 complete -c media -n '__media_is "rewrite"' -l no-once -d 'upload again what this machine has already uploaded'
-complete -c media -n '__media_is "rewrite"' -l ci -x -a 'github auto' -d 'write annotations; auto detects the system'
+complete -c media -n '__media_is "rewrite"' -l ci -x -a 'github auto' -d 'write annotations, outputs and a summary; auto detects the system'
 complete -c media -n '__media_is "rewrite"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "login"' -l key-stdin -d 'read the key from standard input'
 complete -c media -n '__media_is "login"' -l no-verify -d 'store the key without checking it'

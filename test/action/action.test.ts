@@ -187,9 +187,11 @@ describe('the action', {timeout: 120_000}, () => {
     expect(requests).toEqual([]);
 
     const written = {...write, ...inputs, token: apiToken};
-    expect(await runAction(box, written, job)).toMatchObject({exitCode: 0});
+    const {exitCode, outputs, summary} = await runAction(box, written, job);
+    expect(exitCode).toBe(0);
     const records = (await service.records()).map(({record}) => record);
-    expect(records).toHaveLength(2);
+    expect(outputs['id']?.split('\n').sort()).toEqual(records.map(({id}) => id).sort());
+    expect(summary.match(/\| uploaded \|/g)).toHaveLength(2);
     const document = join(box.directory, 'docs/a.md');
     const text = await readFile(document, 'utf8');
     for (const {fileUrl, thumbnailUrl} of records) {

@@ -186,8 +186,14 @@ describe('what cannot be uploaded', () => {
     for (const name of ['photo.png', 'clip.mp4']) await copyFile(fixture(name), join(box.directory, name));
     const document = '![a](photo.png) <img src=photo.png>\n<video src="clip.mp4"></video>\n';
     await writeFile(join(box.directory, 'a.md'), document);
-    const {stderr, exitCode, stdout} = await box.run(['rewrite', '--write', 'a.md']);
+    const summary = join(box.directory, 'summary');
+    box.env['GITHUB_STEP_SUMMARY'] = summary;
+    const {stderr, exitCode, stdout} = await box.run(['rewrite', '--write', '--ci', 'github', 'a.md']);
     expect({stdout, exitCode}).toEqual({stdout: 'a.md: 2 URLs\n', exitCode: 3});
+    expect(stderr).toMatch(/^::error file=clip\.mp4,title=media upload%3A rejected::/m);
+    expect(await readFile(summary, 'utf8')).toMatch(
+      /\n\| clip\.mp4 \| failed \|.*\n\| photo\.png \| uploaded \|/,
+    );
     expect(stderr).toMatch(/clip\.mp4.*No videos/);
     expect(await readFile(join(box.directory, 'a.md'), 'utf8')).toBe(
       '![a](https://cdn.test/a%281%29.png?x=1&amp;copy;=2) <img src="https://cdn.test/a%281%29.png?x=1&amp;copy;=2">\n<video src="clip.mp4"></video>\n',

@@ -41,7 +41,10 @@ export function rewriteCommand(cli: Cli, run = runRewrite): Command {
     .option('--no-once', 'upload again what this machine has already uploaded')
     .optionsGroup('CI:')
     .addOption(
-      new Option('--ci <system>', 'write annotations; auto detects the system').choices(['github', 'auto']),
+      new Option(
+        '--ci <system>',
+        'write annotations, outputs and a summary; auto detects the system',
+      ).choices(['github', 'auto']),
     )
     .addHelpText(
       'after',

@@ -90,11 +90,16 @@ export class RewriteRun {
 
   async #upload({files}: RewritePlan, dryRun: boolean): Promise<ExitStatus> {
     if (files.length === 0) return 0;
-    const {concurrency, journal, once} = this.#options;
+    const {concurrency, journal, once, ci} = this.#options;
     const memory = journal === undefined ? {once: once !== false} : {journal};
-    return uploadFiles(files, {concurrency, dryRun, ...memory}, this.#invocation, outcome => {
-      this.#outcomes.set(outcome.name, outcome);
-    });
+    return uploadFiles(
+      files,
+      {concurrency, dryRun, ...(ci && {ci}), ...memory},
+      this.#invocation,
+      outcome => {
+        this.#outcomes.set(outcome.name, outcome);
+      },
+    );
   }
 
   #outcomeOf(file: string, {sameAs}: RewritePlan): Outcome | undefined {

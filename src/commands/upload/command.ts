@@ -1,11 +1,10 @@
 import {Command, Option} from 'commander';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
 import {collect, parseConcurrency, parseDuration, parseRate, wholeNumber} from '../../cli/values.ts';
-import {exitStatusOf, MediaError} from '../../errors.ts';
+import {MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {type FormatName, formatNames} from '../../output/results/formats.ts';
 import type {OutputFormat} from '../../output/results/results.ts';
-import type {AfterAction} from './report/after-action.ts';
 import {type UploadFlags, uploadDefaults} from './setup/flags.ts';
 
 /** Declares `media upload`. */
@@ -125,31 +124,10 @@ export async function runUpload(options: UploadFlags, invocation: Invocation): P
   const {UploadRun} = await import('./run.ts');
   const {afterActions} = await import('./report/handover.ts');
   const after = await afterActions(options, invocation);
-  try {
-    const status = await new UploadRun(options, invocation, format, after).execute(decideType);
-    return await finish(after, status, invocation);
-  } catch (error) {
-    const {asMediaError} = await import('../../output/report.ts');
-    for (const action of after) action.failed(asMediaError(error));
-    await finish(after, 1, invocation);
-    throw error;
-  }
-}
-
-/** Runs the actions after the upload; failing to report to the CI system is a failure. */
-async function finish(
-  after: readonly AfterAction[],
-  status: ExitStatus,
-  {report}: Invocation,
-): Promise<ExitStatus> {
-  let result = status;
-  for (const action of after) {
-    const failure = await action.end();
-    if (failure === undefined) continue;
-    report.failure(failure);
-    if (result === 0) result = exitStatusOf[failure.code];
-  }
-  return result;
+  const {withAfterActions} = await import('./report/after-action.ts');
+  return withAfterActions(after, invocation, () =>
+    new UploadRun(options, invocation, format, after).execute(decideType),
+  );
 }
 
 async function chosenFormat(options: UploadFlags, {host}: Invocation): Promise<OutputFormat> {

@@ -1,12 +1,14 @@
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
+import {withAfterActions} from './report/after-action.ts';
+import {afterActions} from './report/handover.ts';
 import {UploadRun} from './run.ts';
 import {type UploadFlags, uploadDefaults} from './setup/flags.ts';
 import {fileInputs, typeDecision} from './setup/inputs.ts';
 
 /**
  * Uploads files, or what the clipboard contains, for another command, which receives the outcomes and prints what it needs;
- * failures and progress are reported as by `media upload`. What this machine has already uploaded is skipped, unless `once`
+ * failures and progress are reported as by `media upload`, to a CI system too. What this machine has already uploaded is skipped, unless `once`
  * is false.
  */
 export async function uploadFiles(
@@ -26,5 +28,9 @@ export async function uploadFiles(
     end: async () => {},
   };
   const inputs = clipboard ? undefined : fileInputs(files, invocation.host.cwd());
-  return new UploadRun(options, invocation, {inputs, results}, []).execute(await typeDecision(options));
+  const decideType = await typeDecision(options);
+  const after = await afterActions(options, invocation);
+  return withAfterActions(after, invocation, () =>
+    new UploadRun(options, invocation, {inputs, results}, after).execute(decideType),
+  );
 }
