@@ -4,13 +4,13 @@ import {fileURLToPath} from 'node:url';
 import {Command} from 'commander';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../cli/invocation.ts';
 import {MediaError} from '../errors.ts';
+import {pathOfFileUrl} from '../lib/files/file-url.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {shellWord} from '../lib/shell.ts';
 import {systemReason} from '../lib/system-code.ts';
 import {printable} from '../output/escape.ts';
 import {asMediaError} from '../output/report.ts';
 import {packageFile} from '../package-file.ts';
-import {publicUrl} from '../service/record.ts';
 import type {Outcome} from '../transfer/outcome.ts';
 import {asRoot, type Written} from './root-command.ts';
 
@@ -75,7 +75,10 @@ async function printUrls(
 ): Promise<{status: ExitStatus; error?: MediaError}> {
   const paths = pathsOf(files, clipboard === true);
   const outcomes: Outcome[] = [];
-  const {uploadFiles} = await import('./upload/upload-files.ts');
+  const [{uploadFiles}, {uploadedUrl}] = await Promise.all([
+    import('./upload/upload-files.ts'),
+    import('./upload/uploaded-url.ts'),
+  ]);
   const status = await uploadFiles(
     clipboard ? 'clipboard' : [...new Set(paths)],
     {once},
@@ -91,7 +94,9 @@ async function printUrls(
   outcomes.sort((one, other) => one.position - other.position);
   const byName = new Map(outcomes.map(outcome => [outcome.name, outcome]));
   const names = clipboard ? outcomes.map(({name}) => name) : paths;
-  await invocation.stdout.write(names.map(name => `${printable(urlOf(name, byName.get(name)))}\n`).join(''));
+  await invocation.stdout.write(
+    names.map(name => `${printable(uploadedUrl(name, byName.get(name)))}\n`).join(''),
+  );
   return {status: 0};
 }
 
@@ -104,17 +109,10 @@ function pathsOf(files: readonly string[], clipboard: boolean): string[] {
   return files.map(pathOf);
 }
 
-function urlOf(path: string, outcome: Outcome | undefined): string {
-  const url = outcome !== undefined && 'received' in outcome ? publicUrl(outcome.received.record) : undefined;
-  if (url !== undefined) return url;
-  throw new MediaError('unexpected_answer', `${path} was uploaded, but its record has no URL.`);
-}
-
 /** The path of an argument: editors also pass file:// URLs. */
 function pathOf(argument: string): string {
-  if (!/^file:\/\//i.test(argument)) return argument;
   try {
-    return fileURLToPath(argument);
+    return pathOfFileUrl(argument);
   } catch (cause) {
     throw new MediaError('usage', `${argument} is not the URL of a local file.`, {
       hint: 'Use a path.',

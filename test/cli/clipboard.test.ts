@@ -20,7 +20,9 @@ async function standIn({directory, env}: Sandbox, name: string, script: string):
   env['PATH'] = `${bin}${delimiter}${env['PATH']}`;
 }
 
-test('a picture, files and text that were copied under X: uploaded once by each command, or said to be no picture', async context => {
+test('a picture, files and text that were copied under X: uploaded once by each command, or said to be no picture', {
+  timeout: 120_000,
+}, async context => {
   const desktop = await xServer(context);
   const {sandbox: box, service} = await connectedSandbox();
   box.env['DISPLAY'] = desktop.display;

@@ -158,7 +158,7 @@ const doors: Record<string, string[]> = {
   'commands/rewrite': ['command'],
   'commands/serve': ['command'],
   'commands/watch': ['command'],
-  'commands/upload': ['command', 'upload-files', 'upload-queue'],
+  'commands/upload': ['command', 'upload-files', 'upload-queue', 'uploaded-url'],
   'commands/upload/report': [
     'after-action',
     'dry-run-totals',

@@ -1,7 +1,7 @@
 import {realpath, stat} from 'node:fs/promises';
 import {isAbsolute, relative, sep} from 'node:path';
-import {fileURLToPath} from 'node:url';
 import {MediaError} from '../../errors.ts';
+import {pathOfFileUrl} from '../../lib/files/file-url.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {systemReason} from '../../lib/system-code.ts';
 import {BridgeRefusal} from './refusal.ts';
@@ -49,9 +49,8 @@ async function withoutSlash(named: string, roots: readonly string[]): Promise<st
 }
 
 function pathIn(named: string): string {
-  if (!/^file:\/\//i.test(named)) return named;
   try {
-    return fileURLToPath(named);
+    return pathOfFileUrl(named);
   } catch (cause) {
     throw new BridgeRefusal(400, `${named} is not the URL of a local file.`, {cause});
   }

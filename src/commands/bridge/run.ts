@@ -5,11 +5,10 @@ import {MediaError} from '../../errors.ts';
 import {Stop} from '../../lib/stop.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import {asMediaError} from '../../output/report.ts';
-import {publicUrl} from '../../service/record.ts';
 import {readClipboard} from '../../sources/clipboard/clipboard.ts';
 import type {Source} from '../../sources/open/source.ts';
-import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import {UploadQueue} from '../upload/upload-queue.ts';
+import {uploadedUrl} from '../upload/uploaded-url.ts';
 import {realRoots} from './readable-paths.ts';
 import {BridgeRefusal} from './refusal.ts';
 import {type ReadRules, requestFiles} from './request-files.ts';
@@ -102,7 +101,10 @@ class Bridge {
 
   async #upload(sources: readonly Source[]): Promise<string[]> {
     const outcomes = await Promise.allSettled(sources.map(source => this.#queue.add(source)));
-    return outcomes.map((outcome, at) => urlOf(outcome, sources[at]?.name ?? ''));
+    return outcomes.map((settled, at) => {
+      if (settled.status === 'rejected') throw settled.reason;
+      return uploadedUrl(sources[at]?.name ?? '', settled.value);
+    });
   }
 
   /** Reports why a request failed. */
@@ -118,13 +120,4 @@ class Bridge {
     this.#stop.abort(why);
     return this.#queue.stop(why);
   }
-}
-
-function urlOf(settled: PromiseSettledResult<Outcome | LeftOut>, name: string): string {
-  if (settled.status === 'rejected') throw settled.reason;
-  const outcome = settled.value;
-  if ('error' in outcome) throw outcome.error;
-  const url = 'received' in outcome ? publicUrl(outcome.received.record) : undefined;
-  if (url !== undefined) return url;
-  throw new MediaError('unexpected_answer', `${name} was uploaded, but its record has no URL.`);
 }

@@ -1,9 +1,9 @@
 import {dirname, isAbsolute} from 'node:path';
 import {Readable} from 'node:stream';
-import {fileURLToPath} from 'node:url';
 import {MediaError} from '../../errors.ts';
 import type {Host, StopSignal} from '../../host.ts';
 import {runChild} from '../../lib/child.ts';
+import {pathOfFileUrl} from '../../lib/files/file-url.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import type {Source} from '../open/source.ts';
 import {spooledSource} from '../open/spooled.ts';
@@ -124,9 +124,9 @@ function pathsIn(text: Buffer): string[] {
     .split(/\r?\n/)
     .map(line => line.trim())
     .flatMap(line => {
-      if (!/^file:\/\//i.test(line)) return isAbsolute(line) ? [line] : [];
       try {
-        return [fileURLToPath(line)];
+        const path = pathOfFileUrl(line);
+        return isAbsolute(path) ? [path] : [];
       } catch {
         return [];
       }
