@@ -1,6 +1,6 @@
-import {open, readFile, realpath, rename, rm, stat} from 'node:fs/promises';
+import {open, readFile, realpath, rm, stat} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
-import {syncDirectory} from '../lib/files/sync-directory.ts';
+import {renameDurably} from '../lib/files/durable.ts';
 
 /**
  * Replaces the content of a file at once and durably, if it is still `before`; resolves to whether it was. Its mode is
@@ -41,11 +41,10 @@ async function write(
       await rm(temporary, {force: true});
       return false;
     }
-    await rename(temporary, path);
+    await renameDurably(temporary, path);
   } catch (error) {
     await rm(temporary, {force: true});
     throw error;
   }
-  await syncDirectory(dirname(path));
   return true;
 }

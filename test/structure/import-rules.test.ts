@@ -195,7 +195,6 @@ const doors: Record<string, string[]> = {
   'embedded/pages': ['routes'],
   'embedded/store': [
     'clean-up',
-    'durable',
     'idempotency',
     'identity',
     'kept-file',

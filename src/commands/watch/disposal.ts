@@ -1,6 +1,7 @@
 import {constants} from 'node:fs';
-import {copyFile, link, lstat, mkdir, open, rename, unlink, utimes} from 'node:fs/promises';
+import {copyFile, link, lstat, mkdir, open, unlink, utimes} from 'node:fs/promises';
 import {basename, dirname, extname, join} from 'node:path';
+import {isWithoutHardLinks, renameDurably} from '../../lib/files/durable.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import type {FileStat} from '../../sources/open/source.ts';
 
@@ -64,10 +65,9 @@ async function linkOrCopy(file: UploadedFile, target: string): Promise<'done' | 
     await link(file.path, target);
     return 'done';
   } catch (error) {
-    const code = systemCode(error) ?? '';
     // A run that was killed between the two steps has linked it already.
-    if (code === 'EEXIST') return (await isSameFile(file.path, target)) ? 'done' : 'taken';
-    if (!['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(code)) throw error;
+    if (systemCode(error) === 'EEXIST') return (await isSameFile(file.path, target)) ? 'done' : 'taken';
+    if (systemCode(error) !== 'EXDEV' && !isWithoutHardLinks(error)) throw error;
     return copy(file, target);
   }
 }
@@ -94,7 +94,7 @@ async function copy(file: UploadedFile, target: string): Promise<'done' | 'taken
     await handle.sync().finally(() => handle.close());
     // Copying takes time; reading has changed neither of the times that are compared.
     if ((await changeOf(file)) === undefined) {
-      await rename(temporary, target);
+      await renameDurably(temporary, target);
       return 'done';
     }
   } catch (error) {

@@ -3,10 +3,10 @@ import {open, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {defined} from '../../lib/defined.ts';
+import {replaceDurably} from '../../lib/files/durable.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 import {isList, isSha256, isString, listOf, oneOf, optional, type Shape} from '../../lib/shape.ts';
 import {systemCode} from '../../lib/system-code.ts';
-import {replaceDurably} from '../store/durable.ts';
 import {KeptFile} from '../store/kept-file.ts';
 import {hashOf} from './secrets.ts';
 

@@ -1,9 +1,9 @@
 import {createHash} from 'node:crypto';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
+import {claimName, replaceDurably, writeDurably} from '../../lib/files/durable.ts';
 import {isString, type Shape} from '../../lib/shape.ts';
 import {Refusal} from '../exchange/refusal.ts';
-import {claimName, replaceDurably, writeDurably} from './durable.ts';
 import {KeptFile} from './kept-file.ts';
 import {isRecordId} from './record-id.ts';
 import type {Store} from './store.ts';

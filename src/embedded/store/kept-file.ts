@@ -1,7 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import {isObject, parseObject} from '../../lib/json.ts';
 import {hasShape, type Shape, wrongField} from '../../lib/shape.ts';
-import {isMissing} from './durable.ts';
+import {systemCode} from '../../lib/system-code.ts';
 
 /** A file in the data directory was changed from outside; it is left unchanged. */
 class DamagedFile extends Error {
@@ -32,7 +32,7 @@ export class KeptFile {
     try {
       text = await readFile(this.#path, 'utf8');
     } catch (error) {
-      if (isMissing(error)) return undefined;
+      if (systemCode(error) === 'ENOENT') return undefined;
       throw error;
     }
     const value = parseObject(text);

@@ -1,6 +1,6 @@
 import {join} from 'node:path';
+import {replaceDurably} from '../../lib/files/durable.ts';
 import {isString, oneOf, type Shape} from '../../lib/shape.ts';
-import {replaceDurably} from './durable.ts';
 import {KeptFile} from './kept-file.ts';
 import type {Store} from './store.ts';
 

@@ -1,10 +1,10 @@
 import {mkdir, readdir, rename, rm, stat, statfs} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
+import {renameDurably, writeDurably} from '../../lib/files/durable.ts';
 import {openDirectory, syncDirectory} from '../../lib/files/sync-directory.ts';
 import {oneOf, type Shape} from '../../lib/shape.ts';
 import {type LeftBehind, removeOrphans, removeTemporary} from './clean-up.ts';
-import {renameDurably, writeDurably} from './durable.ts';
 import {identityOf} from './identity.ts';
 import {KeptFile} from './kept-file.ts';
 import {Quota} from './quota.ts';

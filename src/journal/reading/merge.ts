@@ -1,8 +1,7 @@
-import {rename, rm, stat} from 'node:fs/promises';
-import {dirname} from 'node:path';
+import {rm, stat} from 'node:fs/promises';
 import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
-import {syncDirectory} from '../../lib/files/sync-directory.ts';
+import {renameDurably} from '../../lib/files/durable.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import {journalFailed} from '../file/errors.ts';
@@ -27,8 +26,7 @@ export async function writeMerged(
   const temporary = `${absolute}.${host.uuid()}`;
   try {
     await copyTo(temporary, path, readers);
-    await rename(temporary, absolute);
-    await syncDirectory(dirname(absolute));
+    await renameDurably(temporary, absolute);
   } catch (error) {
     await rm(temporary, {force: true});
     throw error instanceof MediaError ? error : journalFailed(path, 'written', error);

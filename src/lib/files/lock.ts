@@ -4,6 +4,7 @@ import type {Host, StopSignal} from '../../host.ts';
 import {parseObject} from '../json.ts';
 import {hasShape} from '../shape.ts';
 import {systemCode} from '../system-code.ts';
+import {isWithoutHardLinks} from './durable.ts';
 import {type Holder, holderHere, holderShape, stateOf} from './holder.ts';
 
 /** Thrown when another process keeps a lock; `holder` is undefined if the lock could not be read. */
@@ -18,9 +19,6 @@ export class LockHeld extends Error {
 
 /** A holder on another machine or in another container counts as gone after this many milliseconds without a renewal. */
 export const staleMs = 90_000;
-
-/** The error codes of FAT and some network shares. */
-const noHardLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 const breakerPatienceMs = 2_000;
 
@@ -201,7 +199,7 @@ async function linked(candidate: string, path: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false;
-    if (!noHardLinks.has(systemCode(error) ?? '')) throw error;
+    if (!isWithoutHardLinks(error)) throw error;
   }
   return copied(candidate, path);
 }

@@ -1,7 +1,7 @@
 import {link, open, rename, rm} from 'node:fs/promises';
 import {dirname} from 'node:path';
-import {syncDirectory} from '../../lib/files/sync-directory.ts';
-import {systemCode} from '../../lib/system-code.ts';
+import {systemCode} from '../system-code.ts';
+import {syncDirectory} from './sync-directory.ts';
 
 /** Writes a new file (0600) that is on disk when the promise resolves; removes it on failure. */
 export async function writeDurably(path: string, text: string): Promise<void> {
@@ -33,7 +33,10 @@ export async function replaceDurably(path: string, text: string, draft: string):
   }
 }
 
-const noHardLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+/** Whether `link` failed because of the file system (FAT, some network shares) or because of too many links. */
+export function isWithoutHardLinks(error: unknown): boolean {
+  return ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(systemCode(error) ?? '');
+}
 
 /** Renames a file to `target` if that name is free; returns whether it was. `path` is removed either way. */
 export async function claimName(path: string, target: string): Promise<boolean> {
@@ -42,18 +45,12 @@ export async function claimName(path: string, target: string): Promise<boolean> 
     await syncDirectory(dirname(target));
     return true;
   } catch (error) {
-    const code = systemCode(error) ?? '';
-    if (code === 'EEXIST') return false;
-    // File systems without hard links (FAT, some network shares) only lose the protection against a second process.
-    if (!noHardLinks.has(code)) throw error;
+    if (systemCode(error) === 'EEXIST') return false;
+    // Without hard links, only the protection against a second process is lost.
+    if (!isWithoutHardLinks(error)) throw error;
     await renameDurably(path, target);
     return true;
   } finally {
     await rm(path, {force: true});
   }
-}
-
-/** Whether an error means that a file or directory does not exist. */
-export function isMissing(error: unknown): boolean {
-  return systemCode(error) === 'ENOENT';
 }
