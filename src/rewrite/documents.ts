@@ -1,9 +1,10 @@
-import type {Dirent, Stats} from 'node:fs';
+import type {Dirent} from 'node:fs';
 import {readdir, stat} from 'node:fs/promises';
 import {basename, join} from 'node:path';
 import {MediaError} from '../errors.ts';
+import {namedStat} from '../lib/files/named-stat.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
-import {systemCode, systemReason} from '../lib/system-code.ts';
+import {systemReason} from '../lib/system-code.ts';
 import type {DocumentKind} from './scan/reference.ts';
 
 const kinds: Record<string, DocumentKind> = {
@@ -17,6 +18,8 @@ const kinds: Record<string, DocumentKind> = {
   xhtml: 'html',
   css: 'css',
 };
+
+const whatDocumentsAre = `Documents are files with these extensions: ${Object.keys(kinds).join(', ')}.`;
 
 /** A document to rewrite. */
 export interface DocumentFile {
@@ -40,7 +43,7 @@ function kindOf(name: string): DocumentKind | undefined {
 export async function* findDocuments(inputs: readonly string[], cwd: string): AsyncGenerator<DocumentFile> {
   for (const input of inputs) {
     const path = typedPath(cwd, input);
-    if ((await statsOf(input, path)).isDirectory()) {
+    if ((await namedStat(input, path)).isDirectory()) {
       let isEmpty = true;
       for await (const document of walk(input, path, '')) {
         isEmpty = false;
@@ -48,26 +51,16 @@ export async function* findDocuments(inputs: readonly string[], cwd: string): As
       }
       if (isEmpty)
         throw new MediaError('nothing_matched', `${input} contains no document.`, {
-          hint: `Documents are files with these extensions: ${Object.keys(kinds).join(', ')}.`,
+          hint: whatDocumentsAre,
         });
       continue;
     }
     const kind = kindOf(input);
     if (kind === undefined)
       throw new MediaError('usage', `${input} is not a Markdown, HTML or CSS file.`, {
-        hint: `Documents are files with these extensions: ${Object.keys(kinds).join(', ')}.`,
+        hint: whatDocumentsAre,
       });
     yield {name: input, path, place: basename(input), kind};
-  }
-}
-
-async function statsOf(name: string, path: string): Promise<Stats> {
-  try {
-    return await stat(path);
-  } catch (cause) {
-    if (systemCode(cause) === 'ENOENT')
-      throw new MediaError('file_missing', `${name} does not exist.`, {cause});
-    throw new MediaError('file_unreadable', `${name} could not be read: ${systemReason(cause)}.`, {cause});
   }
 }
 

@@ -111,10 +111,15 @@ function isBelow(path: string, root: string): boolean {
  * it is written, and with backslashes as separators, as authors on Windows write them.
  */
 export function spellingsOf(target: string): string[] {
-  const path = target.replace(/[?#].*$/s, '');
+  const path = withoutQuery(target);
   const decoded = percentDecoded(path);
   const plain = [decoded, path].filter(each => each !== undefined && each !== '') as string[];
   return [...new Set([...plain, ...plain.map(each => each.replaceAll('\\', '/'))])];
+}
+
+/** A URL without its query and fragment. */
+export function withoutQuery(target: string): string {
+  return target.replace(/[?#].*$/s, '');
 }
 
 function percentDecoded(path: string): string | undefined {

@@ -8,7 +8,7 @@ import {decideSourceType, isNamedMedia} from '../sources/media-type/decide.ts';
 import {filesIn} from '../sources/open/file.ts';
 import {type DocumentEncoding, decodeDocument, LineIndex} from './document-text.ts';
 import type {DocumentFile} from './documents.ts';
-import {Locator, type RewritePlaces} from './locate.ts';
+import {Locator, type RewritePlaces, withoutQuery} from './locate.ts';
 import type {Reference, ScanOptions} from './scan/reference.ts';
 
 /** A local reference in a document. */
@@ -155,8 +155,4 @@ export async function readDocument({name, path}: DocumentFile): Promise<Buffer> 
   return readFile(path).catch(cause => {
     throw new MediaError('file_unreadable', `${name} could not be read: ${systemReason(cause)}.`, {cause});
   });
-}
-
-function withoutQuery(target: string): string {
-  return target.replace(/[?#].*$/s, '');
 }

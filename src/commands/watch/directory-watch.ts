@@ -1,7 +1,8 @@
-import {readdir, realpath, stat} from 'node:fs/promises';
+import {readdir, realpath} from 'node:fs/promises';
 import {basename, join} from 'node:path';
 import type {FSWatcher} from 'chokidar';
 import type {Clock} from '../../host.ts';
+import {inodeOf} from '../../lib/files/inode-of.ts';
 import {isPassedOver} from './unfinished.ts';
 
 export interface DirectoryWatchOptions {
@@ -70,7 +71,7 @@ export class DirectoryWatch {
   /** Watches the directory that is there now, unless that is done already. */
   async #follow(): Promise<void> {
     const {clock, onState} = this.#options;
-    const identity = await identityOf(this.#path);
+    const identity = await inodeOf(this.#path, 'directory');
     const isNews = this.#isLost || identity !== this.#identity;
     const isDue = identity !== undefined && clock.monotonic() - this.#begun >= againMs;
     this.#isLost = false;
@@ -144,15 +145,5 @@ export class DirectoryWatch {
     const watcher = this.#watcher;
     this.#watcher = undefined;
     await watcher?.close();
-  }
-}
-
-/** Identifies the directory that a path leads to; undefined if there is none. */
-async function identityOf(path: string): Promise<string | undefined> {
-  try {
-    const found = await stat(path, {bigint: true});
-    return found.isDirectory() ? `${found.dev}:${found.ino}` : undefined;
-  } catch {
-    return undefined;
   }
 }

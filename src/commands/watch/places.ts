@@ -1,8 +1,9 @@
-import {mkdir, realpath, stat} from 'node:fs/promises';
+import {mkdir, realpath} from 'node:fs/promises';
 import {relative, sep} from 'node:path';
 import {MediaError} from '../../errors.ts';
+import {namedStat} from '../../lib/files/named-stat.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
-import {systemCode, systemReason} from '../../lib/system-code.ts';
+import {systemReason} from '../../lib/system-code.ts';
 
 /** A directory to watch: as it was typed, and its absolute path. */
 export interface WatchedPlace {
@@ -15,13 +16,7 @@ export async function watchedPlaces(typed: readonly string[], cwd: string): Prom
   const places: WatchedPlace[] = [];
   for (const name of typed) {
     const path = withoutSlash(typedPath(cwd, name));
-    const found = await stat(path).catch(cause => {
-      const isMissing = systemCode(cause) === 'ENOENT';
-      throw isMissing
-        ? new MediaError('file_missing', `${name} does not exist.`, {cause})
-        : new MediaError('file_unreadable', `${name} could not be read: ${systemReason(cause)}.`, {cause});
-    });
-    if (!found.isDirectory())
+    if (!(await namedStat(name, path)).isDirectory())
       throw new MediaError('usage', `${name} is not a directory.`, {
         hint: 'Name directories to watch; files are uploaded by: media upload',
       });

@@ -1,6 +1,7 @@
 import type {Invocation} from '../../cli/invocation.ts';
+import type {MediaError} from '../../errors.ts';
 import {printableJson} from '../../output/escape.ts';
-import type {errorFields} from '../../output/report.ts';
+import {errorFields} from '../../output/report.ts';
 import {formatOutcome} from '../../output/results/formats.ts';
 import {renderOutcome, type Template} from '../../output/results/template.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
@@ -43,14 +44,19 @@ export class WatchPrinter {
 
   /** Prints an event as NDJSON, or a sentence on standard error. */
   async event(event: ToldEvent): Promise<void> {
-    if (this.#template === undefined) await this.line(event);
+    if (this.#template === undefined) await this.#line(event);
     else this.#invocation.report.note(sentence(event));
   }
 
-  /** Prints an event as NDJSON only. */
-  async line(event: WatchEvent): Promise<void> {
+  /** Reports that files are tried again later, because of a failure. */
+  async delayed(error: MediaError, waiting: number): Promise<void> {
+    this.#invocation.report.failure(error.reworded({message: `${error.message} ${filesWait(waiting)}`}));
     if (this.#template === undefined)
-      await this.#invocation.stdout.write(`${printableJson(JSON.stringify(event))}\n`);
+      await this.#line({event: 'delayed', waiting, error: errorFields(error)});
+  }
+
+  #line(event: WatchEvent): Promise<void> {
+    return this.#invocation.stdout.write(`${printableJson(JSON.stringify(event))}\n`);
   }
 }
 
@@ -70,8 +76,12 @@ function sentence(event: ToldEvent): string {
     case 'gone':
       return `${event.directory} has disappeared: waiting for it.`;
     case 'unavailable':
-      return `${event.message} ${event.waiting === 1 ? '1 file waits' : `${event.waiting} files wait`}.`;
+      return `${event.message} ${filesWait(event.waiting)}`;
     case 'available':
       return 'The service is back.';
   }
+}
+
+function filesWait(count: number): string {
+  return count === 1 ? '1 file waits.' : `${count} files wait.`;
 }

@@ -44,7 +44,7 @@ export async function runWatch(flags: WatchFlags, invocation: Invocation): Promi
     upload: path => uploads.upload(path),
     finish: (path, outcome) => uploads.finish(path, outcome, file => dispose(file, disposal)),
     failed: (path, outcome) => uploads.failed(path, outcome),
-    delayed: (error, waiting) => uploads.delayed(error, waiting),
+    delayed: (error, waiting) => void printer.delayed(error, waiting),
   });
   uploads.waiting = () => feed.waiting;
   const watching = watchAll(places, {flags, disposal, feed, printer}, invocation);

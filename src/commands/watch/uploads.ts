@@ -4,7 +4,6 @@ import type {Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
 import {shellWord} from '../../lib/shell.ts';
 import {systemReason} from '../../lib/system-code.ts';
-import {errorFields} from '../../output/report.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import {isNamedMedia} from '../../sources/media-type/decide.ts';
 import {Disk} from '../../sources/open/disk.ts';
@@ -97,13 +96,6 @@ export class Uploads {
         : outcome.error;
     report.failure(error, outcome.name, true);
     await this.#printer.outcome({...outcome, error}, path);
-  }
-
-  /** Reports that files are tried again later. */
-  delayed(error: MediaError, waiting: number): void {
-    const files = waiting === 1 ? '1 file waits' : `${waiting} files wait`;
-    this.#invocation.report.failure(error.reworded({message: `${error.message} ${files}.`}));
-    void this.#printer.line({event: 'delayed', waiting, error: errorFields(error)});
   }
 
   /** Ends the uploads; resolves when nothing is in progress. */

@@ -1,6 +1,6 @@
-import {stat} from 'node:fs/promises';
 import {MediaError} from '../../../errors.ts';
 import type {Host} from '../../../host.ts';
+import {inodeOf} from '../../../lib/files/inode-of.ts';
 import {typedPath} from '../../../lib/files/typed-path.ts';
 import type {UploadFlags} from './flags.ts';
 
@@ -26,7 +26,7 @@ export async function refuseSameFile(
   if (output !== undefined) known.set(output, 'standard output');
   for (const {what, path} of used) {
     const identity =
-      path === undefined ? host.fileOf('stdin') : await identityOf(typedPath(host.cwd(), path));
+      path === undefined ? host.fileOf('stdin') : await inodeOf(typedPath(host.cwd(), path), 'file');
     if (identity === undefined) continue;
     const other = known.get(identity);
     if (other !== undefined && (other !== what || what === '--journal')) throw sameFile(what, other, path);
@@ -36,13 +36,6 @@ export async function refuseSameFile(
 
 function listAt(option: string, path: string): Used {
   return path === '-' ? {what: `${option} -`} : {what: option, path};
-}
-
-async function identityOf(path: string): Promise<string | undefined> {
-  return stat(path, {bigint: true}).then(
-    found => (found.isFile() ? `${found.dev}:${found.ino}` : undefined),
-    () => undefined,
-  );
 }
 
 function sameFile(what: string, other: string, path: string | undefined): MediaError {
