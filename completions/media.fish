@@ -178,7 +178,7 @@ complete -c media -n '__media_is "rewrite"' -l static -x -a '(__media_directorys
 complete -c media -n '__media_is "rewrite"' -l allow-missing -d 'leave what cannot be uploaded as it is'
 complete -c media -n '__media_is "rewrite"' -l ndjson -d 'print one JSON line per reference'
 complete -c media -n '__media_is "rewrite"' -l template -x -d 'print this text for each uploaded file, such as "{file}\\t{url}\\n"'
-complete -c media -n '__media_is "rewrite"' -s c -l concurrency -x -d 'files to upload at the same time'
+complete -c media -n '__media_is "rewrite"' -s c -l concurrency -x -d 'files to upload at the same time; auto: as many as make it faster'
 complete -c media -n '__media_is "rewrite"' -l journal -x -a '(__media_files)' -d 'record what was uploaded in this journal instead of this machine\'s own'
 complete -c media -n '__media_is "rewrite"' -l no-once -d 'upload again what this machine has already uploaded'
 complete -c media -n '__media_is "rewrite"' -l ci -x -a 'github auto' -d 'write annotations, outputs and a summary; auto detects the system'

@@ -105,8 +105,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--allow-missing'; Takes = ''; Tip = 'leave what cannot be uploaded as it is' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'print one JSON line per reference' }
                 @{ Name = '--template'; Takes = 'none'; Tip = 'print this text for each uploaded file, such as "{file}\t{url}\n"' }
-                @{ Name = '-c'; Takes = 'none'; Tip = 'files to upload at the same time' }
-                @{ Name = '--concurrency'; Takes = 'none'; Tip = 'files to upload at the same time' }
+                @{ Name = '-c'; Takes = 'none'; Tip = 'files to upload at the same time; auto: as many as make it faster' }
+                @{ Name = '--concurrency'; Takes = 'none'; Tip = 'files to upload at the same time; auto: as many as make it faster' }
                 @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded in this journal instead of this machine''s own' }
                 @{ Name = '--no-once'; Takes = ''; Tip = 'upload again what this machine has already uploaded' }
                 @{ Name = '--ci'; Takes = 'words github auto'; Tip = 'write annotations, outputs and a summary; auto detects the system' }

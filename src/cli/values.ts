@@ -22,20 +22,6 @@ export function wholeNumber(least: number, most: number): (value: string) => num
   };
 }
 
-/** The most files at a time that `auto` may choose, unless told otherwise. */
-const mostByDefault = 128;
-
-/** Parses how many files to upload at a time: a number, or `auto` or `auto:N` for as many as make it faster, at most N. */
-export function parseConcurrency(value: string): number | {most: number} {
-  const parseNumber = wholeNumber(1, 1000);
-  if (value === 'auto') return {most: mostByDefault};
-  try {
-    return value.startsWith('auto:') ? {most: parseNumber(value.slice('auto:'.length))} : parseNumber(value);
-  } catch {
-    throw new InvalidArgumentError('Use a whole number from 1 to 1000, auto, or auto:N with such a number.');
-  }
-}
-
 const sizeUnits: Record<string, number> = {'': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3};
 
 /** Parses bytes per second, such as 500000, 500K or 1.5M; as in curl, units are powers of 1024. */

@@ -1,6 +1,7 @@
 import {MediaError} from '../errors.ts';
 import {type Host, type StopSignal, systemHost} from '../host.ts';
 import type {Journal, JournalMemory} from '../journal/journal.ts';
+import {autoConcurrency} from '../lib/auto-concurrency.ts';
 import {Stop} from '../lib/stop.ts';
 import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
@@ -15,8 +16,8 @@ import type {Outcome, OutcomeFacts} from '../transfer/outcome.ts';
 export interface UploadOptions {
   /** Where to upload to: a MediaClient. It stays open. A journal identifies the service by its base URL, or by its host. */
   client: Uploader & {readonly host: string; readonly baseUrl?: string};
-  /** How many files are uploaded at a time, from 1 to 1,000; 8 by default. */
-  concurrency?: number;
+  /** How many files are uploaded at a time, from 1 to 1,000; by default `auto`: as many as make it faster, at most 128. */
+  concurrency?: number | 'auto';
   /** Attempts after the first, from 0 to 100; 5 by default. */
   retries?: number;
   /** The longest Retry-After or outage of the service to wait for, in milliseconds; 300,000 by default. */
@@ -165,7 +166,7 @@ async function* sourcesOf(
 }
 
 function checkedOptions(options: UploadOptions, host: Host): Checked {
-  const {client, onUnknown = 'hold', types = 'extension', limitRate} = options;
+  const {client, onUnknown = 'hold', types = 'extension', concurrency = 'auto', limitRate} = options;
   const contentType = options.contentType === undefined ? undefined : parseContentType(options.contentType);
   return {
     uploader: client,
@@ -175,7 +176,7 @@ function checkedOptions(options: UploadOptions, host: Host): Checked {
     uuid: () => host.uuid(),
     contentType: async (source, opened) => decideSourceType(source, opened, {types, contentType}),
     typeRule: contentType ?? types,
-    concurrency: wholeNumber('concurrency', options.concurrency ?? 8, 1, 1000),
+    concurrency: concurrency === 'auto' ? autoConcurrency : wholeNumber('concurrency', concurrency, 1, 1000),
     retries: wholeNumber('retries', options.retries ?? 5, 0, 100),
     retryMaxWaitMs: positive('retryMaxWaitMs', options.retryMaxWaitMs ?? 300_000),
     stallTimeoutMs: positive('stallTimeoutMs', options.stallTimeoutMs ?? 60_000),

@@ -1,7 +1,7 @@
 import {Command, Option} from 'commander';
+import {concurrencyOption} from '../../cli/concurrency-option.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
-import {collect, wholeNumber} from '../../cli/values.ts';
-import {uploadDefaults} from '../upload/setup/flags.ts';
+import {collect} from '../../cli/values.ts';
 import type {RewriteFlags} from './flags.ts';
 
 /** Declares `media rewrite`. */
@@ -30,12 +30,7 @@ export function rewriteCommand(cli: Cli, run = runRewrite): Command {
     .option('--ndjson', 'print one JSON line per reference')
     .option('--template <text>', 'print this text for each uploaded file, such as "{file}\\t{url}\\n"')
     .optionsGroup('Transfer:')
-    .option(
-      '-c, --concurrency <n>',
-      'files to upload at the same time',
-      wholeNumber(1, 1000),
-      uploadDefaults.concurrency,
-    )
+    .addOption(concurrencyOption())
     .optionsGroup('Memory:')
     .option('--journal <file>', "record what was uploaded in this journal instead of this machine's own")
     .option('--no-once', 'upload again what this machine has already uploaded')

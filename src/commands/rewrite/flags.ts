@@ -1,3 +1,5 @@
+import type {UploadFlags} from '../upload/setup/flags.ts';
+
 /** The options of `media rewrite`, as they were read from the command line. */
 export interface RewriteFlags {
   inputs: string[];
@@ -13,7 +15,7 @@ export interface RewriteFlags {
   allowMissing?: boolean;
   ndjson?: boolean;
   template?: string;
-  concurrency: number;
+  concurrency: UploadFlags['concurrency'];
   journal?: string;
   once?: boolean;
   ci?: 'github' | 'auto';

@@ -1,6 +1,7 @@
 import {Command, Option} from 'commander';
+import {concurrencyOption} from '../../cli/concurrency-option.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
-import {collect, parseConcurrency, parseDuration, parseRate, wholeNumber} from '../../cli/values.ts';
+import {collect, parseDuration, parseRate, wholeNumber} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {type FormatName, formatNames} from '../../output/results/formats.ts';
@@ -44,12 +45,7 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     .option('--qr', 'show the URL as a QR code')
     .optionsGroup('Transfer:')
     .option('--dry-run', 'check everything without sending anything')
-    .option(
-      '-c, --concurrency <n>',
-      'files to upload at the same time; auto: as many as make it faster',
-      parseConcurrency,
-      uploadDefaults.concurrency,
-    )
+    .addOption(concurrencyOption())
     .option('--retries <n>', 'how often to retry a file', wholeNumber(0, 100), uploadDefaults.retries)
     .addOption(
       new Option('--retry-max-wait <duration>', 'the longest Retry-After or outage to wait for')

@@ -11,13 +11,10 @@ const smallStep = 2;
 /** A step after the search has ended. */
 const cautiousStep = 1.25;
 
-/** A step is followed by another if the throughput has grown by most of it. */
-const mostOfStep = 0.7;
+/** A step is followed by another if the throughput has grown by most of it. Otherwise the line or the service is full. */
+const mostOfStep = 0.65;
 
-/** And kept if a part of it shows: a line that is full loses more to collisions than it gains. */
-const partOfStep = 0.25;
-
-/** But less than this cannot be told from noise. */
+/** What cannot be told from noise. */
 const noise = 1.1;
 
 /** With so many bytes in progress, which is more than any line holds, more files do not fill it any better. */
@@ -28,7 +25,7 @@ const firstPause = 4;
 const pauseAfterRefusal = 32;
 const longestPause = 64;
 
-/** Files and bytes per second, of files that have moved. */
+/** Files and bytes per second, of files that were stored. */
 interface Throughput {
   readonly files: number;
   readonly bytes: number;
@@ -36,7 +33,7 @@ interface Throughput {
 
 /**
  * As many files at a time as raise the throughput. While each round gains on the one before, the limit is raised; otherwise it
- * returns to the one before, and a little more is tried after a pause. A setback takes the last step back, or halves the limit
+ * returns to what the gain was worth, and a little more is tried after a pause. A setback takes the last step back, or halves the limit
  * if there was none; refusals lower it to what was not refused. Large files need few connections: with enough bytes in
  * progress, no more files are begun.
  */
@@ -54,6 +51,7 @@ export class AdaptiveConcurrency implements Concurrency {
   #roundBegan: number | undefined;
   /** When the first file of this round has moved. */
   #firstMoved: number | undefined;
+  #moved = 0;
   #files = 0;
   #bytes = 0;
   #begun = 0;
@@ -85,26 +83,30 @@ export class AdaptiveConcurrency implements Concurrency {
     this.#bytesInProgress += size;
     let hasMoved = false;
     const moved = () => {
-      if (!hasMoved) this.#moved(size);
+      if (!hasMoved) this.#countMoved();
       hasMoved = true;
     };
     return {
       moved,
       end: how => {
+        if (how === 'stored') this.#countStored(size);
         if (how === 'stored') moved();
         this.#ended(number, size, how);
       },
     };
   }
 
-  /** Counts a file of which the service has taken some bytes without refusing it, or all. */
-  #moved(size: number): void {
-    const {limit} = this;
-    this.#firstMoved ??= this.#clock.monotonic();
+  #countStored(size: number): void {
     this.#files += 1;
     this.#bytes += size;
-    // Half of the files of a round tell enough, and do not wait for the slowest.
-    if (this.#files >= Math.max(first, this.#limit) / 2) this.#endRound();
+  }
+
+  /** Counts a file of which the service has taken some bytes without refusing it, or all. */
+  #countMoved(): void {
+    const {limit} = this;
+    this.#firstMoved ??= this.#clock.monotonic();
+    this.#moved += 1;
+    if (this.#moved >= this.#roundLength) this.#endRound();
     if (this.limit > limit) this.#rose();
   }
 
@@ -144,14 +146,25 @@ export class AdaptiveConcurrency implements Concurrency {
     this.#pause = Math.max(this.#pause, pauseAfterRefusal);
   }
 
+  /** Not all of the files, so that no round waits for the slowest; of the first, half tell enough. */
+  get #roundLength(): number {
+    return this.#isFirstRound ? this.#limit / 2 : 0.75 * Math.max(first, this.#limit);
+  }
+
+  get #isFirstRound(): boolean {
+    return this.#isSearching && this.#base === undefined;
+  }
+
   #endRound(): void {
     const now = this.#clock.monotonic();
     const began = this.#roundBegan ?? now;
     const ms = Math.max(1, now - began);
-    const waited = (this.#firstMoved ?? now) - began;
-    const throughput = {files: (this.#files * 1000) / ms, bytes: (this.#bytes * 1000) / ms};
+    const areTogether = ms <= 2 * ((this.#firstMoved ?? now) - began);
+    // The others of the first round are about to move, too.
+    const perSecond = (this.#isFirstRound && areTogether ? 2000 : 1000) / ms;
+    const throughput = {files: this.#files * perSecond, bytes: this.#bytes * perSecond};
     this.#beginRound();
-    if (this.#isSearching) this.#judge(throughput, ms <= 2 * waited);
+    if (this.#isSearching) this.#judge(throughput, areTogether);
     else if (this.#pausedRounds >= this.#pause) {
       this.#pausedRounds = 0;
       this.#search(throughput, cautiousStep);
@@ -164,8 +177,9 @@ export class AdaptiveConcurrency implements Concurrency {
     const step = this.#limit / (base?.limit ?? this.#limit);
     const gained = base === undefined ? 1 : gainOf(throughput, base.throughput);
     if (base === undefined) this.#search(throughput, areTogether ? largeStep : smallStep);
-    else if (gained < Math.max(noise, 1 + partOfStep * (step - 1))) this.#rest(base.limit, 2 * this.#pause);
-    else if (gained < mostOfStep * step) this.#rest(this.#limit, firstPause);
+    else if (gained < noise) this.#rest(base.limit, 2 * this.#pause);
+    // As many files as the throughput has grown by fill it.
+    else if (gained < mostOfStep * step) this.#rest(Math.ceil(base.limit * gained), firstPause);
     else {
       this.#pause = firstPause;
       this.#search(throughput, smallStep);
@@ -190,12 +204,14 @@ export class AdaptiveConcurrency implements Concurrency {
   #beginRound(): void {
     this.#roundBegan = this.#clock.monotonic();
     this.#firstMoved = undefined;
+    this.#moved = 0;
     this.#files = 0;
     this.#bytes = 0;
   }
 }
 
-/** How many times as many files or bytes, whichever gained more. */
+/** How many times as many files or bytes, whichever gained more. Any number of files is more than none. */
 function gainOf(now: Throughput, before: Throughput): number {
+  if (before.files === 0) return Number.POSITIVE_INFINITY;
   return Math.max(now.files / before.files, before.bytes > 0 ? now.bytes / before.bytes : 0);
 }

@@ -1,10 +1,11 @@
+import {autoConcurrency} from '../../../lib/auto-concurrency.ts';
 import type {FormatName} from '../../../output/results/formats.ts';
 import type {TypeRule} from '../../../sources/media-type/decide.ts';
 
 /** The defaults of `media upload`; times in milliseconds. */
 export const uploadDefaults = {
   types: 'extension',
-  concurrency: 8,
+  concurrency: autoConcurrency,
   retries: 5,
   retryMaxWait: 300_000,
   stallTimeout: 60_000,

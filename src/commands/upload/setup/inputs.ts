@@ -169,8 +169,16 @@ export async function typeDecision(options: UploadFlags): Promise<DecideType> {
     '../../../sources/media-type/decide.ts'
   );
   const {concurrency} = options;
-  if ((typeof concurrency === 'number' ? concurrency : concurrency.most) > fewAtATime)
-    await loadTypeKnowledge();
+  if (typeof concurrency === 'number' && concurrency > fewAtATime) await loadTypeKnowledge();
   const contentType = options.contentType === undefined ? undefined : parseContentType(options.contentType);
-  return (source, opened) => decideSourceType(source, opened, {types: options.types, contentType});
+  const decide: DecideType = async (source, opened) =>
+    decideSourceType(source, opened, {types: options.types, contentType});
+  if (typeof concurrency === 'number' || concurrency.most <= fewAtATime) return decide;
+  // A small run does without; before there are many at a time, this many have been begun.
+  let fewLeft = fewAtATime / 2;
+  return async (source, opened) => {
+    fewLeft -= 1;
+    if (fewLeft === 0) await loadTypeKnowledge();
+    return decide(source, opened);
+  };
 }
