@@ -55,7 +55,7 @@ describe('the manual page', () => {
     }
     expect(stdout).toMatch(/^ {3}media upload \[options\] \[input\.\.\.\]$/m);
     expect(stdout).toMatch(
-      /^ {7}Transfer\n\n(?:.*\n)*? {7}-c, --concurrency <n>\n {14}Files +to +upload [^.]*\(default: 8\)\.$/m,
+      /^ {7}Transfer\n\n(?:.*\n)*? {7}-c, --concurrency <n>\n {14}Files +to +upload [^.]*\(default:\s+auto\)\.$/m,
     );
     expect(stdout).toMatch(/^ {7}130, 143, 129\n {14}Ended by SIGINT, SIGTERM, SIGHUP\.$/m);
     expect(stdout).toMatch(/^ {7}client-key\n {14}A +PEM +file [^.]*\(MEDIA_CLIENT_KEY\)\.$/m);
