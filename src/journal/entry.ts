@@ -1,4 +1,4 @@
-import type {Transition} from './file/lines.ts';
+import type {Intent, Transition} from './file/lines.ts';
 
 export interface EntryParts {
   key: string;
@@ -7,6 +7,8 @@ export interface EntryParts {
   released: string | undefined;
   /** The SHA-256 of the whole content, in hex, if it is known before the content is sent. */
   sha256: string | undefined;
+  /** The intent, if it is not recorded yet: then it is recorded with the next transition, at the end at the latest. */
+  intent: Intent | undefined;
   append: (transition: Transition) => Promise<void>;
   /** Called with the hash of the content that is about to be sent. */
   announce: (sha256: string) => void;
@@ -24,6 +26,7 @@ export class JournalEntry {
   readonly sha256: string | undefined;
   readonly #parts: EntryParts;
   #sent: string;
+  #intent: Intent | undefined;
 
   constructor(parts: EntryParts) {
     this.idempotencyKey = parts.key;
@@ -31,6 +34,7 @@ export class JournalEntry {
     this.sha256 = parts.sha256;
     this.wasReleased = parts.released !== undefined;
     this.#sent = parts.released ?? '';
+    this.#intent = parts.intent;
     this.#parts = parts;
   }
 
@@ -41,26 +45,42 @@ export class JournalEntry {
   async commit(sha256: string): Promise<void> {
     this.#sent = sha256;
     this.#parts.announce(sha256);
-    await this.#parts.append({event: 'commit', key: this.idempotencyKey, sha256});
+    await this.#commit();
   }
 
   /** Records that an earlier upload with this key is unknown after all, although this one was not released. */
   async doubt(): Promise<void> {
-    await this.#parts.append({event: 'commit', key: this.idempotencyKey, sha256: this.#sent});
+    await this.#commit();
   }
 
   /** Resolves when the service's record is durable. */
   async done(recordJson: string): Promise<void> {
-    await this.#parts.append({event: 'done', key: this.idempotencyKey, sha256: this.#sent, recordJson});
+    await this.#parts.append({event: 'done', key: this.idempotencyKey, recordJson});
   }
 
   /** Records that certainly nothing was stored; another commit may follow. Never call it for an unknown outcome. */
   async failed({code, message}: {code: string; message: string}): Promise<void> {
+    this.#recordIntent();
     await this.#parts.append({event: 'failed', key: this.idempotencyKey, code, message});
   }
 
   /** Ends this upload in this run. If it was committed and has no result, it is unknown. */
   end(): void {
+    this.#recordIntent();
     this.#parts.end();
+  }
+
+  async #commit(): Promise<void> {
+    const intent = this.#intent;
+    this.#intent = undefined;
+    await this.#parts.append({event: 'commit', key: this.idempotencyKey, sha256: this.#sent, ...intent});
+  }
+
+  #recordIntent(): void {
+    const intent = this.#intent;
+    this.#intent = undefined;
+    // Whether it could be written shows in the next transition that matters.
+    if (intent !== undefined)
+      this.#parts.append({event: 'intent', key: this.idempotencyKey, ...intent}).catch(() => {});
   }
 }

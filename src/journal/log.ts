@@ -50,13 +50,18 @@ export class JournalLog {
 
   /** Appends without waiting: a commit is durable only when all earlier lines are, and if one fails, all later ones do. */
   note(transition: Transition): void {
-    if (this.#failure !== undefined) throw this.#failure;
+    this.refuseIfFailed();
     this.#write(transition).catch(error => this.#failed(error));
+  }
+
+  /** Throws why nothing more can be written, if so. */
+  refuseIfFailed(): void {
+    if (this.#failure !== undefined) throw this.#failure;
   }
 
   /** Resolves when the line is in the file; for a commit, when the upload may be released. */
   async append(transition: Transition): Promise<void> {
-    if (this.#failure !== undefined) throw this.#failure;
+    this.refuseIfFailed();
     try {
       await this.#write(transition);
     } catch (error) {
@@ -78,9 +83,9 @@ export class JournalLog {
   }
 
   #write(transition: Transition): Promise<void> {
-    const {index, lock, host} = this.#parts;
+    const {index, lock} = this.#parts;
     const {token} = lock.holder;
-    const line = formatTransition(transition, token, host.clock.now());
+    const line = formatTransition(transition, token);
     // The record is the only part of a line that comes from outside.
     if ('recordJson' in transition && parseLine(line) === undefined)
       return Promise.reject(new Error(`not a journal line: ${line}`));

@@ -155,12 +155,17 @@ export class Journal {
     const unended = hashed === undefined ? [] : this.#unended(contentOf(hashed.sha256, size));
     const reused = unended.find(entry => entry.contentType === contentType);
     const key = reused === undefined ? this.#newKey() : (await this.reader.lineOf(reused)).key;
-    this.#log.note({event: 'intent', key, size, contentType, ...this.#seen(input)});
+    const intent = {size, contentType, ...this.#seen(input)};
+    const sha256 = hashed?.isLasting ? hashed.sha256 : undefined;
+    this.#log.refuseIfFailed();
+    // What is hashed already is committed soon: one line is enough for both.
+    if (sha256 === undefined) this.#log.note({event: 'intent', key, ...intent});
     return new JournalEntry({
       key,
       released: reused === undefined ? undefined : hashed?.sha256,
       inDoubt: unended.some(({state}) => state === 'unknown'),
-      sha256: hashed?.isLasting ? hashed.sha256 : undefined,
+      sha256,
+      intent: sha256 === undefined ? undefined : intent,
       append: transition => this.#log.append(transition),
       announce: sha256 => flight.announce(sha256),
       end: () => {

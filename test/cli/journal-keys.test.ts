@@ -37,13 +37,13 @@ async function machine({keys, size = 1_000}: Options, ...answers: number[]) {
 /** The same, where keys are honoured and the file's outcome is unknown. */
 async function leftUnknown(...answers: number[]) {
   const {run, requests, journal} = await machine({keys: 'honoured'}, ...answers);
-  /** Makes its first commit that much older. */
+  /** Makes its first release that much older. */
   const age = async (ms: number) => {
     const text = await readFile(journal, 'utf8');
     const older = (at: string) => new Date(Date.parse(at) - ms).toISOString();
     await writeFile(
       journal,
-      text.replace(/("event":"commit".*?"at":")([^"]*)/, (_all, start, at) => `${start}${older(at)}`),
+      text.replace(/("event":"release".*?"at":")([^"]*)/, (_all, start, at) => `${start}${older(at)}`),
     );
   };
   expect(await run('--on-unknown', 'hold')).toEqual({status: 'unknown', exitCode: 5});

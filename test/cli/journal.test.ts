@@ -365,9 +365,9 @@ describe('media journal merge', () => {
     const lines = ['x', 'y'].flatMap((key): Transition[] => [
       {event: 'intent', key, path: 'a', size: 4, contentType: 'image/png'},
       {event: 'commit', key, sha256: sha256('same')},
-      {event: 'done', key, sha256: sha256('same'), recordJson: `{"id":"med_${key}"}`},
+      {event: 'done', key, recordJson: `{"id":"med_${key}"}`},
     ]);
-    const text = lines.map(line => formatTransition(line, 'w', 0)).join('');
+    const text = lines.map(line => formatTransition(line, 'w')).join('');
     await one.write(`${header}\n${text}`, join(one.directory, 'j'));
     expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
       exitCode: 1,

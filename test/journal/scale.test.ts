@@ -35,11 +35,10 @@ async function writeJournal(path: string): Promise<void> {
           contentType,
         },
         'w',
-        0,
       ),
-      formatTransition({event: 'commit', key, sha256: hash}, 'w', 0),
+      formatTransition({event: 'commit', key, sha256: hash}, 'w'),
       '{"event":"release","by":"w"}\n',
-      formatTransition({event: 'done', key, sha256: hash, recordJson}, 'w', 0),
+      formatTransition({event: 'done', key, recordJson}, 'w'),
     ].join('');
     if (!stream.write(text)) await once(stream, 'drain');
   }

@@ -301,7 +301,7 @@ class Telling {
     expect(new Set(keyOfId.keys())).toEqual(listed);
     const seen = new Set(
       journal
-        .filter(({event}) => event === 'intent' || event === 'seen')
+        .filter(({path}) => path !== undefined)
         .map(({idempotencyKey, path = '', pathBase64}) => `${idempotencyKey} ${pathIn(path, pathBase64)}`),
     );
     const uploaded: string[] = [];

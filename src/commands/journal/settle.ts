@@ -123,6 +123,8 @@ async function chooseOne(reader: JournalReader, options: Options, what: string):
       });
 }
 
+const isSha256 = /^[0-9a-f]{64}$/;
+
 async function named(
   reader: JournalReader,
   what: string,
@@ -131,7 +133,7 @@ async function named(
   for await (const {path, entry} of reader.entriesIn(state)) {
     const names = await namesOf(reader, path, entry);
     if (state === 'done') names.push(idIn(await reader.recordOf(entry)));
-    if (names.includes(what)) return entry;
+    if (names.includes(what) || (isSha256.test(what) && reader.hasHash(entry, what))) return entry;
   }
   return undefined;
 }

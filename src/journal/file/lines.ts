@@ -20,22 +20,29 @@ export interface Scope {
 /** A path, and the state of the file there: as in `FileState`. */
 interface Place {
   path: PathKey;
+  size: number;
   stat?: string | undefined;
   types?: string | undefined;
 }
 
+/** What is about to be uploaded. */
+export type Intent = Place & {contentType: string};
+
 /** One transition of one upload, as a line of the journal. The lines of an upload have the same key. */
 export type Transition =
-  | ({event: 'intent'; key: string; size: number; contentType: string} & Place)
-  | {event: 'commit'; key: string; sha256: string}
-  | {event: 'done'; key: string; sha256: string; recordJson: string}
+  | ({event: 'intent'; key: string} & Intent)
+  /** With the intent, unless a line before has it. */
+  | ({event: 'commit'; key: string; sha256: string} & Partial<Intent>)
+  /** The hash of an upload that another journal has committed. */
+  | ({event: 'hashed'; key: string; sha256: string} & Partial<Intent>)
+  | {event: 'done'; key: string; recordJson: string}
   | {event: 'failed'; key: string; code: string; message: string}
   | {event: 'resolved'; key: string; as: 'uploaded'; sha256: string; recordJson: string}
   | {event: 'resolved'; key: string; as: 'resend'; sha256: string}
   /** The stored file no longer counts: the content may be sent again. */
   | {event: 'forgotten'; key: string}
   /** A file at this path has the content of that upload. */
-  | ({event: 'seen'; key: string; size: number} & Place);
+  | ({event: 'seen'; key: string} & Place);
 
 const printableAscii = /^[ -~]*$/;
 
@@ -72,20 +79,25 @@ export function formatWriterLine(event: WriterEvent, {token, ...holder}: Holder,
   return `{"event":"${event}","by":"${token}","at":"${new Date(now).toISOString()}"${process}}\n`;
 }
 
-/** A transition as a line by this writer, with a line break; the record's JSON is embedded unchanged. */
-export function formatTransition(transition: Transition, by: string, now: number): string {
+/**
+ * A transition as a line by this writer, with a line break; the record's JSON is embedded unchanged. A record stands whoever
+ * wrote it, and the time of a commit is that of the release after it.
+ */
+export function formatTransition(transition: Transition, by: string): string {
   const {event, key} = transition;
-  const at = new Date(now).toISOString();
-  const start = `{"event":"${event}","idempotencyKey":${JSON.stringify(key)},"by":"${by}","at":"${at}"`;
+  const upload = `{"event":"${event}","idempotencyKey":${JSON.stringify(key)}`;
+  if (event === 'done') return `${upload}${recordField(transition)}}\n`;
+  const start = `${upload},"by":"${by}"`;
   switch (event) {
     case 'intent':
-      return `${start},${placeFields(transition)},"contentType":${JSON.stringify(transition.contentType)}}\n`;
+      return `${start},${intentFields(transition)}}\n`;
     case 'seen':
       return `${start},${placeFields(transition)}}\n`;
     case 'commit':
-      return `${start},${hashField(transition)}}\n`;
-    case 'done':
-      return `${start},${hashField(transition)}${recordField(transition)}}\n`;
+    case 'hashed': {
+      const intent = hasIntent(transition) ? `,${intentFields(transition)}` : '';
+      return `${start}${intent},${hashField(transition)}}\n`;
+    }
     case 'forgotten':
       return `${start}}\n`;
     case 'failed': {
@@ -99,7 +111,15 @@ export function formatTransition(transition: Transition, by: string, now: number
   }
 }
 
-function placeFields({path, size, stat, types}: Place & {size: number}): string {
+function hasIntent(transition: Partial<Intent>): transition is Intent {
+  return transition.path !== undefined;
+}
+
+function intentFields(intent: Intent): string {
+  return `${placeFields(intent)},"contentType":${JSON.stringify(intent.contentType)}`;
+}
+
+function placeFields({path, size, stat, types}: Place): string {
   const pathText = JSON.stringify(pathFields(path)).slice(1, -1);
   const statText = stat === undefined ? '' : `,"stat":"${stat}"`;
   const typesText = types === undefined ? '' : `,"types":${JSON.stringify(types)}`;

@@ -1,12 +1,12 @@
 import {type Holder, holderShape} from '../../lib/files/holder.ts';
 import {isObject, parseObject} from '../../lib/json.ts';
 import {hasShape} from '../../lib/shape.ts';
-import {pathKey, recordMark, type Scope, type Transition, type WriterEvent} from './lines.ts';
+import {type Intent, pathKey, recordMark, type Scope, type Transition, type WriterEvent} from './lines.ts';
 
 /** A line about an upload, without its record; recordIn() returns that. */
 export type UploadLine = (
-  | Extract<Transition, {event: 'intent' | 'seen' | 'commit' | 'failed' | 'forgotten'}>
-  | {event: 'done'; key: string; sha256: string}
+  | Extract<Transition, {event: 'intent' | 'seen' | 'commit' | 'hashed' | 'failed' | 'forgotten'}>
+  | {event: 'done'; key: string}
   | {event: 'resolved'; key: string; as: 'uploaded' | 'resend'; sha256: string}
 ) & {by: string};
 
@@ -39,23 +39,38 @@ type Fields = Record<string, unknown>;
 function interpret(value: Fields | undefined, record: Fields | undefined): ParsedLine | undefined {
   if (value === undefined) return undefined;
   if (value['journal'] === 'media') return parseHeader(value);
-  const {event, idempotencyKey: key, by, sha256} = value;
+  const {event, idempotencyKey: key, sha256} = value;
+  if (event === 'done') return isKey(key) && isRecord(record) ? {event, key, by: ''} : undefined;
+  const {by} = value;
   if (typeof by !== 'string') return undefined;
   if (writerEvents.has(event)) return parseWriter(event as WriterEvent, by, value['process']);
-  if (typeof key !== 'string' || key === '') return undefined;
-  if (event === 'intent' || event === 'seen') return parsePlace(event, {key, by}, value);
+  if (!isKey(key)) return undefined;
+  if (event === 'intent') {
+    const intent = intentIn(value);
+    return intent === undefined ? undefined : {event, key, by, ...intent};
+  }
+  if (event === 'seen') {
+    const place = placeIn(value);
+    return place === undefined ? undefined : {event, key, by, ...place};
+  }
   if (event === 'failed') {
     const error = isObject(value['error']) ? value['error'] : {};
     return {event, key, by, code: String(error['code'] ?? ''), message: String(error['message'] ?? '')};
   }
   if (event === 'forgotten') return {event, key, by};
   if (typeof sha256 !== 'string') return undefined;
-  if (event === 'commit') return {event, key, by, sha256};
+  if (event === 'commit' || event === 'hashed') {
+    const intent = value['path'] === undefined ? {} : intentIn(value);
+    return intent === undefined ? undefined : {event, key, by, sha256, ...intent};
+  }
   const as = value['as'];
   if (event === 'resolved' && as === 'resend') return {event, key, by, as, sha256};
-  if (!isRecord(record)) return undefined;
-  if (event === 'done') return {event, key, by, sha256};
-  return event === 'resolved' && as === 'uploaded' ? {event, key, by, as, sha256} : undefined;
+  const isUploaded = event === 'resolved' && as === 'uploaded' && isRecord(record);
+  return isUploaded ? {event, key, by, as, sha256} : undefined;
+}
+
+function isKey(key: unknown): key is string {
+  return typeof key === 'string' && key !== '';
 }
 
 function parseHeader({version, service, account, shard}: Fields): ParsedLine {
@@ -80,20 +95,17 @@ function isRecord(value: Fields | undefined): boolean {
   return typeof id === 'number' || (typeof id === 'string' && id !== '');
 }
 
-function parsePlace(
-  event: 'intent' | 'seen',
-  common: {key: string; by: string},
-  value: Fields,
-): ParsedLine | undefined {
-  const {path: text, pathBase64, size, contentType} = value;
+function intentIn(value: Fields): Intent | undefined {
+  const {contentType} = value;
+  const place = placeIn(value);
+  return place === undefined || typeof contentType !== 'string' ? undefined : {...place, contentType};
+}
+
+function placeIn(value: Fields): Omit<Intent, 'contentType'> | undefined {
+  const {path: text, pathBase64, size} = value;
   if (typeof text !== 'string' || typeof size !== 'number') return undefined;
   const path = pathKey(typeof pathBase64 === 'string' ? Buffer.from(pathBase64, 'base64') : text);
-  const stat = textOf(value['stat']);
-  const types = textOf(value['types']);
-  if (event === 'seen') return {event, ...common, path, size, stat, types};
-  return typeof contentType === 'string'
-    ? {event, ...common, path, size, stat, types, contentType}
-    : undefined;
+  return {path, size, stat: textOf(value['stat']), types: textOf(value['types'])};
 }
 
 function textOf(value: unknown): string | undefined {

@@ -133,15 +133,21 @@ export class JournalIndex {
   /** Adds the facts of a line at `offset`; false if they do not fit the earlier ones. */
   take(facts: LineFacts, offset: number, length: number): boolean {
     let row = this.#keys.of(facts.key);
-    if (facts.event === 'intent' && row === -1) row = this.#add(facts);
+    const isIntent = facts.hasPlace && facts.event !== 'seen';
+    if (isIntent && row === -1) row = this.#add(facts);
     if (row === -1) return false;
+    if (isIntent) {
+      this.#intend(row, offset, length);
+      this.#writer[row] = this.#numberOf(facts.by);
+    }
+    if (facts.hasPlace && !this.#see(row, facts, offset, length)) return false;
     switch (facts.event) {
       case 'intent':
-        this.#intend(row, offset, length);
-        this.#writer[row] = this.#numberOf(facts.by);
-        return this.#see(row, facts, offset, length);
       case 'seen':
-        return this.#see(row, facts, offset, length);
+        return true;
+      case 'hashed':
+        this.#contents.hash(row, facts.sha);
+        return true;
       case 'commit':
         this.#contents.hash(row, facts.sha);
         this.#committed.push({row, by: facts.by, offset, length});
@@ -154,7 +160,7 @@ export class JournalIndex {
         if (this.#writer[row] !== this.#numberOf(facts.by)) return true;
         break;
       default:
-        // Usually the hash was in the commit line; a merged journal contains only this line.
+        // Usually the hash was in the commit line.
         if (facts.isHashed && !this.#contents.isHashed(row)) this.#contents.hash(row, facts.sha);
     }
     // A stored record stays valid whatever follows it.

@@ -13,6 +13,8 @@ export class LineFacts {
   /** The hash of the content, if the line has one. */
   sha: ShaHalf = [0, 0, 0, 0];
   isHashed = false;
+  /** Whether the line has a path and what belongs to it: */
+  hasPlace = false;
   /**
    * The size of the file, what decided its content type, the digest of its path, and that of path, size and stat
    * together.
@@ -32,14 +34,15 @@ export class LineFacts {
     this.key.of(line.key);
     this.isHashed = 'sha256' in line && line.sha256 !== '';
     if ('sha256' in line) this.sha = contentOf(line.sha256, 0).sha;
-    if ('path' in line) {
-      const {path, size, stat = '', types = ''} = line;
+    this.hasPlace = 'path' in line && line.path !== undefined;
+    if ('path' in line && line.path !== undefined) {
+      const {path, size = 0, stat = '', types = ''} = line;
       this.path.of(path);
       this.state.of(path, String(size), stat);
       this.size = size;
       this.types = types;
     }
-    if (line.event === 'intent') this.contentType = line.contentType;
+    if ('contentType' in line) this.contentType = line.contentType ?? '';
     this.isResend = line.event === 'resolved' && line.as === 'resend';
     return this;
   }

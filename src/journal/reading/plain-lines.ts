@@ -9,33 +9,46 @@ interface Shape {
   event: Event;
   values: readonly {before: Uint8Array; stops: Uint8Array}[];
   end: Uint8Array;
+  /** Which value it is; -1 if there is none. */
+  numbers: Readonly<Record<ValueName, number>>;
 }
 
-type Event = 'intent' | 'seen' | 'commit' | 'done' | 'release';
+type Event = 'intent' | 'seen' | 'commit' | 'hashed' | 'done' | 'release';
+
+const valueNames = ['by', 'path', 'size', 'stat', 'types', 'contentType', 'sha256'] as const;
+type ValueName = (typeof valueNames)[number];
 
 /** Builds a shape from a pattern with a `?` for each value: ASCII, any text, or a number. */
 function shapeOf(event: Event, members: string): Shape {
   const parts = `{"event":"${event}",${members}`.split('?');
-  const values = parts.slice(0, -1).map(before => {
-    const name = /"(\w+)":"?$/.exec(before)?.[1];
+  const names = parts.slice(0, -1).map(before => /"(\w+)":"?$/.exec(before)?.[1]);
+  const values = names.map((name, number) => {
     const stops = name === 'path' ? textStops : name === 'size' ? digitStops : asciiStops;
-    return {before: Buffer.from(before), stops};
+    return {before: Buffer.from(parts[number] ?? ''), stops};
   });
-  return {event, values, end: Buffer.from(parts.at(-1) ?? '')};
+  const numbers = Object.fromEntries(valueNames.map(name => [name, names.indexOf(name)]));
+  return {event, values, end: Buffer.from(parts.at(-1) ?? ''), numbers: numbers as Shape['numbers']};
 }
 
-const writer = '"by":"?","at":"?"';
-const upload = `"idempotencyKey":"?",${writer}`;
+const upload = '"idempotencyKey":"?","by":"?"';
 const settled = `${upload},"path":"?","size":?,"stat":"?","types":"?"`;
 const young = `${upload},"path":"?","size":?,"types":"?"`;
+const hash = '"sha256":"?"}\n';
+
+/** The shapes of a line that has a hash, and the intent as well or not. */
+function hashedShapes(event: 'commit' | 'hashed'): Shape[] {
+  const starts = [`${settled},"contentType":"?"`, `${young},"contentType":"?"`, upload];
+  return starts.map(start => shapeOf(event, `${start},${hash}`));
+}
 
 /** By the first letter of the event. */
 const shapes: ReadonlyMap<number | undefined, readonly Shape[]> = new Map([
   [0x69, [settled, young].map(start => shapeOf('intent', `${start},"contentType":"?"}\n`))],
   [0x73, [settled, young].map(start => shapeOf('seen', `${start}}\n`))],
-  [0x63, [shapeOf('commit', `${upload},"sha256":"?"}\n`)]],
-  [0x64, [shapeOf('done', `${upload},"sha256":"?","record":`)]],
-  [0x72, [shapeOf('release', `${writer}}\n`)]],
+  [0x63, hashedShapes('commit')],
+  [0x68, hashedShapes('hashed')],
+  [0x64, [shapeOf('done', '"idempotencyKey":"?","record":')]],
+  [0x72, [shapeOf('release', '"by":"?","at":"?"}\n')]],
 ]);
 
 /** A text that is often the same as before, so that the string is created only once. */
@@ -96,40 +109,43 @@ export class PlainLines {
     return isAt(bytes, at, end) ? at + end.length : -1;
   }
 
-  #readFacts(bytes: Buffer, {event, values}: Shape): boolean {
+  #readFacts(bytes: Buffer, {event, numbers}: Shape): boolean {
     const {facts} = this;
+    const {by, path, sha256} = numbers;
     this.isRelease = event === 'release';
-    facts.by = this.#text(bytes, this.isRelease ? 0 : 1, this.#writer);
+    facts.by = by === -1 ? '' : this.#text(bytes, by, this.#writer);
     if (event === 'release') return true;
     if (this.#from[0] === this.#to[0]) return false;
     facts.event = event;
     facts.key.begin();
     this.#digest(bytes, 0, facts.key);
     facts.key.end();
-    if (event === 'commit' || event === 'done') return this.#tellHash(bytes);
-    return this.#tellPlace(bytes, event, event === 'intent' ? values.length - 2 : values.length - 1);
+    facts.isHashed = sha256 !== -1;
+    facts.hasPlace = path !== -1;
+    if (facts.isHashed && !this.#readHash(bytes, sha256)) return false;
+    return !facts.hasPlace || this.#readPlace(bytes, numbers);
   }
 
-  #tellHash(bytes: Buffer): boolean {
-    this.facts.isHashed = true;
-    const from = this.#from[3] ?? 0;
-    return this.#to[3] === from + 64 && readHash(this.facts.sha, bytes, from);
+  #readHash(bytes: Buffer, number: number): boolean {
+    const from = this.#from[number] ?? 0;
+    return this.#to[number] === from + 64 && readHash(this.facts.sha, bytes, from);
   }
 
-  #tellPlace(bytes: Buffer, event: Event, types: number): boolean {
+  #readPlace(bytes: Buffer, numbers: Shape['numbers']): boolean {
     const {facts} = this;
     const {path, state} = facts;
     path.begin();
-    this.#digest(bytes, 3, path);
+    this.#digest(bytes, numbers.path, path);
     [state.a, state.b] = [path.a, path.b];
     path.end();
-    this.#digest(bytes, 4, state);
-    if (types === 6) this.#digest(bytes, 5, state);
+    this.#digest(bytes, numbers.size, state);
+    if (numbers.stat !== -1) this.#digest(bytes, numbers.stat, state);
     else state.addBytes(bytes, 0, 0);
     state.end();
-    facts.types = this.#text(bytes, types, this.#types);
-    if (event === 'intent') facts.contentType = this.#text(bytes, types + 1, this.#contentType);
-    facts.size = sizeAt(bytes, this.#from[4] ?? 0, this.#to[4] ?? 0);
+    facts.types = this.#text(bytes, numbers.types, this.#types);
+    if (numbers.contentType !== -1)
+      facts.contentType = this.#text(bytes, numbers.contentType, this.#contentType);
+    facts.size = sizeAt(bytes, this.#from[numbers.size] ?? 0, this.#to[numbers.size] ?? 0);
     return facts.size !== -1;
   }
 

@@ -5,8 +5,9 @@ import {openJournalFile, type ReadHandle, readAll, reopening} from '../file/file
 import type {Place} from '../file/group-sync.ts';
 import type {PathKey, Scope} from '../file/lines.ts';
 import {isWriterLine, parseLine, recordIn, type UploadLine} from '../file/parse.ts';
-import {damagedLine, rawLines} from '../file/raw-lines.ts';
+import {damagedLine, pieces, rawLines} from '../file/raw-lines.ts';
 import {commonScope} from '../file/scope.ts';
+import {contentOf} from '../known/content.ts';
 import type {Entry, EntryState, JournalIndex} from '../known/journal-index.ts';
 import {type Recovery, recover} from './recovery.ts';
 
@@ -40,10 +41,24 @@ export class JournalReader {
     return this.#uploadLine(entry);
   }
 
-  /** When the line of an entry was written, in milliseconds since the Unix epoch. */
+  /** When an unknown upload was released, in milliseconds since the Unix epoch; NaN if that cannot be told. */
   async timeOf(entry: Entry): Promise<number> {
-    const {at} = JSON.parse(await this.#textOf(entry)) as {at?: unknown};
-    return Date.parse(String(at));
+    const {by} = await this.#uploadLine(entry);
+    for await (const {bytes} of pieces(this.#handle, this.shown, entry.offset)) {
+      for (const text of bytes.toString().split('\n')) {
+        if (!text.startsWith(`{"event":"release","by":"${by}"`)) continue;
+        const {at} = JSON.parse(text) as {at?: unknown};
+        return Date.parse(String(at));
+      }
+    }
+    return Number.NaN;
+  }
+
+  /** Whether an entry's content has this SHA-256, in hex. */
+  hasHash({row, size}: Entry, sha256: string): boolean {
+    const content = this.index.contentOf(row);
+    const asked = contentOf(sha256, size);
+    return content?.sha.every((part, at) => part === asked.sha[at]) === true;
   }
 
   /** Why an entry failed. */

@@ -10,6 +10,7 @@ import {
   bench,
   hostIn,
   inputOf,
+  largeSourceOf,
   lookup,
   scope,
   sha256,
@@ -153,7 +154,7 @@ describe('a journal that changes under a run', () => {
     const one = await bench();
     const journal = await open(one, one.host);
     await upload(journal, inputOf('before.png'), 'done');
-    const entry = await begin(journal, input);
+    const entry = await begin(journal, input, largeSourceOf(input));
     // Its intent stands before the change.
     while (!(await one.text()).includes('"path":"a.png"'));
     await change(one.path);

@@ -25,12 +25,16 @@ const plain: Transition[] = [
   {event: 'seen', key, ...place},
   {event: 'seen', key, ...place, stat: undefined},
   {event: 'commit', key, sha256},
-  {event: 'done', key, sha256, recordJson},
-  {event: 'done', key, sha256, recordJson: '{"size":1,"id":0}'},
+  {event: 'commit', key, sha256, ...place, contentType: 'image/png'},
+  {event: 'commit', key, sha256, ...place, stat: undefined, contentType: 'image/png'},
+  {event: 'hashed', key, sha256},
+  {event: 'hashed', key, sha256, ...place, contentType: 'image/png'},
+  {event: 'done', key, recordJson},
+  {event: 'done', key, recordJson: '{"size":1,"id":0}'},
 ];
 
 const release = formatWriterLine('release', {pid: 1, hostName: 'h', token: 'writer'}, 0);
-const lines = [...plain.map(transition => formatTransition(transition, 'writer', 0)), release];
+const lines = [...plain.map(transition => formatTransition(transition, 'writer')), release];
 
 /** What was told, or that it is for the parser. */
 function plainly(line: Uint8Array): unknown {
@@ -52,11 +56,11 @@ function strictly(line: Uint8Array): unknown {
 
 /** What counts of what is told, as the rest may stand there from a line before. */
 function relevant(facts: LineFacts): unknown {
-  const {event, by, key, sha, isHashed, size, types, path, state, contentType} = facts;
-  const common = {event, by, key: digestOf(key), isHashed};
-  if (event === 'commit' || event === 'done') return {...common, sha: [...sha]};
+  const {event, by, key, sha, isHashed, hasPlace, size, types, path, state, contentType} = facts;
+  const common = {event, by, key: digestOf(key), isHashed, hasPlace, ...(isHashed && {sha: [...sha]})};
+  if (!hasPlace) return common;
   const seen = {...common, size, types, path: digestOf(path), state: digestOf(state)};
-  return event === 'intent' ? {...seen, contentType} : seen;
+  return event === 'seen' ? seen : {...seen, contentType};
 }
 
 function digestOf({a, b}: {a: number; b: number}): unknown {
@@ -94,8 +98,8 @@ describe('lines read without the parser', () => {
     (fields, id, path) => {
       const record = JSON.stringify(id === undefined ? fields : {...fields, id});
       for (const line of [
-        formatTransition({event: 'done', key, sha256, recordJson: record}, 'w', 0),
-        formatTransition({event: 'seen', key, ...place, path: pathKey(path)}, 'w', 0),
+        formatTransition({event: 'done', key, recordJson: record}, 'w'),
+        formatTransition({event: 'seen', key, ...place, path: pathKey(path)}, 'w'),
       ]) {
         const facts = plainly(Buffer.from(line));
         if (facts !== 'for the parser') expect(facts).toEqual(strictly(Buffer.from(line)));
@@ -113,7 +117,7 @@ describe('lines read without the parser', () => {
     ['white space', '{"id": "a"}'],
     ['a deep one', `{"id":"a","x":${'['.repeat(20)}${']'.repeat(20)}}`],
   ])('%s: left to the parser', (_name, record) => {
-    const line = formatTransition({event: 'done', key, sha256, recordJson: record}, 'w', 0);
+    const line = formatTransition({event: 'done', key, recordJson: record}, 'w');
     expect(plainly(Buffer.from(line))).toBe('for the parser');
   });
 });

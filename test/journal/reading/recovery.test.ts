@@ -46,10 +46,12 @@ function expected(text: string): Map<string, string> {
       continue;
     }
     const {event, idempotencyKey = '', path} = fields;
-    if (event === 'intent') paths.set(idempotencyKey, path ?? '');
+    if (path !== undefined) paths.set(idempotencyKey, path ?? '');
     if (event === 'commit') committed = idempotencyKey;
     const key = event === 'release' ? committed : idempotencyKey;
-    const state = {release: 'unknown', done: 'done', failed: 'new', intent: 'new'}[event ?? ''];
+    const state = {release: 'unknown', done: 'done', failed: 'new', commit: 'new', intent: 'new'}[
+      event ?? ''
+    ];
     if (state !== undefined) states.set(paths.get(key) ?? '', state);
   }
   return states;
@@ -180,11 +182,9 @@ describe('what two writers wrote into one journal', () => {
   const line = (event: 'open' | 'release' | 'close', by: string) => `{"event":"${event}","by":"${by}"}\n`;
   const {content, ...input} = inputOf('a.png');
   const intent = (by: string) =>
-    formatTransition({event: 'intent', key: 'k', ...input, path: 'a.png', stat: undefined}, by, 0);
-  const commit = (by: string) =>
-    formatTransition({event: 'commit', key: 'k', sha256: sha256(content)}, by, 0);
-  const failed = (by: string) =>
-    formatTransition({event: 'failed', key: 'k', code: 'c', message: 'm'}, by, 0);
+    formatTransition({event: 'intent', key: 'k', ...input, path: 'a.png', stat: undefined}, by);
+  const commit = (by: string) => formatTransition({event: 'commit', key: 'k', sha256: sha256(content)}, by);
+  const failed = (by: string) => formatTransition({event: 'failed', key: 'k', code: 'c', message: 'm'}, by);
   const begun = `${header}\n${line('open', 'A')}${intent('A')}`;
   const sent = `${commit('A')}${line('release', 'A')}`;
 
