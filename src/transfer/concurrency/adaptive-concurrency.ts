@@ -4,17 +4,23 @@ import type {AttemptEnd, Concurrency, Turn} from './concurrency.ts';
 /** The limit of the first round. A service that takes 4 at a time refuses 12 of them: less than 5 % of 300 files. */
 const first = 16;
 
-/** The steps of the search: the first is a large one if the first files went on together. */
+/**
+ * The steps of the search. The first is a large one if the first files moved together, as they do where nothing is full yet;
+ * a larger one could have more files refused at once than a batch may retry.
+ */
 const largeStep = 4;
 const smallStep = 2;
 
-/** A step after the search has ended. */
+/** A step after the search has ended, which disturbs little if it was in vain. */
 const cautiousStep = 1.25;
 
-/** A step is followed by another if the throughput has grown by most of it. Otherwise the line or the service is full. */
+/**
+ * A step is followed by another if the throughput has grown by most of it, since opening connections takes its part. Otherwise
+ * the line or the service is full.
+ */
 const mostOfStep = 0.65;
 
-/** What cannot be told from noise. */
+/** A gain that cannot be told from noise. */
 const noise = 1.1;
 
 /** With so many bytes in progress, which is more than any line holds, more files do not fill it any better. */
@@ -33,9 +39,9 @@ interface Throughput {
 
 /**
  * As many files at a time as raise the throughput. While each round gains on the one before, the limit is raised; otherwise it
- * returns to what the gain was worth, and a little more is tried after a pause. A setback takes the last step back, or halves the limit
- * if there was none; refusals lower it to what was not refused. Large files need few connections: with enough bytes in
- * progress, no more files are begun.
+ * returns to what the gain was worth, and a little more is tried after a pause. A setback takes the last step back, or halves the
+ * limit if there was none; refusals lower it to what was not refused. Large files need few connections: with enough bytes in
+ * progress, no more files than at first are begun.
  */
 export class AdaptiveConcurrency implements Concurrency {
   readonly most: number;
@@ -89,16 +95,14 @@ export class AdaptiveConcurrency implements Concurrency {
     return {
       moved,
       end: how => {
-        if (how === 'stored') this.#countStored(size);
-        if (how === 'stored') moved();
+        if (how === 'stored') {
+          this.#files += 1;
+          this.#bytes += size;
+          moved();
+        }
         this.#ended(number, size, how);
       },
     };
-  }
-
-  #countStored(size: number): void {
-    this.#files += 1;
-    this.#bytes += size;
   }
 
   /** Counts a file of which the service has taken some bytes without refusing it, or all. */
@@ -107,7 +111,7 @@ export class AdaptiveConcurrency implements Concurrency {
     this.#firstMoved ??= this.#clock.monotonic();
     this.#moved += 1;
     if (this.#moved >= this.#roundLength) this.#endRound();
-    if (this.limit > limit) this.#rose();
+    this.#admit(limit);
   }
 
   #ended(number: number, size: number, how: AttemptEnd): void {
@@ -115,21 +119,16 @@ export class AdaptiveConcurrency implements Concurrency {
     this.#sending -= 1;
     this.#bytesInProgress -= size;
     if (how === 'refused' || how === 'broken') this.#setback(number, how);
-    this.#wake();
-    if (this.limit > limit) this.onRise();
+    this.#admit(limit);
   }
 
-  #rose(): void {
-    this.#wake();
-    this.onRise();
-  }
-
-  #wake(): void {
-    while (this.#sending < this.limit) {
+  /** Lets those go on that there is room for now; `before`: the limit until now. */
+  #admit(before: number): void {
+    while (this.#waiting.length > 0 && this.#sending < this.limit) {
       const next = this.#waiting.shift();
-      if (next === undefined) return;
-      next.begin(this.#began(next.size));
+      next?.begin(this.#began(next.size));
     }
+    if (this.limit > before) this.onRise();
   }
 
   #setback(number: number, how: 'refused' | 'broken'): void {
@@ -171,7 +170,7 @@ export class AdaptiveConcurrency implements Concurrency {
     } else this.#pausedRounds += 1;
   }
 
-  /** Whether the limit was worth raising, and where to go from here. The first round has only how closely its files moved. */
+  /** Whether the limit was worth raising, and where to go from here; the first round has nothing to compare with. */
   #judge(throughput: Throughput, areTogether: boolean): void {
     const base = this.#base;
     const step = this.#limit / (base?.limit ?? this.#limit);
