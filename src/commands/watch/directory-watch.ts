@@ -107,7 +107,9 @@ export class DirectoryWatch {
       if (watcher.closed) return;
       for (const entry of names) {
         const path = join(directory, entry.name);
-        if (entry.isFile() && !isIgnored(path)) onFile(named(path));
+        if (isIgnored(path)) continue;
+        if (entry.isFile()) onFile(named(path));
+        else if (entry.isDirectory() && !(path in watcher.getWatched())) watcher.add(path);
       }
     };
     let isReady = false;

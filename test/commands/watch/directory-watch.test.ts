@@ -1,0 +1,38 @@
+import {mkdir, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import {DirectoryWatch} from '../../../src/commands/watch/directory-watch.ts';
+import {systemClock} from '../../../src/host.ts';
+import {eventually} from '../../support/eventually.ts';
+import {temporaryDirectory} from '../../support/media.ts';
+
+test('directories that come while the one around them is read: the files of each are seen', async () => {
+  const root = await temporaryDirectory();
+  const seen = new Set<string>();
+  const states: string[] = [];
+  const watch = new DirectoryWatch(root, {
+    ...{clock: systemClock, poll: false, except: undefined, onFileGone: () => {}},
+    onFile: path => seen.add(path),
+    onState: state => states.push(state),
+    onError: error => states.push(String(error)),
+  });
+  onTestFinished(() => watch.close());
+  await watch.check();
+  await eventually(() => states.length > 0);
+  const written: string[] = [];
+  for (let at = 0; at < 60; at += 1) {
+    await mkdir(join(root, String(at)));
+    await new Promise(resolve => setTimeout(resolve, at % 6));
+    await Promise.all(
+      Array.from({length: 7}, async (_, inner) => {
+        const path = join(root, String(at), String(inner), 'a.png');
+        await mkdir(join(root, String(at), String(inner)));
+        await writeFile(path, 'x');
+        written.push(path);
+      }),
+    );
+  }
+  await eventually(() => seen.size === written.length);
+  expect([...seen].sort()).toEqual(written.sort());
+  expect(states).toEqual(['watching']);
+});
