@@ -36,7 +36,7 @@ for (const {name, measure, skip} of chosen) {
     continue;
   }
   try {
-    for (const result of await measure(directory)) isGood = print(name, result) && isGood;
+    for (const result of await measure(directory, values.full)) isGood = print(name, result) && isGood;
   } catch (error) {
     isGood = false;
     console.log(`| ${name} | ${String(error.message).trim().split('\n')[0]} | | | | | ✗ |`);

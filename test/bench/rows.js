@@ -8,6 +8,7 @@ import {filmOf, newPicture, picturesIn, syncLatency} from './files.js';
 import {writeJournal} from './journals.js';
 import {lagFileRows, lagRows} from './lag/rows.js';
 import {inRounds, startSink, timed, timedOnce} from './measure.js';
+import {million} from './million.js';
 import {nodeVersions} from './node-versions.js';
 
 const program = fileURLToPath(new URL('../../bin/media.js', import.meta.url));
@@ -55,6 +56,11 @@ export const rows = [
     measure: directory => withSink(['--delay', '50'], sink => slowAnswers(directory, sink)),
   },
   {name: 'journal', measure: directory => withSink([], sink => journals(directory, sink))},
+  {
+    name: 'million',
+    measure: (directory, isLong) =>
+      withSink([], sink => million(directory, {upload, env: environment(sink.url, directory), isLong})),
+  },
   {name: 'tree', measure: directory => withSink([], sink => tree(directory, sink))},
   {name: 'rewrite', measure: directory => withSink([], sink => rewrite(directory, sink))},
   {name: 'TLS', measure: overTls},
