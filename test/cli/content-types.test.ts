@@ -128,6 +128,9 @@ function sum(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
+/** A batch of files of every kind is work for the service, too: what each is, its thumbnail, its streams. */
+const batchMs = 120_000;
+
 /** A service and a sandbox for a whole group of tests. */
 async function groupSandbox() {
   const directory = await mkdtemp(join(tmpdir(), 'media-types-'));
@@ -147,7 +150,7 @@ async function uploadBatch(
   rule: Rule,
 ) {
   const options = rule === 'extension' ? [] : ['--types', rule];
-  const {stdout} = await box.run(['upload', '--ndjson', ...options, ...inputs]);
+  const {stdout} = await box.run(['upload', '--ndjson', ...options, ...inputs], {timeout: batchMs});
   const lines = stdout
     .trimEnd()
     .split('\n')
@@ -184,29 +187,33 @@ describe.each(rules)('--types %s', rule => {
     const inputs = cases.map(inputOf);
     batch = await uploadBatch(group, inputs, rule);
     warnings = (await group.box.run(['upload', '--dry-run', '--verbose', '--types', rule, ...inputs])).stderr;
-  });
+  }, batchMs);
   afterAll(() => group.close());
 
-  it.each(cases.map(each => ({...each, shown: each.name ?? each.file})))('$shown ($file)', async each => {
-    const {line, stored} = batch.of(inputOf(each));
-    const fate = each.fates[rule];
-    const told = warnings.split('\n').filter(text => text.startsWith(`warning: ${inputOf(each)}: `));
-    if (typeof fate === 'object' && 'refused' in fate) {
-      expect(line).toMatchObject({
-        status: 'failed',
-        attempts: 0,
-        error: {code: fate.refused, message: expect.stringMatching(fate.says)},
+  it.each(cases.map(each => ({...each, shown: each.name ?? each.file})))(
+    '$shown ($file)',
+    async each => {
+      const {line, stored} = batch.of(inputOf(each));
+      const fate = each.fates[rule];
+      const told = warnings.split('\n').filter(text => text.startsWith(`warning: ${inputOf(each)}: `));
+      if (typeof fate === 'object' && 'refused' in fate) {
+        expect(line).toMatchObject({
+          status: 'failed',
+          attempts: 0,
+          error: {code: fate.refused, message: expect.stringMatching(fate.says)},
+        });
+        expect(warnings).toContain(`media: ${line.error.message}\n`);
+        return;
+      }
+      expect(stored).toEqual({
+        contentType: typeof fate === 'string' ? fate : fate.sent,
+        sum: sum(await readFile(fixture(each.file))),
       });
-      expect(warnings).toContain(`media: ${line.error.message}\n`);
-      return;
-    }
-    expect(stored).toEqual({
-      contentType: typeof fate === 'string' ? fate : fate.sent,
-      sum: sum(await readFile(fixture(each.file))),
-    });
-    expect(line.contentType).toBe(stored?.contentType);
-    expect(told).toEqual(typeof fate === 'string' ? [] : [expect.stringMatching(fate.warning)]);
-  });
+      expect(line.contentType).toBe(stored?.contentType);
+      expect(told).toEqual(typeof fate === 'string' ? [] : [expect.stringMatching(fate.warning)]);
+    },
+    batchMs,
+  );
 });
 
 describe('files of rare formats in one batch', () => {
@@ -221,7 +228,7 @@ describe('files of rare formats in one batch', () => {
       smallFiles.map(({name}) => name),
       'strict',
     );
-  });
+  }, batchMs);
   afterAll(() => group.close());
 
   it.each(smallFiles)('$name: stored as $type', ({name, bytes, type}) => {
@@ -381,7 +388,7 @@ describe.runIf(mediaFiles.length > 0).each(rules)(
     beforeAll(async () => {
       group = await groupSandbox();
       batch = await uploadBatch(group, mediaFiles.map(inputOf), rule);
-    });
+    }, batchMs);
     afterAll(() => group.close());
 
     it('what is stored is what the files hold', () => {
