@@ -86,9 +86,12 @@ export class PlainLines {
    * break follows.
    */
   read(bytes: Buffer, begin: number): number {
-    for (const shape of shapes.get(bytes[begin + 10]) ?? []) {
-      const end = this.#match(bytes, begin, shape);
-      if (end === -1) continue;
+    const possible = shapes.get(bytes[begin + 10]) ?? [];
+    // By index, here and below: before this is compiled, an iterator creates objects for each line and value.
+    for (let number = 0; number < possible.length; number += 1) {
+      const shape = possible[number];
+      const end = shape === undefined ? -1 : this.#match(bytes, begin, shape);
+      if (shape === undefined || end === -1) continue;
       if (!this.#readFacts(bytes, shape)) return -1;
       return shape.event === 'done' ? lineEnd(bytes, plainRecordEnd(bytes, end)) : end;
     }
@@ -97,7 +100,6 @@ export class PlainLines {
 
   #match(bytes: Buffer, begin: number, {values, end}: Shape): number {
     let at = begin;
-    // By index: before this is compiled, an iterator creates an object for each value.
     for (let number = 0; number < values.length; number += 1) {
       const value = values[number];
       if (value === undefined || !isAt(bytes, at, value.before)) return -1;
@@ -136,7 +138,8 @@ export class PlainLines {
     const {path, state} = facts;
     path.begin();
     this.#digest(bytes, numbers.path, path);
-    [state.a, state.b] = [path.a, path.b];
+    state.a = path.a;
+    state.b = path.b;
     path.end();
     this.#digest(bytes, numbers.size, state);
     if (numbers.stat !== -1) this.#digest(bytes, numbers.stat, state);
