@@ -1,7 +1,7 @@
 /** An upload in progress; later files of the same size may wait for it. */
 export class Flight {
   readonly #group: Set<Flight>;
-  readonly #earlier: readonly Flight[];
+  #earlier: readonly Flight[];
   readonly #leave: () => void;
   #sha256: string | undefined;
   #hasEnded = false;
@@ -33,6 +33,8 @@ export class Flight {
 
   end(): void {
     this.#hasEnded = true;
+    // A later flight that knows this one must not keep all that were ever before it.
+    this.#earlier = [];
     this.#group.delete(this);
     if (this.#group.size === 0) this.#leave();
     this.#wake();
