@@ -1,11 +1,11 @@
 import type {Host, StopSignal} from '../host.ts';
 import {type Hashable, largeHash, smallHash} from '../lib/files/content-hash.ts';
 import type {Lock} from '../lib/files/lock.ts';
+import {type Content, contentOf} from '../lib/tables/content.ts';
 import type {FileStat} from '../sources/open/source.ts';
 import {JournalEntry} from './entry.ts';
 import {pathKey} from './file/lines.ts';
 import {type Flight, Flights} from './flights.ts';
-import {type Content, contentOf} from './known/content.ts';
 import type {Entry} from './known/journal-index.ts';
 import type {FileState} from './known/shortcuts.ts';
 import type {JournalLog} from './log.ts';

@@ -1,6 +1,6 @@
-import {contentOf} from '../journal/known/content.ts';
-import {KnownContents} from '../journal/known/known-contents.ts';
 import {firstRows, Slots, withRows} from '../lib/tables/columns.ts';
+import {contentOf} from '../lib/tables/content.ts';
+import {KnownContents} from '../lib/tables/known-contents.ts';
 import {NameList} from '../lib/tables/name-list.ts';
 
 /** A file: its position among the inputs, and its name. */

@@ -207,7 +207,7 @@ const doors: Record<string, string[]> = {
   ],
   http: ['http'],
   journal: ['journal'],
-  'journal/known': ['content', 'digest', 'journal-index', 'known-contents', 'line-facts', 'shortcuts'],
+  'journal/known': ['digest', 'journal-index', 'line-facts', 'shortcuts'],
   rewrite: ['documents', 'plan', 'replacement', 'write-plan'],
   'rewrite/scan': ['reference', 'scan'],
   'output/progress': ['meter', 'progress'],

@@ -1,9 +1,9 @@
 import {type Digest64, firstRows, Names, Numbering, withRows} from '../../lib/tables/columns.ts';
+import type {Content} from '../../lib/tables/content.ts';
+import {KnownContents} from '../../lib/tables/known-contents.ts';
 import type {PathKey} from '../file/lines.ts';
 import type {UploadLine} from '../file/parse.ts';
-import type {Content} from './content.ts';
 import {Digest} from './digest.ts';
-import {KnownContents} from './known-contents.ts';
 import {LineFacts} from './line-facts.ts';
 import {Shortcuts} from './shortcuts.ts';
 import {Sightings} from './sightings.ts';

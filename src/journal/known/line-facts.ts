@@ -1,5 +1,5 @@
+import {contentOf, type ShaHalf} from '../../lib/tables/content.ts';
 import type {UploadLine} from '../file/parse.ts';
-import {contentOf, type ShaHalf} from './content.ts';
 import {Digest} from './digest.ts';
 
 /**

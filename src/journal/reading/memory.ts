@@ -1,8 +1,8 @@
 import type {StopSignal} from '../../host.ts';
 import {contentHash, type Hashable} from '../../lib/files/content-hash.ts';
+import {contentOf} from '../../lib/tables/content.ts';
 import type {FileStat} from '../../sources/open/source.ts';
 import {pathKey} from '../file/lines.ts';
-import {contentOf} from '../known/content.ts';
 import type {Entry} from '../known/journal-index.ts';
 import type {JournalReader} from './reader.ts';
 import {statText} from './stat.ts';

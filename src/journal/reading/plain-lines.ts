@@ -1,6 +1,6 @@
+import {readHash} from '../../lib/tables/content.ts';
 import {asciiStops, digitStops, isAt, textStops} from '../file/plain-bytes.ts';
 import {plainRecordEnd} from '../file/plain-record.ts';
-import {readHash} from '../known/content.ts';
 import type {Digest} from '../known/digest.ts';
 import {LineFacts} from '../known/line-facts.ts';
 

@@ -1,6 +1,6 @@
+import {type Content, contentOf} from '../../lib/tables/content.ts';
 import {type PathKey, pathKey} from '../file/lines.ts';
 import {idIn} from '../file/parse.ts';
-import {type Content, contentOf} from '../known/content.ts';
 import type {Entry} from '../known/journal-index.ts';
 import type {JournalInput} from './memory.ts';
 import type {JournalReader} from './reader.ts';

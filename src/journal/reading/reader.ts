@@ -1,5 +1,6 @@
 import type {MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
+import {contentOf} from '../../lib/tables/content.ts';
 import {journalFailed, unusable} from '../file/errors.ts';
 import {openJournalFile, type ReadHandle, readAll, reopening} from '../file/file.ts';
 import type {Place} from '../file/group-sync.ts';
@@ -7,7 +8,6 @@ import type {PathKey, Scope} from '../file/lines.ts';
 import {isWriterLine, parseLine, recordIn, type UploadLine} from '../file/parse.ts';
 import {damagedLine, pieces, rawLines} from '../file/raw-lines.ts';
 import {commonScope} from '../file/scope.ts';
-import {contentOf} from '../known/content.ts';
 import type {Entry, EntryState, JournalIndex} from '../known/journal-index.ts';
 import {type Recovery, recover} from './recovery.ts';
 

@@ -1,4 +1,4 @@
-import {firstRows, Slots, withRows} from '../../lib/tables/columns.ts';
+import {firstRows, Slots, withRows} from './columns.ts';
 import type {Content, ShaHalf} from './content.ts';
 
 /** The number of bits of the filter for sizes; a few sizes that do not occur pass it too. */
