@@ -36,11 +36,10 @@ export function pictureSource(
   {picture, name}: {picture: Buffer; name: string},
   temporaryDirectory: string,
 ): Source {
-  const source = spooledSource({
+  return spooledSource({
     ...{what: 'The picture in the clipboard', name, temporaryDirectory},
     stream: () => Readable.from([picture]),
   });
-  return {...source, relativePath: name};
 }
 
 /** Reads the clipboard by one of its programs. */

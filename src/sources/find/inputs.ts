@@ -90,8 +90,7 @@ export class Finder {
   #stdin(): Source {
     const {stdin, temporaryDirectory, stdinName} = this.#options;
     const name = stdinName === undefined ? '-' : basename(stdinName);
-    const source = spooledSource({what: 'Standard input', name, stream: stdin, temporaryDirectory});
-    return {...source, relativePath: name};
+    return spooledSource({what: 'Standard input', name, stream: stdin, temporaryDirectory});
   }
 
   async #kindOf(name: ByteName): Promise<Kind> {

@@ -26,7 +26,7 @@ export interface SpoolOptions {
  */
 export function spooledSource(options: SpoolOptions): Source {
   const {name} = options;
-  return {name, typeName: name, isOnce: true, open: signal => spool(options, signal)};
+  return {name, typeName: name, relativePath: name, isOnce: true, open: signal => spool(options, signal)};
 }
 
 async function spool(options: SpoolOptions, signal: StopSignal<Error>): Promise<OpenSource> {
