@@ -1,19 +1,20 @@
 import {readdirSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {picturesIn} from './files.js';
-import {timed} from './measure.js';
+import {environment, upload} from '../commands.js';
+import {picturesIn} from '../files.js';
+import {timed} from '../measure.js';
+import {within} from '../within.js';
 
 /** The record of the sink, which the journal keeps whole. */
 const recordBytes = 86;
 
 /**
- * Many files: a million of them takes half an hour and 5 GB, so that only --full measures so many. `upload`: the command
- * line of an upload with these parameters.
+ * Many files: a million of them takes half an hour and 5 GB, so that only --full measures so many.
  */
-export function million(directory, {upload, env, isLong}) {
-  const [few, many] = [20_000, isLong ? 1_000_000 : 100_000];
-  const {lists: onLists, ...others} = ways(directory, upload, env);
-  const runs = isLong ? {...others, lists: onLists} : others;
+export function million(directory, sink, isFull) {
+  const [few, many] = [20_000, isFull ? 1_000_000 : 100_000];
+  const {lists: onLists, ...others} = ways(directory, environment(sink.url, directory));
+  const runs = isFull ? {...others, lists: onLists} : others;
   const measured = Object.fromEntries(
     Object.entries(runs).map(([name, run]) => [name, {few: run(few), many: run(many)}]),
   );
@@ -28,19 +29,11 @@ export function million(directory, {upload, env, isLong}) {
     peer: [perFile(small, few)],
     atMost: 1.15,
   });
-  const within = (name, unit, value, limit) => ({
-    what: name,
-    unit,
-    ours: [value],
-    against: `${limit} ${unit}`,
-    ratio: [value / limit],
-    atMost: 1,
-  });
   return [
     linear('dry run', dry),
     linear('upload', plain),
     linear('upload with --journal', journal),
-    within(`dry run of ${what} files`, 'MiB', dry.many.peak, isLong ? 220 : 140),
+    within(`dry run of ${what} files`, 'MiB', [dry.many.peak], isFull ? 220 : 140),
     {
       what: `upload of ${what} files with --journal`,
       unit: 's',
@@ -49,7 +42,7 @@ export function million(directory, {upload, env, isLong}) {
       peer: [plain.many.wall / 1000],
       atMost: 1.35,
     },
-    within('the journal, beside the record', 'bytes a file', journal.many.bytes / many - recordBytes, 450),
+    within('the journal, beside the record', 'bytes a file', [journal.many.bytes / many - recordBytes], 450),
     // Of fewer files, it is less than the memory of two equal runs differs by.
     ...(lists === undefined
       ? []
@@ -57,8 +50,7 @@ export function million(directory, {upload, env, isLong}) {
           within(
             `the set of seen inputs: ${what} files on two lists each`,
             'bytes a file',
-            ((lists.many.peak - lists.few.peak) * 2 ** 20) / (many - few) -
-              ((dry.many.peak - dry.few.peak) * 2 ** 20) / (many - few),
+            [((lists.many.peak - lists.few.peak - (dry.many.peak - dry.few.peak)) * 2 ** 20) / (many - few)],
             40,
           ),
         ]),
@@ -66,7 +58,7 @@ export function million(directory, {upload, env, isLong}) {
 }
 
 /** Each way of going through that many files: its time, its peak of memory, and the size of its journal. */
-function ways(directory, upload, env) {
+function ways(directory, env) {
   const tree = count => picturesIn(join(directory, `tree${count / 1000}`), count, 43);
   const run = (...parameters) => timed(upload(...parameters, '--ndjson'), {env});
   const journal = join(directory, 'million.journal');
