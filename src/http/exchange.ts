@@ -98,8 +98,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   /** Nothing else can run between this call and the write of the last bytes. */
   #release(body: Body): void {
-    if (!this.#wire.isOpen) throw new Error('The connection ended before the whole body was sent.');
-    body.release?.();
+    const wire = this.#wire;
+    if (!wire.isOpen) throw new Error('The connection ended before the whole body was sent.');
+    body.release?.(wire);
   }
 
   onResponseStart(_controller: unknown, status: number, headers: Headers): void {

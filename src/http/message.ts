@@ -23,7 +23,7 @@ export interface Body {
    * Called once, on an open connection, immediately before the body's last bytes are written; never after the response has
    * begun. Throwing drops the request.
    */
-  release?(): void;
+  release?(wire: Wire): void;
 }
 
 /** The connection, as far as a body may know it. */

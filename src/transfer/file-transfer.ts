@@ -168,6 +168,7 @@ export class FileTransfer {
     // Named one by one: a copy of all the options takes a fifth of what an attempt costs on the main thread.
     const result = await attemptUpload({
       source,
+      turn,
       contentType,
       idempotencyKey,
       uploader,
@@ -179,10 +180,7 @@ export class FileTransfer {
       sha256: entry?.sha256,
       isHashed,
       commit: entry === undefined ? undefined : sha256 => entry.commit(sha256),
-      onProgress: bytes => {
-        if (bytes < source.size) turn.moved();
-        observer.progress(this.#position, bytes);
-      },
+      onProgress: bytes => observer.progress(this.#position, bytes),
     });
     return result.kind === 'unsure' ? this.#attempt(source, contentType, idempotencyKey, turn, true) : result;
   }

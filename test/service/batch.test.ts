@@ -303,7 +303,7 @@ describe('too few file descriptors', () => {
       table.take();
       try {
         await nextTurn();
-        request.body.release?.();
+        request.body.release?.({connectMs: 1, unsentBytes: 0});
         await nextTurn();
         return {kind: 'stored', received};
       } finally {

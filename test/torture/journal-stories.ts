@@ -116,11 +116,11 @@ function uploaderOf(service: KeptService, process: Process, isFair: boolean): Up
       await process.step();
       if (fate === 'cut') throw reset();
       const parts: Uint8Array[] = [];
-      const chunks =
-        body.content instanceof Uint8Array ? [body.content] : body.content({connectMs: 1, unsentBytes: 0});
+      const wire = {connectMs: 1, unsentBytes: 0};
+      const chunks = body.content instanceof Uint8Array ? [body.content] : body.content(wire);
       for await (const chunk of chunks) {
         parts.push(Buffer.from(chunk));
-        if (Buffer.concat(parts).length === body.length) body.release?.();
+        if (Buffer.concat(parts).length === body.length) body.release?.(wire);
       }
       await process.step();
       if (fate === 'refuse') return {kind: 'refused', status: 415, message: 'no'};

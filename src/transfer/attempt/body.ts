@@ -29,8 +29,8 @@ export interface BodyWatcher {
   sending(): void;
   /** The next bytes wait for the rate limit. */
   waiting(): void;
-  /** This many bytes have left the process. */
-  sent(bytes: number): void;
+  /** This many bytes have left the process over this connection. */
+  sent(bytes: number, wire: Wire): void;
   /** The last bytes are about to be sent: from now on the request may take effect. */
   released(): void;
   /** Only a hash of the content, which was not computed, could show whether the source has changed. */
@@ -77,11 +77,11 @@ class UploadBody implements Body {
       small !== undefined && options.commit === undefined ? small.bytes : wire => this.#chunks(wire);
   }
 
-  release(): void {
+  release(wire: Wire): void {
     const isWhole = this.content instanceof Uint8Array;
     if (isWhole) this.#verifyAtOnce();
     this.#watcher.released();
-    if (isWhole) this.#watcher.sent(this.length);
+    if (isWhole) this.#watcher.sent(this.length, wire);
   }
 
   #verifyAtOnce(): void {
@@ -109,7 +109,7 @@ class UploadBody implements Body {
         yield chunk;
         pace.learn(chunk.length, clock.monotonic() - start);
         sent += chunk.length;
-        this.#watcher.sent(sent);
+        this.#watcher.sent(sent, wire);
       }
     } catch (error) {
       this.#watcher.failed(error);

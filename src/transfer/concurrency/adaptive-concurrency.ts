@@ -1,15 +1,19 @@
 import type {Clock} from '../../host.ts';
 import type {AttemptEnd, Concurrency, Turn} from './concurrency.ts';
+import {longestRefusalMs, Silence} from './silence.ts';
 
 /** The limit of the first round. A service that takes 4 at a time refuses 12 of them: less than 5 % of 300 files. */
 const first = 16;
 
 /**
- * The steps of the search. The first is a large one if the first files moved together, as they do where nothing is full yet;
- * a larger one could have more files refused at once than a batch may retry.
+ * The steps of the search. The first is a large one if the first files moved together, as they do where nothing is full yet, or
+ * if nothing is heard of them: a service that takes 4 at a time, and refuses others late, then refuses 60 once.
  */
 const largeStep = 4;
 const smallStep = 2;
+
+/** So many more than were ever stored may be sent: all of them may be refused, and a batch may retry little more. */
+const mostRefused = 96;
 
 /** A step after the search has ended, which disturbs little if it was in vain. */
 const cautiousStep = 1.25;
@@ -47,6 +51,7 @@ export class AdaptiveConcurrency implements Concurrency {
   readonly most: number;
   onRise = () => {};
   readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #silence: Silence;
   readonly #waiting: {size: number; begin: (turn: Turn) => void}[] = [];
   #limit: number;
   /** The limit that the search returns to if the present one gains nothing, and its throughput. */
@@ -63,17 +68,20 @@ export class AdaptiveConcurrency implements Concurrency {
   #begun = 0;
   #sending = 0;
   #bytesInProgress = 0;
+  #stored = 0;
   /** The attempts up to this one were begun before the last setback: their failures are part of it. */
   #lastOfSetback = 0;
 
-  constructor(clock: Pick<Clock, 'monotonic'>, most: number) {
+  constructor(clock: Pick<Clock, 'monotonic' | 'after'>, most: number) {
     this.#clock = clock;
+    this.#silence = new Silence(clock, () => this.#raiseInSilence());
     this.most = most;
     this.#limit = Math.min(first, most);
   }
 
   get limit(): number {
-    return this.#bytesInProgress < enoughBytes ? this.#limit : Math.min(this.#limit, first);
+    const limit = Math.min(this.#limit, this.#stored + mostRefused);
+    return this.#bytesInProgress < enoughBytes ? limit : Math.min(limit, first);
   }
 
   begin(size: number): Promise<Turn> | Turn {
@@ -87,25 +95,41 @@ export class AdaptiveConcurrency implements Concurrency {
     const number = this.#begun;
     this.#sending += 1;
     this.#bytesInProgress += size;
+    let sentAt: number | undefined;
     let hasMoved = false;
     const moved = () => {
       if (!hasMoved) this.#countMoved();
       hasMoved = true;
     };
     return {
-      moved,
+      sent: connectMs => {
+        const now = this.#clock.monotonic();
+        if (sentAt === undefined) this.#silence.sent(connectMs, this.#limit);
+        else if (now - sentAt >= longestRefusalMs(connectMs)) moved();
+        sentAt ??= now;
+      },
       end: how => {
+        const {limit} = this;
         if (how === 'stored') {
+          this.#stored += 1;
           this.#files += 1;
           this.#bytes += size;
           moved();
         }
+        hasMoved = true;
         this.#ended(number, size, how);
+        this.#admit(limit);
       },
     };
   }
 
-  /** Counts a file of which the service has taken some bytes without refusing it, or all. */
+  #raiseInSilence(): void {
+    const {limit} = this;
+    if (this.#isFirstRound) this.#limit = Math.min(this.most, largeStep * limit);
+    this.#admit(limit);
+  }
+
+  /** Counts a file that was stored, or of which bytes still leave when a refusal would have come. */
   #countMoved(): void {
     const {limit} = this;
     this.#firstMoved ??= this.#clock.monotonic();
@@ -115,11 +139,10 @@ export class AdaptiveConcurrency implements Concurrency {
   }
 
   #ended(number: number, size: number, how: AttemptEnd): void {
-    const {limit} = this;
+    this.#silence.break();
     this.#sending -= 1;
     this.#bytesInProgress -= size;
     if (how === 'refused' || how === 'broken') this.#setback(number, how);
-    this.#admit(limit);
   }
 
   /** Lets those go on that there is room for now; `before`: the limit until now. */
@@ -147,7 +170,12 @@ export class AdaptiveConcurrency implements Concurrency {
 
   /** Not all of the files, so that no round waits for the slowest; of the first, half tell enough. */
   get #roundLength(): number {
-    return this.#isFirstRound ? this.#limit / 2 : 0.75 * Math.max(first, this.#limit);
+    return this.#isFirstRound ? this.#firstLimit / 2 : 0.75 * Math.max(first, this.#limit);
+  }
+
+  /** The limit of the first round before it was raised in silence. */
+  get #firstLimit(): number {
+    return Math.min(first, this.#limit);
   }
 
   get #isFirstRound(): boolean {
@@ -194,9 +222,11 @@ export class AdaptiveConcurrency implements Concurrency {
   }
 
   #search(throughput: Throughput, step: number): void {
-    const raised = Math.min(this.most, Math.max(this.#limit + 1, Math.floor(this.#limit * step)));
-    this.#isSearching = raised > this.#limit;
-    this.#base = {limit: this.#limit, throughput};
+    const wanted = Math.max(this.#limit + 1, Math.floor(this.#limit * step));
+    const raised = Math.min(this.most, wanted);
+    const base = {limit: this.#isFirstRound ? this.#firstLimit : this.#limit, throughput};
+    this.#isSearching = raised > base.limit;
+    this.#base = base;
     this.#limit = raised;
   }
 

@@ -6,6 +6,9 @@ import {type Concurrency, fixedConcurrency} from './concurrency.ts';
 export type ConcurrencyOption = number | {readonly most: number};
 
 /** The concurrency of a run. */
-export function concurrencyOf(option: ConcurrencyOption, clock: Pick<Clock, 'monotonic'>): Concurrency {
+export function concurrencyOf(
+  option: ConcurrencyOption,
+  clock: Pick<Clock, 'monotonic' | 'after'>,
+): Concurrency {
   return typeof option === 'number' ? fixedConcurrency(option) : new AdaptiveConcurrency(clock, option.most);
 }

@@ -3,8 +3,8 @@ export type AttemptEnd = 'stored' | 'refused' | 'broken' | 'other';
 
 /** An attempt that is being sent. */
 export interface Turn {
-  /** Call when some of its bytes have left and others follow: a refusal would have come by then. */
-  moved(): void;
+  /** Call when some of its bytes, or all, have left over a connection that took so long to open. */
+  sent(connectMs: number): void;
   /** Call when nothing more is sent for it. */
   end(how: AttemptEnd): void;
 }
@@ -23,6 +23,6 @@ export interface Concurrency {
 
 /** Always the same number of files at a time. */
 export function fixedConcurrency(limit: number): Concurrency {
-  const turn = {moved() {}, end() {}};
+  const turn = {sent() {}, end() {}};
   return {most: limit, limit, onRise: () => {}, begin: () => turn};
 }

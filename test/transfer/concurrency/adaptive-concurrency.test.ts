@@ -7,10 +7,14 @@ import {concurrencyOf} from '../../../src/transfer/concurrency/concurrency-optio
 interface Link {
   /** From the first byte of a file to its response, on an idle line. */
   latency: number;
+  /** How long a connection takes to open; as long as a response unless given. */
+  connecting?: number;
   /** Bytes per millisecond for all files together. */
   bandwidth?: number;
-  /** The service refuses files beyond so many at a time, at once, with 429. */
+  /** The service refuses files beyond so many at a time, with 429. */
   most?: number;
+  /** From the first byte of a file to its refusal; a millisecond unless given. */
+  refusal?: number;
   /** The service works on so many at a time; others wait. */
   workers?: number;
 }
@@ -27,19 +31,45 @@ interface Attempt {
   turn: Turn;
 }
 
+/** A clock whose time is told, and its timers. */
+function simulatedClock() {
+  const timers: {at: number; action: () => void}[] = [];
+  let now = 0;
+  return {
+    monotonic: () => now,
+    after(ms: number, action: () => void) {
+      const timer = {at: now + ms, action};
+      timers.push(timer);
+      return () => {
+        if (timers.includes(timer)) timers.splice(timers.indexOf(timer), 1);
+      };
+    },
+    next: () => Math.min(...timers.map(({at}) => at)),
+    set(time: number) {
+      now = time;
+      for (const timer of timers.filter(({at}) => at <= now)) {
+        timers.splice(timers.indexOf(timer), 1);
+        timer.action();
+      }
+    },
+  };
+}
+
 /** Sends files over a simulated link; a file that was refused is sent again after a pause, when it may. */
 async function send(link: Link, {files, size = 3_000}: Sent, of: number | {most: number}) {
-  let now = 0;
-  const concurrency: Concurrency = concurrencyOf(of, {monotonic: () => now});
+  const clock = simulatedClock();
+  const concurrency: Concurrency = concurrencyOf(of, clock);
   const sending: Attempt[] = [];
   const again: number[] = [];
   let [left, stored, refused, open, most, lineIsFreeAt, connections] = [files, 0, 0, 0, 0, 0, 0];
   const workersFreeAt: number[] = Array.from({length: link.workers ?? 0}, () => 0);
   const sent = (turn: Turn) => {
+    const now = clock.monotonic();
     const accepted = sending.filter(({isRefused}) => !isRefused).length;
     const isRefused = accepted >= (link.most ?? Number.POSITIVE_INFINITY);
     // A connection that is not there yet has to be opened.
-    const connecting = sending.length >= connections ? link.latency : 0;
+    const connectMs = link.connecting ?? link.latency;
+    const connecting = sending.length >= connections ? connectMs : 0;
     connections = Math.max(connections, sending.length + 1);
     lineIsFreeAt = Math.max(now, lineIsFreeAt) + (isRefused ? 0 : size / (link.bandwidth ?? Infinity));
     let endsAt = Math.max(now, lineIsFreeAt) + connecting + link.latency;
@@ -48,13 +78,15 @@ async function send(link: Link, {files, size = 3_000}: Sent, of: number | {most:
       endsAt = Math.max(now, earliest) + connecting + link.latency;
       workersFreeAt[workersFreeAt.indexOf(earliest)] = endsAt;
     }
-    sending.push({endsAt: isRefused ? now + 1 : endsAt, isRefused, turn});
+    if (isRefused) endsAt = now + connecting + (link.refusal ?? 1);
+    sending.push({endsAt, isRefused, turn});
+    clock.after(connecting, () => turn.sent(connectMs));
     most = Math.max(most, sending.length);
   };
   const begin = async () => sent(await concurrency.begin(size));
   while (stored < files) {
     for (; open < concurrency.limit && left > 0; open += 1, left -= 1) void begin();
-    for (const at of again.filter(time => time <= now)) {
+    for (const at of again.filter(time => time <= clock.monotonic())) {
       again.splice(again.indexOf(at), 1);
       void begin();
     }
@@ -62,19 +94,19 @@ async function send(link: Link, {files, size = 3_000}: Sent, of: number | {most:
     await nextTurn();
     sending.sort((one, other) => one.endsAt - other.endsAt);
     const next = sending[0];
-    now = Math.min(next?.endsAt ?? Number.POSITIVE_INFINITY, ...again);
-    if (next === undefined || next.endsAt > now) continue;
+    clock.set(Math.min(next?.endsAt ?? Number.POSITIVE_INFINITY, clock.next(), ...again));
+    if (next === undefined || next.endsAt > clock.monotonic()) continue;
     sending.shift();
     if (next.isRefused) {
       refused += 1;
-      again.push(now + 500);
+      again.push(clock.monotonic() + 500);
     } else {
       stored += 1;
       open -= 1;
     }
     next.turn.end(next.isRefused ? 'refused' : 'stored');
   }
-  return {ms: now, refused, most, last: concurrency.limit};
+  return {ms: clock.monotonic(), refused, most, last: concurrency.limit};
 }
 
 const auto = {most: 128};
@@ -121,6 +153,49 @@ describe('auto: as many files at a time as raise the throughput', () => {
     },
   );
 
+  it.each([
+    [300, 0.9],
+    // Its last 40 take a round of their own.
+    [1_000, 0.85],
+  ])(
+    'a near service that answers %i files after 200 ms: %d of the best fixed number',
+    async (files, part) => {
+      const link = {latency: 201, connecting: 1};
+      const {ms} = await send(link, {files}, auto);
+      expect((await best(link, {files})) / ms).toBeGreaterThan(part);
+    },
+  );
+
+  it.each([1, 50, 150])(
+    'a service that refuses all but 4 after a round trip of %i ms, and answers those 200 ms later: at most 5 % are refused',
+    async refusal => {
+      const link = {latency: 200 + refusal, connecting: refusal, most: 4, refusal};
+      const {refused} = await send(link, {files: 300}, auto);
+      expect(refused / (300 + refused)).toBeLessThanOrEqual(0.05);
+    },
+  );
+
+  it('a near service that refuses all but 4, late: 60 are refused at once, then 1 in 20', async () => {
+    const link = {latency: 400, connecting: 1, most: 4, refusal: 300};
+    const {refused, most} = await send(link, {files: 1_000}, auto);
+    expect(most).toBe(64);
+    expect(refused).toBeLessThanOrEqual(60 + 50);
+  });
+
+  it('files whose bytes leave at once: 16, until a refusal of them would have come; then 96 beyond those stored', async () => {
+    const clock = simulatedClock();
+    const concurrency = concurrencyOf(auto, clock);
+    const turns: Turn[] = [];
+    for (let file = 0; file < 16; file += 1) turns.push(await concurrency.begin(100_000));
+    for (const turn of turns) for (let chunk = 0; chunk < 4; chunk += 1) turn.sent(10);
+    clock.set(49);
+    expect(concurrency.limit).toBe(16);
+    clock.set(50);
+    expect(concurrency.limit).toBe(64);
+    for (const turn of turns.slice(0, 8)) turn.end('stored');
+    expect(concurrency.limit).toBe(8 + 96);
+  });
+
   it('large files: no more than 16 once 64 MiB are in progress', async () => {
     const {most} = await send({latency: 100}, {files: 100, size: 20 * 1024 * 1024}, auto);
     expect(most).toBeLessThanOrEqual(16);
@@ -132,13 +207,13 @@ describe('auto: as many files at a time as raise the throughput', () => {
   });
 
   it('setbacks without end: one at a time, never none', async () => {
-    const concurrency = concurrencyOf(auto, {monotonic: () => 0});
+    const concurrency = concurrencyOf(auto, simulatedClock());
     for (let file = 0; file < 50; file += 1) (await concurrency.begin(1)).end('broken');
     expect(concurrency.limit).toBe(1);
   });
 
   it('64 in progress that break at once: half as many from then on, not one', async () => {
-    const concurrency = concurrencyOf({most: 64}, {monotonic: () => 0});
+    const concurrency = concurrencyOf({most: 64}, simulatedClock());
     for (let file = 0; file < 64; file += 1) (await concurrency.begin(1)).end('stored');
     const turns: Turn[] = [];
     for (const {limit} = concurrency; turns.length < limit; ) turns.push(await concurrency.begin(1));
