@@ -1,7 +1,7 @@
 import type {MediaError} from '../errors.ts';
 import type {Stored} from '../service/uploader.ts';
 import type {FailedAttempt} from './attempt/attempt.ts';
-import {isOverload} from './attempt/retry.ts';
+import {overloadOf} from './attempt/retry.ts';
 import type {BatchParts} from './batch-parts.ts';
 import type {AttemptEnd, Turn} from './concurrency/concurrency.ts';
 
@@ -48,7 +48,5 @@ async function inTurn(
 }
 
 function endOf(result: Stored | FailedAttempt): AttemptEnd {
-  if (result.kind === 'stored') return 'stored';
-  if (!isOverload(result.failure)) return 'other';
-  return result.failure.kind === 'refused' ? 'refused' : 'broken';
+  return result.kind === 'stored' ? 'stored' : (overloadOf(result.phase, result.failure) ?? 'other');
 }

@@ -100,12 +100,28 @@ export function signOf(failure: Failure, decision: Decision): Sign {
   return decision.action === 'fail' || status === 429 || status === 503 ? 'refused' : 'neither';
 }
 
-/** Whether fewer files at a time might have prevented a failure. A pure function. */
-export function isOverload(failure: Failure): boolean {
-  if (failure.kind === 'refused') return failure.status === 429 || failure.status === 503;
-  if (failure.kind === 'error')
-    return isUnreachable(failure.error) || failure.error.code === 'too_many_open_files';
-  return ['connection', 'stall', 'answer-timeout'].includes(failure.kind);
+/**
+ * How a failure looks that fewer files at a time might have prevented: `refused` if the service says so, `broken` otherwise;
+ * undefined for others. A gateway whose service takes no more answers 500, 502, 503 or 504. A pure function.
+ */
+export function overloadOf(phase: Phase, failure: Failure): 'refused' | 'broken' | undefined {
+  switch (failure.kind) {
+    case 'refused':
+      if (failure.status !== 408 && failure.status !== 429 && failure.status < 500) return undefined;
+      return decide(phase, failure).action === 'unknown' ? 'broken' : 'refused';
+    case 'error':
+      return isUnreachable(failure.error) || failure.error.code === 'too_many_open_files'
+        ? 'broken'
+        : undefined;
+    case 'connection':
+    case 'stall':
+    case 'answer-timeout':
+      return 'broken';
+    case 'unreadable':
+    case 'premature':
+    case 'stopped':
+      return undefined;
+  }
 }
 
 /** Gateways return 503, even with Retry-After, while the service behind them may still store the upload. */

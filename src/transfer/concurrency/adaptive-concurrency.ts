@@ -1,6 +1,8 @@
 import type {Clock} from '../../host.ts';
 import type {AttemptEnd, Concurrency, Turn} from './concurrency.ts';
+import {modest, Setbacks} from './setbacks.ts';
 import {longestRefusalMs, Silence} from './silence.ts';
+import {gainOf, type Throughput} from './throughput.ts';
 
 /** The limit of the first round. A service that takes 4 at a time refuses 12 of them: less than 5 % of 300 files. */
 const first = 16;
@@ -15,7 +17,7 @@ const smallStep = 2;
 /** So many more than were ever stored may be sent: all of them may be refused, and a batch may retry little more. */
 const mostRefused = 96;
 
-/** A step after the search has ended, which disturbs little if it was in vain. */
+/** A step after the search has ended or a setback, which disturbs little if it was in vain. */
 const cautiousStep = 1.25;
 
 /**
@@ -30,16 +32,14 @@ const noise = 1.1;
 /** With so many bytes in progress, which is more than any line holds, more files do not fill it any better. */
 const enoughBytes = 64 * 1024 * 1024;
 
-/** Rounds before a higher limit is tried again, which doubles with each try in vain. A refused try costs the service more. */
+/**
+ * Rounds before a higher limit is tried again, which doubles with each try in vain. A try that is refused costs the service
+ * more, and one that breaks costs uploads whose outcome nobody knows: few of them in a million files.
+ */
 const firstPause = 4;
-const pauseAfterRefusal = 32;
+const pauseAfterSetback = 32;
 const longestPause = 64;
-
-/** Files and bytes per second, of files that were stored. */
-interface Throughput {
-  readonly files: number;
-  readonly bytes: number;
-}
+const longestPauseAfterSetback = 1024;
 
 /**
  * As many files at a time as raise the throughput. While each round gains on the one before, the limit is raised; otherwise it
@@ -52,6 +52,7 @@ export class AdaptiveConcurrency implements Concurrency {
   onRise = () => {};
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #silence: Silence;
+  readonly #setbacks = new Setbacks();
   readonly #waiting: {size: number; begin: (turn: Turn) => void}[] = [];
   #limit: number;
   /** The limit that the search returns to if the present one gains nothing, and its throughput. */
@@ -69,8 +70,6 @@ export class AdaptiveConcurrency implements Concurrency {
   #sending = 0;
   #bytesInProgress = 0;
   #stored = 0;
-  /** The attempts up to this one were begun before the last setback: their failures are part of it. */
-  #lastOfSetback = 0;
 
   constructor(clock: Pick<Clock, 'monotonic' | 'after'>, most: number) {
     this.#clock = clock;
@@ -142,7 +141,8 @@ export class AdaptiveConcurrency implements Concurrency {
     this.#silence.break();
     this.#sending -= 1;
     this.#bytesInProgress -= size;
-    if (how === 'refused' || how === 'broken') this.#setback(number, how);
+    if (how === 'stored') this.#setbacks.stored(this.#limit);
+    if (how === 'refused' || how === 'broken') this.#failed(number, how);
   }
 
   /** Lets those go on that there is room for now; `before`: the limit until now. */
@@ -154,18 +154,23 @@ export class AdaptiveConcurrency implements Concurrency {
     if (this.limit > before) this.onRise();
   }
 
-  #setback(number: number, how: 'refused' | 'broken'): void {
-    if (number > this.#lastOfSetback) {
-      this.#lastOfSetback = this.#begun;
-      // A step that was too large is taken back.
-      const base = this.#isSearching ? this.#base : undefined;
-      this.#rest(base?.limit ?? Math.max(1, Math.floor(this.#limit / 2)), 2 * this.#pause);
-      this.#beginRound();
-    }
-    if (how === 'broken') return;
-    // What is still in progress was not refused, and nothing takes the place of what was.
-    this.#limit = Math.max(1, Math.min(this.#limit, this.#sending));
-    this.#pause = Math.max(this.#pause, pauseAfterRefusal);
+  #failed(number: number, how: 'refused' | 'broken'): void {
+    const kind = this.#setbacks.kindOf({number, how, others: this.#sending, limit: this.#limit}, this.#begun);
+    if (kind === 'setback') this.#goBack();
+    if (kind === 'by chance' || how === 'broken') return;
+    // What is in progress was not refused, and nothing takes the place of what was.
+    this.#limit = Math.max(1, Math.min(this.#limit, this.#setbacks.unrefused));
+    this.#pause = Math.max(this.#pause, pauseAfterSetback);
+  }
+
+  /** Takes a step that was too large back, or halves the limit, which is less than was possible and may soon be raised. */
+  #goBack(): void {
+    const base = this.#isSearching ? this.#base?.limit : undefined;
+    const half = Math.max(this.#limit > modest ? modest : 1, Math.floor(this.#limit / 2));
+    if (this.#isFirstRound) this.#rest(Math.min(half, this.#firstLimit), firstPause);
+    else if (base === undefined) this.#rest(half, firstPause);
+    else this.#rest(base, Math.min(longestPauseAfterSetback, Math.max(pauseAfterSetback, 2 * this.#pause)));
+    this.#beginRound();
   }
 
   /** Not all of the files, so that no round waits for the slowest; of the first, half tell enough. */
@@ -204,18 +209,19 @@ export class AdaptiveConcurrency implements Concurrency {
     const step = this.#limit / (base?.limit ?? this.#limit);
     const gained = base === undefined ? 1 : gainOf(throughput, base.throughput);
     if (base === undefined) this.#search(throughput, areTogether ? largeStep : smallStep);
-    else if (gained < noise) this.#rest(base.limit, 2 * this.#pause);
+    else if (gained < noise)
+      this.#rest(base.limit, Math.max(this.#pause, Math.min(longestPause, 2 * this.#pause)));
     // As many files as the throughput has grown by fill it.
     else if (gained < mostOfStep * step) this.#rest(Math.ceil(base.limit * gained), firstPause);
     else {
       this.#pause = firstPause;
-      this.#search(throughput, smallStep);
+      this.#search(throughput, this.#setbacks.haveOccurred ? cautiousStep : smallStep);
     }
   }
 
   #rest(limit: number, pause: number): void {
     this.#limit = limit;
-    this.#pause = Math.min(longestPause, pause);
+    this.#pause = pause;
     this.#isSearching = false;
     this.#base = undefined;
     this.#pausedRounds = 0;
@@ -237,10 +243,4 @@ export class AdaptiveConcurrency implements Concurrency {
     this.#files = 0;
     this.#bytes = 0;
   }
-}
-
-/** How many times as many files or bytes, whichever gained more. Any number of files is more than none. */
-function gainOf(now: Throughput, before: Throughput): number {
-  if (before.files === 0) return Number.POSITIVE_INFINITY;
-  return Math.max(now.files / before.files, before.bytes > 0 ? now.bytes / before.bytes : 0);
 }

@@ -5,6 +5,7 @@ import {
   backoffMs,
   decide,
   type Failure,
+  overloadOf,
   type Phase,
   parseRetryAfter,
   RetryBudget,
@@ -150,6 +151,32 @@ describe('backoffMs', () => {
     expect(backoffMs(attempt, () => 0)).toBe(0);
     expect(backoffMs(attempt, () => 0.5)).toBe(most / 2);
     expect(backoffMs(attempt, () => 0.999_999)).toBeLessThan(most);
+  });
+});
+
+describe('overloadOf: whether fewer files at a time might have prevented a failure', () => {
+  const record = {serviceCode: 1, message: 'Busy.'};
+  test.each<[string, Phase, Failure, ReturnType<typeof overloadOf>]>([
+    ['429', 'released', refused(429), 'refused'],
+    ['503 with an error record', 'released', refused(503, record), 'refused'],
+    ['503 of a gateway before the last byte', 'held', refused(503), 'refused'],
+    ['503 of a gateway', 'released', refused(503), 'broken'],
+    ['502 of a gateway whose service takes no more', 'released', refused(502), 'broken'],
+    ['500', 'released', refused(500), 'broken'],
+    ['504', 'released', refused(504), 'broken'],
+    ['408', 'released', refused(408), 'broken'],
+    ['413', 'released', refused(413), undefined],
+    ['401', 'held', refused(401), undefined],
+    ['a connection that broke', 'released', connection, 'broken'],
+    ['no response in time', 'released', answerTimeout, 'broken'],
+    ['no byte taken in time', 'held', stall, 'broken'],
+    ['no connection', 'connecting', error('connection_refused'), 'broken'],
+    ['no descriptor', 'opening', error('too_many_open_files'), 'broken'],
+    ['a source that changed', 'held', error('source_changed'), undefined],
+    ['a response that makes no sense', 'released', unreadable, undefined],
+    ['Ctrl-C', 'released', stopped, undefined],
+  ])('%s, %s', (_, phase, failure, expected) => {
+    expect(overloadOf(phase, failure)).toBe(expected);
   });
 });
 

@@ -17,6 +17,10 @@ interface Link {
   refusal?: number;
   /** The service works on so many at a time; others wait. */
   workers?: number;
+  /** One in so many attempts fails, however many there are at a time. */
+  oneIn?: number;
+  /** How an attempt beyond `most`, or one in so many, ends. */
+  failure?: 'refused' | 'broken';
 }
 
 interface Sent {
@@ -61,12 +65,15 @@ async function send(link: Link, {files, size = 3_000}: Sent, of: number | {most:
   const concurrency: Concurrency = concurrencyOf(of, clock);
   const sending: Attempt[] = [];
   const again: number[] = [];
-  let [left, stored, refused, open, most, lineIsFreeAt, connections] = [files, 0, 0, 0, 0, 0, 0];
+  const {failure = 'refused'} = link;
+  let [left, stored, refused, open, most, lineIsFreeAt, connections, attempts] = [files, 0, 0, 0, 0, 0, 0, 0];
   const workersFreeAt: number[] = Array.from({length: link.workers ?? 0}, () => 0);
   const sent = (turn: Turn) => {
     const now = clock.monotonic();
     const accepted = sending.filter(({isRefused}) => !isRefused).length;
-    const isRefused = accepted >= (link.most ?? Number.POSITIVE_INFINITY);
+    attempts += 1;
+    const isRefused =
+      accepted >= (link.most ?? Number.POSITIVE_INFINITY) || attempts % (link.oneIn ?? Infinity) === 0;
     // A connection that is not there yet has to be opened.
     const connectMs = link.connecting ?? link.latency;
     const connecting = sending.length >= connections ? connectMs : 0;
@@ -104,7 +111,7 @@ async function send(link: Link, {files, size = 3_000}: Sent, of: number | {most:
       stored += 1;
       open -= 1;
     }
-    next.turn.end(next.isRefused ? 'refused' : 'stored');
+    next.turn.end(next.isRefused ? failure : 'stored');
   }
   return {ms: clock.monotonic(), refused, most, last: concurrency.limit};
 }
@@ -196,6 +203,28 @@ describe('auto: as many files at a time as raise the throughput', () => {
     expect(concurrency.limit).toBe(8 + 96);
   });
 
+  it.each<[number, 'refused' | 'broken']>([
+    [100, 'refused'],
+    [50, 'refused'],
+    [50, 'broken'],
+    [10, 'refused'],
+    [10, 'broken'],
+  ])(
+    'one attempt in %i is %s, however many there are at a time: as fast as 8 at a time',
+    async (oneIn, failure) => {
+      const link = {latency: 50, oneIn, failure};
+      const {ms} = await send(link, {files: 2_000}, auto);
+      expect((await send(link, {files: 2_000}, 8)).ms / ms).toBeGreaterThan(0.9);
+    },
+  );
+
+  it.each([10, 20, 30])('connections beyond %i break, 20,000 files: hardly any but at first', async most => {
+    const link = {latency: 50, most, failure: 'broken'} as const;
+    const {ms, refused} = await send(link, {files: 20_000}, auto);
+    expect(refused).toBeLessThanOrEqual(80);
+    expect((await send(link, {files: 20_000}, 8)).ms / ms).toBeGreaterThan(1.1);
+  });
+
   it('large files: no more than 16 once 64 MiB are in progress', async () => {
     const {most} = await send({latency: 100}, {files: 100, size: 20 * 1024 * 1024}, auto);
     expect(most).toBeLessThanOrEqual(16);
@@ -208,8 +237,18 @@ describe('auto: as many files at a time as raise the throughput', () => {
 
   it('setbacks without end: one at a time, never none', async () => {
     const concurrency = concurrencyOf(auto, simulatedClock());
-    for (let file = 0; file < 50; file += 1) (await concurrency.begin(1)).end('broken');
+    for (let file = 0; file < 50; file += 1) {
+      const turns = [await concurrency.begin(1)];
+      if (concurrency.limit > 1) turns.push(await concurrency.begin(1));
+      for (const turn of turns) turn.end('broken');
+    }
     expect(concurrency.limit).toBe(1);
+  });
+
+  it('50 files that break alone, as in an outage: no fewer at a time afterwards', async () => {
+    const concurrency = concurrencyOf(auto, simulatedClock());
+    for (let file = 0; file < 50; file += 1) (await concurrency.begin(1)).end('broken');
+    expect(concurrency.limit).toBe(16);
   });
 
   it('64 in progress that break at once: half as many from then on, not one', async () => {
