@@ -67,14 +67,17 @@ export class Connection {
    * then), with the signal's reason if aborted, and otherwise with the error that broke the connection.
    */
   async request(request: HttpRequest): Promise<HttpAnswer> {
+    const {body} = request;
+    const whole = this.#connector.wire?.isOpen ? body?.whole : undefined;
+    await whole?.ready();
     // A reused connection may have been closed meanwhile, which is known once its events have been handled.
     if (this.#isUsed) await nextTurn();
     this.#isUsed = true;
     this.#continueFilter?.expectResponse();
     request.signal?.throwIfAborted();
     this.#trace?.restart();
-    const {body} = request;
-    const exchange = new HttpExchange(request, this.#connector, this.#trace);
+    const content = whole?.bytes ?? body?.content;
+    const exchange = new HttpExchange(request, content, this.#connector, this.#trace);
     this.#client.dispatch(
       {
         method: request.method,

@@ -14,6 +14,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   /** The response, once it has been read to its end, to the limit, or until the connection broke. */
   readonly answer: Promise<HttpAnswer>;
   readonly #request: HttpRequest;
+  readonly #content: Body['content'] | undefined;
   readonly #connector: Connector;
   readonly #trace: HttpTrace | undefined;
   readonly #chunks: Buffer[] = [];
@@ -24,8 +25,15 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #resolve: (answer: HttpAnswer | Promise<HttpAnswer>) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
-  constructor(request: HttpRequest, connector: Connector, trace: HttpTrace | undefined) {
+  /** `content`: how the body is sent, if there is one. */
+  constructor(
+    request: HttpRequest,
+    content: Body['content'] | undefined,
+    connector: Connector,
+    trace: HttpTrace | undefined,
+  ) {
     this.#request = request;
+    this.#content = content;
     this.#connector = connector;
     this.#trace = trace;
     this.answer = new Promise((resolve, reject) => {
@@ -44,15 +52,16 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   /** The body in the form that undici takes. */
   get body(): Uint8Array | AsyncIterable<Uint8Array> | null {
     const {body} = this.#request;
-    if (body === undefined) return null;
-    return body.content instanceof Uint8Array ? body.content : this.#sending(body, body.content);
+    const content = this.#content;
+    if (body === undefined || content === undefined) return null;
+    return content instanceof Uint8Array ? content : this.#sending(body, content);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     const {signal, body} = this.#request;
     if (signal?.aborted) this.#abort();
-    else if (body?.content instanceof Uint8Array) this.#sendWhole(body, controller);
+    else if (body !== undefined && this.#content instanceof Uint8Array) this.#sendWhole(body, controller);
   }
 
   #abort(): void {

@@ -19,11 +19,20 @@ export interface Body {
    * before has left the process, so that its memory may be reused. Throwing drops the request.
    */
   readonly content: Uint8Array | ((wire: Wire) => AsyncIterable<Uint8Array>);
+  /** The same, if it may be sent at once on a connection that is already open. */
+  readonly whole?: WholeBody | undefined;
   /**
    * Called once, on an open connection, immediately before the body's last bytes are written; never after the response has
    * begun. Throwing drops the request.
    */
   release?(wire: Wire): void;
+}
+
+/** A body whose bytes are all in memory. */
+export interface WholeBody {
+  readonly bytes: Uint8Array;
+  /** Resolves when they may be sent. Rejecting drops the request, of which nothing was sent. */
+  ready(): Promise<void>;
 }
 
 /** The connection, as far as a body may know it. */

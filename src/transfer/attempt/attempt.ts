@@ -57,7 +57,7 @@ export function attemptUpload(options: AttemptOptions): Promise<Stored | FailedA
 
 class Attempt implements BodyWatcher {
   readonly #options: AttemptOptions;
-  readonly #abort = new Stop();
+  readonly #abort = new Stop<MediaError>();
   #phase: Phase = 'connecting';
   #failure: Failure | undefined;
   #bug: unknown;

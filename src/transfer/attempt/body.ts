@@ -1,6 +1,7 @@
 import {createHash} from 'node:crypto';
 import type {Clock, StopSignal} from '../../host.ts';
 import type {Body, Wire} from '../../http/http.ts';
+import {unlessStopped} from '../../lib/stop.ts';
 import type {OpenSource, SmallContent} from '../../sources/open/source.ts';
 import {chunksOf, cutShort, Pace, smallestChunk} from './chunks.ts';
 import type {RateLimit} from './rate-limit.ts';
@@ -9,7 +10,7 @@ export interface BodyOptions {
   source: OpenSource;
   clock: Clock;
   /** Aborted when the attempt ends. */
-  signal: StopSignal;
+  signal: StopSignal<Error>;
   /** Shared by all uploads, if there is a limit. */
   rateLimit?: RateLimit | undefined;
   /**
@@ -63,25 +64,45 @@ export async function openBody(options: BodyOptions, watcher: BodyWatcher): Prom
 class UploadBody implements Body {
   readonly length: number;
   readonly content: Body['content'];
+  readonly whole: Body['whole'];
   readonly #options: BodyOptions;
   readonly #watcher: BodyWatcher;
   readonly #small: SmallContent | undefined;
+  /** Whether all of it is sent with the head. */
+  #isWhole: boolean;
 
   constructor(options: BodyOptions, watcher: BodyWatcher, small: SmallContent | undefined) {
     this.#options = options;
     this.#watcher = watcher;
     this.#small = small;
     this.length = options.source.size;
+    const {commit, sha256} = options;
     // A body that waits for nothing is sent together with the request head.
-    this.content =
-      small !== undefined && options.commit === undefined ? small.bytes : wire => this.#chunks(wire);
+    this.#isWhole = small !== undefined && commit === undefined;
+    this.content = small !== undefined && this.#isWhole ? small.bytes : wire => this.#chunks(wire);
+    // One that waits for its commit only is sent like that too, unless the connection could still fail to open.
+    if (small !== undefined && commit !== undefined && sha256 !== undefined)
+      this.whole = {bytes: small.bytes, ready: () => this.#commitWhole(() => commit(sha256))};
   }
 
   release(wire: Wire): void {
-    const isWhole = this.content instanceof Uint8Array;
-    if (isWhole) this.#verifyAtOnce();
+    if (this.#isWhole) this.#verifyAtOnce();
     this.#watcher.released();
-    if (isWhole) this.#watcher.sent(this.length, wire);
+    if (this.#isWhole) this.#watcher.sent(this.length, wire);
+  }
+
+  /** Resolves when it is committed; rejects at once when the attempt ends, since a disk may never respond. */
+  async #commitWhole(commit: () => Promise<void>): Promise<void> {
+    const {signal} = this.#options;
+    this.#isWhole = true;
+    this.#watcher.sending();
+    try {
+      signal.throwIfAborted();
+      await unlessStopped(commit(), signal);
+    } catch (error) {
+      this.#watcher.failed(error);
+      throw error;
+    }
   }
 
   #verifyAtOnce(): void {
