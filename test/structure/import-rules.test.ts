@@ -137,7 +137,7 @@ const allowed: Record<string, string[]> = {
 
 /** Imports between rooms that may bring code along; every other import below a wall is of types only. */
 const codeAllowed: Record<string, string[]> = {
-  journal: ['errors.ts', 'lib'],
+  journal: ['errors.ts', 'host.ts', 'lib'],
   transfer: ['errors.ts', 'lib', 'journal', 'service/record.ts'],
   output: ['errors.ts', 'lib', 'service/record.ts'],
   embedded: ['host.ts', 'lib', 'package-file.ts'],

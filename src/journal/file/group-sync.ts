@@ -1,3 +1,5 @@
+import {nextTurn} from '../../host.ts';
+
 /** The file that lines are appended to. */
 export interface AppendTarget {
   /** Appends all of the bytes. */
@@ -63,9 +65,9 @@ export class GroupSync {
   }
 
   async #run(): Promise<void> {
-    // Lines that are appended in the same turn belong to the same group.
-    await Promise.resolve();
     while (this.#pending.length > 0) {
+      // The responses that have arrived are handled first: what they lead to shares one sync.
+      await nextTurn();
       const group = this.#pending;
       this.#pending = [];
       if (this.#failure === undefined) await this.#write(group);
