@@ -8,7 +8,7 @@ import type {Fence} from './file/fence.ts';
 import {appendAll, type JournalHandle} from './file/file.ts';
 import {GroupSync} from './file/group-sync.ts';
 import {formatTransition, formatWriterLine, type Transition, type WriterEvent} from './file/lines.ts';
-import {parseLine} from './file/parse.ts';
+import {isRecordJson} from './file/parse.ts';
 import type {JournalIndex} from './known/journal-index.ts';
 
 /** How often a writer shows that it is alive, in milliseconds. */
@@ -87,7 +87,7 @@ export class JournalLog {
     const {token} = lock.holder;
     const line = formatTransition(transition, token);
     // The record is the only part of a line that comes from outside.
-    if ('recordJson' in transition && parseLine(line) === undefined)
+    if ('recordJson' in transition && !isRecordJson(transition.recordJson))
       return Promise.reject(new Error(`not a journal line: ${line}`));
     this.#isIdle = false;
     const isRelease = transition.event === 'commit';

@@ -89,6 +89,11 @@ function parseWriter(event: WriterEvent, by: string, process: unknown): WriterLi
   return hasShape(holder, holderShape) ? {event, by, holder} : {event, by};
 }
 
+/** Whether a text is the JSON of a record. */
+export function isRecordJson(text: string): boolean {
+  return isRecord(parseObject(text));
+}
+
 /** A cheap check, since a run prints this as the service's record. */
 function isRecord(value: Fields | undefined): boolean {
   const id = value?.['id'];
