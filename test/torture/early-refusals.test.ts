@@ -85,13 +85,14 @@ for (const {name, missing, start} of servers) {
   );
 
   experiment(
-    `${name}, a bad key and 30 files of 5 MiB: at most 10 attempts`,
+    `${name}, a bad key and 30 files of 5 MiB: at most 16 attempts`,
     async () => {
       const {box, names} = await withLargeFiles(await start(401), 30);
       const {stdout, exitCode} = await box.run(['upload', ...names, '--ndjson']);
       const lines = stdout.trimEnd().split('\n');
       const attempts = lines.reduce((sum, line) => sum + JSON.parse(line).attempts, 0);
-      const held = exitCode === 4 && attempts <= 10;
+      // 8 are begun, and as many again if those are reset before the first response is read, since a file that waits to be tried again makes room.
+      const held = exitCode === 4 && attempts <= 16;
       const note = `${attempts} attempts, exit status ${exitCode}`;
       return {tried: 1, held: held ? 1 : 0, broken: held ? [] : [note], note};
     },

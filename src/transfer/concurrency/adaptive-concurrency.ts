@@ -32,6 +32,9 @@ const noise = 1.1;
 /** With so many bytes in progress, which is more than any line holds, more files do not fill it any better. */
 const enoughBytes = 64 * 1024 * 1024;
 
+/** The same, and the number of files then, until one was stored: of a batch whose key is refused, no more is sent in vain. */
+const enoughUnanswered = {bytes: 16 * 1024 * 1024, files: 8};
+
 /**
  * Rounds before a higher limit is tried again, which doubles with each try in vain. A try that is refused costs the service
  * more, and one that breaks costs uploads whose outcome nobody knows: few of them in a million files.
@@ -45,7 +48,7 @@ const longestPauseAfterSetback = 1024;
  * As many files at a time as raise the throughput. While each round gains on the one before, the limit is raised; otherwise it
  * returns to what the gain was worth, and a little more is tried after a pause. A setback takes the last step back, or halves the
  * limit if there was none; refusals lower it to what was not refused. Large files need few connections: with enough bytes in
- * progress, no more files than at first are begun.
+ * progress, no more files than at first are begun, and fewer until one was stored.
  */
 export class AdaptiveConcurrency implements Concurrency {
   readonly most: number;
@@ -80,7 +83,8 @@ export class AdaptiveConcurrency implements Concurrency {
 
   get limit(): number {
     const limit = Math.min(this.#limit, this.#stored + mostRefused);
-    return this.#bytesInProgress < enoughBytes ? limit : Math.min(limit, first);
+    const enough = this.#stored > 0 ? {bytes: enoughBytes, files: first} : enoughUnanswered;
+    return this.#bytesInProgress < enough.bytes ? limit : Math.min(limit, enough.files);
   }
 
   begin(size: number): Promise<Turn> | Turn {

@@ -225,6 +225,21 @@ describe('auto: as many files at a time as raise the throughput', () => {
     expect((await send(link, {files: 20_000}, 8)).ms / ms).toBeGreaterThan(1.1);
   });
 
+  it('large files whose key may be refused: 8 with 16 MiB in progress, until one is stored', async () => {
+    const concurrency = concurrencyOf(auto, simulatedClock());
+    const begun: Turn[] = [];
+    for (let file = 0; file < 40; file += 1)
+      void Promise.resolve(concurrency.begin(5 * 1024 * 1024)).then(turn => begun.push(turn));
+    await nextTurn();
+    expect(begun).toHaveLength(8);
+    begun[0]?.end('other');
+    await nextTurn();
+    expect(begun).toHaveLength(9);
+    begun[1]?.end('stored');
+    await nextTurn();
+    expect(begun).toHaveLength(18);
+  });
+
   it('large files: no more than 16 once 64 MiB are in progress', async () => {
     const {most} = await send({latency: 100}, {files: 100, size: 20 * 1024 * 1024}, auto);
     expect(most).toBeLessThanOrEqual(16);
