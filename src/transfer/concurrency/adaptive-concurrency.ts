@@ -215,8 +215,9 @@ export class AdaptiveConcurrency implements Concurrency {
     if (base === undefined) this.#search(throughput, areTogether ? largeStep : smallStep);
     else if (gained < noise)
       this.#rest(base.limit, Math.max(this.#pause, Math.min(longestPause, 2 * this.#pause)));
-    // As many files as the throughput has grown by fill it.
-    else if (gained < mostOfStep * step) this.#rest(Math.ceil(base.limit * gained), firstPause);
+    // As many files as the throughput has grown by fill it, and some more: opening connections took its part of this round.
+    else if (gained < mostOfStep * step)
+      this.#rest(Math.ceil(Math.sqrt(base.limit * gained * this.#limit)), firstPause);
     else {
       this.#pause = firstPause;
       this.#search(throughput, this.#setbacks.haveOccurred ? cautiousStep : smallStep);
