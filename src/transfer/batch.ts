@@ -54,8 +54,11 @@ class Batch {
     const {clock, limitRate, dryRun, sourceNamed, failFast, stop} = options;
     const gate = new Gate(clock);
     const patience = {clock, gate, maxWaitMs: options.retryMaxWaitMs ?? defaultRetryMaxWaitMs};
-    this.#options = {...options, uploader: this.#untilHalted(heedingRetryAfter(options.uploader, patience))};
-    const concurrency = concurrencyOf(options.concurrency, clock);
+    this.#options = {
+      ...options,
+      uploader: this.#untilHalted(heedingRetryAfter(options.uploader, {...patience, random: options.random})),
+    };
+    const concurrency = concurrencyOf(options.concurrency, clock, options.retries);
     const outage = outageOf(options, {...patience, concurrency}, error => this.#parts.halt.because(error));
     const onStop = () => outage.abandon(stop.reason);
     stop.addEventListener('abort', onStop, {once: true});

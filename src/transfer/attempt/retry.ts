@@ -124,8 +124,11 @@ export function overloadOf(phase: Phase, failure: Failure): 'refused' | 'broken'
   }
 }
 
-/** Gateways return 503, even with Retry-After, while the service behind them may still store the upload. */
-function isOfService({message, serviceCode}: Refused): boolean {
+/**
+ * Whether a 503 is the service's own. Gateways return 503, even with Retry-After, while the service behind them may still store
+ * the upload.
+ */
+export function isOfService({message, serviceCode}: Refused): boolean {
   return message !== undefined && Number.isInteger(serviceCode);
 }
 

@@ -62,7 +62,7 @@ function simulatedClock() {
 /** Sends files over a simulated link; a file that was refused is sent again after a pause, when it may. */
 async function send(link: Link, {files, size = 3_000}: Sent, of: number | {most: number}) {
   const clock = simulatedClock();
-  const concurrency: Concurrency = concurrencyOf(of, clock);
+  const concurrency: Concurrency = concurrencyOf(of, clock, 5);
   const sending: Attempt[] = [];
   const again: number[] = [];
   const {failure = 'refused'} = link;
@@ -191,7 +191,7 @@ describe('auto: as many files at a time as raise the throughput', () => {
 
   it('files whose bytes leave at once: 16, until a refusal of them would have come; then 96 beyond those stored', async () => {
     const clock = simulatedClock();
-    const concurrency = concurrencyOf(auto, clock);
+    const concurrency = concurrencyOf(auto, clock, 5);
     const turns: Turn[] = [];
     for (let file = 0; file < 16; file += 1) turns.push(await concurrency.begin(100_000));
     for (const turn of turns) for (let chunk = 0; chunk < 4; chunk += 1) turn.sent(10);
@@ -226,7 +226,7 @@ describe('auto: as many files at a time as raise the throughput', () => {
   });
 
   it('large files whose key may be refused: 8 with 16 MiB in progress, until one is stored', async () => {
-    const concurrency = concurrencyOf(auto, simulatedClock());
+    const concurrency = concurrencyOf(auto, simulatedClock(), 5);
     const begun: Turn[] = [];
     for (let file = 0; file < 40; file += 1)
       void Promise.resolve(concurrency.begin(5 * 1024 * 1024)).then(turn => begun.push(turn));
@@ -250,8 +250,15 @@ describe('auto: as many files at a time as raise the throughput', () => {
     expect(most).toBeLessThanOrEqual(bound);
   });
 
+  it('without retries: never more than 8, of which none is refused for being one too many', async () => {
+    const concurrency = concurrencyOf(auto, simulatedClock(), 0);
+    for (let file = 0; file < 100; file += 1) (await concurrency.begin(1)).end('stored');
+    expect([concurrency.most, concurrency.limit]).toEqual([8, 8]);
+    expect(concurrencyOf({most: 3}, simulatedClock(), 0).most).toBe(3);
+  });
+
   it('setbacks without end: one at a time, never none', async () => {
-    const concurrency = concurrencyOf(auto, simulatedClock());
+    const concurrency = concurrencyOf(auto, simulatedClock(), 5);
     for (let file = 0; file < 50; file += 1) {
       const turns = [await concurrency.begin(1)];
       if (concurrency.limit > 1) turns.push(await concurrency.begin(1));
@@ -261,13 +268,13 @@ describe('auto: as many files at a time as raise the throughput', () => {
   });
 
   it('50 files that break alone, as in an outage: no fewer at a time afterwards', async () => {
-    const concurrency = concurrencyOf(auto, simulatedClock());
+    const concurrency = concurrencyOf(auto, simulatedClock(), 5);
     for (let file = 0; file < 50; file += 1) (await concurrency.begin(1)).end('broken');
     expect(concurrency.limit).toBe(16);
   });
 
   it('64 in progress that break at once: half as many from then on, not one', async () => {
-    const concurrency = concurrencyOf({most: 64}, simulatedClock());
+    const concurrency = concurrencyOf({most: 64}, simulatedClock(), 5);
     for (let file = 0; file < 64; file += 1) (await concurrency.begin(1)).end('stored');
     const turns: Turn[] = [];
     for (const {limit} = concurrency; turns.length < limit; ) turns.push(await concurrency.begin(1));

@@ -1,0 +1,55 @@
+import {describe, expect, it} from 'vitest';
+import type {UploadAnswer, Uploader, UploadRequest} from '../../../src/service/uploader.ts';
+import {Gate} from '../../../src/transfer/waiting/gate.ts';
+import {heedingRetryAfter} from '../../../src/transfer/waiting/retry-after.ts';
+import {ManualClock, settled} from '../../support/manual-clock.ts';
+
+const stop = new AbortController().signal;
+const request: UploadRequest = {
+  contentType: 'image/png',
+  idempotencyKey: 'k',
+  body: {length: 1, content: Buffer.from('a')},
+  signal: stop,
+};
+const tooMany: UploadAnswer = {kind: 'refused', status: 429};
+const stored: UploadAnswer = {kind: 'stored', received: {record: {id: 'm_1'}, json: '{"id":"m_1"}'}};
+const minute = 60_000;
+
+/** Has 8 workers upload one file after the other to a service, for a minute; returns what the service answered. */
+async function minuteOf(answer: (asked: number) => UploadAnswer) {
+  const clock = new ManualClock();
+  const gate = new Gate(clock);
+  const answers: UploadAnswer[] = [];
+  const service: Uploader = {
+    upload: async () => {
+      answers.push(answer(answers.length));
+      await clock.sleep(1);
+      return answers.at(-1) ?? tooMany;
+    },
+  };
+  const uploader = heedingRetryAfter(service, {clock, gate, maxWaitMs: minute, random: () => 0.5});
+  const work = async () => {
+    while (clock.monotonic() < minute && answers.length < 1_000) {
+      await gate.pass(stop);
+      await uploader.upload(request);
+    }
+  };
+  const workers = Array.from({length: 8}, work);
+  for (let second = 0; second < 2 * minute; second += 500) await clock.advance(500);
+  await settled();
+  await Promise.all(workers);
+  return answers;
+}
+
+describe('refusals without Retry-After', () => {
+  it('of all files: fewer and fewer are sent, instead of all in a second', async () => {
+    const answers = await minuteOf(() => tooMany);
+    expect(answers.length).toBeGreaterThan(8);
+    expect(answers.length).toBeLessThan(100);
+  });
+
+  it('of half of the files: none waits', async () => {
+    const answers = await minuteOf(asked => (asked % 2 === 0 ? tooMany : stored));
+    expect(answers).toHaveLength(1_000);
+  });
+});
