@@ -179,12 +179,7 @@ export class AdaptiveConcurrency implements Concurrency {
 
   /** Not all of the files, so that no round waits for the slowest; of the first, half tell enough. */
   get #roundLength(): number {
-    return this.#isFirstRound ? this.#firstLimit / 2 : 0.75 * Math.max(first, this.#limit);
-  }
-
-  /** The limit of the first round before it was raised in silence. */
-  get #firstLimit(): number {
-    return Math.min(first, this.#limit);
+    return this.#isFirstRound ? Math.min(first, this.#limit) / 2 : 0.75 * Math.max(first, this.#limit);
   }
 
   get #isFirstRound(): boolean {
@@ -233,11 +228,12 @@ export class AdaptiveConcurrency implements Concurrency {
   }
 
   #search(throughput: Throughput, step: number): void {
-    const wanted = Math.max(this.#limit + 1, Math.floor(this.#limit * step));
-    const raised = Math.min(this.most, wanted);
-    const base = {limit: this.#isFirstRound ? this.#firstLimit : this.#limit, throughput};
-    this.#isSearching = raised > base.limit;
-    this.#base = base;
+    const raised = Math.min(this.most, Math.max(this.#limit + 1, Math.floor(this.#limit * step)));
+    // Where it was raised in silence, the first round is one of both limits.
+    const before = this.#isFirstRound ? Math.min(first, this.#limit) : this.#limit;
+    const limit = Math.floor(Math.sqrt(before * this.#limit));
+    this.#isSearching = raised > limit;
+    this.#base = {limit, throughput};
     this.#limit = raised;
   }
 
