@@ -171,7 +171,7 @@ export class AdaptiveConcurrency implements Concurrency {
   #goBack(): void {
     const base = this.#isSearching ? this.#base?.limit : undefined;
     const half = Math.max(this.#limit > modest ? modest : 1, Math.floor(this.#limit / 2));
-    if (this.#isFirstRound) this.#rest(Math.min(half, this.#firstLimit), firstPause);
+    if (this.#isFirstRound) this.#rest(Math.min(half, first), firstPause);
     else if (base === undefined) this.#rest(half, firstPause);
     else this.#rest(base, Math.min(longestPauseAfterSetback, Math.max(pauseAfterSetback, 2 * this.#pause)));
     this.#beginRound();
