@@ -42,20 +42,20 @@ export class JournalEntry {
    * Resolves when the journal records durably that the last chunk is about to be sent. `sha256` is of the whole
    * content, in hex.
    */
-  async commit(sha256: string): Promise<void> {
+  commit(sha256: string): Promise<void> {
     this.#sent = sha256;
     this.#parts.announce(sha256);
-    await this.#commit();
+    return this.#commit();
   }
 
   /** Records that an earlier upload with this key is unknown after all, although this one was not released. */
-  async doubt(): Promise<void> {
-    await this.#commit();
+  doubt(): Promise<void> {
+    return this.#commit();
   }
 
   /** Resolves when the service's record is durable. */
-  async done(recordJson: string): Promise<void> {
-    await this.#parts.append({event: 'done', key: this.idempotencyKey, recordJson});
+  done(recordJson: string): Promise<void> {
+    return this.#parts.append({event: 'done', key: this.idempotencyKey, recordJson});
   }
 
   /** Records that certainly nothing was stored; another commit may follow. Never call it for an unknown outcome. */
@@ -70,10 +70,10 @@ export class JournalEntry {
     this.#parts.end();
   }
 
-  async #commit(): Promise<void> {
+  #commit(): Promise<void> {
     const intent = this.#intent;
     this.#intent = undefined;
-    await this.#parts.append({event: 'commit', key: this.idempotencyKey, sha256: this.#sent, ...intent});
+    return this.#parts.append({event: 'commit', key: this.idempotencyKey, sha256: this.#sent, ...intent});
   }
 
   #recordIntent(): void {

@@ -51,7 +51,11 @@ export class JournalLog {
   /** Appends without waiting: a commit is durable only when all earlier lines are, and if one fails, all later ones do. */
   note(transition: Transition): void {
     this.refuseIfFailed();
-    this.#write(transition).catch(error => this.#failed(error));
+    this.#write(
+      transition,
+      () => {},
+      error => this.#failed(error),
+    );
   }
 
   /** Throws why nothing more can be written, if so. */
@@ -60,13 +64,11 @@ export class JournalLog {
   }
 
   /** Resolves when the line is in the file; for a commit, when the upload may be released. */
-  async append(transition: Transition): Promise<void> {
-    this.refuseIfFailed();
-    try {
-      await this.#write(transition);
-    } catch (error) {
-      throw this.#failed(error);
-    }
+  append(transition: Transition): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.refuseIfFailed();
+      this.#write(transition, resolve, error => reject(this.#failed(error)));
+    });
   }
 
   /** Records the end of this writer, and makes everything durable; rejects if that fails. */
@@ -82,28 +84,35 @@ export class JournalLog {
     }
   }
 
-  #write(transition: Transition): Promise<void> {
+  #write(transition: Transition, resolve: () => void, reject: (error: unknown) => void): void {
     const {index, lock} = this.#parts;
     const {token} = lock.holder;
     const line = formatTransition(transition, token);
     // The record is the only part of a line that comes from outside.
-    if ('recordJson' in transition && !isRecordJson(transition.recordJson))
-      return Promise.reject(new Error(`not a journal line: ${line}`));
+    if ('recordJson' in transition && !isRecordJson(transition.recordJson)) {
+      reject(new Error(`not a journal line: ${line}`));
+      return;
+    }
     this.#isIdle = false;
     const isRelease = transition.event === 'commit';
-    return this.#group.append(line, {
+    this.#group.append({
+      text: line,
       isDurable: durable.has(transition.event),
       isRelease,
       onWritten: ({offset, length}) => {
         index.apply({...transition, by: token}, offset, length);
         if (isRelease) index.release(token);
       },
+      resolve,
+      reject,
     });
   }
 
   #writeEvent(event: WriterEvent): Promise<void> {
-    const options = {isDurable: false, isRelease: false, onWritten: () => {}};
-    return this.#group.append(this.#writerLine(event), options);
+    return new Promise((resolve, reject) => {
+      const text = this.#writerLine(event);
+      this.#group.append({text, isDurable: false, isRelease: false, onWritten: () => {}, resolve, reject});
+    });
   }
 
   #writerLine(event: WriterEvent): string {

@@ -15,13 +15,18 @@ export interface AppendTarget {
   releaseLine(): string;
 }
 
-export interface AppendOptions {
-  /** Whether the promise waits until the line would survive a crash of the machine. */
+/** A line to append, and what becomes of it. Callbacks, since a promise for each line takes longer than the line. */
+export interface Line {
+  text: string;
+  /** Whether `resolve` waits until the line would survive a crash of the machine. */
   isDurable: boolean;
   /** Whether the line permits sending; only the last writer gets this permission. */
   isRelease: boolean;
-  /** Called when the line is in the file, before the promise resolves. */
+  /** Called when the line is in the file, before `resolve`. */
   onWritten: (place: Place) => void;
+  resolve: () => void;
+  /** Called if the line could not be written, synced or acted on; has no effect after `resolve`. */
+  reject: (error: unknown) => void;
 }
 
 /** A place in a file, in bytes. */
@@ -30,19 +35,13 @@ export interface Place {
   length: number;
 }
 
-interface Pending extends AppendOptions {
-  text: string;
-  resolve: () => void;
-  reject: (error: unknown) => void;
-}
-
 /**
  * Appends lines to a file, one write per group. Lines that arrive during a write or sync share the next one, so each
  * waits for at most the running sync and one more. After a failure, every further line is rejected.
  */
 export class GroupSync {
   readonly #target: AppendTarget;
-  #pending: Pending[] = [];
+  #pending: Line[] = [];
   #running: Promise<void> | undefined;
   #failure: {error: unknown} | undefined;
 
@@ -50,12 +49,10 @@ export class GroupSync {
     this.#target = target;
   }
 
-  /** Resolves when the line is in the file; rejects if it could not be written, synced or acted on. */
-  append(text: string, options: AppendOptions): Promise<void> {
-    return new Promise<void>((resolve, reject) => {
-      this.#pending.push({text, ...options, resolve, reject});
-      this.#running ??= this.#run();
-    });
+  /** Appends a line with the next group. */
+  append(line: Line): void {
+    this.#pending.push(line);
+    this.#running ??= this.#run();
   }
 
   /** Resolves when all lines are settled and everything that could be written is durable. */
@@ -77,26 +74,32 @@ export class GroupSync {
     this.#running = undefined;
   }
 
-  async #write(group: readonly Pending[]): Promise<void> {
+  async #write(group: readonly Line[]): Promise<void> {
     const isRelease = group.some(line => line.isRelease);
-    const text = group.map(line => line.text).join('');
-    const bytes = Buffer.from(isRelease ? text + this.#target.releaseLine() : text);
+    let text = '';
+    for (const line of group) text += line.text;
+    if (isRelease) text += this.#target.releaseLine();
+    const bytes = Buffer.from(text);
     try {
       await this.#target.write(bytes);
       if (group.some(line => line.isDurable)) await this.#target.sync();
       const {start, refusal} = await this.#target.look(bytes, isRelease);
       if (refusal !== undefined) this.#failure = {error: refusal};
-      settle(group, start, refusal !== undefined);
+      settle(group, {start, isAscii: bytes.length === text.length}, refusal !== undefined);
     } catch (error) {
       this.#failure = {error};
     }
   }
 }
 
-function settle(group: readonly Pending[], start: number, isRefused: boolean): void {
+function settle(
+  group: readonly Line[],
+  {start, isAscii}: {start: number; isAscii: boolean},
+  isRefused: boolean,
+): void {
   let offset = start;
   for (const line of group) {
-    const length = Buffer.byteLength(line.text);
+    const length = isAscii ? line.text.length : Buffer.byteLength(line.text);
     const isHeld = isRefused && line.isRelease;
     if (!isHeld) line.onWritten({offset, length: length - 1});
     if (!isHeld) line.resolve();
