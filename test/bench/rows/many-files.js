@@ -22,18 +22,22 @@ export async function manyFiles(directory, sink) {
   const list = join(directory, 'names');
   writeFileSync(list, names.join('\n'));
   const journal = join(directory, 'journal');
+  const bareJournal = join(directory, 'bare.journal');
   const env = environment(sink.url, directory);
   const send = (...parameters) =>
     timed(upload('-r', pictures, '-c', '16', '--ndjson', ...parameters), {env}).wall;
   const {major, node} = newestNode(directory);
-  const {ours, newest, parallel, single, journalled, bare} = await inRounds(5, () => {
-    rmSync(journal, {force: true});
+  const bareBatch = (...parameters) =>
+    timed(bareLoop('undici-batch.js', sink.url, pictures, '16', ...parameters)).wall;
+  const {ours, newest, parallel, single, journalled, bare, bareJournalled} = await inRounds(5, () => {
+    for (const path of [journal, bareJournal]) rmSync(path, {force: true});
     return {
       ours: send(),
       newest: timed([node, program, 'upload', '-r', pictures, '-c', '16', '--ndjson'], {env}).wall,
       parallel: timed(['curl', '-sS', '--parallel', '--parallel-max', '16', '-K', config]).wall,
-      bare: timed(bareLoop('undici-batch.js', sink.url, pictures, '16')).wall,
+      bare: bareBatch(),
       journalled: send('--journal', journal),
+      bareJournalled: bareBatch(bareJournal),
       single: timed([
         'xargs',
         '-a',
@@ -77,6 +81,13 @@ export async function manyFiles(directory, sink) {
       against: 'without',
       peer: ours,
       atMost: 1.35,
+    },
+    {
+      what: 'the same, --journal',
+      unit: 'ms',
+      ours: journalled,
+      against: 'bare undici loop with two lines for each file, one of them durable before it is sent',
+      peer: bareJournalled,
     },
   ];
 }
