@@ -370,7 +370,9 @@ describe('after the last byte, the outcome is unknown', () => {
         code: 'outcome_unknown',
         status: 503,
       });
-      expect(error.hint).toContain('A gateway that limits requests should return 429, which is retried.');
+      expect(error.hint).toContain(
+        'A gateway that limits requests should return 429, which is retried. If it limits those at a time, send fewer: -c 8.',
+      );
       expect(servers.map(({requests}) => requests.length)).toEqual([1, 1]);
     },
   );

@@ -145,7 +145,9 @@ function whyUnknown(phase: Phase, failure: Failure, {isFinal}: Decision & {actio
 
 function outcomeUnknown(why: string, error: MediaError): MediaError {
   const limit =
-    error.status === 503 ? ' A gateway that limits requests should return 429, which is retried.' : '';
+    error.status === 503
+      ? ' A gateway that limits requests should return 429, which is retried. If it limits those at a time, send fewer: -c 8.'
+      : '';
   return new MediaError('outcome_unknown', `${error.message} ${why}`.trim(), {
     hint: `Check whether the service has the file before you upload it again; --on-unknown retry sends it again automatically.${limit}`,
     cause: error,
