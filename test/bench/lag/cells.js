@@ -5,23 +5,25 @@ const film = 5 * 2 ** 20;
 
 /**
  * Lines (rtt in ms, rate in Mbit/s, loss), the services at their ends (they answer after `delay` ms, or take `most` at a time and
- * refuse the rest) and the files that are sent there. `atLeast`: what auto should reach of the best fixed number. With few files whose
- * answers take long it cannot be 0.9: until the first of them, no more than 16 are sent, so that a service that takes 4 refuses few.
+ * refuse the rest) and the files that are sent there. `atLeast`: what auto should reach of the best fixed number, 0.9 unless given.
+ * Until the first answer or a silence, 16 files are sent, so that a service that takes 4 refuses few: of a run that is over
+ * within a few round trips, each that passes until 128 are sent is a part that shows.
  */
 export const shortCells = [
-  {rtt: 1, delay: 200, files: 300, size: tiny, atLeast: 0.8},
+  {rtt: 1, delay: 200, files: 300, size: tiny},
   {rtt: 10, files: 1000, size: photo},
   {rtt: 50, files: 1000, size: photo},
   {rtt: 50, rate: 10, files: 300, size: tiny},
   {rtt: 50, rate: 100, files: 300, size: photo},
-  {rtt: 150, files: 300, size: photo, atLeast: 0.7},
-  {rtt: 150, loss: 0.01, files: 300, size: photo, atLeast: 0.7},
+  {rtt: 150, files: 300, size: photo, atLeast: 0.75},
+  {rtt: 150, loss: 0.01, files: 300, size: photo, atLeast: 0.75},
   {rtt: 50, delay: 50, most: 4, files: 300, size: tiny},
 ];
 
 /** The rest, which takes a quarter of an hour. */
 export const longCells = [
-  {rtt: 1, files: 1000, size: tiny},
+  // It takes 0.7 s, a fifth of which is Node's start: -c 16, 32 and 64 differ as much from run to run.
+  {rtt: 1, files: 1000, size: tiny, atLeast: 0.8},
   {rtt: 1, files: 1000, size: photo},
   {rtt: 1, delay: 50, files: 1000, size: tiny},
   {rtt: 1, delay: 200, files: 1000, size: tiny},
@@ -29,14 +31,15 @@ export const longCells = [
   {rtt: 10, rate: 100, files: 300, size: photo},
   {rtt: 10, loss: 0.01, files: 1000, size: photo},
   {rtt: 10, delay: 200, most: 4, files: 300, size: photo},
-  {rtt: 50, files: 300, size: photo, atLeast: 0.7},
-  {rtt: 50, files: 1000, size: tiny, atLeast: 0.7},
+  {rtt: 50, files: 300, size: photo, atLeast: 0.85},
+  {rtt: 50, files: 1000, size: tiny, atLeast: 0.75},
   {rtt: 50, files: 40, size: film},
   {rtt: 50, rate: 100, files: 20, size: film},
-  {rtt: 150, files: 300, size: tiny, atLeast: 0.7},
-  {rtt: 150, files: 1000, size: tiny, atLeast: 0.7},
-  {rtt: 150, files: 1000, size: photo},
-  {rtt: 150, loss: 0.01, files: 40, size: film},
+  {rtt: 150, files: 300, size: tiny, atLeast: 0.65},
+  {rtt: 150, files: 1000, size: tiny, atLeast: 0.85},
+  {rtt: 150, files: 1000, size: photo, atLeast: 0.85},
+  // With eight at a time until the first is stored, since a key that is refused must not cost more; then lost packets decide.
+  {rtt: 150, loss: 0.01, files: 40, size: film, atLeast: 0.75},
 ];
 
 /** What a cell is called in the table. */
