@@ -90,6 +90,11 @@ export class Flights {
   readonly #groups = new Map<number, Group>();
   #count = 0;
 
+  /** Whether a file of this size is in progress. */
+  has(size: number): boolean {
+    return this.#groups.has(size);
+  }
+
   /** Adds an upload; later files of the same size can wait for it until its end(). */
   begin(size: number): Flight {
     const group = this.#groups.get(size) ?? new Group();

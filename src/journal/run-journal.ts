@@ -54,8 +54,11 @@ export class Journal {
   }
 
   /** What is known about a file that has not changed since it was last read. */
-  recall(input: JournalInput, resend?: Resend): Promise<Known | undefined> {
-    return this.#memory.recall(input, resend);
+  async recall(input: JournalInput, resend?: Resend): Promise<Known | undefined> {
+    const isBusy = this.#flights.has(input.size);
+    const known = await this.#memory.recall(input, resend);
+    // An equal file may be in progress: admit() waits for it, and then knows more.
+    return isBusy && known?.status === 'unknown' ? undefined : known;
   }
 
   /**

@@ -141,6 +141,21 @@ describe('what is no record', () => {
 });
 
 describe('what is known of a file', () => {
+  it('an unknown upload that is sent again under another name: what becomes of that', async () => {
+    const one = await bench();
+    const [input, equal] = [inputOf('a.png', 'content'), inputOf('b.png', 'content')];
+    await one.run(journal => upload(journal, input, 'commit'));
+    await one.run(async journal => {
+      expect(await journal.recall(input)).toMatchObject({status: 'unknown'});
+      const entry = await begin(journal, equal);
+      await entry.commit(sha256('content'));
+      const found = lookup(journal, input);
+      await entry.done('{"id":"a"}');
+      entry.end();
+      expect(await found).toMatchObject({status: 'done', recordJson: '{"id":"a"}'});
+    });
+  });
+
   it('nothing of one that was never begun; a large one of a new size is not read', async () => {
     const one = await bench();
     await one.run(async journal => {
