@@ -54,11 +54,10 @@ class Batch {
     const {clock, limitRate, dryRun, sourceNamed, failFast, stop} = options;
     const gate = new Gate(clock);
     const patience = {clock, gate, maxWaitMs: options.retryMaxWaitMs ?? defaultRetryMaxWaitMs};
-    this.#options = {
-      ...options,
-      uploader: this.#untilHalted(heedingRetryAfter(options.uploader, {...patience, random: options.random})),
-    };
-    const concurrency = concurrencyOf(options.concurrency, clock, options.retries);
+    const {random, retries} = options;
+    const uploader = heedingRetryAfter(options.uploader, {...patience, random, retries});
+    this.#options = {...options, uploader: this.#untilHalted(uploader)};
+    const concurrency = concurrencyOf(options.concurrency, clock, retries);
     const outage = outageOf(options, {...patience, concurrency}, error => this.#parts.halt.because(error));
     const onStop = () => outage.abandon(stop.reason);
     stop.addEventListener('abort', onStop, {once: true});

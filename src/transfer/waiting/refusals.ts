@@ -1,5 +1,8 @@
 import {backoffMs} from '../attempt/retry.ts';
 
+/** The longest wait: a batch of which every file is refused comes to its end in minutes, and one at 8 at a time stays below 10 a second. */
+const longestWaitMs = 2_000;
+
 /**
  * Counts refusals that come one after the other, with nothing stored between them: the service limits how many files it takes in
  * some time, and even one at a time is too fast. Without pauses, a batch would have most of its files refused in a second.
@@ -23,6 +26,6 @@ export class Refusals {
 
   /** How long a file should wait before it is sent, in milliseconds: at random, so that all do not come at once. */
   waitMs(random: () => number): number {
-    return this.#inARow < 2 ? 0 : backoffMs(this.#inARow - 1, random);
+    return this.#inARow < 2 ? 0 : Math.min(random() * longestWaitMs, backoffMs(this.#inARow - 1, random));
   }
 }

@@ -13,14 +13,14 @@ export interface RetryAfterOptions {
 
 /**
  * An uploader that closes the gate for all workers for as long as the service asks, and marks refusals that ask for
- * longer. If refusals that do not say how long follow one another, each file waits at the gate.
+ * longer. If refusals that do not say how long follow one another, each file waits at the gate, unless nothing is to be retried.
  */
 export function heedingRetryAfter(
   uploader: Uploader,
-  {clock, gate, maxWaitMs, random}: RetryAfterOptions & {random: () => number},
+  {clock, gate, maxWaitMs, random, retries}: RetryAfterOptions & {random: () => number; retries: number},
 ): Uploader {
   const refusals = new Refusals();
-  gate.waitMs = () => refusals.waitMs(random);
+  if (retries > 0) gate.waitMs = () => refusals.waitMs(random);
   return {
     async upload(request) {
       const sentAt = clock.monotonic();
