@@ -88,7 +88,7 @@ async function complaintsAboutPipe(
 ): Promise<{broken: string[]; memory: number}> {
   const {stdout, stderr, exitCode} = await box.run(['upload', '--ndjson', ...parameters, ...files], {
     env: {...box.env, NODE_OPTIONS: tellMemory},
-    timeout: 60_000,
+    timeout: 180_000,
   });
   const memory = memoryIn(stderr) / 1024;
   const errors = withoutMemory(stderr);
