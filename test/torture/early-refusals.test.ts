@@ -91,7 +91,8 @@ for (const {name, missing, start} of servers) {
       const {stdout, exitCode} = await box.run(['upload', ...names, '--ndjson']);
       const lines = stdout.trimEnd().split('\n');
       const attempts = lines.reduce((sum, line) => sum + JSON.parse(line).attempts, 0);
-      // 8 are begun, and as many again if those are reset before the first response is read, since a file that waits to be tried again makes room.
+      // 8 are begun, and as many again if those are reset before the first response is read, since a file that waits to be
+      // tried again makes room.
       const held = exitCode === 4 && attempts <= 16;
       const note = `${attempts} attempts, exit status ${exitCode}`;
       return {tried: 1, held: held ? 1 : 0, broken: held ? [] : [note], note};

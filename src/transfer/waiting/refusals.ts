@@ -1,7 +1,10 @@
 import {backoffMs} from '../attempt/retry.ts';
 
-/** The longest wait: a batch of which every file is refused comes to its end in minutes, and one at 8 at a time stays below 10 a second. */
-const longestWaitMs = 2_000;
+/**
+ * More refusals in a row cause no longer pause than so many, which is 2 s: a batch of which every file is refused comes to its
+ * end in minutes, and one at 8 at a time stays below 10 a second.
+ */
+const longestRow = 3;
 
 /**
  * Counts refusals that come one after the other, with nothing stored between them: the service limits how many files it takes in
@@ -26,6 +29,6 @@ export class Refusals {
 
   /** How long a file should wait before it is sent, in milliseconds: at random, so that all do not come at once. */
   waitMs(random: () => number): number {
-    return this.#inARow < 2 ? 0 : Math.min(random() * longestWaitMs, backoffMs(this.#inARow - 1, random));
+    return this.#inARow < 2 ? 0 : backoffMs(Math.min(this.#inARow, longestRow) - 1, random);
   }
 }
