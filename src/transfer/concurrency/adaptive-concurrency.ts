@@ -1,8 +1,9 @@
 import type {Clock} from '../../host.ts';
 import type {AttemptEnd, Concurrency, Turn} from './concurrency.ts';
+import {Round} from './round.ts';
 import {modest, Setbacks} from './setbacks.ts';
 import {longestRefusalMs, Silence} from './silence.ts';
-import {gainOf, type Throughput} from './throughput.ts';
+import {gainOf, multiplied, type Throughput} from './throughput.ts';
 
 /** The limit of the first round. A service that takes 4 at a time refuses 12 of them: less than 5 % of 300 files. */
 const first = 16;
@@ -44,6 +45,11 @@ const pauseAfterSetback = 32;
 const longestPause = 64;
 const longestPauseAfterSetback = 1024;
 
+interface Base {
+  limit: number;
+  throughput: Throughput;
+}
+
 /**
  * As many files at a time as raise the throughput. While each round gains on the one before, the limit is raised; otherwise it
  * returns to what the gain was worth, and a little more is tried after a pause. A setback takes the last step back, or halves the
@@ -54,21 +60,16 @@ export class AdaptiveConcurrency implements Concurrency {
   readonly most: number;
   onRise = () => {};
   readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #round: Round;
   readonly #silence: Silence;
   readonly #setbacks = new Setbacks();
   readonly #waiting: {size: number; begin: (turn: Turn) => void}[] = [];
   #limit: number;
-  /** The limit that the search returns to if the present one gains nothing, and its throughput. */
-  #base: {limit: number; throughput: Throughput} | undefined;
-  #isSearching = true;
+  #isFirstRound = true;
+  /** While it is searched: the limit to return to if the present one gains nothing, and its throughput. */
+  #base: Base | undefined;
   #pause = firstPause;
   #pausedRounds = 0;
-  #roundBegan: number | undefined;
-  /** When the first file of this round has moved. */
-  #firstMoved: number | undefined;
-  #moved = 0;
-  #files = 0;
-  #bytes = 0;
   #begun = 0;
   #sending = 0;
   #bytesInProgress = 0;
@@ -76,6 +77,7 @@ export class AdaptiveConcurrency implements Concurrency {
 
   constructor(clock: Pick<Clock, 'monotonic' | 'after'>, most: number) {
     this.#clock = clock;
+    this.#round = new Round(clock);
     this.#silence = new Silence(clock, () => this.#raiseInSilence());
     this.most = most;
     this.#limit = Math.min(first, most);
@@ -93,7 +95,7 @@ export class AdaptiveConcurrency implements Concurrency {
   }
 
   #began(size: number): Turn {
-    this.#roundBegan ??= this.#clock.monotonic();
+    this.#round.begin();
     this.#begun += 1;
     const number = this.#begun;
     this.#sending += 1;
@@ -115,8 +117,7 @@ export class AdaptiveConcurrency implements Concurrency {
         const {limit} = this;
         if (how === 'stored') {
           this.#stored += 1;
-          this.#files += 1;
-          this.#bytes += size;
+          this.#round.stored(size);
           moved();
         }
         hasMoved = true;
@@ -135,9 +136,7 @@ export class AdaptiveConcurrency implements Concurrency {
   /** Counts a file that was stored, or of which bytes still leave when a refusal would have come. */
   #countMoved(): void {
     const {limit} = this;
-    this.#firstMoved ??= this.#clock.monotonic();
-    this.#moved += 1;
-    if (this.#moved >= this.#roundLength) this.#endRound();
+    if (this.#round.moved() >= this.#roundLength) this.#endRound();
     this.#admit(limit);
   }
 
@@ -169,12 +168,12 @@ export class AdaptiveConcurrency implements Concurrency {
 
   /** Takes a step that was too large back, or halves the limit, which is less than was possible and may soon be raised. */
   #goBack(): void {
-    const base = this.#isSearching ? this.#base?.limit : undefined;
+    const base = this.#base?.limit;
     const half = Math.max(this.#limit > modest ? modest : 1, Math.floor(this.#limit / 2));
     if (this.#isFirstRound) this.#rest(Math.min(half, first), firstPause);
     else if (base === undefined) this.#rest(half, firstPause);
     else this.#rest(base, Math.min(longestPauseAfterSetback, Math.max(pauseAfterSetback, 2 * this.#pause)));
-    this.#beginRound();
+    this.#round.restart();
   }
 
   /** Not all of the files, so that no round waits for the slowest; of the first, half tell enough. */
@@ -182,33 +181,29 @@ export class AdaptiveConcurrency implements Concurrency {
     return this.#isFirstRound ? Math.min(first, this.#limit) / 2 : 0.75 * Math.max(first, this.#limit);
   }
 
-  get #isFirstRound(): boolean {
-    return this.#isSearching && this.#base === undefined;
-  }
-
   #endRound(): void {
-    const now = this.#clock.monotonic();
-    const began = this.#roundBegan ?? now;
-    const ms = Math.max(1, now - began);
-    const areTogether = ms <= 2 * ((this.#firstMoved ?? now) - began);
-    // The others of the first round are about to move, too.
-    const perSecond = (this.#isFirstRound && areTogether ? 2000 : 1000) / ms;
-    const throughput = {files: this.#files * perSecond, bytes: this.#bytes * perSecond};
-    this.#beginRound();
-    if (this.#isSearching) this.#judge(throughput, areTogether);
+    const {throughput, wereTogether} = this.#round.measure();
+    this.#round.restart();
+    if (this.#isFirstRound) this.#endFirstRound(throughput, wereTogether);
+    else if (this.#base !== undefined) this.#judge(throughput, this.#base);
     else if (this.#pausedRounds >= this.#pause) {
       this.#pausedRounds = 0;
       this.#search(throughput, cautiousStep);
     } else this.#pausedRounds += 1;
   }
 
-  /** Whether the limit was worth raising, and where to go from here; the first round has nothing to compare with. */
-  #judge(throughput: Throughput, areTogether: boolean): void {
-    const base = this.#base;
-    const step = this.#limit / (base?.limit ?? this.#limit);
-    const gained = base === undefined ? 1 : gainOf(throughput, base.throughput);
-    if (base === undefined) this.#search(throughput, areTogether ? largeStep : smallStep);
-    else if (gained < noise)
+  /** There is nothing to compare with. */
+  #endFirstRound(throughput: Throughput, wereTogether: boolean): void {
+    // The others are about to move, too.
+    if (wereTogether) this.#search(multiplied(throughput, 2), largeStep);
+    else this.#search(throughput, smallStep);
+  }
+
+  /** Whether the limit was worth raising, and where to go from here. */
+  #judge(throughput: Throughput, base: Base): void {
+    const step = this.#limit / base.limit;
+    const gained = gainOf(throughput, base.throughput);
+    if (gained < noise)
       this.#rest(base.limit, Math.max(this.#pause, Math.min(longestPause, 2 * this.#pause)));
     // As many files as the throughput has grown by fill it, and some more: opening connections took its part of this round.
     else if (gained < mostOfStep * step)
@@ -222,7 +217,7 @@ export class AdaptiveConcurrency implements Concurrency {
   #rest(limit: number, pause: number): void {
     this.#limit = limit;
     this.#pause = pause;
-    this.#isSearching = false;
+    this.#isFirstRound = false;
     this.#base = undefined;
     this.#pausedRounds = 0;
   }
@@ -232,16 +227,8 @@ export class AdaptiveConcurrency implements Concurrency {
     // Where it was raised in silence, the first round is one of both limits.
     const before = this.#isFirstRound ? Math.min(first, this.#limit) : this.#limit;
     const limit = Math.floor(Math.sqrt(before * this.#limit));
-    this.#isSearching = raised > limit;
-    this.#base = {limit, throughput};
+    this.#isFirstRound = false;
+    this.#base = raised > limit ? {limit, throughput} : undefined;
     this.#limit = raised;
-  }
-
-  #beginRound(): void {
-    this.#roundBegan = this.#clock.monotonic();
-    this.#firstMoved = undefined;
-    this.#moved = 0;
-    this.#files = 0;
-    this.#bytes = 0;
   }
 }

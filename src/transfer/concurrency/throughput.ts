@@ -9,3 +9,8 @@ export function gainOf(now: Throughput, before: Throughput): number {
   if (before.files === 0) return Number.POSITIVE_INFINITY;
   return Math.max(now.files / before.files, before.bytes > 0 ? now.bytes / before.bytes : 0);
 }
+
+/** So many times as much. */
+export function multiplied(throughput: Throughput, times: number): Throughput {
+  return {files: throughput.files * times, bytes: throughput.bytes * times};
+}
