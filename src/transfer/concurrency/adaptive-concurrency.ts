@@ -108,10 +108,12 @@ export class AdaptiveConcurrency implements Concurrency {
     };
     return {
       sent: connectMs => {
+        const {limit} = this;
         const now = this.#clock.monotonic();
         if (sentAt === undefined) this.#silence.sent(connectMs, this.#limit);
         else if (now - sentAt >= longestRefusalMs(connectMs)) moved();
         sentAt ??= now;
+        this.#admit(limit);
       },
       end: how => {
         const {limit} = this;
@@ -135,9 +137,7 @@ export class AdaptiveConcurrency implements Concurrency {
 
   /** Counts a file that was stored, or of which bytes still leave when a refusal would have come. */
   #countMoved(): void {
-    const {limit} = this;
     if (this.#round.moved() >= this.#roundLength) this.#endRound();
-    this.#admit(limit);
   }
 
   #ended(number: number, size: number, how: AttemptEnd): void {
