@@ -2,9 +2,9 @@ import {rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {environment, media, upload} from '../commands.js';
 import {newPicture, picturesIn} from '../files.js';
-import {writeJournal} from '../journals.js';
 import {inRounds, timed} from '../measure.js';
 import {within} from '../within.js';
+import {writeJournal} from '../write-journal.js';
 
 /** What it takes to go on with a large journal: one more file, and a proof of all. */
 export async function journals(directory, sink) {
