@@ -1,5 +1,5 @@
 import {withSink} from './commands.js';
-import {lagFileRows, lagRows} from './lag/rows.js';
+import {lagFileRows, lagPeerRows, lagRows} from './lag/rows.js';
 import {journals} from './rows/journals.js';
 import {manyFiles, slowAnswers, tree} from './rows/many-files.js';
 import {million} from './rows/million.js';
@@ -24,5 +24,6 @@ export const rows = [
   {name: 'TLS', measure: overTls},
   {name: 'package', measure: packageSize},
   ...lagRows,
+  ...lagPeerRows,
   ...lagFileRows,
 ];

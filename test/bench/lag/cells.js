@@ -1,6 +1,6 @@
 const kilobyte = 1000;
 const tiny = 3 * kilobyte;
-const photo = 100 * kilobyte;
+export const photo = 100 * kilobyte;
 const film = 5 * 2 ** 20;
 
 /**

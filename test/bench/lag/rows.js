@@ -3,8 +3,9 @@ import {mkdirSync, readdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {filmOf, picturesIn} from '../files.js';
-import {median, startSinkAt} from '../measure.js';
-import {longCells, nameOf, shortCells} from './cells.js';
+import {inRounds, median, startSinkAt} from '../measure.js';
+import {within} from '../within.js';
+import {longCells, nameOf, photo, shortCells} from './cells.js';
 import {openLine, whyNoLines} from './line.js';
 
 const program = fileURLToPath(new URL('../../../bin/media.js', import.meta.url));
@@ -25,6 +26,13 @@ export const lagFileRows = [50, 150].map(rtt => ({
   isLong: rtt === 150,
   skip: whyNoLines,
   measure: directory => onLine(directory, {rtt}, oneFile),
+}));
+
+/** The same number at a time as curl, which waits for `100 Continue` before it sends a body. */
+export const lagPeerRows = [1, 8, 16].map(number => ({
+  name: `lag: beside curl, ${number} at a time`,
+  skip: whyNoLines,
+  measure: directory => onLine(directory, {rtt: 10}, place => besideCurl(number, place)),
 }));
 
 /** Calls `action` with a way to run commands at the near end of a line, at whose far end there is a service. */
@@ -88,16 +96,29 @@ function filesOf({files, size, most, atLeast = 0.9, ...line}, {place, url, run, 
   const result = row(`-c ${best.number} (${others})`, best, atLeast);
   if (most === undefined) return [result, row('-c 8', eight, 0.9)];
   const part = (100 * refused) / (taken + refused);
-  return [result, {what, unit: '% refused', ours: [part], against: '5 %', ratio: [part / 5], atMost: 1}];
+  return [result, within(what, '% refused', [part], 5)];
 }
 
-function curlConfig(place, pictures, url) {
+async function besideCurl(number, {place, url, run, media}) {
+  const size = 3 * photo;
+  const count = number === 1 ? 100 : 400;
+  const pictures = picturesIn(join(place, `${count} of ${size}`), count, size);
+  const curl = curlConfig(place, pictures, url, number);
+  const {ours, peer} = await inRounds(3, () => ({
+    ours: count / media('-r', pictures, '-c', String(number)).seconds,
+    peer: count / run(curl).seconds,
+  }));
+  const what = `${nameOf({files: count, size, rtt: 10})}, -c ${number}`;
+  return [{what, unit: 'a second', ours, against: 'curl --parallel', peer, atLeast: 0.9}];
+}
+
+function curlConfig(place, pictures, url, most = 50) {
   const config = join(place, 'curl.config');
   const transfers = readdirSync(pictures, {recursive: true})
     .filter(name => name.endsWith('.gif'))
     .map(name => `url="${url}/v1/media/upload"\nrequest=POST\nupload-file="${join(pictures, name)}"\n`);
   writeFileSync(config, transfers.map(lines => `${lines}output=/dev/null\n`).join(''));
-  return ['curl', '-sS', '--parallel', '--parallel-max', '50', '-K', config];
+  return ['curl', '-sS', '--parallel', '--parallel-max', String(most), '-K', config];
 }
 
 function oneFile({place, url, run, media}) {
