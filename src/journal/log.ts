@@ -26,6 +26,8 @@ export interface LogParts {
   host: Host;
   /** Whether simultaneous appends by two machines may overwrite each other. If so, the lock decides which one may send. */
   isRemote: boolean;
+  /** Whether the file was opened so that each write is durable when it resolves. */
+  syncsWrites: boolean;
 }
 
 /** The lines that a run writes to its journal, as its only writer. */
@@ -39,9 +41,11 @@ export class JournalLog {
   constructor(parts: LogParts) {
     this.#parts = parts;
     const {handle} = parts;
+    // A remote file system may take that flag and not heed it.
+    const isSynced = parts.syncsWrites && !parts.isRemote;
     this.#group = new GroupSync({
       write: bytes => appendAll(handle, bytes),
-      sync: () => handle.datasync(),
+      sync: () => (isSynced ? Promise.resolve() : handle.datasync()),
       look: (bytes, isRelease) => this.#look(bytes, isRelease),
       releaseLine: () => this.#writerLine('release'),
     });

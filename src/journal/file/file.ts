@@ -32,14 +32,19 @@ export function reopening(path: string, shown: string): ReadHandle {
   };
 }
 
-/** Opens a journal; with `create`, creates a missing one with mode 0600. Rejects for anything but a regular file. */
+/**
+ * Opens a journal; with `create`, creates a missing one with mode 0600. Rejects for anything but a regular file.
+ * `syncsWrites`: whether each write is to be durable when it resolves, where the file system can do that.
+ */
 export async function openJournalFile(
   path: string,
   shown: string,
   access: 'read' | 'write' | 'create',
+  {syncsWrites = false} = {},
 ): Promise<JournalHandle> {
-  const {O_RDONLY, O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW = 0, O_NONBLOCK = 0} = constants;
-  const flags = access === 'read' ? O_RDONLY : O_RDWR | O_APPEND | (access === 'create' ? O_CREAT : 0);
+  const {O_RDONLY, O_RDWR, O_CREAT, O_APPEND, O_DSYNC, O_NOFOLLOW = 0, O_NONBLOCK = 0} = constants;
+  const writing = O_RDWR | O_APPEND | (syncsWrites ? O_DSYNC : 0);
+  const flags = access === 'read' ? O_RDONLY : writing | (access === 'create' ? O_CREAT : 0);
   let handle: JournalHandle;
   try {
     refuseIrregular(await lstat(path), shown);

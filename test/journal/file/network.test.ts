@@ -16,7 +16,7 @@ async function lockTaken(isRemote: boolean) {
   const lock = await acquireLock(`${one.path}.lock`, one.host);
   const fence = new Fence({handle, path: one.path, shown: one.path}, lock.holder.token, 0);
   const parts = {handle, fence, lock, index: new JournalIndex(), shown: one.path, host: one.host};
-  const log = new JournalLog({...parts, isRemote});
+  const log = new JournalLog({...parts, isRemote, syncsWrites: true});
   log.note({event: 'intent', key: 'k', path: 'a.png', size: 7, contentType: 'image/png'});
   await writeFile(lock.path, JSON.stringify(holderHere(one.host)));
   return log.append({event: 'commit', key: 'k', sha256: sha256('content')});
