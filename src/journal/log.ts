@@ -104,7 +104,7 @@ export class JournalLog {
       isDurable: durable.has(transition.event),
       isRelease,
       onWritten: ({offset, length}) => {
-        index.apply({...transition, by: token}, offset, length);
+        index.apply(transition, token, offset, length);
         if (isRelease) index.release(token);
       },
       resolve,

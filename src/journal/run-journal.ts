@@ -155,10 +155,11 @@ export class Journal {
     onEnd = () => {},
   ): Promise<JournalEntry> {
     const {size, contentType} = input;
+    const {path, stat, types} = this.#seen(input);
     const unended = hashed === undefined ? [] : this.#unended(contentOf(hashed.sha256, size));
     const reused = unended.find(entry => entry.contentType === contentType);
     const key = reused === undefined ? this.#newKey() : (await this.reader.lineOf(reused)).key;
-    const intent = {size, contentType, ...this.#seen(input)};
+    const intent = {path, size, stat, types, contentType};
     const sha256 = hashed?.isLasting ? hashed.sha256 : undefined;
     this.#log.refuseIfFailed();
     // What is hashed already is committed soon: one line is enough for both.
@@ -195,7 +196,7 @@ export class Journal {
 
   #seen({path, stat, types}: JournalInput): Pick<FileState, 'path' | 'stat' | 'types'> {
     const isLasting = stat !== undefined && this.#isSettled(stat);
-    return {path: pathKey(path), ...(isLasting ? {stat: statText(stat)} : {}), types};
+    return {path: pathKey(path), stat: isLasting ? statText(stat) : undefined, types};
   }
 
   #isSettled(stat: FileStat): boolean {

@@ -92,8 +92,9 @@ export class FileTransfer {
       this.#facts.warning = warning;
       observer.warning(this.#source.name, warning);
     }
-    if (!dryRun) return this.#upload(opened, contentType);
-    const found = await memory?.peek({...input, contentType}, opened, {resend, stop});
+    const typed = {...input, contentType};
+    if (!dryRun) return this.#upload(opened, typed);
+    const found = await memory?.peek(typed, opened, {resend, stop});
     if (found !== undefined) return this.#ended(await this.#asKnown(found));
     await this.#parts.duplicates?.add(this.#position, this.#source, opened);
     return this.#ended({...this.#describe(), status: 'checked'});
@@ -139,9 +140,9 @@ export class FileTransfer {
     return opened;
   }
 
-  async #upload(source: OpenSource, contentType: string): Promise<Later<Outcome>> {
+  async #upload(source: OpenSource, input: JournalInput & {contentType: string}): Promise<Later<Outcome>> {
     const {journal, stop} = this.#options;
-    const input = {...this.#journalInput(source), contentType};
+    const {contentType} = input;
     const admission = await journal?.admit(input, source, {resend: resendOf(this.#options), stop});
     if (admission !== undefined && admission.status !== 'new')
       return this.#ended(await this.#asKnown(admission));

@@ -3,12 +3,14 @@ import {isObject, parseObject} from '../../lib/json.ts';
 import {hasShape} from '../../lib/shape.ts';
 import {type Intent, pathKey, recordMark, type Scope, type Transition, type WriterEvent} from './lines.ts';
 
-/** A line about an upload, without its record; recordIn() returns that. */
-export type UploadLine = (
+/** What a line says of an upload, without its record; recordIn() returns that. */
+export type UploadFacts =
   | Extract<Transition, {event: 'intent' | 'seen' | 'commit' | 'hashed' | 'failed' | 'forgotten'}>
   | {event: 'done'; key: string}
-  | {event: 'resolved'; key: string; as: 'uploaded' | 'resend'; sha256: string}
-) & {by: string};
+  | {event: 'resolved'; key: string; as: 'uploaded' | 'resend'; sha256: string};
+
+/** The same, and its writer. */
+export type UploadLine = UploadFacts & {by: string};
 
 /** A line about a writer; only its `open` line identifies the process. */
 export type WriterLine = {event: WriterEvent; by: string; holder?: Holder};

@@ -2,7 +2,7 @@ import {type Digest64, firstRows, Names, Numbering, withRows} from '../../lib/ta
 import type {Content} from '../../lib/tables/content.ts';
 import {KnownContents} from '../../lib/tables/known-contents.ts';
 import type {PathKey} from '../file/lines.ts';
-import type {UploadLine} from '../file/parse.ts';
+import type {UploadFacts} from '../file/parse.ts';
 import {Digest} from './digest.ts';
 import {LineFacts} from './line-facts.ts';
 import {Shortcuts} from './shortcuts.ts';
@@ -125,9 +125,9 @@ export class JournalIndex {
     return this.#contents.maySize(size);
   }
 
-  /** Adds a line at `offset`; false if it does not fit the earlier ones. */
-  apply(line: UploadLine, offset: number, length: number): boolean {
-    return this.take(this.#facts.set(line), offset, length);
+  /** Adds a line by this writer at `offset`; false if it does not fit the earlier ones. */
+  apply(line: UploadFacts, by: string, offset: number, length: number): boolean {
+    return this.take(this.#facts.set(line, by), offset, length);
   }
 
   /** Adds the facts of a line at `offset`; false if they do not fit the earlier ones. */

@@ -1,5 +1,5 @@
 import {contentOf, type ShaHalf} from '../../lib/tables/content.ts';
-import type {UploadLine} from '../file/parse.ts';
+import type {UploadFacts} from '../file/parse.ts';
 import {Digest} from './digest.ts';
 
 /**
@@ -7,7 +7,7 @@ import {Digest} from './digest.ts';
  * strings.
  */
 export class LineFacts {
-  event: UploadLine['event'] = 'intent';
+  event: UploadFacts['event'] = 'intent';
   by = '';
   readonly key = new Digest();
   /** The hash of the content, if the line has one. */
@@ -27,11 +27,16 @@ export class LineFacts {
   /** Whether an unknown upload may be sent again. */
   isResend = false;
 
-  /** Takes over the facts of a line. */
-  set(line: UploadLine): this {
+  /** Takes over the facts of a line by this writer. */
+  set(line: UploadFacts, by: string): this {
     this.event = line.event;
-    this.by = line.by;
+    this.by = by;
     this.key.of(line.key);
+    this.isHashed = false;
+    this.hasPlace = false;
+    this.isResend = false;
+    // Half of all lines: nothing more is looked for.
+    if (line.event === 'done') return this;
     this.isHashed = 'sha256' in line && line.sha256 !== '';
     if ('sha256' in line) this.sha = contentOf(line.sha256, 0).sha;
     this.hasPlace = 'path' in line && line.path !== undefined;

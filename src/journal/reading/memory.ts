@@ -47,9 +47,9 @@ export class JournalMemory {
    * are unknown and must not be sent again come first.
    */
   async recall(input: JournalInput, resend: Resend = never): Promise<Known | undefined> {
-    if (input.stat === undefined) return undefined;
     const {index} = this.reader;
     const {path, size, stat, types} = input;
+    if (stat === undefined || !index.maySize(size)) return undefined;
     const row = index.shortcuts.rowOf({path: pathKey(path), size, stat: statText(stat), types});
     const content = row === -1 ? undefined : index.contentOf(row);
     if (content === undefined) return undefined;
@@ -65,6 +65,7 @@ export class JournalMemory {
   ): Promise<Known | undefined> {
     const {index} = this.reader;
     const rows = index.rowsOf(contentOf(sha256, size));
+    if (rows.length === 0) return undefined;
     if (await this.#isHeld(rows, resend)) return {status: 'unknown'};
     const entries = rows.map(row => index.entry(row));
     const done = entries.find(entry => entry.state === 'done' && entry.contentType === contentType);

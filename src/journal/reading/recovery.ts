@@ -111,7 +111,7 @@ export class Recovery {
       this.scope = joinedScope(this.scope, scopeOf(parsed, this.#shown), this.#shown);
       return true;
     }
-    if (!isWriterLine(parsed)) return this.index.apply(parsed, line.offset, line.bytes.length);
+    if (!isWriterLine(parsed)) return this.index.apply(parsed, parsed.by, line.offset, line.bytes.length);
     this.#follow(parsed);
     return true;
   }

@@ -51,7 +51,7 @@ function plainly(line: Uint8Array): unknown {
 function strictly(line: Uint8Array): unknown {
   const parsed = parseLine(Buffer.from(line).toString().trimEnd());
   if (parsed === undefined || !('key' in parsed)) return parsed;
-  return relevant(new LineFacts().set(parsed));
+  return relevant(new LineFacts().set(parsed, parsed.by));
 }
 
 /** What counts of what is told, as the rest may stand there from a line before. */
