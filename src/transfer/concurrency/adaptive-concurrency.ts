@@ -1,6 +1,6 @@
 import type {Clock} from '../../host.ts';
 import type {AttemptEnd, Concurrency, Turn} from './concurrency.ts';
-import {Round} from './round.ts';
+import {type Measured, Round} from './round.ts';
 import {modest, Setbacks} from './setbacks.ts';
 import {longestRefusalMs, Silence} from './silence.ts';
 import {gainOf, multiplied, type Throughput} from './throughput.ts';
@@ -30,6 +30,9 @@ const mostOfStep = 0.65;
 /** A gain that cannot be told from noise. */
 const noise = 1.1;
 
+/** On a near line, so many files move within a millisecond or two, which tells little. */
+const shortestRoundMs = 25;
+
 /** With so many bytes in progress, which is more than any line holds, more files do not fill it any better. */
 const enoughBytes = 64 * 1024 * 1024;
 
@@ -52,9 +55,10 @@ interface Base {
 
 /**
  * As many files at a time as raise the throughput. While each round gains on the one before, the limit is raised; otherwise it
- * returns to what the gain was worth, and a little more is tried after a pause. A setback takes the last step back, or halves the
- * limit if there was none; refusals lower it to what was not refused. Large files need few connections: with enough bytes in
- * progress, no more files than at first are begun, and fewer until one was stored.
+ * returns to what the gain was worth, and a little more is tried after a pause. Where this process is busy all the time, more
+ * files gain nothing, whatever a round seems to show, and fewer are tried. A setback takes the last step back, or halves the limit
+ * if there was none; refusals lower it to what was not refused. Large files need few connections: with enough bytes in progress,
+ * no more files than at first are begun, and fewer until one was stored.
  */
 export class AdaptiveConcurrency implements Concurrency {
   readonly most: number;
@@ -69,13 +73,12 @@ export class AdaptiveConcurrency implements Concurrency {
   /** While it is searched: the limit to return to if the present one gains nothing, and its throughput. */
   #base: Base | undefined;
   #pause = firstPause;
-  #pausedRounds = 0;
   #begun = 0;
   #sending = 0;
   #bytesInProgress = 0;
   #stored = 0;
 
-  constructor(clock: Pick<Clock, 'monotonic' | 'after'>, most: number) {
+  constructor(clock: Pick<Clock, 'monotonic' | 'idle' | 'after'>, most: number) {
     this.#clock = clock;
     this.#round = new Round(clock);
     this.#silence = new Silence(clock, () => this.#raiseInSilence());
@@ -95,8 +98,9 @@ export class AdaptiveConcurrency implements Concurrency {
   }
 
   #began(size: number): Turn {
-    this.#round.begin();
     this.#begun += 1;
+    // A run of one file measures nothing, and need not load what that takes.
+    if (this.#begun === 2) this.#round.begin();
     const number = this.#begun;
     this.#sending += 1;
     this.#bytesInProgress += size;
@@ -137,7 +141,10 @@ export class AdaptiveConcurrency implements Concurrency {
 
   /** Counts a file that was stored, or of which bytes still leave when a refusal would have come. */
   #countMoved(): void {
-    if (this.#round.moved() >= this.#roundLength) this.#endRound();
+    // A pause is a single long round, of which chance decides less.
+    const rounds = this.#isFirstRound || this.#base !== undefined ? 1 : 1 + this.#pause;
+    const files = this.#round.moved();
+    if (files >= rounds * this.#roundLength && this.#round.ms >= rounds * shortestRoundMs) this.#endRound();
   }
 
   #ended(number: number, size: number, how: AttemptEnd): void {
@@ -171,9 +178,9 @@ export class AdaptiveConcurrency implements Concurrency {
     const base = this.#base?.limit;
     const half = Math.max(this.#limit > modest ? modest : 1, Math.floor(this.#limit / 2));
     if (this.#isFirstRound) this.#rest(Math.min(half, first), firstPause);
-    else if (base === undefined) this.#rest(half, firstPause);
+    else if (base === undefined || base > this.#limit) this.#rest(half, firstPause);
     else this.#rest(base, Math.min(longestPauseAfterSetback, Math.max(pauseAfterSetback, 2 * this.#pause)));
-    this.#round.restart();
+    this.#round.begin();
   }
 
   /** Not all of the files, so that no round waits for the slowest; of the first, half tell enough. */
@@ -182,36 +189,42 @@ export class AdaptiveConcurrency implements Concurrency {
   }
 
   #endRound(): void {
-    const {throughput, wereTogether} = this.#round.measure();
-    this.#round.restart();
-    if (this.#isFirstRound) this.#endFirstRound(throughput, wereTogether);
-    else if (this.#base !== undefined) this.#judge(throughput, this.#base);
-    else if (this.#pausedRounds >= this.#pause) {
-      this.#pausedRounds = 0;
-      this.#search(throughput, cautiousStep);
-    } else this.#pausedRounds += 1;
+    const measured = this.#round.measure();
+    this.#round.begin();
+    if (this.#isFirstRound) this.#endFirstRound(measured);
+    else if (this.#base !== undefined) this.#judge(measured, this.#base);
+    else if (!measured.wasBusy) this.#search(measured.throughput, cautiousStep);
+    else if (this.#limit > first) this.#tryFewer(measured.throughput);
   }
 
-  /** There is nothing to compare with. */
-  #endFirstRound(throughput: Throughput, wereTogether: boolean): void {
+  /** There is nothing to compare with; while a process that has just started is busy with itself, there are more first rounds. */
+  #endFirstRound({throughput, wereTogether, wasBusy}: Measured): void {
+    if (wasBusy) return;
     // The others are about to move, too.
     if (wereTogether) this.#search(multiplied(throughput, 2), largeStep);
     else this.#search(throughput, smallStep);
   }
 
-  /** Whether the limit was worth raising, and where to go from here. */
-  #judge(throughput: Throughput, base: Base): void {
+  /** Whether the limit was worth changing, and where to go from here. */
+  #judge({throughput, wasBusy}: Measured, base: Base): void {
     const step = this.#limit / base.limit;
     const gained = gainOf(throughput, base.throughput);
-    if (gained < noise)
-      this.#rest(base.limit, Math.max(this.#pause, Math.min(longestPause, 2 * this.#pause)));
+    const longerPause = Math.max(this.#pause, Math.min(longestPause, 2 * this.#pause));
+    if (step < 1 && wasBusy) this.#rest(this.#limit, firstPause);
+    else if (step < 1 || gained < noise) this.#rest(base.limit, longerPause);
     // As many files as the throughput has grown by fill it, and some more: opening connections took its part of this round.
-    else if (gained < mostOfStep * step)
-      this.#rest(Math.ceil(Math.sqrt(base.limit * gained * this.#limit)), firstPause);
+    else if (wasBusy || gained < mostOfStep * step)
+      this.#rest(Math.min(this.#limit, Math.ceil(Math.sqrt(base.limit * gained * this.#limit))), firstPause);
     else {
       this.#pause = firstPause;
       this.#search(throughput, this.#setbacks.haveOccurred ? cautiousStep : smallStep);
     }
+  }
+
+  /** It was not in vain if this process is still busy with them. */
+  #tryFewer(throughput: Throughput): void {
+    this.#base = {limit: this.#limit, throughput};
+    this.#limit = Math.max(first, Math.floor(this.#limit / smallStep));
   }
 
   #rest(limit: number, pause: number): void {
@@ -219,7 +232,6 @@ export class AdaptiveConcurrency implements Concurrency {
     this.#pause = pause;
     this.#isFirstRound = false;
     this.#base = undefined;
-    this.#pausedRounds = 0;
   }
 
   #search(throughput: Throughput, step: number): void {

@@ -9,7 +9,7 @@ export type ConcurrencyOption = number | {readonly most: number};
 /** The concurrency of a run. Without retries, a file that is refused for being one too many is lost: no higher limit is tried. */
 export function concurrencyOf(
   option: ConcurrencyOption,
-  clock: Pick<Clock, 'monotonic' | 'after'>,
+  clock: Pick<Clock, 'monotonic' | 'idle' | 'after'>,
   retries: number,
 ): Concurrency {
   if (typeof option === 'number') return fixedConcurrency(option);

@@ -11,6 +11,10 @@ interface Link {
   connecting?: number;
   /** Bytes per millisecond for all files together. */
   bandwidth?: number;
+  /** Of this process, for each file. */
+  work?: (file: number) => number;
+  /** By how much times vary: 0.5 from half to one and a half. */
+  noise?: number;
   /** The service refuses files beyond so many at a time, with 429. */
   most?: number;
   /** From the first byte of a file to its refusal; a millisecond unless given. */
@@ -38,9 +42,16 @@ interface Attempt {
 /** A clock whose time is told, and its timers. */
 function simulatedClock() {
   const timers: {at: number; action: () => void}[] = [];
-  let now = 0;
+  let [now, worked, workEndsAt] = [0, 0, 0];
   return {
     monotonic: () => now,
+    idle: () => now - worked + Math.max(0, workEndsAt - now),
+    /** Has the process work, after what it has to do already; returns when it has been done. */
+    work(ms: number) {
+      worked += ms;
+      workEndsAt = Math.max(now, workEndsAt) + ms;
+      return workEndsAt;
+    },
     after(ms: number, action: () => void) {
       const timer = {at: now + ms, action};
       timers.push(timer);
@@ -59,15 +70,26 @@ function simulatedClock() {
   };
 }
 
+/** Numbers in [0, 1) that are the same in every run. */
+function sameRandom(): () => number {
+  let state = 1;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}
+
 /** Sends files over a simulated link; a file that was refused is sent again after a pause, when it may. */
 async function send(link: Link, {files, size = 3_000}: Sent, of: number | {most: number}) {
   const clock = simulatedClock();
+  const random = sameRandom();
   const concurrency: Concurrency = concurrencyOf(of, clock, 5);
   const sending: Attempt[] = [];
   const again: number[] = [];
   const {failure = 'refused'} = link;
   let [left, stored, refused, open, most, lineIsFreeAt, connections, attempts] = [files, 0, 0, 0, 0, 0, 0, 0];
   const workersFreeAt: number[] = Array.from({length: link.workers ?? 0}, () => 0);
+  const varied = (ms: number) => ms * (1 + (link.noise ?? 0) * (2 * random() - 1));
   const sent = (turn: Turn) => {
     const now = clock.monotonic();
     const accepted = sending.filter(({isRefused}) => !isRefused).length;
@@ -78,8 +100,10 @@ async function send(link: Link, {files, size = 3_000}: Sent, of: number | {most:
     const connectMs = link.connecting ?? link.latency;
     const connecting = sending.length >= connections ? connectMs : 0;
     connections = Math.max(connections, sending.length + 1);
-    lineIsFreeAt = Math.max(now, lineIsFreeAt) + (isRefused ? 0 : size / (link.bandwidth ?? Infinity));
-    let endsAt = Math.max(now, lineIsFreeAt) + connecting + link.latency;
+    lineIsFreeAt =
+      Math.max(now, lineIsFreeAt) + (isRefused ? 0 : varied(size) / (link.bandwidth ?? Infinity));
+    const readyAt = clock.work(varied(link.work?.(attempts) ?? 0));
+    let endsAt = Math.max(readyAt, lineIsFreeAt) + connecting + varied(link.latency);
     if (workersFreeAt.length > 0) {
       const [earliest = 0] = workersFreeAt.toSorted((a, b) => a - b);
       endsAt = Math.max(now, earliest) + connecting + link.latency;
@@ -128,6 +152,7 @@ describe('auto: as many files at a time as raise the throughput', () => {
   it.each([
     ['10 ms, no limit', {latency: 10}],
     ['150 ms, no limit', {latency: 150}],
+    ['150 ms, more or less', {latency: 150, noise: 0.9}],
     ['50 ms, 10 Mbit/s', {latency: 50, bandwidth: 1_250}],
     ['a service that works on 20 at a time for 200 ms', {latency: 200, workers: 20}],
   ] satisfies [string, Link][])('%s, 5,000 small files: 0.9 of the best fixed number', async (_, link) => {
@@ -143,6 +168,25 @@ describe('auto: as many files at a time as raise the throughput', () => {
     const {ms} = await send(link, {files}, auto);
     expect((await best(link, {files})) / ms).toBeGreaterThan(part);
     expect((await send(link, {files}, 8)).ms / ms).toBeGreaterThan(2);
+  });
+
+  it.each([
+    ['0.1 ms of each file', {latency: 0.2, work: () => 0.1, noise: 0.9}],
+    ['0.6 ms of the first ones, then 0.1', {latency: 1, work: file => (file < 500 ? 0.6 : 0.1), noise: 0.9}],
+    ['0.1 ms, now and then 30', {latency: 1, work: file => (file % 500 === 0 ? 30 : 0.1), noise: 0.9}],
+  ] satisfies [string, Link][])(
+    'a process that is busy for %s: hardly more than at first',
+    async (_, link) => {
+      const {most} = await send(link, {files: 5_000}, auto);
+      expect(most).toBeLessThanOrEqual(32);
+    },
+  );
+
+  it('a process that has more to do from the 5,000th file on: fewer again', async () => {
+    const link: Link = {latency: 20, work: file => (file < 5_000 ? 0.05 : 2), noise: 0.5};
+    const {most, last} = await send(link, {files: 10_000}, auto);
+    expect(most).toBe(128);
+    expect(last).toBeLessThanOrEqual(32);
   });
 
   it('a line that is full with 8: not many more', async () => {
