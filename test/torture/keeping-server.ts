@@ -75,6 +75,11 @@ export class KeepingServer implements Origin {
     return this.#underWay > 0;
   }
 
+  /** How many connections there are. */
+  get connected(): number {
+    return this.#sockets.size;
+  }
+
   /** Resolves when no request is under way. */
   async idle(): Promise<void> {
     while (this.isBusy) await new Promise(resolve => setTimeout(resolve, 2));

@@ -9,8 +9,6 @@ import {KeepingServer} from './keeping-server.ts';
 import {missingPeer, type PeerName, startPeer} from './peers.ts';
 import {sha256Of, uniqueBytes} from './verdicts.ts';
 
-const workers = 8;
-
 /** What is between the program and its service: the base URL and variables that lead through it. */
 interface Way {
   name: string;
@@ -40,17 +38,30 @@ const ways: Way[] = [
   ...[squid, tinyproxy].map(through),
 ];
 
+interface Outage {
+  files: number;
+  ms: number;
+  /** The value of `-c`, and the most files at a time that it allows. */
+  concurrency: string;
+  most: number;
+  /** How long the service takes for each file; none unless given. */
+  answerMs?: number;
+}
+
 /** Uploads so many files while the service is killed in their midst, and started again after so many milliseconds. */
-async function throughAnOutage(way: Way, count: number, outageMs: number) {
+async function throughAnOutage(way: Way, {files: count, ms, concurrency, most, answerMs = 0}: Outage) {
   let stored = 0;
+  let connected = 0;
   let outage: Promise<void> | undefined;
   const die = async () => {
+    ({connected} = server);
     server.die();
-    await pause(outageMs);
+    await pause(ms);
     await server.revive();
   };
   const server = await KeepingServer.start({
-    at: moment => {
+    at: async moment => {
+      if (moment === 'begun' && answerMs > 0) await pause(answerMs);
       if (moment === 'stored') stored += 1;
       if (stored >= count / 4) outage ??= die();
     },
@@ -64,8 +75,8 @@ async function throughAnOutage(way: Way, count: number, outageMs: number) {
     await writeFile(join(box.directory, `files/${index}.png`), bytes);
     sums.set(`files/${index}.png`, sha256Of(bytes));
   }
-  const {stdout} = await box.start(
-    ['upload', '-r', 'files', '-c', String(workers), '--ndjson', '--allow-http'],
+  const {stdout, exitCode} = await box.start(
+    ['upload', '-r', 'files', '-c', concurrency, '--ndjson', '--allow-http'],
     {timeout: 300_000},
   );
   await outage;
@@ -80,10 +91,11 @@ async function throughAnOutage(way: Way, count: number, outageMs: number) {
       wrong.push(`${file}: ${status} ${error?.code ?? ''}, stored ${times} times`);
   }
   const {uploaded = 0, unknown = 0} = counts;
-  // As many as workers, and one for each time that it was open again.
-  if (unknown > workers + 2) wrong.push(`${unknown} unknown`);
+  // As many as at a time, and one for each time that it was open again.
+  if (unknown > most + 2) wrong.push(`${unknown} unknown`);
   if (uploaded + unknown !== count) wrong.push(JSON.stringify(counts));
-  return {wrong, unknown};
+  if (exitCode !== (unknown > 0 ? 5 : 0)) wrong.push(`exit status ${exitCode}, ${unknown} unknown`);
+  return {wrong, unknown, connected};
 }
 
 for (const way of ways) {
@@ -95,7 +107,7 @@ for (const way of ways) {
       const broken: string[] = [];
       const unknown: number[] = [];
       for (const ms of outages) {
-        const end = await throughAnOutage(way, count, ms);
+        const end = await throughAnOutage(way, {files: count, ms, concurrency: '8', most: 8});
         broken.push(...end.wrong.map(line => `${ms} ms: ${line}`));
         unknown.push(end.unknown);
       }
@@ -105,6 +117,20 @@ for (const way of ways) {
     way.missing ?? (way.name === 'behind nginx' ? undefined : onlyLong()),
   );
 }
+
+const nginx = behind('nginx');
+
+experiment(
+  `-c auto:64, an outage of 3 s, ${nginx.name}: none failed, as few unknown as were in progress`,
+  async ({scale}) => {
+    const files = scale === 'long' ? 3_000 : 400;
+    const outage = {files, ms: 3_000, concurrency: 'auto:64', most: 64, answerMs: 30};
+    const {wrong, unknown, connected} = await throughAnOutage(nginx, outage);
+    const note = `${unknown} unknown, ${connected} connections when it began`;
+    return {tried: files, held: files - wrong.length, broken: wrong, note};
+  },
+  nginx.missing,
+);
 
 experiment(
   'a host that stays dead: exit 6, as soon as --retry-max-wait is over',
