@@ -21,6 +21,12 @@ import {HttpTrace} from './trace.ts';
 const idleMs = 500;
 
 /**
+ * How long a connection that was opened ahead waits for its request, in milliseconds: a few round trips of a long line. Servers
+ * wait longer for a first request than for another one.
+ */
+const unusedMs = 1_000;
+
+/**
  * A keep-alive HTTP/1.1 connection to one origin, for one request at a time. It follows no redirects, repeats no
  * requests, and has no timeout after connecting: the caller decides how long to wait.
  */
@@ -63,6 +69,15 @@ export class Connection {
   }
 
   /**
+   * Opens the connection for a request that is expected soon. Calls `onLost` if that fails, or if the service closes it unused:
+   * the request then opens another.
+   */
+  openAhead(onLost: () => void): void {
+    this.#isUsed = true;
+    this.#connector.openAhead(unusedMs, onLost);
+  }
+
+  /**
    * Sends one request and reads the response. Rejects with a MediaError if no connection can be made (nothing was sent
    * then), with the signal's reason if aborted, and otherwise with the error that broke the connection.
    */
@@ -70,7 +85,7 @@ export class Connection {
     const {body} = request;
     const whole = this.#connector.wire?.isOpen ? body?.whole : undefined;
     await whole?.ready();
-    // A reused connection may have been closed meanwhile, which is known once its events have been handled.
+    // A connection that was idle may have been closed meanwhile, which is known once its events have been handled.
     if (this.#isUsed) await nextTurn();
     this.#isUsed = true;
     this.#continueFilter?.expectResponse();

@@ -49,4 +49,6 @@ export interface Uploader {
    * Without this method a batch does not wait for a service that is away.
    */
   whyAway?(signal: StopSignal): Promise<string | undefined>;
+  /** Opens connections, on which nothing is sent, until so many uploads at a time find one open. */
+  openAhead?(uploads: number): void;
 }

@@ -58,6 +58,7 @@ class Batch {
     const uploader = heedingRetryAfter(options.uploader, {...patience, random, retries});
     this.#options = {...options, uploader: this.#untilHalted(uploader)};
     const concurrency = concurrencyOf(options.concurrency, clock, retries);
+    concurrency.onPrepared = files => options.uploader.openAhead?.(files);
     const outage = outageOf(options, {...patience, concurrency}, error => this.#parts.halt.because(error));
     const onStop = () => outage.abandon(stop.reason);
     stop.addEventListener('abort', onStop, {once: true});

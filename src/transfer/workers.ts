@@ -6,13 +6,13 @@ export interface Later<Result> {
 }
 
 /**
- * Works on the items of a stream, up to `limit` at a time, and yields results as they come. An item is read only when
+ * Works on the items of a stream, up to `prepared` at a time, and yields results as they come. An item is read only when
  * a worker is free and fewer results than workers wait to be taken, so that memory stays bounded. Once `isOver`, the next item
  * is dropped and no more are read. After a failure of an item or of the stream, rejects with it once all work has ended.
  */
 export async function* mapConcurrently<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
-  concurrency: Pick<Concurrency, 'limit' | 'most' | 'onRise'>,
+  concurrency: Pick<Concurrency, 'prepared' | 'most' | 'onRise'>,
   work: (item: Item) => Promise<Later<Result>>,
   isOver: () => boolean = () => false,
 ): AsyncGenerator<Result> {
@@ -41,7 +41,7 @@ export async function* mapConcurrently<Item, Result>(
     wakeAll();
   };
   const worked = async () => {
-    while (Math.max(active, results.length) >= concurrency.limit && !hasEnded)
+    while (Math.max(active, results.length) >= concurrency.prepared && !hasEnded)
       await new Promise<void>(resolve => waiting.push(resolve));
     active += 1;
     try {

@@ -1,9 +1,10 @@
 import type {Clock} from '../../host.ts';
 import type {AttemptEnd, Concurrency, Turn} from './concurrency.ts';
 import {type Measured, Round} from './round.ts';
+import {Sending} from './sending.ts';
 import {modest, Setbacks} from './setbacks.ts';
 import {longestRefusalMs, Silence} from './silence.ts';
-import {gainOf, multiplied, type Throughput} from './throughput.ts';
+import {type Base, gainOf, multiplied, type Throughput} from './throughput.ts';
 
 /** The limit of the first round. A service that takes 4 at a time refuses 12 of them: less than 5 % of 300 files. */
 const first = 16;
@@ -15,16 +16,10 @@ const first = 16;
 const largeStep = 4;
 const smallStep = 2;
 
-/** So many more than were ever stored may be sent: all of them may be refused, and a batch may retry little more. */
-const mostRefused = 96;
-
 /** A step after the search has ended or a setback, which disturbs little if it was in vain. */
 const cautiousStep = 1.25;
 
-/**
- * A step is followed by another if the throughput has grown by most of it, since opening connections takes its part. Otherwise
- * the line or the service is full.
- */
+/** Another step follows if the throughput grew by so much of one, since connecting takes its part; else the line is full. */
 const mostOfStep = 0.65;
 
 /** A gain that cannot be told from noise. */
@@ -32,12 +27,6 @@ const noise = 1.1;
 
 /** On a near line, so many files move within a millisecond or two, which tells little. */
 const shortestRoundMs = 25;
-
-/** With so many bytes in progress, which is more than any line holds, more files do not fill it any better. */
-const enoughBytes = 64 * 1024 * 1024;
-
-/** The same, and the number of files then, until one was stored: of a batch whose key is refused, no more is sent in vain. */
-const enoughUnanswered = {bytes: 16 * 1024 * 1024, files: 8};
 
 /**
  * Rounds before a higher limit is tried again, which doubles with each try in vain. A try that is refused costs the service
@@ -47,11 +36,6 @@ const firstPause = 4;
 const pauseAfterSetback = 32;
 const longestPause = 64;
 const longestPauseAfterSetback = 1024;
-
-interface Base {
-  limit: number;
-  throughput: Throughput;
-}
 
 /**
  * As many files at a time as raise the throughput. While each round gains on the one before, the limit is raised; otherwise it
@@ -63,10 +47,12 @@ interface Base {
 export class AdaptiveConcurrency implements Concurrency {
   readonly most: number;
   onRise = () => {};
+  onPrepared: (files: number) => void = () => {};
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #round: Round;
   readonly #silence: Silence;
   readonly #setbacks = new Setbacks();
+  readonly #sending = new Sending();
   readonly #waiting: {size: number; begin: (turn: Turn) => void}[] = [];
   #limit: number;
   #isFirstRound = true;
@@ -74,9 +60,6 @@ export class AdaptiveConcurrency implements Concurrency {
   #base: Base | undefined;
   #pause = firstPause;
   #begun = 0;
-  #sending = 0;
-  #bytesInProgress = 0;
-  #stored = 0;
 
   constructor(clock: Pick<Clock, 'monotonic' | 'idle' | 'after'>, most: number) {
     this.#clock = clock;
@@ -87,14 +70,22 @@ export class AdaptiveConcurrency implements Concurrency {
   }
 
   get limit(): number {
-    const limit = Math.min(this.#limit, this.#stored + mostRefused);
-    const enough = this.#stored > 0 ? {bytes: enoughBytes, files: first} : enoughUnanswered;
-    return this.#bytesInProgress < enough.bytes ? limit : Math.min(limit, enough.files);
+    return this.#sending.within(this.#limit);
+  }
+
+  get prepared(): number {
+    const isRising = this.#isFirstRound || (this.#base !== undefined && this.#base.limit < this.#limit);
+    const next = this.#raised(this.#nextStep);
+    return isRising && this.#sending.areWorthOpening(next) ? next : this.limit;
   }
 
   begin(size: number): Promise<Turn> | Turn {
-    if (this.#sending < this.limit) return this.#began(size);
-    return new Promise(begin => this.#waiting.push({size, begin}));
+    if (this.#sending.files < this.limit) return this.#began(size);
+    return new Promise(begin => {
+      this.#waiting.push({size, begin});
+      const files = Math.min(this.prepared, this.#sending.files + this.#waiting.length);
+      if (files > this.limit) this.onPrepared(files);
+    });
   }
 
   #began(size: number): Turn {
@@ -102,8 +93,7 @@ export class AdaptiveConcurrency implements Concurrency {
     // A run of one file measures nothing, and need not load what that takes.
     if (this.#begun === 2) this.#round.begin();
     const number = this.#begun;
-    this.#sending += 1;
-    this.#bytesInProgress += size;
+    this.#sending.begin(size);
     let sentAt: number | undefined;
     let hasMoved = false;
     const moved = () => {
@@ -112,31 +102,32 @@ export class AdaptiveConcurrency implements Concurrency {
     };
     return {
       sent: connectMs => {
-        const {limit} = this;
+        const {prepared} = this;
+        this.#sending.sent(connectMs);
         const now = this.#clock.monotonic();
         if (sentAt === undefined) this.#silence.sent(connectMs, this.#limit);
         else if (now - sentAt >= longestRefusalMs(connectMs)) moved();
         sentAt ??= now;
-        this.#admit(limit);
+        this.#admit(prepared);
       },
       end: how => {
-        const {limit} = this;
+        const {prepared} = this;
         if (how === 'stored') {
-          this.#stored += 1;
+          this.#sending.stored += 1;
           this.#round.stored(size);
           moved();
         }
         hasMoved = true;
         this.#ended(number, size, how);
-        this.#admit(limit);
+        this.#admit(prepared);
       },
     };
   }
 
   #raiseInSilence(): void {
-    const {limit} = this;
+    const {limit, prepared} = this;
     if (this.#isFirstRound) this.#limit = Math.min(this.most, largeStep * limit);
-    this.#admit(limit);
+    this.#admit(prepared);
   }
 
   /** Counts a file that was stored, or of which bytes still leave when a refusal would have come. */
@@ -149,23 +140,25 @@ export class AdaptiveConcurrency implements Concurrency {
 
   #ended(number: number, size: number, how: AttemptEnd): void {
     this.#silence.break();
-    this.#sending -= 1;
-    this.#bytesInProgress -= size;
+    this.#sending.end(size);
     if (how === 'stored') this.#setbacks.stored(this.#limit);
     if (how === 'refused' || how === 'broken') this.#failed(number, how);
   }
 
-  /** Lets those go on that there is room for now; `before`: the limit until now. */
+  /** Lets those go on that there is room for now; `before`: how many were prepared until now. */
   #admit(before: number): void {
-    while (this.#waiting.length > 0 && this.#sending < this.limit) {
+    while (this.#waiting.length > 0 && this.#sending.files < this.limit) {
       const next = this.#waiting.shift();
       next?.begin(this.#began(next.size));
     }
-    if (this.limit > before) this.onRise();
+    if (this.prepared > before) this.onRise();
   }
 
   #failed(number: number, how: 'refused' | 'broken'): void {
-    const kind = this.#setbacks.kindOf({number, how, others: this.#sending, limit: this.#limit}, this.#begun);
+    const kind = this.#setbacks.kindOf(
+      {number, how, others: this.#sending.files, limit: this.#limit},
+      this.#begun,
+    );
     if (kind === 'setback') this.#goBack();
     if (kind === 'by chance' || how === 'broken') return;
     // What is in progress was not refused, and nothing takes the place of what was.
@@ -217,7 +210,7 @@ export class AdaptiveConcurrency implements Concurrency {
       this.#rest(Math.min(this.#limit, Math.ceil(Math.sqrt(base.limit * gained * this.#limit))), firstPause);
     else {
       this.#pause = firstPause;
-      this.#search(throughput, this.#setbacks.haveOccurred ? cautiousStep : smallStep);
+      this.#search(throughput, this.#nextStep);
     }
   }
 
@@ -225,6 +218,15 @@ export class AdaptiveConcurrency implements Concurrency {
   #tryFewer(throughput: Throughput): void {
     this.#base = {limit: this.#limit, throughput};
     this.#limit = Math.max(first, Math.floor(this.#limit / smallStep));
+  }
+
+  get #nextStep(): number {
+    if (this.#isFirstRound) return largeStep;
+    return this.#setbacks.haveOccurred ? cautiousStep : smallStep;
+  }
+
+  #raised(step: number): number {
+    return Math.min(this.most, Math.max(this.#limit + 1, Math.floor(this.#limit * step)));
   }
 
   #rest(limit: number, pause: number): void {
@@ -235,7 +237,7 @@ export class AdaptiveConcurrency implements Concurrency {
   }
 
   #search(throughput: Throughput, step: number): void {
-    const raised = Math.min(this.most, Math.max(this.#limit + 1, Math.floor(this.#limit * step)));
+    const raised = this.#raised(step);
     // Where it was raised in silence, the first round is one of both limits.
     const before = this.#isFirstRound ? Math.min(first, this.#limit) : this.#limit;
     const limit = Math.floor(Math.sqrt(before * this.#limit));

@@ -15,8 +15,12 @@ export interface Concurrency {
   readonly most: number;
   /** The limit at this moment; a file that is in progress beyond it is not interrupted. */
   readonly limit: number;
-  /** Called when the limit has risen. */
+  /** Called when `limit` or `prepared` has risen. */
   onRise: () => void;
+  /** How many files may be opened at this moment: more than may be sent if the limit is about to rise. */
+  readonly prepared: number;
+  /** Called when a file waits because it is one too many until the limit rises; `files`: how many are sent or wait. */
+  onPrepared: (files: number) => void;
   /** Resolves when a file of `size` bytes may be sent, which is at once unless the limit has fallen since it was opened. */
   begin(size: number): Promise<Turn> | Turn;
 }
@@ -24,5 +28,5 @@ export interface Concurrency {
 /** Always the same number of files at a time. */
 export function fixedConcurrency(limit: number): Concurrency {
   const turn = {sent() {}, end() {}};
-  return {most: limit, limit, onRise: () => {}, begin: () => turn};
+  return {most: limit, limit, prepared: limit, onRise() {}, onPrepared() {}, begin: () => turn};
 }

@@ -4,6 +4,12 @@ export interface Throughput {
   readonly bytes: number;
 }
 
+/** A limit, and the throughput that it had. */
+export interface Base {
+  limit: number;
+  throughput: Throughput;
+}
+
 /** How many times as many files or bytes, whichever gained more. Any number of files is more than none. */
 export function gainOf(now: Throughput, before: Throughput): number {
   if (before.files === 0) return Number.POSITIVE_INFINITY;
