@@ -32,6 +32,11 @@ export async function* mapConcurrently<Item, Result>(
       if (hasEnded) return;
     }
   })();
+  const isFull = () => Math.max(active, results.length) >= concurrency.prepared;
+  // The last one, so that those beyond the limit sleep on instead of taking turns.
+  const wakeOne = () => {
+    if (!isFull()) waiting.pop()?.();
+  };
   const wakeAll = () => {
     for (const goOn of waiting.splice(0)) goOn();
   };
@@ -41,15 +46,14 @@ export async function* mapConcurrently<Item, Result>(
     wakeAll();
   };
   const worked = async () => {
-    while (Math.max(active, results.length) >= concurrency.prepared && !hasEnded)
-      await new Promise<void>(resolve => waiting.push(resolve));
+    while (isFull() && !hasEnded) await new Promise<void>(resolve => waiting.push(resolve));
     active += 1;
     try {
       const next = await taken.next();
       return next.done ? undefined : await work(next.value);
     } finally {
       active -= 1;
-      waiting.shift()?.();
+      wakeOne();
     }
   };
   concurrency.onRise = wakeAll;
@@ -70,7 +74,7 @@ export async function* mapConcurrently<Item, Result>(
   try {
     while (working > 0 || results.length > 0) {
       const first = results.shift();
-      waiting.shift()?.();
+      wakeOne();
       if (first === undefined) {
         await new Promise<void>(resolve => {
           onProgress = resolve;

@@ -1,6 +1,8 @@
 import {describe, expect, it} from 'vitest';
+import {nextTurn} from '../../src/host.ts';
 import {fixedConcurrency} from '../../src/transfer/concurrency/concurrency.ts';
 import {type Later, mapConcurrently} from '../../src/transfer/workers.ts';
+import {seeded} from '../support/seeded.ts';
 import {collect} from '../support/trees.ts';
 
 /** A result that is there when its work ends. */
@@ -64,6 +66,31 @@ describe('mapConcurrently', () => {
     expect(hand.most()).toBe(4);
     expect(results).toHaveLength(20);
   });
+
+  it.each([1, 2, 3])(
+    'a limit that rises and falls, slow results, a slow reader, seed %i: every result once',
+    async seed => {
+      const random = seeded(seed);
+      const turns = async () => {
+        for (let left = Math.floor(8 * random() ** 2); left > 0; left -= 1) await nextTurn();
+      };
+      const concurrency = {most: 32, prepared: 8, onRise: () => {}};
+      const items = Array.from({length: 1_000}, (_, index) => index);
+      const work = async (item: number) => {
+        await turns();
+        const before = concurrency.prepared;
+        concurrency.prepared = random() < 0.2 ? 1 + Math.floor(32 * random()) : before;
+        if (concurrency.prepared > before) concurrency.onRise();
+        return {result: turns().then(() => item)};
+      };
+      const results: number[] = [];
+      for await (const result of mapConcurrently(items, concurrency, work)) {
+        results.push(result);
+        if (random() < 0.1) await turns();
+      }
+      expect(results.toSorted((a, b) => a - b)).toEqual(items);
+    },
+  );
 
   it('yields what is finished while it waits for the next item', async () => {
     let release = () => {};
