@@ -1,4 +1,3 @@
-import {statfs} from 'node:fs/promises';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {markEnded} from '../lib/files/holder.ts';
@@ -26,7 +25,7 @@ export interface LogParts {
   host: Host;
   /** Whether simultaneous appends by two machines may overwrite each other. If so, the lock decides which one may send. */
   isRemote: boolean;
-  /** Whether the file was opened so that each write is durable when it resolves. */
+  /** Whether each write is durable when it resolves. */
   syncsWrites: boolean;
 }
 
@@ -41,11 +40,9 @@ export class JournalLog {
   constructor(parts: LogParts) {
     this.#parts = parts;
     const {handle} = parts;
-    // A remote file system may take that flag and not heed it.
-    const isSynced = parts.syncsWrites && !parts.isRemote;
     this.#group = new GroupSync({
       write: bytes => appendAll(handle, bytes),
-      sync: () => (isSynced ? Promise.resolve() : handle.datasync()),
+      sync: () => (parts.syncsWrites ? Promise.resolve() : handle.datasync()),
       look: (bytes, isRelease) => this.#look(bytes, isRelease),
       releaseLine: () => this.#writerLine('release'),
     });
@@ -146,18 +143,4 @@ export class JournalLog {
       error instanceof MediaError ? error : journalFailed(this.#parts.shown, 'written', error);
     return this.#failure;
   }
-}
-
-/** The types of file systems that are, or may be, on another machine (Linux, statfs(2)): NFS, SMB, CIFS, 9P, FUSE... */
-const remoteTypes = new Set([
-  0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x65735546, 0x00c36400, 0x5346414f, 0x0bd00bd0,
-  0x47504653,
-]);
-
-/** Whether a file may be on another machine, where simultaneous appends may overwrite each other. */
-export async function isOnOtherMachine(path: string): Promise<boolean> {
-  return statfs(path).then(
-    ({type}) => remoteTypes.has(type),
-    () => false,
-  );
 }

@@ -7,10 +7,11 @@ import {typedPath} from '../lib/files/typed-path.ts';
 import {inUse, journalCodes, journalFailed, unusable} from './file/errors.ts';
 import {Fence} from './file/fence.ts';
 import {appendAll, type JournalHandle, openJournalFile} from './file/file.ts';
+import {fileSystemOf} from './file/file-system.ts';
 import {formatHeader, formatWriterLine, type Scope} from './file/lines.ts';
 import {refuseOtherScope} from './file/scope.ts';
 import {lockJournal, type Patience, waitForWriter} from './file/takeover.ts';
-import {isOnOtherMachine, JournalLog} from './log.ts';
+import {JournalLog} from './log.ts';
 import {JournalReader} from './reading/reader.ts';
 import {type Recovery, recover} from './reading/recovery.ts';
 import {Journal} from './run-journal.ts';
@@ -53,10 +54,10 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
     const {writer} = recovery;
     if (writer !== undefined) await waitForWriter({handle, lock, shown: path, writer}, host, options);
     const fence = await enter(opening, host, options.scope);
+    const {isRemote, heedsSyncFlag} = await fileSystemOf(absolute);
     const log = new JournalLog({
-      ...{handle, fence, lock, index: recovery.index, shown: path, host},
-      isRemote: await isOnOtherMachine(absolute),
-      syncsWrites,
+      ...{handle, fence, lock, index: recovery.index, shown: path, host, isRemote},
+      syncsWrites: syncsWrites && heedsSyncFlag,
     });
     return new Journal({reader: new JournalReader(path, recovery, handle), log, lock, host});
   } catch (error) {

@@ -1,9 +1,11 @@
+import {existsSync} from 'node:fs';
 import {writeFile} from 'node:fs/promises';
 import {expect, it, onTestFinished} from 'vitest';
 import {Fence} from '../../../src/journal/file/fence.ts';
 import {openJournalFile} from '../../../src/journal/file/file.ts';
+import {fileSystemOf} from '../../../src/journal/file/file-system.ts';
 import {JournalIndex} from '../../../src/journal/known/journal-index.ts';
-import {isOnOtherMachine, JournalLog} from '../../../src/journal/log.ts';
+import {JournalLog} from '../../../src/journal/log.ts';
 import {holderHere} from '../../../src/lib/files/holder.ts';
 import {acquireLock} from '../../../src/lib/files/lock.ts';
 import {bench, sha256} from '../../support/journal.ts';
@@ -28,5 +30,15 @@ it('on a network file system, a lock that is no longer ours: nothing is released
 
 it('on a disk of this machine, where the file tells: released', async () => {
   await expect(lockTaken(false)).resolves.toBeUndefined();
-  expect(await isOnOtherMachine('/proc/self')).toBe(false);
 });
+
+it.runIf(existsSync('/dev/shm'))('tmpfs: a file that was opened so makes each write durable', async () => {
+  expect(await fileSystemOf('/dev/shm')).toEqual({isRemote: false, heedsSyncFlag: true});
+});
+
+it.each(['/proc/self', '/no/such/place'])(
+  '%s, of which that is not known: it is not relied on',
+  async place => {
+    expect(await fileSystemOf(place)).toEqual({isRemote: false, heedsSyncFlag: false});
+  },
+);
