@@ -206,6 +206,8 @@ export class FileTransfer {
     const error = explain(phase, failure, decision, this.#options.host);
     const isFree = this.#parts.outage.ended(this.#position, signOf(failure, decision), error.message);
     if (this.#giveWay(error, 1)) throw error;
+    // Before the journal is written, or a file that waits would be sent meanwhile.
+    if (decision.action === 'fail') this.#parts.halt.foresee(error, decision.halt);
     if (decision.action === 'unknown') {
       this.#unknown ??= error;
       if (phase !== 'released') await this.#entry?.doubt();

@@ -33,8 +33,13 @@ export class Halt {
     if (outcome.status === 'uploaded') this.#answered = true;
     if (!('error' in outcome)) return;
     const {error} = outcome;
+    this.foresee(error, reach);
+    if (error.status !== undefined) this.#answered = true;
+  }
+
+  /** Ends the batch at once if this failure, whose outcome is yet to be recorded, ends it. */
+  foresee(error: MediaError, reach: Reach): void {
     const holdsForAll = reach === 'always' || (reach === 'if-first' && !this.#answered);
     if (holdsForAll || this.#failFast || endsJournalling(error.code)) this.because(error);
-    if (error.status !== undefined) this.#answered = true;
   }
 }

@@ -46,9 +46,9 @@ async function holding(early = 0) {
       else held.push(response);
     });
   });
-  const release = () => {
+  const release = (status = 200) => {
     isReleased = true;
-    for (const response of held) response.end(someRecord);
+    for (const response of held) response.writeHead(status).end(someRecord);
   };
   return {...(await watched(server)), requests: () => requests, release};
 }
@@ -216,6 +216,23 @@ describe('-c auto where connections take long to open', () => {
     expect(service.requests()).toBe(files);
     await client.close();
     await eventually(() => proxy.open() === 0);
+  });
+
+  test('401 to all but the first, with a journal: no file that waits is sent', async () => {
+    const service = await holding(1);
+    const proxy = await slowProxy(service.port);
+    const box = await sandboxFor(proxy.base, proxy.env);
+    await Promise.all(
+      Array.from({length: 70}, (_, index) => writePng(box.directory, `${index}.png`, 100 + index)),
+    );
+    const {child, stderr} = running(box, ['upload', '-r', '.', '--allow-http', '--journal', 'j']);
+    await eventually(() => proxy.connections() === 64 && service.requests() >= 17);
+    // On a machine that pauses, the silence ends before the first response is read, and more are sent.
+    const most = service.requests() === 17 ? 17 : 70;
+    service.release(401);
+    await child;
+    expect(stderr()).toContain('media.invalid does not know this API key (401).');
+    expect(service.requests()).toBeLessThanOrEqual(most);
   });
 
   test('SIGINT: nothing more is sent, and no connection stays open', async () => {
