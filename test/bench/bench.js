@@ -27,6 +27,8 @@ console.log(
 );
 console.log('| what | measured | against | measured | ratio | bound | |');
 console.log('|---|---|---|---|---|---|---|');
+// What is made in memory goes with this process.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 let isGood = true;
 const chosen = rows.filter(row => row.name.includes(values.only) && (values.full || !row.isLong));
 for (const {name, measure, skip} of chosen) {

@@ -1,7 +1,7 @@
 import {rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {environment, media, upload} from '../commands.js';
-import {newPicture, picturesIn} from '../files.js';
+import {newPicture, picturesIn, placeOf} from '../files.js';
 import {inRounds, timed} from '../measure.js';
 import {within} from '../within.js';
 import {writeJournal} from '../write-journal.js';
@@ -52,7 +52,8 @@ export async function journals(directory, sink) {
 /** How many files a second a run goes by that its journal has the records of. */
 async function resumed(directory, journal, env) {
   const count = 20_000;
-  const all = upload('-r', picturesIn(join(directory, 'tree20'), count, 43), '-c', '16', '--ndjson');
+  const pictures = picturesIn(join(placeOf(count, directory), 'tree20'), count, 43);
+  const all = upload('-r', pictures, '-c', '16', '--ndjson');
   rmSync(journal, {force: true});
   // The first round uploads them.
   const {ours} = await inRounds(3, () => ({

@@ -3,13 +3,13 @@ import {readdirSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {bareLoop, environment, media, newestNode, program, upload} from '../commands.js';
-import {picturesIn, syncLatency} from '../files.js';
+import {picturesIn, placeOf, syncLatency} from '../files.js';
 import {inRounds, timed} from '../measure.js';
 import {within} from '../within.js';
 
 export async function manyFiles(directory, sink) {
   const count = 2000;
-  const pictures = picturesIn(join(directory, 'many'), count, 20_000);
+  const pictures = picturesIn(join(placeOf(6 * count, directory), 'many'), count, 20_000);
   const names = readdirSync(pictures, {recursive: true})
     .filter(name => name.endsWith('.gif'))
     .map(name => join(pictures, name));
@@ -117,8 +117,9 @@ export async function slowAnswers(directory, sink) {
 }
 
 export async function tree(directory, sink) {
-  const small = picturesIn(join(directory, 'tree20'), 20_000, 43);
-  const large = picturesIn(join(directory, 'tree200'), 200_000, 43);
+  const [small, large] = [20_000, 200_000].map(count =>
+    picturesIn(join(placeOf(count, directory), `tree${count / 1000}`), count, 43),
+  );
   const env = environment(sink.url, directory);
   const results = [];
   for (const [what, parameters] of [

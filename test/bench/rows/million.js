@@ -1,7 +1,7 @@
 import {readdirSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {environment, upload} from '../commands.js';
-import {picturesIn} from '../files.js';
+import {picturesIn, placeOf} from '../files.js';
 import {timed} from '../measure.js';
 import {within} from '../within.js';
 
@@ -64,7 +64,7 @@ export function million(directory, sink, isFull) {
 
 /** Each way of going through that many files: its time, its peak of memory, and the size of its journal. */
 function ways(directory, env) {
-  const tree = count => picturesIn(join(directory, `tree${count / 1000}`), count, 43);
+  const tree = count => picturesIn(join(placeOf(count, directory), `tree${count / 1000}`), count, 43);
   const run = (...parameters) => timed(upload(...parameters, '--ndjson'), {env});
   const journal = join(directory, 'million.journal');
   const list = count => {
