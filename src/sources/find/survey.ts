@@ -1,5 +1,5 @@
 import {stat} from 'node:fs/promises';
-import type {StopSignal} from '../../host.ts';
+import {nextTurn, type StopSignal} from '../../host.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import type {Source} from '../open/source.ts';
 import type {InputRequest} from './expand.ts';
@@ -16,7 +16,7 @@ export async function isRepeatable(
   return true;
 }
 
-/** One at a time, they would wait behind the reads of files that are being sent. */
+/** One at a time, they would wait behind the reads of files that are being sent; all at once, those would wait for them. */
 const measuredAtATime = 256;
 
 /**
@@ -28,15 +28,16 @@ export async function survey(
   found: (bytes: number) => void,
   signal: StopSignal,
 ): Promise<boolean> {
-  let measured: Promise<number>[] = [];
+  let measured: (number | Promise<number>)[] = [];
   const tell = async () => {
     for (const bytes of await Promise.all(measured)) found(bytes);
     measured = [];
+    await nextTurn();
   };
   for await (const source of sources) {
     if (signal.aborted) return false;
     if (source.found?.isHidden || (await source.found?.isNamedMedia()) === false) continue;
-    measured.push(source.measure?.() ?? Promise.resolve(0));
+    measured.push(source.measure?.() ?? 0);
     if (measured.length >= measuredAtATime) await tell();
   }
   await tell();

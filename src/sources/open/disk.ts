@@ -1,5 +1,5 @@
-import {type BigIntStats, constants, fstatSync, openSync} from 'node:fs';
-import {realpath, statfs} from 'node:fs/promises';
+import {type BigIntStats, constants, fstatSync, lstatSync, openSync} from 'node:fs';
+import {lstat, realpath, stat, statfs} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {type Clock, systemClock} from '../../host.ts';
 import type {FilePath} from '../../lib/files/typed-path.ts';
@@ -19,7 +19,7 @@ const localTypes = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c76
 type TypeOf = (path: FilePath) => Promise<number>;
 
 /**
- * Opens files: on this thread while they are on a local disk that responds at once, otherwise on another thread, since
+ * Opens and measures files: on this thread while they are on a local disk that responds at once, otherwise on another thread, since
  * a network disk may hang. Going through another thread takes longer than opening and reading a small cached file.
  * What counts is where a file really is, so this thread follows no symbolic link.
  */
@@ -50,7 +50,18 @@ export class Disk {
     }
   }
 
-  /** Whether the file, like the others in its directory, is opened on this thread. */
+  /** The size of a file in bytes, without opening it; 0 if that cannot be read. */
+  size(path: FilePath): number | Promise<number> {
+    if (!this.isQuick(path)) return this.#sizeElsewhere(path).catch(() => 0);
+    try {
+      const stats = this.#calls.timed(() => lstatSync(path));
+      return stats.isSymbolicLink() ? sizeOfTarget(path) : stats.size;
+    } catch {
+      return 0;
+    }
+  }
+
+  /** Whether the file, like the others in its directory, is opened and measured on this thread. */
   isQuick(path: FilePath): boolean {
     return this.#calls.areFast && this.#isInLocalDirectory(path);
   }
@@ -80,8 +91,7 @@ export class Disk {
         otherThread.fstat(fd, {bigint: true}),
         isLink || typeof path !== 'string' ? false : this.#isReal(directoryOf(path)),
       ]);
-      if (!this.#isLocal.has(stats.dev))
-        this.#isLocal.set(stats.dev, localTypes.has(await this.#typeOf(path)));
+      await this.#learnDevice(path, stats.dev);
       const file = this.#opened(fd, path, stats, isPathReal);
       if (file.inline !== undefined && typeof path === 'string') this.#localDirectory = directoryOf(path);
       return file;
@@ -89,6 +99,21 @@ export class Disk {
       await otherThread.close(fd);
       throw error;
     }
+  }
+
+  async #sizeElsewhere(path: FilePath): Promise<number> {
+    const stats = await lstat(path);
+    this.#calls.openedElsewhere();
+    if (stats.isSymbolicLink()) return sizeOfTarget(path);
+    const device = BigInt(stats.dev);
+    await this.#learnDevice(path, device);
+    if (typeof path === 'string' && this.#isLocal.get(device) && (await this.#isReal(directoryOf(path))))
+      this.#localDirectory = directoryOf(path);
+    return stats.size;
+  }
+
+  async #learnDevice(path: FilePath, device: bigint): Promise<void> {
+    if (!this.#isLocal.has(device)) this.#isLocal.set(device, localTypes.has(await this.#typeOf(path)));
   }
 
   #opened(fd: number, path: FilePath, opened: BigIntStats, isPathReal: boolean): DiskFile {
@@ -111,6 +136,13 @@ export class Disk {
 /** Whether an error is what O_NOFOLLOW causes for a symbolic link: ELOOP, and EMLINK on FreeBSD. */
 function isLinkRefusal(error: unknown): boolean {
   return ['ELOOP', 'EMLINK'].includes(systemCode(error) ?? '');
+}
+
+function sizeOfTarget(path: FilePath): Promise<number> {
+  return stat(path).then(
+    ({size}) => size,
+    () => 0,
+  );
 }
 
 function directoryOf(path: string): string {

@@ -24,11 +24,7 @@ export function filesIn(cwd: string): (name: string) => Source {
  * regular file.
  */
 export function sourceAt(disk: Disk, name: string, path: FilePath, isRegular: boolean): Source {
-  const measure = () =>
-    stat(path).then(
-      stats => stats.size,
-      () => 0,
-    );
+  const measure = () => disk.size(path);
   return {name, typeName: name, measure, open: signal => openFile(disk, {name, path, isRegular}, signal)};
 }
 

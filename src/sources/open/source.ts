@@ -18,7 +18,7 @@ export interface Source {
   /** Set for files that a walk found and no input named. */
   readonly found?: FoundInput;
   /** Its size in bytes, without opening it; 0 if unknown. */
-  measure?(): Promise<number>;
+  measure?(): number | Promise<number>;
   /** Opens it, or rejects with a MediaError that says why it cannot be uploaded. */
   open(signal: StopSignal<Error>): Promise<OpenSource>;
 }

@@ -109,6 +109,42 @@ describe('a disk', () => {
     expect(disk.isQuick(`${directory}/./a.png`)).toBe(true);
   });
 
+  it('of this machine: tells the size of each file but the first at once, and of a link that of its target', async () => {
+    const {directory, path} = await oneFile();
+    const link = join(directory, 'link.png');
+    await symlink(path, link);
+    const disk = new Disk(systemClock, async () => ext4);
+    const first = disk.size(path);
+    expect(first).toBeInstanceOf(Promise);
+    expect(await first).toBe(7);
+    expect(disk.size(path)).toBe(7);
+    const target = disk.size(link);
+    expect(target).toBeInstanceOf(Promise);
+    expect(await target).toBe(7);
+    expect(disk.size(join(directory, 'missing.png'))).toBe(0);
+  });
+
+  it.each([
+    ['behind a network', async (directory: string) => directory, nfs],
+    [
+      'behind a link',
+      async (directory: string) => {
+        await symlink(directory, `${directory}-link`);
+        return `${directory}-link`;
+      },
+      ext4,
+    ],
+  ])('%s: tells sizes from another thread; of what is missing, none', async (_, placeOf, type) => {
+    const directory = await placeOf((await oneFile()).directory);
+    const disk = new Disk(systemClock, async () => type);
+    for (let turn = 0; turn < 2; turn += 1) {
+      const size = disk.size(join(directory, 'a.png'));
+      expect(size).toBeInstanceOf(Promise);
+      expect(await size).toBe(7);
+    }
+    expect(await disk.size(join(directory, 'missing.png'))).toBe(0);
+  });
+
   it('that is slow: is not trusted for the next 8 files, then for 16, and so on', async () => {
     const {path} = await oneFile();
     let msACall = 3;
