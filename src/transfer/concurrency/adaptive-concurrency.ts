@@ -25,6 +25,9 @@ const mostOfStep = 0.65;
 /** A gain that cannot be told from noise. */
 const noise = 1.1;
 
+/** While this process is busy all the time, more gain nothing; of fewer, fewer lines of a journal share a write. */
+const whenBusy = 32;
+
 /** On a near line, so many files move within a millisecond or two, which tells little. */
 const shortestRoundMs = 25;
 
@@ -39,10 +42,9 @@ const longestPauseAfterSetback = 1024;
 
 /**
  * As many files at a time as raise the throughput. While each round gains on the one before, the limit is raised; otherwise it
- * returns to what the gain was worth, and a little more is tried after a pause. Where this process is busy all the time, more
- * files gain nothing, whatever a round seems to show, and fewer are tried. A setback takes the last step back, or halves the limit
- * if there was none; refusals lower it to what was not refused. Large files need few connections: with enough bytes in progress,
- * no more files than at first are begun, and fewer until one was stored.
+ * returns to what the gain was worth, and a little more is tried after a pause. Where this process is busy all the time, whatever
+ * a round seems to show gained nothing. A setback takes the last step back, or halves the limit if there was none; refusals lower
+ * it to what was not refused. Large files need few connections: with enough bytes in progress, no more than at first are begun.
  */
 export class AdaptiveConcurrency implements Concurrency {
   readonly most: number;
@@ -184,15 +186,13 @@ export class AdaptiveConcurrency implements Concurrency {
   #endRound(): void {
     const measured = this.#round.measure();
     this.#round.begin();
-    if (this.#isFirstRound) this.#endFirstRound(measured);
-    else if (this.#base !== undefined) this.#judge(measured, this.#base);
-    else if (!measured.wasBusy) this.#search(measured.throughput, cautiousStep);
-    else if (this.#limit > first) this.#tryFewer(measured.throughput);
+    if (this.#base !== undefined) this.#judge(measured, this.#base);
+    else if (measured.wasBusy) this.#approach(Math.min(whenBusy, this.most), measured.throughput);
+    else if (this.#isFirstRound) this.#endFirstRound(measured);
+    else this.#search(measured.throughput, cautiousStep);
   }
 
-  /** There is nothing to compare with; while a process that has just started is busy with itself, there are more first rounds. */
-  #endFirstRound({throughput, wereTogether, wasBusy}: Measured): void {
-    if (wasBusy) return;
+  #endFirstRound({throughput, wereTogether}: Measured): void {
     // The others are about to move, too.
     if (wereTogether) this.#search(multiplied(throughput, 2), largeStep);
     else this.#search(throughput, smallStep);
@@ -214,10 +214,12 @@ export class AdaptiveConcurrency implements Concurrency {
     }
   }
 
-  /** It was not in vain if this process is still busy with them. */
-  #tryFewer(throughput: Throughput): void {
+  /** Fewer are worth it if this process is still busy with them. One that has just started is busy with itself. */
+  #approach(limit: number, throughput: Throughput): void {
+    if (this.#limit < limit && !this.#setbacks.haveOccurred) this.#limit = limit;
+    if (this.#limit <= limit || this.#isFirstRound) return;
     this.#base = {limit: this.#limit, throughput};
-    this.#limit = Math.max(first, Math.floor(this.#limit / smallStep));
+    this.#limit = Math.max(limit, Math.floor(this.#limit / smallStep));
   }
 
   get #nextStep(): number {

@@ -175,10 +175,19 @@ describe('auto: as many files at a time as raise the throughput', () => {
     ['0.6 ms of the first ones, then 0.1', {latency: 1, work: file => (file < 500 ? 0.6 : 0.1), noise: 0.9}],
     ['0.1 ms, now and then 30', {latency: 1, work: file => (file % 500 === 0 ? 30 : 0.1), noise: 0.9}],
   ] satisfies [string, Link][])(
-    'a process that is busy for %s: hardly more than at first',
+    'a process that is busy for %s: 32, or as many as allowed',
     async (_, link) => {
-      const {most} = await send(link, {files: 5_000}, auto);
-      expect(most).toBeLessThanOrEqual(32);
+      expect((await send(link, {files: 5_000}, auto)).most).toBe(32);
+      expect((await send(link, {files: 5_000}, {most: 20})).most).toBe(20);
+    },
+  );
+
+  it.each([1, 50])(
+    'a busy process, and a service that refuses all but 4 after %i ms: at most 5 %% are refused',
+    async latency => {
+      const link: Link = {latency, most: 4, refusal: latency, work: () => 1, noise: 0.9};
+      const {refused} = await send(link, {files: 300}, auto);
+      expect(refused / (300 + refused)).toBeLessThanOrEqual(0.05);
     },
   );
 
