@@ -50,18 +50,27 @@ export function picturesIn(directory, count, size) {
 }
 
 const memory = '/dev/shm';
+const places = new Map();
 let inMemory;
 
 /**
- * Where so many small files may be made: in memory where there is room for them, until this process ends, and otherwise in the given
+ * Where so many small files are made: in memory where there is room for them, until this process ends, and otherwise in the given
  * directory. Some systems take the pages of files away that were not read for a second: then it is the disk that is measured,
- * all the more if a journal is on it.
+ * all the more if a journal is on it. For the same number it is always the same place, since the files take the room themselves.
  */
 export function placeOf(count, directory) {
-  if (!existsSync(memory)) return directory;
+  if (!places.has(count)) places.set(count, hasRoom(count) ? memoryDirectory() : directory);
+  return places.get(count);
+}
+
+/** A page and an inode each, and as much again for all else. */
+function hasRoom(count) {
+  if (!existsSync(memory)) return false;
   const {bavail, bsize} = statfsSync(memory);
-  // A page and an inode each, and as much again for all else.
-  if (bavail * bsize < 2 * count * 6_000) return directory;
+  return bavail * bsize >= 2 * count * 6_000;
+}
+
+function memoryDirectory() {
   if (inMemory === undefined) {
     inMemory = mkdtempSync(join(memory, 'media-bench-'));
     process.once('exit', () => rmSync(inMemory, {recursive: true, force: true}));
