@@ -89,12 +89,10 @@ export class Disk {
         return this.#opened(fd, path, fstatSync(fd, {bigint: true}), true);
       const [stats, isPathReal] = await Promise.all([
         otherThread.fstat(fd, {bigint: true}),
-        isLink || typeof path !== 'string' ? false : this.#isReal(directoryOf(path)),
+        !isLink && this.#isReal(path),
       ]);
-      await this.#learnDevice(path, stats.dev);
-      const file = this.#opened(fd, path, stats, isPathReal);
-      if (file.inline !== undefined && typeof path === 'string') this.#localDirectory = directoryOf(path);
-      return file;
+      await this.#learn(path, stats.dev, isPathReal);
+      return this.#opened(fd, path, stats, isPathReal);
     } catch (error) {
       await otherThread.close(fd);
       throw error;
@@ -105,15 +103,15 @@ export class Disk {
     const stats = await lstat(path);
     this.#calls.openedElsewhere();
     if (stats.isSymbolicLink()) return sizeOfTarget(path);
-    const device = BigInt(stats.dev);
-    await this.#learnDevice(path, device);
-    if (typeof path === 'string' && this.#isLocal.get(device) && (await this.#isReal(directoryOf(path))))
-      this.#localDirectory = directoryOf(path);
+    await this.#learn(path, BigInt(stats.dev), await this.#isReal(path));
     return stats.size;
   }
 
-  async #learnDevice(path: FilePath, device: bigint): Promise<void> {
+  /** Learns from one file whether its disk is local, and whether the others in its directory are quick. */
+  async #learn(path: FilePath, device: bigint, isPathReal: boolean): Promise<void> {
     if (!this.#isLocal.has(device)) this.#isLocal.set(device, localTypes.has(await this.#typeOf(path)));
+    if (typeof path === 'string' && isPathReal && this.#isLocal.get(device))
+      this.#localDirectory = directoryOf(path);
   }
 
   #opened(fd: number, path: FilePath, opened: BigIntStats, isPathReal: boolean): DiskFile {
@@ -121,7 +119,10 @@ export class Disk {
     return new OpenDiskFile({calls: this.#calls, fd, path, opened, isLocal, isPathReal});
   }
 
-  #isReal(directory: string): Promise<boolean> {
+  /** Whether no part of the path of its directory is a symbolic link; what is not UTF-8 is taken for one. */
+  async #isReal(path: FilePath): Promise<boolean> {
+    if (typeof path !== 'string') return false;
+    const directory = directoryOf(path);
     if (this.#directory?.path !== directory) {
       const isReal = realpath(directory || '/').then(
         real => real === resolve(directory || '/'),

@@ -42,8 +42,8 @@ const longestPauseAfterSetback = 1024;
 
 /**
  * As many files at a time as raise the throughput. While each round gains on the one before, the limit is raised; otherwise it
- * returns to what the gain was worth, and a little more is tried after a pause. Where this process is busy all the time, whatever
- * a round seems to show gained nothing. A setback takes the last step back, or halves the limit if there was none; refusals lower
+ * returns to what the gain was worth, and a little more is tried after a pause. Where this process is busy all the time, a gain
+ * that a round seems to show is none. A setback takes the last step back, or halves the limit if there was none; refusals lower
  * it to what was not refused. Large files need few connections: with enough bytes in progress, no more than at first are begun.
  */
 export class AdaptiveConcurrency implements Concurrency {
