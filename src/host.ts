@@ -1,6 +1,7 @@
 import {fstatSync, readFileSync, readlinkSync} from 'node:fs';
 import {homedir, hostname, tmpdir} from 'node:os';
 import type {Readable, Writable} from 'node:stream';
+import {type FileSystem, systemFiles} from './lib/files/file-system.ts';
 import {systemCode} from './lib/system-code.ts';
 import {uuidSource} from './lib/uuid.ts';
 
@@ -58,6 +59,7 @@ export interface Host {
   narrowEnvironment(env: Host['env']): void;
   readonly platform: NodeJS.Platform;
   readonly clock: Clock;
+  readonly files: FileSystem;
   /** The base of relative paths: the path of the working directory, or `.` if that path is not exact. */
   cwd(): string;
   homeDirectory(): string;
@@ -156,6 +158,7 @@ export function systemHost(): Host {
     narrowEnvironment,
     platform: process.platform,
     clock: systemClock,
+    files: systemFiles,
     cwd: workingDirectory,
     homeDirectory: () => homedir(),
     temporaryDirectory: () => tmpdir(),

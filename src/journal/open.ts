@@ -1,13 +1,13 @@
 import {dirname} from 'node:path';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
+import {diskKind} from '../lib/files/disk-kind.ts';
 import type {Lock} from '../lib/files/lock.ts';
 import {syncDirectory} from '../lib/files/sync-directory.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {inUse, journalCodes, journalFailed, unusable} from './file/errors.ts';
 import {Fence} from './file/fence.ts';
 import {appendAll, type JournalHandle, openJournalFile} from './file/file.ts';
-import {fileSystemOf} from './file/file-system.ts';
 import {formatHeader, formatWriterLine, type Scope} from './file/lines.ts';
 import {refuseOtherScope} from './file/scope.ts';
 import {lockJournal, type Patience, waitForWriter} from './file/takeover.ts';
@@ -22,8 +22,6 @@ export interface JournalOptions extends Patience {
   scope?: Scope;
   /** Whether to index paths; true by default without a scope. */
   paths?: boolean;
-  /** Wraps the open file; tests count calls or make them fail there. All of its syncs are calls of their own. */
-  wrap?: (handle: JournalHandle) => JournalHandle;
 }
 
 interface Opening {
@@ -42,22 +40,21 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
   const absolute = typedPath(host.cwd(), path);
   const lock = await lockJournal(absolute, path, host, options);
   // One call on another thread for each group of lines instead of two. Others than Linux do not flush the disk's own memory then.
-  const syncsWrites = host.platform === 'linux' && options.wrap === undefined;
+  const syncsWrites = host.platform === 'linux';
   let handle: JournalHandle | undefined;
   try {
     const access = options.scope === undefined ? 'write' : 'create';
-    handle = await openJournalFile(absolute, path, access, {syncsWrites});
-    handle = options.wrap?.(handle) ?? handle;
+    handle = await openJournalFile(host.files, absolute, path, access, {syncsWrites});
     const recovery = await recover(handle, path, {paths: options.paths ?? options.scope === undefined});
     const opening: Opening = {absolute, shown: path, handle, lock, recovery};
     refuseUnfit(recovery, path, options.scope);
     const {writer} = recovery;
     if (writer !== undefined) await waitForWriter({handle, lock, shown: path, writer}, host, options);
     const fence = await enter(opening, host, options.scope);
-    const {isRemote, heedsSyncFlag} = await fileSystemOf(absolute);
+    const {isRemote, isLocal} = await diskKind(host.files, absolute);
     const log = new JournalLog({
       ...{handle, fence, lock, index: recovery.index, shown: path, host, isRemote},
-      syncsWrites: syncsWrites && heedsSyncFlag,
+      syncsWrites: syncsWrites && isLocal,
     });
     return new Journal({reader: new JournalReader(path, recovery, handle), log, lock, host});
   } catch (error) {
@@ -109,12 +106,12 @@ async function enter(
     await appendAll(handle, bytes);
     // From now on, this run relies on lines that a killed run may have left in memory only.
     await handle.datasync();
-    if (isNew) await syncDirectory(dirname(absolute));
+    if (isNew) await syncDirectory(dirname(absolute), host.files);
   } catch (error) {
     throw journalFailed(shown, 'written', error);
   }
   const fence = new Fence(
-    {handle, path: absolute, shown},
+    {files: host.files, handle, path: absolute, shown},
     lock.holder.token,
     next.offset + (rest?.bytes.length ?? 0),
   );

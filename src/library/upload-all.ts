@@ -145,7 +145,7 @@ function* endingWith<T>(end: () => void, value: T): Generator<T> {
 
 async function memoryOf(path: string, host: Host, service: string): Promise<JournalMemory | undefined> {
   const {readMemory} = await import('../journal/journal.ts');
-  return readMemory(path, host.cwd(), {service});
+  return readMemory(path, host, {service});
 }
 
 async function openJournal(path: string, host: Host, service: string, stop: StopSignal): Promise<Journal> {

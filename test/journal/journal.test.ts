@@ -464,7 +464,7 @@ describe('a file that cannot be a journal', () => {
     const one = await bench();
     await one.write(text);
     await expect(one.run(async () => {})).rejects.toThrow(message);
-    await expect(readJournals([one.path], '/')).rejects.toThrow(message);
+    await expect(readJournals([one.path], one.host)).rejects.toThrow(message);
     expect(await one.text()).toBe(text);
   });
 
@@ -482,6 +482,6 @@ describe('a file that cannot be a journal', () => {
     const one = await bench();
     await execa('mkfifo', [one.path]);
     await expect(one.run(async () => {})).rejects.toThrow(/is not a regular file/);
-    await expect(readJournals([one.path], '/')).rejects.toThrow(/is not a regular file/);
+    await expect(readJournals([one.path], one.host)).rejects.toThrow(/is not a regular file/);
   });
 });

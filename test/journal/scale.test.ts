@@ -52,7 +52,7 @@ describe('a journal of 200,000 inputs', () => {
     await writeJournal(one.path);
     collectGarbage();
     const before = memoryUsed();
-    const [reader] = await readJournals([one.path], '/');
+    const [reader] = await readJournals([one.path], one.host);
     expect(reader?.index.size).toBe(count);
     // Buffers are freed by another thread, some time after the collection.
     await eventually(() => {

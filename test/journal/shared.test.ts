@@ -1,19 +1,31 @@
 import {readFile} from 'node:fs/promises';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import type {JournalHandle} from '../../src/journal/file/file.ts';
-import {type JournalOptions, openSharedJournal} from '../../src/journal/open.ts';
-import {bench, changedHandle, hostIn, inputOf, scope, sha256, sourceOf, upload} from '../support/journal.ts';
+import {openSharedJournal} from '../../src/journal/open.ts';
+import {
+  bench,
+  changedHandle,
+  hostIn,
+  inputOf,
+  scope,
+  sha256,
+  sourceOf,
+  upload,
+  type Wrap,
+  wrappedJournals,
+} from '../support/journal.ts';
 
 /** A journal that is shared, and a clock on which 2 s pass at once. */
-async function shared(options: JournalOptions = {}) {
+async function shared(wrap: Wrap = handle => handle) {
   const one = await bench();
   const timers = new Set<() => void>();
   const after = (_ms: number, action: () => void) => {
     timers.add(action);
     return () => void timers.delete(action);
   };
-  const host = hostIn(one.directory, {clock: {...one.host.clock, after}});
-  const journal = await openSharedJournal(one.path, host, {scope, inUseHint: 'Wait for it.', ...options});
+  const clock = {...one.host.clock, after};
+  const host = hostIn(one.directory, {clock, files: wrappedJournals(wrap)});
+  const journal = await openSharedJournal(one.path, host, {scope, inUseHint: 'Wait for it.'});
   onTestFinished(() => journal.close().catch(() => {}));
   const passTwoSeconds = () => {
     for (const action of [...timers]) {
@@ -81,7 +93,7 @@ describe('a journal that is shared', () => {
       changedHandle(handle, {
         datasync: () => (isBroken ? Promise.reject(new Error('broken')) : handle.datasync()),
       });
-    const {journal, passTwoSeconds} = await shared({wrap});
+    const {journal, passTwoSeconds} = await shared(wrap);
     isBroken = true;
     passTwoSeconds();
     await expect(journal.close()).rejects.toMatchObject({code: 'journal_failed'});

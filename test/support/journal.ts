@@ -1,4 +1,5 @@
 import {createHash} from 'node:crypto';
+import {constants} from 'node:fs';
 import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -11,6 +12,7 @@ import {type JournalOptions, openJournal} from '../../src/journal/open.ts';
 import type {JournalInput, Resend} from '../../src/journal/reading/memory.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
 import type {Hashable} from '../../src/lib/files/content-hash.ts';
+import {type FileSystem, systemFiles} from '../../src/lib/files/file-system.ts';
 import {temporaryDirectory} from './media.ts';
 
 export function sha256(content: string | Uint8Array): string {
@@ -20,6 +22,19 @@ export function sha256(content: string | Uint8Array): string {
 /** A host with this working directory. */
 export function hostIn(directory: string, changes: Partial<Host> = {}): Host {
   return {...systemHost(), cwd: () => directory, ...changes};
+}
+
+/** Wraps an open journal; tests count its calls or make them fail. */
+export type Wrap = (handle: JournalHandle) => JournalHandle;
+
+/** A file system on which writes to a journal are not durable by themselves, so that each sync is a call of its own. */
+export function wrappedJournals(wrap: Wrap): FileSystem {
+  const open = async (...[path, flags, mode]: Parameters<FileSystem['open']>) => {
+    if (typeof flags !== 'number') return systemFiles.open(path, flags, mode);
+    return wrap(await systemFiles.open(path, flags & ~constants.O_DSYNC, mode));
+  };
+  const statfs = () => Promise.reject(new Error('not known'));
+  return {...systemFiles, open, statfs} as FileSystem;
 }
 
 /** The same open file with some methods replaced. */
@@ -41,6 +56,10 @@ export const scope: Scope = {service: 'https://media.example'};
 /** The first line of such a journal. */
 export const header = '{"journal":"media","version":2,"service":"https://media.example"}';
 
+export interface BenchOptions extends JournalOptions {
+  wrap?: Wrap;
+}
+
 /** A journal in its own directory. */
 export class Bench {
   readonly directory: string;
@@ -53,8 +72,8 @@ export class Bench {
     this.path = join(directory, 'uploads.ndjson');
   }
 
-  async open(options: JournalOptions = {}, path = this.path): Promise<Journal> {
-    const journal = await openJournal(path, this.host, {scope, paths: true, ...options});
+  async open({wrap, ...options}: BenchOptions = {}, path = this.path): Promise<Journal> {
+    const journal = await openJournal(path, this.#host(wrap), {scope, paths: true, ...options});
     onTestFinished(() => journal.close().catch(() => {}));
     return journal;
   }
@@ -63,10 +82,14 @@ export class Bench {
   async run<T>(
     action: (journal: Journal) => Promise<T>,
     path = this.path,
-    options: JournalOptions = {},
+    {wrap, ...options}: BenchOptions = {},
   ): Promise<T> {
-    const journal = await openJournal(path, this.host, {scope, paths: true, ...options});
+    const journal = await openJournal(path, this.#host(wrap), {scope, paths: true, ...options});
     return action(journal).finally(() => journal.close());
+  }
+
+  #host(wrap: Wrap | undefined): Host {
+    return wrap === undefined ? this.host : {...this.host, files: wrappedJournals(wrap)};
   }
 
   text(path = this.path): Promise<string> {
@@ -90,16 +113,7 @@ export async function bench(): Promise<Bench> {
 }
 
 /** Options without syncing to disk, for tests that open journals by the thousand. */
-export const withoutSync: JournalOptions = {
-  wrap: handle => ({
-    fd: handle.fd,
-    read: (...parameters) => handle.read(...parameters),
-    write: (...parameters) => handle.write(...parameters),
-    stat: () => handle.stat(),
-    close: () => handle.close(),
-    datasync: async () => {},
-  }),
-};
+export const withoutSync: BenchOptions = {wrap: handle => changedHandle(handle, {datasync: async () => {}})};
 
 export type TestInput = JournalInput & {contentType: string; content: string};
 

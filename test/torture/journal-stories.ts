@@ -11,7 +11,7 @@ import {filesIn} from '../../src/sources/open/file.ts';
 import {uploadBatch} from '../../src/transfer/batch.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 import {noObserver} from '../service/support.ts';
-import {changedHandle, hostIn, sha256} from '../support/journal.ts';
+import {changedHandle, hostIn, sha256, wrappedJournals} from '../support/journal.ts';
 
 /** What a service does with an upload: `silent` stores it and says nothing, `lose` does neither. */
 type Fate = 'store' | 'cut' | 'refuse' | 'lose' | 'silent';
@@ -213,6 +213,7 @@ export class JournalStory {
     const clock = {...systemClock, now: () => Date.now() + offset, every: () => () => {}};
     return hostIn(this.#directory, {
       clock,
+      files: wrappedJournals(process.wrap),
       processId: () => process.pid,
       processStart: () => 'once',
       isProcessAlive: pid => this.#alive.has(pid),
@@ -255,7 +256,7 @@ export class JournalStory {
     const outcomes: Outcome[] = [];
     try {
       const scope = {service: 'https://a.example'};
-      const journal = await openJournal('j', host, {scope, isGone, wrap: process.wrap});
+      const journal = await openJournal('j', host, {scope, isGone});
       const fileIn = filesIn(this.#directory);
       const sources = (await readdir(this.#root)).map(name => ({
         ...fileIn(join('files', name)),

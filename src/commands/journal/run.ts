@@ -2,6 +2,7 @@ import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
+import type {Host} from '../../host.ts';
 import type {Entry} from '../../journal/journal.ts';
 import {
   closeAll,
@@ -34,7 +35,7 @@ export async function listJournals(
   const lines = new Lines(stdout);
   const files = options.files.length > 0 ? options.files : await ownJournals(host);
   for (const file of files) {
-    await withJournals([file], host.cwd(), async ([reader]) => {
+    await withJournals([file], host, async ([reader]) => {
       if (reader === undefined) return;
       for await (const {number, path, entry} of reader.sightings()) {
         if (!isShown(reader, number, path, entry)) continue;
@@ -121,7 +122,7 @@ export async function checkJournals(
   list: (inputs: ListedInputs, host: Invocation['host']) => AsyncIterable<ListedInput> = listInputs,
 ): Promise<ExitStatus> {
   const tally = new ProofTally(stdout, options.json === true);
-  await withJournals(options.files, host.cwd(), async readers => {
+  await withJournals(options.files, host, async readers => {
     const journals = new JournalSet(readers);
     for await (const input of list(options, host)) {
       const verdict = await proveListed(journals, input);
@@ -173,7 +174,7 @@ export async function mergeJournals(
   {host, stdout, report}: Invocation,
 ): Promise<ExitStatus> {
   const tally = new ProofTally(stdout, options.json === true);
-  const counts = await withJournals(options.files, host.cwd(), async readers => {
+  const counts = await withJournals(options.files, host, async readers => {
     for await (const verdict of new JournalSet(readers).proveAll()) await tally.add(verdict);
     const counted = await tally.end();
     if (counted.all === counted.once) await writeMerged(options.output, readers, host);
@@ -228,9 +229,9 @@ async function ownJournals(host: Invocation['host']): Promise<string[]> {
 /** Opens journals for reading and closes them after `use`. */
 export async function withJournals<T>(
   files: readonly string[],
-  cwd: string,
+  host: Host,
   use: (readers: readonly JournalReader[]) => Promise<T>,
 ): Promise<T> {
-  const readers = await readJournals(files, cwd, {paths: true});
+  const readers = await readJournals(files, host, {paths: true});
   return use(readers).finally(() => closeAll(readers));
 }

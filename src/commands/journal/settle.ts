@@ -33,7 +33,7 @@ export async function resolveUnknown(options: Options, {host, report}: Invocatio
     options.uploadedFrom === undefined ? undefined : await mediaIdsIn(options.uploadedFrom, host);
   const choose = (reader: JournalReader) =>
     options.what === undefined ? chooseAll(reader, listed) : chooseOne(reader, options, options.what);
-  await withJournals([file], host.cwd(), async ([reader]) => reader && void (await choose(reader)));
+  await withJournals([file], host, async ([reader]) => reader && void (await choose(reader)));
   const journal = await openJournal(file, host, {note: text => report.note(text)});
   try {
     const decisions = await choose(journal.reader);
@@ -162,7 +162,7 @@ export async function forgetUpload(
     if (entry === undefined) throw notThere(reader, what);
     return entry;
   };
-  await withJournals([file], host.cwd(), async ([reader]) => reader && void (await choose(reader)));
+  await withJournals([file], host, async ([reader]) => reader && void (await choose(reader)));
   const journal = await openJournal(file, host, {note: text => report.note(text)});
   try {
     await journal.forget(await choose(journal.reader));

@@ -1,4 +1,4 @@
-import {fstatSync, lstatSync, readSync} from 'node:fs';
+import type {FileSystem} from '../../lib/files/file-system.ts';
 import {holderText} from '../../lib/files/holder.ts';
 import {fencedOff, gone} from './errors.ts';
 import type {JournalHandle} from './file.ts';
@@ -17,6 +17,7 @@ export interface Look {
  * the journal last owns it. The calls are synchronous, since they only touch the page cache.
  */
 export class Fence {
+  readonly #files: FileSystem;
   readonly #handle: Pick<JournalHandle, 'fd'>;
   readonly #path: string;
   readonly #shown: string;
@@ -26,10 +27,11 @@ export class Fence {
 
   /** `end`: the offset up to which the file was read before our first line. */
   constructor(
-    file: {handle: Pick<JournalHandle, 'fd'>; path: string; shown: string},
+    file: {files: FileSystem; handle: Pick<JournalHandle, 'fd'>; path: string; shown: string},
     token: string,
     end: number,
   ) {
+    this.#files = file.files;
     this.#handle = file.handle;
     this.#path = file.path;
     this.#shown = file.shown;
@@ -39,8 +41,8 @@ export class Fence {
 
   /** Checks the bytes that were appended last. Throws if they are not in the file that is at the path now. */
   look(bytes: Buffer): Look {
-    const own = fstatSync(this.#handle.fd, {bigint: true});
-    const there = lstatSync(this.#path, {bigint: true, throwIfNoEntry: false});
+    const own = this.#files.fstatSync(this.#handle.fd, {bigint: true});
+    const there = this.#files.lstatSync(this.#path, {bigint: true, throwIfNoEntry: false});
     if (there === undefined) throw gone(this.#shown, 'was removed');
     if (there.dev !== own.dev || there.ino !== own.ino)
       throw gone(this.#shown, 'was replaced by another file');
@@ -66,7 +68,7 @@ export class Fence {
     const buffer = Buffer.allocUnsafe(length);
     let filled = 0;
     while (filled < length) {
-      const count = readSync(this.#handle.fd, buffer, filled, length - filled, from + filled);
+      const count = this.#files.readSync(this.#handle.fd, buffer, filled, length - filled, from + filled);
       if (count === 0) break;
       filled += count;
     }

@@ -1,6 +1,6 @@
 import {constants, type Stats} from 'node:fs';
-import {lstat, open} from 'node:fs/promises';
 import {MediaError} from '../../errors.ts';
+import type {FileSystem} from '../../lib/files/file-system.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import {unusable} from './errors.ts';
 
@@ -19,9 +19,9 @@ export interface JournalHandle {
 export type ReadHandle = Pick<JournalHandle, 'read' | 'stat' | 'close'>;
 
 /** A file that is opened anew for each read, so that it uses no descriptor in between. */
-export function reopening(path: string, shown: string): ReadHandle {
+export function reopening(files: FileSystem, path: string, shown: string): ReadHandle {
   const opened = async <T>(use: (handle: JournalHandle) => Promise<T>): Promise<T> => {
-    const handle = await openJournalFile(path, shown, 'read');
+    const handle = await openJournalFile(files, path, shown, 'read');
     return use(handle).finally(() => handle.close());
   };
   return {
@@ -37,6 +37,7 @@ export function reopening(path: string, shown: string): ReadHandle {
  * `syncsWrites`: whether each write is to be durable when it resolves, where the file system can do that.
  */
 export async function openJournalFile(
+  files: FileSystem,
   path: string,
   shown: string,
   access: 'read' | 'write' | 'create',
@@ -47,13 +48,13 @@ export async function openJournalFile(
   const flags = access === 'read' ? O_RDONLY : writing | (access === 'create' ? O_CREAT : 0);
   let handle: JournalHandle;
   try {
-    refuseIrregular(await lstat(path), shown);
+    refuseIrregular(await files.lstat(path), shown);
   } catch (error) {
     if (error instanceof MediaError) throw error;
     if (access !== 'create' || systemCode(error) !== 'ENOENT') throw cannotOpen(shown, error);
   }
   try {
-    handle = await open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o600);
+    handle = await files.open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o600);
   } catch (error) {
     throw cannotOpen(shown, error);
   }
@@ -63,9 +64,13 @@ export async function openJournalFile(
 }
 
 /** Creates a file with mode 0600 next to a journal. */
-export async function createJournalFile(path: string, shown: string): Promise<JournalHandle> {
+export async function createJournalFile(
+  files: FileSystem,
+  path: string,
+  shown: string,
+): Promise<JournalHandle> {
   try {
-    return await open(path, 'ax+', 0o600);
+    return await files.open(path, 'ax+', 0o600);
   } catch (error) {
     throw cannotOpen(shown, error);
   }

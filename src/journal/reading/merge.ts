@@ -1,7 +1,7 @@
-import {rm, stat} from 'node:fs/promises';
 import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {renameDurably} from '../../lib/files/durable.ts';
+import type {FileSystem} from '../../lib/files/file-system.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import {journalFailed} from '../file/errors.ts';
@@ -25,10 +25,10 @@ export async function writeMerged(
   const lock = await lockJournal(absolute, path, host);
   const temporary = `${absolute}.${host.uuid()}`;
   try {
-    await copyTo(temporary, path, readers);
-    await renameDurably(temporary, absolute);
+    await copyTo(host.files, temporary, path, readers);
+    await renameDurably(temporary, absolute, host.files);
   } catch (error) {
-    await rm(temporary, {force: true});
+    await host.files.rm(temporary, {force: true});
     throw error instanceof MediaError ? error : journalFailed(path, 'written', error);
   } finally {
     await lock.release();
@@ -43,7 +43,7 @@ async function refuseToOverwrite(
 ): Promise<void> {
   let identity: string;
   try {
-    const {dev, ino} = await stat(absolute);
+    const {dev, ino} = await host.files.stat(absolute);
     identity = `${dev}:${ino}`;
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return;
@@ -56,11 +56,16 @@ async function refuseToOverwrite(
     });
   }
   // An existing file is replaced only if it is a journal.
-  await closeAll(await readJournals([shown], host.cwd()));
+  await closeAll(await readJournals([shown], host));
 }
 
-async function copyTo(temporary: string, shown: string, readers: readonly JournalReader[]): Promise<void> {
-  const handle = await createJournalFile(temporary, shown);
+async function copyTo(
+  files: FileSystem,
+  temporary: string,
+  shown: string,
+  readers: readonly JournalReader[],
+): Promise<void> {
+  const handle = await createJournalFile(files, temporary, shown);
   try {
     const scope = commonScope(readers);
     if (scope !== undefined) await appendAll(handle, Buffer.from(`${formatHeader(scope)}\n`));

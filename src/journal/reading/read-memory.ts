@@ -1,4 +1,5 @@
 import {MediaError} from '../../errors.ts';
+import type {Host} from '../../host.ts';
 import {journalCodes} from '../file/errors.ts';
 import type {Scope} from '../file/lines.ts';
 import {refuseOtherScope} from '../file/scope.ts';
@@ -11,12 +12,12 @@ import {type JournalReader, readJournals} from './reader.ts';
  */
 export async function readMemory(
   path: string,
-  cwd: string,
+  host: Pick<Host, 'cwd' | 'files'>,
   asked: Scope | undefined,
 ): Promise<JournalMemory | undefined> {
   let reader: JournalReader | undefined;
   try {
-    [reader] = await readJournals([path], cwd);
+    [reader] = await readJournals([path], host);
     if (reader === undefined) return undefined;
     if (asked !== undefined && reader.scope !== undefined) refuseOtherScope(reader.scope, asked, path);
     return new JournalMemory(reader);

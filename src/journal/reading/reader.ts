@@ -1,4 +1,6 @@
 import type {MediaError} from '../../errors.ts';
+import type {Host} from '../../host.ts';
+import type {FileSystem} from '../../lib/files/file-system.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {contentOf} from '../../lib/tables/content.ts';
 import {journalFailed, unusable} from '../file/errors.ts';
@@ -167,12 +169,15 @@ const keptOpen = 16;
  */
 export async function readJournals(
   paths: readonly string[],
-  cwd: string,
+  {cwd, files}: Pick<Host, 'cwd' | 'files'>,
   options: {paths?: boolean} = {},
 ): Promise<JournalReader[]> {
   const readers: JournalReader[] = [];
   try {
-    for (const path of paths) readers.push(await readOne(path, cwd, paths.length <= keptOpen, options));
+    for (const path of paths) {
+      const absolute = typedPath(cwd(), path);
+      readers.push(await readOne({files, absolute, path}, paths.length <= keptOpen, options));
+    }
     commonScope(readers);
     return readers;
   } catch (error) {
@@ -182,19 +187,17 @@ export async function readJournals(
 }
 
 async function readOne(
-  path: string,
-  cwd: string,
+  {files, absolute, path}: {files: FileSystem; absolute: string; path: string},
   staysOpen: boolean,
   options: {paths?: boolean},
 ): Promise<JournalReader> {
-  const absolute = typedPath(cwd, path);
-  const handle = await openJournalFile(absolute, path, 'read');
+  const handle = await openJournalFile(files, absolute, path, 'read');
   let isKept = false;
   try {
     const recovery = await recover(handle, path, options);
     recovery.takeRest();
     isKept = staysOpen;
-    return new JournalReader(path, recovery, staysOpen ? handle : reopening(absolute, path));
+    return new JournalReader(path, recovery, staysOpen ? handle : reopening(files, absolute, path));
   } finally {
     if (!isKept) await handle.close();
   }

@@ -1,6 +1,7 @@
-import {link, open, rename, rm} from 'node:fs/promises';
+import {link, open, rm} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import {systemCode} from '../system-code.ts';
+import {systemFiles} from './file-system.ts';
 import {syncDirectory} from './sync-directory.ts';
 
 /** Writes a new file (0600) that is on disk when the promise resolves; removes it on failure. */
@@ -18,9 +19,9 @@ export async function writeDurably(path: string, text: string): Promise<void> {
 }
 
 /** Renames a file to `target`, replacing it; the new name survives a crash once the promise resolves. */
-export async function renameDurably(path: string, target: string): Promise<void> {
-  await rename(path, target);
-  await syncDirectory(dirname(target));
+export async function renameDurably(path: string, target: string, files = systemFiles): Promise<void> {
+  await files.rename(path, target);
+  await syncDirectory(dirname(target), files);
 }
 
 /** Replaces the text of a file at once; the new one survives a crash once the promise resolves. `draft` is a free path beside it. */

@@ -1,10 +1,10 @@
 import {constants} from 'node:fs';
-import {copyFile, link, open, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import type {Host, StopSignal} from '../../host.ts';
 import {parseObject} from '../json.ts';
 import {hasShape} from '../shape.ts';
 import {systemCode} from '../system-code.ts';
 import {isWithoutHardLinks} from './durable.ts';
+import type {FileSystem} from './file-system.ts';
 import {type Holder, holderHere, holderShape, stateOf} from './holder.ts';
 
 /** Thrown when another process keeps a lock; `holder` is undefined if the lock could not be read. */
@@ -43,11 +43,11 @@ export async function acquireLock(path: string, host: Host, options: LockOptions
   const holder = holderHere(host);
   const candidate = `${path}.${holder.token}`;
   try {
-    await writeFile(candidate, JSON.stringify(holder), {mode: 0o600, flag: 'wx'});
+    await host.files.writeFile(candidate, JSON.stringify(holder), {mode: 0o600, flag: 'wx'});
     const replaced = await new LockAttempt(candidate, path, host, options).take();
-    return new Lock(path, holder, replaced);
+    return new Lock(path, holder, replaced, host.files);
   } finally {
-    await rm(candidate, {force: true});
+    await host.files.rm(candidate, {force: true});
   }
 }
 
@@ -57,8 +57,10 @@ export class Lock {
   readonly holder: Holder;
   /** The previous holder, if it had not released the lock. */
   readonly replaced: Holder | undefined;
+  readonly #files: FileSystem;
 
-  constructor(path: string, holder: Holder, replaced: Holder | undefined) {
+  constructor(path: string, holder: Holder, replaced: Holder | undefined, files: FileSystem) {
+    this.#files = files;
     this.path = path;
     this.holder = holder;
     this.replaced = replaced;
@@ -66,12 +68,12 @@ export class Lock {
 
   /** Whether this process still holds the lock. */
   async isOurs(): Promise<boolean> {
-    return (await holderOf(this.path))?.token === this.holder.token;
+    return (await holderOf(this.#files, this.path))?.token === this.holder.token;
   }
 
   /** Renews the lock, if this process still holds it: the file's time shows others that the process is alive. */
   async renew(): Promise<void> {
-    const handle = await open(this.path, 'r+').catch(() => undefined);
+    const handle = await this.#files.open(this.path, 'r+').catch(() => undefined);
     try {
       // The check and the write use one descriptor, so that a file that replaced it is never written to.
       if (handle === undefined || tokenIn(await handle.readFile('utf8')) !== this.holder.token) return;
@@ -87,12 +89,12 @@ export class Lock {
    */
   async touched(): Promise<number> {
     await this.renew();
-    return (await stat(this.path)).mtimeMs;
+    return (await this.#files.stat(this.path)).mtimeMs;
   }
 
   /** Releases the lock, if this process still holds it. */
   async release(): Promise<void> {
-    if (await this.isOurs()) await rm(this.path, {force: true});
+    if (await this.isOurs()) await this.#files.rm(this.path, {force: true});
   }
 }
 
@@ -108,6 +110,7 @@ class LockAttempt {
   readonly #candidate: string;
   readonly #path: string;
   readonly #host: Host;
+  readonly #files: FileSystem;
   readonly #options: LockOptions;
   /** The first state that was found of a holder that cannot be judged from here. */
   #first: Found | undefined;
@@ -116,6 +119,7 @@ class LockAttempt {
     this.#candidate = candidate;
     this.#path = path;
     this.#host = host;
+    this.#files = host.files;
     this.#options = options;
   }
 
@@ -125,7 +129,7 @@ class LockAttempt {
     let since = clock.monotonic();
     let heldBy: string | undefined;
     let replaced: Holder | undefined;
-    while (!(await linked(this.#candidate, this.#path))) {
+    while (!(await this.#linked(this.#path))) {
       const found = await this.#look(this.#path);
       if (found === undefined) continue;
       if (heldBy !== found.holder?.token) since = clock.monotonic();
@@ -159,15 +163,15 @@ class LockAttempt {
   }
 
   async #look(path: string): Promise<Found | undefined> {
-    const there = await stat(path, {bigint: true}).catch(() => undefined);
+    const there = await this.#files.stat(path, {bigint: true}).catch(() => undefined);
     if (there === undefined) return undefined;
-    const holder = await holderOf(path);
+    const holder = await holderOf(this.#files, path);
     const state = holder === undefined ? 'unknown' : stateOf(holder, this.#host);
     if (state !== 'unknown') return {holder, state, renewedAt: there.mtimeNs, ageMs: 0};
     // Compares with a file that was written just now on the same file system, so that the clocks of two machines are
     // never compared.
-    await writeFile(this.#candidate, await readFile(this.#candidate));
-    const now = await stat(this.#candidate, {bigint: true});
+    await this.#files.writeFile(this.#candidate, await this.#files.readFile(this.#candidate));
+    const now = await this.#files.stat(this.#candidate, {bigint: true});
     return {holder, state, renewedAt: there.mtimeNs, ageMs: Number(now.mtimeNs - there.mtimeNs) / 1e6};
   }
 
@@ -177,49 +181,49 @@ class LockAttempt {
    */
   async #remove(found: Found): Promise<boolean> {
     const breaker = `${this.#path}.breaker`;
-    if (!(await linked(this.#candidate, breaker))) {
+    if (!(await this.#linked(breaker))) {
       const other = await this.#look(breaker);
-      if (other !== undefined && this.#isGone(other)) await rm(breaker, {force: true});
+      if (other !== undefined && this.#isGone(other)) await this.#files.rm(breaker, {force: true});
       return false;
     }
     try {
       const now = await this.#look(this.#path);
       const isSame = now?.holder?.token === found.holder?.token && now?.renewedAt === found.renewedAt;
-      if (isSame) await rm(this.#path, {force: true});
+      if (isSame) await this.#files.rm(this.#path, {force: true});
       return isSame;
     } finally {
-      await rm(breaker, {force: true});
+      await this.#files.rm(breaker, {force: true});
+    }
+  }
+
+  async #linked(path: string): Promise<boolean> {
+    try {
+      await this.#files.link(this.#candidate, path);
+      return true;
+    } catch (error) {
+      if (systemCode(error) === 'EEXIST') return false;
+      if (!isWithoutHardLinks(error)) throw error;
+    }
+    return this.#copied(path);
+  }
+
+  /**
+   * Without hard links, a copy is just as exclusive, but another process may read the lock before it is complete; it is
+   * not dead then.
+   */
+  async #copied(path: string): Promise<boolean> {
+    try {
+      await this.#files.copyFile(this.#candidate, path, constants.COPYFILE_EXCL);
+      return true;
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST') throw error;
+      return false;
     }
   }
 }
 
-async function linked(candidate: string, path: string): Promise<boolean> {
-  try {
-    await link(candidate, path);
-    return true;
-  } catch (error) {
-    if (systemCode(error) === 'EEXIST') return false;
-    if (!isWithoutHardLinks(error)) throw error;
-  }
-  return copied(candidate, path);
-}
-
-/**
- * Without hard links, a copy is just as exclusive, but another process may read the lock before it is complete; it is
- * not dead then.
- */
-async function copied(candidate: string, path: string): Promise<boolean> {
-  try {
-    await copyFile(candidate, path, constants.COPYFILE_EXCL);
-    return true;
-  } catch (error) {
-    if (systemCode(error) !== 'EEXIST') throw error;
-    return false;
-  }
-}
-
-async function holderOf(path: string): Promise<Holder | undefined> {
-  const holder = parseObject(await readFile(path, 'utf8').catch(() => ''));
+async function holderOf(files: FileSystem, path: string): Promise<Holder | undefined> {
+  const holder = parseObject(await files.readFile(path, 'utf8').catch(() => ''));
   return holder !== undefined && hasShape(holder, holderShape) ? holder : undefined;
 }
 

@@ -1,4 +1,4 @@
-import {open} from 'node:fs/promises';
+import {systemFiles} from './file-system.ts';
 
 const directoriesCannotSync = new Set(['EPERM', 'EACCES', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP']);
 
@@ -9,8 +9,8 @@ export interface OpenDirectory {
 }
 
 /** Opens a directory for syncing, if the system supports it; rejects with the system's error. */
-export async function openDirectory(path: string): Promise<OpenDirectory> {
-  const handle = await open(path, 'r').catch(ignoreWhereImpossible);
+export async function openDirectory(path: string, files = systemFiles): Promise<OpenDirectory> {
+  const handle = await files.open(path, 'r').catch(ignoreWhereImpossible);
   return {
     sync: async () => handle?.sync().catch(ignoreWhereImpossible),
     close: async () => handle?.close(),
@@ -18,8 +18,8 @@ export async function openDirectory(path: string): Promise<OpenDirectory> {
 }
 
 /** Makes the entries of a directory durable, if the system supports it; rejects with the system's error. */
-export async function syncDirectory(path: string): Promise<void> {
-  const directory = await openDirectory(path);
+export async function syncDirectory(path: string, files = systemFiles): Promise<void> {
+  const directory = await openDirectory(path, files);
   try {
     await directory.sync();
   } finally {

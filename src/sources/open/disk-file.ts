@@ -1,7 +1,6 @@
-import {type BigIntStats, closeSync, fstatSync, lstatSync, readSync} from 'node:fs';
-import {stat} from 'node:fs/promises';
+import type {BigIntStats} from 'node:fs';
+import type {FileSystem} from '../../lib/files/file-system.ts';
 import type {FilePath} from '../../lib/files/typed-path.ts';
-import {otherThread} from './other-thread.ts';
 import type {SlowCalls} from './slow-calls.ts';
 
 /** Larger reads are always made on another thread. */
@@ -31,6 +30,7 @@ export interface InlineFile {
 }
 
 export interface DiskFileParts {
+  files: FileSystem;
   calls: SlowCalls;
   fd: number;
   path: FilePath;
@@ -67,39 +67,39 @@ export class OpenDiskFile implements DiskFile {
   }
 
   read(into: Uint8Array, position: number): number | Promise<number> {
-    const {calls, fd, isLocal} = this.#parts;
+    const {files, calls, fd, isLocal} = this.#parts;
     return into.length <= smallBytes && isLocal && calls.areFast
-      ? calls.timed(() => readSync(fd, into, 0, into.length, position))
-      : otherThread.read(fd, into, 0, into.length, position).then(({bytesRead}) => bytesRead);
+      ? calls.timed(() => files.readSync(fd, into, 0, into.length, position))
+      : files.otherThread.read(fd, into, 0, into.length, position).then(({bytesRead}) => bytesRead);
   }
 
   stat(): BigIntStats | Promise<BigIntStats> {
-    return this.#parts.isLocal ? this.#statHere() : otherThread.fstat(this.#parts.fd, {bigint: true});
+    const {files, fd, isLocal} = this.#parts;
+    return isLocal ? this.#statHere() : files.otherThread.fstat(fd, {bigint: true});
   }
 
   statPath(): BigIntStats | undefined | Promise<BigIntStats | undefined> {
-    return this.#isPathHere
-      ? this.#statPathHere()
-      : stat(this.#parts.path, {bigint: true}).catch(() => undefined);
+    const {files, path} = this.#parts;
+    return this.#isPathHere ? this.#statPathHere() : files.stat(path, {bigint: true}).catch(() => undefined);
   }
 
   close(): void | Promise<void> {
-    const {fd, isLocal} = this.#parts;
-    return isLocal ? closeSync(fd) : otherThread.close(fd);
+    const {files, fd, isLocal} = this.#parts;
+    return isLocal ? files.closeSync(fd) : files.otherThread.close(fd);
   }
 
   #readHere(length: number): Uint8Array {
     const bytes = Buffer.allocUnsafeSlow(length);
-    return bytes.subarray(0, readSync(this.#parts.fd, bytes, 0, length, 0));
+    return bytes.subarray(0, this.#parts.files.readSync(this.#parts.fd, bytes, 0, length, 0));
   }
 
   #statHere(): BigIntStats {
-    return fstatSync(this.#parts.fd, {bigint: true});
+    return this.#parts.files.fstatSync(this.#parts.fd, {bigint: true});
   }
 
   #statPathHere(): BigIntStats | undefined {
     try {
-      return lstatSync(this.#parts.path, {bigint: true, throwIfNoEntry: false});
+      return this.#parts.files.lstatSync(this.#parts.path, {bigint: true, throwIfNoEntry: false});
     } catch {
       return undefined;
     }

@@ -1,22 +1,16 @@
-import {type BigIntStats, constants, fstatSync, lstatSync, openSync} from 'node:fs';
-import {lstat, realpath, stat, statfs} from 'node:fs/promises';
+import {type BigIntStats, constants} from 'node:fs';
 import {resolve} from 'node:path';
 import {type Clock, systemClock} from '../../host.ts';
+import {diskKind} from '../../lib/files/disk-kind.ts';
+import {type FileSystem, systemFiles} from '../../lib/files/file-system.ts';
 import type {FilePath} from '../../lib/files/typed-path.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import {type DiskFile, OpenDiskFile} from './disk-file.ts';
-import {otherThread} from './other-thread.ts';
 import {SlowCalls} from './slow-calls.ts';
 
 /** Without O_NONBLOCK, opening would wait for a writer if a FIFO took the file's place. */
 const readOnly = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const readNoLink = readOnly | (constants.O_NOFOLLOW ?? 0);
-
-/** The local file systems of Linux, by their numbers in statfs(2): ext, XFS, Btrfs, tmpfs, overlayfs, ZFS, F2FS. */
-const localTypes = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0x2fc12fc1, 0xf2f52010]);
-
-/** The type number of the file system that a path leads to; 0 if it cannot be determined. */
-type TypeOf = (path: FilePath) => Promise<number>;
 
 /**
  * Opens and measures files: on this thread while they are on a local disk that responds at once, otherwise on another thread, since
@@ -25,7 +19,7 @@ type TypeOf = (path: FilePath) => Promise<number>;
  */
 export class Disk {
   readonly #calls: SlowCalls;
-  readonly #typeOf: TypeOf;
+  readonly files: FileSystem;
   /** Whether the file systems seen so far are local, by device number. */
   readonly #isLocal = new Map<bigint, boolean>();
   /** The directory that was checked last, and whether no part of its path is a symbolic link. */
@@ -33,17 +27,17 @@ export class Disk {
   /** The directory whose files are opened on this thread, unless they are links; '' is the root. */
   #localDirectory: string | undefined;
 
-  constructor(clock: Clock = systemClock, typeOf: TypeOf = fileSystemType) {
+  constructor(files = systemFiles, clock: Clock = systemClock) {
     this.#calls = new SlowCalls(clock);
-    this.#typeOf = typeOf;
+    this.files = files;
   }
 
   /** Opens a file for reading; throws or rejects with the system's error. */
   open(path: FilePath): DiskFile | Promise<DiskFile> {
     if (!this.isQuick(path)) return this.#openElsewhere(path);
     try {
-      const fd = this.#calls.timed(() => openSync(path, readNoLink));
-      return this.#opened(fd, path, fstatSync(fd, {bigint: true}), true);
+      const fd = this.#calls.timed(() => this.files.openSync(path, readNoLink));
+      return this.#opened(fd, path, this.files.fstatSync(fd, {bigint: true}), true);
     } catch (error) {
       if (isLinkRefusal(error)) return this.#openElsewhere(path);
       throw error;
@@ -54,8 +48,8 @@ export class Disk {
   size(path: FilePath): number | Promise<number> {
     if (!this.isQuick(path)) return this.#sizeElsewhere(path).catch(() => 0);
     try {
-      const stats = this.#calls.timed(() => lstatSync(path));
-      return stats.isSymbolicLink() ? sizeOfTarget(path) : stats.size;
+      const stats = this.#calls.timed(() => this.files.lstatSync(path));
+      return stats.isSymbolicLink() ? this.#sizeOfTarget(path) : stats.size;
     } catch {
       return 0;
     }
@@ -78,45 +72,52 @@ export class Disk {
 
   async #openElsewhere(path: FilePath): Promise<DiskFile> {
     let isLink = false;
-    const fd = await otherThread.open(path, readNoLink).catch((error: unknown) => {
+    const fd = await this.files.otherThread.open(path, readNoLink).catch((error: unknown) => {
       if (!isLinkRefusal(error)) throw error;
       isLink = true;
-      return otherThread.open(path, readOnly);
+      return this.files.otherThread.open(path, readOnly);
     });
     this.#calls.openedElsewhere();
     try {
       if (!isLink && this.#isInLocalDirectory(path))
-        return this.#opened(fd, path, fstatSync(fd, {bigint: true}), true);
+        return this.#opened(fd, path, this.files.fstatSync(fd, {bigint: true}), true);
       const [stats, isPathReal] = await Promise.all([
-        otherThread.fstat(fd, {bigint: true}),
+        this.files.otherThread.fstat(fd, {bigint: true}),
         !isLink && this.#isReal(path),
       ]);
       await this.#learn(path, stats.dev, isPathReal);
       return this.#opened(fd, path, stats, isPathReal);
     } catch (error) {
-      await otherThread.close(fd);
+      await this.files.otherThread.close(fd);
       throw error;
     }
   }
 
   async #sizeElsewhere(path: FilePath): Promise<number> {
-    const stats = await lstat(path);
+    const stats = await this.files.lstat(path);
     this.#calls.openedElsewhere();
-    if (stats.isSymbolicLink()) return sizeOfTarget(path);
+    if (stats.isSymbolicLink()) return this.#sizeOfTarget(path);
     await this.#learn(path, BigInt(stats.dev), await this.#isReal(path));
     return stats.size;
   }
 
   /** Learns from one file whether its disk is local, and whether the others in its directory are quick. */
   async #learn(path: FilePath, device: bigint, isPathReal: boolean): Promise<void> {
-    if (!this.#isLocal.has(device)) this.#isLocal.set(device, localTypes.has(await this.#typeOf(path)));
+    if (!this.#isLocal.has(device)) this.#isLocal.set(device, (await diskKind(this.files, path)).isLocal);
     if (typeof path === 'string' && isPathReal && this.#isLocal.get(device))
       this.#localDirectory = directoryOf(path);
   }
 
+  #sizeOfTarget(path: FilePath): Promise<number> {
+    return this.files.stat(path).then(
+      ({size}) => size,
+      () => 0,
+    );
+  }
+
   #opened(fd: number, path: FilePath, opened: BigIntStats, isPathReal: boolean): DiskFile {
     const isLocal = this.#isLocal.get(opened.dev) === true;
-    return new OpenDiskFile({calls: this.#calls, fd, path, opened, isLocal, isPathReal});
+    return new OpenDiskFile({files: this.files, calls: this.#calls, fd, path, opened, isLocal, isPathReal});
   }
 
   /** Whether no part of the path of its directory is a symbolic link; what is not UTF-8 is taken for one. */
@@ -124,7 +125,7 @@ export class Disk {
     if (typeof path !== 'string') return false;
     const directory = directoryOf(path);
     if (this.#directory?.path !== directory) {
-      const isReal = realpath(directory || '/').then(
+      const isReal = this.files.realpath(directory || '/').then(
         real => real === resolve(directory || '/'),
         () => false,
       );
@@ -139,20 +140,6 @@ function isLinkRefusal(error: unknown): boolean {
   return ['ELOOP', 'EMLINK'].includes(systemCode(error) ?? '');
 }
 
-function sizeOfTarget(path: FilePath): Promise<number> {
-  return stat(path).then(
-    ({size}) => size,
-    () => 0,
-  );
-}
-
 function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));
-}
-
-function fileSystemType(path: FilePath): Promise<number> {
-  return statfs(path).then(
-    ({type}) => type,
-    () => 0,
-  );
 }

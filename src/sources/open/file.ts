@@ -1,8 +1,8 @@
 import type {BigIntStats} from 'node:fs';
-import {stat} from 'node:fs/promises';
 import {fileURLToPath} from 'node:url';
 import {MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
+import {systemFiles} from '../../lib/files/file-system.ts';
 import {type FilePath, typedPath} from '../../lib/files/typed-path.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {unlessStopped} from '../../lib/stop.ts';
@@ -14,8 +14,8 @@ import type {OpenSource, Source} from './source.ts';
 import {StoppableFile} from './stoppable.ts';
 
 /** Makes sources of files by their names as typed in a directory. They share what is learnt about the disk. */
-export function filesIn(cwd: string): (name: string) => Source {
-  const disk = new Disk();
+export function filesIn(cwd: string, files = systemFiles): (name: string) => Source {
+  const disk = new Disk(files);
   return name => sourceAt(disk, name, typedPath(cwd, name), false);
 }
 
@@ -34,12 +34,9 @@ interface FileToOpen {
   isRegular: boolean;
 }
 
-async function openFile(
-  disk: Disk,
-  {name, path, isRegular}: FileToOpen,
-  signal: StopSignal<Error>,
-): Promise<OpenSource> {
-  if (!isRegular) await refuseWhatBlocks(name, path, signal);
+async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error>): Promise<OpenSource> {
+  const {name, path, isRegular} = toOpen;
+  if (!isRegular) await refuseWhatBlocks(disk, toOpen, signal);
   let file: DiskFile;
   try {
     const opening = disk.open(path);
@@ -70,9 +67,13 @@ async function openUnlessStopped(opening: Promise<DiskFile>, signal: StopSignal<
 }
 
 /** Opening a device or FIFO can have side effects, so those are refused before opening, then again when open. */
-async function refuseWhatBlocks(name: string, path: FilePath, signal: StopSignal<Error>): Promise<void> {
+async function refuseWhatBlocks(
+  {files}: Disk,
+  {name, path}: FileToOpen,
+  signal: StopSignal<Error>,
+): Promise<void> {
   try {
-    const stats = await unlessStopped(stat(path), signal);
+    const stats = await unlessStopped(files.stat(path), signal);
     if (!stats.isFile()) throw notAFile(name, stats);
   } catch (error) {
     throw await describeOpenError(name, error);
@@ -148,7 +149,7 @@ async function pathHint(name: string): Promise<{hint?: string}> {
   if (!/^file:\/\//i.test(name)) return {};
   try {
     const path = fileURLToPath(name);
-    await stat(path);
+    await systemFiles.stat(path);
     return {hint: `Use the path of the file instead of its URL: ${shellQuoted(path)}`};
   } catch {
     return {};

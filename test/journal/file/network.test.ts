@@ -3,9 +3,10 @@ import {writeFile} from 'node:fs/promises';
 import {expect, it, onTestFinished} from 'vitest';
 import {Fence} from '../../../src/journal/file/fence.ts';
 import {openJournalFile} from '../../../src/journal/file/file.ts';
-import {fileSystemOf} from '../../../src/journal/file/file-system.ts';
 import {JournalIndex} from '../../../src/journal/known/journal-index.ts';
 import {JournalLog} from '../../../src/journal/log.ts';
+import {diskKind} from '../../../src/lib/files/disk-kind.ts';
+import {systemFiles} from '../../../src/lib/files/file-system.ts';
 import {holderHere} from '../../../src/lib/files/holder.ts';
 import {acquireLock} from '../../../src/lib/files/lock.ts';
 import {bench, sha256} from '../../support/journal.ts';
@@ -13,10 +14,14 @@ import {bench, sha256} from '../../support/journal.ts';
 /** A journal that holds an intent, and whose lock another run has taken since, without a line in the file. */
 async function lockTaken(isRemote: boolean) {
   const one = await bench();
-  const handle = await openJournalFile(one.path, one.path, 'create');
+  const handle = await openJournalFile(systemFiles, one.path, one.path, 'create');
   onTestFinished(() => handle.close());
   const lock = await acquireLock(`${one.path}.lock`, one.host);
-  const fence = new Fence({handle, path: one.path, shown: one.path}, lock.holder.token, 0);
+  const fence = new Fence(
+    {files: systemFiles, handle, path: one.path, shown: one.path},
+    lock.holder.token,
+    0,
+  );
   const parts = {handle, fence, lock, index: new JournalIndex(), shown: one.path, host: one.host};
   const log = new JournalLog({...parts, isRemote, syncsWrites: true});
   log.note({event: 'intent', key: 'k', path: 'a.png', size: 7, contentType: 'image/png'});
@@ -33,12 +38,12 @@ it('on a disk of this machine, where the file tells: released', async () => {
 });
 
 it.runIf(existsSync('/dev/shm'))('tmpfs: a file that was opened so makes each write durable', async () => {
-  expect(await fileSystemOf('/dev/shm')).toEqual({isRemote: false, heedsSyncFlag: true});
+  expect(await diskKind(systemFiles, '/dev/shm')).toEqual({isRemote: false, isLocal: true});
 });
 
 it.each(['/proc/self', '/no/such/place'])(
   '%s, of which that is not known: it is not relied on',
   async place => {
-    expect(await fileSystemOf(place)).toEqual({isRemote: false, heedsSyncFlag: false});
+    expect(await diskKind(systemFiles, place)).toEqual({isRemote: false, isLocal: false});
   },
 );

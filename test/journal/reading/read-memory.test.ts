@@ -8,6 +8,6 @@ it.skipIf(!canListOpenFiles)('a journal about another service: refused, and clos
   const journal = await bench();
   await journal.run(async () => {});
   const other = {service: 'https://other.example'};
-  await expect(readMemory(journal.path, journal.directory, other)).rejects.toThrow(scope.service);
+  await expect(readMemory(journal.path, journal.host, other)).rejects.toThrow(scope.service);
   expect(await openFiles()).not.toContain(await realpath(journal.path));
 });

@@ -87,7 +87,7 @@ describe('a journal cut off', () => {
     const {one, bytes} = await written();
     for (const length of cuts(bytes)) {
       await one.write(bytes.subarray(0, length));
-      const readers = await readJournals([one.path], '/', {paths: true});
+      const readers = await readJournals([one.path], one.host, {paths: true});
       const states = expected(bytes.subarray(0, length).toString());
       for (const name of names.map(name => Buffer.from(name).toString('latin1'))) {
         const entry = readers[0]?.index.latestOf(name);
@@ -136,7 +136,7 @@ describe('damage elsewhere', () => {
     lines.splice(3, 0, line);
     await one.write(lines.join('\n'));
     await expect(one.run(async () => {})).rejects.toThrow(/uploads\.ndjson is damaged: line 4 /);
-    await expect(readJournals([one.path], '/')).rejects.toThrow(/line 4 /);
+    await expect(readJournals([one.path], one.host)).rejects.toThrow(/line 4 /);
     expect(await one.text()).toBe(lines.join('\n'));
   });
 
@@ -208,7 +208,7 @@ describe('what two writers wrote into one journal', () => {
   ])('%s', async (_name, parts, state) => {
     const one = await bench();
     await one.write(parts.join(''));
-    const [reader] = await readJournals([one.path], '/', {paths: true});
+    const [reader] = await readJournals([one.path], one.host, {paths: true});
     expect(reader?.index.latestOf('a.png')?.state).toBe(state);
     await reader?.close();
   });

@@ -2,11 +2,18 @@ import {mkdtemp, realpath, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {systemClock} from '../../../src/host.ts';
+import {type FileSystem, systemFiles} from '../../../src/lib/files/file-system.ts';
 import {Disk} from '../../../src/sources/open/disk.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 
 const ext4 = 0xef53;
 const nfs = 0x6969;
+
+/** The file system of this machine, which says of each path what type it is of (statfs). */
+function filesOn(typeOf: (path: string) => Promise<number>): FileSystem {
+  const statfs = async (path: unknown) => ({type: await typeOf(String(path))});
+  return {...systemFiles, statfs} as FileSystem;
+}
 
 async function oneFile(): Promise<{directory: string; path: string}> {
   const directory = await mkdtemp(join(await realpath(await temporaryDirectory()), 'disk-'));
@@ -33,7 +40,7 @@ function slowClock(ms: () => number) {
 describe('a disk', () => {
   it('of this machine: is quick from its first file on', async () => {
     const {path} = await oneFile();
-    const disk = new Disk(systemClock, async () => ext4);
+    const disk = new Disk(filesOn(async () => ext4));
     expect(disk.isQuick(path)).toBe(false);
     expect(await readWhole(disk, path)).toBe('content');
     expect(disk.isQuick(path)).toBe(true);
@@ -42,14 +49,14 @@ describe('a disk', () => {
 
   it('behind a network: never is', async () => {
     const {path} = await oneFile();
-    const disk = new Disk(systemClock, async () => nfs);
+    const disk = new Disk(filesOn(async () => nfs));
     for (let turn = 0; turn < 3; turn += 1) expect(await readWhole(disk, path)).toBe('content');
     expect(disk.isQuick(path)).toBe(false);
   });
 
   it('another directory on it: is looked at anew', async () => {
     const [one, other] = [await oneFile(), await oneFile()];
-    const disk = new Disk(systemClock, async () => ext4);
+    const disk = new Disk(filesOn(async () => ext4));
     await readWhole(disk, one.path);
     expect(disk.isQuick(other.path)).toBe(false);
     await readWhole(disk, other.path);
@@ -61,7 +68,7 @@ describe('a disk', () => {
     const link = join(directory, 'link.png');
     // No disk, and another device than that of the test's directory.
     await symlink('/proc/self/status', link);
-    const disk = new Disk(systemClock, async asked => (String(asked) === link ? nfs : ext4));
+    const disk = new Disk(filesOn(async asked => (asked === link ? nfs : ext4)));
     await readWhole(disk, path);
     expect(disk.isQuick(link)).toBe(true);
     const opening = disk.open(link);
@@ -82,7 +89,7 @@ describe('a disk', () => {
     const {directory, path} = await oneFile();
     const link = join(directory, 'link.png');
     await symlink(path, link);
-    const disk = new Disk(systemClock, async () => ext4);
+    const disk = new Disk(filesOn(async () => ext4));
     await readWhole(disk, path);
     const file = await disk.open(link);
     expect(file.inline).toBeUndefined();
@@ -96,7 +103,7 @@ describe('a disk', () => {
     const {directory} = await oneFile();
     const link = `${directory}-link`;
     await symlink(directory, link);
-    const disk = new Disk(systemClock, async () => ext4);
+    const disk = new Disk(filesOn(async () => ext4));
     for (let turn = 0; turn < 2; turn += 1)
       expect(await readWhole(disk, join(link, 'a.png'))).toBe('content');
     expect(disk.isQuick(join(link, 'a.png'))).toBe(false);
@@ -104,7 +111,7 @@ describe('a disk', () => {
 
   it('a path with dots that leads over no link: is at hand all the same', async () => {
     const {directory} = await oneFile();
-    const disk = new Disk(systemClock, async () => ext4);
+    const disk = new Disk(filesOn(async () => ext4));
     await readWhole(disk, `${directory}/./a.png`);
     expect(disk.isQuick(`${directory}/./a.png`)).toBe(true);
   });
@@ -113,7 +120,7 @@ describe('a disk', () => {
     const {directory, path} = await oneFile();
     const link = join(directory, 'link.png');
     await symlink(path, link);
-    const disk = new Disk(systemClock, async () => ext4);
+    const disk = new Disk(filesOn(async () => ext4));
     const first = disk.size(path);
     expect(first).toBeInstanceOf(Promise);
     expect(await first).toBe(7);
@@ -136,7 +143,7 @@ describe('a disk', () => {
     ],
   ])('%s: tells sizes from another thread; of what is missing, none', async (_, placeOf, type) => {
     const directory = await placeOf((await oneFile()).directory);
-    const disk = new Disk(systemClock, async () => type);
+    const disk = new Disk(filesOn(async () => type));
     for (let turn = 0; turn < 2; turn += 1) {
       const size = disk.size(join(directory, 'a.png'));
       expect(size).toBeInstanceOf(Promise);
@@ -149,8 +156,8 @@ describe('a disk', () => {
     const {path} = await oneFile();
     let msACall = 3;
     const disk = new Disk(
+      filesOn(async () => ext4),
       slowClock(() => msACall),
-      async () => ext4,
     );
     const opened = async () => {
       await (await disk.open(path)).close();
@@ -172,7 +179,7 @@ describe('a disk', () => {
 
   it('what is not there: the same error either way', async () => {
     const {directory, path} = await oneFile();
-    const disk = new Disk(systemClock, async () => ext4);
+    const disk = new Disk(filesOn(async () => ext4));
     const missing = join(directory, 'b.png');
     await expect((async () => disk.open(missing))()).rejects.toMatchObject({code: 'ENOENT', path: missing});
     await readWhole(disk, path);
@@ -184,7 +191,7 @@ describe('a disk', () => {
     const {directory} = await oneFile();
     const path = Buffer.concat([Buffer.from(`${directory}/`), Buffer.from([0xe9])]);
     await writeFile(path, 'bytes');
-    const disk = new Disk(systemClock, async () => ext4);
+    const disk = new Disk(filesOn(async () => ext4));
     const file = await disk.open(path);
     const into = Buffer.alloc(5);
     expect(await file.read(into, 0)).toBe(5);

@@ -75,12 +75,12 @@ export async function rehearse(
   const {readMemory} = await import('../../../journal/journal.ts');
   if (journal !== undefined) {
     const scope = identity === undefined ? undefined : scopeOf({identity, account}, shard);
-    return {memory: await readMemory(journal, host.cwd(), scope), idempotencyHonoured};
+    return {memory: await readMemory(journal, host, scope), idempotencyHonoured};
   }
   if (identity === undefined) return {memory: undefined, idempotencyHonoured};
   const path = await ownJournal(host, identity, settings.profileName);
   return {
-    memory: await readMemory(path, host.cwd(), scopeOf({identity, account}, undefined)),
+    memory: await readMemory(path, host, scopeOf({identity, account}, undefined)),
     idempotencyHonoured,
   };
 }
