@@ -9,6 +9,7 @@ import {connectedSandbox} from '../support/embedded.ts';
 import {example} from '../support/examples.ts';
 import {apiToken, githubApi} from '../support/github-api.ts';
 import {fixture, type Sandbox} from '../support/media.ts';
+import {slowTest} from '../support/patience.ts';
 
 const actionPath = fileURLToPath(new URL('../../.github/actions/upload', import.meta.url));
 const actionText = await readFile(join(actionPath, 'action.yml'), 'utf8');
@@ -135,7 +136,7 @@ describe('action.yml', () => {
   });
 });
 
-describe('the action', {timeout: 120_000}, () => {
+describe('the action', slowTest, () => {
   it('patterns, names with spaces and options: uploaded; id, url, records and the summary come out', async () => {
     const {sandbox: box, service, inputs} = await checkout();
     const {exitCode, stderr, outputs, summary} = await runAction(box, {

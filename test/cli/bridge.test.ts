@@ -11,6 +11,7 @@ import {connectedSandbox} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
 import {needPrograms} from '../support/installed.ts';
 import {fixture} from '../support/media.ts';
+import {slowTest} from '../support/patience.ts';
 
 /** A machine with a picture in `notes` and one outside, and a service. */
 async function machine() {
@@ -211,23 +212,24 @@ test('100 requests at once, a tenth of them for one picture: each gets its own U
   expect(stored.size).toBe(91);
 });
 
-test('a web page in Chromium that tries to have /etc/hostname and a picture uploaded: refused, it learns nothing', {
-  timeout: 90_000,
-}, async context => {
-  needPrograms(context, ['chromium']);
-  const {box, path, service} = await machine();
-  const {url, base, stderr} = await bridge(box);
-  const site = createServer((_, response) =>
-    response.setHeader('Content-Type', 'text/html').end('<title>evil</title>'),
-  );
-  onTestFinished(() => void site.close());
-  site.listen(0, '127.0.0.1');
-  await once(site, 'listening');
-  const browser = await startChromium();
-  onTestFinished(() => browser.close());
-  const {page} = await openPage(browser);
-  await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
-  const attack = `(async ([url, list]) => {
+test(
+  'a web page in Chromium that tries to have /etc/hostname and a picture uploaded: refused, it learns nothing',
+  slowTest,
+  async context => {
+    needPrograms(context, ['chromium']);
+    const {box, path, service} = await machine();
+    const {url, base, stderr} = await bridge(box);
+    const site = createServer((_, response) =>
+      response.setHeader('Content-Type', 'text/html').end('<title>evil</title>'),
+    );
+    onTestFinished(() => void site.close());
+    site.listen(0, '127.0.0.1');
+    await once(site, 'listening');
+    const browser = await startChromium();
+    onTestFinished(() => browser.close());
+    const {page} = await openPage(browser);
+    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+    const attack = `(async ([url, list]) => {
     const body = JSON.stringify({list});
     const results = [];
     for (const options of [{mode: 'no-cors'}, {mode: 'cors'}, {headers: {'Content-Type': 'application/json'}}])
@@ -242,15 +244,16 @@ test('a web page in Chromium that tries to have /etc/hostname and a picture uplo
     form.submit();
     return results;
   })`;
-  const list = ['/etc/hostname', path('写真 1.png')];
-  const learnt = await page.evaluate(`${attack}(${JSON.stringify([url, list])})`);
-  expect(learnt).toEqual(['', 'nothing', 'nothing']);
-  const refused = () => stderr().match(/Refused a request: Web pages may not upload files/g)?.length ?? 0;
-  await eventually(() => refused() >= 5);
-  await page.goto(`${base}/upload`);
-  expect(await page.textContent('body')).toContain('must be POST');
-  expect(await service.records()).toEqual([]);
-});
+    const list = ['/etc/hostname', path('写真 1.png')];
+    const learnt = await page.evaluate(`${attack}(${JSON.stringify([url, list])})`);
+    expect(learnt).toEqual(['', 'nothing', 'nothing']);
+    const refused = () => stderr().match(/Refused a request: Web pages may not upload files/g)?.length ?? 0;
+    await eventually(() => refused() >= 5);
+    await page.goto(`${base}/upload`);
+    expect(await page.textContent('body')).toContain('must be POST');
+    expect(await service.records()).toEqual([]);
+  },
+);
 
 test.each([
   ['no key', {MEDIA_API_KEY: ''}, [], 4, /no API key/i],

@@ -20,9 +20,7 @@ async function standIn({directory, env}: Sandbox, name: string, script: string):
   env['PATH'] = `${bin}${delimiter}${env['PATH']}`;
 }
 
-test('a picture, files and text that were copied under X: uploaded once by each command, or said to be no picture', {
-  timeout: 120_000,
-}, async context => {
+test('a picture, files and text that were copied under X: uploaded once by each command, or said to be no picture', async context => {
   const desktop = await xServer(context);
   const {sandbox: box, service} = await connectedSandbox();
   box.env['DISPLAY'] = desktop.display;
@@ -90,7 +88,7 @@ test('a program that hangs: Ctrl-C ends media upload and the program at once', a
   const pid = join(box.directory, 'pid');
   await standIn(box, 'xclip', `echo $$ > "${pid}.new"\nmv "${pid}.new" "${pid}"\nexec sleep 600`);
   box.env['DISPLAY'] = ':1';
-  const child = box.start(['upload', '--clipboard'], {timeout: 120_000});
+  const child = box.start(['upload', '--clipboard']);
   const hanging = Number(await eventually(() => readFile(pid, 'utf8').catch(() => undefined)));
   child.kill('SIGINT');
   expect(await child).toMatchObject({signal: 'SIGINT', stdout: ''});

@@ -5,6 +5,7 @@ import {execa} from 'execa';
 import {beforeEach, describe, expect, it} from 'vitest';
 import {needPrograms, type Program} from '../support/installed.ts';
 import {sandbox} from '../support/media.ts';
+import {slowTest} from '../support/patience.ts';
 import {interactiveShell, shellSandbox} from '../support/shells.ts';
 
 const completions = fileURLToPath(new URL('../../completions', import.meta.url));
@@ -142,7 +143,7 @@ async function readTwice(shell: 'bash' | 'zsh' | 'fish', first = '') {
 const unescaped = (text: string) => text.replaceAll('\\', '');
 
 describe('bash', () => {
-  it('offers what fits, and nothing else', {timeout: 60_000}, async () => {
+  it('offers what fits, and nothing else', slowTest, async () => {
     const bash = await readTwice('bash');
     for (const [line, offered, others] of offers) {
       const shown = unescaped((await bash.complete(line)).shown.replace(line, ''));
@@ -152,7 +153,7 @@ describe('bash', () => {
     }
   });
 
-  it('completes the line as it is typed', {timeout: 60_000}, async () => {
+  it('completes the line as it is typed', slowTest, async () => {
     const bash = await readTwice('bash');
     const more: typeof lines = [
       ['media upload my\\ photo.png > no', 'media upload my\\ photo.png > notes.txt '],
@@ -175,7 +176,7 @@ describe('bash', () => {
 describeIn('zsh', () => {
   const compinit = 'autoload -U compinit; compinit -u -D';
 
-  it('offers what fits, and nothing else', {timeout: 60_000}, async () => {
+  it('offers what fits, and nothing else', slowTest, async () => {
     const zsh = await readTwice('zsh', compinit);
     for (const [line, offered, others] of offers) {
       const shown = unescaped((await zsh.complete(line)).shown.replace(line, ''));
@@ -185,7 +186,7 @@ describeIn('zsh', () => {
     }
   });
 
-  it('completes the line as it is typed', {timeout: 60_000}, async () => {
+  it('completes the line as it is typed', slowTest, async () => {
     const zsh = await readTwice('zsh', compinit);
     for (const [typed, completed] of lines) {
       const {line} = await zsh.complete(typed);
@@ -205,7 +206,7 @@ describeIn('zsh', () => {
 });
 
 describeIn('fish', () => {
-  it('offers what fits, and nothing else', {timeout: 60_000}, async () => {
+  it('offers what fits, and nothing else', slowTest, async () => {
     const box = await preparedSandbox();
     const script = join(completions, files.fish);
     const text = `source ${script}; source ${script}; for line in $argv; echo "> $line"; complete -C $line; end`;
@@ -230,7 +231,7 @@ describeIn('fish', () => {
     }
   });
 
-  it('completes the line as it is typed', {timeout: 60_000}, async () => {
+  it('completes the line as it is typed', slowTest, async () => {
     const fish = await readTwice('fish');
     for (const [typed, completed] of lines) {
       const {line} = await fish.complete(typed);
@@ -246,7 +247,7 @@ describeIn('pwsh', () => {
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
   });
 
-  it('offers what fits, and nothing else', {timeout: 120_000}, async () => {
+  it('offers what fits, and nothing else', slowTest, async () => {
     const box = await preparedSandbox();
     const script = join(completions, files.powershell);
     for (const [line, offered, others] of offers) {

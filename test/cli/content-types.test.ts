@@ -9,6 +9,7 @@ import {startEmbeddedService} from '../../src/embedded/service.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {latin1, mp3Frame, smallFiles} from '../support/formats.ts';
 import {fixture, Sandbox} from '../support/media.ts';
+import {slowTest} from '../support/patience.ts';
 
 const rules = ['extension', 'content', 'strict'] as const;
 type Rule = (typeof rules)[number];
@@ -128,9 +129,6 @@ function sum(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** A batch of files of every kind is work for the service, too: what each is, its thumbnail, its streams. */
-const batchMs = 120_000;
-
 /** A service and a sandbox for a whole group of tests. */
 async function groupSandbox() {
   const directory = await mkdtemp(join(tmpdir(), 'media-types-'));
@@ -150,7 +148,7 @@ async function uploadBatch(
   rule: Rule,
 ) {
   const options = rule === 'extension' ? [] : ['--types', rule];
-  const {stdout} = await box.run(['upload', '--ndjson', ...options, ...inputs], {timeout: batchMs});
+  const {stdout} = await box.run(['upload', '--ndjson', ...options, ...inputs], slowTest);
   const lines = stdout
     .trimEnd()
     .split('\n')
@@ -187,7 +185,7 @@ describe.each(rules)('--types %s', rule => {
     const inputs = cases.map(inputOf);
     batch = await uploadBatch(group, inputs, rule);
     warnings = (await group.box.run(['upload', '--dry-run', '--verbose', '--types', rule, ...inputs])).stderr;
-  }, batchMs);
+  }, slowTest.timeout);
   afterAll(() => group.close());
 
   it.each(cases.map(each => ({...each, shown: each.name ?? each.file})))(
@@ -212,7 +210,7 @@ describe.each(rules)('--types %s', rule => {
       expect(line.contentType).toBe(stored?.contentType);
       expect(told).toEqual(typeof fate === 'string' ? [] : [expect.stringMatching(fate.warning)]);
     },
-    batchMs,
+    slowTest.timeout,
   );
 });
 
@@ -228,7 +226,7 @@ describe('files of rare formats in one batch', () => {
       smallFiles.map(({name}) => name),
       'strict',
     );
-  }, batchMs);
+  }, slowTest.timeout);
   afterAll(() => group.close());
 
   it.each(smallFiles)('$name: stored as $type', ({name, bytes, type}) => {
@@ -388,7 +386,7 @@ describe.runIf(mediaFiles.length > 0).each(rules)(
     beforeAll(async () => {
       group = await groupSandbox();
       batch = await uploadBatch(group, mediaFiles.map(inputOf), rule);
-    }, batchMs);
+    }, slowTest.timeout);
     afterAll(() => group.close());
 
     it('what is stored is what the files hold', () => {

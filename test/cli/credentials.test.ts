@@ -8,6 +8,7 @@ import {runKeyCommand} from '../../src/settings/key-command.ts';
 import {embeddedService} from '../support/embedded.ts';
 import {needPrograms} from '../support/installed.ts';
 import {fixture, program, Sandbox, sandbox, temporaryDirectory} from '../support/media.ts';
+import {patienceMs} from '../support/patience.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -417,7 +418,7 @@ describe('a real keychain', () => {
         extendEnv: false,
         cwd: box.directory,
         reject: false,
-        timeout: 25_000,
+        timeout: patienceMs,
       },
     );
     return {stdout, stderr: stderr.replace(/^dbus-daemon.*\n/gm, ''), exitCode};

@@ -5,6 +5,7 @@ import {describe, expect, test} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {eventually} from '../support/eventually.ts';
 import {fixture, type Sandbox, sandbox} from '../support/media.ts';
+import {slowTest} from '../support/patience.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -103,9 +104,7 @@ test('a table of 100 records of 1 MB each: the rows are kept, not the records', 
   const box = await sandboxFor(url, {NODE_OPTIONS: '--max-old-space-size=64'});
   const {stdout, stderr, exitCode} = await box.run(
     ['upload', ...(await copies(box, 100)), '-c', '4', '--verbose'],
-    {
-      timeout: 25_000,
-    },
+    slowTest,
   );
   expect({exitCode, rows: stdout.match(/uploaded/g)?.length}, stderr.slice(-300)).toEqual({
     exitCode: 0,

@@ -16,6 +16,7 @@ import {
   writeSparsePng,
 } from '../service/support.ts';
 import {fixture, program, type Sandbox, sandbox, temporaryDirectory} from '../support/media.ts';
+import {patienceMs} from '../support/patience.ts';
 import {type Script, scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -179,7 +180,7 @@ function inShell(script: string, machine: Sandbox, parameters: string[]) {
     extendEnv: false,
     reject: false,
     stripFinalNewline: false,
-    timeout: 25_000,
+    timeout: patienceMs,
   });
 }
 

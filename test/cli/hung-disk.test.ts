@@ -7,6 +7,7 @@ import {eventually} from '../support/eventually.ts';
 import {mountHanging, whatFuseMisses} from '../support/hanging-disk.ts';
 import {notRun} from '../support/installed.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
+import {patienceMs} from '../support/patience.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -96,7 +97,7 @@ test('a file whose type is read, and that is hashed, sent and journalled: opened
   // Of the same size as the file before it: only its hash tells that it is another.
   await writeFile(join(box.directory, 'first.png'), (await readFile(photo)).fill(0, 500));
   const upload = ['upload', 'first.png', path, '-c', '1', '--types', 'content', '--journal', 'j'];
-  const {stderr, exitCode} = await box.run(upload, {timeout: 10_000});
+  const {stderr, exitCode} = await box.run(upload, {timeout: patienceMs});
   expect({exitCode, hangs: disk.hangs()}, stderr).toEqual({exitCode: 0, hangs: false});
   expect(requests[1]?.body.equals(await readFile(photo))).toBe(true);
 });

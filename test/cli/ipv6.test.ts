@@ -7,6 +7,7 @@ import {sandboxFor} from '../service/program.ts';
 import {portOf} from '../service/support.ts';
 import {needPrograms, notRun} from '../support/installed.ts';
 import {fixture, program, type Sandbox} from '../support/media.ts';
+import {patienceMs} from '../support/patience.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -60,7 +61,7 @@ async function runWithHosts(
     cwd: machine.directory,
     env: {...machine.env, NODE_OPTIONS: '--dns-result-order=ipv6first'},
     extendEnv: false,
-    timeout: 25_000,
+    timeout: patienceMs,
     reject: false,
   } as const;
   const run = (...command: string[]) =>

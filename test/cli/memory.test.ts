@@ -3,16 +3,15 @@ import {sandboxFor} from '../service/program.ts';
 import {sinkServer, writeSparsePng} from '../service/support.ts';
 import {temporaryDirectory} from '../support/media.ts';
 import {memoryIn, tellMemory} from '../support/memory.ts';
+import {slowTest} from '../support/patience.ts';
 
 const gibibyte = 1024 ** 3;
 
-test('1 GiB: every byte is sent, in less than 150 MiB of memory', {timeout: 120_000}, async () => {
+test('1 GiB: every byte is sent, in less than 150 MiB of memory', slowTest, async () => {
   const sink = await sinkServer();
   const path = await writeSparsePng(await temporaryDirectory(), 'big.png', gibibyte);
   const machine = await sandboxFor(sink.url, {NODE_OPTIONS: tellMemory});
-  const {stdout, stderr, exitCode} = await machine.run(['upload', path, '--format', 'id'], {
-    timeout: 110_000,
-  });
+  const {stdout, stderr, exitCode} = await machine.run(['upload', path, '--format', 'id'], slowTest);
   expect({stdout, exitCode}).toEqual({stdout: 'm_1\n', exitCode: 0});
   expect(sink.requests.map(({bodyBytes}) => bodyBytes)).toEqual([gibibyte]);
   expect(memoryIn(stderr)).toBeGreaterThan(10 * 2 ** 20);

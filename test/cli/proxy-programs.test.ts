@@ -38,7 +38,7 @@ async function upload(
 const stored = {stdout: 'm_1\n', stderr: '', exitCode: 0};
 
 for (const proxy of [squid, tinyproxy]) {
-  describe(`through ${proxy.name}`, {timeout: 90_000}, () => {
+  describe(`through ${proxy.name}`, () => {
     for (const variable of ['HTTPS_PROXY', 'ALL_PROXY']) {
       test(`that ${variable} names: uploaded`, async context => {
         const host = await start(context, proxy, false);

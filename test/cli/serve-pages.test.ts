@@ -9,6 +9,7 @@ import {openPage, startChromium} from '../support/browser.ts';
 import {eventually} from '../support/eventually.ts';
 import {needPrograms} from '../support/installed.ts';
 import {fixture, sandbox} from '../support/media.ts';
+import {patienceMs, slowTest} from '../support/patience.ts';
 import {serve} from '../support/served.ts';
 import {onTerminal} from '../support/terminal.ts';
 
@@ -28,138 +29,145 @@ async function signedIn(context: TestContext, ...parameters: string[]) {
   return {box, ...service, page, problems};
 }
 
-/** A browser on a busy machine takes its time. */
-const timeout = 90_000;
-
 /** A number that only the element itself can tell. */
 function propertyOf(element: Locator, name: string): Promise<unknown> {
   return element.evaluate((one, property) => Reflect.get(Object(one), property), name);
 }
 
 describe('the pages of media serve', () => {
-  it("a person's way: a key from the profile page, login, upload, the gallery plays it, revoked", {
-    timeout,
-  }, async context => {
-    const {box, url, page, problems} = await signedIn(context, '--profile', 'local');
-    await page.getByRole('link', {name: 'Profile and keys'}).click();
-    await page.getByLabel('Name', {exact: true}).fill('laptop');
-    await page.getByRole('button', {name: 'Create key'}).click();
-    await page.getByRole('button', {name: 'Copy key'}).click();
-    await page.getByRole('button', {name: 'Copied'}).waitFor();
-    const key = String(await page.evaluate('navigator.clipboard.readText()'));
-    expect(key).toMatch(/^mk_[\w-]{32}$/);
-    const login = onTerminal(box, ['login', '--profile', 'local'], {columns: 200});
-    await login.shows(`API key for ${url}, from ${url}/profile`);
-    login.write(`${key}\r`);
-    expect((await login.end).exitCode).toBe(0);
+  it(
+    "a person's way: a key from the profile page, login, upload, the gallery plays it, revoked",
+    slowTest,
+    async context => {
+      const {box, url, page, problems} = await signedIn(context, '--profile', 'local');
+      await page.getByRole('link', {name: 'Profile and keys'}).click();
+      await page.getByLabel('Name', {exact: true}).fill('laptop');
+      await page.getByRole('button', {name: 'Create key'}).click();
+      await page.getByRole('button', {name: 'Copy key'}).click();
+      await page.getByRole('button', {name: 'Copied'}).waitFor();
+      const key = String(await page.evaluate('navigator.clipboard.readText()'));
+      expect(key).toMatch(/^mk_[\w-]{32}$/);
+      const login = onTerminal(box, ['login', '--profile', 'local'], {columns: 200});
+      await login.shows(`API key for ${url}, from ${url}/profile`);
+      login.write(`${key}\r`);
+      expect((await login.end).exitCode).toBe(0);
 
-    const upload = ['upload', '--profile', 'local'];
-    const {stdout} = await box.run([
-      ...upload,
-      fixture('photo.png'),
-      fixture('clip.mp4'),
-      '-c',
-      '1',
-      '--json',
-    ]);
-    const [photo, clip] = stdout
-      .trimEnd()
-      .split('\n')
-      .map(line => JSON.parse(line) as MediaRecord);
-    expect(photo?.thumbnailUrl).toBe(`${url}/thumbnails/${photo?.id}.webp`);
-    expect(clip?.hlsUrl).toBe(`${url}/streams/${clip?.id}/index.m3u8`);
-    await page.getByRole('link', {name: 'Gallery'}).click();
-    const picture = page.getByRole('img', {name: /^PNG · 640 × 400/});
-    await expect.poll(() => propertyOf(picture, 'naturalWidth')).toBe(320);
-    await page.locator('.picture').first().click();
-    const video = page.locator('video');
-    await video.evaluate(one => Object.assign(Object(one), {muted: true}).play());
-    await expect.poll(() => propertyOf(video, 'ended'), {timeout: 30_000}).toBe(true);
-    expect(await propertyOf(video, 'videoWidth')).toBe(320);
-    const playsHls = await video.evaluate(one => Object(one).canPlayType('application/vnd.apple.mpegurl'));
-    expect(await propertyOf(video, 'currentSrc')).toBe(playsHls === '' ? clip?.fileUrl : clip?.hlsUrl);
+      const upload = ['upload', '--profile', 'local'];
+      const {stdout} = await box.run([
+        ...upload,
+        fixture('photo.png'),
+        fixture('clip.mp4'),
+        '-c',
+        '1',
+        '--json',
+      ]);
+      const [photo, clip] = stdout
+        .trimEnd()
+        .split('\n')
+        .map(line => JSON.parse(line) as MediaRecord);
+      expect(photo?.thumbnailUrl).toBe(`${url}/thumbnails/${photo?.id}.webp`);
+      expect(clip?.hlsUrl).toBe(`${url}/streams/${clip?.id}/index.m3u8`);
+      await page.getByRole('link', {name: 'Gallery'}).click();
+      const picture = page.getByRole('img', {name: /^PNG · 640 × 400/});
+      await expect.poll(() => propertyOf(picture, 'naturalWidth')).toBe(320);
+      await page.locator('.picture').first().click();
+      const video = page.locator('video');
+      await video.evaluate(one => Object.assign(Object(one), {muted: true}).play());
+      await expect.poll(() => propertyOf(video, 'ended'), {timeout: patienceMs}).toBe(true);
+      expect(await propertyOf(video, 'videoWidth')).toBe(320);
+      const playsHls = await video.evaluate(one => Object(one).canPlayType('application/vnd.apple.mpegurl'));
+      expect(await propertyOf(video, 'currentSrc')).toBe(playsHls === '' ? clip?.fileUrl : clip?.hlsUrl);
 
-    await page.getByRole('link', {name: 'Profile and keys'}).click();
-    const row = page.getByRole('listitem').filter({hasText: 'laptop'});
-    expect(await row.textContent()).toMatch(/last used.*by media\//s);
-    await row.getByText('Revoke', {exact: true}).click();
-    await row.getByRole('button', {name: 'Revoke laptop'}).click();
-    await row.waitFor({state: 'detached'});
-    const refused = await box.run([...upload, fixture('photo.png')]);
-    expect(refused.exitCode).toBe(4);
-    expect(refused.stderr).toContain(`create one on the profile page (${url}/profile).`);
-    expect(refused.stderr).toContain(
-      `Store a valid key (see ${url}/profile): media login --key-stdin --profile local`,
-    );
-    expect(problems).toEqual([]);
-  });
+      await page.getByRole('link', {name: 'Profile and keys'}).click();
+      const row = page.getByRole('listitem').filter({hasText: 'laptop'});
+      expect(await row.textContent()).toMatch(/last used.*by media\//s);
+      await row.getByText('Revoke', {exact: true}).click();
+      await row.getByRole('button', {name: 'Revoke laptop'}).click();
+      await row.waitFor({state: 'detached'});
+      const refused = await box.run([...upload, fixture('photo.png')]);
+      expect(refused.exitCode).toBe(4);
+      expect(refused.stderr).toContain(`create one on the profile page (${url}/profile).`);
+      expect(refused.stderr).toContain(
+        `Store a valid key (see ${url}/profile): media login --key-stdin --profile local`,
+      );
+      expect(problems).toEqual([]);
+    },
+  );
 
-  it('files that are chosen, or dropped on the gallery: stored as they are; what is no media: a sentence', {
-    timeout,
-  }, async context => {
-    const {box, page, problems} = await signedIn(context);
-    await page
-      .getByLabel(/^Upload images and videos/)
-      .setInputFiles([fixture('clip.mp4'), fixture('photo.jpg')]);
-    await page.getByText('2 media, newest first.').waitFor();
-    const dropped = await readFile(fixture('photo.png'));
-    const transfer = await page.evaluateHandle(`(() => {
+  it(
+    'files that are chosen, or dropped on the gallery: stored as they are; what is no media: a sentence',
+    slowTest,
+    async context => {
+      const {box, page, problems} = await signedIn(context);
+      await page
+        .getByLabel(/^Upload images and videos/)
+        .setInputFiles([fixture('clip.mp4'), fixture('photo.jpg')]);
+      await page.getByText('2 media, newest first.').waitFor();
+      const dropped = await readFile(fixture('photo.png'));
+      const transfer = await page.evaluateHandle(`(() => {
       const transfer = new DataTransfer();
       const bytes = Uint8Array.from(atob('${dropped.toString('base64')}'), one => one.charCodeAt(0));
       transfer.items.add(new File([bytes], 'photo.png', {type: 'image/png'}));
       return transfer;
     })()`);
-    await page.dispatchEvent('#upload', 'drop', {dataTransfer: transfer});
-    await page.getByText('3 media, newest first.').waitFor();
-    const ids = await page.locator('.card code').allTextContents();
-    const stored = await Promise.all(ids.map(id => readFile(join(box.directory, 'kept/files', id))));
-    const sent = ['photo.png', 'photo.jpg', 'clip.mp4'].map(name => readFile(fixture(name)));
-    expect(stored.map(bytes => bytes.toString('base64'))).toEqual(
-      (await Promise.all(sent)).map(bytes => bytes.toString('base64')),
-    );
-    expect(problems).toEqual([]);
-    await page
-      .getByLabel(/^Upload images and videos/)
-      .setInputFiles({name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('text')});
-    await page.getByText('a.txt: Content-Type must be an image/* or video/* type').waitFor();
-    expect(ids.length).toBe(3);
-  });
+      await page.dispatchEvent('#upload', 'drop', {dataTransfer: transfer});
+      await page.getByText('3 media, newest first.').waitFor();
+      const ids = await page.locator('.card code').allTextContents();
+      const stored = await Promise.all(ids.map(id => readFile(join(box.directory, 'kept/files', id))));
+      const sent = ['photo.png', 'photo.jpg', 'clip.mp4'].map(name => readFile(fixture(name)));
+      expect(stored.map(bytes => bytes.toString('base64'))).toEqual(
+        (await Promise.all(sent)).map(bytes => bytes.toString('base64')),
+      );
+      expect(problems).toEqual([]);
+      await page
+        .getByLabel(/^Upload images and videos/)
+        .setInputFiles({name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('text')});
+      await page.getByText('a.txt: Content-Type must be an image/* or video/* type').waitFor();
+      expect(ids.length).toBe(3);
+    },
+  );
 
-  it('by keyboard, narrow and wide, dark and light: axe finds nothing, and nothing is cut off', {
-    timeout,
-  }, async context => {
-    const {url, key, page, problems} = await signedIn(context);
-    const photo = Buffer.from(await readFile(fixture('photo.png')));
-    const {id} = (await (await upload({url}, key, photo)).json()) as {id: string};
-    for (const path of ['/', '/profile', `/media/${id}`, '/profile/nothing']) {
-      await page.goto(url + path);
-      // Evaluated from outside: the page's policy would let no other script in.
-      await page.evaluate(axe.source);
-      for (const colorScheme of ['dark', 'light'] as const) {
-        for (const width of [320, 1600]) {
-          await page.setViewportSize({width, height: 800});
-          await page.emulateMedia({colorScheme});
-          const found = await page.evaluate('axe.run().then(({violations}) => violations)');
-          expect({path, colorScheme, width, found}).toEqual({path, colorScheme, width, found: []});
-          const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-          expect({path, width, overflow: Math.max(0, Number(overflow))}).toEqual({path, width, overflow: 0});
+  it(
+    'by keyboard, narrow and wide, dark and light: axe finds nothing, and nothing is cut off',
+    slowTest,
+    async context => {
+      const {url, key, page, problems} = await signedIn(context);
+      const photo = Buffer.from(await readFile(fixture('photo.png')));
+      const {id} = (await (await upload({url}, key, photo)).json()) as {id: string};
+      for (const path of ['/', '/profile', `/media/${id}`, '/profile/nothing']) {
+        await page.goto(url + path);
+        // Evaluated from outside: the page's policy would let no other script in.
+        await page.evaluate(axe.source);
+        for (const colorScheme of ['dark', 'light'] as const) {
+          for (const width of [320, 1600]) {
+            await page.setViewportSize({width, height: 800});
+            await page.emulateMedia({colorScheme});
+            const found = await page.evaluate('axe.run().then(({violations}) => violations)');
+            expect({path, colorScheme, width, found}).toEqual({path, colorScheme, width, found: []});
+            const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+            expect({path, width, overflow: Math.max(0, Number(overflow))}).toEqual({
+              path,
+              width,
+              overflow: 0,
+            });
+          }
         }
       }
-    }
-    await page.goto(url);
-    const reached: string[] = [];
-    for (let count = 0; count < 7; count += 1) {
-      await page.keyboard.press('Tab');
-      reached.push(
-        String(await page.evaluate('document.activeElement.id || document.activeElement.textContent')),
-      );
-    }
-    const here = ['Gallery', 'Profile and keys', 'Sign out', 'files', '', 'Copy URL', 'Delete'];
-    expect(reached.map(text => text.trim())).toEqual(here);
-    expect(problems.filter(problem => !problem.includes('404'))).toEqual([]);
-  });
+      await page.goto(url);
+      const reached: string[] = [];
+      for (let count = 0; count < 7; count += 1) {
+        await page.keyboard.press('Tab');
+        reached.push(
+          String(await page.evaluate('document.activeElement.id || document.activeElement.textContent')),
+        );
+      }
+      const here = ['Gallery', 'Profile and keys', 'Sign out', 'files', '', 'Copy URL', 'Delete'];
+      expect(reached.map(text => text.trim())).toEqual(here);
+      expect(problems.filter(problem => !problem.includes('404'))).toEqual([]);
+    },
+  );
 
-  it('what others wrote, in every field: shown as text, and nothing of it runs', {timeout}, async context => {
+  it('what others wrote, in every field: shown as text, and nothing of it runs', slowTest, async context => {
     const {url, key, page, problems} = await signedIn(context);
     const pageToken = await page.locator('input[name=page-token]').first().inputValue();
     const send = (path: string, fields: Record<string, string>) =>

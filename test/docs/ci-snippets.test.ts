@@ -11,6 +11,7 @@ import {gitlabJobs} from '../support/gitlab.ts';
 import {needPrograms} from '../support/installed.ts';
 import {fixture, type Sandbox, temporaryDirectory} from '../support/media.ts';
 import {packedPackage} from '../support/packed.ts';
+import {slowTest} from '../support/patience.ts';
 
 const release = packedPackage();
 const page = 'docs/ci.md';
@@ -75,7 +76,7 @@ async function runLines(
       env: {...box.env, ...env},
       extendEnv: false,
       reject: false,
-      timeout: 60_000,
+      ...slowTest,
       all: true,
     });
     if (failed) return `${line}: ${all}`;
@@ -99,7 +100,7 @@ async function statusesIn(box: Sandbox): Promise<string[]> {
 }
 
 // The first of these tests packs the package.
-describe('the GitLab job in docs/ci.md', {timeout: 120_000}, () => {
+describe('the GitLab job in docs/ci.md', slowTest, () => {
   const {upload} = parse(gitlab) as {
     upload: {before_script: string[]; script: string[]; parallel: number; artifacts: {paths: string[]}};
   };
@@ -192,17 +193,19 @@ describe('the Jenkinsfile in docs/ci.md', () => {
     expect(jenkins).toContain("MEDIA_API_KEY = credentials('media-api-key')");
   });
 
-  it('Groovy parses it (the rules of declarative pipelines only a Jenkins server checks)', {
-    timeout: 60_000,
-  }, async context => {
-    needPrograms(context, ['groovy']);
-    const file = join(await temporaryDirectory(), 'Jenkinsfile');
-    await writeFile(file, jenkins);
-    const check = 'new GroovyShell().parse(new File(args[0]))';
-    await execa('groovy', ['-e', check, file]);
-    await writeFile(file, jenkins.replace(/\}\s*$/, ''));
-    await expect(execa('groovy', ['-e', check, file])).rejects.toThrow();
-  });
+  it(
+    'Groovy parses it (the rules of declarative pipelines only a Jenkins server checks)',
+    slowTest,
+    async context => {
+      needPrograms(context, ['groovy']);
+      const file = join(await temporaryDirectory(), 'Jenkinsfile');
+      await writeFile(file, jenkins);
+      const check = 'new GroovyShell().parse(new File(args[0]))';
+      await execa('groovy', ['-e', check, file]);
+      await writeFile(file, jenkins.replace(/\}\s*$/, ''));
+      await expect(execa('groovy', ['-e', check, file])).rejects.toThrow();
+    },
+  );
 });
 
 describe.each([

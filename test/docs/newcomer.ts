@@ -7,6 +7,7 @@ import {embeddedService} from '../support/embedded.ts';
 import {exampleService} from '../support/example-service.ts';
 import {whatIsMissing} from '../support/installed.ts';
 import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
+import {slowTest} from '../support/patience.ts';
 
 /** The host names of the services in examples. */
 const services = ['api.example.com', 'staging.example.com'];
@@ -67,7 +68,7 @@ export async function typeIn({directory, env}: Sandbox, block: string): Promise<
     env,
     extendEnv: false,
     reject: false,
-    timeout: 60_000,
+    ...slowTest,
   });
   expect({block, exitCode, stderr, isSilent: stdout === '' && !block.includes(' > ')}).toEqual({
     block,

@@ -1,6 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {examplesIn, markdown, markdownFiles, withoutBlocks} from '../support/examples.ts';
 import {needPrograms} from '../support/installed.ts';
+import {slowTest} from '../support/patience.ts';
 import {newcomersMachine, settledMachine, typeIn} from './newcomer.ts';
 
 const files = markdownFiles();
@@ -30,7 +31,7 @@ describe('every example in a Markdown file', () => {
 
   it.for(pages.filter(page => examplesIn(page).some(({language}) => language === 'sh')))(
     '%s: runs as printed, in a directory with a photo, a video and "assets", once there is a key',
-    {timeout: 120_000},
+    slowTest,
     async (page, context) => {
       const blocks = examplesIn(page).filter(({language}) => language === 'sh');
       if (blocks.some(({code}) => code.includes('curl '))) needPrograms(context, ['curl']);

@@ -6,6 +6,7 @@ import {describe, expect, it} from 'vitest';
 import {markdown, markdownFiles} from '../support/examples.ts';
 import {needPrograms} from '../support/installed.ts';
 import {temporaryDirectory} from '../support/media.ts';
+import {slowTest} from '../support/patience.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const pictures = join(root, '.github/pictures');
@@ -18,7 +19,7 @@ async function textsOf(file: string): Promise<string[]> {
 }
 
 describe('the pictures in README and docs', () => {
-  it('show what the program prints; npm run pictures draws them anew', {timeout: 60_000}, async () => {
+  it('show what the program prints; npm run pictures draws them anew', slowTest, async () => {
     const drawn = await temporaryDirectory();
     await execa(process.execPath, ['test/docs/pictures.js', drawn], {cwd: root});
     const names = await readdir(drawn);
@@ -33,19 +34,21 @@ describe('the pictures in README and docs', () => {
     );
   });
 
-  it('of the pages: npm run pictures photographs them anew, in less than 60 kB each', {
-    timeout: 120_000,
-  }, async context => {
-    needPrograms(context, ['chromium']);
-    const drawn = await temporaryDirectory();
-    await execa(process.execPath, ['test/docs/screenshots.js', drawn], {cwd: root});
-    const names = (await readdir(pictures)).filter(name => name.endsWith('.png'));
-    expect((await readdir(drawn)).sort()).toEqual(names.sort());
-    for (const path of names.flatMap(name => [join(drawn, name), join(pictures, name)])) {
-      const {size} = await stat(path);
-      expect({path, isSmall: size > 5_000 && size < 60_000}).toEqual({path, isSmall: true});
-    }
-  });
+  it(
+    'of the pages: npm run pictures photographs them anew, in less than 60 kB each',
+    slowTest,
+    async context => {
+      needPrograms(context, ['chromium']);
+      const drawn = await temporaryDirectory();
+      await execa(process.execPath, ['test/docs/screenshots.js', drawn], {cwd: root});
+      const names = (await readdir(pictures)).filter(name => name.endsWith('.png'));
+      expect((await readdir(drawn)).sort()).toEqual(names.sort());
+      for (const path of names.flatMap(name => [join(drawn, name), join(pictures, name)])) {
+        const {size} = await stat(path);
+        expect({path, isSmall: size > 5_000 && size < 60_000}).toEqual({path, isSmall: true});
+      }
+    },
+  );
 
   it('are all shown, each with a description, one of them in the README', async () => {
     const picture = /!\[[^\]]{20,}\]\([./]*\.github\/pictures\/([\w-]+\.(?:svg|png))\)/g;

@@ -7,6 +7,7 @@ import {describe, expect, it} from 'vitest';
 import {examplesIn, markdown} from '../support/examples.ts';
 import {type Sandbox, sandbox} from '../support/media.ts';
 import {packedPackage} from '../support/packed.ts';
+import {slowTest} from '../support/patience.ts';
 import {onTerminal} from '../support/terminal.ts';
 import {newcomersMachine, typeIn} from './newcomer.ts';
 
@@ -45,7 +46,7 @@ describe('the README', () => {
 });
 
 describe('every example in the README', () => {
-  it('runs as printed: npm run demo', {timeout: 120_000}, async () => {
+  it('runs as printed: npm run demo', slowTest, async () => {
     const {stdout, exitCode} = await execa('npm', ['run', 'demo'], {cwd: root, reject: false});
     expect(exitCode).toBe(0);
     expect(stdout).toContain('$ media upload photo.png');
@@ -60,34 +61,34 @@ describe('every example in the README', () => {
     );
   });
 
-  it('runs as printed: npm install --global from the clone', {timeout: 120_000}, async () => {
+  it('runs as printed: npm install --global from the clone', slowTest, async () => {
     expect(await install(await sandbox(), block('npm install --global .\n'), root)).toMatch(
       /^\d+\.\d+\.\d+$/m,
     );
   });
 
-  it('runs as printed: npm install --global from a release; not with a tarball of another checksum', {
-    timeout: 120_000,
-  }, async () => {
-    const home = await sandbox();
-    const packed = await release.tarball();
-    const tarball = basename(packed);
-    await copyFile(packed, join(home.directory, tarball));
-    const sum = createHash('sha256')
-      .update(await readFile(packed))
-      .digest('hex');
-    await writeFile(join(home.directory, 'SHA256SUMS'), `${sum}  ${tarball}\n${sum}  media-cli.cdx.json\n`);
-    const code = block('SHA256SUMS');
-    expect(await install(home, code, home.directory)).toContain(`${tarball}: OK\n`);
-    expect(await install(home, 'media --version', home.directory)).toMatch(/^\d+\.\d+\.\d+$/);
+  it(
+    'runs as printed: npm install --global from a release; not with a tarball of another checksum',
+    slowTest,
+    async () => {
+      const home = await sandbox();
+      const packed = await release.tarball();
+      const tarball = basename(packed);
+      await copyFile(packed, join(home.directory, tarball));
+      const sum = createHash('sha256')
+        .update(await readFile(packed))
+        .digest('hex');
+      await writeFile(join(home.directory, 'SHA256SUMS'), `${sum}  ${tarball}\n${sum}  media-cli.cdx.json\n`);
+      const code = block('SHA256SUMS');
+      expect(await install(home, code, home.directory)).toContain(`${tarball}: OK\n`);
+      expect(await install(home, 'media --version', home.directory)).toMatch(/^\d+\.\d+\.\d+$/);
 
-    await writeFile(join(home.directory, 'SHA256SUMS'), `${'0'.repeat(64)}  ${tarball}\n`);
-    await expect(install(home, code, home.directory)).rejects.toThrow(`${tarball}: FAILED`);
-  });
+      await writeFile(join(home.directory, 'SHA256SUMS'), `${'0'.repeat(64)}  ${tarball}\n`);
+      await expect(install(home, code, home.directory)).rejects.toThrow(`${tarball}: FAILED`);
+    },
+  );
 
-  it('runs as printed: all others, one after the other, the login on a terminal', {
-    timeout: 120_000,
-  }, async () => {
+  it('runs as printed: all others, one after the other, the login on a terminal', slowTest, async () => {
     const machine = await newcomersMachine();
     const others = blocks.filter(code => !/^(npm|sha256sum) /.test(code));
     expect(others).toContain(login);

@@ -7,6 +7,7 @@ import {example} from '../support/examples.ts';
 import {gitlabJobs} from '../support/gitlab.ts';
 import {needPrograms} from '../support/installed.ts';
 import {fixture, sandbox, temporaryDirectory} from '../support/media.ts';
+import {slowTest} from '../support/patience.ts';
 import {serve} from '../support/served.ts';
 
 const page = 'docs/serve-in-ci.md';
@@ -59,13 +60,15 @@ describe('the recipes for media serve', () => {
     expect(ports).toEqual([`${new URL(githubJob?.env['MEDIA_BASE_URL'] ?? '').port}:4010`]);
   });
 
-  it('GitLab: the alias is the host that is allowed; gitlab-ci-local finds the job', {
-    timeout: 120_000,
-  }, async context => {
-    const host = new URL(gitlabJob?.variables['MEDIA_BASE_URL'] ?? '').hostname;
-    expect(gitlabJob?.services[0]?.alias).toBe(host);
-    expect(await gitlabJobs(context, gitlab)).toEqual({jobs: ['test'], complaint: ''});
-  });
+  it(
+    'GitLab: the alias is the host that is allowed; gitlab-ci-local finds the job',
+    slowTest,
+    async context => {
+      const host = new URL(gitlabJob?.variables['MEDIA_BASE_URL'] ?? '').hostname;
+      expect(gitlabJob?.services[0]?.alias).toBe(host);
+      expect(await gitlabJobs(context, gitlab)).toEqual({jobs: ['test'], complaint: ''});
+    },
+  );
 
   it('docker compose: every volume, secret and service that is used is declared', () => {
     const {services, volumes, secrets} = composeFile;
@@ -79,7 +82,7 @@ describe('the recipes for media serve', () => {
     expect(services['media']?.environment?.['MEDIA_SERVE_KEY_FILE']).toBe('/run/secrets/media_key');
   });
 
-  it('docker compose: docker-compose finds both services', {timeout: 120_000}, async context => {
+  it('docker compose: docker-compose finds both services', slowTest, async context => {
     needPrograms(context, ['docker-compose']);
     const cwd = await temporaryDirectory();
     const {stdout} = await execa('docker-compose', ['--file', '-', 'config'], {cwd, input: compose});

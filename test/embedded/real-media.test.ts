@@ -1,6 +1,7 @@
 import {existsSync} from 'node:fs';
 import {readFile} from 'node:fs/promises';
 import {expect, test} from 'vitest';
+import {slowTest} from '../support/patience.ts';
 import {expectLiveUrls} from './record-urls.ts';
 import {serviceWithKey, upload} from './support.ts';
 
@@ -33,7 +34,7 @@ const contested = new Set(['mp4-fragmented.mp4']);
 
 test.runIf(existsSync(new URL('index.jsonl', corpus)))(
   'real files: every upload succeeds, what its record says is true, and its URLs answer',
-  {timeout: 180_000},
+  slowTest,
   async () => {
     const {service, key} = await serviceWithKey({previews: true});
     for (const truth of await truths()) {

@@ -8,6 +8,7 @@ import {repackager} from '../../src/embedded/media/repackager.ts';
 import type {MediaRecord} from '../../src/service/record.ts';
 import {openPage, startChromium} from '../support/browser.ts';
 import {needPrograms} from '../support/installed.ts';
+import {patienceMs, slowTest} from '../support/patience.ts';
 import {expectLiveUrls} from './record-urls.ts';
 import {fixture, namesIn, serviceWithKey, temporaryDirectory, upload} from './support.ts';
 
@@ -15,9 +16,6 @@ const require = createRequire(import.meta.url);
 
 let browser: Browser | undefined;
 afterAll(() => browser?.close());
-
-/** A browser on a busy machine takes its time. */
-const timeout = 90_000;
 
 /** A service that makes previews, and what it returns for a body. */
 async function previewing() {
@@ -66,57 +64,73 @@ const files = [
 ] as const;
 
 describe('the playlist of a video', () => {
-  it('all fixtures: every URL in a record answers at once; what fragmented MP4 can carry has a playlist', {
-    timeout,
-  }, async () => {
-    const {send, dataDirectory} = await previewing();
-    const streamed: [string, string, boolean][] = [];
-    for (const [name, contentType] of files) {
-      const record = await send(await fixture(name), contentType);
-      await expectLiveUrls(record, contentType);
-      streamed.push([name, contentType, record.hlsUrl !== undefined]);
-    }
-    expect(streamed).toEqual(files);
-    expect(await namesIn(dataDirectory, 'temporary')).toEqual([]);
-    expect((await namesIn(dataDirectory, 'streams')).length).toBe(files.filter(([, , has]) => has).length);
-  });
+  it(
+    'all fixtures: every URL in a record answers at once; what fragmented MP4 can carry has a playlist',
+    slowTest,
+    async () => {
+      const {send, dataDirectory} = await previewing();
+      const streamed: [string, string, boolean][] = [];
+      for (const [name, contentType] of files) {
+        const record = await send(await fixture(name), contentType);
+        await expectLiveUrls(record, contentType);
+        streamed.push([name, contentType, record.hlsUrl !== undefined]);
+      }
+      expect(streamed).toEqual(files);
+      expect(await namesIn(dataDirectory, 'temporary')).toEqual([]);
+      expect((await namesIn(dataDirectory, 'streams')).length).toBe(files.filter(([, , has]) => has).length);
+    },
+  );
 
-  it('ffprobe reads the same pictures and sounds from it as from the file; segments of six seconds', {
-    timeout,
-  }, async context => {
-    needPrograms(context, ['ffmpeg']);
-    const {send} = await previewing();
-    const directory = await temporaryDirectory();
-    const path = join(directory, 'long.mp4');
-    const sources = ['testsrc=size=64x36:rate=10:duration=20', 'sine=duration=20'].flatMap(source => [
-      '-f',
-      'lavfi',
-      '-i',
-      source,
-    ]);
-    await execa('ffmpeg', ['-v', 'error', ...sources, '-g', '25', '-c:v', 'libx264', '-c:a', 'aac', path]);
-    const record = await send(Buffer.from(await readFile(path)), 'video/mp4');
-    await expectLiveUrls(record, 'video/mp4');
-    const framesOf = async (input: string) =>
-      (
-        await execa('ffmpeg', ['-v', 'error', '-i', input, '-map', '0', '-c', 'copy', '-f', 'framemd5', '-'])
-      ).stdout
-        .split('\n')
-        .filter(line => !line.startsWith('#'))
-        .map(line =>
-          line
-            .split(',')
-            .filter((_, index) => index === 0 || index === 5)
-            .join(),
-        );
-    expect((await framesOf(record.hlsUrl ?? '')).sort()).toEqual((await framesOf(path)).sort());
-    const playlist = await (await fetch(new URL('playlist-1.m3u8', record.hlsUrl ?? ''))).text();
-    expect(
-      [...playlist.matchAll(/#EXTINF:(\d+\.?\d*)/g)].map(([, length]) => Math.round(Number(length))),
-    ).toEqual([5, 5, 5, 5]);
-  });
+  it(
+    'ffprobe reads the same pictures and sounds from it as from the file; segments of six seconds',
+    slowTest,
+    async context => {
+      needPrograms(context, ['ffmpeg']);
+      const {send} = await previewing();
+      const directory = await temporaryDirectory();
+      const path = join(directory, 'long.mp4');
+      const sources = ['testsrc=size=64x36:rate=10:duration=20', 'sine=duration=20'].flatMap(source => [
+        '-f',
+        'lavfi',
+        '-i',
+        source,
+      ]);
+      await execa('ffmpeg', ['-v', 'error', ...sources, '-g', '25', '-c:v', 'libx264', '-c:a', 'aac', path]);
+      const record = await send(Buffer.from(await readFile(path)), 'video/mp4');
+      await expectLiveUrls(record, 'video/mp4');
+      const framesOf = async (input: string) =>
+        (
+          await execa('ffmpeg', [
+            '-v',
+            'error',
+            '-i',
+            input,
+            '-map',
+            '0',
+            '-c',
+            'copy',
+            '-f',
+            'framemd5',
+            '-',
+          ])
+        ).stdout
+          .split('\n')
+          .filter(line => !line.startsWith('#'))
+          .map(line =>
+            line
+              .split(',')
+              .filter((_, index) => index === 0 || index === 5)
+              .join(),
+          );
+      expect((await framesOf(record.hlsUrl ?? '')).sort()).toEqual((await framesOf(path)).sort());
+      const playlist = await (await fetch(new URL('playlist-1.m3u8', record.hlsUrl ?? ''))).text();
+      expect(
+        [...playlist.matchAll(/#EXTINF:(\d+\.?\d*)/g)].map(([, length]) => Math.round(Number(length))),
+      ).toEqual([5, 5, 5, 5]);
+    },
+  );
 
-  it('in Chromium: the page of the medium plays it, and so does hls.js', {timeout}, async context => {
+  it('in Chromium: the page of the medium plays it, and so does hls.js', slowTest, async context => {
     needPrograms(context, ['chromium']);
     const {service, send} = await previewing();
     const {hlsUrl = '', id} = await send(await fixture('clip.mp4'), 'video/mp4');
@@ -125,7 +139,9 @@ describe('the playlist of a video', () => {
     await page.goto(service.signInUrl());
     await page.waitForURL(`${service.url}/`);
     await page.goto(`${service.url}/media/${id}`);
-    await expect.poll(() => playing(page), {timeout: 30_000}).toEqual({width: 320, seconds: 1, ended: true});
+    await expect
+      .poll(() => playing(page), {timeout: patienceMs})
+      .toEqual({width: 320, seconds: 1, ended: true});
     expect(problems).toEqual([]);
 
     const site = `${service.url}/site`;
@@ -138,7 +154,9 @@ describe('the playlist of a video', () => {
       hls.on(Hls.Events.ERROR, (_, {details, error}) => problems.push(details + ': ' + error));
       hls.loadSource(${JSON.stringify(hlsUrl)});
       hls.attachMedia(document.querySelector('video'));`);
-    await expect.poll(() => playing(page), {timeout: 30_000}).toEqual({width: 320, seconds: 1, ended: true});
+    await expect
+      .poll(() => playing(page), {timeout: patienceMs})
+      .toEqual({width: 320, seconds: 1, ended: true});
     expect(await page.evaluate('problems')).toEqual([]);
   });
 

@@ -6,6 +6,7 @@ import {describe, expect, it, onTestFinished} from 'vitest';
 import {type Holder, holderHere} from '../../src/lib/files/holder.ts';
 import {withLock} from '../../src/lib/files/with-lock.ts';
 import {type Bench, bench, compiledModules, inputOf, lookup, upload} from '../support/journal.ts';
+import {patienceMs} from '../support/patience.ts';
 
 /** Opens the journal of its argument, then commits and finishes uploads until it is killed, telling what is durable. */
 const endlessRun = `
@@ -49,7 +50,7 @@ function endless(directory: string, path: string) {
   const child = execa(process.execPath, ['--input-type=module', '-e', endlessRun, directory, path], {
     reject: false,
     buffer: false,
-    timeout: 25_000,
+    timeout: patienceMs,
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   let text = '';

@@ -6,6 +6,7 @@ import {closeAll, readJournals} from '../../src/journal/reading/reader.ts';
 import {eventually} from '../support/eventually.ts';
 import {bench, header, inputOf, sha256} from '../support/journal.ts';
 import {collectGarbage, memoryUsed} from '../support/memory-used.ts';
+import {slowTest} from '../support/patience.ts';
 
 const count = 200_000;
 const pathOf = (index: number) => `library/2024/album-${index % 500}/photograph-${index}.jpeg`;
@@ -47,7 +48,7 @@ async function writeJournal(path: string): Promise<void> {
 }
 
 describe('a journal of 200,000 inputs', () => {
-  it('is read into less than 160 bytes each, and every record is found', async () => {
+  it('is read into less than 160 bytes each, and every record is found', slowTest, async () => {
     const one = await bench();
     await writeJournal(one.path);
     collectGarbage();
@@ -69,5 +70,5 @@ describe('a journal of 200,000 inputs', () => {
         });
       }
     });
-  }, 60_000);
+  });
 });

@@ -8,6 +8,7 @@ import {png, sha256} from '../embedded/support.ts';
 import {embeddedService} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
 import {program, type Sandbox, sandbox} from '../support/media.ts';
+import {slowTest} from '../support/patience.ts';
 import {type Gate, gateBefore} from './gate.ts';
 
 /** As many parts as the recipes in docs/sharding.md make. */
@@ -51,7 +52,7 @@ export class Batch {
   /** How a program is started on one of the machines, in the directory that they share. */
   get machine(): Options & {cwd: string; env: Record<string, string>} {
     const {directory: cwd, env} = this.sandbox;
-    return {cwd, env, extendEnv: false, reject: false, timeout: 60_000, stdin: 'ignore'};
+    return {cwd, env, extendEnv: false, reject: false, ...slowTest, stdin: 'ignore'};
   }
 
   /** A checkout of the inputs elsewhere, with times of change of its own. */
@@ -70,18 +71,15 @@ export class Batch {
    */
   async inMidBatch(journal: string): Promise<void> {
     const {early, late} = this.beside;
-    await eventually(
-      async () => {
-        const text = await readFile(join(this.directory, journal), 'utf8').catch(() => '');
-        const count = (event: string) => text.split(`{"event":"${event}"`).length - 1;
-        return (
-          count('done') === early.length &&
-          count('failed') === late.length &&
-          this.gate.arrivals(this.big.size) === 1
-        );
-      },
-      {patienceMs: 90_000},
-    );
+    await eventually(async () => {
+      const text = await readFile(join(this.directory, journal), 'utf8').catch(() => '');
+      const count = (event: string) => text.split(`{"event":"${event}"`).length - 1;
+      return (
+        count('done') === early.length &&
+        count('failed') === late.length &&
+        this.gate.arrivals(this.big.size) === 1
+      );
+    });
   }
 
   /** Sends a signal to the run that works on a journal, which its lock names. */
@@ -97,7 +95,7 @@ export class Batch {
 
   /** Waits until the big file comes once more, from the run that goes on, and lets everything through. */
   async letResumedThrough(): Promise<void> {
-    await eventually(() => this.gate.arrivals(this.big.size) === 2, {patienceMs: 90_000});
+    await eventually(() => this.gate.arrivals(this.big.size) === 2);
     this.gate.open();
   }
 

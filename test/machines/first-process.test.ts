@@ -4,6 +4,7 @@ import {execa} from 'execa';
 import {expect, it, onTestFinished} from 'vitest';
 import {needPrograms, notRun} from '../support/installed.ts';
 import {program, sandbox} from '../support/media.ts';
+import {patienceMs} from '../support/patience.ts';
 
 // In a namespace of its own, as in a container: there the kernel keeps the first process from ending by its own signal.
 const container = [
@@ -25,7 +26,13 @@ it.for([
     if (failed) notRun(context, 'a process namespace cannot be made here');
     const {directory: cwd, env} = await sandbox();
     const parameters = [...container, process.execPath, program, 'serve', '--port', '0', '--ephemeral'];
-    const outer = execa('unshare', parameters, {cwd, env, extendEnv: false, reject: false, timeout: 25_000});
+    const outer = execa('unshare', parameters, {
+      cwd,
+      env,
+      extendEnv: false,
+      reject: false,
+      timeout: patienceMs,
+    });
     onTestFinished(() => void outer.kill('SIGKILL'));
     await once(outer.stdout, 'data');
     const children = await readFile(`/proc/${outer.pid}/task/${outer.pid}/children`, 'utf8');

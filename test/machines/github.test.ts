@@ -4,6 +4,7 @@ import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {parse} from 'yaml';
 import {example} from '../support/examples.ts';
+import {slowTest} from '../support/patience.ts';
 import {type Batch, makeBatch, shardCount} from './batch.ts';
 
 interface Step {
@@ -113,9 +114,7 @@ describe('a GitHub Actions matrix', () => {
     expect(prove.needs).toBe('upload');
   });
 
-  it('a job cancelled in mid-batch, then "Re-run failed jobs": each input once', {
-    timeout: 300_000,
-  }, async () => {
+  it('a job cancelled in mid-batch, then "Re-run failed jobs": each input once', slowTest, async () => {
     const batch = await makeBatch({closed: true});
     const run = new Run(batch);
     const part = batch.big.shard;

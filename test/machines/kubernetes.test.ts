@@ -2,6 +2,7 @@ import {execa} from 'execa';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {parse} from 'yaml';
 import {example} from '../support/examples.ts';
+import {slowTest} from '../support/patience.ts';
 import {type Batch, makeBatch, shardCount} from './batch.ts';
 
 interface Container {
@@ -84,9 +85,7 @@ describe('a Kubernetes indexed Job', () => {
     ]);
   });
 
-  it('one pod killed in mid-batch: each input stands and is stored exactly once', {
-    timeout: 300_000,
-  }, async () => {
+  it('one pod killed in mid-batch: each input stands and is stored exactly once', slowTest, async () => {
     const batch = await makeBatch({closed: true});
     const index = batch.big.shard - 1;
     const journal = `part-${index}.journal`;

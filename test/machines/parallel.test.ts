@@ -4,6 +4,7 @@ import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {example} from '../support/examples.ts';
 import {needPrograms} from '../support/installed.ts';
+import {slowTest} from '../support/patience.ts';
 import {type Batch, makeBatch, shardCount} from './batch.ts';
 import {needLogin, sshPrograms, startMachines} from './ssh-machines.ts';
 
@@ -16,7 +17,7 @@ async function tries(batch: Batch): Promise<{part: number; host: string | undefi
     .sort((one, other) => one.part - other.part);
 }
 
-describe('GNU parallel over ssh', {timeout: 300_000}, () => {
+describe('GNU parallel over ssh', slowTest, () => {
   it('one part ended in mid-batch, tried again elsewhere: each input stands and is stored once', async context => {
     needPrograms(context, sshPrograms);
     needLogin(context);
@@ -28,7 +29,7 @@ describe('GNU parallel over ssh', {timeout: 300_000}, () => {
       execa('bash', ['-c', command], {
         ...batch.machine,
         env: {...batch.machine.env, PARALLEL_SSH: ssh},
-        timeout: 120_000,
+        ...slowTest,
       });
 
     const running = run();

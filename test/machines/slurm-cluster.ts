@@ -6,6 +6,7 @@ import {execa} from 'execa';
 import {eventually} from '../support/eventually.ts';
 import {freePorts} from '../support/free-ports.ts';
 import type {Program} from '../support/installed.ts';
+import {slowTest} from '../support/patience.ts';
 import {type Batch, succeed} from './batch.ts';
 
 export const slurmPrograms: readonly Program[] = [
@@ -21,7 +22,7 @@ export const slurmPrograms: readonly Program[] = [
 ];
 
 /** Between two looks at the queue, each of which starts a program. */
-const patience = {patienceMs: 90_000, pauseMs: 500};
+const patience = {pauseMs: 500};
 
 /** What Slurm says of one task of an array. */
 export interface Task {
@@ -84,7 +85,7 @@ export class SlurmCluster {
       reject: false,
       stdin: 'ignore',
     } as const;
-    const daemon = execa(file, parameters, {...options, timeout: 300_000});
+    const daemon = execa(file, parameters, {...options, ...slowTest});
     this.#ends.push(async () => {
       daemon.kill();
       await daemon;

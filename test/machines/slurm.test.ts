@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {afterAll, describe, expect, it} from 'vitest';
 import {example} from '../support/examples.ts';
 import {needPrograms} from '../support/installed.ts';
+import {slowTest} from '../support/patience.ts';
 import {type Batch, makeBatch, shardCount} from './batch.ts';
 import {type SlurmCluster, slurmPrograms, startSlurm} from './slurm-cluster.ts';
 
@@ -20,13 +21,13 @@ function completed(restarted?: number) {
   }));
 }
 
-describe('a Slurm array', {timeout: 300_000}, () => {
+describe('a Slurm array', slowTest, () => {
   let started: Promise<SlurmCluster> | undefined;
   const sharedCluster = () => {
     started ??= startSlurm();
     return started;
   };
-  afterAll(async () => (await started)?.close(), 60_000);
+  afterAll(async () => (await started)?.close(), slowTest.timeout);
 
   it('one task requeued in mid-batch: each input stands and is stored exactly once', async context => {
     needPrograms(context, slurmPrograms);

@@ -6,6 +6,7 @@ import {onTestFinished, type TestContext} from 'vitest';
 import {eventually} from '../support/eventually.ts';
 import {freePorts} from '../support/free-ports.ts';
 import {notRun, type Program, pathOf} from '../support/installed.ts';
+import {slowTest} from '../support/patience.ts';
 import {type Batch, succeed} from './batch.ts';
 
 /** There is another parallel, in moreutils, without sem beside it. */
@@ -78,7 +79,7 @@ async function startServer(batch: Batch, configuration: string): Promise<void> {
   if (process.geteuid?.() === 0) await mkdir('/run/sshd', {recursive: true, mode: 0o755});
   const daemon = execa(pathOf('sshd') ?? 'sshd', ['-D', '-e', '-f', configuration], {
     ...batch.machine,
-    timeout: 300_000,
+    ...slowTest,
   });
   onTestFinished(async () => {
     daemon.kill();

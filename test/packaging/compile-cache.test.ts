@@ -5,6 +5,7 @@ import {execa} from 'execa';
 import {beforeEach, describe, expect, onTestFinished, test} from 'vitest';
 import {notRun} from '../support/installed.ts';
 import {fixture, program, Sandbox, temporaryDirectory} from '../support/media.ts';
+import {patienceMs} from '../support/patience.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 const reporter = fileURLToPath(new URL('../support/compile-reporter.cjs', import.meta.url));
@@ -45,7 +46,7 @@ async function run(parameters: readonly string[], {env = {}, flags = [] as strin
     extendEnv: false,
     reject: false,
     stdin: 'ignore',
-    timeout: 25_000,
+    timeout: patienceMs,
   });
   const compiled = (await readFile(report, 'utf8')).trim().split('\n');
   return {exitCode, stdout, stderr, compiled};
@@ -132,7 +133,7 @@ test('ten at once all do their work and leave nothing half written', async () =>
     Array.from({length: 10}, () =>
       execa(process.execPath, [join(directory, 'bin', 'media.js'), ...dryRun], {
         stdin: 'ignore',
-        timeout: 25_000,
+        timeout: patienceMs,
       }),
     ),
   );

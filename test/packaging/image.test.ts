@@ -8,6 +8,7 @@ import {describe, expect, it} from 'vitest';
 import {needPrograms, notRun} from '../support/installed.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
 import {packedPackage} from '../support/packed.ts';
+import {slowTest} from '../support/patience.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const text = await readFile(join(root, 'Dockerfile'), 'utf8');
@@ -70,29 +71,30 @@ touch /written /opt/written /usr/written 2> /dev/null || echo read-only
 { kill $!; wait $!; } 2> /dev/null || echo ended
 `;
 
-it('the files of the image, in a namespace of their own with a root that cannot be written: healthy, and takes an upload', {
-  timeout: 120_000,
-}, async context => {
-  needPrograms(context, ['unshare', 'mount']);
-  if (process.getuid?.() !== 0) notRun(context, 'another user is for root alone to become');
-  if (!process.execPath.startsWith('/usr/'))
-    notRun(context, 'Node is not below /usr, which stands for the base image');
-  const directory = await temporaryDirectory();
-  const [tree, data, temporary] = ['tree', 'data', 'tmp'].map(name => join(directory, name)) as [
-    string,
-    string,
-    string,
-  ];
-  for (const name of ['opt', 'usr', 'etc', 'dev', 'proc', 'data', 'tmp'])
-    await mkdir(join(tree, name), {recursive: true});
-  for (const name of ['bin', 'lib', 'lib64']) await symlink(`usr/${name}`, join(tree, name));
-  for (const path of [data, temporary]) await mkdir(path, {mode: 0o777});
-  await copyFile(fixture('photo.png'), join(temporary, 'photo.png'));
-  const install = ['install', '--global', '--prefix', join(tree, 'opt/media'), '--no-audit', '--no-fund'];
-  await execa('npm', [...install, '--offline', await release.tarball()], {cwd: directory});
-  await writeFile(join(directory, 'visit.sh'), visit);
-  await copyFile(join(directory, 'visit.sh'), join(temporary, 'visit.sh'));
-  const enter = `
+it(
+  'the files of the image, in a namespace of their own with a root that cannot be written: healthy, and takes an upload',
+  slowTest,
+  async context => {
+    needPrograms(context, ['unshare', 'mount']);
+    if (process.getuid?.() !== 0) notRun(context, 'another user is for root alone to become');
+    if (!process.execPath.startsWith('/usr/'))
+      notRun(context, 'Node is not below /usr, which stands for the base image');
+    const directory = await temporaryDirectory();
+    const [tree, data, temporary] = ['tree', 'data', 'tmp'].map(name => join(directory, name)) as [
+      string,
+      string,
+      string,
+    ];
+    for (const name of ['opt', 'usr', 'etc', 'dev', 'proc', 'data', 'tmp'])
+      await mkdir(join(tree, name), {recursive: true});
+    for (const name of ['bin', 'lib', 'lib64']) await symlink(`usr/${name}`, join(tree, name));
+    for (const path of [data, temporary]) await mkdir(path, {mode: 0o777});
+    await copyFile(fixture('photo.png'), join(temporary, 'photo.png'));
+    const install = ['install', '--global', '--prefix', join(tree, 'opt/media'), '--no-audit', '--no-fund'];
+    await execa('npm', [...install, '--offline', await release.tarball()], {cwd: directory});
+    await writeFile(join(directory, 'visit.sh'), visit);
+    await copyFile(join(directory, 'visit.sh'), join(temporary, 'visit.sh'));
+    const enter = `
     set -e
     mount --bind "$1" "$1"
     for name in usr etc dev; do mount --rbind "/$name" "$1/$name"; done
@@ -101,30 +103,31 @@ it('the files of the image, in a namespace of their own with a root that cannot 
     mount -o remount,bind,ro "$1/usr"; mount -o remount,bind,ro "$1"
     tree="$1"; shift 3
     exec chroot --userspec=1000:1000 "$tree" sh /tmp/visit.sh "$@"`;
-  const [node = '', , health = ''] = listOf('HEALTHCHECK');
-  expect(node).toBe('node');
-  const [entrypoint = ''] = listOf('ENTRYPOINT');
-  const {stdout, stderr, exitCode} = await execa(
-    'unshare',
-    [
-      ...['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', enter, 'sh', tree, data, temporary],
-      ...[entrypoint, health, ...listOf('CMD')],
-    ],
-    {
-      env: {
-        ...variables,
-        PATH: (variables['PATH'] ?? '').replace('$PATH', '/usr/local/bin:/usr/bin:/bin:/usr/sbin'),
-        MEDIA_SERVE_PORT: '0',
-        MEDIA_SERVE_KEY: 'a-key-of-the-owner-1234',
+    const [node = '', , health = ''] = listOf('HEALTHCHECK');
+    expect(node).toBe('node');
+    const [entrypoint = ''] = listOf('ENTRYPOINT');
+    const {stdout, stderr, exitCode} = await execa(
+      'unshare',
+      [
+        ...['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', enter, 'sh', tree, data, temporary],
+        ...[entrypoint, health, ...listOf('CMD')],
+      ],
+      {
+        env: {
+          ...variables,
+          PATH: (variables['PATH'] ?? '').replace('$PATH', '/usr/local/bin:/usr/bin:/bin:/usr/sbin'),
+          MEDIA_SERVE_PORT: '0',
+          MEDIA_SERVE_KEY: 'a-key-of-the-owner-1234',
+        },
+        extendEnv: false,
+        reject: false,
+        ...slowTest,
       },
-      extendEnv: false,
-      reject: false,
-      timeout: 60_000,
-    },
-  );
-  expect({stdout, stderr, exitCode}).toEqual({
-    stdout: expect.stringMatching(/^user 1000\nhealthy\nm_\w+\nread-only\nended$/),
-    stderr: '',
-    exitCode: 0,
-  });
-});
+    );
+    expect({stdout, stderr, exitCode}).toEqual({
+      stdout: expect.stringMatching(/^user 1000\nhealthy\nm_\w+\nread-only\nended$/),
+      stderr: '',
+      exitCode: 0,
+    });
+  },
+);

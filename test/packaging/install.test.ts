@@ -4,6 +4,7 @@ import {execa} from 'execa';
 import {expect, test} from 'vitest';
 import {needPrograms} from '../support/installed.ts';
 import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
+import {slowTest} from '../support/patience.ts';
 
 const root = dirname(dirname(program));
 
@@ -34,31 +35,36 @@ async function freshClone(box: Sandbox): Promise<string> {
 
 const installGlobally = ['install', '--global', '--no-audit', '--no-fund'];
 
-test('a fresh clone: not built is one sentence with what to do, exit 7; npm install --global builds it', {
-  timeout: 120_000,
-}, async () => {
-  const box = await sandbox();
-  const clone = await freshClone(box);
-  const options = {cwd: box.directory, env: box.env, extendEnv: false, reject: false} as const;
-  const missing = await execa(process.execPath, [join(clone, 'bin/media.js'), '--version'], options);
-  expect(missing).toMatchObject({stdout: '', exitCode: 7});
-  const [sentence, hint, ...rest] = missing.stderr.split('\n');
-  expect(sentence).toBe(`media: The program is not built: ${join(clone, 'dist/main.cjs')} is missing.`);
-  expect(rest).toEqual([]);
+test(
+  'a fresh clone: not built is one sentence with what to do, exit 7; npm install --global builds it',
+  slowTest,
+  async () => {
+    const box = await sandbox();
+    const clone = await freshClone(box);
+    const options = {cwd: box.directory, env: box.env, extendEnv: false, reject: false} as const;
+    const missing = await execa(process.execPath, [join(clone, 'bin/media.js'), '--version'], options);
+    expect(missing).toMatchObject({stdout: '', exitCode: 7});
+    const [sentence, hint, ...rest] = missing.stderr.split('\n');
+    expect(sentence).toBe(`media: The program is not built: ${join(clone, 'dist/main.cjs')} is missing.`);
+    expect(rest).toEqual([]);
 
-  const prefix = join(box.directory, 'prefix');
-  const install = await execa('npm', [...installGlobally, '--prefix', prefix, '.'], {...options, cwd: clone});
-  expect(install.exitCode, install.stderr).toBe(0);
-  const media = (...parameters: string[]) => execa(join(prefix, 'bin/media'), parameters, options);
-  expect((await media('--version')).stdout).toMatch(/^\d+\.\d+\.\d+$/);
-  const upload = await media('upload', fixture('photo.png'), '--base-url', 'embedded', '--json');
-  expect(JSON.parse(upload.stdout)).toMatchObject({type: 'IMAGE', width: 640, height: 400});
+    const prefix = join(box.directory, 'prefix');
+    const install = await execa('npm', [...installGlobally, '--prefix', prefix, '.'], {
+      ...options,
+      cwd: clone,
+    });
+    expect(install.exitCode, install.stderr).toBe(0);
+    const media = (...parameters: string[]) => execa(join(prefix, 'bin/media'), parameters, options);
+    expect((await media('--version')).stdout).toMatch(/^\d+\.\d+\.\d+$/);
+    const upload = await media('upload', fixture('photo.png'), '--base-url', 'embedded', '--json');
+    expect(JSON.parse(upload.stdout)).toMatchObject({type: 'IMAGE', width: 640, height: 400});
 
-  const command = /^ {2}Build it: (.*)$/.exec(hint ?? '')?.[1] ?? 'false';
-  expect(await execa('sh', ['-c', command], options)).toMatchObject({stdout: '', stderr: '', exitCode: 0});
-});
+    const command = /^ {2}Build it: (.*)$/.exec(hint ?? '')?.[1] ?? 'false';
+    expect(await execa('sh', ['-c', command], options)).toMatchObject({stdout: '', stderr: '', exitCode: 0});
+  },
+);
 
-test('man media after npm install --global: the manual page', {timeout: 60_000}, async context => {
+test('man media after npm install --global: the manual page', slowTest, async context => {
   needPrograms(context, ['man']);
   const box = await sandbox();
   const options = {cwd: root, env: box.env, extendEnv: false, reject: false} as const;

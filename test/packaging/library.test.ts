@@ -6,6 +6,7 @@ import {describe, expect, it} from 'vitest';
 import {example} from '../support/examples.ts';
 import {fixture} from '../support/media.ts';
 import {packedPackage} from '../support/packed.ts';
+import {patienceMs, slowTest} from '../support/patience.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const packed = packedPackage();
@@ -20,7 +21,7 @@ async function run(module: string, files = ['photo.png', 'clip.mp4']) {
     cwd: project,
     reject: false,
     input: 'for the program around it',
-    timeout: 25_000,
+    timeout: patienceMs,
   });
   return {stdout, stderr, exitCode};
 }
@@ -41,32 +42,34 @@ describe('the packed library', () => {
     expect(stdout).toMatch(/^photo\.png m_[\w-]+$/);
   });
 
-  it('has types that strict TypeScript takes the same example with, and its own declarations', {
-    timeout: 60_000,
-  }, async () => {
-    const project = await packed.project();
-    await writeFile(join(project, 'package.json'), '{"type": "module"}');
-    await writeFile(join(project, 'example.ts'), documented);
-    await symlink(join(root, 'node_modules/@types'), join(project, 'node_modules/@types'));
-    const flags = [
-      '--strict',
-      '--noEmit',
-      '--target',
-      'es2022',
-      '--lib',
-      'es2022',
-      '--module',
-      'nodenext',
-      '--types',
-      'node',
-    ];
-    const {stdout, exitCode} = await execa(
-      process.execPath,
-      [join(root, 'node_modules/typescript/bin/tsc'), ...flags, 'example.ts'],
-      {cwd: project, reject: false},
-    );
-    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 0});
-  });
+  it(
+    'has types that strict TypeScript takes the same example with, and its own declarations',
+    slowTest,
+    async () => {
+      const project = await packed.project();
+      await writeFile(join(project, 'package.json'), '{"type": "module"}');
+      await writeFile(join(project, 'example.ts'), documented);
+      await symlink(join(root, 'node_modules/@types'), join(project, 'node_modules/@types'));
+      const flags = [
+        '--strict',
+        '--noEmit',
+        '--target',
+        'es2022',
+        '--lib',
+        'es2022',
+        '--module',
+        'nodenext',
+        '--types',
+        'node',
+      ];
+      const {stdout, exitCode} = await execa(
+        process.execPath,
+        [join(root, 'node_modules/typescript/bin/tsc'), ...flags, 'example.ts'],
+        {cwd: project, reject: false},
+      );
+      expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 0});
+    },
+  );
 
   it('leaves the process as it was: signals, environment, globals, directory, exit code, standard input', async () => {
     const {stdout, stderr, exitCode} = await run(

@@ -6,6 +6,7 @@ import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {parse} from 'yaml';
 import {temporaryDirectory} from '../support/media.ts';
+import {slowTest} from '../support/patience.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const directory = join(root, '.github/workflows');
@@ -77,49 +78,54 @@ describe('the release workflow', () => {
     expect(statuses).toEqual([0, 1]);
   });
 
-  it('makes the tarball, an SBOM of all that it is built from, and checksums that hold', {
-    timeout: 60_000,
-  }, async () => {
-    const work = await temporaryDirectory();
-    const files = [
-      'package.json',
-      'package-lock.json',
-      'README.md',
-      'LICENSE',
-      'CHANGELOG.md',
-      'bin',
-      'dist',
-    ];
-    for (const file of files) await cp(join(root, file), join(work, file), {recursive: true});
-    const step =
-      release.jobs['build']?.steps.find(({name}) => name === 'Tarball, SBOM and checksums')?.run ?? '';
-    const env = {GITHUB_SERVER_URL: 'https://github.example', GITHUB_REPOSITORY: 'someone/media'};
-    await execa('bash', ['-e', '-o', 'pipefail', '-c', step], {cwd: work, env});
-    const made = join(work, 'release');
-    const tarball = `media-cli-${version}.tgz`;
-    expect((await readdir(made)).sort()).toEqual(['SHA256SUMS', tarball, 'media-cli.cdx.json'].sort());
+  it(
+    'makes the tarball, an SBOM of all that it is built from, and checksums that hold',
+    slowTest,
+    async () => {
+      const work = await temporaryDirectory();
+      const files = [
+        'package.json',
+        'package-lock.json',
+        'README.md',
+        'LICENSE',
+        'CHANGELOG.md',
+        'bin',
+        'dist',
+      ];
+      for (const file of files) await cp(join(root, file), join(work, file), {recursive: true});
+      const step =
+        release.jobs['build']?.steps.find(({name}) => name === 'Tarball, SBOM and checksums')?.run ?? '';
+      const env = {GITHUB_SERVER_URL: 'https://github.example', GITHUB_REPOSITORY: 'someone/media'};
+      await execa('bash', ['-e', '-o', 'pipefail', '-c', step], {cwd: work, env});
+      const made = join(work, 'release');
+      const tarball = `media-cli-${version}.tgz`;
+      expect((await readdir(made)).sort()).toEqual(['SHA256SUMS', tarball, 'media-cli.cdx.json'].sort());
 
-    const sums = await readFile(join(made, 'SHA256SUMS'), 'utf8');
-    const digest = createHash('sha256')
-      .update(await readFile(join(made, tarball)))
-      .digest('hex');
-    expect(sums).toContain(`${digest}  ${tarball}\n`);
-    const check = release.jobs['publish']?.steps.find(({run}) => run?.startsWith('sha256sum'))?.run ?? '';
-    await execa('bash', ['-e', '-c', check], {cwd: made});
+      const sums = await readFile(join(made, 'SHA256SUMS'), 'utf8');
+      const digest = createHash('sha256')
+        .update(await readFile(join(made, tarball)))
+        .digest('hex');
+      expect(sums).toContain(`${digest}  ${tarball}\n`);
+      const check = release.jobs['publish']?.steps.find(({run}) => run?.startsWith('sha256sum'))?.run ?? '';
+      await execa('bash', ['-e', '-c', check], {cwd: made});
 
-    const sbom = JSON.parse(await readFile(join(made, 'media-cli.cdx.json'), 'utf8'));
-    const {packages} = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));
-    expect(sbom.bomFormat).toBe('CycloneDX');
-    const built = ['commander', 'undici', 'mime-types'].map(
-      name => `pkg:npm/${name}@${packages[`node_modules/${name}`].version}`,
-    );
-    expect(sbom.components.map(({purl}: {purl: string}) => purl)).toEqual(expect.arrayContaining(built));
+      const sbom = JSON.parse(await readFile(join(made, 'media-cli.cdx.json'), 'utf8'));
+      const {packages} = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));
+      expect(sbom.bomFormat).toBe('CycloneDX');
+      const built = ['commander', 'undici', 'mime-types'].map(
+        name => `pkg:npm/${name}@${packages[`node_modules/${name}`].version}`,
+      );
+      expect(sbom.components.map(({purl}: {purl: string}) => purl)).toEqual(expect.arrayContaining(built));
 
-    await mkdir(join(work, 'unpacked'));
-    await execa('tar', ['-xzf', join(made, tarball), '-C', join(work, 'unpacked')]);
-    const published = JSON.parse(await readFile(join(work, 'unpacked/package/package.json'), 'utf8'));
-    expect(published.repository).toEqual({type: 'git', url: 'git+https://github.example/someone/media.git'});
-  });
+      await mkdir(join(work, 'unpacked'));
+      await execa('tar', ['-xzf', join(made, tarball), '-C', join(work, 'unpacked')]);
+      const published = JSON.parse(await readFile(join(work, 'unpacked/package/package.json'), 'utf8'));
+      expect(published.repository).toEqual({
+        type: 'git',
+        url: 'git+https://github.example/someone/media.git',
+      });
+    },
+  );
 });
 
 // Nobody owns the package's name in the registry: who registers it would get every key of those who install it by name.

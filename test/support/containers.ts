@@ -5,6 +5,7 @@ import {onTestFinished} from 'vitest';
 import {systemCode} from '../../src/lib/system-code.ts';
 import {whatIsMissing} from './installed.ts';
 import {program, type Sandbox} from './media.ts';
+import {patienceMs} from './patience.ts';
 
 const root = process.geteuid?.() === 0 ? [] : ['--map-root-user'];
 
@@ -64,7 +65,7 @@ export function startContained(
     ],
     {
       ...{cwd: box.directory, env: box.env, extendEnv: false, reject: false, stdin: 'ignore'},
-      ...{stripFinalNewline: false, timeout: 60_000},
+      ...{stripFinalNewline: false, timeout: patienceMs},
       ...options,
     },
   ) as Contained['child'];

@@ -1,13 +1,9 @@
-/** How long a condition is waited for, and how long between two looks at it; one that starts a program is looked at less often. */
-interface Patience {
-  patienceMs?: number;
-  pauseMs?: number;
-}
+import {patienceMs} from './patience.ts';
 
-/** Waits until `condition` gives a value other than undefined and false; fails after 25 seconds. */
+/** Waits until `condition` gives a value other than undefined and false; what starts a program is looked at less often. */
 export async function eventually<T>(
   condition: () => T | Promise<T>,
-  {patienceMs = 25_000, pauseMs = 5}: Patience = {},
+  {pauseMs = 5}: {pauseMs?: number} = {},
 ): Promise<Exclude<T, undefined | false>> {
   for (const end = performance.now() + patienceMs; performance.now() < end; ) {
     const value = await condition();

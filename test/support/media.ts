@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa, type Options, type ResultPromise} from 'execa';
 import {onTestFinished} from 'vitest';
+import {patienceMs} from './patience.ts';
 import {canRunWarm, type Finished, runWarm} from './warm.ts';
 
 /** The real program. */
@@ -44,7 +45,7 @@ export class Sandbox {
 
   /** Runs `media` with these arguments until it ends; never rejects, so check exitCode and signal. */
   async run(parameters: readonly string[], options: Options = {}): Promise<Finished> {
-    const {env = this.env, cwd = this.directory, timeout = 25_000, ...others} = options;
+    const {env = this.env, cwd = this.directory, timeout = patienceMs, ...others} = options;
     const given = Object.fromEntries(
       Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
     );
@@ -63,7 +64,7 @@ export class Sandbox {
       reject: false,
       stdin: 'ignore',
       stripFinalNewline: false,
-      timeout: 25_000,
+      timeout: patienceMs,
       ...options,
     }) as ResultPromise<{reject: false; stripFinalNewline: false; encoding: 'utf8'}>;
   }

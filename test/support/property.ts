@@ -1,19 +1,27 @@
+import {randomInt} from 'node:crypto';
 import fc from 'fast-check';
-import {test} from 'vitest';
+import {inject, test} from 'vitest';
+import {slowTest} from './patience.ts';
 
-/** Declares a test that a property holds for 1,000 values; a failure prints the smallest counterexample and the seed. */
+/**
+ * Declares a test that a property holds for 1,000 values, or for 10,000 under `npm run torture`; a failure prints the
+ * smallest counterexample and the seed.
+ */
 export function holdsFor<Values extends [unknown, ...unknown[]]>(
   name: string,
   values: {[Index in keyof Values]: fc.Arbitrary<Values[Index]>},
   check: (...values: Values) => void | Promise<void>,
 ): void {
-  test(name, {timeout: 60_000}, async () => {
+  const numRuns = inject('scale') === 'long' ? 10_000 : 1_000;
+  test(name, slowTest, async ({task}) => {
+    const seed = inject('seed') || randomInt(1, 2 ** 31);
     await fc.assert(
       fc.asyncProperty(...(values as [fc.Arbitrary<unknown>]), async (...drawn: unknown[]) => {
         await check(...(drawn as Values));
       }),
-      {numRuns: 1_000},
+      {numRuns, seed},
     );
+    task.meta.findings = {tried: numRuns, held: numRuns, seed};
   });
 }
 

@@ -6,6 +6,7 @@ import {onTestFinished} from 'vitest';
 import {freePorts} from './free-ports.ts';
 import {type Program, whatIsMissing} from './installed.ts';
 import {temporaryDirectory} from './media.ts';
+import {patienceMs} from './patience.ts';
 
 /** A forward proxy that others made. */
 export interface ProxyProgram {
@@ -84,7 +85,7 @@ async function startDaemon(proxy: ProxyProgram, directory: string, port: number,
   const daemon = execa(program, parameters, {
     reject: false,
     all: true,
-    timeout: 60_000,
+    timeout: patienceMs,
   });
   onTestFinished(async () => {
     daemon.kill();

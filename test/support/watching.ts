@@ -51,6 +51,6 @@ export class Watching {
   line(wanted: WatchLine, from = 0): Promise<WatchLine> {
     const fits = (line: WatchLine) =>
       Object.entries(wanted).every(([name, value]) => line[name as keyof WatchLine] === value);
-    return eventually(() => this.lines().slice(from).find(fits), {patienceMs: 60_000});
+    return eventually(() => this.lines().slice(from).find(fits));
   }
 }

@@ -5,6 +5,7 @@ import {onTestFinished} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {whatIsMissing} from '../support/installed.ts';
 import {fixture, type Sandbox} from '../support/media.ts';
+import {slowTest} from '../support/patience.ts';
 import {someRecord} from '../support/scripted-server.ts';
 import {startGo} from './early-servers.ts';
 import {experiment, onlyLong} from './experiment.ts';
@@ -97,7 +98,7 @@ async function withGaps(url: string, count: number, gapMs: () => number): Promis
   const box = await withFiles(url, count);
   const upload = box.start(['upload', '-c', '1', '--files-from', '-', '--ndjson'], {
     stdin: 'pipe',
-    timeout: 120_000,
+    ...slowTest,
   });
   let [uploaded, fed, done] = [0, 0, 0];
   const feed = () => {

@@ -1,6 +1,7 @@
 import {randomInt} from 'node:crypto';
 import {expect, inject, test} from 'vitest';
 import {notRun} from '../support/installed.ts';
+import {slowTest} from '../support/patience.ts';
 import {seeded} from '../support/seeded.ts';
 
 /** How much is tried: `short` in `npm test`, `long` under `npm run torture`. */
@@ -32,14 +33,12 @@ declare module 'vitest' {
   }
 }
 
-const minutes = 60_000;
-
 /**
  * Declares an experiment: a row of the table that `npm run torture` prints, and a test that fails unless all held. Where
  * this machine lacks something that it needs, `missing` says what, and it is skipped.
  */
 export function experiment(name: string, run: (trial: Trial) => Promise<Findings>, missing?: string): void {
-  test(name, {timeout: inject('scale') === 'long' ? 14 * minutes : 2 * minutes}, async context => {
+  test(name, inject('scale') === 'long' ? {timeout: 14 * 60_000} : slowTest, async context => {
     if (missing !== undefined) notRun(context, missing);
     const seed = inject('seed') || randomInt(1, 2 ** 31);
     const findings = await run({scale: inject('scale'), random: seeded(seed)});

@@ -1,6 +1,7 @@
 import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {sandboxFor} from '../service/program.ts';
+import {slowTest} from '../support/patience.ts';
 import {experiment} from './experiment.ts';
 import {pause} from './fault-proxy.ts';
 import {type KeepingOptions, KeepingServer} from './keeping-server.ts';
@@ -26,7 +27,7 @@ async function through(name: PeerName, path: string, count: number, options: Kee
     await writeFile(join(box.directory, `files/${index}.png`), bytes);
     sums.set(`files/${index}.png`, sha256Of(bytes));
   }
-  const {stdout} = await box.run(['upload', ...sums.keys(), '-c', '4', '--ndjson'], {timeout: 110_000});
+  const {stdout} = await box.run(['upload', ...sums.keys(), '-c', '4', '--ndjson'], slowTest);
   const lines = stdout
     .trimEnd()
     .split('\n')

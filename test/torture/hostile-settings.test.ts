@@ -161,9 +161,7 @@ experiment('settings: logins at once', async ({scale}) => {
     const names = [1, 2, 3].map(index => `profile-${round}-${index}`);
     expected.push(...names);
     const ended = await Promise.all(
-      names.map(name =>
-        box.run([...login, '--profile', name], {stdin: 'pipe', input: `mk_${name}\n`, timeout: 100_000}),
-      ),
+      names.map(name => box.run([...login, '--profile', name], {stdin: 'pipe', input: `mk_${name}\n`})),
     );
     for (const {exitCode, stderr} of ended) expect(exitCode, stderr).toBe(0);
   }
@@ -307,7 +305,7 @@ experiment('settings: a hostile working directory', async () => {
     await mkdir(join(pipes, name, '..'), {recursive: true});
     await execa('mkfifo', [join(pipes, name)]);
   }
-  const waited = await box.start(['upload', photo, '--format', 'id'], {cwd: pipes, timeout: 20_000});
+  const waited = await box.start(['upload', photo, '--format', 'id'], {cwd: pipes});
   if (waited.exitCode !== 0) broken.push(`an upload among pipes: ${waited.stderr} ${waited.timedOut}`);
   expect(await service.records()).toHaveLength(2);
   const tried = Object.keys(files).length;

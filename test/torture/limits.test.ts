@@ -7,6 +7,7 @@ import {sandboxFor} from '../service/program.ts';
 import {sinkServer, writeSparsePng} from '../service/support.ts';
 import {program, type Sandbox, temporaryDirectory} from '../support/media.ts';
 import {memoryIn, tellMemory} from '../support/memory.ts';
+import {patienceMs, slowTest} from '../support/patience.ts';
 import {someOf} from '../support/seeded.ts';
 import {experiment} from './experiment.ts';
 import {KeepingServer} from './keeping-server.ts';
@@ -31,7 +32,7 @@ function runLimited(machine: Sandbox, limits: string, parameters: readonly strin
       extendEnv: false,
       reject: false,
       stripFinalNewline: false,
-      timeout: 60_000,
+      timeout: patienceMs,
       ...(input === undefined ? {stdin: 'ignore'} : {input}),
     },
   );
@@ -183,7 +184,7 @@ experiment(
     const measure = async (size: number) => {
       const path = await writeSparsePng(await temporaryDirectory(), 'big.png', size);
       const command = ['upload', path, '--format', 'id', '--journal', `${size}.journal`];
-      const {stderr, exitCode} = await machine.run(command, {timeout: 200_000});
+      const {stderr, exitCode} = await machine.run(command, slowTest);
       return {exitCode, mebibytes: Math.round(memoryIn(stderr) / 2 ** 20)};
     };
     const small = await measure(gibibyte / 16);

@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {sandboxFor} from '../service/program.ts';
 import {fixture} from '../support/media.ts';
 import {memoryIn, tellMemory} from '../support/memory.ts';
+import {slowTest} from '../support/patience.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
 import {experiment} from './experiment.ts';
 import {runOnPlainTerminal} from './terminal.ts';
@@ -58,9 +59,7 @@ experiment('a table of records of 1 MB each, in a heap of 64 MiB: every row is p
   const box = await sandboxFor(url, {NODE_OPTIONS: '--max-old-space-size=64'});
   const names = Array.from({length: tried}, (_, index) => `${index}.ico`);
   for (const name of names) await copyFile(fixture('favicon.ico'), join(box.directory, name));
-  const {stdout, stderr, exitCode} = await box.run(['upload', ...names, '-c', '4', '--verbose'], {
-    timeout: 600_000,
-  });
+  const {stdout, stderr, exitCode} = await box.run(['upload', ...names, '-c', '4', '--verbose'], slowTest);
   const held = stdout.match(/uploaded/g)?.length ?? 0;
   const broken = exitCode === 0 ? [] : [`exit status ${exitCode}: ${stderr.slice(-300)}`];
   return {tried, held, broken};
@@ -74,7 +73,7 @@ experiment('names that fail, in a list: each reported, in 250 MiB', async ({scal
   const box = await sandboxFor('http://127.0.0.1:9', {NODE_OPTIONS: tellMemory});
   const names = Array.from({length: tried}, (_, index) => `photos/of/a/holiday/IMG_${index}.png\n`);
   await writeFile(join(box.directory, 'list'), names.join(''));
-  const {stderr, exitCode} = await box.run(['upload', '--files-from', 'list'], {timeout: 800_000});
+  const {stderr, exitCode} = await box.run(['upload', '--files-from', 'list'], slowTest);
   const memory = Math.round(memoryIn(stderr) / 1024 / 1024);
   const broken: string[] = [];
   if (exitCode !== 1) broken.push(`exit status ${exitCode}: ${stderr.slice(-300)}`);

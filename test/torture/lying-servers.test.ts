@@ -6,6 +6,7 @@ import {exitStatusOf} from '../../src/errors.ts';
 import {formatNames} from '../../src/output/results/formats.ts';
 import {type Sandbox, sandbox} from '../support/media.ts';
 import {memoryIn, tellMemory, withoutMemory} from '../support/memory.ts';
+import {slowTest} from '../support/patience.ts';
 import {experiment} from './experiment.ts';
 import {notJson, rawControl, runnerCommands} from './hostile-text.ts';
 import {type Lie, lies} from './lies.ts';
@@ -88,7 +89,7 @@ async function complaintsAboutPipe(
 ): Promise<{broken: string[]; memory: number}> {
   const {stdout, stderr, exitCode} = await box.run(['upload', '--ndjson', ...parameters, ...files], {
     env: {...box.env, NODE_OPTIONS: tellMemory},
-    timeout: 180_000,
+    ...slowTest,
   });
   const memory = memoryIn(stderr) / 1024;
   const errors = withoutMemory(stderr);

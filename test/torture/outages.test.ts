@@ -2,6 +2,7 @@ import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {sandboxFor} from '../service/program.ts';
 import {deadUrl} from '../service/support.ts';
+import {slowTest} from '../support/patience.ts';
 import {missingProxy, squid, startProxy, tinyproxy} from '../support/proxy-programs.ts';
 import {experiment, onlyLong} from './experiment.ts';
 import {pause} from './fault-proxy.ts';
@@ -77,7 +78,7 @@ async function throughAnOutage(way: Way, {files: count, ms, concurrency, most, a
   }
   const {stdout, exitCode} = await box.start(
     ['upload', '-r', 'files', '-c', concurrency, '--ndjson', '--allow-http'],
-    {timeout: 300_000},
+    slowTest,
   );
   await outage;
   await server.close();

@@ -9,6 +9,7 @@ import {expect, onTestFinished} from 'vitest';
 import {shardOf} from '../../src/sources/find/shard.ts';
 import {fixture, Sandbox} from '../support/media.ts';
 import {memoryIn, tellMemory} from '../support/memory.ts';
+import {slowTest} from '../support/patience.ts';
 import {experiment} from './experiment.ts';
 
 const mebibyte = 1024 * 1024;
@@ -134,7 +135,7 @@ experiment(
     const sink = await hashingSink(async () => linkSync(original, join(directory, 'assets', late ?? '')));
     const {stdout, stderr, exitCode} = await sandboxIn(directory, sink.url).run(
       ['upload', '-r', 'assets', '--shard', `1/${share}`, '--format', 'csv'],
-      {timeout: 100_000},
+      slowTest,
     );
     expect(exitCode, stderr).toBe(0);
     const sent = stdout

@@ -5,12 +5,15 @@ import {FindingsTable} from './table.js';
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
-    include: ['test/torture/**/*.test.ts'],
-    hookTimeout: 60_000,
+    include: ['test/torture/**/*.test.ts', 'test/**/*-property.test.ts'],
+    hookTimeout: 120_000,
     env: {PATH: withDaemons(process.env['PATH'])},
     maxWorkers: 2,
     reporters: ['default', new FindingsTable()],
-    // SEED repeats a run; 0 draws a seed for each experiment.
-    provide: {scale: 'long', seed: Number(process.env.SEED ?? 0)},
+    // SCALE=short tries as few as `npm test` does. SEED repeats a run; 0 draws a seed for each experiment.
+    provide: {
+      scale: process.env.SCALE === 'short' ? 'short' : 'long',
+      seed: Number(process.env.SEED ?? 0),
+    },
   },
 });

@@ -10,7 +10,7 @@ import type {MountSpace} from './mount-space.ts';
 import {sha256Of, uniqueBytes} from './verdicts.ts';
 
 /** How long a machine that is busy with other things may take. */
-export const patience = {patienceMs: 100_000, pauseMs: 50};
+export const patience = {pauseMs: 50};
 
 /** A machine with a directory `in` to watch and a service that counts what it stores. */
 export class Watched {

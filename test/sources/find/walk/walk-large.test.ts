@@ -5,6 +5,7 @@ import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 import {expect, it} from 'vitest';
 import {expandInputs} from '../../../../src/sources/find/expand.ts';
+import {slowTest} from '../../../support/patience.ts';
 import {makeTree, stdinOf} from '../../../support/trees.ts';
 
 setFlagsFromString('--expose-gc');
@@ -40,9 +41,7 @@ function expand(cwd: string, inputs = ['.']) {
   return expandInputs({inputs, recursive: true}, {cwd, stdin: () => stdinOf(''), temporaryDirectory: cwd});
 }
 
-it('40 directories of 1,000 files come one by one, in order, in little memory', {
-  timeout: 120_000,
-}, async () => {
+it('40 directories of 1,000 files come one by one, in order, in little memory', slowTest, async () => {
   const root = await makeTree();
   for (let directory = 0; directory < 40; directory += 1) fill(join(root, number(directory)), 1000);
   const sources = expand(root);
@@ -69,7 +68,7 @@ it('40 directories of 1,000 files come one by one, in order, in little memory', 
   expect((largest - before) / mebibyte).toBeLessThan(4);
 });
 
-it('one directory of 25,000 files comes in order, in little memory', {timeout: 120_000}, async () => {
+it('one directory of 25,000 files comes in order, in little memory', slowTest, async () => {
   const root = await makeTree();
   fill(root, 25_000);
   const before = usedHeap();
@@ -86,7 +85,7 @@ it('one directory of 25,000 files comes in order, in little memory', {timeout: 1
   expect(count).toBe(25_000);
 });
 
-it('two inputs of 10,000 files each cost what it takes to know them again', {timeout: 120_000}, async () => {
+it('two inputs of 10,000 files each cost what it takes to know them again', slowTest, async () => {
   const root = await makeTree();
   fill(join(root, 'a'), 10_000);
   fill(join(root, 'b'), 10_000);
