@@ -2,6 +2,7 @@ import {fstatSync, readFileSync, readlinkSync} from 'node:fs';
 import {homedir, hostname, tmpdir} from 'node:os';
 import type {Readable, Writable} from 'node:stream';
 import {type FileSystem, systemFiles} from './lib/files/file-system.ts';
+import {own} from './lib/own.ts';
 import {systemCode} from './lib/system-code.ts';
 import {uuidSource} from './lib/uuid.ts';
 
@@ -191,7 +192,7 @@ export function systemHost(): Host {
 }
 
 function narrowEnvironment(env: Host['env']): void {
-  for (const name of Object.keys(process.env)) if (env[name] === undefined) delete process.env[name];
+  for (const name of Object.keys(process.env)) if (own(env, name) === undefined) delete process.env[name];
   Object.assign(process.env, env);
 }
 

@@ -1,4 +1,5 @@
 import {MediaError} from '../errors.ts';
+import {own} from '../lib/own.ts';
 import {parseProfileName} from '../settings/parse.ts';
 import {type Profile, readProfiles, updateProfiles} from '../settings/store.ts';
 import {originOf} from '../settings/stored-key.ts';
@@ -15,7 +16,7 @@ export async function namePages(url: string, {host, globals, report}: Invocation
   const pages: Profile = {'base-url': url, 'profile-url': `${url}/profile`};
   let profile: Profile;
   try {
-    profile = (await readProfiles(host))[name] ?? {};
+    profile = own(await readProfiles(host), name) ?? {};
   } catch (error) {
     // Whoever chose no profile may not have asked for any settings.
     if (chosen === undefined && error instanceof MediaError) return;
@@ -28,7 +29,7 @@ export async function namePages(url: string, {host, globals, report}: Invocation
   }
   if (profile['profile-url'] !== pages['profile-url'])
     await updateProfiles(host, profiles => {
-      profiles[name] = {...pages, ...profiles[name], 'profile-url': pages['profile-url'] ?? ''};
+      profiles[name] = {...pages, ...own(profiles, name), 'profile-url': pages['profile-url'] ?? ''};
     });
   if (chosen !== undefined) report.note(`To store an API key for it: media login --profile ${name}`);
 }

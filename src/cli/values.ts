@@ -1,11 +1,13 @@
 import {InvalidArgumentError} from 'commander';
+import {own} from '../lib/own.ts';
 
 const durationUnits: Record<string, number> = {ms: 1, s: 1_000, m: 60_000, h: 3_600_000};
 
 /** Parses a duration such as 500ms, 30s, 10m or 2h into milliseconds. */
 export function parseDuration(value: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(value);
-  const ms = match === null ? Number.NaN : Number(match[1]) * (durationUnits[match[2] ?? ''] ?? Number.NaN);
+  const ms =
+    match === null ? Number.NaN : Number(match[1]) * (own(durationUnits, match[2] ?? '') ?? Number.NaN);
   if (!Number.isFinite(ms) || ms <= 0)
     throw new InvalidArgumentError('Use a duration such as 500ms, 30s, 10m or 2h.');
   return ms;
@@ -40,7 +42,7 @@ export function parseSize(value: string): number {
 
 function bytesOf(value: string): number {
   const match = /^(\d+(?:\.\d+)?)([KMG]?)B?$/i.exec(value);
-  return match === null ? 0 : Number(match[1]) * (sizeUnits[(match[2] ?? '').toUpperCase()] ?? 0);
+  return match === null ? 0 : Number(match[1]) * (own(sizeUnits, (match[2] ?? '').toUpperCase()) ?? 0);
 }
 
 /** Collects the values of an option that may be given several times. */

@@ -65,7 +65,7 @@ export async function runGraphql(options: GraphqlOptions, invocation: Invocation
 
 async function readRequest(options: GraphqlOptions, host: Host): Promise<GraphqlRequest> {
   const query = await readQuery(options, host);
-  const variables: Record<string, unknown> = {};
+  const variables: Record<string, unknown> = Object.create(null);
   for (const field of options.rawField ?? []) assign(variables, field, value => value);
   for (const field of options.field ?? []) await assignTyped(variables, field, host);
   const {operationName} = options;

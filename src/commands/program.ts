@@ -1,5 +1,6 @@
 import {Command} from 'commander';
 import {type Cli, examples} from '../cli/invocation.ts';
+import {own} from '../lib/own.ts';
 import {configCommand} from './account/config.ts';
 import {loginCommand} from './account/login.ts';
 import {logoutCommand} from './account/logout.ts';
@@ -52,7 +53,7 @@ export function buildProgram(cli: Cli, written: Written, [first = '']: readonly 
         "media upload -r ./photos --exclude '*.psd'",
       ]),
     );
-  const named = Object.hasOwn(commands, first) ? commands[first] : undefined;
+  const named = own(commands, first);
   for (const command of named === undefined ? Object.values(commands) : [named])
     addInheriting(program, command(cli));
   addInheriting(program, helpCommand(program));

@@ -1,4 +1,5 @@
 import {BlockList, isIP, isIPv6} from 'node:net';
+import {own} from '../lib/own.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -14,7 +15,7 @@ export function proxyVariableFor(origin: URL, environment: Environment): string 
 }
 
 function variable(environment: Environment, name: string): string {
-  return (environment[name] || environment[name.toUpperCase()] || '').trim();
+  return (own(environment, name) || own(environment, name.toUpperCase()) || '').trim();
 }
 
 function bypasses(noProxy: string, origin: URL): boolean {

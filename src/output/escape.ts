@@ -1,3 +1,4 @@
+import {own} from '../lib/own.ts';
 import {linkTarget, safeUrl} from '../lib/safe-url.ts';
 
 /** C0 and C1 controls, DEL, line and paragraph separators, and marks that change the reading direction. */
@@ -28,7 +29,9 @@ function withoutCommands(text: string): string {
  * CI runners, are escaped.
  */
 export function printable(text: string): string {
-  return withoutCommands(text.replace(unsafe, character => shortNames[character] ?? escapeUnit(character)));
+  return withoutCommands(
+    text.replace(unsafe, character => own(shortNames, character) ?? escapeUnit(character)),
+  );
 }
 
 /** Escapes C1 controls, direction marks and commands to CI runners in JSON, where they occur only within strings. */

@@ -4,6 +4,7 @@ import {basename, join} from 'node:path';
 import {MediaError} from '../errors.ts';
 import {namedStat} from '../lib/files/named-stat.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
+import {own} from '../lib/own.ts';
 import {systemReason} from '../lib/system-code.ts';
 import type {DocumentKind} from './scan/reference.ts';
 
@@ -33,7 +34,7 @@ export interface DocumentFile {
 
 /** The kind of a document by its extension. */
 function kindOf(name: string): DocumentKind | undefined {
-  return kinds[/\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? ''];
+  return own(kinds, /\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? '');
 }
 
 /**

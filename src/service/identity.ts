@@ -2,6 +2,7 @@ import {MediaError} from '../errors.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {defined} from '../lib/defined.ts';
 import {parseObject} from '../lib/json.ts';
+import {own} from '../lib/own.ts';
 import type {ServiceClient} from './client.ts';
 import {parseErrorRecord} from './record.ts';
 
@@ -122,8 +123,8 @@ function pickIdentity(viewer: unknown): Identity | undefined {
 function at(value: unknown, ...path: string[]): unknown {
   let current = value;
   for (const name of path) {
-    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, name)) return undefined;
-    current = (current as Record<string, unknown>)[name];
+    if (typeof current !== 'object' || current === null) return undefined;
+    current = own(current as Record<string, unknown>, name);
   }
   return current;
 }

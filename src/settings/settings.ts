@@ -1,6 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {Host, StopSignal} from '../host.ts';
 import {defined} from '../lib/defined.ts';
+import {own} from '../lib/own.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
 import {type ClientCertificate, readAuthorities, readClientCertificate} from './certificates.ts';
 import type {GlobalOptions} from './global-options.ts';
@@ -187,5 +188,5 @@ async function readProfilesFor(host: Host, needed: boolean): Promise<Profiles> {
 
 /** The profile of that name, or an empty one. */
 export function profileOf(profiles: Profiles, name: string): Profile {
-  return Object.hasOwn(profiles, name) ? (profiles[name] ?? {}) : {};
+  return own(profiles, name) ?? {};
 }

@@ -67,7 +67,7 @@ export function configPath(host: Host): string {
 export async function readProfiles(host: Host): Promise<Profiles> {
   const path = configPath(host);
   const stats = await lstatIfThere(path);
-  if (stats === undefined) return {};
+  if (stats === undefined) return Object.create(null);
   if (stats.isSymbolicLink() || !stats.isFile()) {
     throw unusable(
       `${path} is ${stats.isSymbolicLink() ? 'a symbolic link' : 'not a regular file'}, so it is not trusted with a key`,

@@ -150,6 +150,28 @@ describe('the modes', () => {
   });
 });
 
+test('tags, attributes, extensions and definitions with the names of JavaScript: documents like any other', async () => {
+  const names = Object.getOwnPropertyNames(Object.prototype);
+  const tags = names.map(name => `<${name}></${name}><p ${name}="${name}.png"></p>`).join('\n');
+  const labels = names.map(name => `![${name}]`).join('\n');
+  const html = (src: string) => `${tags}\n<img src="${src}">\n`;
+  const markdown = (src: string) => `${tags}\n\n${labels}\n\n![a](${src})\n`;
+  const {rewrite, text, at, urls} = await machine();
+  await mkdir(at('docs'));
+  await writeFile(at('docs/a.html'), html('../photo.png'));
+  await writeFile(at('docs/b.md'), markdown('../photo.png'));
+  for (const name of names) await writeFile(at(`docs/x.${name}`), '![a](../photo.png)');
+  const run = await rewrite('--write', '--root', '.', 'docs');
+  expect(run.stderr).not.toMatch(/^media:/m);
+  expect(run).toMatchObject({stdout: 'docs/a.html: 1 URL\ndocs/b.md: 1 URL\n', exitCode: 0});
+  const url = (await urls())('photo.png');
+  expect([await text('docs/a.html'), await text('docs/b.md')]).toEqual([html(url), markdown(url)]);
+  expect(await rewrite('docs/x.constructor')).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('is not a Markdown, HTML or CSS file'),
+  });
+});
+
 describe('what cannot be uploaded', () => {
   const document =
     '![a](photo.png)\n![b](gone.png) <img src="page-named.png">\n![c](../secret.png) ![d](link.png) ![e](/etc/hostname)\n';

@@ -45,6 +45,24 @@ async function inForce(options: GlobalOptions, env: Record<string, string>) {
   };
 }
 
+describe('resolveSettings: a profile with the name of what every object inherits', () => {
+  const inherited = Object.getOwnPropertyNames(Object.prototype).filter(name => !name.startsWith('_'));
+
+  it.each(inherited)(
+    '%s: an unknown profile without settings, also where the file is damaged or missing',
+    async name => {
+      const own = {MEDIA_BASE_URL: 'https://own.example', MEDIA_API_KEY: 'mk_own'};
+      const host = await hostWith(own);
+      const damaged = await hostWith(own);
+      await writeFile(join(damaged.cwd(), 'config/config.json'), '{"profiles"');
+      for (const one of [host, damaged, {...host, env: {...own, MEDIA_CONFIG_DIR: 'none'}}]) {
+        const {profile, isUnknownProfile} = await resolveSettings(one, {profile: name});
+        expect({profile, isUnknownProfile}).toEqual({profile: {}, isUnknownProfile: true});
+      }
+    },
+  );
+});
+
 describe('resolveSettings: the flag, then the environment, then the profile', () => {
   const fromProfile = {profile: 'default', baseUrl: 'https://profile.example/', key: 'mk_profile (profile)'};
 

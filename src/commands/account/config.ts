@@ -3,6 +3,7 @@ import {helpDescription, helpList} from '../../cli/help-format.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
 import {existingProfiles} from '../../cli/key-hints.ts';
 import {MediaError} from '../../errors.ts';
+import {own} from '../../lib/own.ts';
 import {printable} from '../../output/escape.ts';
 import {parseProfileName} from '../../settings/parse.ts';
 import {droppedNote, type ServiceSetting, withBaseUrl} from '../../settings/profile-service.ts';
@@ -129,7 +130,7 @@ export async function runConfig(options: ConfigOptions, invocation: Invocation):
       if (name === 'base-url') return setBaseUrl(value, profileName, invocation);
       let hasStoredKey = false;
       await updateProfiles(host, profiles => {
-        const before = profiles[profileName];
+        const before = own(profiles, profileName);
         hasStoredKey = before?.key !== undefined || before?.['key-store'] !== undefined;
         profiles[profileName] = {...before, [name]: value};
       });
@@ -157,10 +158,11 @@ async function setBaseUrl(
   let before: Profile = {};
   let dropped: ServiceSetting[] = [];
   await updateProfiles(host, profiles => {
-    before = value === undefined ? storedProfile(profiles, profileName) : (profiles[profileName] ?? {});
+    before = value === undefined ? storedProfile(profiles, profileName) : (own(profiles, profileName) ?? {});
     const changed = withBaseUrl(before, value);
     dropped = changed.dropped;
-    if (profiles[profileName] !== undefined || value !== undefined) profiles[profileName] = changed.profile;
+    if (own(profiles, profileName) !== undefined || value !== undefined)
+      profiles[profileName] = changed.profile;
   });
   if (dropped.includes('key-store')) {
     const {forgetKeychainEntry} = await import('../../cli/keychain-entry.ts');

@@ -1,5 +1,6 @@
 import {Command} from 'commander';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {own} from '../../lib/own.ts';
 import type {Profile} from '../../settings/store.ts';
 
 export interface LogoutOptions {
@@ -26,8 +27,8 @@ export async function runLogout(
   const {parseProfileName} = await import('../../settings/parse.ts');
   const chosen = parseProfileName(globals.profile ?? (host.env['MEDIA_PROFILE'] || 'default'));
   const stored = await readProfiles(host);
-  const names = (options.all ? Object.keys(stored) : [chosen]).filter(
-    name => Object.hasOwn(stored, name) && hasStoredKey(stored[name] ?? {}),
+  const names = (options.all ? Object.keys(stored) : [chosen]).filter(name =>
+    hasStoredKey(own(stored, name) ?? {}),
   );
   if (names.length === 0) {
     report.note(options.all ? 'No profile has a key.' : await noKeyText(chosen, Object.keys(stored)));
@@ -35,13 +36,13 @@ export async function runLogout(
   }
   await updateProfiles(host, profiles => {
     for (const name of names) {
-      const profile = profiles[name] ?? {};
+      const profile = own(profiles, name) ?? {};
       const {key, 'key-store': place, 'key-origin': origin, 'key-account': account, ...kept} = profile;
       profiles[name] = kept;
     }
   });
   const {forgetKeychainEntry} = await import('../../cli/keychain-entry.ts');
-  for (const name of names) await forgetKeychainEntry(name, stored[name] ?? {}, host, report);
+  for (const name of names) await forgetKeychainEntry(name, own(stored, name) ?? {}, host, report);
   report.note(`Deleted the key of ${names.length === 1 ? 'profile' : 'profiles'} ${names.join(', ')}.`);
   if (host.env['MEDIA_API_KEY']) report.warning('MEDIA_API_KEY is still set in the environment.');
   return 0;

@@ -1,6 +1,7 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import {forgetKeychainEntry} from '../../cli/keychain-entry.ts';
 import {defined} from '../../lib/defined.ts';
+import {own} from '../../lib/own.ts';
 import type {Secret} from '../../lib/secrets/secret.ts';
 import type {KeyVerdict} from '../../service/identity.ts';
 import {storeInKeychain} from '../../settings/keychain.ts';
@@ -31,7 +32,7 @@ export async function storeKey(
     (await storedInKeychain(invocation, profileName, newKey));
   const before: Profile = {};
   await updateProfiles(host, profiles => {
-    Object.assign(before, profiles[profileName]);
+    Object.assign(before, own(profiles, profileName));
     profiles[profileName] = withKey(before, newKey, inKeychain);
   });
   if (!inKeychain || before['key-origin'] !== newKey.baseUrl.origin)

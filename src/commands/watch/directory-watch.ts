@@ -109,7 +109,7 @@ export class DirectoryWatch {
         const path = join(directory, entry.name);
         if (isIgnored(path)) continue;
         if (entry.isFile()) onFile(named(path));
-        else if (entry.isDirectory() && !(path in watcher.getWatched())) watcher.add(path);
+        else if (entry.isDirectory() && !Object.hasOwn(watcher.getWatched(), path)) watcher.add(path);
       }
     };
     let isReady = false;

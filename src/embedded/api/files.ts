@@ -1,4 +1,5 @@
 import send from 'send';
+import {own} from '../../lib/own.ts';
 import type {Exchange} from '../exchange/exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {respondRefusal, sendHalf} from '../exchange/respond.ts';
@@ -63,7 +64,7 @@ export async function sendStream(
   {id, name}: {id: string; name: string},
 ): Promise<void> {
   const stored = await service.store.find(id);
-  const contentType = streamTypes[/^[\w-]+\.(m3u8|mp4)$/.exec(name)?.[1] ?? ''];
+  const contentType = own(streamTypes, /^[\w-]+\.(m3u8|mp4)$/.exec(name)?.[1] ?? '');
   if (stored?.stream === undefined || contentType === undefined)
     throw new Refusal(404, 'There is no such stream.');
   const headers = {

@@ -9,6 +9,7 @@ import {
   type ValidationRule,
   type ValueNode,
 } from 'graphql/index.js';
+import {own} from '../../lib/own.ts';
 
 /** A page of 1,000 media with all their fields costs 15,002. */
 const maxCost = 20_000;
@@ -120,7 +121,7 @@ class Measure {
 
   #lengthOf(value: ValueNode | undefined): number | undefined {
     if (value?.kind === Kind.INT) return Number(value.value);
-    const given = value?.kind === Kind.VARIABLE ? this.#variables?.[value.name.value] : undefined;
+    const given = value?.kind === Kind.VARIABLE ? own(this.#variables ?? {}, value.name.value) : undefined;
     return typeof given === 'number' ? given : undefined;
   }
 }

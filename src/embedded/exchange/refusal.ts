@@ -1,3 +1,4 @@
+import {own} from '../../lib/own.ts';
 import {isOutOfDescriptors, isOutOfSpace, systemCode} from '../../lib/system-code.ts';
 
 /** A response with an error record, thrown to refuse a request. */
@@ -51,6 +52,6 @@ const parserMessage: Readonly<Record<number, string>> = {
 
 /** The refusal of a request that Node's HTTP parser could not read completely. */
 export function refusalOfMalformed(error: Error): Refusal {
-  const status = parserStatus[systemCode(error) ?? ''] ?? 400;
+  const status = own(parserStatus, systemCode(error) ?? '') ?? 400;
   return new Refusal(status, parserMessage[status] ?? 'The request is not well-formed HTTP/1.1.');
 }

@@ -1,3 +1,4 @@
+import {own} from '../../lib/own.ts';
 import type {Stage} from '../exchange/disturbance.ts';
 import {InvalidOption} from '../exchange/invalid-option.ts';
 import {type Latency, parseLatency} from './latency.ts';
@@ -162,9 +163,10 @@ export function parseFault(text: string): Fault {
 }
 
 function fieldsOf(text: string, given: string): Partial<Fault> {
-  if (Object.hasOwn(words, given)) return words[given] ?? {};
+  const word = own(words, given);
+  if (word !== undefined) return word;
   const [, key = '', value = ''] = /^([^=]*)=(.*)$/s.exec(given) ?? [];
-  const part = Object.hasOwn(parts, key) ? parts[key] : undefined;
+  const part = own(parts, key);
   if (part === undefined) {
     const known = [...Object.keys(parts), ...Object.keys(words)].join(', ');
     throw invalid(text, `"${given}" is none of ${known}`);

@@ -1,3 +1,5 @@
+import {own} from '../../lib/own.ts';
+
 const units: Readonly<Record<string, number>> = {ms: 1, s: 1_000, m: 60_000};
 
 /** Draws a latency in milliseconds. */
@@ -23,7 +25,7 @@ export function parseLatency(text: string): Latency | undefined {
 
 function milliseconds(text: string): number | undefined {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(text) ?? [];
-  return number === undefined ? undefined : Number(number) * (units[unit] ?? 0);
+  return number === undefined ? undefined : Number(number) * (own(units, unit) ?? 0);
 }
 
 /** A standard normal number (Box and Muller). */

@@ -1,4 +1,5 @@
 import {parseObject} from '../../lib/json.ts';
+import {own} from '../../lib/own.ts';
 import {type Disturbance, ExchangeOver, type PlainResponse, type Stage} from '../exchange/disturbance.ts';
 import type {Exchange} from '../exchange/exchange.ts';
 import {respond} from '../exchange/respond.ts';
@@ -115,6 +116,6 @@ function errorOf({status = 500, withRecord, retryAfter}: Fault): PlainResponse {
 function withWrongField(text: string, field: string): string {
   const record = parseObject(text);
   if (record === undefined) return text;
-  const value = record[field];
+  const value = own(record, field);
   return JSON.stringify({...record, [field]: typeof value === 'number' ? value + 1 : 'wrong'});
 }

@@ -1,3 +1,5 @@
+import {own} from '../../lib/own.ts';
+
 /** Text that is already HTML. Only the tag below creates it, so all other text in a page is escaped. */
 export class Html {
   readonly #text: string;
@@ -36,5 +38,5 @@ function textOf(part: Part): string {
   if (part === undefined) return '';
   if (part instanceof Html) return part.toString();
   if (typeof part === 'object') return part.map(textOf).join('');
-  return String(part).replace(/[&<>"']/g, character => entities[character] ?? '');
+  return String(part).replace(/[&<>"']/g, character => own(entities, character) ?? '');
 }

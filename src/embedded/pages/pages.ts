@@ -1,4 +1,5 @@
 import {readFile} from 'node:fs/promises';
+import {own} from '../../lib/own.ts';
 import {packageFile} from '../../package-file.ts';
 import type {Service} from '../api/context.ts';
 import type {Exchange} from '../exchange/exchange.ts';
@@ -64,7 +65,7 @@ const assets: Readonly<Record<string, string>> = {
 };
 
 async function sendAsset(exchange: Exchange, name: string): Promise<void> {
-  const contentType = Object.hasOwn(assets, name) ? assets[name] : undefined;
+  const contentType = own(assets, name);
   if (contentType === undefined) throw new Refusal(404, 'There is nothing here.');
   if (!['GET', 'HEAD'].includes(exchange.method)) throw wrongMethod(['GET', 'HEAD']);
   const text = await readFile(packageFile(`dist/assets/${name}`), 'utf8');

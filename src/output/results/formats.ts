@@ -1,3 +1,4 @@
+import {own} from '../../lib/own.ts';
 import type {MediaRecord} from '../../service/record.ts';
 import {publicUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
@@ -68,7 +69,7 @@ function csvLine(file: string, record: MediaRecord): string {
     .map(column => {
       if (column === 'file') return csvField(file);
       if (column === 'url') return csvField(publicUrl(record) ?? '');
-      return csvField(fieldText(record[column], ''));
+      return csvField(fieldText(own(record, column), ''));
     })
     .join(',');
 }
@@ -92,10 +93,10 @@ export function fieldText(value: unknown, empty: string): string {
 export function recordRows(record: MediaRecord): [string, string][] {
   const others = Object.keys(record).filter(name => !(recordFields as readonly string[]).includes(name));
   return [...recordFields, ...others]
-    .filter(name => record[name] !== undefined)
+    .filter(name => own(record, name) !== undefined)
     .map(name => [
       printable(name),
-      name === 'urls' ? urlsText(record.urls) : printable(fieldText(record[name], '-')),
+      name === 'urls' ? urlsText(record.urls) : printable(fieldText(own(record, name), '-')),
     ]);
 }
 

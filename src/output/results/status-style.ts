@@ -1,3 +1,4 @@
+import {own} from '../../lib/own.ts';
 import type {Style} from '../terminal.ts';
 
 const styles: Record<string, Style> = {
@@ -9,5 +10,5 @@ const styles: Record<string, Style> = {
 
 /** The colour of a status; none for a status that is neither a success nor a failure of this run. */
 export function statusStyle(status: string): Style | undefined {
-  return styles[status];
+  return own(styles, status);
 }

@@ -1,5 +1,6 @@
 import Table from 'cli-table3';
 import {defined} from '../../lib/defined.ts';
+import {own} from '../../lib/own.ts';
 import {cellsOf, urlsIn, wrap} from '../cells.ts';
 import {paint, type Style} from '../terminal.ts';
 import {hyperlink, linkLines} from './links.ts';
@@ -106,13 +107,13 @@ function draw(
   rows: Row[],
   headings: string[] | undefined,
   widths: number[],
-  {color, links, styles}: TableOptions,
+  {color, links, styles = {}}: TableOptions,
   allHeadings = headings,
 ): string[] {
   const marks = new LinkMarks();
   const lines = (text: string, width: number, column: number) => {
     const wrapped = wrap(text, width);
-    const style = styles?.[allHeadings?.[column] ?? '']?.(text);
+    const style = own(styles, allHeadings?.[column] ?? '')?.(text);
     if (style !== undefined) return wrapped.map(line => paint(style, line, color));
     return links ? marks.mark(text, wrapped) : wrapped;
   };
@@ -170,7 +171,7 @@ function linesOf(
 }
 
 /** Renders one field per line, with its heading; rows with headings are separated by empty lines. */
-function plainLines(rows: string[][], {headings, styles, color, width, links}: TableOptions): string {
+function plainLines(rows: string[][], {headings, styles = {}, color, width, links}: TableOptions): string {
   let count = 0;
   const lines = (text: string) => {
     const wrapped = wrap(text, width);
@@ -186,7 +187,7 @@ function plainLines(rows: string[][], {headings, styles, color, width, links}: T
     fields(row)
       .filter(([, value]) => value !== '')
       .flatMap(([name, value]) => {
-        const style = styles?.[name]?.(value);
+        const style = own(styles, name)?.(value);
         return style === undefined ? lines(`${name}: ${value}`) : `${name}: ${paint(style, value, color)}`;
       })
       .map(line => `${line}\n`)

@@ -1,6 +1,7 @@
 import {basename} from 'node:path';
 import {MediaError} from '../../errors.ts';
 import {isObject} from '../../lib/json.ts';
+import {own} from '../../lib/own.ts';
 import {shellWord} from '../../lib/shell.ts';
 import {publicUrl, type ReceivedRecord} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
@@ -69,7 +70,7 @@ export function parseTemplate(text: string): Template {
   let end = 0;
   for (const match of text.matchAll(token)) {
     const [found, placeholder] = match;
-    const plain = placeholder === undefined ? escapes[found] : undefined;
+    const plain = placeholder === undefined ? own(escapes, found) : undefined;
     if (placeholder === undefined && plain === undefined) throw badEscape(found);
     parts.push(text.slice(end, match.index), plain ?? parsePlaceholder(placeholder ?? ''));
     end = match.index + found.length;
@@ -165,7 +166,7 @@ function fieldOf(field: TemplateField, of: Rendered): unknown {
 function valueAt(value: unknown, keys: readonly string[]): unknown {
   return keys.reduce<unknown>((at, key) => {
     if (Array.isArray(at)) return /^\d+$/.test(key) ? at[Number(key)] : undefined;
-    return isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+    return isObject(at) ? own(at, key) : undefined;
   }, value);
 }
 

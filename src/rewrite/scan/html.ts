@@ -1,5 +1,6 @@
 import {decodeHTMLAttribute} from 'entities/decode';
 import {type Token, Tokenizer, TokenizerMode} from 'parse5';
+import {own} from '../../lib/own.ts';
 import {cssUrls} from './css.ts';
 import {type Decoded, decodeEscapes, originalOffset} from './decoded.ts';
 import {isLocal, type Reference, type ScanOptions} from './reference.ts';
@@ -49,7 +50,7 @@ export class HtmlScanner {
       {
         onStartTag: token => {
           this.#startTag(token, html, base);
-          const mode = textElements[token.tagName];
+          const mode = own(textElements, token.tagName);
           if (mode !== undefined) tokenizer.state = mode;
           if (token.tagName === 'style') styleStart = token.location?.endOffset;
         },
@@ -74,7 +75,7 @@ export class HtmlScanner {
     if (tagName === 'audio') this.#audio += 1;
     const values = new Map(attrs.map(({name, value}) => [name, value]));
     for (const {name} of attrs) {
-      const place = location?.attrs?.[name];
+      const place = own(location?.attrs ?? {}, name);
       const use = this.#useOf(tagName, name, values);
       if (place === undefined || use === undefined) continue;
       const start = valueStart(html, place.startOffset + name.length, place.endOffset);

@@ -1,5 +1,6 @@
 import {hash} from 'node:crypto';
 import {MediaError} from '../../errors.ts';
+import {own} from '../../lib/own.ts';
 import type {Source} from '../open/source.ts';
 
 /** One machine's share of the inputs: number `index` of `count`, from 1. */
@@ -145,7 +146,7 @@ function slurmShard(env: Environment): Finding | undefined {
 }
 
 function readNumber(env: Environment, variable: string): number | undefined {
-  const value = env[variable];
+  const value = own(env, variable);
   if (value === undefined || value === '') return undefined;
   if (!/^\d{1,9}$/.test(value)) throw unclear(`${variable} is "${value.slice(0, 60)}", not a number`);
   return Number(value);

@@ -1,5 +1,6 @@
 import {defined} from '../../../lib/defined.ts';
 import {isObject, parseObject} from '../../../lib/json.ts';
+import {own} from '../../../lib/own.ts';
 import type {Findings, MediaFacts, ProbeRequest} from '../media-facts.ts';
 import {ffmpegContainers, runFfmpeg} from '../run-ffmpeg.ts';
 
@@ -51,7 +52,7 @@ export async function probeWithFfprobe({path, contentType}: ProbeRequest): Promi
   const hasSize = isLength(width) && isLength(height);
   return defined({
     ...(hasSize ? {width, height} : {}),
-    imageType: isImage ? imageTypes[String(codec)] : undefined,
+    imageType: isImage ? own(imageTypes, String(codec)) : undefined,
     duration: !isImage && isLength(milliseconds) ? milliseconds / 1_000 : undefined,
   });
 }

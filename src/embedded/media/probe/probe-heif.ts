@@ -1,4 +1,5 @@
 import type {FileHandle} from 'node:fs/promises';
+import {own} from '../../../lib/own.ts';
 import type {MediaFacts} from '../media-facts.ts';
 
 /** The size of an image is in its `meta` box, which is small, and may come after its data. */
@@ -23,7 +24,7 @@ interface Box {
 
 /** The brand of a HEIF or AVIF file; undefined for any other, also for sequences of images. */
 export function heifBrand(head: Buffer): string | undefined {
-  return head.toString('latin1', 4, 8) === 'ftyp' ? brands[head.toString('latin1', 8, 12)] : undefined;
+  return head.toString('latin1', 4, 8) === 'ftyp' ? own(brands, head.toString('latin1', 8, 12)) : undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type {FileHandle} from 'node:fs/promises';
 import {imageSize} from 'image-size';
+import {own} from '../../../lib/own.ts';
 import type {MediaFacts} from '../media-facts.ts';
 import {heifBrand, probeHeif} from './probe-heif.ts';
 import {isIcon, probeIcon} from './probe-icon.ts';
@@ -55,7 +56,7 @@ function factsOf(head: Uint8Array, contentType: string): MediaFacts {
   if (type === undefined || (type === 'tga' && !/(tga|targa)/.test(contentType))) return {};
   return {
     ...(isLength(width) && isLength(height) ? {width, height} : {}),
-    imageType: formatNames[type] ?? type,
+    imageType: own(formatNames, type) ?? type,
   };
 }
 
