@@ -103,7 +103,7 @@ function keep() {
   try {
     const isOfPackage = isOurs(program) && isWritable(program);
     const directory = isOfPackage ? ofPackage : directoryOfUser();
-    mkdirSync(directory, {recursive: true, mode: isOfPackage ? 0o755 : 0o700});
+    makeDirectory(directory, isOfPackage ? 0o755 : 0o700);
     for (const one of fresh) write(directory, one);
   } catch {
     // The next run compiles again, which is slower and otherwise the same.
@@ -124,6 +124,13 @@ function directoryOfUser() {
   while (!existsSync(present)) present = dirname(present);
   if (!isOurs(present) || isOpenToOthers(present)) throw new Error(`${present} is not only ours.`);
   return directory;
+}
+
+/** With `recursive`, mkdir of Node 20 never returns where a directory exists and takes no others (/proc). */
+function makeDirectory(directory, mode) {
+  if (existsSync(directory)) return;
+  makeDirectory(dirname(directory), mode);
+  mkdirSync(directory, {mode});
 }
 
 // Windows has no user ids, and gives every user a cache directory of their own.

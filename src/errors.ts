@@ -45,6 +45,7 @@ export const exitStatusOf = {
   document_changed: 1,
 
   config_unusable: 1,
+  state_unwritable: 1,
   output_failed: 1,
   local_failure: 1,
 

@@ -63,6 +63,7 @@ export interface Host {
   readonly files: FileSystem;
   /** The base of relative paths: the path of the working directory, or `.` if that path is not exact. */
   cwd(): string;
+  /** Empty if neither the environment nor the system names one. */
   homeDirectory(): string;
   temporaryDirectory(): string;
   hostName(): string;
@@ -161,7 +162,7 @@ export function systemHost(): Host {
     clock: systemClock,
     files: systemFiles,
     cwd: workingDirectory,
-    homeDirectory: () => homedir(),
+    homeDirectory: () => readOrNothing(homedir) ?? '',
     temporaryDirectory: () => tmpdir(),
     hostName: () => hostname(),
     nodePath: () => process.execPath,

@@ -66,6 +66,7 @@ const errorMeanings: Record<ErrorCode, string> = {
   local_reference: '`media rewrite` with `--check`: a document refers to a local file',
   document_changed: '`media rewrite`: a document changed in the meantime and was not overwritten',
   config_unusable: 'the settings file is damaged, unsafe or cannot be written',
+  state_unwritable: 'the directory of the journals of `--once` cannot be created or written',
   output_failed: 'standard output could not be written',
   local_failure: 'another problem on this machine: a full disk, a port in use',
   record_mismatch: '`--verify strict`: the file is stored, and its record says something else of it',

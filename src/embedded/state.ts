@@ -1,6 +1,6 @@
-import {mkdir} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {systemClock, systemHost} from '../host.ts';
+import {makeDirectory} from '../lib/files/make-directory.ts';
 import {KeyUses} from './keys/key-uses.ts';
 import {KeyRing} from './keys/keys.ts';
 import {Sessions} from './keys/sessions.ts';
@@ -31,7 +31,7 @@ export async function openState(options: ServiceOptions): Promise<ServiceState> 
   const {clock = systemClock, exclusive = false, quota, onWait = () => {}} = options;
   const dataDirectory = resolve(options.dataDirectory);
   const host = systemHost();
-  await mkdir(dataDirectory, {recursive: true, mode: 0o700});
+  await makeDirectory(dataDirectory, 0o700);
   const occupancy = exclusive ? await occupy(dataDirectory, host, onWait) : undefined;
   try {
     const store = new Store(dataDirectory, clock, new TemporaryNames(host), quota);

@@ -1,7 +1,7 @@
 import {hash} from 'node:crypto';
-import {mkdir} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {MediaError} from '../errors.ts';
+import {makeDirectory} from '../lib/files/make-directory.ts';
 import {systemReason} from '../lib/system-code.ts';
 import {applyEdits, decodeDocument} from './document-text.ts';
 import {type DocumentPlan, readDocument} from './plan.ts';
@@ -55,7 +55,7 @@ export async function writeToMirror(
 ): Promise<void> {
   const path = join(directory, place);
   try {
-    await mkdir(dirname(path), {recursive: true});
+    await makeDirectory(dirname(path));
     await writeContent(path, after, token);
   } catch (cause) {
     throw new MediaError('local_failure', `${path} could not be written: ${systemReason(cause)}.`, {cause});

@@ -6,17 +6,41 @@ import {typedPath} from '../lib/files/typed-path.ts';
 /** The directory of the settings: MEDIA_CONFIG_DIR, or the platform's directory for user configuration. */
 export function configDirectory(host: Host): string {
   const chosen = host.env['MEDIA_CONFIG_DIR'];
-  return chosen ? typedPath(host.cwd(), chosen) : absolute(userDirectory(host, 'config'), 'config');
+  return chosen ? typedPath(host.cwd(), chosen) : absolute(host, 'config');
 }
 
 /** The directory of the embedded service's uploads: below the platform's directory for user data. */
 export function dataDirectory(host: Host): string {
-  return join(absolute(userDirectory(host, 'data'), 'data'), 'embedded');
+  return join(absolute(host, 'data'), 'embedded');
 }
 
 /** The directory of the journals of --once: below the platform's directory for user state. */
 export function journalDirectory(host: Host): string {
-  return join(absolute(userDirectory(host, 'state'), 'state'), 'journals');
+  return join(absolute(host, 'state'), 'journals');
+}
+
+/** Whether no directory is set or known for the settings, so that there are none. */
+export function isHomeless(host: Host): boolean {
+  return (
+    !host.env['MEDIA_CONFIG_DIR'] && host.homeDirectory() === '' && !isAbsolute(userDirectory(host, 'config'))
+  );
+}
+
+/** The end of hints about the journal of --once. */
+export const orNoOnce = ", or upload without this machine's own journal: --no-once";
+
+/** The error for a directory of journals that cannot be used; `why` has no full stop. */
+export function stateUnwritable(host: Host, why: string, cause?: unknown): MediaError {
+  return new MediaError('state_unwritable', `${why}.`, {
+    hint: `Set ${variableOf(host, 'state')} to a directory that you may write to${orNoOnce}`,
+    cause,
+  });
+}
+
+/** The variable that says where such files are. */
+function variableOf({platform}: Host, kind: 'data' | 'state'): string {
+  if (platform === 'darwin') return 'HOME';
+  return platform === 'win32' ? 'LOCALAPPDATA' : `XDG_${kind.toUpperCase()}_HOME`;
 }
 
 type Kind = 'config' | 'data' | 'state';
@@ -50,11 +74,12 @@ function userDirectory({platform, env, homeDirectory}: Host, kind: Kind): string
 }
 
 /** A relative path would lead below the working directory. */
-function absolute(directory: string, kind: Kind): string {
+function absolute(host: Host, kind: Kind): string {
+  const directory = userDirectory(host, kind);
   if (isAbsolute(directory)) return directory;
-  throw new MediaError(
-    'config_unusable',
-    `There is no home directory: ${directory} is not an absolute path.`,
-    {hint: `Set HOME to an absolute path, or unset XDG_${kind.toUpperCase()}_HOME.`},
-  );
+  const why = `There is no home directory: ${directory} is not an absolute path`;
+  if (kind === 'state') throw stateUnwritable(host, why);
+  throw new MediaError('config_unusable', `${why}.`, {
+    hint: `Set ${kind === 'config' ? 'MEDIA_CONFIG_DIR' : variableOf(host, 'data')} to the absolute path of a directory.`,
+  });
 }

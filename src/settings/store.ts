@@ -1,14 +1,15 @@
 import type {Stats} from 'node:fs';
-import {chmod, lstat, mkdir, readFile, stat} from 'node:fs/promises';
+import {chmod, lstat, readFile, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
+import {makeDirectory} from '../lib/files/make-directory.ts';
 import {withLock} from '../lib/files/with-lock.ts';
 import {isObject} from '../lib/json.ts';
 import {hasShape, isString, oneOf, optional, type Shape, wrongField} from '../lib/shape.ts';
 import {shellQuoted} from '../lib/shell.ts';
 import {systemCode} from '../lib/system-code.ts';
-import {configDirectory} from './paths.ts';
+import {configDirectory, isHomeless} from './paths.ts';
 
 /** The settings of a profile that `media config` reads and writes. */
 export const settingNames = [
@@ -63,8 +64,9 @@ export function configPath(host: Host): string {
   return join(configDirectory(host), fileName);
 }
 
-/** Reads all profiles; none if the file is missing. Removes access by other users. */
+/** Reads all profiles; none if the file or a home is missing. Removes access by other users. */
 export async function readProfiles(host: Host): Promise<Profiles> {
+  if (isHomeless(host)) return {};
   const path = configPath(host);
   const stats = await lstatIfThere(path);
   if (stats === undefined) return Object.create(null);
@@ -92,7 +94,7 @@ export async function updateProfiles(host: Host, change: (profiles: Profiles) =>
   const directory = configDirectory(host);
   const path = configPath(host);
   try {
-    await mkdir(directory, {recursive: true, mode: privateDirectory});
+    await makeDirectory(directory, privateDirectory);
     await makePrivate(directory, await stat(directory), privateDirectory, host);
     // Loaded before the lock is taken, since other processes wait for the lock.
     const {default: Conf} = await import('conf');

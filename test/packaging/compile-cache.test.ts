@@ -270,7 +270,7 @@ describe('nothing is kept, and nothing else is different,', () => {
     expect(await readdir(home())).not.toContain('.cache');
   });
 
-  test.for(['', 'below/the/working/directory'])('where HOME is %j', async HOME => {
+  test.for(['', 'below/the/working/directory', '/proc/none'])('where HOME is %j', async HOME => {
     await takePackageAway();
     await expectNothingKept(await run(dryRun, {env: {HOME}}));
   });

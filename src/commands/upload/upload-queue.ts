@@ -85,7 +85,7 @@ export class UploadQueue {
       const failure = await this.#upload(batch, resources).finally(() => closeResources(resources));
       if (failure !== undefined) throw failure;
     } catch (error) {
-      batch.fail(error);
+      batch.fail(await withoutChoice(error));
     } finally {
       this.#wake = () => {};
     }
@@ -124,6 +124,14 @@ export class UploadQueue {
       warning: (name, message) => report.fileWarning(name, message),
     };
   }
+}
+
+/** The commands that run for a long time have no --no-once. */
+async function withoutChoice(error: unknown): Promise<unknown> {
+  const {orNoOnce} = await import('../../settings/paths.ts');
+  return error instanceof MediaError && error.hint?.endsWith(orNoOnce)
+    ? error.reworded({hint: `${error.hint.slice(0, -orNoOnce.length)}.`})
+    : error;
 }
 
 /** What ended the batch for all is the reason why a file was not tried. */

@@ -1,7 +1,8 @@
 import {constants} from 'node:fs';
-import {copyFile, link, lstat, mkdir, open, unlink, utimes} from 'node:fs/promises';
+import {copyFile, link, lstat, open, unlink, utimes} from 'node:fs/promises';
 import {basename, dirname, extname, join} from 'node:path';
 import {isWithoutHardLinks, renameDurably} from '../../lib/files/durable.ts';
+import {makeDirectory} from '../../lib/files/make-directory.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import type {FileStat} from '../../sources/open/source.ts';
 
@@ -48,7 +49,7 @@ async function changeOf({path, stat}: UploadedFile): Promise<'changed' | 'gone' 
 
 /** Moves a file to a path, or to one with a number if that is taken; nothing is ever overwritten. */
 async function move(file: UploadedFile, target: string): Promise<Disposed> {
-  await mkdir(dirname(target), {recursive: true});
+  await makeDirectory(dirname(target));
   for (let number = 0; ; number += 1) {
     const movedTo = number === 0 ? target : numbered(target, number);
     const result = await linkOrCopy(file, movedTo);

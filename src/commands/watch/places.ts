@@ -1,6 +1,7 @@
-import {mkdir, realpath} from 'node:fs/promises';
+import {realpath} from 'node:fs/promises';
 import {relative, sep} from 'node:path';
 import {MediaError} from '../../errors.ts';
+import {makeDirectory} from '../../lib/files/make-directory.ts';
 import {namedStat} from '../../lib/files/named-stat.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {systemReason} from '../../lib/system-code.ts';
@@ -33,7 +34,7 @@ export async function targetPlace(
 ): Promise<string> {
   const path = typedPath(cwd, typed);
   try {
-    await mkdir(path, {recursive: true});
+    await makeDirectory(path);
   } catch (cause) {
     throw new MediaError('local_failure', `${typed} could not be created: ${systemReason(cause)}.`, {cause});
   }

@@ -1,6 +1,7 @@
-import {mkdir, rename, rm, writeFile} from 'node:fs/promises';
+import {rename, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
+import {makeDirectory} from '../../lib/files/make-directory.ts';
 import {isString, type Shape} from '../../lib/shape.ts';
 import {KeptFile} from '../store/kept-file.ts';
 import {keyId, type StoredKey} from './keys.ts';
@@ -62,7 +63,7 @@ export class KeyUses {
   }
 
   async #write(id: string, use: KeyUse): Promise<void> {
-    await mkdir(this.#directory, {recursive: true, mode: 0o700});
+    await makeDirectory(this.#directory, 0o700);
     const path = this.#path(id);
     await writeFile(`${path}.new`, `${JSON.stringify(use)}\n`, {mode: 0o600});
     await rename(`${path}.new`, path);

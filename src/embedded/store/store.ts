@@ -1,7 +1,8 @@
-import {mkdir, readdir, rename, rm, stat, statfs} from 'node:fs/promises';
+import {readdir, rename, rm, stat, statfs} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {renameDurably, writeDurably} from '../../lib/files/durable.ts';
+import {makeDirectory} from '../../lib/files/make-directory.ts';
 import {openDirectory, syncDirectory} from '../../lib/files/sync-directory.ts';
 import {oneOf, type Shape} from '../../lib/shape.ts';
 import {type LeftBehind, removeOrphans, removeTemporary} from './clean-up.ts';
@@ -64,7 +65,7 @@ export class Store {
       this.#recordsDirectory,
       this.#temporaryDirectory,
     ]) {
-      await mkdir(directory, {recursive: true, mode: 0o700});
+      await makeDirectory(directory, 0o700);
     }
     const temporary = await removeTemporary(this.#temporaryDirectory, this.#names, this.#clock);
     const orphans = only ? await this.#removeOrphans() : {removed: [], missing: []};

@@ -1,12 +1,13 @@
 import {hash} from 'node:crypto';
-import {mkdir} from 'node:fs/promises';
-import {join} from 'node:path';
+import {dirname, join} from 'node:path';
 import type {Invocation} from '../../../cli/invocation.ts';
 import type {Session} from '../../../cli/session.ts';
 import {MediaError} from '../../../errors.ts';
 import type {Host, StopSignal} from '../../../host.ts';
 import type {JournalMemory, RunJournal, Scope} from '../../../journal/journal.ts';
 import {defined} from '../../../lib/defined.ts';
+import {makeDirectory} from '../../../lib/files/make-directory.ts';
+import {systemReason} from '../../../lib/system-code.ts';
 import type {Report} from '../../../output/report.ts';
 import type {Settings} from '../../../settings/settings.ts';
 import type {Shard} from '../../../sources/find/shard.ts';
@@ -39,12 +40,18 @@ export async function openRunJournal(
   const {openJournal, openSharedJournal} = await import('../../../journal/journal.ts');
   const note = (text: string) => report.note(text);
   if (journal !== undefined) return openJournal(journal, host, {scope: scopeOf(session, shard), note, stop});
+  const {orNoOnce, stateUnwritable} = await import('../../../settings/paths.ts');
   const path = await ownJournal(host, session.identity, session.profileName);
-  await mkdir(join(path, '..'), {recursive: true, mode: 0o700});
+  await makeDirectory(dirname(path), 0o700).catch(cause => {
+    throw stateUnwritable(host, `${dirname(path)} could not be created: ${systemReason(cause)}`, cause);
+  });
   // For every shard, since a machine remembers all of its uploads.
   return openSharedJournal(path, host, {
     ...{scope: scopeOf(session, undefined), patienceMs: oncePatienceMs, note, stop},
-    inUseHint: "Wait until that run has ended, or upload without this machine's own journal: --no-once",
+    inUseHint: `Wait until that run has ended${orNoOnce}`,
+  }).catch(error => {
+    const isSystems = error instanceof MediaError && error.code === 'journal_unusable' && error.cause;
+    throw isSystems ? stateUnwritable(host, error.message.slice(0, -1), error.cause) : error;
   });
 }
 
