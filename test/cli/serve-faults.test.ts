@@ -1,3 +1,5 @@
+import {readdir} from 'node:fs/promises';
+import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {eventually} from '../support/eventually.ts';
 import {fixture, sandbox} from '../support/media.ts';
@@ -14,6 +16,25 @@ describe('media serve --fault', () => {
     expect(JSON.parse(upload.stdout)).toMatchObject({status: 'uploaded', attempts: 2});
     await eventually(() => / 200 13582 B \d+ ms$/m.test(stderr()));
     expect(stderr()).toMatch(/^POST \/v1\/media\/upload 503 \d+ B \d+ ms, fault upload:status=503,nth=1$/m);
+  });
+
+  it('a wait of ten minutes, a client that gives up, SIGTERM: nothing is stored, nor written later', async () => {
+    const box = await sandbox();
+    const fault = 'upload:latency=10m,after=body';
+    const {child, env, stderr} = await serve(box, '--data-dir', 'kept', '--fault', fault);
+    const given = await box.run(['upload', photo, '--answer-timeout', '1s'], {env});
+    expect(given).toMatchObject({stdout: '', exitCode: 5});
+    await eventually(() => /^POST .* 13582 B \d+ ms, fault upload:latency=10m,after=body$/m.test(stderr()));
+    child.kill('SIGTERM');
+    expect(await child).toMatchObject({signal: 'SIGTERM'});
+    const left = await readdir(join(box.directory, 'kept'), {recursive: true, withFileTypes: true});
+    const files = left.filter(entry => !entry.isDirectory()).map(({name}) => name);
+    // The third one says when the key was used.
+    expect(files.map(name => name.replace(/^\w{16}\./, 'key.')).sort()).toEqual([
+      'identity.json',
+      'key.json',
+      'keys.json',
+    ]);
   });
 
   it('that cannot be read: a usage error with what to write', async () => {

@@ -1,9 +1,10 @@
-import {chmod, copyFile, mkdir, writeFile} from 'node:fs/promises';
+import {chmod, copyFile, mkdir, readFile, writeFile} from 'node:fs/promises';
 import {delimiter, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {expect} from 'vitest';
 import {embeddedService} from '../support/embedded.ts';
+import {ended} from '../support/ended.ts';
 import {exampleService} from '../support/example-service.ts';
 import {whatIsMissing} from '../support/installed.ts';
 import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
@@ -58,18 +59,24 @@ export async function settledMachine(): Promise<Sandbox> {
   return box;
 }
 
+/** Notes which processes a block ends: the directory must not be removed while one of them still writes there. */
+const notingKills = 'kill() { builtin kill "$@" && printf "%s\\n" "$@" | tail -n 1 >> .killed; }';
+
 /**
- * Runs a block of shell; asserts that it succeeds, without an error of ours, and prints something unless it sends that to a
+ * Runs a block of shell and waits for the processes that it ends; asserts that it succeeds, without an error of ours, and prints something unless it sends that to a
  * file. Resolves to what it printed.
  */
 export async function typeIn({directory, env}: Sandbox, block: string): Promise<string> {
-  const {exitCode, stdout, stderr} = await execa('bash', ['-e', '-o', 'pipefail', '-c', block], {
+  const command = `${notingKills}\n${block}`;
+  const {exitCode, stdout, stderr} = await execa('bash', ['-e', '-o', 'pipefail', '-c', command], {
     cwd: directory,
     env,
     extendEnv: false,
     reject: false,
     ...slowTest,
   });
+  const killed = await readFile(join(directory, '.killed'), 'utf8').catch(() => '');
+  for (const pid of killed.trim().split('\n').map(Number)) await ended(pid);
   expect({block, exitCode, stderr, isSilent: stdout === '' && !block.includes(' > ')}).toEqual({
     block,
     exitCode: 0,

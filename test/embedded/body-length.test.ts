@@ -59,6 +59,19 @@ for (const [name, body] of [
   }
 }
 
+test('bytes that come after the body while the service waits: 400 at once and nothing stored', async () => {
+  const {service, key, dataDirectory} = await serviceWithKey({
+    faults: {list: ['upload:latency=60m,after=body']},
+  });
+  const {socket, ended} = await rawConnection(service);
+  socket.write(uploadHead(service, key, {'Content-Length': bytes.length}));
+  socket.write(bytes);
+  await eventually(() => service.faults?.counts()[0]?.applied === 1);
+  socket.write('x');
+  expect(parseAnswer(await ended())?.status).toBe(400);
+  await expectNothingStored(service, dataDirectory);
+});
+
 test('twenty connections with bytes after the body: twenty times 400', async () => {
   const {service, key, dataDirectory} = await serviceWithKey();
   const statuses = await Promise.all(

@@ -4,11 +4,15 @@ import {fixture, type Sandbox} from './media.ts';
 
 /** A MOV of 16 kB with four changed bytes: its reader counts to 2^32, and takes more and more memory. */
 export async function endlessMov(directory: string): Promise<string> {
-  const bytes = await readFile(fixture('clip.mov'));
-  bytes.writeUInt32BE(0xffff_fff0, bytes.indexOf('ctts') + 12);
   const path = join(directory, 'endless.mov');
-  await writeFile(path, bytes);
+  await writeFile(path, endless(await readFile(fixture('clip.mov'))));
   return path;
+}
+
+/** The fixture `clip.mov` with those bytes changed. */
+export function endless<Bytes extends Buffer>(clip: Bytes): Bytes {
+  clip.writeUInt32BE(0xffff_fff0, clip.indexOf('ctts') + 12);
+  return clip;
 }
 
 /** Whether the embedded service has received all of it and is about to read it. */

@@ -86,6 +86,8 @@ export class RequestFaults implements Disturbance {
       // The log has no status for what was never sent.
       response.statusCode = 0;
       if (fault.end === 'reset') request.socket.resetAndDestroy();
+      else if (request.socket.readableEnded) request.socket.destroy();
+      else request.socket.once('end', () => request.socket.destroy());
     }
     throw new ExchangeOver();
   }

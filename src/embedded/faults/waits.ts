@@ -1,4 +1,5 @@
 import type {Exchange} from '../exchange/exchange.ts';
+import {askWhetherGone} from './ask-whether-gone.ts';
 
 /** Waits that end early when the client or the service does. */
 export class Waits {
@@ -6,16 +7,21 @@ export class Waits {
   #hasEnded = false;
 
   /** Resolves after so many milliseconds. */
-  wait({clock, response}: Exchange, ms: number): Promise<void> {
-    if (this.#hasEnded || response.destroyed) return Promise.resolve();
+  wait(exchange: Exchange, ms: number): Promise<void> {
+    const {clock, connection, response} = exchange;
+    if (this.#hasEnded || response.destroyed || connection.failure !== undefined) return Promise.resolve();
     return new Promise(resolve => {
       const end = () => {
         cancel();
+        stopListening();
+        stopAsking();
         response.off('close', end);
         this.#running.delete(end);
         resolve();
       };
       const cancel = clock.after(ms, end);
+      const stopListening = connection.onFailure(end);
+      const stopAsking = askWhetherGone(exchange);
       response.once('close', end);
       this.#running.add(end);
     });

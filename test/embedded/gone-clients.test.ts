@@ -1,0 +1,97 @@
+import {expect, test} from 'vitest';
+import type {RequestEntry, ServiceOptions} from '../../src/embedded/service.ts';
+import {endless} from '../support/endless-mov.ts';
+import {eventually} from '../support/eventually.ts';
+import {fixture, namesIn, png, query, rawConnection, serviceWithKey, upload, uploadHead} from './support.ts';
+
+const image = png(6, 4);
+
+/** A service with its log, and a connection on which one upload was sent whole. */
+async function uploading(fault: string, options: Partial<ServiceOptions> = {}) {
+  const entries: RequestEntry[] = [];
+  const started = await serviceWithKey({
+    faults: {list: [fault]},
+    onRequest: entry => entries.push(entry),
+    ...options,
+  });
+  const connection = await rawConnection(started.service);
+  connection.socket.on('error', () => {});
+  connection.socket.write(uploadHead(started.service, started.key, {'Content-Length': image.length}));
+  connection.socket.write(image);
+  await eventually(() => started.service.faults?.counts()[0]?.applied === 1);
+  return {...started, ...connection, entries};
+}
+
+test.each([
+  ['upload:latency=60m,after=body', 'close', 'destroy'],
+  ['upload:latency=60m,after=body', 'reset', 'resetAndDestroy'],
+  ['upload:latency=60m', 'close', 'destroy'],
+  ['upload:latency=60m', 'reset', 'resetAndDestroy'],
+] as const)(
+  '%s and the %s of a connection: the wait ends, and nothing is stored',
+  async (fault, _, leave) => {
+    const {service, socket, entries, dataDirectory} = await uploading(fault);
+    socket[leave]();
+    await eventually(() => entries.length === 1);
+    await service.close();
+    expect(await service.records()).toEqual([]);
+    for (const folder of ['temporary', 'files']) expect(await namesIn(dataDirectory, folder)).toEqual([]);
+  },
+);
+
+test('a wait of an hour and a client that has closed its side, but still reads: it is served', async () => {
+  const {service, socket, text, ended} = await uploading('upload:latency=60m,after=body');
+  socket.end();
+  await eventually(() => text().split('HTTP/1.1 102 ').length > 3);
+  await service.close();
+  expect(await ended()).toMatch(/^(?:HTTP\/1\.1 102 Processing\r\n\r\n)+HTTP\/1\.1 200 OK\r\n/);
+  expect(await service.records()).toHaveLength(1);
+});
+
+test('a wait of an hour and a client that ends its side within the body: refused at once', async () => {
+  const {service, key} = await serviceWithKey({faults: {list: ['upload:latency=60m']}});
+  const {socket, ended} = await rawConnection(service);
+  socket.write(uploadHead(service, key, {'Content-Length': image.length + 1}));
+  socket.end(image);
+  expect(await ended()).toMatch(/^HTTP\/1\.1 400 /);
+  expect(await service.records()).toEqual([]);
+});
+
+test('silence and the close of a connection: it is given up', async () => {
+  const {service, socket, text, ended} = await uploading('upload:silence,after=body');
+  socket.end();
+  expect(await ended()).toBe('');
+  expect(text()).toBe('');
+  expect(await service.records()).toEqual([]);
+});
+
+test('a slow download and a client that has closed its side: it gets the file and nothing else', async () => {
+  const {service, key} = await serviceWithKey({faults: {list: ['files:bandwidth=1K']}});
+  const {id} = (await (await upload(service, key, image)).json()) as {id: string};
+  const {socket, ended} = await rawConnection(service);
+  socket.end(`GET /files/${id} HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\n\r\n`);
+  const response = await ended();
+  expect(Buffer.from(response.slice(response.indexOf('\r\n\r\n') + 4), 'latin1')).toEqual(image);
+});
+
+test('a reset while the file is being read, right before it would be stored: nothing is stored', async () => {
+  const entries: RequestEntry[] = [];
+  const {service, key, dataDirectory} = await serviceWithKey({
+    faults: {list: ['upload:latency=1ms,after=body,nth=1']},
+    onRequest: entry => entries.push(entry),
+  });
+  // Its reader is busy until it is ended.
+  const body = endless(await fixture('clip.mov'));
+  const {socket} = await rawConnection(service);
+  socket.write(uploadHead(service, key, {'Content-Type': 'video/quicktime', 'Content-Length': body.length}));
+  socket.write(body);
+  await eventually(() => service.faults?.counts()[0]?.applied === 1);
+  // The body is received and checked by then, since one process does both.
+  for (let round = 0; round < 5; round += 1) await query(service, key, '{__typename}');
+  expect(await namesIn(dataDirectory, 'temporary')).toHaveLength(1);
+  socket.resetAndDestroy();
+  await eventually(async () => (await namesIn(dataDirectory, 'temporary')).length === 0);
+  await eventually(() => entries.some(({path}) => path === '/v1/media/upload'));
+  expect(await service.records()).toEqual([]);
+  expect(await namesIn(dataDirectory, 'files')).toEqual([]);
+});
