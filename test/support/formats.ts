@@ -50,6 +50,31 @@ export function box(kind: string, ...content: Uint8Array[]): Buffer {
   return Buffer.concat([header, body]);
 }
 
+const uint32 = (...values: number[]) =>
+  Buffer.concat(values.map(value => hex(value.toString(16).padStart(8, '0'))));
+
+/** A track of an MP4 file, by its handler; version 1 of its header has longer dates. */
+function trackOf(id: number, handler: string, version: 0 | 1, references: Uint8Array[] = []): Buffer {
+  const header = Buffer.concat([uint32(version << 24), zeros(version === 1 ? 16 : 8), uint32(id), zeros(60)]);
+  const media = box('mdia', box('hdlr', zeros(8), latin1(handler)));
+  return box('trak', box('tkhd', header), ...references, media);
+}
+
+/** An MPEG-4 file with sound, a track of texts and one of pictures; the sound names its `chapters`. */
+export function audiobook(brand: string, chapters: readonly number[], version: 0 | 1 = 0): Buffer {
+  const references = chapters.length === 0 ? [] : [box('tref', box('chap', uint32(...chapters)))];
+  const tracks = [
+    trackOf(1, 'soun', version, references),
+    trackOf(2, 'text', version),
+    trackOf(3, 'vide', version),
+  ];
+  return Buffer.concat([
+    box('ftyp', latin1(`${brand}\0\0\0\0${brand}`)),
+    box('moov', ...tracks),
+    box('mdat', samples),
+  ]);
+}
+
 const local = (name: string) => {
   const header = zeros(30);
   header.write('PK\x03\x04', 'latin1');

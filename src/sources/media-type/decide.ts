@@ -6,7 +6,7 @@ import {type Claim, describeMismatch, mismatched, notMedia, showable} from './se
 import type {Finding, MediaFinding} from './sniff/finding.ts';
 import {markup, plainText} from './sniff/plain-text.ts';
 import {loadSniffer, sniff} from './sniff/sniff.ts';
-import {ambiguousExtensions, furtherTypes} from './types/extension-types.ts';
+import {ambiguousExtensions, furtherTypes, textExtensions} from './types/extension-types.ts';
 import {
   extensionTypes,
   isMediaType,
@@ -26,17 +26,23 @@ export interface TypeDecision {
   warning?: string;
 }
 
-/** Decides the content type of a file by its name and bytes; rejects with a MediaError if it is not media. */
+/**
+ * Decides the content type of a file by its name and bytes; rejects with a MediaError if it is not media. `isFound`: whether a
+ * walk found it; then a text that begins like a picture is none if the name says that it is a text.
+ */
 export async function decideContentType(
   name: string,
   bytes: RandomAccess,
   rule: TypeRule,
+  isFound = false,
 ): Promise<TypeDecision> {
   const named = await readExtension(name);
   const finding = within(named, await sniff(bytes));
   const claim = resolved(named, finding);
   const trusted = claim.isAmbiguous ? undefined : claim.type;
   if (finding?.isMedia === false) throw notMedia(claim, finding, trusted !== undefined);
+  if (isFound && finding?.isText && isNamedText(claim))
+    throw notMedia(claim, {isMedia: false, what: plainText}, false);
   if (finding !== undefined) return choose(claim, finding, rule);
   if (trusted === undefined) throw notMedia(claim, finding, false);
   return {contentType: trusted};
@@ -51,7 +57,8 @@ export async function decideSourceType(
   opened: RandomAccess,
   {types, contentType}: {types: TypeRule; contentType?: string | undefined},
 ): Promise<TypeDecision> {
-  if (contentType === undefined) return decideContentType(source.typeName, opened, types);
+  if (contentType === undefined)
+    return decideContentType(source.typeName, opened, types, source.found !== undefined);
   await refuseToTake(source, opened);
   return {contentType};
 }
@@ -59,7 +66,7 @@ export async function decideSourceType(
 /** Rejects with a NotMediaError if a walk found the file and neither its name nor its bytes say that it is media. */
 export async function refuseToTake({typeName, found}: Source, opened: RandomAccess): Promise<void> {
   if (found === undefined || (await found.isNamedMedia())) return;
-  await decideContentType(typeName, opened, 'content').catch(error => {
+  await decideContentType(typeName, opened, 'content', true).catch(error => {
     if (!(error instanceof NotMediaError) || !error.isCalledMedia) throw error;
   });
 }
@@ -73,7 +80,7 @@ function choose(claim: Claim, finding: MediaFinding, rule: TypeRule): TypeDecisi
     const isMoreTelling = type !== undefined && isMoreSpecific(type, finding.type);
     return {contentType: isMoreTelling ? type : finding.type};
   }
-  if (isAmbiguous && !agree) throw notMedia(claim, finding, true);
+  if (isAmbiguous && !agree) throw notMedia(claim, finding, !finding.isText);
   if (type === undefined || agree) return {contentType: type ?? finding.type};
   return {contentType: type, warning: describeMismatch(claim, type, finding.type)};
 }
@@ -92,6 +99,12 @@ function within({type}: Claim, finding: Finding): Finding {
   // The root element of an SVG may come after the bytes that were read.
   const isOwnText = finding.what === plainText ? isTextType(type) : finding.what === markup && type === svg;
   return isOwnText ? undefined : finding;
+}
+
+/** Whether a name says that the file is a text; one that says XML or any bytes may be a picture. */
+function isNamedText({extension, otherType}: Claim): boolean {
+  if (otherType === undefined) return textExtensions.has(extension);
+  return otherType !== 'application/xml' && otherType !== 'application/octet-stream';
 }
 
 /** The claim with the type that the bytes decide, if the extension has several types. */

@@ -95,6 +95,7 @@ const containerWords = new Map([
   ['video/3gpp2', 'a 3G2 file'],
   ['video/mp2t', 'an MPEG transport stream'],
   ['video/mp4', 'an MP4 file'],
+  ['video/mpeg', 'an MPEG program stream'],
   ['video/mxf', 'an MXF file'],
   ['video/ogg', 'an Ogg file'],
   ['video/quicktime', 'a QuickTime file'],

@@ -3,6 +3,7 @@ import {describe, expect, test} from 'vitest';
 import {MediaError} from '../../../src/errors.ts';
 import type {RandomAccess} from '../../../src/sources/media-type/bytes/random-access.ts';
 import {decideContentType} from '../../../src/sources/media-type/decide.ts';
+import {audiobook} from '../../support/formats.ts';
 
 const gibibyte = 2 ** 30;
 
@@ -132,6 +133,14 @@ describe('the track list of an MP4', () => {
     expect(await decide(name, whole(Buffer.concat([fileType(brand), movie(...handlers)])))).toBe(decision);
   });
 
+  test.each([
+    ['of which the sound names no chapters', []],
+    ['of which the sound names titles only', [2]],
+  ])('a film under the brand of audio, %s, is a video', async (_what, chapters) => {
+    expect(await decide('a.m4a', whole(audiobook('M4A ', chapters)))).toBe('video/mp4');
+    expect(await decide('a.m4a', whole(audiobook('M4A ', chapters, 1)))).toBe('video/mp4');
+  });
+
   test('QuickTime from before brands', async () => {
     expect(await decide('a', whole(movie('vide')))).toBe('video/quicktime');
     expect(await decide('a.mov', whole(movie('soun')))).toBe('not_media');
@@ -232,6 +241,19 @@ describe('the track list of a Matroska file', () => {
 });
 
 describe('what streams begin', () => {
+  test.each(['clip.mpg', 'audio-only.mpg'])(
+    'the program stream %s, in any part: no film is lost',
+    async name => {
+      const bytes = readFileSync(new URL(`../../fixtures/${name}`, import.meta.url));
+      const isFilm = name === 'clip.mpg';
+      for (let end = 14; end <= bytes.length; end += 61) {
+        const decision = await decide('a.mpg', whole(bytes.subarray(0, end)));
+        if (isFilm || end < 32) expect(`${end}: ${decision}`).toBe(`${end}: video/mpeg`);
+        else expect(`${end}: ${decision}`).toBe(`${end}: not_media`);
+      }
+    },
+  );
+
   const page = (packet: string, flags = 2) =>
     latin1(
       `OggS\0${String.fromCharCode(flags)}${'\0'.repeat(20)}\x01${String.fromCharCode(packet.length)}${packet}`,

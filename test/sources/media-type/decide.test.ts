@@ -85,6 +85,7 @@ describe('a file that is positively no media', () => {
     ['song-named.mp4', 'MP3 audio'],
     ['audio-only.mp4', 'contains only audio'],
     ['audio-only.mkv', 'contains only audio'],
+    ['audio-only.mpg', 'contains only audio'],
     ['audio-only.webm', 'contains only audio'],
     ['audio-only.ogg', 'contains only audio'],
     ['audio-only.wmv', 'contains only audio'],

@@ -4,6 +4,8 @@ export type Finding = MediaFinding | OtherFinding | undefined;
 export interface MediaFinding {
   isMedia: true;
   type: string;
+  /** Whether its first bytes are text. */
+  isText?: boolean;
 }
 
 export interface OtherFinding {

@@ -33,6 +33,8 @@ function netpbmType(head: Uint8Array): string | undefined {
   if (/^P7\s*\n(?:#[^\n]*\n)*(?:WIDTH|HEIGHT|DEPTH|MAXVAL|TUPLTYPE)\s/.test(text))
     return 'image/x-portable-arbitrarymap';
   if (!/^..(?:\s|#[^\r\n]*[\r\n])+\d+(?:\s|#[^\r\n]*[\r\n])+\d+\s/.test(text)) return undefined;
+  // In a sentence, words follow in the same line, and all of it is text.
+  if (!/^..(?:[ \t]*[\r\n#]|[\d\s]*$|.*[^\t-\r -\xf7])/s.test(text)) return undefined;
   return netpbmTypes.get(text.slice(0, 2));
 }
 
@@ -60,7 +62,9 @@ function pictType(head: Uint8Array): string | undefined {
 
 function radianceType(head: Uint8Array): string | undefined {
   if (!matches(head, 0, '#?')) return undefined;
-  return /^#\?(?:RADIANCE|RGBE)\b|\nFORMAT=32-bit_rle_(?:rgbe|xyze)\s/.test(latin1(head, 0, 4096))
+  return /\n(?:FORMAT=32-bit_rle_(?:rgbe|xyze)|\n[-+][XY] \d+ [-+][XY] \d+)\s/.test(
+    latin1(head, 0, head.length),
+  )
     ? 'image/vnd.radiance'
     : undefined;
 }
@@ -75,9 +79,10 @@ function sgiType(head: Uint8Array): string | undefined {
 
 // Pictures that are C source.
 function sourceType(head: Uint8Array): string | undefined {
-  if (matches(head, 0, '/* XPM')) return 'image/x-xpixmap';
   if (!matches(head, 0, '#define ') && !matches(head, 0, '/*')) return undefined;
-  const text = latin1(head, 0, 2048).replace(/^\/\*[\s\S]*?\*\/\s*/, '');
+  const source = latin1(head, 0, 2048);
+  if (/^\/\* XPM\b.*\bchar\s*\*[^;]*\[/s.test(source)) return 'image/x-xpixmap';
+  const text = source.replace(/^\/\*[\s\S]*?\*\/\s*/, '');
   return /^#define\s+\w*width\s+\d+\s+#define\s+\w*height\s+\d+\s/.test(text) ? 'image/x-xbitmap' : undefined;
 }
 

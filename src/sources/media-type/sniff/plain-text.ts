@@ -28,7 +28,7 @@ function isMixed(text: string): boolean {
 
 function isText(head: Uint8Array, isWhole: boolean): boolean {
   const [first, second] = head;
-  if (first === 0xff && second === 0xfe) return isUtf16(head, 'utf-16le');
+  if (first === 0xff) return second === 0xfe && isUtf16(head, 'utf-16le');
   if (first === 0xfe && second === 0xff) return isUtf16(head, 'utf-16be');
   let beyondAscii = 0;
   for (const byte of head) {

@@ -2,7 +2,7 @@ import {holdsAudioFrames} from '../bytes/audio-frames.ts';
 import {matches} from '../bytes/bytes.ts';
 import type {RandomAccess} from '../bytes/random-access.ts';
 import {type Contents, readContainer} from '../tracks/containers.ts';
-import {canonicalType, isMediaType} from '../types/tables.ts';
+import {canonicalType, isMediaType, mayBeText} from '../types/tables.ts';
 import {isAudioStream} from './audio.ts';
 import type {Finding} from './finding.ts';
 import {sniffRawVideo} from './nal.ts';
@@ -24,15 +24,18 @@ export async function sniff(bytes: RandomAccess): Promise<Finding> {
   const head = await bytes.read(0, Math.min(headLength, bytes.size));
   const isWhole = head.length === bytes.size;
   const type = sniffSignature(head) ?? sniffText(head, isWhole) ?? sniffPicture(head);
-  if (type !== undefined) return finding(type);
+  const text = type === undefined || isMediaType(type) ? sniffPlainText(head, isWhole) : undefined;
+  // Whatever a text begins with, it is in no binary format.
+  if (text !== undefined && (type === undefined || !mayBeText(type))) return finding(text);
+  if (type !== undefined) return finding(type, text !== undefined);
   const container = await readContainer(head, bytes);
   if (container !== undefined) return containerFinding(container);
-  const rest = sniffRawVideo(head) ?? sniffPlainText(head, isWhole);
+  const rest = sniffRawVideo(head);
   return rest === undefined ? askFileType(head, bytes) : finding(rest);
 }
 
-function finding(type: string): Finding {
-  return isMediaType(type) ? {isMedia: true, type} : {isMedia: false, what: type};
+function finding(type: string, isText = false): Finding {
+  return isMediaType(type) ? {isMedia: true, type, isText} : {isMedia: false, what: type};
 }
 
 // Without known tracks, the file is what its first bytes say: a video that was cut short is still a video.

@@ -10,9 +10,11 @@ import {
   isAvi,
   isFlv,
   isOgg,
+  isProgramStream,
   isRealMedia,
   isWtv,
   oggTracks,
+  programTracks,
   realMediaTracks,
   wtvTracks,
 } from './streams.ts';
@@ -37,6 +39,7 @@ const containers: readonly (readonly [
   ['video/x-flv', isFlv, flvTracks],
   ['video/vnd.rn-realvideo', isRealMedia, realMediaTracks],
   ['video/x-ms-wtv', isWtv, wtvTracks],
+  ['video/mpeg', isProgramStream, programTracks],
   ['video/mp2t', isTransportStream, transportTracks],
 ];
 

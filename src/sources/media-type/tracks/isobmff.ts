@@ -73,17 +73,38 @@ export async function isobmffTracks(bytes: RandomAccess): Promise<Tracks> {
   const movie = await findBox(bytes, 'moov', {start: 0, end: bytes.size}, budget);
   if (movie === undefined) return budget.isSound ? tracksOfData(bytes, budget) : undefined;
   const found = new Set<string>();
+  const pictures: (number | undefined)[] = [];
+  const chapters = new Set<number | undefined>();
   for await (const track of boxes(bytes, movie, budget)) {
     if (track.kind !== 'trak') continue;
     const media = await findBox(bytes, 'mdia', track, budget);
     const handler = media && (await findBox(bytes, 'hdlr', media, budget));
     if (handler === undefined) return undefined;
     const kind = handlers.get(latin1(await bytes.read(handler.start, 12), 8));
-    if (kind === 'video') return 'video';
-    found.add(kind ?? 'unknown');
+    if (kind === 'video') pictures.push(await idOf(bytes, track, budget));
+    else found.add(kind ?? 'unknown');
+    for (const id of await chaptersOf(bytes, track, budget)) chapters.add(id);
   }
+  if (pictures.some(id => id === undefined || !chapters.has(id))) return 'video';
   if (!budget.isSound || found.has('unknown')) return undefined;
   return mostTelling(found);
+}
+
+/** The number of a track, if its header has one (ISO/IEC 14496-12, 8.3.2). */
+async function idOf(bytes: RandomAccess, track: Box, budget: Budget): Promise<number | undefined> {
+  const box = await findBox(bytes, 'tkhd', track, budget);
+  if (box === undefined || box.end - box.start < 24) return undefined;
+  const header = await bytes.read(box.start, 24);
+  return header.length < 24 ? undefined : viewOf(header).getUint32(header[0] === 1 ? 20 : 12);
+}
+
+/** The tracks with the chapters of a track: their titles, or their pictures (QuickTime File Format, "Chapter Lists"). */
+async function chaptersOf(bytes: RandomAccess, track: Box, budget: Budget): Promise<number[]> {
+  const references = await findBox(bytes, 'tref', track, budget);
+  const list = references && (await findBox(bytes, 'chap', references, budget));
+  if (list === undefined) return [];
+  const ids = viewOf(await bytes.read(list.start, Math.min(list.end - list.start, 64) & ~3));
+  return Array.from({length: ids.byteLength >> 2}, (_, index) => ids.getUint32(4 * index));
 }
 
 /** The content by the data itself, for an aborted recording without a list of tracks. */

@@ -117,6 +117,30 @@ export function realMediaTracks(head: Uint8Array): Tracks {
   return holds(head, 'audio/x-pn-') ? 'audio' : undefined;
 }
 
+/** Whether a file is an MPEG program stream (ISO/IEC 11172-1, 2.4.3.2; 13818-1, 2.5.3.3). */
+export function isProgramStream(head: Uint8Array): boolean {
+  const version = head[4] ?? 0;
+  return matches(head, 0, '\0\0\x01\xba') && ((version & 0xf0) === 0x20 || (version & 0xc0) === 0x40);
+}
+
+/** The content of an MPEG program stream, by the bounds in its system header, and its packets, since some headers are wrong. */
+export function programTracks(head: Uint8Array): Tracks {
+  const view = viewOf(head);
+  let tracks: Tracks;
+  for (let at = 0; at + 14 <= head.length; ) {
+    const code = view.getUint32(at);
+    if (code >> 4 === 0x1e || code === 0x1fd) return 'video';
+    if (code === 0x1bb && (view.getUint8(at + 10) & 31) > 0) return 'video';
+    if (code === 0x1bb && view.getUint8(at + 9) >> 2 > 0) tracks = 'audio';
+    // A sector of a Video CD ends in zeros.
+    if (code < 0x100) at += 1;
+    else if (code >>> 8 !== 1) return undefined;
+    else if (code !== 0x1ba) at += 6 + view.getUint16(at + 4);
+    else at += (view.getUint8(at + 4) & 0xc0) === 0x40 ? 14 + (view.getUint8(at + 13) & 7) : 12;
+  }
+  return tracks;
+}
+
 const wtvHeader = '\xb7\xd8\x00\x20\x37\x49\xda\x11\xa6\x4e\x00\x07\xe9\x5e\xad\x8d';
 const directShowKind = '\0\0\x10\0\x80\0\0\xaa\0\x38\x9b\x71';
 

@@ -41,11 +41,16 @@ export function transportTracks(head: Uint8Array): Tracks {
   return found.has('unknown') ? undefined : mostTelling(found);
 }
 
-/** Where the packets begin, and the distance between them. */
+/**
+ * Where the packets begin, and the distance between them: of 188 bytes, 192 with a time stamp, or 204 with error correction. A
+ * capture may begin within a packet; then more packets are required.
+ */
 function layoutOf(head: Uint8Array): {start: number; distance: number} | undefined {
   for (const distance of [188, 192, 204]) {
     for (let start = 0; start < distance; start += 1) {
-      if ([0, 1, 2].every(packet => head[start + packet * distance] === 0x47)) return {start, distance};
+      if (head[start] !== 0x47) continue;
+      const atBoundary = start === 0 || (start === 4 && distance === 192);
+      if (packetsFollow(head, start, distance, atBoundary ? 3 : 5)) return {start, distance};
     }
   }
   return undefined;
@@ -99,29 +104,24 @@ function described(list: Uint8Array): Tracks | 'unknown' {
   return 'unknown';
 }
 
-/**
- * Whether the bytes are packets of an MPEG transport stream: of 188 bytes, 192 with a time stamp, or 204 with error
- * correction. A capture may begin within a packet; then more packets are required.
- */
+/** Whether the bytes are packets of an MPEG transport stream. */
 export function isTransportStream(head: Uint8Array): boolean {
-  for (const distance of [188, 192, 204]) {
-    for (let start = 0; start < distance; start += 1) {
-      if (head[start] !== 0x47) continue;
-      const atBoundary = start === 0 || (start === 4 && distance === 192);
-      if (packetsFollow(head, start, distance, atBoundary ? 3 : 5)) return true;
-    }
-  }
-  return false;
+  return layoutOf(head) !== undefined;
 }
 
 function packetsFollow(head: Uint8Array, start: number, distance: number, least: number): boolean {
   const whole = Math.floor((head.length - start) / distance);
   if (whole < least) return false;
+  let isText = true;
   for (let packet = 0; packet < Math.min(whole, 8); packet += 1) {
     const position = start + packet * distance;
     // The sync byte is the letter G, so the next bytes must not have the error bit or the reserved "no content" (H.222.0, 2.4.3).
     const isPacket = head[position] === 0x47 && ((head[position + 1] ?? 0x80) & 0x80) === 0;
     if (!isPacket || ((head[position + 3] ?? 0) & 0x30) === 0) return false;
+    // A damaged log may have other bytes than text, but not in each line after the same letter.
+    isText &&= head
+      .subarray(position + 1, position + 4)
+      .every(byte => byte >= 0x20 || (byte >= 9 && byte <= 13));
   }
-  return true;
+  return !isText;
 }

@@ -154,6 +154,13 @@ export const ambiguousExtensions = new Set([
   'ts',
 ]);
 
+/** Extensions of texts that mime-types does not know, above all of templates and sources. */
+export const textExtensions: ReadonlySet<string> = new Set(
+  `adoc asciidoc astro cfg cshtml diff eex ejs erb eta fs go gohtml haml hbs heex hpp hs j2 jinja jinja2 kt kts leex less
+  liquid lua m4 marko mjml mustache njk nunjucks org patch phtml pl ps1 pug py r razor rb rst sass scala snap svelte swift
+  tmpl tsx twig vbhtml vim vue`.split(/\s+/),
+);
+
 /** Further types of an extension; the bytes decide. */
 export const furtherTypes = new Map<string, readonly string[]>([
   ['btf', ['image/tiff']],

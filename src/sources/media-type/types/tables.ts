@@ -147,6 +147,14 @@ export function isTextType(type: string): boolean {
   return textTypes.has(type);
 }
 
+/** Whether the first bytes of files of a media type may all be text: those of some are, others have long headers. */
+export function mayBeText(type: string): boolean {
+  return (
+    isTextType(type) ||
+    /^image\/(?:svg|fits|vnd\.radiance|x-(?:miff|p[fh]m|portable))|^video\/x-yuv/.test(type)
+  );
+}
+
 /** Whether the service accepts a media type: image/* or video/*. */
 export function isMediaType(type: string): boolean {
   return type.startsWith('image/') || type.startsWith('video/');
