@@ -1,16 +1,18 @@
+import {spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {copyFile, mkdir, readFile, symlink, writeFile} from 'node:fs/promises';
+import {copyFile, mkdir, readdir, readFile, symlink, writeFile} from 'node:fs/promises';
 import {createServer, request} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
+import {execa, type Options} from 'execa';
 import {expect, onTestFinished, test} from 'vitest';
 import {bridge} from '../support/bridge.ts';
 import {openPage, startChromium} from '../support/browser.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
-import {needPrograms} from '../support/installed.ts';
-import {fixture} from '../support/media.ts';
+import {needPrograms, notRun, whatIsMissing} from '../support/installed.ts';
+import {fixture, program, type Sandbox} from '../support/media.ts';
 import {slowTest} from '../support/patience.ts';
 
 /** A machine with a picture in `notes` and one outside, and a service. */
@@ -24,6 +26,11 @@ async function machine() {
   const urlOf = async (contentType: string) =>
     (await service.records()).find(stored => stored.contentType === contentType)?.record.fileUrl;
   return {...connected, box, path, urlOf};
+}
+
+/** The directories that hold the pictures of requests. */
+async function temporary({directory}: Sandbox) {
+  return (await readdir(directory)).filter(name => name.startsWith('media-bridge-'));
 }
 
 /** Sends a request as it is, whatever a browser or fetch would make of its headers. */
@@ -43,6 +50,8 @@ async function send(
     body: text === '' ? undefined : JSON.parse(text),
   };
 }
+
+const nobody = {uid: 65_534, gid: 65_534};
 
 const listOf = (...paths: string[]) => JSON.stringify({list: paths});
 
@@ -93,6 +102,7 @@ test('what editors send: URLs in order, all or none; a second time, nothing is s
   const sent = await fetch(url, {method: 'POST', headers: {'Content-Type': type}, body});
   expect(await sent.json()).toEqual({success: true, result: [result[1]]});
   expect(await service.records()).toHaveLength(4);
+  expect(await temporary(box)).toEqual([]);
 
   const failed = await upload(url, [clip, path('page.png')]);
   expect(failed).toMatchObject({status: 500, body: {success: false}});
@@ -108,6 +118,7 @@ test('requests that are wrong: their status and why, nothing read', async () => 
   const {port} = new URL(url);
   const photo = path('写真 1.png');
   const own = {Host: `127.0.0.1:${port}`};
+  const broken = pluginForm('1.png', Buffer.alloc(200_000, 'x'));
   const cases: [string, Parameters<typeof send>[1], number, RegExp][] = [
     [url, {body: ''}, 500, /^The clipboard could not be read: there is no desktop here/],
     [url, {body: '{"list": ["a.png"]'}, 400, /must be JSON like/],
@@ -127,6 +138,12 @@ test('requests that are wrong: their status and why, nothing read', async () => 
       400,
       /form contains no file/,
     ],
+    [
+      url,
+      {body: broken.body.subarray(0, -3).toString('latin1'), headers: {'Content-Type': broken.type}},
+      400,
+      /complete form/,
+    ],
     [url, {body: listOf(photo, 'x'.repeat(2 ** 20))}, 413, /at most/],
     [url, {method: 'GET'}, 405, /must be POST/],
     [`${base}/delete`, {}, 404, /only \/upload and \/heartbeat/],
@@ -141,6 +158,8 @@ test('requests that are wrong: their status and why, nothing read', async () => 
     [url, {body: listOf(photo), headers: {...own, 'Sec-Fetch-Site': 'cross-site'}}, 403, /Web pages/],
     [url, {body: listOf(photo), headers: {Host: `evil.example:${port}`}}, 403, /Host/],
     [url, {body: listOf(photo), headers: {Host: '127.0.0.1:1'}}, 403, /Host/],
+    [url, {body: listOf(photo), headers: {Host: `127.0.0.1:${port}.evil.example`}}, 403, /Host/],
+    [url, {body: listOf(photo), headers: {Host: `127.0.0.1.evil.example:${port}`}}, 403, /Host/],
     [url, {method: 'OPTIONS', headers: {...own, Origin: 'https://evil.example'}}, 403, /Web pages/],
   ];
   for (const [to, what, status, message] of cases) {
@@ -158,6 +177,14 @@ test('requests that are wrong: their status and why, nothing read', async () => 
     status: 204,
     body: undefined,
   });
+  expect(await temporary(box)).toEqual([]);
+  const endless = request(url, {method: 'POST', headers: {...own, 'Content-Length': 1000}});
+  endless.on('error', () => {});
+  endless.write('{"list": [');
+  await once(endless, 'socket');
+  // It has arrived when a later request has been answered.
+  await new Promise(resolve => endless.socket?.write('"', resolve));
+  expect((await send(`${base}/heartbeat`, {})).status).toBe(200);
   child.kill('SIGINT');
   expect((await child).signal).toBe('SIGINT');
 });
@@ -190,6 +217,90 @@ test('--root and a secret: links that lead out and other secrets are refused', a
   expect(await service.records()).toEqual([]);
   for (const headers of [good, {'X-PicGo-Secret': 'open sesame'}])
     expect((await upload(url, [inside], headers)).status).toBe(200);
+});
+
+const client = `
+  const {request} = require('node:http');
+  const [url, type, base64, family] = process.argv.slice(1);
+  const body = Buffer.from(base64, 'base64');
+  const {port, pathname: path} = new URL(url);
+  const to = {port, path, host: family === '6' ? '::ffff:127.0.0.1' : '127.0.0.1', method: 'POST'};
+  const headers = {Host: '127.0.0.1:' + port, 'Content-Type': type, Authorization: 'Bearer open sesame'};
+  const sent = request({...to, headers: {...headers, 'Content-Length': body.length}}, async response => {
+    let text = '';
+    for await (const chunk of response) text += chunk;
+    console.log(JSON.stringify({status: response.statusCode, body: JSON.parse(text)}));
+  });
+  sent.end(body);`;
+
+/** Sends a request from a process of this user, or of another one. */
+async function sendFrom(
+  user: {uid?: number; gid?: number},
+  url: string,
+  ...request: [string, string | Buffer, string?]
+) {
+  const [type, body, family = '4'] = request;
+  const parameters = ['-e', client, url, type, Buffer.from(body as string).toString('base64'), family];
+  const {stdout} = await execa(process.execPath, parameters, {cwd: '/', ...user});
+  return JSON.parse(stdout);
+}
+
+test('another user of this machine: may send pictures, but names no files and gets no clipboard without the secret', {
+  timeout: 60_000,
+}, async context => {
+  if (process.getuid?.() !== 0) notRun(context, 'only root may become another user');
+  const {box, path, service} = await machine();
+  const {url, stderr} = await bridge(box);
+  const json = 'application/json';
+  const {type, body} = pluginForm('a.png', await readFile(fixture('photo.png')));
+  for (const family of ['4', '6']) {
+    for (const list of [listOf(path('clip.mp4')), listOf('/gone.png'), ''])
+      expect(await sendFrom(nobody, url, json, list, family)).toEqual({
+        status: 403,
+        body: {success: false, message: expect.stringMatching(/MEDIA_BRIDGE_SECRET.*--root/)},
+      });
+    expect(await service.records()).toEqual([]);
+    expect(await sendFrom({}, url, json, listOf('/gone.png'), family)).toMatchObject({status: 400});
+  }
+  expect(await sendFrom(nobody, url, type, body)).toMatchObject({status: 200});
+  expect(stderr()).not.toContain('any user');
+  box.env['MEDIA_BRIDGE_SECRET'] = 'open sesame';
+  const {url: guarded} = await bridge(box);
+  expect(await sendFrom(nobody, guarded, json, listOf(path('clip.mp4')))).toMatchObject({status: 200});
+});
+
+test('where the system does not tell who connects: said at the start, and what to set', async context => {
+  const {box, path} = await machine();
+  const inside = ['-m', 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh'];
+  const missing = whatIsMissing(['mount', 'unshare']);
+  if (missing !== undefined || spawnSync('unshare', [...inside, 'true']).status !== 0)
+    notRun(context, missing ?? 'nothing may be mounted here, not even in a namespace');
+  const start = (parameters: readonly string[], options: Options = {}) =>
+    execa('unshare', [...inside, process.execPath, program, ...parameters], {
+      ...{cwd: box.directory, env: box.env, extendEnv: false, reject: false, stdin: 'ignore'},
+      ...options,
+    }) as ReturnType<Sandbox['start']>;
+  const said = /any user of this machine can have files of yours uploaded.*MEDIA_BRIDGE_SECRET.*--root/;
+  const {url, stderr} = await bridge({start});
+  await eventually(() => said.test(stderr()));
+  expect((await upload(url, [path('写真 1.png')])).status).toBe(200);
+  box.env['MEDIA_BRIDGE_SECRET'] = 'open sesame';
+  const guarded = await bridge({start});
+  await eventually(() => /Ctrl-C/.test(guarded.stderr()));
+  expect(guarded.stderr()).not.toMatch(said);
+});
+
+test('a state directory that cannot be made: the response says what to set, and names no option that there is not', async () => {
+  const {box, path} = await machine();
+  box.env['XDG_STATE_HOME'] = '/proc/none';
+  const {url} = await bridge(box);
+  const {status, body} = await upload(url, [path('写真 1.png')]);
+  expect({status, message: body.message}).toEqual({
+    status: 500,
+    message: expect.stringMatching(
+      /could not be created: ENOENT\. Set XDG_STATE_HOME to a directory that you may write to\.$/,
+    ),
+  });
 });
 
 test('100 requests at once, a tenth of them for one picture: each gets its own URL', async () => {

@@ -1,5 +1,7 @@
 import type {IncomingHttpHeaders} from 'node:http';
+import type {Socket} from 'node:net';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
+import {userOfPeer} from './peer-user.ts';
 import {BridgeRefusal} from './refusal.ts';
 
 /** Pages of programs on this machine that call a PicGo server from a browser engine; no web page can have these origins. */
@@ -41,4 +43,13 @@ export function refuseStrangers(
       401,
       'The secret is missing or wrong: send it as "Authorization: Bearer SECRET".',
     );
+}
+
+/** Rejects with a refusal unless a process of this user opened the connection. */
+export async function refuseOtherUsers(socket: Socket, user: number): Promise<void> {
+  if ((await userOfPeer(socket)) === user) return;
+  throw new BridgeRefusal(
+    403,
+    'Only programs of the user who runs media bridge may name files. For others, start it with a secret in MEDIA_BRIDGE_SECRET, and limit the files with --root.',
+  );
 }

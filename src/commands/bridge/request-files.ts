@@ -1,6 +1,6 @@
 import {createWriteStream} from 'node:fs';
 import {mkdtemp, rm} from 'node:fs/promises';
-import type {IncomingMessage} from 'node:http';
+import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
 import {join} from 'node:path';
 import {pipeline} from 'node:stream/promises';
 import {parseObject} from '../../lib/json.ts';
@@ -33,13 +33,17 @@ const longestList = 1024 * 1024;
 
 const isPaths = listOf(isString);
 
+/** Whether a request sends files itself. */
+export function isForm({'content-type': type = ''}: IncomingHttpHeaders): boolean {
+  return /^multipart\/form-data\b/i.test(type);
+}
+
 /**
  * Reads the files that a request names as JSON or sends as a form, or without either what the clipboard contains. Rejects with
  * a refusal if one of them cannot be uploaded, or with the error of the clipboard.
  */
 export function requestFiles(request: IncomingMessage, rules: ReadRules): Promise<RequestFiles> {
-  const isForm = /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '');
-  return isForm ? sentFiles(request, rules) : namedFiles(request, rules);
+  return isForm(request.headers) ? sentFiles(request, rules) : namedFiles(request, rules);
 }
 
 async function namedFiles(request: IncomingMessage, rules: ReadRules): Promise<RequestFiles> {

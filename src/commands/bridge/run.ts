@@ -9,6 +9,7 @@ import {readClipboard} from '../../sources/clipboard/clipboard.ts';
 import type {Source} from '../../sources/open/source.ts';
 import {UploadQueue} from '../upload/upload-queue.ts';
 import {uploadedUrl} from '../upload/uploaded-url.ts';
+import {comparableUser} from './peer-user.ts';
 import {realRoots} from './readable-paths.ts';
 import {BridgeRefusal} from './refusal.ts';
 import {type ReadRules, requestFiles} from './request-files.ts';
@@ -32,13 +33,18 @@ export async function runBridge(
   const signal = endSignal(invocation);
   const bridge = new Bridge(invocation, roots);
   try {
+    const secret = host.env['MEDIA_BRIDGE_SECRET']?.trim() || undefined;
+    const user = await comparableUser(host);
     const server = await listen({
-      port,
-      secret: host.env['MEDIA_BRIDGE_SECRET']?.trim() || undefined,
+      ...{port, secret, user},
       upload: request => bridge.upload(request),
       onFailure: error => bridge.failed(error),
     });
     await stdout.write(`${server.url}/upload\n`);
+    if (secret === undefined && user === undefined)
+      report.warning(
+        'Without a secret, any user of this machine can have files of yours uploaded. Set MEDIA_BRIDGE_SECRET, or limit the files with --root.',
+      );
     report.note('Uploading for editors. Press Ctrl-C to stop.');
     const received = await signal.received;
     const closed = server.close();

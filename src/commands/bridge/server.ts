@@ -1,12 +1,15 @@
 import {once} from 'node:events';
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
-import {isDesktopOrigin, refusePages, refuseStrangers} from './caller.ts';
+import {isDesktopOrigin, refuseOtherUsers, refusePages, refuseStrangers} from './caller.ts';
 import {BridgeRefusal} from './refusal.ts';
+import {isForm} from './request-files.ts';
 
 export interface BridgeServerOptions {
   port: number;
   secret: string | undefined;
+  /** The id of the user whose processes may name files without the secret; undefined: anybody may. */
+  user: number | undefined;
   /** Uploads the files of a request; resolves to their URLs in order, or rejects, if possible with a refusal. */
   upload: (request: IncomingMessage) => Promise<string[]>;
   /** Called for each request that fails. */
@@ -56,7 +59,10 @@ export async function startBridgeServer(options: BridgeServerOptions): Promise<B
 }
 
 /** The result of a request; nothing for a preflight. */
-async function answer(request: IncomingMessage, {secret, upload}: BridgeServerOptions): Promise<unknown> {
+async function answer(
+  request: IncomingMessage,
+  {secret, user, upload}: BridgeServerOptions,
+): Promise<unknown> {
   const {method = '', url = '', headers} = request;
   const [path = ''] = url.split('?');
   if (method === 'OPTIONS') return undefined;
@@ -65,6 +71,8 @@ async function answer(request: IncomingMessage, {secret, upload}: BridgeServerOp
     throw new BridgeRefusal(404, 'There are only /upload and /heartbeat here.');
   if (method !== 'POST') throw new BridgeRefusal(405, 'The method must be POST.');
   refuseStrangers(headers, secret);
+  if (secret === undefined && user !== undefined && !isForm(headers))
+    await refuseOtherUsers(request.socket, user);
   return upload(request);
 }
 
