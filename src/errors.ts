@@ -98,7 +98,13 @@ export class MediaError extends Error {
   }
 
   /** The same failure with another sentence or hint. */
-  reworded({message = this.message, hint = this.hint}: {message?: string; hint?: string}): MediaError {
+  reworded({
+    message = this.message,
+    hint = this.hint,
+  }: {
+    message?: string;
+    hint?: string | undefined;
+  }): MediaError {
     const {code, status, serviceCode, cause} = this;
     return new MediaError(code, message, {hint, status, serviceCode, cause});
   }

@@ -59,7 +59,6 @@ export class Stdout {
     if (systemCode(error) === 'EPIPE') return;
     const text = systemCode(error) === 'ENOSPC' ? 'the disk is full' : (systemCode(error) ?? String(error));
     this.#failure ??= new MediaError('output_failed', `The output could not be written: ${text}.`, {
-      hint: 'The uploads themselves succeeded. Do not run the command again only for its output.',
       cause: error,
     });
   }

@@ -160,9 +160,20 @@ describe('media upload --ci github', () => {
     expect(JSON.parse(stderr).error).toMatchObject({
       code: 'output_failed',
       message: expect.stringContaining('EISDIR'),
+      hint: expect.stringContaining('The uploads themselves succeeded'),
     });
     expect(exitCode).toBe(1);
     expect(await service.records()).toHaveLength(1);
+  });
+
+  it('an output file that cannot be written, and uploads that failed: the status is theirs', async () => {
+    const {sandbox: box} = await connectedSandbox();
+    await onGithub(box);
+    box.env['GITHUB_OUTPUT'] = box.directory;
+    const {stderr, exitCode} = await box.run(['upload', photo, 'gone.png', '--ci', 'github', '--json']);
+    expect(stderr).toContain('"code":"output_failed"');
+    expect(stderr).not.toContain('The uploads themselves succeeded');
+    expect(exitCode).toBe(3);
   });
 
   it('--ci auto elsewhere: nothing of it', async () => {

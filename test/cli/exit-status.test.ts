@@ -230,6 +230,22 @@ describe('standard output that', () => {
     },
   );
 
+  test.each<[string, number, string[]]>([
+    ['one upload of two is refused', 3, ['upload', photo, 'missing.png', '--ndjson']],
+    ['nothing is sent', 1, ['upload', photo, '--dry-run']],
+    ['a setting is printed', 1, ['config', 'path']],
+    ['help is printed', 1, ['upload', '--help']],
+    ['a journal is listed', 1, ['journal', 'list', 'batch.journal']],
+  ])('takes nothing, and %s: no word of uploads that succeeded', async (_what, status, parameters) => {
+    const {machine} = await counting();
+    const journal = await machine.run(['upload', jpg, '--journal', 'batch.journal']);
+    expect(journal.exitCode).toBe(0);
+    const {stdout, stderr} = await inShell('"$@" >/dev/full; echo "status $?"', machine, parameters);
+    expect(stdout).toBe(`status ${status}\n`);
+    expect(stderr).toContain('The output could not be written: the disk is full.');
+    expect(stderr).not.toMatch(/uploads themselves|Do not run/);
+  });
+
   test('takes nothing, and an upload is refused with 401: 4', async () => {
     const {url} = await scriptedServer(...answers(200, 401));
     const script = '"$@" >/dev/full; echo "status $?"';

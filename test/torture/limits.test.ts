@@ -199,3 +199,35 @@ experiment(
   },
   inject('scale') === 'long' ? undefined : 'only in the long form',
 );
+
+experiment(
+  'output on a full disk: the sentence that all uploads succeeded, only where it is true',
+  async ({scale, random}) => {
+    const server = await KeepingServer.start();
+    const machine = await sandboxFor(server.url);
+    const formats = ['--json', '--ndjson', '--format=csv', '--format=table', '--template={url}'];
+    const broken: string[] = [];
+    const tried = scale === 'long' ? 60 : 6;
+    for (let trial = 0; trial < tried; trial += 1) {
+      const files = await makeFiles(join(machine.directory, String(trial)), 1 + Math.floor(3 * random()));
+      const names = [...files.keys()].map(name => join(String(trial), name));
+      const options = [formats[trial % formats.length] ?? '', ...(random() < 0.3 ? ['--dry-run'] : [])];
+      if (random() < 0.5) names.push(join(String(trial), 'missing.png'));
+      const before = server.stored.length;
+      const script = 'exec "$0" "$@" >/dev/full';
+      const parameters = ['-c', script, process.execPath, program, 'upload', ...options, ...names];
+      const {exitCode, stderr} = await execa('sh', parameters, {
+        cwd: machine.directory,
+        env: machine.env,
+        extendEnv: false,
+        reject: false,
+      });
+      const isTrue = server.stored.length - before === names.length;
+      const isRight = stderr.includes('uploads themselves succeeded') === isTrue && exitCode !== 7;
+      if (!isRight) broken.push(`${options.join(' ')} ${names.join(' ')}: ${exitCode}, ${stderr}`);
+    }
+    await server.close();
+    return {tried, held: tried - broken.length, broken};
+  },
+  process.platform === 'linux' ? undefined : 'no /dev/full',
+);

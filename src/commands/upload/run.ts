@@ -207,7 +207,10 @@ export class UploadRun {
   #exitStatus(): ExitStatus {
     const {stdout, report} = this.#invocation;
     const status = this.#tally.exitStatus();
-    const failures = [stdout.failure, this.#localFailure].filter(failure => failure !== undefined);
+    const hint = status === 0 ? this.#tally.outputHint : undefined;
+    const failures = [stdout.failure?.reworded({hint}), this.#localFailure].filter(
+      failure => failure !== undefined,
+    );
     for (const failure of failures) report.failure(failure);
     return status === 0 && failures.length > 0 ? 1 : status;
   }

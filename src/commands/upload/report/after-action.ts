@@ -9,8 +9,8 @@ export interface AfterAction {
   leftOut?(input: LeftOut): void;
   /** Called if the run ended early with this error. */
   failed(error: MediaError): void;
-  /** Acts at the end of the run; resolves to an error if that makes the run a failure. */
-  end(): Promise<MediaError | undefined>;
+  /** Acts at the end of a run with this exit status; resolves to an error if that makes the run a failure. */
+  end(status: ExitStatus): Promise<MediaError | undefined>;
 }
 
 /** Does the actions after a run, and returns its exit status; failing to report to the CI system is a failure. */
@@ -36,7 +36,7 @@ async function finish(
 ): Promise<ExitStatus> {
   let result = status;
   for (const action of actions) {
-    const failure = await action.end();
+    const failure = await action.end(status);
     if (failure === undefined) continue;
     report.failure(failure);
     if (result === 0) result = exitStatusOf[failure.code];

@@ -1,5 +1,5 @@
 import {appendFile, stat} from 'node:fs/promises';
-import type {Invocation} from '../../../cli/invocation.ts';
+import type {ExitStatus, Invocation} from '../../../cli/invocation.ts';
 import {MediaError} from '../../../errors.ts';
 import {systemReason} from '../../../lib/system-code.ts';
 import {Annotations, outputEntry} from '../../../output/ci.ts';
@@ -71,12 +71,12 @@ export class GithubReport implements AfterAction {
     this.#ending = error;
   }
 
-  async end(): Promise<MediaError | undefined> {
+  async end(status: ExitStatus): Promise<MediaError | undefined> {
     const {env} = this.#invocation.host;
-    return (
+    const failure =
       (await this.#append(env['GITHUB_OUTPUT'], () => this.#outputs())) ??
-      (await this.#append(env['GITHUB_STEP_SUMMARY'], size => this.#summary(size)))
-    );
+      (await this.#append(env['GITHUB_STEP_SUMMARY'], size => this.#summary(size)));
+    return status === 0 ? failure?.reworded({hint: this.#tally.outputHint}) : failure;
   }
 
   /** An output with one line per file. Lines beyond GitHub's limit are left out, with a note. */
@@ -136,7 +136,6 @@ export class GithubReport implements AfterAction {
       return undefined;
     } catch (error) {
       return new MediaError('output_failed', `${path} could not be written: ${systemReason(error)}.`, {
-        hint: 'The uploads themselves succeeded. Do not run the command again only for its output.',
         cause: error,
       });
     }

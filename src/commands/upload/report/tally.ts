@@ -34,6 +34,12 @@ export class Tally {
     return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
   }
 
+  /** What to do where the output of a run that failed nowhere else could not be written. */
+  get outputHint(): string | undefined {
+    if (this.#dryRun || this.successes === 0) return undefined;
+    return 'The uploads themselves succeeded. Do not run the command again only for its output.';
+  }
+
   /** How many files were left out by walks; they are not inputs. */
   get leftOut(): number {
     return this.#leftOut;
