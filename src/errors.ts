@@ -43,6 +43,7 @@ export const exitStatusOf = {
   outside_root: 1,
   local_reference: 1,
   document_changed: 1,
+  document_too_complex: 1,
 
   config_unusable: 1,
   state_unwritable: 1,

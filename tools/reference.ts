@@ -65,6 +65,8 @@ const errorMeanings: Record<ErrorCode, string> = {
   outside_root: '`media rewrite`: a document refers to a file outside the root directory',
   local_reference: '`media rewrite` with `--check`: a document refers to a local file',
   document_changed: '`media rewrite`: a document changed in the meantime and was not overwritten',
+  document_too_complex:
+    '`media rewrite`: a document is too large, nested too deeply, or its references took too long to find',
   config_unusable: 'the settings file is damaged, unsafe or cannot be written',
   state_unwritable: 'the directory of the journals of `--once` cannot be created or written',
   output_failed: 'standard output could not be written',

@@ -1,14 +1,43 @@
-/** An encoding that gives back every byte of a document. */
-export type DocumentEncoding = 'utf8' | 'utf16le' | 'latin1';
+import {MediaError} from '../errors.ts';
 
-/** The text of a document, in an encoding that turns it back into exactly these bytes. */
-export function decodeDocument(bytes: Buffer): {text: string; encoding: DocumentEncoding} {
-  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe && bytes.length % 2 === 0;
-  const encoding = isUtf16 ? 'utf16le' : 'utf8';
-  const text = bytes.toString(encoding);
-  if (Buffer.from(text, encoding).equals(bytes)) return {text, encoding};
+/** An encoding that gives back every byte of a document. */
+type DocumentEncoding = 'utf8' | 'utf16le' | 'utf16be' | 'latin1';
+
+/** The text of a document, and how to turn such text back into bytes. */
+export interface DecodedDocument {
+  text: string;
+  encoding: DocumentEncoding;
+}
+
+/**
+ * The text of the document of this name, in an encoding that turns it back into exactly these bytes. Throws `file_unreadable` for
+ * UTF-32, and for UTF-16 without a byte order mark.
+ */
+export function decodeDocument(bytes: Buffer, name: string): DecodedDocument {
+  const mark = bytes.toString('latin1', 0, 4);
+  if (mark === '\xff\xfe\0\0' || mark === '\0\0\xfe\xff')
+    throw notText(`${name} is in UTF-32, which is not supported.`);
+  if (bytes.length % 2 === 0 && mark.startsWith('\xff\xfe'))
+    return {text: bytes.toString('utf16le'), encoding: 'utf16le'};
+  if (bytes.length % 2 === 0 && mark.startsWith('\xfe\xff'))
+    return {text: Buffer.from(bytes).swap16().toString('utf16le'), encoding: 'utf16be'};
+  if (bytes.includes(0))
+    throw notText(`${name} contains zero bytes, as UTF-16 and UTF-32 without a byte order mark do.`);
+  const text = bytes.toString();
+  if (Buffer.from(text).equals(bytes)) return {text, encoding: 'utf8'};
   // Of an unknown encoding, each byte is taken for a character; most of them agree in ASCII.
   return {text: bytes.toString('latin1'), encoding: 'latin1'};
+}
+
+function notText(sentence: string): MediaError {
+  return new MediaError('file_unreadable', sentence, {
+    hint: 'Save it in UTF-8, or in UTF-16 with a byte order mark.',
+  });
+}
+
+/** The bytes of a text in the encoding of its document. */
+export function encodeDocument({text, encoding}: DecodedDocument): Buffer {
+  return encoding === 'utf16be' ? Buffer.from(text, 'utf16le').swap16() : Buffer.from(text, encoding);
 }
 
 /** A replacement of a range of a text. */
@@ -20,15 +49,14 @@ export interface Edit {
 
 /** The text with these edits, which must not overlap. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
-  const ordered = [...edits].sort((a, b) => b.start - a.start);
-  let result = text;
-  let limit = text.length;
-  for (const {start, end, text: replacement} of ordered) {
-    if (end > limit) throw new Error('edits overlap');
-    result = `${result.slice(0, start)}${replacement}${result.slice(end)}`;
-    limit = start;
+  const parts: string[] = [];
+  let at = 0;
+  for (const {start, end, text: replacement} of [...edits].sort((a, b) => a.start - b.start)) {
+    if (start < at) throw new Error('edits overlap');
+    parts.push(text.slice(at, start), replacement);
+    at = end;
   }
-  return result;
+  return [...parts, text.slice(at)].join('');
 }
 
 /** Counts lines and columns from 1, as editors and CI systems do. */

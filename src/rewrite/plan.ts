@@ -1,15 +1,15 @@
 import {hash} from 'node:crypto';
-import {readFile} from 'node:fs/promises';
 import {relative} from 'node:path';
 import {MediaError} from '../errors.ts';
 import {contentHash} from '../lib/files/content-hash.ts';
-import {systemReason} from '../lib/system-code.ts';
 import {decideSourceType, isNamedMedia} from '../sources/media-type/decide.ts';
 import {filesIn} from '../sources/open/file.ts';
-import {type DocumentEncoding, decodeDocument, LineIndex} from './document-text.ts';
+import {decodeDocument, LineIndex} from './document-text.ts';
 import type {DocumentFile} from './documents.ts';
 import {Locator, type RewritePlaces, withoutQuery} from './locate.ts';
+import {readDocument} from './read-document.ts';
 import type {Reference, ScanOptions} from './scan/reference.ts';
+import {Scanner} from './scanner.ts';
 
 /** A local reference in a document. */
 export interface FoundReference extends Reference {
@@ -24,7 +24,6 @@ export interface FoundReference extends Reference {
 /** A document, and what it refers to. */
 export interface DocumentPlan {
   document: DocumentFile;
-  encoding: DocumentEncoding;
   /** The SHA-256 of its bytes when it was read. */
   sha256: string;
   references: FoundReference[];
@@ -33,6 +32,8 @@ export interface DocumentPlan {
 /** What a run is going to upload, and where the URLs go. */
 export interface RewritePlan {
   documents: DocumentPlan[];
+  /** Documents that cannot be rewritten, and why. */
+  failed: {document: DocumentFile; error: MediaError}[];
   /** The files to upload, each once. */
   files: string[];
   /** For files with the content of another one, the name of that one. */
@@ -54,15 +55,28 @@ export async function planRewrite(
 ): Promise<RewritePlan> {
   const planner = new Planner(options);
   const plans: DocumentPlan[] = [];
-  for await (const document of documents) plans.push(await planner.read(document));
+  const failed: RewritePlan['failed'] = [];
+  try {
+    for await (const document of documents) {
+      const read = await planner.read(document).catch((error: unknown) => {
+        if (error instanceof MediaError) return error;
+        throw error;
+      });
+      if (read instanceof MediaError) failed.push({document, error: read});
+      else plans.push(await planner.place(read));
+    }
+  } finally {
+    await planner.end();
+  }
   const sameAs = options.comparesContent ? await planner.equalFiles() : new Map<string, string>();
-  return {documents: plans, files: planner.files.filter(file => !sameAs.has(file)), sameAs};
+  return {documents: plans, failed, files: planner.files.filter(file => !sameAs.has(file)), sameAs};
 }
 
 class Planner {
   readonly #options: PlanOptions;
   readonly #locator: Locator;
   readonly #source: ReturnType<typeof filesIn>;
+  readonly #scanner = new Scanner();
   /** By real path: the size of the file, or why it cannot be uploaded. */
   readonly #checked = new Map<string, {name: string; size: number; problem?: MediaError}>();
 
@@ -76,17 +90,29 @@ class Planner {
     return [...this.#checked.values()].filter(({problem}) => problem === undefined).map(({name}) => name);
   }
 
+  /** Finds the references of a document, without their files; rejects if it cannot be rewritten. */
   async read(document: DocumentFile): Promise<DocumentPlan> {
-    const {scanDocument} = await import('./scan/scan.ts');
+    const {name, kind} = document;
     const bytes = await readDocument(document);
-    const {text, encoding} = decodeDocument(bytes);
+    const {text} = decodeDocument(bytes, name);
+    const found = await this.#scanner.scan(name, {kind, text, options: this.#options.scan});
     const lines = new LineIndex(text);
+    const references = found.map(reference => ({...reference, ...lines.at(reference.start)}));
+    return {document, sha256: hash('sha256', bytes, 'hex'), references};
+  }
+
+  /** Finds and checks the files of the references of a document. */
+  async place({document, references: found, ...plan}: DocumentPlan): Promise<DocumentPlan> {
     const references: FoundReference[] = [];
-    for (const reference of scanDocument(document.kind, text, this.#options.scan)) {
+    for (const reference of found) {
       if (reference.onlyMedia && !(await isNamedMedia(withoutQuery(reference.target)))) continue;
-      references.push(await this.#place({...reference, ...lines.at(reference.start)}, document));
+      references.push(await this.#place(reference, document));
     }
-    return {document, encoding, sha256: hash('sha256', bytes, 'hex'), references};
+    return {...plan, document, references};
+  }
+
+  end(): Promise<void> {
+    return this.#scanner.end();
   }
 
   async #place(reference: FoundReference, document: DocumentFile): Promise<FoundReference> {
@@ -148,11 +174,4 @@ class Planner {
     }
     return sameAs;
   }
-}
-
-/** The bytes of a document; rejects with `file_unreadable`. */
-export async function readDocument({name, path}: DocumentFile): Promise<Buffer> {
-  return readFile(path).catch(cause => {
-    throw new MediaError('file_unreadable', `${name} could not be read: ${systemReason(cause)}.`, {cause});
-  });
 }

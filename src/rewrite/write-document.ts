@@ -1,10 +1,10 @@
-import {open, readFile, realpath, rm, stat} from 'node:fs/promises';
+import {type FileHandle, open, readFile, realpath, rm, stat} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 import {renameDurably} from '../lib/files/durable.ts';
 
 /**
- * Replaces the content of a file at once and durably, if it is still `before`; resolves to whether it was. Its mode is
- * kept, and a link stays a link.
+ * Replaces the content of a file at once and durably, if it is still `before`; resolves to whether it is `after` now. A link stays
+ * a link. Rejects if owner, group or mode could not be kept, or if other names of the file would keep the old content.
  */
 export async function replaceContent(
   path: string,
@@ -13,38 +13,48 @@ export async function replaceContent(
   token: string,
 ): Promise<boolean> {
   const target = await realpath(path);
-  const {mode} = await stat(target);
-  return write(target, after, {token, mode, isCurrent: async () => (await readFile(target)).equals(before)});
+  const {mode, uid, gid, nlink} = await stat(target);
+  if (nlink > 1) throw new Error('it has several names (hard links)');
+  const prepare = async (file: FileHandle) => {
+    // Not every user or file system may do that, or say so.
+    await file.chown(uid, gid).catch(() => {});
+    await file.chmod(mode & 0o7777);
+    const kept = await file.stat();
+    if (kept.uid !== uid || kept.gid !== gid || kept.mode !== mode)
+      throw new Error('it would get another owner, group or mode');
+  };
+  const isCurrent = async () => (await readFile(target)).equals(before);
+  return (await write(target, after, token, prepare, isCurrent)) || (await readFile(target)).equals(after);
 }
 
 /** Writes a file at once and durably, in place of any other. */
 export async function writeContent(path: string, content: Uint8Array, token: string): Promise<void> {
-  await write(path, content, {token, isCurrent: async () => true});
+  await write(path, content, token);
 }
 
 async function write(
   path: string,
   content: Uint8Array,
-  {token, mode, isCurrent}: {token: string; mode?: number; isCurrent: () => Promise<boolean>},
+  token: string,
+  prepare = async (_file: FileHandle) => {},
+  isCurrent = async () => true,
 ): Promise<boolean> {
   const temporary = join(dirname(path), `.${basename(path)}.${token}`);
   const file = await open(temporary, 'wx');
   try {
     try {
-      if (mode !== undefined) await file.chmod(mode & 0o7777);
+      await prepare(file);
       await file.writeFile(content);
       await file.sync();
     } finally {
       await file.close();
     }
-    if (!(await isCurrent())) {
-      await rm(temporary, {force: true});
-      return false;
-    }
-    await renameDurably(temporary, path);
+    const mayReplace = await isCurrent();
+    if (mayReplace) await renameDurably(temporary, path);
+    else await rm(temporary, {force: true});
+    return mayReplace;
   } catch (error) {
     await rm(temporary, {force: true});
     throw error;
   }
-  return true;
 }

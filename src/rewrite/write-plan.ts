@@ -3,8 +3,15 @@ import {dirname, join} from 'node:path';
 import {MediaError} from '../errors.ts';
 import {makeDirectory} from '../lib/files/make-directory.ts';
 import {systemReason} from '../lib/system-code.ts';
-import {applyEdits, decodeDocument} from './document-text.ts';
-import {type DocumentPlan, readDocument} from './plan.ts';
+import {
+  applyEdits,
+  type DecodedDocument,
+  decodeDocument,
+  type Edit,
+  encodeDocument,
+} from './document-text.ts';
+import type {DocumentPlan, FoundReference} from './plan.ts';
+import {readDocument} from './read-document.ts';
 import {replacementOf} from './replacement.ts';
 import {replaceContent, writeContent} from './write-document.ts';
 
@@ -18,20 +25,41 @@ export interface Rewritten {
 
 /**
  * Puts the URLs into a document; `urlOf` gives the safe URL of a file, if there is one. Rejects with `document_changed` if
- * the document is no longer what was read.
+ * the document is no longer what was read, unless another run has put the same URLs in place.
  */
 export async function rewriteDocument(
-  {document, encoding, sha256, references}: DocumentPlan,
+  {document, sha256, references}: DocumentPlan,
   urlOf: (file: string) => string | undefined,
 ): Promise<Rewritten> {
   const before = await readDocument(document);
-  if (hash('sha256', before, 'hex') !== sha256) throw changed(document.name);
   const edits = references.flatMap(reference => {
     const url = reference.file === undefined ? undefined : urlOf(reference.file);
     return url === undefined ? [] : [{...reference, text: replacementOf(reference, url)}];
   });
-  const text = applyEdits(decodeDocument(before).text, edits);
-  return {before, after: edits.length === 0 ? before : Buffer.from(text, encoding), count: edits.length};
+  const decoded = decodeDocument(before, document.name);
+  if (hash('sha256', before, 'hex') !== sha256) {
+    if (!isEdited(decoded, edits, sha256)) throw changed(document.name);
+    return {before, after: before, count: 0};
+  }
+  const after = encodeDocument({...decoded, text: applyEdits(decoded.text, edits)});
+  return {before, after, count: edits.length};
+}
+
+/** Whether a document is what these edits make of the one with this SHA-256. */
+function isEdited(
+  decoded: DecodedDocument,
+  edits: readonly (Edit & Pick<FoundReference, 'source'>)[],
+  sha256: string,
+): boolean {
+  let shift = 0;
+  const undoing = edits.map(({start, end, text, source}) => {
+    const at = start + shift;
+    shift += text.length - (end - start);
+    return {start: at, end: at + text.length, text: source};
+  });
+  const text = applyEdits(decoded.text, undoing);
+  const isOriginal = hash('sha256', encodeDocument({...decoded, text}), 'hex') === sha256;
+  return isOriginal && applyEdits(text, edits) === decoded.text;
 }
 
 /** Writes a document in place; rejects with `document_changed` if it is no longer what was read. */
@@ -41,7 +69,10 @@ export async function writeInPlace(
   token: string,
 ): Promise<void> {
   const isWritten = await replaceContent(path, before, after, token).catch(cause => {
-    throw new MediaError('local_failure', `${name} could not be written: ${systemReason(cause)}.`, {cause});
+    throw new MediaError('local_failure', `${name} could not be written: ${systemReason(cause)}.`, {
+      cause,
+      hint: 'With --out-dir, a copy is written to another directory.',
+    });
   });
   if (!isWritten) throw changed(name);
 }

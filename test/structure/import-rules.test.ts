@@ -122,7 +122,7 @@ const allowed: Record<string, string[]> = {
   output: ['service', 'transfer'],
   transfer: ['http', 'journal', 'service', 'sources'],
   journal: ['sources'],
-  rewrite: ['sources'],
+  rewrite: ['package-file.ts', 'sources'],
   embedded: ['package-file.ts', 'service'],
   service: ['http'],
   sources: [],

@@ -62,6 +62,17 @@ export class ReferencePrinter {
     return count === 0 ? 0 : 1;
   }
 
+  /** Reports every document that cannot be rewritten. */
+  async failedDocuments({failed}: RewritePlan): Promise<void> {
+    const {report, stdout} = this.#invocation;
+    for (const {document, error} of failed) {
+      report.failure(error);
+      if (this.#options.isGithub) this.#annotations.add(error, document.name, {line: 1, column: 1});
+      const line = {file: document.name, status: 'failed', error: errorFields(error)};
+      if (this.#options.ndjson) await stdout.write(printableJson(`${JSON.stringify(line)}\n`));
+    }
+  }
+
   /** Reports every reference that cannot be uploaded, and returns their number. */
   async problems(plan: RewritePlan): Promise<number> {
     const {report} = this.#invocation;

@@ -1,6 +1,7 @@
-import {resolve} from 'node:path';
+import {join} from 'node:path';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
+import {inodeOf} from '../../lib/files/inode-of.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {safeUrl} from '../../lib/safe-url.ts';
 import {asMediaError} from '../../output/report.ts';
@@ -34,7 +35,9 @@ export class RewriteRun {
   async execute(): Promise<ExitStatus> {
     const printer = await openPrinter(this.#options, this.#invocation);
     const plan = await this.#plan();
-    if (this.#mode === 'check') return printer.localReferences(plan);
+    await printer.failedDocuments(plan);
+    const hasFailed = plan.failed.length > 0;
+    if (this.#mode === 'check') return (await printer.localReferences(plan)) || Number(hasFailed);
     const problems = await printer.problems(plan);
     if (problems > 0 && !this.#options.allowMissing) return 1;
     const isDryRun = this.#mode === 'report';
@@ -48,7 +51,8 @@ export class RewriteRun {
     await printer.files(plan.files.flatMap(file => this.#outcomes.get(file) ?? []));
     printer.summary(plan, this.#outcomes);
     // A document that could not be written makes a success a failure.
-    return uploaded === 0 ? written : uploaded;
+    if (uploaded !== 0 || written !== 0 || !hasFailed) return uploaded === 0 ? written : uploaded;
+    return plan.files.length > 0 ? 3 : 1;
   }
 
   async #plan(): Promise<RewritePlan> {
@@ -57,7 +61,7 @@ export class RewriteRun {
     const publicDirectories = (this.#options.static ?? []).map(directory => typedPath(cwd, directory));
     const documents: DocumentFile[] = [];
     for await (const document of findDocuments(inputs, cwd)) documents.push(document);
-    this.#refusePlaces(documents);
+    await this.#refusePlaces(documents);
     return planRewrite(documents, {
       cwd,
       places: {root: root === undefined ? undefined : typedPath(cwd, root), publicDirectories},
@@ -67,7 +71,7 @@ export class RewriteRun {
   }
 
   /** Throws a usage error if two documents would be written to one place, or if there is no single document to print. */
-  #refusePlaces(documents: readonly DocumentFile[]): void {
+  async #refusePlaces(documents: readonly DocumentFile[]): Promise<void> {
     const {outDir, stdout} = this.#options;
     if (stdout && documents.length !== 1)
       throw new MediaError('usage', `--stdout prints one document, but ${documents.length} were given.`, {
@@ -76,14 +80,20 @@ export class RewriteRun {
     if (outDir === undefined) return;
     const directory = typedPath(this.#invocation.host.cwd(), outDir);
     const places = new Map<string, string>();
-    for (const {place, name, path} of documents) {
+    const originals = new Map<string | undefined, string>();
+    for (const {path, name} of documents) originals.set(await inodeOf(path, 'file'), name);
+    for (const {place, name} of documents) {
       const other = places.get(place);
       if (other !== undefined)
         throw new MediaError('usage', `${other} and ${name} would both be written to ${outDir}/${place}.`, {
           hint: 'Name the directory that contains both.',
         });
-      if (resolve(directory, place) === resolve(path))
-        throw new MediaError('usage', `--out-dir would overwrite ${name}.`, {hint: 'Use --write for that.'});
+      // Links may lead from one to the other.
+      const there = await inodeOf(join(directory, place), 'file');
+      if (there !== undefined && originals.has(there))
+        throw new MediaError('usage', `--out-dir would overwrite ${originals.get(there)}.`, {
+          hint: 'Use --write for that.',
+        });
       places.set(place, name);
     }
   }

@@ -10,13 +10,31 @@ import {wikiImages} from './wiki-image.ts';
 
 const extensions = [gfm(), frontmatter(['yaml', 'toml']), wikiImages];
 
-/** Finds the references of a Markdown document, its HTML included. */
+/** How many levels of these a document may have. */
+const deepestNesting = 1_000;
+const nesting: ReadonlySet<string> = new Set([
+  'blockQuote',
+  'listOrdered',
+  'listUnordered',
+  'gfmFootnoteDefinition',
+  'emphasis',
+  'strong',
+  'strikethrough',
+  'image',
+  'link',
+]);
+
+/** Finds the references of a Markdown document, its HTML included. Throws a RangeError if it is nested too deeply. */
 export function markdownReferences(text: string, options: ScanOptions): Reference[] {
   const scanner = new MarkdownScanner(text, options);
   const document = parse({extensions}).document();
-  for (const [kind, token] of postprocess(document.write(preprocess()(text, undefined, true))))
+  let levels = 0;
+  for (const [kind, token] of postprocess(document.write(preprocess()(text, undefined, true)))) {
+    if (nesting.has(token.type)) levels += kind === 'enter' ? 1 : -1;
+    if (levels > deepestNesting) throw new RangeError('The document is nested too deeply.');
     if (kind === 'enter') scanner.enter(token);
     else scanner.exit(token);
+  }
   return scanner.end();
 }
 

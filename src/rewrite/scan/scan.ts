@@ -3,7 +3,26 @@ import {HtmlScanner} from './html.ts';
 import {markdownReferences} from './markdown.ts';
 import {type DocumentKind, isLocal, type Reference, type ScanOptions} from './reference.ts';
 
-/** Finds the references to local files in a document, in their order. */
+export interface ScanRequest {
+  kind: DocumentKind;
+  text: string;
+  options: ScanOptions;
+}
+
+/** The references; undefined if the document is nested too deeply. */
+export type ScanAnswer = Reference[] | undefined;
+
+export function answerTo({kind, text, options}: ScanRequest): ScanAnswer {
+  try {
+    return scanDocument(kind, text, options);
+  } catch (error) {
+    // The stack of a parser overflows with a RangeError, too.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** Finds the references to local files in a document, in their order. Throws a RangeError if it is nested too deeply. */
 export function scanDocument(kind: DocumentKind, text: string, options: ScanOptions): Reference[] {
   return references(kind, text, options).sort((a, b) => a.start - b.start);
 }

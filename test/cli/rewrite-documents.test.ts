@@ -1,0 +1,195 @@
+import {
+  chmod,
+  chown,
+  copyFile,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import {join} from 'node:path';
+import {execa} from 'execa';
+import {describe, expect, test} from 'vitest';
+import {sandboxFor} from '../service/program.ts';
+import {connectedSandbox} from '../support/embedded.ts';
+import {fixture} from '../support/media.ts';
+import {scriptedServer} from '../support/scripted-server.ts';
+
+/** A machine with these documents in its working directory, and a photo beside them. */
+async function machine(documents: Readonly<Record<string, string | Uint8Array>> = {}) {
+  const {sandbox, service} = await connectedSandbox();
+  const at = (name: string) => join(sandbox.directory, 'work', name);
+  await mkdir(at('.'));
+  await copyFile(fixture('photo.png'), at('photo.png'));
+  for (const [name, text] of Object.entries(documents)) await writeFile(at(name), text);
+  return {
+    at,
+    bytes: (name: string) => readFile(at(name)),
+    rewrite: (...parameters: string[]) => sandbox.run(['rewrite', ...parameters], {cwd: at('.')}),
+    url: async () => String((await service.records())[0]?.record.fileUrl),
+    stored: async () => (await service.records()).length,
+  };
+}
+
+const document = '![a](photo.png)\n';
+
+describe('a document that is too complex', () => {
+  // The image is a level, too.
+  const deep = (levels: number) => `${'> '.repeat(levels - 1)}![a](photo.png)\n`;
+  const long = (bytes: number) => `${document}${'x'.repeat(bytes - document.length)}`;
+  const mebibytes4 = 4 * 1024 * 1024;
+
+  test('more than 1,000 levels, more than 4 MiB: named, the others are rewritten, exit 3', async () => {
+    const documents = {
+      'a.md': deep(1_001),
+      'b.md': deep(1_000),
+      'c.css': long(mebibytes4 + 1),
+      'd.css': 'a {background: url(photo.png)}'.padEnd(mebibytes4),
+    };
+    const {rewrite, bytes, url} = await machine(documents);
+    const run = await rewrite('--write', '.');
+    expect(run).toMatchObject({stdout: 'b.md: 1 URL\nd.css: 1 URL\n', exitCode: 3});
+    expect(run.stderr).toContain('media: a.md is too complex: it is nested more than 1,000 levels deep.\n  ');
+    expect(run.stderr).toContain('media: c.css is too large: more than 4 MiB.\n  ');
+    expect((await bytes('b.md')).toString()).toBe(documents['b.md'].replace('photo.png', await url()));
+    expect((await bytes('a.md')).toString()).toBe(documents['a.md']);
+  });
+
+  test('--check, --ndjson, --ci github: a line and an annotation for it, exit 1; nothing else left: exit 1', async () => {
+    const {rewrite, stored} = await machine({'a.md': deep(1_001), 'b.md': 'Text.\n'});
+    const check = await rewrite('--check', '--ndjson', '--ci', 'github', '.');
+    expect(check.exitCode).toBe(1);
+    expect(JSON.parse(check.stdout)).toMatchObject({
+      file: 'a.md',
+      status: 'failed',
+      error: {code: 'document_too_complex', hint: expect.any(String)},
+    });
+    expect(check.stderr).toMatch(
+      /^::error file=a\.md,line=1,col=1,title=media rewrite%3A document_too_complex::/m,
+    );
+    for (const mode of [['--write'], ['--out-dir', 'out'], []])
+      expect(await rewrite(...mode, '.')).toMatchObject({exitCode: 1});
+    expect(await rewrite('--stdout', 'a.md')).toMatchObject({stdout: '', exitCode: 1});
+    expect(await stored()).toBe(0);
+  });
+});
+
+describe('what is not text', () => {
+  test('a FIFO, zero bytes, UTF-16 without a byte order mark, UTF-32: named, the others are rewritten, exit 3', async () => {
+    const {at, rewrite, bytes} = await machine({
+      'a.md': document,
+      'little.md': Buffer.from(document, 'utf16le'),
+      'zero.md': `${document}\0`,
+      'utf32le.md': Buffer.concat([Buffer.of(0xff, 0xfe, 0, 0), Buffer.from('!\0\0\0')]),
+      'utf32be.md': Buffer.concat([Buffer.of(0, 0, 0xfe, 0xff), Buffer.from('\0\0\0!')]),
+    });
+    await execa('mkfifo', [at('pipe.md')]);
+    const names = ['pipe.md', 'little.md', 'zero.md', 'utf32le.md', 'utf32be.md'];
+    const run = await rewrite('--write', ...names, 'a.md');
+    expect(run).toMatchObject({stdout: 'a.md: 1 URL\n', exitCode: 3});
+    const failures = run.stderr.split('\n').filter(line => line.startsWith('media:'));
+    expect(failures).toEqual([
+      'media: pipe.md is not a regular file.',
+      'media: little.md contains zero bytes, as UTF-16 and UTF-32 without a byte order mark do.',
+      'media: zero.md contains zero bytes, as UTF-16 and UTF-32 without a byte order mark do.',
+      'media: utf32le.md is in UTF-32, which is not supported.',
+      'media: utf32be.md is in UTF-32, which is not supported.',
+    ]);
+    expect(await bytes('little.md')).toEqual(Buffer.from(document, 'utf16le'));
+  });
+
+  test('UTF-16 with a byte order mark, either way: every other byte as before', async () => {
+    const wide = (text: string) => Buffer.from(`\ufeffé 写 ${text}\r\n`, 'utf16le');
+    const {rewrite, bytes, url} = await machine({
+      'big.md': wide('![a](photo.png)').swap16(),
+      'little.md': wide('![a](photo.png)'),
+    });
+    expect(await rewrite('--write', '.')).toMatchObject({exitCode: 0});
+    const after = wide(`![a](${await url()})`);
+    expect(await bytes('little.md')).toEqual(after);
+    expect((await bytes('big.md')).swap16()).toEqual(after);
+  });
+});
+
+describe('--write', () => {
+  test('a document with another name (hard link): refused by name, the others are written', async () => {
+    const {at, rewrite, bytes} = await machine({'a.md': document, 'b.md': document});
+    await link(at('a.md'), at('other.txt'));
+    const run = await rewrite('--write', '.');
+    expect(run).toMatchObject({stdout: 'b.md: 1 URL\n', exitCode: 1});
+    expect(run.stderr).toContain('media: a.md could not be written: it has several names (hard links).\n  ');
+    expect((await bytes('a.md')).toString()).toBe(document);
+    expect((await stat(at('other.txt'))).nlink).toBe(2);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('as root: owner, group and mode are kept', async () => {
+    const {at, rewrite} = await machine({'a.md': document});
+    await chown(at('a.md'), 1234, 4321);
+    await chmod(at('a.md'), 0o2640);
+    expect((await rewrite('--write', 'a.md')).stdout).toBe('a.md: 1 URL\n');
+    expect(await stat(at('a.md'))).toMatchObject({uid: 1234, gid: 4321, mode: 0o102640});
+  });
+
+  test('what another run has put in place during the upload is no conflict; anything else is', async () => {
+    let change = async () => {};
+    const {url} = await scriptedServer(async connection => {
+      await connection.request();
+      await change();
+      connection.answer(200, '{"id":"m_1","fileUrl":"https://cdn.test/a.png"}');
+    });
+    const box = await sandboxFor(url);
+    const [a, b, c] = ['a.md', 'b.md', 'c.md'].map(name => join(box.directory, name)) as [
+      string,
+      string,
+      string,
+    ];
+    await copyFile(fixture('photo.png'), join(box.directory, 'photo.png'));
+    const before = 'é ![a](photo.png) and ![b](photo.png)\r\n';
+    const after = before.replaceAll('photo.png', 'https://cdn.test/a.png');
+    for (const path of [a, b, c]) await writeFile(path, before);
+    change = async () => {
+      await writeFile(a, after);
+      await writeFile(b, `${after}More.\n`);
+      await writeFile(c, before.replace('photo.png', 'https://cdn.test/a.png'));
+    };
+    const {stderr, exitCode} = await box.run(['rewrite', '--write', 'a.md', 'b.md', 'c.md']);
+    expect(exitCode).toBe(1);
+    expect(stderr.match(/^media: .*/gm)).toEqual([
+      'media: b.md changed during the upload; it was not overwritten.',
+      'media: c.md changed during the upload; it was not overwritten.',
+    ]);
+    expect(await readFile(a, 'utf8')).toBe(after);
+    for (const path of [a, b, c]) await writeFile(path, before);
+    change = () => writeFile(a, after);
+    const again = await box.run(['rewrite', '--write', '--no-once', 'a.md', 'b.md', 'c.md']);
+    expect(again).toMatchObject({stdout: 'b.md: 2 URLs\nc.md: 2 URLs\n', exitCode: 0});
+    for (const path of [a, b, c]) expect(await readFile(path, 'utf8')).toBe(after);
+    expect(
+      (await readdir(box.directory)).filter(name => name.startsWith('.') && name.includes('.md')),
+    ).toEqual([]);
+  });
+});
+
+test('--out-dir that leads to the documents by links: a usage error, nothing is overwritten', async () => {
+  const {at, rewrite, bytes, stored} = await machine();
+  await mkdir(at('docs/deep'), {recursive: true});
+  await mkdir(at('out'));
+  for (const name of ['docs/a.md', 'docs/deep/b.md']) await writeFile(at(name), '![a](../photo.png)');
+  await symlink('docs', at('link'));
+  await symlink('../docs/deep', at('out/deep'));
+  for (const [directory, inputs, name] of [
+    ['link', ['docs'], 'docs/a.md'],
+    ['docs', ['link'], 'link/a.md'],
+    ['out', ['docs'], 'docs/deep/b.md'],
+    ['docs', ['docs/deep/b.md', 'docs/a.md'], 'docs/a.md'],
+  ] as const) {
+    const run = await rewrite('--out-dir', directory, '--root', '.', ...inputs);
+    expect(run).toMatchObject({exitCode: 2, stdout: ''});
+    expect(run.stderr).toContain(`--out-dir would overwrite ${name}.`);
+  }
+  expect((await bytes('docs/a.md')).toString()).toBe('![a](../photo.png)');
+  expect(await stored()).toBe(0);
+});

@@ -1,0 +1,52 @@
+import {afterEach, describe, expect, it} from 'vitest';
+import {scanDocument} from '../../src/rewrite/scan/scan.ts';
+import {Scanner} from '../../src/rewrite/scanner.ts';
+import {usualScan} from './rewritten.ts';
+
+const photo = '![a](photo.png)\n\n';
+/** Thousands of short lists take a parser a time that grows with their square. */
+const slow = `${photo}${'- a\n- b\n\ntext\n\n'.repeat(6_000)}`;
+
+let scanner: Scanner;
+afterEach(() => scanner.end());
+
+const scan = (name: string, text: string) => scanner.scan(name, {kind: 'markdown', text, options: usualScan});
+
+describe('Scanner', () => {
+  it('a document that takes too long: refused by name, others are scanned; after a time for all such documents, untried', async () => {
+    scanner = new Scanner({inlineMs: 50, processorMs: 200, togetherMs: 300});
+    const messages: unknown[] = [];
+    // On a busy machine, one of them may use up the time of all.
+    for (const name of ['a.md', 'b.md', "it's c.md"]) {
+      const error = await scan(name, slow).catch((reason: unknown) => reason);
+      expect(error).toMatchObject({code: 'document_too_complex'});
+      messages.push(error);
+      expect(await scan('photo.md', photo)).toHaveLength(1);
+    }
+    expect(messages[0]).toMatchObject({
+      message: 'a.md is too complex: its references were not found in 0.2 seconds.',
+    });
+    expect(messages[2]).toMatchObject({
+      message: "it's c.md is untried: documents before it that are too complex took 0.3 seconds.",
+      hint: "To try it alone, run: media rewrite 'it'\\''s c.md'",
+    });
+  }, 120_000);
+
+  it('a document that takes too much memory: refused by name, others are scanned', async () => {
+    scanner = new Scanner({inlineMs: 50, heapMiB: 16});
+    await expect(scan('a.md', slow)).rejects.toMatchObject({
+      code: 'document_too_complex',
+      message: 'a.md is too complex: its references could not be found in 16 MiB of memory.',
+    });
+    expect(await scan('b.md', photo)).toHaveLength(1);
+  }, 120_000);
+
+  it('documents that the other thread scans: the same references, one document after the other', async () => {
+    scanner = new Scanner({inlineMs: 1});
+    for (const text of [photo.repeat(400), `> ${photo}`.repeat(100)])
+      expect(await scan('a.md', text)).toEqual(scanDocument('markdown', text, usualScan));
+    await expect(scan('a.md', `${'> '.repeat(1_001)}a\n\n${photo.repeat(200)}`)).rejects.toMatchObject({
+      message: 'a.md is too complex: it is nested more than 1,000 levels deep.',
+    });
+  }, 120_000);
+});
