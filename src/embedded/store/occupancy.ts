@@ -2,6 +2,7 @@ import {join} from 'node:path';
 import type {Host} from '../../host.ts';
 import {holderText} from '../../lib/files/holder.ts';
 import {acquireLock, type Lock, LockHeld} from '../../lib/files/lock.ts';
+import {listenIn, stateBySocket} from './holder-socket.ts';
 
 const renewedEveryMs = 30_000;
 
@@ -14,7 +15,8 @@ class DirectoryInUse extends Error {
 
 /**
  * Makes this process the only service of a data directory; rejects with a DirectoryInUse if another one is. A service that died is
- * replaced: at once on this machine, and where it cannot be seen from here after 90 s without a sign of life; `onWait` is told then.
+ * replaced: at once on this machine, in another container too if it could listen on a socket, and where it cannot be seen from here
+ * after 90 s without a sign of life; `onWait` is told then.
  */
 export async function occupy(
   dataDirectory: string,
@@ -23,8 +25,11 @@ export async function occupy(
 ): Promise<{leave(): Promise<void>}> {
   let lock: Lock;
   try {
-    // A container that is started again cannot judge the process that it held before.
     lock = await acquireLock(join(dataDirectory, 'service.lock'), host, {
+      stateOfUnknown: async ({bootId, socketDevice}) =>
+        socketDevice === undefined || bootId === undefined || bootId !== host.bootId()
+          ? 'unknown'
+          : stateBySocket(dataDirectory, socketDevice),
       onUnknownHolder: holder =>
         onWait(
           `${dataDirectory} was used by a media serve that cannot be seen from here, ${holderText(holder)}. Waiting up to 90 s for a sign of life.`,
@@ -36,12 +41,17 @@ export async function occupy(
       `${dataDirectory} is in use by another media serve, ${holderText(error.holder)}.`,
     );
   }
+  // Only now: nobody else removes a socket that is in use.
+  const socket = await listenIn(dataDirectory);
+  lock.holder.socketDevice = socket?.device;
+  await lock.renew().catch(() => {});
   const stopRenewing = host.clock.every(renewedEveryMs, () => {
     lock.renew().catch(() => {});
   });
   return {
     leave: async () => {
       stopRenewing();
+      await socket?.close();
       await lock.release();
     },
   };

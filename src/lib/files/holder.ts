@@ -16,6 +16,8 @@ export interface Holder {
   pidNamespace?: string | undefined;
   /** When the process began, which distinguishes it from an earlier one with the same id. */
   startTime?: string | undefined;
+  /** The device of the data directory of a service that listens on a socket there. */
+  socketDevice?: string | undefined;
   /** Unique for each time that something is held. */
   token: string;
 }
@@ -26,6 +28,7 @@ export const holderShape: Shape<Holder> = {
   bootId: optional(isString),
   pidNamespace: optional(isString),
   startTime: optional(isString),
+  socketDevice: optional(isString),
   token: isString,
 };
 

@@ -32,6 +32,8 @@ export interface LockOptions {
   onUnknownHolder?: (holder: Holder | undefined) => void;
   /** Whether a holder that cannot be judged from here counts as gone. */
   isGone?: boolean;
+  /** Judges by other means a holder that cannot be judged from here by its process id. */
+  stateOfUnknown?: (holder: Holder) => Promise<Found['state']>;
   stop?: StopSignal | undefined;
 }
 
@@ -166,7 +168,9 @@ class LockAttempt {
     const there = await this.#files.stat(path, {bigint: true}).catch(() => undefined);
     if (there === undefined) return undefined;
     const holder = await holderOf(this.#files, path);
-    const state = holder === undefined ? 'unknown' : stateOf(holder, this.#host);
+    let state = holder === undefined ? 'unknown' : stateOf(holder, this.#host);
+    if (holder !== undefined && state === 'unknown')
+      state = (await this.#options.stateOfUnknown?.(holder)) ?? state;
     if (state !== 'unknown') return {holder, state, renewedAt: there.mtimeNs, ageMs: 0};
     // Compares with a file that was written just now on the same file system, so that the clocks of two machines are
     // never compared.
