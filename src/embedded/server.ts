@@ -87,6 +87,7 @@ async function work(exchange: Exchange, service: Service, refusal: Refusal | und
     // A probe may use any address.
     if (exchange.path === '/healthz') return await showHealth(exchange, service);
     checkHost(exchange, service.port(), service.allowHosts);
+    if (!(await service.store.isInPlace())) throw movedAway(service);
     exchange.disturbance = service.faults?.disturbanceOf(exchange);
     await exchange.disturbance?.at('head');
     const route = pageRouteOf(exchange) ?? routeOf(exchange);
@@ -97,6 +98,13 @@ async function work(exchange: Exchange, service: Service, refusal: Refusal | und
     if (known === undefined) service.observer.onError(error);
     respondRefusal(exchange, known ?? new Refusal(500, 'Internal error.'));
   }
+}
+
+/** Without it no key would be known, and no file: clients must not take that for an answer. */
+function movedAway({store, observer}: Service): Refusal {
+  const why = `${store.dataDirectory} is no longer there: it was moved, removed or unmounted.`;
+  observer.onError(Object.assign(new Error(why), {hint: 'Put it back, or stop this media serve.'}));
+  return new Refusal(503, 'The data directory of the service is not there.');
 }
 
 /** Handles errors of the parser and the socket, which may come in the middle of a request. */

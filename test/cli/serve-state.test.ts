@@ -1,4 +1,4 @@
-import {writeFile} from 'node:fs/promises';
+import {readFile, rename, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
 import {eventually} from '../support/eventually.ts';
@@ -33,6 +33,32 @@ it('media serve --max-size, --quota, a second one on the directory, and a start 
   const next = await serve(box, '--data-dir', 'kept');
   await eventually(() => next.stderr().includes('token='));
   expect(next.stderr()).toContain('\nRemoved what was left unfinished: 1 upload without a record.\n');
+});
+
+it('a data directory that is moved away, or has another one in its place: 503 to a good key, said in the log, until it is back', async () => {
+  const box = await sandbox();
+  const {url, key, env, stderr} = await serve(box, '--data-dir', 'kept');
+  const {stdout: path} = await box.run(['upload', photo, '--template', '{url}'], {env});
+  const statuses = async () => {
+    const headers = {Authorization: `Bearer ${key}`, 'Content-Type': 'image/png'};
+    const asked = ['/graphql?query={__typename}', new URL(path).pathname, '/healthz'];
+    const sent = fetch(`${url}/v1/media/upload`, {method: 'POST', headers, body: await readFile(photo)});
+    const all = await Promise.all([sent, ...asked.map(one => fetch(url + one, {headers}))]);
+    return all.map(({status}) => status);
+  };
+  const [kept, moved] = ['kept', 'moved'].map(name => join(box.directory, name)) as [string, string];
+  await rename(kept, moved);
+  expect(await statuses()).toEqual([503, 503, 503, 503]);
+  await eventually(() =>
+    stderr().includes(`media: ${kept} is no longer there: it was moved, removed or unmounted.\n`),
+  );
+  const other = await serve(box, '--data-dir', 'kept');
+  expect(await statuses()).toEqual([503, 503, 503, 503]);
+  other.child.kill('SIGTERM');
+  await other.child;
+  await rm(kept, {recursive: true});
+  await rename(moved, kept);
+  expect(await statuses()).toEqual([200, 200, 200, 200]);
 });
 
 it.each([

@@ -384,6 +384,22 @@ describe('mutations', () => {
     });
   });
 
+  test.each([undefined, 1, 30])(
+    'createApiKey for %s days, with a key of one hour: a key of that hour',
+    async days => {
+      const {service} = await serviceWithKey();
+      const key = await service.createKey({permissions: ['graphql'], validForMs: 60 * 60_000});
+      const own = '{viewer {apiKeys {expiresAt}}}';
+      expect(
+        (await query<Created>(service, key, create, {name: 'x', permissions: ['GRAPHQL'], days})).errors,
+      ).toBeUndefined();
+      const {data} = await query<{viewer: {apiKeys: {expiresAt: string | null}[]}}>(service, key, own);
+      const [, ours, made] = data?.viewer.apiKeys ?? [];
+      expect(ours?.expiresAt).toEqual(expect.any(String));
+      expect(made).toEqual(ours);
+    },
+  );
+
   test('400 keys in one request: MAX_COST_EXCEEDED, and none is created', async () => {
     const {service, key} = await serviceWithKey();
     const text = `mutation ${aliases(400, 'createApiKey(name: "x", permissions: [READ]) {key}')}`;

@@ -112,11 +112,12 @@ const updateProfile = change<{name: string}>(
 const createApiKey = change<{name: string; permissions: Permission[]; expiresInDays?: number | null}>(
   {
     type: CreatedKey,
-    description: 'Creates an API key with permissions that the key of the request has, too.',
+    description:
+      'Creates an API key with permissions of the key of the request; it expires no later than that one.',
     args: {
       name: {type: text},
       permissions: {type: permissions},
-      expiresInDays: {type: GraphQLInt, description: 'Without it, the key is valid until it is revoked.'},
+      expiresInDays: {type: GraphQLInt, description: 'Without it, as long as the key of the request.'},
     },
   },
   async (given, {service, key}) => {
@@ -131,6 +132,7 @@ const createApiKey = change<{name: string; permissions: Permission[]; expiresInD
     const plain = await service.keys.create({
       name: singleLine(given.name, 'name', longestName),
       permissions: [...new Set(given.permissions)],
+      expiresBy: key.expiresAt,
       ...(days === undefined ? {} : {validForMs: days * dayMs}),
     });
     return {key: plain, apiKey: await service.keys.find(plain)};

@@ -49,7 +49,8 @@ async function describe(exchange: Exchange): Promise<void> {
 /** The response to /healthz: 200 if the data directory can be used, else 503. */
 export async function showHealth(exchange: Exchange, service: Service): Promise<void> {
   await allow(exchange.method, ['GET', 'HEAD'], async () => {
-    const isThere = await service.store.hasSpaceFor(1).catch(() => false);
+    const isThere =
+      (await service.store.isInPlace()) && (await service.store.hasSpaceFor(1).catch(() => false));
     respondJson(exchange, isThere ? 200 : 503, {
       status: isThere ? 'ok' : 'the data directory cannot be used',
     });

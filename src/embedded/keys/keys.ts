@@ -42,6 +42,8 @@ export interface KeyOptions {
   name?: string;
   /** How long it is valid, in milliseconds; without it, until the key is revoked. */
   validForMs?: number;
+  /** When it expires at the latest, as in a StoredKey; by default at any time. */
+  expiresBy?: string | undefined;
   /** Whether the key is stored; otherwise only this process knows it. Default true. */
   persist?: boolean;
 }
@@ -91,7 +93,11 @@ export class KeyRing {
   async create(options: KeyOptions = {}): Promise<string> {
     const key = options.key ?? `mk_${randomBytes(24).toString('base64url')}`;
     const now = this.#clock.now();
-    const {label, name, validForMs} = options;
+    const {label, name, validForMs = Number.POSITIVE_INFINITY, expiresBy} = options;
+    const end = Math.min(
+      now + validForMs,
+      expiresBy === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresBy),
+    );
     const stored: StoredKey = defined({
       hash: hashOf(key),
       label,
@@ -99,7 +105,7 @@ export class KeyRing {
       prefix: key.slice(0, prefixLength),
       permissions: [...(options.permissions ?? (['upload', 'graphql'] as const))],
       createdAt: new Date(now).toISOString(),
-      expiresAt: validForMs === undefined ? undefined : new Date(now + validForMs).toISOString(),
+      expiresAt: Number.isFinite(end) ? new Date(end).toISOString() : undefined,
     });
     if (options.persist === false) this.#processKeys.push(stored);
     else await this.#update(keys => [...keys, stored]);

@@ -6,7 +6,7 @@ import {makeDirectory} from '../../lib/files/make-directory.ts';
 import {openDirectory, syncDirectory} from '../../lib/files/sync-directory.ts';
 import {oneOf, type Shape} from '../../lib/shape.ts';
 import {type LeftBehind, removeOrphans, removeTemporary} from './clean-up.ts';
-import {identityOf} from './identity.ts';
+import {identityIn, identityOf} from './identity.ts';
 import {KeptFile} from './kept-file.ts';
 import {Quota} from './quota.ts';
 import {isRecordId, recordIds} from './record-id.ts';
@@ -34,6 +34,7 @@ export class Store {
   readonly #names: TemporaryNames;
   readonly #nextId: () => string;
   readonly #quota: Quota;
+  #identity: string | undefined;
   #listed: {ids: readonly string[]; changedAt: bigint} | undefined;
 
   /** `quota`: how many bytes all uploads together may have. */
@@ -74,8 +75,14 @@ export class Store {
   }
 
   /** The identity of this data directory, created at random by the first process that asks. */
-  identity(): Promise<string> {
-    return identityOf(this.dataDirectory, this.temporaryPath());
+  async identity(): Promise<string> {
+    this.#identity ??= await identityOf(this.dataDirectory, this.temporaryPath());
+    return this.#identity;
+  }
+
+  /** Whether the data directory is still the same: it may have been moved away, or another one mounted in its place. */
+  async isInPlace(): Promise<boolean> {
+    return (await identityIn(this.dataDirectory).catch(() => undefined)) === this.#identity;
   }
 
   newId(): string {
