@@ -18,13 +18,13 @@ _media_command() {
       rest=none
       ;;
     login)
-      options='--key-stdin --no-verify --insecure-storage -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      options='--key-stdin --no-verify --insecure-storage --timeout -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
     logout)
       options='--all -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
     whoami)
-      options='--json -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      options='--json --timeout -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       ;;
     doctor)
       options='--json -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
@@ -62,7 +62,7 @@ _media_command() {
       arguments=('words list check merge resolve forget unlock help')
       ;;
     graphql)
-      options='--input -f --raw-field -F --field --operation-name -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      options='--input -f --raw-field -F --field --operation-name --timeout -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       arguments=(none)
       ;;
     watch)
@@ -151,6 +151,8 @@ _media_option() {
     'rewrite -c' | 'rewrite --concurrency') kind=none ;;
     'rewrite --journal') kind=file ;;
     'rewrite --ci') kind='words github auto' ;;
+    'login --timeout') kind=none ;;
+    'whoami --timeout') kind=none ;;
     'journal list --template') kind=none ;;
     'journal merge -o' | 'journal merge --output') kind=file ;;
     'journal resolve --uploaded') kind=none ;;
@@ -159,6 +161,7 @@ _media_option() {
     'graphql -f' | 'graphql --raw-field') kind=none ;;
     'graphql -F' | 'graphql --field') kind=none ;;
     'graphql --operation-name') kind=none ;;
+    'graphql --timeout') kind=none ;;
     'watch --settle') kind=none ;;
     'watch --move-to') kind=directory ;;
     'watch --template') kind=none ;;

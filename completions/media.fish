@@ -20,6 +20,10 @@ function __media_takes_value
             contains -- $argv[2] --include --exclude --files-from --files-from0 --name --types --content-type --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --stall-timeout --answer-timeout --on-unknown --verify --journal --shard --ci
         case 'rewrite'
             contains -- $argv[2] --out-dir --attribute --front-matter --root --static --template -c --concurrency --journal --ci
+        case 'login'
+            contains -- $argv[2] --timeout
+        case 'whoami'
+            contains -- $argv[2] --timeout
         case 'journal list'
             contains -- $argv[2] --template
         case 'journal merge'
@@ -27,7 +31,7 @@ function __media_takes_value
         case 'journal resolve'
             contains -- $argv[2] --uploaded --uploaded-from
         case 'graphql'
-            contains -- $argv[2] --input -f --raw-field -F --field --operation-name
+            contains -- $argv[2] --input -f --raw-field -F --field --operation-name --timeout
         case 'watch'
             contains -- $argv[2] --settle --move-to --template
         case 'bridge'
@@ -186,10 +190,12 @@ complete -c media -n '__media_is "rewrite"' -s h -l help -d 'print help, with ex
 complete -c media -n '__media_is "login"' -l key-stdin -d 'read the key from standard input'
 complete -c media -n '__media_is "login"' -l no-verify -d 'store the key without checking it'
 complete -c media -n '__media_is "login"' -l insecure-storage -d 'store the key in the settings file instead of the keychain'
+complete -c media -n '__media_is "login"' -l timeout -x -d 'how long to wait for a response'
 complete -c media -n '__media_is "login"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "logout"' -l all -d 'delete the keys of all profiles'
 complete -c media -n '__media_is "logout"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "whoami"' -l json -d 'print the report as JSON'
+complete -c media -n '__media_is "whoami"' -l timeout -x -d 'how long to wait for a response'
 complete -c media -n '__media_is "whoami"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "doctor"' -l json -d 'print the checks as JSON'
 complete -c media -n '__media_is "doctor"' -s h -l help -d 'print help, with examples'
@@ -229,6 +235,7 @@ complete -c media -n '__media_is "graphql"' -l input -x -a '(__media_files)' -d 
 complete -c media -n '__media_is "graphql"' -s f -l raw-field -x -d 'a variable that is a string'
 complete -c media -n '__media_is "graphql"' -s F -l field -x -d 'a variable that is true, false, null, a number, or @FILE for the content of a file'
 complete -c media -n '__media_is "graphql"' -l operation-name -x -d 'the operation to run, if the query contains several'
+complete -c media -n '__media_is "graphql"' -l timeout -x -d 'how long to wait for a response'
 complete -c media -n '__media_is "graphql"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "watch"' -l settle -x -d 'upload a file that has not changed for this long'
 complete -c media -n '__media_is "watch"' -l move-to -x -a '(__media_directorys)' -d 'move each file there once its record is confirmed'

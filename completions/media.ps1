@@ -123,6 +123,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--key-stdin'; Takes = ''; Tip = 'read the key from standard input' }
                 @{ Name = '--no-verify'; Takes = ''; Tip = 'store the key without checking it' }
                 @{ Name = '--insecure-storage'; Takes = ''; Tip = 'store the key in the settings file instead of the keychain' }
+                @{ Name = '--timeout'; Takes = 'none'; Tip = 'how long to wait for a response' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -145,6 +146,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             }
             Options = @(
                 @{ Name = '--json'; Takes = ''; Tip = 'print the report as JSON' }
+                @{ Name = '--timeout'; Takes = 'none'; Tip = 'how long to wait for a response' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -270,6 +272,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-F'; Takes = 'none'; Tip = 'a variable that is true, false, null, a number, or @FILE for the content of a file' }
                 @{ Name = '--field'; Takes = 'none'; Tip = 'a variable that is true, false, null, a number, or @FILE for the content of a file' }
                 @{ Name = '--operation-name'; Takes = 'none'; Tip = 'the operation to run, if the query contains several' }
+                @{ Name = '--timeout'; Takes = 'none'; Tip = 'how long to wait for a response' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )

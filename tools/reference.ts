@@ -49,7 +49,7 @@ const errorMeanings: Record<ErrorCode, string> = {
   premature_answer: 'the service reported success before the file was complete',
   connection_lost: 'the connection broke before the file was complete, after all retries',
   stalled: 'no progress before the file was complete, after all retries',
-  deadline_exceeded: '`--deadline` passed',
+  deadline_exceeded: '`--deadline` passed, or `--timeout` of `media graphql`',
   unexpected_answer: 'a response that is neither a record nor an error record',
   graphql_errors: 'the GraphQL response contains `errors`',
   file_missing: 'no such file',

@@ -122,9 +122,17 @@ async function openEmbedded(invocation: Invocation, settings: Settings): Promise
   };
 }
 
-/** A signal that aborts a request after some time. */
-export function within(invocation: Invocation, ms: number): {signal: AbortSignal; cancel: () => void} {
+/** The answer to a question whose requests are aborted after some time. */
+export async function within<Answer>(
+  {host}: Invocation,
+  ms: number,
+  ask: (signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
   const controller = new AbortController();
-  const cancel = invocation.host.clock.after(ms, () => controller.abort(new Error('timeout')));
-  return {signal: controller.signal, cancel};
+  const cancel = host.clock.after(ms, () => controller.abort(new Error('timeout')));
+  try {
+    return await ask(controller.signal);
+  } finally {
+    cancel();
+  }
 }

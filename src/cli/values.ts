@@ -1,4 +1,4 @@
-import {InvalidArgumentError} from 'commander';
+import {InvalidArgumentError, Option} from 'commander';
 import {own} from '../lib/own.ts';
 
 const durationUnits: Record<string, number> = {ms: 1, s: 1_000, m: 60_000, h: 3_600_000};
@@ -11,6 +11,13 @@ export function parseDuration(value: string): number {
   if (!Number.isFinite(ms) || ms <= 0)
     throw new InvalidArgumentError('Use a duration such as 500ms, 30s, 10m or 2h.');
   return ms;
+}
+
+/** How long a command waits for the response to a question about a key, or to a GraphQL request. */
+export function timeoutOption(): Option {
+  return new Option('--timeout <duration>', 'how long to wait for a response')
+    .argParser(parseDuration)
+    .default(30_000, '30s');
 }
 
 /** Makes a parser for whole numbers from `least` to `most`. */

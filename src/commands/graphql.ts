@@ -1,13 +1,12 @@
-import {readFile} from 'node:fs/promises';
-import {text as readText} from 'node:stream/consumers';
 import {Command} from 'commander';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../cli/invocation.ts';
 import {withKeyHint} from '../cli/key-hints.ts';
-import {collect} from '../cli/values.ts';
+import {collect, timeoutOption} from '../cli/values.ts';
 import {exitStatusOf, MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {defined} from '../lib/defined.ts';
+import {readText, textOf} from '../lib/files/read-text.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {parseObject} from '../lib/json.ts';
 import {systemReason} from '../lib/system-code.ts';
@@ -20,6 +19,8 @@ export interface GraphqlOptions {
   rawField?: string[];
   field?: string[];
   operationName?: string;
+  /** Milliseconds. */
+  timeout: number;
 }
 
 /** Declares `media graphql`. */
@@ -35,6 +36,7 @@ export function graphqlCommand(cli: Cli, run = runGraphql): Command {
       collect,
     )
     .option('--operation-name <name>', 'the operation to run, if the query contains several')
+    .addOption(timeoutOption())
     .addHelpText(
       'after',
       examples([
@@ -51,10 +53,16 @@ export function graphqlCommand(cli: Cli, run = runGraphql): Command {
 /** Sends the request and prints the response unchanged; with errors in it, or without success, the exit status is 1. */
 export async function runGraphql(options: GraphqlOptions, invocation: Invocation): Promise<ExitStatus> {
   const request = await readRequest(options, invocation.host);
-  const {openSession} = await import('../cli/session.ts');
+  const {openSession, within} = await import('../cli/session.ts');
   const session = await openSession(invocation);
   try {
-    const answer = await send(() => session.client.graphql(request), session.hostName);
+    const ask = () =>
+      within(invocation, options.timeout, signal =>
+        session.client.graphql(request, signal).catch(error => {
+          throw signal.aborted ? tooLate(session.hostName, options.timeout) : error;
+        }),
+      );
+    const answer = await send(ask, session.hostName);
     return await printAnswer(answer, session.hostName, invocation);
   } catch (error) {
     throw error instanceof MediaError ? withKeyHint(error, session.keyFacts, invocation.host) : error;
@@ -81,12 +89,8 @@ async function readQuery({query, input}: GraphqlOptions, host: Host): Promise<st
       hint: 'Give it once.',
     });
   }
-  const text =
-    query === '-' || input === '-'
-      ? await readText(host.stdin)
-      : input === undefined
-        ? query
-        : await readInput(input, host);
+  const file = input ?? (query === '-' ? query : undefined);
+  const text = file === undefined ? query : await readInput(file, host);
   if (text === undefined || text.trim() === '') {
     throw new MediaError('usage', 'There is no query to send.', {
       hint: "Give one, as in: media graphql '{__typename}'",
@@ -97,11 +101,10 @@ async function readQuery({query, input}: GraphqlOptions, host: Host): Promise<st
 
 async function readInput(path: string, host: Host): Promise<string> {
   try {
-    return await readFile(typedPath(host.cwd(), path), 'utf8');
-  } catch (error) {
-    throw new MediaError('usage', `${path} could not be read: ${systemReason(error)}.`, {
-      cause: error,
-    });
+    return await (path === '-' ? textOf(host.stdin) : readText(typedPath(host.cwd(), path)));
+  } catch (cause) {
+    const what = path === '-' ? 'Standard input' : path;
+    throw new MediaError('usage', `${what} could not be read: ${systemReason(cause)}.`, {cause});
   }
 }
 
@@ -136,6 +139,12 @@ async function send(request: () => Promise<HttpAnswer>, hostName: string): Promi
     if (error instanceof MediaError) throw error;
     throw new MediaError('connection_lost', `The connection to ${hostName} broke.`, {cause: error});
   }
+}
+
+function tooLate(hostName: string, timeoutMs: number): MediaError {
+  return new MediaError('deadline_exceeded', `${hostName} did not respond within ${timeoutMs / 1000} s.`, {
+    hint: 'Wait longer with --timeout; a mutation may have been carried out nevertheless.',
+  });
 }
 
 async function printAnswer(answer: HttpAnswer, hostName: string, {stdout}: Invocation): Promise<ExitStatus> {

@@ -1,9 +1,9 @@
 import {createPrivateKey, type KeyObject, X509Certificate} from 'node:crypto';
-import {readFile} from 'node:fs/promises';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
+import {readText} from '../lib/files/read-text.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
-import {systemCode} from '../lib/system-code.ts';
+import {systemReason} from '../lib/system-code.ts';
 
 /** The client certificate of this machine, as PEM text. */
 export interface ClientCertificate {
@@ -48,13 +48,11 @@ export async function readClientCertificate(
 
 async function readPem(host: Host, path: string): Promise<string> {
   try {
-    return await readFile(typedPath(host.cwd(), path), 'utf8');
+    return await readText(typedPath(host.cwd(), path));
   } catch (error) {
-    throw new MediaError(
-      'usage',
-      `The certificate file ${path} could not be read: ${systemCode(error) ?? 'unknown reason'}.`,
-      {cause: error},
-    );
+    throw new MediaError('usage', `The certificate file ${path} could not be read: ${systemReason(error)}.`, {
+      cause: error,
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import {askSecret, askText} from '../../cli/prompt.ts';
 import {MediaError} from '../../errors.ts';
+import {textOf} from '../../lib/files/read-text.ts';
 import type {Secret} from '../../lib/secrets/secret.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import {parseKey, parseServiceUrl} from '../../settings/parse.ts';
@@ -41,10 +42,7 @@ const longestKey = 64 * 1024;
 
 /** Reads the key from standard input. */
 export async function readKey({host}: Invocation): Promise<Secret> {
-  let text = '';
-  for await (const chunk of host.stdin) {
-    text += String(chunk);
-    if (text.length > longestKey) throw new MediaError('usage', 'Standard input is too long to be a key.');
-  }
+  const tooLong = new MediaError('usage', 'Standard input is too long to be a key.');
+  const text = await textOf(host.stdin, longestKey, tooLong);
   return parseKey(text, 'The key on standard input');
 }

@@ -13,6 +13,8 @@ import type {Settings} from '../../settings/settings.ts';
 export interface UncheckedKey {
   baseUrl: URL;
   key: Secret;
+  /** How long to wait for an answer, in milliseconds. */
+  timeout: number;
 }
 
 /** Asks the service about a key. Rejects if it does not accept the key, or cannot be asked. */
@@ -59,20 +61,16 @@ export async function warnOfUploadPath(
     invocation.report.warning(`${advice.error.message} ${advice.error.hint ?? ''}`.trim());
 }
 
-const timeoutMs = 30_000;
-
 async function ask<Verdict>(
   invocation: Invocation,
   settings: Settings,
-  {key, ...address}: UncheckedKey & {graphqlUrl?: URL | undefined},
+  {key, timeout, ...address}: UncheckedKey & {graphqlUrl?: URL | undefined},
   question: (client: ServiceClient, signal: AbortSignal) => Promise<Verdict>,
 ): Promise<Verdict> {
   const client = newClient(invocation, address, key, settings);
-  const {signal, cancel} = within(invocation, timeoutMs);
   try {
-    return await question(client, signal);
+    return await within(invocation, timeout, signal => question(client, signal));
   } finally {
-    cancel();
     await client.close();
   }
 }

@@ -1,6 +1,7 @@
 import {Command} from 'commander';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
 import {clearKeyVariable} from '../../cli/key-hints.ts';
+import {timeoutOption} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import type {Report} from '../../output/report.ts';
@@ -15,6 +16,8 @@ export interface LoginOptions {
   insecureStorage?: boolean;
   /** False after --no-verify. */
   verify: boolean;
+  /** Milliseconds. */
+  timeout: number;
 }
 
 /** Declares `media login`. */
@@ -24,6 +27,7 @@ export function loginCommand(cli: Cli, run = runLogin): Command {
     .option('--key-stdin', 'read the key from standard input')
     .option('--no-verify', 'store the key without checking it')
     .option('--insecure-storage', 'store the key in the settings file instead of the keychain')
+    .addOption(timeoutOption())
     .addHelpText(
       'after',
       examples([
@@ -59,15 +63,16 @@ export async function runLogin(options: LoginOptions, invocation: Invocation): P
     ? await readKey(invocation)
     : await askKey(invocation, baseUrl, settings.profileUrl);
   const {accountOf, checkKey, warnOfUploadPath} = await import('./check-key.ts');
-  const verdict = options.verify ? await checkKey(invocation, settings, {baseUrl, key}) : undefined;
+  const unchecked = {baseUrl, key, timeout: options.timeout};
+  const verdict = options.verify ? await checkKey(invocation, settings, unchecked) : undefined;
   const {storeKey} = await import('./store-key.ts');
   const {profileName} = settings;
   const account =
-    verdict?.status === 'accepted' ? await accountOf(invocation, settings, {baseUrl, key}) : undefined;
+    verdict?.status === 'accepted' ? await accountOf(invocation, settings, unchecked) : undefined;
   const newKey = {baseUrl, key, verdict, account};
   const place = await storeKey(invocation, profileName, newKey, options.insecureStorage !== true);
   reportStored(newKey, `${place} (profile ${profileName})`, report);
-  if (verdict !== undefined) await warnOfUploadPath(invocation, settings, {baseUrl, key});
+  if (verdict !== undefined) await warnOfUploadPath(invocation, settings, unchecked);
   adviseNext(verdict, invocation);
   return 0;
 }

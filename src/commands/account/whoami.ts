@@ -1,6 +1,7 @@
 import {Command} from 'commander';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
 import {keyFacts, missingSettings, refusedKeyHint} from '../../cli/key-hints.ts';
+import {timeoutOption} from '../../cli/values.ts';
 import {exitStatusOf} from '../../errors.ts';
 import {defined} from '../../lib/defined.ts';
 import {printable, printableJson} from '../../output/escape.ts';
@@ -9,6 +10,8 @@ import type {KeySource, Settings} from '../../settings/settings.ts';
 
 export interface WhoamiOptions {
   json?: boolean;
+  /** Milliseconds. */
+  timeout: number;
 }
 
 /** Declares `media whoami`. */
@@ -16,6 +19,7 @@ export function whoamiCommand(cli: Cli, run = runWhoami): Command {
   return new Command('whoami')
     .description('Show which profile, service and key are used, and whether the service accepts the key.')
     .option('--json', 'print the report as JSON')
+    .addOption(timeoutOption())
     .addHelpText(
       'after',
       examples(['media whoami', 'media whoami --json | jq -r .status', 'media whoami --base-url embedded']),
@@ -40,8 +44,6 @@ interface WhoamiReport {
   identity?: Identity;
 }
 
-const timeoutMs = 30_000;
-
 /** Prints the report; exit status 0 if the key is accepted, 4 missing or refused, 6 unreachable, 1 unclear. */
 export async function runWhoami(options: WhoamiOptions, invocation: Invocation): Promise<ExitStatus> {
   const {resolveSettings} = await import('../../settings/settings.ts');
@@ -50,7 +52,7 @@ export async function runWhoami(options: WhoamiOptions, invocation: Invocation):
   const {report, status} =
     facts.key === null || facts.baseUrl === null
       ? missing(facts, settings, invocation)
-      : await ask(facts, settings, invocation);
+      : await ask(facts, settings, invocation, options.timeout);
   await invocation.stdout.write(
     options.json ? `${printableJson(JSON.stringify(report))}\n` : reportText(report),
   );
@@ -88,16 +90,20 @@ async function ask(
   facts: Facts,
   settings: Settings,
   invocation: Invocation,
+  timeoutMs: number,
 ): Promise<{report: WhoamiReport; status: ExitStatus}> {
   const [{openSessionFor, within}, {verifyKey, whoOwnsKey}] = await Promise.all([
     import('../../cli/session.ts'),
     import('../../service/identity.ts'),
   ]);
   const session = await openSessionFor(settings, invocation);
-  const {signal, cancel} = within(invocation, timeoutMs);
   try {
-    const verdict = await verifyKey(session.client, signal);
-    const identity = verdict.status === 'accepted' ? await whoOwnsKey(session.client, signal) : undefined;
+    const {client} = session;
+    const verdict = await within(invocation, timeoutMs, signal => verifyKey(client, signal));
+    const identity =
+      verdict.status === 'accepted'
+        ? await within(invocation, timeoutMs, signal => whoOwnsKey(client, signal))
+        : undefined;
     const hint = hintFor(verdict, settings, invocation);
     const report = {
       ...facts,
@@ -110,7 +116,6 @@ async function ask(
     };
     return {report, status: statusOf(verdict)};
   } finally {
-    cancel();
     await session.close();
   }
 }

@@ -3,6 +3,7 @@ import {mkdtemp, rm} from 'node:fs/promises';
 import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
 import {join} from 'node:path';
 import {pipeline} from 'node:stream/promises';
+import {textOf} from '../../lib/files/read-text.ts';
 import {parseObject} from '../../lib/json.ts';
 import {isString, listOf} from '../../lib/shape.ts';
 import {isOutOfSpace} from '../../lib/system-code.ts';
@@ -47,7 +48,8 @@ export function requestFiles(request: IncomingMessage, rules: ReadRules): Promis
 }
 
 async function namedFiles(request: IncomingMessage, rules: ReadRules): Promise<RequestFiles> {
-  const text = await textOf(request);
+  const tooLong = new BridgeRefusal(413, `The list may have at most ${longestList} bytes.`);
+  const text = await textOf(request, longestList, tooLong);
   const body = text.trim() === '' ? {} : parseObject(text);
   const list = body === undefined ? undefined : (body['list'] ?? []);
   if (!isPaths(list))
@@ -68,17 +70,6 @@ async function clipboardSources(rules: ReadRules): Promise<Source[]> {
   const content = await rules.readClipboard();
   if ('files' in content) return sourcesAt(content.files, rules);
   return [pictureSource(content, rules.temporaryDirectory)];
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  let text = '';
-  request.setEncoding('utf8');
-  for await (const chunk of request) {
-    text += chunk;
-    if (text.length > longestList)
-      throw new BridgeRefusal(413, `The list may have at most ${longestList} bytes.`);
-  }
-  return text;
 }
 
 /** Writes the files of a form to a temporary directory, since Content-Length must be known before the first byte is sent. */

@@ -114,13 +114,8 @@ class Checkup {
     this.results.push({check: 'upload-path', ...adviseOnUploadPath(verdict, baseUrl, settings)});
   }
 
-  async #judge<Verdict>(ask: (signal: AbortSignal) => Promise<Verdict>): Promise<Verdict> {
-    const {signal, cancel} = within(this.#invocation, timeoutMs);
-    try {
-      return await ask(signal);
-    } finally {
-      cancel();
-    }
+  #judge<Verdict>(ask: (signal: AbortSignal) => Promise<Verdict>): Promise<Verdict> {
+    return within(this.#invocation, timeoutMs, ask);
   }
 
   #ok(check: CheckName, message: string): void {

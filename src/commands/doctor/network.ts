@@ -74,26 +74,26 @@ async function lookUp(url: URL, role: 'service' | 'proxy'): Promise<Step> {
 /** Sends one request without the key: any response shows that the service is reached. */
 async function sendRequest(invocation: Invocation, settings: Settings, url: URL): Promise<Step> {
   const connection = new Connection(url, connectionOptions(invocation, settings));
-  const {signal, cancel} = within(invocation, timeoutMs);
-  try {
-    const {status} = await connection.request({method: 'GET', path: url.pathname, headers: {}, signal});
-    return {message: `${url.host} responds (${status} to GET ${url.pathname} without the key)`};
-  } catch (cause) {
-    if (cause instanceof MediaError) return {error: cause};
-    const error = signal.aborted
-      ? new MediaError('connect_timeout', `${url.host} accepted the connection, but did not respond.`, {
-          cause,
-          hint: 'Check the port, and that the service is running.',
-        })
-      : new MediaError('connection_lost', `${url.host} accepted the connection, then closed it.`, {
-          cause,
-          hint: 'Check the scheme and the port of the base URL, and any firewall or proxy in between.',
-        });
-    return {error};
-  } finally {
-    cancel();
-    await connection.destroy();
-  }
+  return within(invocation, timeoutMs, async signal => {
+    try {
+      const {status} = await connection.request({method: 'GET', path: url.pathname, headers: {}, signal});
+      return {message: `${url.host} responds (${status} to GET ${url.pathname} without the key)`};
+    } catch (cause) {
+      if (cause instanceof MediaError) return {error: cause};
+      const error = signal.aborted
+        ? new MediaError('connect_timeout', `${url.host} accepted the connection, but did not respond.`, {
+            cause,
+            hint: 'Check the port, and that the service is running.',
+          })
+        : new MediaError('connection_lost', `${url.host} accepted the connection, then closed it.`, {
+            cause,
+            hint: 'Check the scheme and the port of the base URL, and any firewall or proxy in between.',
+          });
+      return {error};
+    } finally {
+      await connection.destroy();
+    }
+  });
 }
 
 /** The step that fails with this code. */

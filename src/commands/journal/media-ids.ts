@@ -1,12 +1,12 @@
-import {readFile} from 'node:fs/promises';
 import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
+import {readText} from '../../lib/files/read-text.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {systemReason} from '../../lib/system-code.ts';
 
 /** The media IDs of a list: on each line a path, an idempotency key or a SHA-256, then a space and the ID. */
 export async function mediaIdsIn(path: string, host: Host): Promise<Map<string, string>> {
-  const text = await readFile(typedPath(host.cwd(), path), 'utf8').catch(cause => {
+  const text = await readText(typedPath(host.cwd(), path)).catch(cause => {
     throw new MediaError('file_unreadable', `The list ${path} could not be read: ${systemReason(cause)}.`, {
       cause,
       hint: 'Use a file with a path and a media ID on each line.',

@@ -1,8 +1,8 @@
-import {readFile} from 'node:fs/promises';
 import {defaultPort} from '../../cli/start-embedded.ts';
 import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {defined} from '../../lib/defined.ts';
+import {readText} from '../../lib/files/read-text.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {systemReason} from '../../lib/system-code.ts';
 
@@ -61,7 +61,7 @@ async function chosenKey(key = '', file = '', directory: string): Promise<string
   }
   if (file === '') return key || undefined;
   try {
-    return (await readFile(typedPath(directory, file), 'utf8')).trim();
+    return (await readText(typedPath(directory, file))).trim();
   } catch (error) {
     throw new MediaError('local_failure', `The key in ${file} cannot be read: ${systemReason(error)}.`, {
       cause: error,
