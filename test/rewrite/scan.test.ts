@@ -1,4 +1,6 @@
 import {describe, expect, it} from 'vitest';
+import {applyEdits} from '../../src/rewrite/document-text.ts';
+import {replacementOf} from '../../src/rewrite/replacement.ts';
 import type {DocumentKind, ScanOptions} from '../../src/rewrite/scan/reference.ts';
 import {rewritten, scanned} from './rewritten.ts';
 
@@ -34,6 +36,16 @@ const markdownRows: readonly Row[] = [
     'the first of two definitions counts, both are replaced',
     '![a]\n\n[a]: a.png\n[a]: b.png',
     `![a]\n\n[a]: ${u}/0\n[a]: ${u}/1`,
+  ],
+  [
+    'a linked image, each with a definition',
+    '[![a][i]][l] [![j]][l] [![k][]](b.png)\n\n[i]: i.png\n[j]: j.png\n[k]: k.png\n[l]: l.png\n[a]: a.png',
+    `[![a][i]][l] [![j]][l] [![k][]](b.png)\n\n[i]: ${u}/0\n[j]: ${u}/1\n[k]: ${u}/2\n[l]: l.png\n[a]: a.png`,
+  ],
+  [
+    'an image by its definition in the text of a linked image, and beside a link',
+    '[![a ![b][i] c](c.png)][l] ![x][m] [y][n]\n\n[i]: i.png\n[l]: l.png\n[m]: m.png\n[n]: n.png',
+    `[![a ![b][i] c](${u}/0)][l] ![x][m] [y][n]\n\n[i]: ${u}/1\n[l]: l.png\n[m]: ${u}/2\n[n]: n.png`,
   ],
   [
     'code fences',
@@ -103,6 +115,14 @@ const markdownRows: readonly Row[] = [
     `---\nimage: "${u}/0"\ncover:\n  src: ${u}/1 # x\nother: x.png\nimage: https://x\n---\n`,
     {frontMatter: ['image', 'src']},
   ],
+  ...['\r\n', '\r'].map(
+    (end): Row => [
+      `front matter with keys, lines that end with ${JSON.stringify(end)}`,
+      `\ufeff---${end}title: T${end}image: a.png${end}n:${end}  - src: "b.png" # c${end}---${end}${end}![a](c.png)${end}`,
+      `\ufeff---${end}title: T${end}image: ${u}/0${end}n:${end}  - src: "${u}/1" # c${end}---${end}${end}![a](${u}/2)${end}`,
+      {frontMatter: ['image', 'src']},
+    ],
+  ),
   [
     'front matter in TOML',
     "+++\nimage = 'a.png'\n+++\n",
@@ -222,6 +242,28 @@ describe.each<[DocumentKind, readonly Row[]]>([
       expect(scanned(kind, expected, options).map(({source}) => source)).toEqual([]);
     },
   );
+});
+
+describe('a URL with what has a meaning where it is put', () => {
+  const url = 'https://u.example/w_300,h_200/a,.png?x=1&y=2';
+
+  it.each([
+    ['html', '<img srcset="a.png 1x, b.png 2x">', 'https://u.example/w_300%2Ch_200/a%2C.png?x=1&amp;y=2'],
+    [
+      'markdown',
+      '<source srcset="a.png, b.png 100w">',
+      'https://u.example/w_300%2Ch_200/a%2C.png?x=1&amp;y=2',
+    ],
+    ['html', '<img src="a.png">', 'https://u.example/w_300,h_200/a,.png?x=1&amp;y=2'],
+    ['markdown', '![a](a.png)', url],
+    ['css', 'a{b:url("a.png")}', url],
+  ] as const)('%s: %s', (kind, document, expected) => {
+    const edits = scanned(kind, document).map(reference => ({
+      ...reference,
+      text: replacementOf(reference, url),
+    }));
+    expect(applyEdits(document, edits)).toBe(document.replace(/[ab]\.png/g, expected));
+  });
 });
 
 describe('the path that a reference means', () => {

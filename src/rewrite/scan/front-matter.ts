@@ -4,21 +4,17 @@ import {isLocal} from './reference.ts';
 /** `key: value` of YAML and `key = value` of TOML, on one line, at any depth. */
 const entry = /^([ \t]*(?:- +)?(["']?)([\w.-]+)\2[ \t]*[:=][ \t]*)(.*)$/;
 
-/** Finds the values of these keys that are written on the line of their key. */
-export function frontMatterReferences(text: string, base: number, keys: readonly string[]): Reference[] {
-  const found: Reference[] = [];
-  let at = base;
-  for (const line of text.split(/(?<=\n)/)) {
-    const [, before = '', , key = '', rest = ''] = entry.exec(line.replace(/[\r\n]+$/, '')) ?? [];
-    const value = keys.includes(key) ? scalar(rest) : undefined;
-    if (value !== undefined && isLocal(value.target)) {
-      const start = at + before.length + value.start;
-      const {source, target, context} = value;
-      found.push({start, end: start + source.length, source, target, context, onlyMedia: false});
-    }
-    at += line.length;
-  }
-  return found;
+/** The value in a line of the front matter, without its end, if the line begins with one of these keys; `base` is its offset. */
+export function frontMatterReference(
+  line: string,
+  base: number,
+  keys: readonly string[],
+): Reference | undefined {
+  const [, before = '', , key = '', rest = ''] = entry.exec(line) ?? [];
+  const value = keys.includes(key) ? scalar(rest) : undefined;
+  if (value === undefined || !isLocal(value.target)) return undefined;
+  const start = base + before.length + value.start;
+  return {...value, start, end: start + value.source.length, onlyMedia: false};
 }
 
 type Scalar = Pick<Reference, 'start' | 'source' | 'target' | 'context'>;

@@ -3,7 +3,7 @@ import {parse, postprocess, preprocess} from 'micromark';
 import {frontmatter} from 'micromark-extension-frontmatter';
 import {gfm} from 'micromark-extension-gfm';
 import type {Token} from 'micromark-util-types';
-import {frontMatterReferences} from './front-matter.ts';
+import {frontMatterReference} from './front-matter.ts';
 import {HtmlScanner} from './html.ts';
 import {isLocal, type Reference, type ScanOptions} from './reference.ts';
 import {wikiImages} from './wiki-image.ts';
@@ -91,10 +91,8 @@ class MarkdownScanner {
         this.#close();
         break;
       case 'labelText':
-        this.#named(this.#slice(token), false);
-        break;
       case 'referenceString':
-        this.#named(this.#slice(token), true);
+        for (const open of this.#open.slice(-1)) open.label = this.#slice(token);
         break;
       case 'resource':
         for (const open of this.#open.slice(-1)) open.hasResource = true;
@@ -119,13 +117,7 @@ class MarkdownScanner {
         break;
       case 'yamlValue':
       case 'tomlValue':
-        this.#found.push(
-          ...frontMatterReferences(
-            this.#slice(token),
-            token.start.offset + this.#shift,
-            this.#options.frontMatter,
-          ),
-        );
+        this.#frontMatterLine(token);
         break;
     }
   }
@@ -142,12 +134,6 @@ class MarkdownScanner {
   #close(): void {
     const {isImage = false, hasResource = true, label} = this.#open.pop() ?? {};
     if (isImage && !hasResource && label !== undefined) this.#usedByImages.add(normalized(label));
-  }
-
-  #named(label: string, isReference: boolean): void {
-    const open = this.#open.at(-1);
-    // The label of an image inside is closed before that of the link around it.
-    if (open !== undefined && (isReference || open.label === undefined)) open.label = label;
   }
 
   #destination(token: Token): void {
@@ -171,6 +157,12 @@ class MarkdownScanner {
     if (!isLocal(target)) return;
     const [start, end] = [token.start.offset + this.#shift - 3, token.end.offset + this.#shift + 2];
     this.#found.push({start, end, source, target, context: 'wiki', onlyMedia: true});
+  }
+
+  #frontMatterLine(token: Token): void {
+    const base = token.start.offset + this.#shift;
+    const found = frontMatterReference(this.#slice(token), base, this.#options.frontMatter);
+    if (found !== undefined) this.#found.push(found);
   }
 
   /** Scans a piece of HTML in its place: what belongs to a quote or a list becomes blanks. */

@@ -1,0 +1,103 @@
+import {copyFile, mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
+import {dirname, join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {findDocuments} from '../../src/rewrite/documents.ts';
+import {planRewrite} from '../../src/rewrite/plan.ts';
+import {rewriteDocument, writeInPlace} from '../../src/rewrite/write-plan.ts';
+import {fixture, temporaryDirectory} from '../support/media.ts';
+import {usualScan} from './rewritten.ts';
+
+/** A directory with these documents, and copies of the fixtures that the others name. */
+async function directoryWith(files: Readonly<Record<string, string>>): Promise<string> {
+  const directory = await temporaryDirectory();
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(directory, name)), {recursive: true});
+    if (/\.(md|html)$/.test(name)) await writeFile(join(directory, name), content);
+    else await copyFile(fixture(content), join(directory, name));
+  }
+  return directory;
+}
+
+async function planOf(directory: string, input: string, root?: string) {
+  return planRewrite(findDocuments([input], directory), {
+    cwd: directory,
+    places: {root: root === undefined ? undefined : join(directory, root), publicDirectories: []},
+    scan: usualScan,
+    comparesContent: true,
+  });
+}
+
+describe('planRewrite', () => {
+  it('--root docs: nothing of docs-secret or docs.png, and what is in docs', async () => {
+    const directory = await directoryWith({
+      'docs/a.md': '![a](../docs-secret/x.png) ![b](../docs.png) ![c](x.png) ![d](/x.png)',
+      'docs-secret/x.png': 'photo.png',
+      'docs.png': 'photo.png',
+      'docs/x.png': 'photo.png',
+    });
+    const {documents, files} = await planOf(directory, 'docs/a.md', 'docs');
+    expect(files).toEqual(['docs/x.png']);
+    expect(documents[0]?.references.map(({file, problem}) => file ?? problem?.code)).toEqual([
+      'outside_root',
+      'outside_root',
+      'docs/x.png',
+      'docs/x.png',
+    ]);
+  });
+
+  it('four files, three of them equal: one of these is uploaded, and its URL stands for all three', async () => {
+    const directory = await directoryWith({
+      'a.md': '![a](1.png) ![b](2.png) ![c](3.png) ![d](other.gif)',
+      '1.png': 'photo.png',
+      '2.png': 'photo.png',
+      '3.png': 'photo.png',
+      'other.gif': 'photo.gif',
+    });
+    const {files, sameAs, documents} = await planOf(directory, 'a.md');
+    expect(files).toEqual(['1.png', 'other.gif']);
+    const [plan] = documents;
+    if (plan === undefined) throw new Error('there is no plan');
+    const urls = new Map(files.map(file => [file, `https://u.example/${file}`]));
+    const {after, count} = await rewriteDocument(plan, file => urls.get(sameAs.get(file) ?? file));
+    expect(after.toString()).toBe(
+      '![a](https://u.example/1.png) ![b](https://u.example/1.png) ![c](https://u.example/1.png) ![d](https://u.example/other.gif)',
+    );
+    expect(count).toBe(4);
+  });
+});
+
+describe('a document that an editor saves', () => {
+  const before = '![a](x.png)\n';
+
+  async function planned() {
+    const directory = await directoryWith({'a.md': before, 'x.png': 'photo.png'});
+    const [plan] = (await planOf(directory, 'a.md')).documents;
+    if (plan === undefined) throw new Error('there is no plan');
+    return {plan, directory, path: join(directory, 'a.md')};
+  }
+  const changed = {code: 'document_changed', message: expect.stringContaining('a.md changed')};
+
+  it.each([
+    ['with more text', `${before}More.\n`],
+    ['with as many bytes', before.replace('a', 'b')],
+    ['empty', ''],
+  ])('during the upload, %s: not overwritten', async (_, saved) => {
+    const {plan, path} = await planned();
+    await writeFile(path, saved);
+    await expect(rewriteDocument(plan, () => 'https://u.example/x')).rejects.toMatchObject(changed);
+    expect(await readFile(path, 'utf8')).toBe(saved);
+  });
+
+  it.each([
+    ['with more text', `${before}More.\n`],
+    ['with as many bytes', before.replace('a', 'b')],
+    ['empty', ''],
+  ])('between reading and writing, %s: not overwritten, nothing is left beside it', async (_, saved) => {
+    const {plan, path, directory} = await planned();
+    const rewritten = await rewriteDocument(plan, () => 'https://u.example/x');
+    await writeFile(path, saved);
+    await expect(writeInPlace(plan, rewritten, 'token')).rejects.toMatchObject(changed);
+    expect(await readFile(path, 'utf8')).toBe(saved);
+    expect(await readdir(directory)).toEqual(['a.md', 'x.png']);
+  });
+});
