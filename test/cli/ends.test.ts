@@ -9,8 +9,6 @@ import {slowTest} from '../support/patience.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
-/** Sooner than what is waited for would end by itself. */
-const timely = {timeout: 10_000, killSignal: 'SIGKILL'} as const;
 
 /** A service that answers each upload with a record of about so many bytes. */
 function longRecords(bytes: number) {
@@ -35,7 +33,7 @@ describe('standard output that nobody reads', () => {
     const {url, requests} = await longRecords(200_000);
     const box = await sandboxFor(url);
     const parameters = ['upload', ...(await copies(box, 6)), '-c', '1', '--json', ...options];
-    const upload = box.start(parameters, {...timely, buffer: false});
+    const upload = box.start(parameters, {buffer: false});
     upload.stdout?.pause();
     return {upload, requests};
   }
@@ -59,10 +57,10 @@ describe('a key-command that waits', () => {
   async function waiting(...options: string[]) {
     const box = await sandbox();
     await mkdir(join(box.directory, 'config'), {mode: 0o700});
-    const profile = {'base-url': 'http://127.0.0.1:9', 'key-command': 'touch started; exec sleep 30'};
+    const profile = {'base-url': 'http://127.0.0.1:9', 'key-command': 'touch started; exec sleep 1000'};
     const path = join(box.directory, 'config/config.json');
     await writeFile(path, JSON.stringify({profiles: {default: profile}}), {mode: 0o600});
-    const upload = box.start(['upload', photo, ...options], timely);
+    const upload = box.start(['upload', photo, ...options]);
     await eventually(() => readFile(join(box.directory, 'config/started')).catch(() => undefined));
     return {upload};
   }

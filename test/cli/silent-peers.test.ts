@@ -5,6 +5,7 @@ import {describe, expect, test} from 'vitest';
 import {errorLines, sandboxFor} from '../service/program.ts';
 import {needPrograms, notRun} from '../support/installed.ts';
 import {fixture, program} from '../support/media.ts';
+import {patienceMs} from '../support/patience.ts';
 import {
   fullListener,
   type SilentPeer,
@@ -19,9 +20,6 @@ const throughProxy = ({port}: SilentPeer): [string, Record<string, string>] => [
   {HTTPS_PROXY: `http://127.0.0.1:${port}`},
 ];
 
-/** Sooner than a connection that is not made is given up by itself, which takes 10 s. */
-const timely = {timeout: 8_000, killSignal: 'SIGKILL'} as const;
-
 describe.each<[string, () => Promise<SilentPeer>, (peer: SilentPeer) => [string, Record<string, string>]]>([
   ['a service that is silent in TLS', silentServer, ({port}) => [`https://127.0.0.1:${port}`, {}]],
   ['a service that is silent in TCP', fullListener, ({port}) => [`http://127.0.0.1:${port}`, {}]],
@@ -31,7 +29,7 @@ describe.each<[string, () => Promise<SilentPeer>, (peer: SilentPeer) => [string,
 ])('%s', (_, start, settings) => {
   test('--deadline: ends as deadline_exceeded', async () => {
     const box = await sandboxFor(...settings(await start()));
-    const {stdout, stderr, exitCode} = await box.run(['upload', photo, '--deadline', '1s', '--json'], timely);
+    const {stdout, stderr, exitCode} = await box.run(['upload', photo, '--deadline', '1s', '--json']);
     const [error] = errorLines(stderr);
     expect(error).toMatchObject({code: 'deadline_exceeded', message: 'The deadline of this run has passed.'});
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
@@ -39,7 +37,7 @@ describe.each<[string, () => Promise<SilentPeer>, (peer: SilentPeer) => [string,
 
   test.each(['SIGINT', 'SIGTERM'] as const)('%s: ends by it', async signal => {
     const peer = await start();
-    const upload = (await sandboxFor(...settings(peer))).start(['upload', photo], timely);
+    const upload = (await sandboxFor(...settings(peer))).start(['upload', photo]);
     await peer.reached();
     upload.kill(signal);
     const {stdout, stderr, signal: endedBy} = await upload;
@@ -61,7 +59,14 @@ test('a name server that is silent, --deadline: ends as deadline_exceeded', asyn
   const {stdout, stderr, exitCode} = await execa(
     'unshare',
     ['--map-root-user', '--mount', 'sh', '-c', script, resolver, process.execPath, ...command],
-    {...timely, cwd: box.directory, env: box.env, extendEnv: false, reject: false, stripFinalNewline: false},
+    {
+      timeout: patienceMs,
+      cwd: box.directory,
+      env: box.env,
+      extendEnv: false,
+      reject: false,
+      stripFinalNewline: false,
+    },
   );
   if (exitCode === 77) notRun(context, `a file may not be mounted here (${stderr.trim()})`);
   expect(errorLines(stderr)).toMatchObject([{code: 'deadline_exceeded'}]);

@@ -65,6 +65,8 @@ export class Sandbox {
       stdin: 'ignore',
       stripFinalNewline: false,
       timeout: patienceMs,
+      // Not SIGTERM, by which a program that heeds it would seem to have ended.
+      killSignal: 'SIGKILL',
       ...options,
     }) as ResultPromise<{reject: false; stripFinalNewline: false; encoding: 'utf8'}>;
   }

@@ -55,7 +55,7 @@ export async function fullListener(): Promise<SilentPeer> {
   const script = `const server = require('node:net').createServer();
     server.listen(0, '127.0.0.1', 1, () => {
       require('node:fs').writeSync(1, String(server.address().port));
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 30000);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600000);
     });`;
   const child = spawn(process.execPath, ['-e', script], {stdio: ['ignore', 'pipe', 'inherit']});
   onTestFinished(() => {
@@ -70,16 +70,21 @@ export async function fullListener(): Promise<SilentPeer> {
       socket.destroy();
     });
   }
-  await eventually(() => unansweredAt(port) > 0);
-  const already = unansweredAt(port);
-  return {port, reached: () => eventually(() => unansweredAt(port) > already)};
+  // The list of connections is read in parts: while others change, one may be missing in it, or stand in it twice.
+  const known = await eventually(() => {
+    const own = clientPortsOf(port, '..');
+    return own.size === before && own;
+  });
+  const isNew = (client: string) => !known.has(client);
+  return {port, reached: () => eventually(() => [...clientPortsOf(port, '02')].some(isNew))};
 }
 
-/** How many connections to a port on loopback are still waiting to be accepted. */
-function unansweredAt(port: number): number {
+/** The ports of the clients that have a connection to a port on loopback in this state; 02: it is not accepted yet. */
+function clientPortsOf(port: number, state: string): Set<string> {
   const pattern = new RegExp(
-    `: [0-9A-F]{8}:[0-9A-F]{4} 0100007F:${port.toString(16).toUpperCase().padStart(4, '0')} 02 `,
+    `: [0-9A-F]{8}:([0-9A-F]{4}) 0100007F:${port.toString(16).toUpperCase().padStart(4, '0')} ${state} `,
     'g',
   );
-  return readFileSync('/proc/net/tcp', 'utf8').match(pattern)?.length ?? 0;
+  const matches = readFileSync('/proc/net/tcp', 'utf8').matchAll(pattern);
+  return new Set(Array.from(matches, ([, client = '']) => client));
 }
