@@ -15,12 +15,12 @@ export default defineConfig({
       PATH: withDaemons(process.env['PATH']),
       TMPDIR: process.env['TMPDIR'] ?? memoryDirectory() ?? tmpdir(),
     },
-    // Half of the time a test waits: for a server, a daemon, a terminal.
-    maxWorkers: 2 * availableParallelism(),
+    // More than half of the time a test waits: for a server, a daemon, a terminal.
+    maxWorkers: 3 * availableParallelism(),
     // To load what the tests share once for each file would take a quarter of the time.
     isolate: false,
     sequence: {sequencer: SlowFirst},
     // The same in each run; `npm run torture` draws new seeds, and tries more.
-    provide: {scale: 'short', seed: Number(process.env.SEED ?? 1)},
+    provide: {isTorture: false, scale: 'short', seed: Number(process.env.SEED ?? 1)},
   },
 });

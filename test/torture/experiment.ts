@@ -4,7 +4,7 @@ import {notRun} from '../support/installed.ts';
 import {slowTest} from '../support/patience.ts';
 import {seeded} from '../support/seeded.ts';
 
-/** How much is tried: `short` in `npm test`, `long` under `npm run torture`. */
+/** How much is tried: `short` in `npm test` and under `SCALE=short npm run torture`, `long` under `npm run torture`. */
 export type Scale = 'short' | 'long';
 
 /** What an experiment found: how often something was tried and how often the promise held. */
@@ -27,6 +27,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     scale: Scale;
     seed: number;
+    /** Whether this is `npm run torture`, in its short or its long form, and not `npm test`. */
+    isTorture: boolean;
   }
   interface TaskMeta {
     findings?: Findings & {seed: number};
@@ -49,7 +51,12 @@ export function experiment(name: string, run: (trial: Trial) => Promise<Findings
   });
 }
 
-/** Why an experiment that takes long is not made in `npm test`. */
+/** Why an experiment is not made in `npm test`: another test, of this name, notices the same there and takes less time. */
+export function onlyTorture(heldBy: string): string | undefined {
+  return inject('isTorture') ? undefined : `only under npm run torture; here ${heldBy}`;
+}
+
+/** Why an experiment that takes long is not made in its short form. */
 export function onlyLong(): string | undefined {
   return inject('scale') === 'short' ? 'only in the long form' : undefined;
 }

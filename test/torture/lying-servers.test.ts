@@ -1,54 +1,18 @@
 import {writeFile} from 'node:fs/promises';
-import {type AddressInfo, createServer, type Server, type Socket} from 'node:net';
 import {join} from 'node:path';
-import {expect, onTestFinished} from 'vitest';
+import {expect} from 'vitest';
 import {exitStatusOf} from '../../src/errors.ts';
 import {formatNames} from '../../src/output/results/formats.ts';
 import {type Sandbox, sandbox} from '../support/media.ts';
 import {memoryIn, tellMemory, withoutMemory} from '../support/memory.ts';
 import {slowTest} from '../support/patience.ts';
-import {experiment} from './experiment.ts';
+import {experiment, onlyTorture} from './experiment.ts';
 import {notJson, rawControl, runnerCommands} from './hostile-text.ts';
+import {liar, listening} from './liar.ts';
 import {type Lie, lies} from './lies.ts';
 import {runOnPlainTerminal} from './terminal.ts';
 
 const mostMemoryKiB = 150 * 1024;
-
-async function listening(onConnection: (socket: Socket) => void): Promise<string> {
-  const sockets = new Set<Socket>();
-  const server: Server = createServer(socket => {
-    sockets.add(socket);
-    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
-    onConnection(socket);
-  });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** What a server answers that is there. */
-const refusal = 'HTTP/1.1 415 Unsupported Media Type\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
-
-/** A server that answers each upload with the lie that its body asks for, and refuses requests that send no file. */
-function liar(told: () => readonly Lie[]): Promise<string> {
-  return listening(socket => {
-    let received = Buffer.alloc(0);
-    const onData = (bytes: Buffer) => {
-      received = Buffer.concat([received, bytes]);
-      if (/^GET |^content-type: text\/plain\r$/im.test(received.toString('latin1'))) socket.end(refusal);
-      const asked = /lie (\d+)\./.exec(received.toString('latin1'))?.[1];
-      if (asked === undefined) return;
-      socket.off('data', onData).resume();
-      const answer = told()[Number(asked)]?.answer ?? '';
-      if (typeof answer === 'function') answer(socket);
-      else socket.end(answer);
-    };
-    socket.on('data', onData);
-  });
-}
 
 const signature = '\x89PNG\r\n\x1a\n';
 
@@ -147,63 +111,73 @@ async function eachOf<Item>(items: readonly Item[], action: (item: Item) => Prom
   await Promise.all([work(), work(), work()]);
 }
 
-experiment('lying servers: each lie told in a run of its own', async ({scale}) => {
-  const {told, files, box, calls} = await lyingService();
-  const broken: string[] = [];
-  let memory = 0;
-  // In the short form the others are told in batches only.
-  const stands = ({name, alone, isEndless}: Lie) => alone || isEndless || /\d kB|10,000/.test(name);
-  const chosen = files.filter((_, index) => scale === 'long' || stands(told[index] as Lie));
-  await eachOf(chosen, async file => {
-    const lie = told[Number.parseInt(file, 10)] as Lie;
-    const patience = lie.isEndless ? impatient : patient;
-    const piped = await complaintsAboutPipe(box, [file], told, patience);
-    const shown = await complaintsAboutTerminal(box, [file], statusOf(lie), patience);
-    memory = Math.max(memory, piped.memory);
-    const complaints = [...piped.broken, ...shown];
-    if (complaints.length > 0) broken.push(`${lie.name}: ${complaints.join('; ')}`);
-  });
-  expect(calls()).toBe(0);
-  return {
-    tried: chosen.length,
-    held: chosen.length - broken.length,
-    broken,
-    note: `at most ${Math.ceil(memory / 1024)} MiB; 0 requests to a second origin`,
-  };
-});
+const heldBy = onlyTorture('test/service/lies.test.ts');
 
-experiment('lying servers: all lies told in two runs, and in one in every format', async ({scale}) => {
-  const {told, files, box, calls} = await lyingService();
-  const batch: string[] = [];
-  const harmless = told.findIndex(({ends}) => ends === 'uploaded');
-  for (const [index, file] of files.entries()) {
-    if (told[index]?.alone || told[index]?.isEndless) continue;
-    // Several failures without an upload between them are an outage, which the run would wait for.
-    const between = [1, 2].map(number => `${harmless}.${number}-after-${file}`);
-    for (const name of between)
-      await writeFile(join(box.directory, name), `${signature}lie ${harmless}. ${name}`, 'latin1');
-    batch.push(file, ...between);
-  }
-  const few = ['-c', '3', ...patient];
-  const half = 3 * Math.ceil(batch.length / 6);
-  const broken: string[] = [];
-  let memory = 0;
-  for (const part of [batch.slice(0, half), batch.slice(half)]) {
-    const piped = await complaintsAboutPipe(box, part, told, few);
-    broken.push(...piped.broken);
-    memory = Math.max(memory, piped.memory);
-  }
-  const formats = scale === 'long' ? formatNames : (['table'] as const);
-  await eachOf(formats, async format => {
-    const complaints = await complaintsAboutTerminal(box, batch, 5, ['--format', format, ...few]);
-    broken.push(...complaints.map(complaint => `${format}: ${complaint}`));
-  });
-  expect(batch.length).toBeGreaterThanOrEqual(120);
-  expect(calls()).toBe(0);
-  return {
-    tried: batch.length,
-    held: batch.length - broken.length,
-    broken,
-    note: `${batch.length / 3} lies in two runs: ${Math.ceil(memory / 1024)} MiB`,
-  };
-});
+experiment(
+  'lying servers: each lie told in a run of its own',
+  async ({scale}) => {
+    const {told, files, box, calls} = await lyingService();
+    const broken: string[] = [];
+    let memory = 0;
+    // In the short form the others are told in batches only.
+    const stands = ({name, alone, isEndless}: Lie) => alone || isEndless || /\d kB|10,000/.test(name);
+    const chosen = files.filter((_, index) => scale === 'long' || stands(told[index] as Lie));
+    await eachOf(chosen, async file => {
+      const lie = told[Number.parseInt(file, 10)] as Lie;
+      const patience = lie.isEndless ? impatient : patient;
+      const piped = await complaintsAboutPipe(box, [file], told, patience);
+      const shown = await complaintsAboutTerminal(box, [file], statusOf(lie), patience);
+      memory = Math.max(memory, piped.memory);
+      const complaints = [...piped.broken, ...shown];
+      if (complaints.length > 0) broken.push(`${lie.name}: ${complaints.join('; ')}`);
+    });
+    expect(calls()).toBe(0);
+    return {
+      tried: chosen.length,
+      held: chosen.length - broken.length,
+      broken,
+      note: `at most ${Math.ceil(memory / 1024)} MiB; 0 requests to a second origin`,
+    };
+  },
+  heldBy,
+);
+
+experiment(
+  'lying servers: all lies told in two runs, and in one in every format',
+  async ({scale}) => {
+    const {told, files, box, calls} = await lyingService();
+    const batch: string[] = [];
+    const harmless = told.findIndex(({ends}) => ends === 'uploaded');
+    for (const [index, file] of files.entries()) {
+      if (told[index]?.alone || told[index]?.isEndless) continue;
+      // Several failures without an upload between them are an outage, which the run would wait for.
+      const between = [1, 2].map(number => `${harmless}.${number}-after-${file}`);
+      for (const name of between)
+        await writeFile(join(box.directory, name), `${signature}lie ${harmless}. ${name}`, 'latin1');
+      batch.push(file, ...between);
+    }
+    const few = ['-c', '3', ...patient];
+    const half = 3 * Math.ceil(batch.length / 6);
+    const broken: string[] = [];
+    let memory = 0;
+    for (const part of [batch.slice(0, half), batch.slice(half)]) {
+      const piped = await complaintsAboutPipe(box, part, told, few);
+      broken.push(...piped.broken);
+      memory = Math.max(memory, piped.memory);
+    }
+    const formats = scale === 'long' ? formatNames : (['table'] as const);
+    await eachOf(formats, async format => {
+      const complaints = await complaintsAboutTerminal(box, batch, 5, ['--format', format, ...few]);
+      broken.push(...complaints.map(complaint => `${format}: ${complaint}`));
+    });
+    expect(batch.length).toBeGreaterThanOrEqual(120);
+    expect(calls()).toBe(0);
+    return {
+      tried: batch.length,
+      held: batch.length - broken.length,
+      broken,
+      note: `${batch.length / 3} lies in two runs: ${Math.ceil(memory / 1024)} MiB`,
+    };
+  },
+  heldBy,
+);

@@ -62,8 +62,8 @@ function sandboxIn(directory: string, url: string): Sandbox {
   });
 }
 
-const counts = {short: 5_000, long: 200_000};
-const treeCounts = {short: 60_000, long: 200_000};
+const counts = {short: 2_000, long: 200_000};
+const treeCounts = {short: 20_000, long: 200_000};
 /** In MiB: what a journal knows of its files is held in memory, about 1 kB of each. */
 const mostMemory = {short: 200, long: 400};
 

@@ -12,6 +12,7 @@ export default defineConfig({
     reporters: ['default', new FindingsTable()],
     // SCALE=short tries as few as `npm test` does. SEED repeats a run; 0 draws a seed for each experiment.
     provide: {
+      isTorture: true,
       scale: process.env.SCALE === 'short' ? 'short' : 'long',
       seed: Number(process.env.SEED ?? 0),
     },
