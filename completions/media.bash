@@ -66,7 +66,7 @@ _media_command() {
       arguments=(none)
       ;;
     watch)
-      options='--settle --move-to --delete --poll --ndjson --template -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      options='--settle --move-to --delete --verify --poll --ndjson --template -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       rest=directory
       ;;
     bridge)
@@ -164,6 +164,7 @@ _media_option() {
     'graphql --timeout') kind=none ;;
     'watch --settle') kind=none ;;
     'watch --move-to') kind=directory ;;
+    'watch --verify') kind='words warn strict' ;;
     'watch --template') kind=none ;;
     'bridge --port') kind=none ;;
     'bridge --root') kind=directory ;;

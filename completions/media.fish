@@ -33,7 +33,7 @@ function __media_takes_value
         case 'graphql'
             contains -- $argv[2] --input -f --raw-field -F --field --operation-name --timeout
         case 'watch'
-            contains -- $argv[2] --settle --move-to --template
+            contains -- $argv[2] --settle --move-to --verify --template
         case 'bridge'
             contains -- $argv[2] --port --root
         case 'serve'
@@ -240,6 +240,7 @@ complete -c media -n '__media_is "graphql"' -s h -l help -d 'print help, with ex
 complete -c media -n '__media_is "watch"' -l settle -x -d 'upload a file that has not changed for this long'
 complete -c media -n '__media_is "watch"' -l move-to -x -a '(__media_directorys)' -d 'move each file there once its record is confirmed'
 complete -c media -n '__media_is "watch"' -l delete -d 'delete each file once its record is confirmed'
+complete -c media -n '__media_is "watch"' -l verify -x -a 'warn strict' -d 'compare each record with its file; one that differs never lets go of its file'
 complete -c media -n '__media_is "watch"' -l poll -d 'look at every file each second: for network file systems'
 complete -c media -n '__media_is "watch"' -l ndjson -d 'print one JSON line per file and per event'
 complete -c media -n '__media_is "watch"' -l template -x -d 'print this text for each uploaded file; default: "{file}\\t{url}\\n"'

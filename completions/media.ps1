@@ -286,6 +286,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--settle'; Takes = 'none'; Tip = 'upload a file that has not changed for this long' }
                 @{ Name = '--move-to'; Takes = 'directory'; Tip = 'move each file there once its record is confirmed' }
                 @{ Name = '--delete'; Takes = ''; Tip = 'delete each file once its record is confirmed' }
+                @{ Name = '--verify'; Takes = 'words warn strict'; Tip = 'compare each record with its file; one that differs never lets go of its file' }
                 @{ Name = '--poll'; Takes = ''; Tip = 'look at every file each second: for network file systems' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'print one JSON line per file and per event' }
                 @{ Name = '--template'; Takes = 'none'; Tip = 'print this text for each uploaded file; default: "{file}\t{url}\n"' }

@@ -124,6 +124,10 @@ const eventMeanings: {
     fields: {...waitingField, message: 'for how long'},
   },
   available: {meaning: 'the service is back', fields: {}},
+  kept: {
+    meaning: 'a file that was to be moved or deleted stays where it is; once for each `reason`',
+    fields: {file: 'the file', reason: 'why, as a sentence'},
+  },
   delayed: {
     meaning: 'files wait for another reason, and are tried again; once a minute for each `code`',
     fields: {...waitingField, error: 'as for a file'},

@@ -47,7 +47,7 @@ export class Connector {
       allowH2: false,
       timeout,
       autoSelectFamilyAttemptTimeout: addressTimeoutMs,
-      ...defined({lookup: trace?.lookup, ca}),
+      ...defined({lookup: options.lookup ?? trace?.lookup, ca}),
     };
     const {certificate: cert, key} = clientCertificate ?? {};
     const direct = buildConnector(cert === undefined ? common : {...common, cert, key});

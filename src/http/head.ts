@@ -7,7 +7,7 @@ import type {ConnectionOptions} from './options.ts';
 
 /** A request without a body. A POST may announce a body, which is never sent. */
 export interface HeadRequest {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'HEAD' | 'POST';
   url: URL;
   headers: Record<string, string>;
   /** How long to wait for the response. */
@@ -31,7 +31,7 @@ export async function answerToHead(
   if (socket === undefined) return undefined;
   const request = startRequest({
     method,
-    path: url.pathname,
+    path: `${url.pathname}${url.search}`,
     headers: {host: url.host, 'user-agent': options.userAgent, 'accept-encoding': 'identity', ...headers},
     createConnection: () => socket,
   });

@@ -1,3 +1,4 @@
+import type {LookupFunction} from 'node:net';
 import type {Clock, Host} from '../host.ts';
 
 /** How connections are made and traced. */
@@ -11,6 +12,8 @@ export interface ConnectionOptions {
   certificateAuthorities?: string | undefined;
   /** The client certificate for a service that asks for one, as PEM text. */
   clientCertificate?: {certificate: string; key: string} | undefined;
+  /** Looks up the addresses of the host, in place of Node. */
+  lookup?: LookupFunction | undefined;
   /** Called for each phase, with its duration. */
   trace?: ((message: string) => void) | undefined;
 }

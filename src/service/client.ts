@@ -10,7 +10,8 @@ import {
 import {defined} from '../lib/defined.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
 import {whyAway} from './presence.ts';
-import {parseErrorRecord, parseRecord} from './record.ts';
+import {type MediaRecord, parseErrorRecord, parseRecord} from './record.ts';
+import {isStillStored} from './stored.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from './uploader.ts';
 
 export interface ServiceAddress {
@@ -85,6 +86,11 @@ export class ServiceClient implements Uploader {
       body: {length: content.length, content},
       signal,
     });
+  }
+
+  /** Whether the file of a record is still there, with its size in bytes. */
+  isStored(record: MediaRecord, size: number, isEmbedded: boolean, signal: StopSignal): Promise<boolean> {
+    return isStillStored(record, size, {baseUrl: this.#address.baseUrl, isEmbedded, signal}, this.#options);
   }
 
   /** Checks, without a file, whether the service accepts requests. */

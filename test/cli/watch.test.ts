@@ -24,7 +24,9 @@ async function machine() {
   return {...connected, box: connected.sandbox, path};
 }
 
-test('what is there, what comes, is renamed and finished, in a directory that goes and returns: uploaded and moved', async () => {
+test('what is there, what comes, is renamed and finished, in a directory that goes and returns: uploaded and moved', {
+  timeout: 60_000,
+}, async () => {
   const {box, path, service} = await machine();
   await copyFile(fixture('photo.png'), path('in/sub/写真.png'));
   await copyFile(fixture('photo.gif'), path('in/clip.gif.part'));
@@ -32,18 +34,23 @@ test('what is there, what comes, is renamed and finished, in a directory that go
     await writeFile(path(`in/${name}`), name.startsWith('e') ? '' : name);
   await writeFile(path('outside.png'), 'x');
   await symlink(path('outside.png'), path('in/link.png'));
+  // A name that is taken where a file goes.
+  await mkdir(path('in/done'));
+  await writeFile(path('in/done/clip.gif'), 'taken');
   const watching = new Watching(box, ['in', '--move-to', 'in/done', '--ndjson']);
+  await watching.line({event: 'watching'});
+  await rename(path('in/clip.gif.part'), path('in/clip.gif'));
+  await eventually(async () => (await service.records()).length === 2);
+  // The same content again, which has a record by now.
+  await copyFile(fixture('photo.gif'), path('in/copy.gif'));
   expect(await watching.line({file: 'in/sub/写真.png'})).toMatchObject({
     status: 'uploaded',
     movedTo: path('in/done/sub/写真.png'),
     record: {},
   });
   expect(await readFile(path('in/done/sub/写真.png'))).toEqual(await readFile(fixture('photo.png')));
-  await rename(path('in/clip.gif.part'), path('in/clip.gif'));
-  await watching.line({file: 'in/clip.gif', movedTo: path('in/done/clip.gif')});
-  // The same content again, under a name that is taken where it goes.
-  await copyFile(fixture('photo.gif'), path('in/clip.gif'));
-  await watching.line({file: 'in/clip.gif', status: 'skipped', movedTo: path('in/done/clip-1.gif')});
+  await watching.line({file: 'in/clip.gif', movedTo: path('in/done/clip-1.gif')});
+  await watching.line({file: 'in/copy.gif', status: 'skipped', movedTo: path('in/done/copy.gif')});
   await copyFile(fixture('page-named.png'), path('in/page.png'));
   expect(await watching.line({file: 'in/page.png'})).toMatchObject({
     status: 'failed',

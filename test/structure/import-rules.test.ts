@@ -158,6 +158,7 @@ const doors: Record<string, string[]> = {
   'commands/rewrite': ['command'],
   'commands/serve': ['command'],
   'commands/watch': ['command'],
+  'commands/watch/disposal': ['disposal'],
   'commands/upload': ['command', 'upload-files', 'upload-queue', 'uploaded-url'],
   'commands/upload/report': [
     'after-action',
@@ -221,7 +222,7 @@ const doors: Record<string, string[]> = {
   'sources/media-type/tracks': ['containers', 'tracks'],
   'sources/media-type/types': ['extension-types', 'tables'],
   'sources/open': ['disk', 'file', 'source', 'spooled'],
-  transfer: ['batch', 'left-out', 'outcome'],
+  transfer: ['batch', 'left-out', 'outcome', 'verify'],
   'transfer/attempt': ['attempt', 'explain', 'rate-limit', 'retry'],
 };
 

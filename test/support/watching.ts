@@ -10,6 +10,7 @@ export interface WatchLine {
   status?: string;
   movedTo?: string;
   deleted?: boolean;
+  reason?: string;
   record?: {id: string};
   error?: {code: string};
 }

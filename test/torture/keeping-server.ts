@@ -7,6 +7,8 @@ export interface Stored {
   id: string;
   /** Of the body, in hex. */
   sha256: string;
+  /** Bytes; for a HEAD of its URL. */
+  size?: number;
 }
 
 /** A service whose store can be looked into: the truth that a client's verdicts are held against. */
@@ -107,7 +109,9 @@ export class KeepingServer implements Origin {
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on('error', () => {});
     if (request.method !== 'POST') {
-      response.writeHead(405).end();
+      const size = this.stored.find(({id}) => request.url === `/files/${id}`)?.size;
+      if (request.method !== 'HEAD') response.writeHead(405).end();
+      else response.writeHead(size === undefined ? 404 : 200, {'content-length': size ?? 0}).end();
       return;
     }
     await this.#options.at?.('begun', request);
@@ -118,18 +122,19 @@ export class KeepingServer implements Origin {
       size += chunk.length;
     }
     if (!request.complete || size !== Number(request.headers['content-length'])) return;
-    const {id} = this.#keep(hash.digest('hex'), String(request.headers['idempotency-key']));
+    const {id} = this.#keep({sha256: hash.digest('hex'), size}, String(request.headers['idempotency-key']));
     await this.#options.at?.('stored', request);
-    const record = {id, type: 'IMAGE', urls: [{variant: 'PUBLIC', url: `https://cdn.example/${id}`}]};
+    const urls = [{variant: 'PUBLIC', url: `https://cdn.example/${id}`}];
+    const record = {id, type: 'IMAGE', urls, fileUrl: `${this.url}/files/${id}`};
     const json = JSON.stringify(record);
     response.setHeader('content-type', 'application/json').setHeader('content-length', json.length).end(json);
     await this.#options.at?.('answered', request);
   }
 
-  #keep(sha256: string, key: string): Stored {
+  #keep(content: Omit<Stored, 'id'>, key: string): Stored {
     const known = this.honoursKeys ? this.#byKey.get(key) : undefined;
     if (known !== undefined) return known;
-    const stored = {id: `kept_${this.stored.length + 1}`, sha256};
+    const stored = {id: `kept_${this.stored.length + 1}`, ...content};
     this.stored.push(stored);
     this.#byKey.set(key, stored);
     return stored;

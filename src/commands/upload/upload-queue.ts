@@ -1,4 +1,5 @@
 import type {Invocation} from '../../cli/invocation.ts';
+import type {Session} from '../../cli/session.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
 import {Stop} from '../../lib/stop.ts';
 import {asMediaError} from '../../output/report.ts';
@@ -19,6 +20,8 @@ export interface QueueOptions {
   waitsForService: boolean;
   /** Called with the time since when the service has been unavailable, and with undefined when it is back. */
   onUnavailable?: TransferObserver['unavailable'];
+  /** What is awaited, while the service is open, before whoever added a file gets its outcome. */
+  beforeEnd?: (outcome: Outcome | LeftOut, session: Session | undefined) => Promise<void> | undefined;
 }
 
 /** A file that was added, and whoever waits for its outcome. */
@@ -102,10 +105,15 @@ export class UploadQueue {
       stop: this.#stop,
     });
     const wording = {host, options: hintOptions(host, globals)};
+    const {session} = resources;
+    let asked = Promise.resolve();
     for await (const result of uploadBatch(batch.sources(), options)) {
-      if (result.status === 'left out') batch.settle(result);
-      else batch.settle(worded(withReason(result), resources.session, wording));
+      const outcome = result.status === 'left out' ? result : worded(withReason(result), session, wording);
+      const end = this.#options.beforeEnd?.(outcome, session)?.then(() => batch.settle(outcome));
+      if (end === undefined) batch.settle(outcome);
+      else asked = asked.then(() => end);
     }
+    await asked;
     return this.#stop.reason;
   }
 

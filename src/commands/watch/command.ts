@@ -18,6 +18,14 @@ export function watchCommand(cli: Cli, run = runWatch): Command {
     )
     .option('--move-to <directory>', 'move each file there once its record is confirmed')
     .option('--delete', 'delete each file once its record is confirmed')
+    .addOption(
+      new Option(
+        '--verify <rule>',
+        'compare each record with its file; one that differs never lets go of its file',
+      )
+        .choices(['warn', 'strict'])
+        .default(undefined, 'only a different size is a warning'),
+    )
     .option('--poll', 'look at every file each second: for network file systems')
     .option('--ndjson', 'print one JSON line per file and per event')
     .option('--template <text>', 'print this text for each uploaded file; default: "{file}\\t{url}\\n"')

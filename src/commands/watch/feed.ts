@@ -7,13 +7,16 @@ import {Settler, type SettlerOptions, type WatchedState} from './settler.ts';
 /** The outcome of a file that was not uploaded, or may not have been. */
 export type FailedOutcome = Extract<Outcome, {error: MediaError}>;
 
+/** Whether an uploaded file stays there, as it was uploaded, for good or until its disposal is decided again, or is no longer there. */
+export type Finished = 'stays' | 'asked again' | 'left';
+
 /** What the feed needs of the rest of the command. */
 export interface FeedParts extends Omit<SettlerOptions, 'onSettled'> {
   clock: Clock;
   /** Uploads a file; rejects if the service or the journal could not be opened. */
   upload: (path: string) => Promise<Outcome | LeftOut>;
-  /** Disposes of an uploaded file and prints its outcome; whether the file stays there, as it was uploaded. Rejects if it could not. */
-  finish: (path: string, outcome: Outcome) => Promise<boolean>;
+  /** Disposes of an uploaded file and prints its outcome. Rejects if it could not. */
+  finish: (path: string, outcome: Outcome) => Promise<Finished>;
   /** Called for a file that is not tried again as it is. */
   failed: (path: string, outcome: FailedOutcome) => Promise<void>;
   /** Called at most once a minute for each kind of error while files wait to be tried again. */
@@ -33,6 +36,7 @@ const ownFailures: ReadonlySet<ErrorCode> = new Set([
 const shortestWaitMs = 1_000;
 const longestWaitMs = 60_000;
 const silenceMs = 60_000;
+const askAgainMs = 3_600_000;
 
 /** Takes files from their appearance to their end: complete, uploaded, disposed of, or tried again later. */
 export class Feed {
@@ -43,6 +47,7 @@ export class Feed {
   /** The state in which a file was done with, until it disappears. */
   readonly #done = new Map<string, string>();
   readonly #delayed = new Set<string>();
+  readonly #takes = new Set<Promise<void>>();
   #waitMs = shortestWaitMs;
   #cancelRetry: (() => void) | undefined;
   /** When each kind of error was last reported. */
@@ -51,7 +56,13 @@ export class Feed {
 
   constructor(parts: FeedParts) {
     this.#parts = parts;
-    this.#settler = new Settler({...parts, onSettled: (path, state) => void this.#take(path, state)});
+    this.#settler = new Settler({
+      ...parts,
+      onSettled: (path, state) => {
+        const take = this.#take(path, state).finally(() => this.#takes.delete(take));
+        this.#takes.add(take);
+      },
+    });
   }
 
   /** How many files are being uploaded, wait for that, or wait to be tried again. */
@@ -75,6 +86,11 @@ export class Feed {
     this.#isClosed = true;
     this.#settler.close();
     this.#cancelRetry?.();
+  }
+
+  /** Resolves when the files that were taken have come to their end. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#takes);
   }
 
   async #take(path: string, {key}: WatchedState): Promise<void> {
@@ -108,11 +124,22 @@ export class Feed {
       this.#done.set(path, key);
       await failed(path, outcome);
     } else {
-      if (await finish(path, outcome)) this.#done.set(path, key);
+      const finished = await finish(path, outcome);
+      if (finished === 'asked again') this.#askAgain(path);
       // What has disappeared, with its file system perhaps, may come back as it was.
-      else this.touch(path);
+      if (finished === 'left') this.touch(path);
+      else this.#done.set(path, key);
       this.#waitMs = shortestWaitMs;
     }
+  }
+
+  /** Takes the file again later, as it is. */
+  #askAgain(path: string): void {
+    const cancel = this.#parts.clock.every(askAgainMs, () => {
+      cancel();
+      this.#done.delete(path);
+      this.touch(path);
+    });
   }
 
   /** Tries the file again later, with all others that wait. */

@@ -5,7 +5,7 @@ import {errorFields} from '../../output/report.ts';
 import {formatOutcome} from '../../output/results/formats.ts';
 import {renderOutcome, type Template} from '../../output/results/template.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
-import type {Disposed} from './disposal.ts';
+import type {Disposed} from './disposal/disposal.ts';
 
 /** What happens besides files, as it is printed with `--ndjson`. */
 export type WatchEvent =
@@ -13,6 +13,7 @@ export type WatchEvent =
   | {event: 'gone'; directory: string}
   | {event: 'unavailable'; waiting: number; message: string}
   | {event: 'available'}
+  | {event: 'kept'; file: string; reason: string}
   | {event: 'delayed'; waiting: number; error: ReturnType<typeof errorFields>};
 
 /** An event that is a sentence without `--ndjson`; what delays files is reported as a failure. */
@@ -64,7 +65,11 @@ export class WatchPrinter {
 function withDisposal(outcome: Outcome, disposed: Disposed | undefined): string {
   const line = formatOutcome('ndjson', outcome);
   const more: DisposalFields | undefined =
-    typeof disposed === 'object' ? disposed : disposed === 'deleted' ? {deleted: true} : undefined;
+    typeof disposed === 'object' && 'movedTo' in disposed
+      ? disposed
+      : disposed === 'deleted'
+        ? {deleted: true}
+        : undefined;
   if (more === undefined) return line;
   return `${line.trimEnd().slice(0, -1)},${printableJson(JSON.stringify(more)).slice(1)}\n`;
 }
@@ -77,6 +82,8 @@ function sentence(event: ToldEvent): string {
       return `${event.directory} has disappeared: waiting for it.`;
     case 'unavailable':
       return `${event.message} ${filesWait(event.waiting)}`;
+    case 'kept':
+      return `${event.file} stays where it is. ${event.reason}`;
     case 'available':
       return 'The service is back.';
   }

@@ -2,9 +2,10 @@ import {lstat} from 'node:fs/promises';
 import {endSignal} from '../../cli/end-signal.ts';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
+import {Stop} from '../../lib/stop.ts';
 import {parseTemplate} from '../../output/results/template.ts';
 import {DirectoryWatch} from './directory-watch.ts';
-import {type Disposal, dispose} from './disposal.ts';
+import {type Disposal, Disposals} from './disposal/disposal.ts';
 import {Feed} from './feed.ts';
 import {targetPlace, type WatchedPlace, watchedPlaces} from './places.ts';
 import {WatchPrinter} from './printer.ts';
@@ -18,6 +19,7 @@ export interface WatchFlags {
   settle: number;
   moveTo?: string;
   delete?: boolean;
+  verify?: 'warn' | 'strict';
   poll?: boolean;
   ndjson?: boolean;
   template?: string;
@@ -35,14 +37,18 @@ export async function runWatch(flags: WatchFlags, invocation: Invocation): Promi
   // Without a key, it is better to say so now than at the first file.
   await (await openSession(invocation)).close();
   const signal = endSignal(invocation);
-  const uploads = new Uploads(invocation, places, printer);
+  const stop = new Stop<MediaError>();
+  const disposals = new Disposals(disposal, {clock: host.clock, settleMs: flags.settle, stop});
+  // A record is compared with its file before that goes.
+  const verify = flags.verify ?? (disposals.areWanted ? 'warn' : undefined);
+  const uploads = new Uploads(invocation, places, printer, {disposals, verify});
   const feed = new Feed({
     clock: host.clock,
     settleMs: flags.settle,
     look: stateOf,
     isUnfinished: hasCompanion,
     upload: path => uploads.upload(path),
-    finish: (path, outcome) => uploads.finish(path, outcome, file => dispose(file, disposal)),
+    finish: (path, outcome) => uploads.finish(path, outcome),
     failed: (path, outcome) => uploads.failed(path, outcome),
     delayed: (error, waiting) => void printer.delayed(error, waiting),
   });
@@ -53,7 +59,10 @@ export async function runWatch(flags: WatchFlags, invocation: Invocation): Promi
   } finally {
     feed.close();
     await watching.close();
-    await uploads.stop(new MediaError('interrupted', 'media watch was stopped.'));
+    const why = new MediaError('interrupted', 'media watch was stopped.');
+    stop.abort(why);
+    await uploads.stop(why);
+    await feed.ended();
     signal.ignore();
   }
 }

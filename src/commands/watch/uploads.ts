@@ -2,6 +2,7 @@ import {join, relative, sep} from 'node:path';
 import {withRunOptions} from '../../cli/hint-commands.ts';
 import type {Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
+import {defined} from '../../lib/defined.ts';
 import {shellWord} from '../../lib/shell.ts';
 import {systemReason} from '../../lib/system-code.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
@@ -9,10 +10,10 @@ import {isNamedMedia} from '../../sources/media-type/decide.ts';
 import {Disk} from '../../sources/open/disk.ts';
 import {sourceAt} from '../../sources/open/file.ts';
 import type {FileStat, Source} from '../../sources/open/source.ts';
-import {type LeftOut, type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
+import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import {UploadQueue} from '../upload/upload-queue.ts';
-import type {Disposed, UploadedFile} from './disposal.ts';
-import type {FailedOutcome} from './feed.ts';
+import type {Disposals, Disposed} from './disposal/disposal.ts';
+import type {FailedOutcome, Finished} from './feed.ts';
 import type {WatchedPlace} from './places.ts';
 import type {WatchPrinter} from './printer.ts';
 
@@ -26,22 +27,32 @@ export class Uploads {
   readonly #invocation: Invocation;
   readonly #places: readonly WatchedPlace[];
   readonly #printer: WatchPrinter;
+  readonly #disposals: Disposals;
   readonly #queue: UploadQueue;
   readonly #disk = new Disk();
   /** The state in which each file was opened for its upload. */
   readonly #opened = new Map<string, FileStat | undefined>();
   /** Uploaded files that could not be recorded, moved or deleted. */
   readonly #unfinished = new Set<string>();
+  /** Why files are kept that were to be moved or deleted. */
+  readonly #kept = new Map<string, string>();
   #cancelReminder = () => {};
   /** How many files are waiting or being uploaded. */
   waiting: () => number = () => 0;
 
-  constructor(invocation: Invocation, places: readonly WatchedPlace[], printer: WatchPrinter) {
+  constructor(
+    invocation: Invocation,
+    places: readonly WatchedPlace[],
+    printer: WatchPrinter,
+    {disposals, verify}: {disposals: Disposals; verify: 'warn' | 'strict' | undefined},
+  ) {
     this.#invocation = invocation;
     this.#places = places;
     this.#printer = printer;
+    this.#disposals = disposals;
     this.#queue = new UploadQueue(invocation, {
-      flags: {retryMaxWait: longestOutageMs},
+      flags: {retryMaxWait: longestOutageMs, ...defined({verify})},
+      beforeEnd: (outcome, session) => disposals.confirm(outcome, session),
       waitsForService: true,
       onUnavailable: since => this.#tellOutage(since),
     });
@@ -58,31 +69,43 @@ export class Uploads {
     }
   }
 
-  /** Disposes of a file and prints its outcome; whether it stays there, as it was when it was opened. */
-  async finish(
-    path: string,
-    outcome: Outcome,
-    disposeOf: (file: UploadedFile) => Promise<Disposed>,
-  ): Promise<boolean> {
-    const stat = this.#opened.get(path);
+  /** Disposes of a file and prints its outcome. */
+  async finish(path: string, outcome: Outcome): Promise<Finished> {
+    const file = {path, relative: this.#namesOf(path).below, stat: this.#opened.get(path), outcome};
     this.#opened.delete(path);
     let disposed: Disposed;
     try {
-      const unrecorded = unrecordedOf(outcome);
-      // Without a line in the journal, another run would not know that the file is stored: it stays.
-      if (unrecorded !== undefined) throw unrecorded;
-      disposed = await disposeOf({path, relative: this.#namesOf(path).below, stat});
+      const kept = 'A program has it open for writing.';
+      disposed = await this.#disposals.dispose(file, () => void this.#keep(path, outcome, kept));
     } catch (cause) {
-      // The outcome is printed once, although the file is tried again.
-      if (!this.#unfinished.has(path)) await this.#printer.outcome(outcome, path);
-      this.#unfinished.add(path);
+      await this.#printOnce(path, outcome);
       if (cause instanceof MediaError) throw cause;
       const sentence = `${outcome.name} was uploaded, but stays where it is: ${systemReason(cause)}.`;
       throw new MediaError('local_failure', sentence, {cause});
     }
+    if (typeof disposed === 'object' && 'kept' in disposed) {
+      await this.#keep(path, outcome, disposed.kept);
+      return 'asked again';
+    }
+    if (disposed === 'changed') await this.#keep(path, outcome, 'It has changed since it was uploaded.');
+    else await this.#printer.outcome(outcome, path, disposed);
+    if (disposed !== 'changed') this.#kept.delete(path);
     this.#unfinished.delete(path);
-    await this.#printer.outcome(outcome, path, disposed);
-    return disposed === 'kept';
+    return disposed === 'stays' ? 'stays' : 'left';
+  }
+
+  /** Says once why a file stays, after its outcome, which is printed once although the file is tried again. */
+  async #keep(path: string, outcome: Outcome, reason: string): Promise<void> {
+    const isTold = this.#kept.get(path) === reason;
+    this.#kept.set(path, reason);
+    await this.#printOnce(path, outcome);
+    if (!isTold) await this.#printer.event({event: 'kept', file: outcome.name, reason});
+  }
+
+  async #printOnce(path: string, outcome: Outcome): Promise<void> {
+    if (this.#unfinished.has(path)) return;
+    this.#unfinished.add(path);
+    await this.#printer.outcome(outcome, path);
   }
 
   async failed(path: string, outcome: FailedOutcome): Promise<void> {
@@ -96,6 +119,8 @@ export class Uploads {
         : outcome.error;
     report.failure(error, outcome.name, true);
     await this.#printer.outcome({...outcome, error}, path);
+    if (outcome.status !== 'mismatched' || !this.#disposals.areWanted) return;
+    await this.#printer.event({event: 'kept', file: outcome.name, reason: error.message});
   }
 
   /** Ends the uploads; resolves when nothing is in progress. */

@@ -1,42 +1,109 @@
-import {appendFile, link, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  link,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
-import {type Disposal, dispose} from '../../../src/commands/watch/disposal.ts';
+import {type Disposal, Disposals, type Disposed} from '../../../src/commands/watch/disposal/disposal.ts';
+import {Stop} from '../../../src/lib/stop.ts';
+import type {Outcome} from '../../../src/transfer/outcome.ts';
 import {notRun} from '../../support/installed.ts';
+import {ManualClock} from '../../support/manual-clock.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 
+const old = new Date('2001-02-03T04:05:06.789Z');
+
 /** A file that was uploaded, and a directory to move it to. */
-async function uploadedFile(target?: string) {
+async function uploadedFile(target?: string, settleMs = 0) {
   const root = await temporaryDirectory();
   const path = join(root, 'in', 'a.png');
   await mkdir(join(root, 'in'));
   await writeFile(path, 'content');
+  await chmod(path, 0o640);
+  await utimes(path, old, old);
   const moveTo = target ?? join(root, 'done');
-  const file = {path, relative: join('sub', 'a.png'), stat: await stat(path, {bigint: true})};
-  const disposed = (disposal: Disposal = {moveTo}) => dispose(file, disposal);
-  return {path, moveTo, disposed, target: join(moveTo, 'sub', 'a.png')};
+  const [clock, stop] = [new ManualClock(), new Stop<Error>()];
+  /** Begins to dispose of the file as it is now. */
+  const begin = async (disposal: Disposal = {moveTo}) => {
+    const outcome: Outcome = {
+      ...{name: 'in/a.png', position: 0, attempts: 1, elapsedMs: 1, size: 7, status: 'uploaded'},
+      received: {record: {id: 'm'}, json: '{"id":"m"}'},
+    };
+    const file = {path, relative: join('sub', 'a.png'), stat: await stat(path, {bigint: true}), outcome};
+    return {ended: new Disposals(disposal, {clock, settleMs, stop}).dispose(file, () => {})};
+  };
+  /** Disposes of the file as it is now; `meanwhile` runs before it is due. */
+  const disposed = async (disposal?: Disposal, meanwhile = async () => {}): Promise<Disposed> => {
+    const {ended} = await begin(disposal);
+    await clock.advance(9_900);
+    await meanwhile();
+    await clock.advance(100);
+    return ended;
+  };
+  return {path, moveTo, begin, disposed, clock, stop, target: join(moveTo, 'sub', 'a.png')};
 }
 
-test.each(['delete', 'move'])('%s of a file that has changed, or is gone: nothing', async what => {
-  const {path, moveTo, disposed} = await uploadedFile();
-  const disposal: Disposal = what === 'delete' ? 'delete' : {moveTo};
-  await appendFile(path, 'more');
-  expect(await disposed(disposal)).toBe('changed');
-  expect(await readFile(path, 'utf8')).toBe('contentmore');
-  await rm(path);
-  expect(await disposed(disposal)).toBe('gone');
-  expect(await stat(moveTo).catch(() => 'nothing')).toBe('nothing');
-});
+test.each(['delete', 'move'])(
+  '%s of a file that has been touched in any way, or is gone: nothing',
+  async what => {
+    const {path, moveTo, disposed} = await uploadedFile();
+    const disposal: Disposal = what === 'delete' ? 'delete' : {moveTo};
+    const rewrite = async () => {
+      await writeFile(path, 'CONTENT');
+      await utimes(path, old, old);
+    };
+    const replace = async () => {
+      await writeFile(`${path}.new`, 'CONTENT');
+      await utimes(`${path}.new`, old, old);
+      await rename(`${path}.new`, path);
+    };
+    for (const touch of [rewrite, replace, () => appendFile(path, 'more')])
+      expect(await disposed(disposal, touch)).toBe('changed');
+    expect(await readFile(path, 'utf8')).toBe('CONTENTmore');
+    await writeFile(path, 'content');
+    expect(await disposed(disposal, () => rm(path))).toBe('gone');
+    expect(await stat(moveTo).catch(() => 'nothing')).toBe('nothing');
+  },
+);
 
-test('unchanged: kept, deleted, or moved with its directories', async () => {
+test('unchanged: stays, deleted, or moved with its directories', async () => {
   const {path, disposed, target} = await uploadedFile();
-  expect(await disposed('keep')).toBe('kept');
+  expect(await disposed('keep')).toBe('stays');
   expect(await disposed()).toEqual({movedTo: target});
   expect(await readFile(target, 'utf8')).toBe('content');
   expect(await stat(path).catch(() => 'gone')).toBe('gone');
   const other = await uploadedFile();
   expect(await other.disposed('delete')).toBe('deleted');
   expect(await stat(other.path).catch(() => 'gone')).toBe('gone');
+});
+
+test('before it is due, 10 s or the settling time after its record: still there; stopped then: it stays', async () => {
+  for (const [settleMs, due] of [
+    [2_000, 10_000],
+    [30_000, 30_000],
+  ] as const) {
+    const {path, begin, clock} = await uploadedFile(undefined, settleMs);
+    const {ended} = await begin('delete');
+    await clock.advance(due - 1);
+    expect(await readFile(path, 'utf8')).toBe('content');
+    await clock.advance(1);
+    expect(await ended).toBe('deleted');
+  }
+  const {path, begin, stop} = await uploadedFile();
+  const {ended} = await begin('delete');
+  stop.abort(new Error('stopped'));
+  await expect(ended).rejects.toThrow('stopped');
+  expect(await readFile(path, 'utf8')).toBe('content');
 });
 
 test('names that are taken: numbers; nothing is overwritten', async () => {
@@ -50,16 +117,15 @@ test('names that are taken: numbers; nothing is overwritten', async () => {
 });
 
 test('killed between the two steps of a move: the next run finishes it', async () => {
-  const {path, moveTo, target} = await uploadedFile();
+  const {path, moveTo, disposed, target} = await uploadedFile();
   await mkdir(join(moveTo, 'sub'), {recursive: true});
   await link(path, target);
-  const file = {path, relative: join('sub', 'a.png'), stat: await stat(path, {bigint: true})};
-  expect(await dispose(file, {moveTo})).toEqual({movedTo: target});
+  expect(await disposed()).toEqual({movedTo: target});
   expect(await readdir(join(moveTo, 'sub'))).toEqual(['a.png']);
   expect(await stat(path).catch(() => 'gone')).toBe('gone');
 });
 
-test('another file system: copied with its time, or with a number', async context => {
+test('another file system: copied with its time and mode, or with a number', async context => {
   const here = await temporaryDirectory();
   const places = ['/dev/shm', '/var/tmp'];
   const devices = await Promise.all(
@@ -76,10 +142,11 @@ test('another file system: copied with its time, or with a number', async contex
   const moveTo = await mkdtemp(join(place, 'media-test-'));
   onTestFinished(() => rm(moveTo, {recursive: true}));
   const first = await uploadedFile(moveTo);
-  const {mtimeMs} = await stat(first.path);
   expect(await first.disposed()).toEqual({movedTo: first.target});
   expect(await readFile(first.target, 'utf8')).toBe('content');
-  expect(Math.abs((await stat(first.target)).mtimeMs - mtimeMs)).toBeLessThan(1_000);
+  const {mtimeMs, mode} = await stat(first.target);
+  expect(Math.abs(mtimeMs - old.getTime())).toBeLessThan(1);
+  expect(mode & 0o777).toBe(0o640);
   const second = await uploadedFile(moveTo);
   expect(await second.disposed()).toEqual({movedTo: first.target.replace('a.png', 'a-1.png')});
   expect((await readdir(join(moveTo, 'sub'))).sort()).toEqual(['a-1.png', 'a.png']);

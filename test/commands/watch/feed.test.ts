@@ -24,7 +24,7 @@ function failed(name: string, code: ErrorCode, status: 'failed' | 'unknown' = 'f
 /** A feed of files that are always complete, to a service and a disposal that a test controls. */
 function feed(
   answer: (path: string, tries: number) => Outcome | Promise<Outcome>,
-  staysAfter: (path: string, tries: number) => boolean = () => true,
+  staysAfter: (path: string, tries: number) => boolean | 'asked again' = () => true,
 ) {
   const clock = new ManualClock();
   const versions = new Map<string, number>();
@@ -40,7 +40,7 @@ function feed(
     async finish(path) {
       const stays = staysAfter(path, tries.get(path) ?? 0);
       log.push(`done ${path}`);
-      return stays;
+      return stays === 'asked again' ? stays : stays ? 'stays' : 'left';
     },
     async failed(path, {status}) {
       log.push(`${status} ${path}`);
@@ -116,6 +116,29 @@ test('a file that is gone when it is disposed of, and comes back as it was: take
   it.touch('a.png');
   await clock.advance(10_000);
   expect(tries.get('a.png')).toBe(2);
+});
+
+test('a file that was uploaded, removed, and put back as it was: uploaded again', async () => {
+  const {clock, tries, feed: it} = feed(uploaded);
+  it.touch('a.png');
+  await clock.advance(10_000);
+  it.gone('a.png');
+  it.touch('a.png');
+  await clock.advance(10_000);
+  expect(tries.get('a.png')).toBe(2);
+});
+
+test('a file that is kept for a reason that may pass: taken again after an hour, and not before', async () => {
+  const {clock, tries, feed: it} = feed(uploaded, (_path, count) => (count > 2 ? true : 'asked again'));
+  it.touch('a.png');
+  await clock.advance(3_600_000);
+  expect(tries.get('a.png')).toBe(1);
+  await clock.advance(3_600_000);
+  expect(tries.get('a.png')).toBe(2);
+  await clock.advance(36_000_000);
+  expect(tries.get('a.png')).toBe(3);
+  it.close();
+  await it.ended();
 });
 
 test.each([

@@ -1,0 +1,146 @@
+import {type BigIntStats, constants} from 'node:fs';
+import {type FileHandle, lstat, open, unlink} from 'node:fs/promises';
+import {join} from 'node:path';
+import type {Session} from '../../../cli/session.ts';
+import type {Clock, StopSignal} from '../../../host.ts';
+import {limited} from '../../../lib/limited.ts';
+import {systemCode} from '../../../lib/system-code.ts';
+import type {FileStat} from '../../../sources/open/source.ts';
+import {type LeftOut, type Outcome, unrecordedOf} from '../../../transfer/outcome.ts';
+import {mismatchOf} from '../../../transfer/verify.ts';
+import {type Placed, place} from './place.ts';
+import {hasWriter} from './writers.ts';
+
+/** What is done with a file once its record is confirmed. */
+export type Disposal = 'keep' | 'delete' | {moveTo: string};
+
+/** A file that the service has, and its path below the watched directory. */
+export interface UploadedFile {
+  path: string;
+  relative: string;
+  /** The state that was uploaded. */
+  stat: FileStat | undefined;
+  outcome: Outcome;
+}
+
+/** What became of a file; `kept`: why it stays although it was to go, as a sentence. */
+export type Disposed = 'stays' | 'deleted' | {movedTo: string} | {kept: string} | Untouched;
+
+/** Why a file was left alone: it is not, or no longer, the one that was uploaded, or a process has it open for writing. */
+type Untouched = 'changed' | 'gone' | 'open';
+
+/** The shortest time between the record of a file and its disposal, in milliseconds: programs pause while they write. */
+const shortestWaitMs = 10_000;
+/** Files that are due in the same second share one look at the processes. */
+const tickMs = 1_000;
+const mostAtATime = 32;
+
+/** Moves or deletes files that are certainly stored, and no others: all that decides about that is here. */
+export class Disposals {
+  readonly #disposal: Disposal;
+  readonly #options: {clock: Clock; settleMs: number; stop: StopSignal};
+  readonly #inTurn = limited(mostAtATime);
+  /** The outcomes from memory whose files the service still has. */
+  readonly #confirmed = new WeakSet<Outcome>();
+
+  constructor(disposal: Disposal, options: {clock: Clock; settleMs: number; stop: StopSignal}) {
+    this.#disposal = disposal;
+    this.#options = options;
+  }
+
+  get areWanted(): boolean {
+    return this.#disposal !== 'keep';
+  }
+
+  /** Asks the service, while the session is open, whether it still has a file whose record comes from memory. */
+  confirm(outcome: Outcome | LeftOut, session: Session | undefined): Promise<void> | undefined {
+    if (!this.areWanted || session === undefined || outcome.status !== 'skipped') return undefined;
+    const {received, size = 0} = outcome;
+    const {client, embedded} = session;
+    return this.#inTurn(async () => {
+      const isThere = await client.isStored(received.record, size, embedded, this.#options.stop);
+      if (isThere) this.#confirmed.add(outcome);
+    });
+  }
+
+  /**
+   * Disposes of a file when nobody has written to it for a while after its record came. Calls `onWriter` while a process has it
+   * open for writing. Rejects with a system error, with why it is not recorded, or with the reason of `stop`.
+   */
+  async dispose(file: UploadedFile, onWriter: () => void): Promise<Disposed> {
+    const {clock, settleMs, stop} = this.#options;
+    const unrecorded = unrecordedOf(file.outcome);
+    // Without a line in the journal, another run would not know that the file is stored: it stays.
+    if (unrecorded !== undefined) throw unrecorded;
+    if (!this.areWanted) return 'stays';
+    const mismatch = mismatchOf(file.outcome);
+    if (mismatch !== undefined) return {kept: mismatch.message};
+    if (file.outcome.status === 'skipped' && !this.#confirmed.has(file.outcome))
+      return {kept: 'It was uploaded before, and its URL does not show that the service still has it.'};
+    for (;;) {
+      const now = clock.monotonic();
+      const due = Math.ceil((now + Math.max(settleMs, shortestWaitMs)) / tickMs) * tickMs;
+      await clock.sleep(due - now, stop);
+      const disposed = await this.#inTurn(() => this.#attempt(file));
+      if (disposed !== 'open') return disposed;
+      onWriter();
+    }
+  }
+
+  async #attempt(file: UploadedFile): Promise<Disposed> {
+    // Not through a link, and without waiting for the writer of a FIFO.
+    const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+    let handle: FileHandle | undefined;
+    try {
+      handle = await open(file.path, flags);
+      if (!isUploaded(await handle.stat({bigint: true}), file)) return 'changed';
+      return (await hasWriter(handle.fd)) ? 'open' : await this.#dispose(file, handle);
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return 'gone';
+      if (systemCode(error) === 'ELOOP') return 'changed';
+      throw error;
+    } finally {
+      await handle?.close();
+    }
+  }
+
+  async #dispose(file: UploadedFile, handle: FileHandle): Promise<Disposed> {
+    const disposal = this.#disposal;
+    const placed =
+      typeof disposal === 'object'
+        ? await place(file.path, handle, join(disposal.moveTo, file.relative))
+        : undefined;
+    let removed: 'deleted' | Untouched = 'changed';
+    try {
+      removed = await remove(file, handle, placed);
+    } finally {
+      if (removed !== 'deleted' && placed !== undefined) await unlink(placed.path);
+    }
+    return removed === 'deleted' && placed !== undefined ? {movedTo: placed.path} : removed;
+  }
+}
+
+/** Removes a file from its path if that still leads to our descriptor, and its content is the one that was uploaded. */
+async function remove(
+  file: UploadedFile,
+  handle: FileHandle,
+  placed: Placed | undefined,
+): Promise<'deleted' | Untouched> {
+  // To copy it has taken time.
+  if (placed?.isCopy && (await hasWriter(handle.fd))) return 'open';
+  const here = await handle.stat({bigint: true});
+  // Another name of ours has changed the ctime.
+  const then = placed?.isCopy === false && file.stat ? {...file.stat, ctimeNs: here.ctimeNs} : file.stat;
+  if (!isUploaded(here, {...file, stat: then})) return 'changed';
+  if (!isUploaded(await lstat(file.path, {bigint: true}), {...file, stat: here})) return 'changed';
+  await unlink(file.path).catch(error => {
+    // NFS says so, too, of a file that it has just removed for us: the second place must stay.
+    if (systemCode(error) !== 'ENOENT') throw error;
+  });
+  return 'deleted';
+}
+
+function isUploaded(now: BigIntStats, {stat, outcome}: UploadedFile): boolean {
+  const isSame = (['dev', 'ino', 'mtimeNs', 'ctimeNs'] as const).every(field => now[field] === stat?.[field]);
+  return stat !== undefined && isSame && now.size === BigInt(outcome.size ?? -1);
+}

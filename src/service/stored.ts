@@ -1,0 +1,61 @@
+import {lookup} from 'node:dns';
+import {BlockList, isIP, type LookupFunction} from 'node:net';
+import {MediaError} from '../errors.ts';
+import type {StopSignal} from '../host.ts';
+import {type ConnectionOptions, proxyFor, sendHead} from '../http/http.ts';
+import {type MediaRecord, publicUrl} from './record.ts';
+
+/** How long to wait for a connection, and for the response, in milliseconds. */
+const waitMs = 5_000;
+
+/** Loopback, private, shared and link-local networks (RFC 6890); addresses that are mapped into IPv6 are found, too. */
+const notPublic = new BlockList();
+const networks =
+  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16 ::/127 fc00::/7 fe80::/9';
+for (const [network = '', bits] of networks.split(' ').map(text => text.split('/')))
+  notPublic.addSubnet(network, Number(bits), isIP(network) === 6 ? 'ipv6' : 'ipv4');
+
+function isPublic(address: string): boolean {
+  return !notPublic.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** Looks names up as Node does; fails unless all the addresses, which are then connected to, are public. */
+const publicLookup: LookupFunction = (name, options, callback) =>
+  lookup(name, options, (error, found, family) => {
+    const addresses = Array.isArray(found) ? found.map(({address}) => address) : [found];
+    callback(error ?? (addresses.every(isPublic) ? null : new Error('not a public address')), found, family);
+  });
+
+/**
+ * Whether the file of a record is still there with this size, in bytes: HEAD of `fileUrl`, else of the PUBLIC URL, without the key or a
+ * client certificate; no redirect is followed. A URL of another origin must be https and lead to a public address.
+ */
+export async function isStillStored(
+  record: MediaRecord,
+  size: number,
+  {baseUrl, isEmbedded, signal}: {baseUrl: URL; isEmbedded: boolean; signal: StopSignal},
+  options: ConnectionOptions,
+): Promise<boolean> {
+  const text = record.fileUrl ?? publicUrl(record);
+  if (typeof text !== 'string' || !URL.canParse(text)) return false;
+  // The URLs of a service in this process lead to where `media serve` would be.
+  const url = isEmbedded ? new URL(new URL(text).pathname, baseUrl) : new URL(text);
+  const isOwn = url.origin === baseUrl.origin;
+  if (url.username !== '' || url.password !== '' || !(isOwn || mayBeAsked(url, options))) return false;
+  const bare = {...options, connectTimeoutMs: waitMs, clientCertificate: undefined};
+  try {
+    const request = {method: 'HEAD', url, headers: {}, waitMs, signal} as const;
+    const answer = await sendHead(request, isOwn ? bare : {...bare, lookup: publicLookup});
+    return answer?.status === 200 && answer.headers['content-length'] === String(size);
+  } catch (error) {
+    if (error instanceof MediaError) return false;
+    throw error;
+  }
+}
+
+/** A proxy would hide the address that is connected to. */
+function mayBeAsked(url: URL, {env}: ConnectionOptions): boolean {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const isNamedOrPublic = isIP(host) === 0 || isPublic(host);
+  return url.protocol === 'https:' && isNamedOrPublic && proxyFor(url, env) === undefined;
+}

@@ -1,0 +1,217 @@
+import {type FileHandle, mkdir, open, readdir, readFile, utimes, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import {sandboxFor, testKey} from '../service/program.ts';
+import {eventually} from '../support/eventually.ts';
+import {notRun} from '../support/installed.ts';
+import {fixture, type Sandbox, sandbox} from '../support/media.ts';
+import {RecordStore, type StoreAnswer} from '../support/record-store.ts';
+import {Watching} from '../support/watching.ts';
+
+const picture = await readFile(fixture('photo.png'));
+
+/** A picture of a size of its own, so that the store can tell the files apart. */
+function pictureOf(size: number): Buffer {
+  return Buffer.concat([picture, Buffer.alloc(size - picture.length, `${size} `)]);
+}
+
+interface Machine {
+  box: Sandbox;
+  store: RecordStore;
+  path: (name: string) => string;
+  /** The files that are left in the watched directory, in order. */
+  left: () => Promise<string[]>;
+}
+
+/** A machine whose directory `in` has a file for each of these, and a store that says this of each. */
+async function machine(files: Record<string, StoreAnswer>): Promise<Machine> {
+  const store = await RecordStore.start();
+  const box = await sandboxFor(store.url);
+  const path = (name: string) => join(box.directory, name);
+  await mkdir(path('in'));
+  for (const [at, [name, answer]] of Object.entries(files).entries()) {
+    const size = picture.length + 100 + at;
+    store.answers.set(size, answer);
+    await writeFile(path(`in/${name}.png`), pictureOf(size));
+  }
+  return {box, store, path, left: async () => (await readdir(path('in'))).sort()};
+}
+
+/** The reasons why files were kept, by their names; fails where one was given twice. */
+function reasonsIn(watching: Watching): Record<string, string> {
+  const kept = watching.lines().filter(({event}) => event === 'kept');
+  const reasons = Object.fromEntries(kept.map(({file = '', reason = ''}) => [file, reason]));
+  expect(kept).toHaveLength(Object.keys(reasons).length);
+  return reasons;
+}
+
+async function end(watching: Watching): Promise<void> {
+  watching.child.kill('SIGTERM');
+  expect((await watching.child).signal).toBe('SIGTERM');
+}
+
+const disposals = [['--delete'], ['--move-to', 'done']];
+
+test('records that fit their files, and records that do not: only the former files are moved or deleted', async () => {
+  const files = {
+    fits: {record: {width: 640, height: 400}},
+    few: {record: {size: undefined, type: undefined}},
+    shorter: {record: {size: 1}},
+    zero: {record: {size: 0}},
+    pixel: {record: {width: 1, height: 1}},
+    video: {record: {type: 'VIDEO'}},
+  };
+  const differing = ['in/pixel.png', 'in/shorter.png', 'in/video.png', 'in/zero.png'];
+  await Promise.all(
+    disposals.map(async disposal => {
+      const {box, path, left} = await machine(files);
+      const watching = new Watching(box, ['in', '--ndjson', ...disposal]);
+      await watching.line({file: 'in/fits.png', status: 'uploaded'});
+      await watching.line({file: 'in/few.png', status: 'uploaded'});
+      await eventually(() => watching.lines().filter(({event}) => event === 'kept').length >= 4);
+      expect((await left()).map(name => `in/${name}`)).toEqual(differing);
+      const reasons = reasonsIn(watching);
+      expect(Object.keys(reasons).sort()).toEqual(differing);
+      expect(reasons['in/zero.png']).toMatch(/size 0 instead of \d+/);
+      expect(reasons['in/pixel.png']).toMatch(/width 1 instead of \d+/);
+      expect(reasons['in/video.png']).toContain('type VIDEO instead of IMAGE');
+      if (disposal.length > 1) expect((await readdir(path('done'))).sort()).toEqual(['few.png', 'fits.png']);
+      await end(watching);
+    }),
+  );
+}, 60_000);
+
+test('records from memory: only the files that the service still has whole are deleted; asked without the key', async () => {
+  const other = await RecordStore.start();
+  const {box, store, left} = await machine({
+    there: {},
+    public: {record: {fileUrl: undefined, urls: [{variant: 'PUBLIC', url: 'URL'}]}},
+    gone: {head: {status: 404}},
+    partial: {head: {status: 206}},
+    shorter: {head: {headers: {'content-length': '1'}}},
+    'no-length': {head: {headers: {'transfer-encoding': 'chunked'}}},
+    redirected: {head: {status: 302, headers: {location: '/files/0?v=1'}}},
+    'no-url': {record: {fileUrl: undefined}},
+    'other-http': {record: {fileUrl: `${other.url}/files/0?v=1`}},
+    'other-loopback': {record: {fileUrl: `https://127.0.0.1:${new URL(other.url).port}/files/0?v=1`}},
+    'other-name': {record: {fileUrl: `https://localhost:${new URL(other.url).port}/files/0?v=1`}},
+    mapped: {record: {fileUrl: `https://[::ffff:7f00:1]:${new URL(other.url).port}/files/0?v=1`}},
+    user: {record: {fileUrl: 'http://user:word@HOST/files/0?v=1'}},
+    'not-a-url': {record: {fileUrl: 'files/0'}},
+  });
+  const uploaded = await box.run(['upload', '--once', '-r', 'in', '-c', '1', '--format', 'id']);
+  expect(uploaded.exitCode).toBe(0);
+  expect(store.heads).toEqual([]);
+  // What comes twice in one run is from memory, too: the store answers for the first.
+  await writeFile(join(box.directory, 'in/twice.png'), pictureOf(picture.length + 102));
+  const watching = new Watching(box, ['in', '--delete', '--ndjson']);
+  await eventually(async () => (await left()).length === 13);
+  await eventually(() => watching.lines().filter(({event}) => event === 'kept').length === 13);
+  expect((await left()).filter(name => /there|public/.test(name))).toEqual([]);
+  expect(new Set(Object.values(reasonsIn(watching))).size).toBe(1);
+  expect(other.connections).toBe(0);
+  for (const {headers} of store.heads) {
+    expect(headers).not.toHaveProperty('authorization');
+    expect(headers).not.toHaveProperty('cookie');
+    expect(JSON.stringify(headers)).not.toContain(testKey);
+  }
+  await end(watching);
+}, 60_000);
+
+test('a service in this process is asked about its own records', async () => {
+  const box = await sandbox();
+  await mkdir(join(box.directory, 'in'));
+  await writeFile(join(box.directory, 'in/a.png'), picture);
+  const embedded = ['--base-url', 'embedded'];
+  expect((await box.run(['upload', '--once', 'in/a.png', ...embedded])).exitCode).toBe(0);
+  const watching = new Watching(box, ['in', '--delete', '--ndjson', ...embedded]);
+  await watching.line({file: 'in/a.png', status: 'skipped', deleted: true});
+  expect(reasonsIn(watching)).toEqual({});
+  await end(watching);
+}, 60_000);
+
+test('a file that a program has open, one that goes on after a pause, one that is set back in time: none is lost', async context => {
+  if (process.platform !== 'linux') return notRun(context, 'only Linux shows who writes to a file');
+  const pages = Array.from({length: 2}, (_, at) => Buffer.alloc(50_000, `page ${at} `));
+  const half = Buffer.concat([picture, pages[0] as Buffer]);
+  await Promise.all(
+    disposals.map(async disposal => {
+      const {box, store, path, left} = await machine({});
+      const whole = Buffer.concat([half, pages[1] as Buffer]);
+      let held: FileHandle | undefined = await open(path('in/held.png'), 'a');
+      onTestFinished(() => held?.close());
+      await held.write(half);
+      const paused = Buffer.concat([half, Buffer.from('paused')]);
+      const finished = Buffer.concat([paused, Buffer.from('!')]);
+      const restored = Buffer.concat([half, Buffer.from('restored')]);
+      const rewritten = Buffer.concat([half, Buffer.from('RESTORED')]);
+      const time = new Date('2001-02-03T04:05:06Z');
+      await writeFile(path('in/paused.png'), paused);
+      await writeFile(path('in/restored.png'), restored);
+      await utimes(path('in/restored.png'), time, time);
+      store.answers.set(paused.length, {
+        // The upload is complete, its record is not yet there.
+        beforeRecord: () => writeFile(path('in/paused.png'), finished),
+      });
+      store.answers.set(restored.length, {
+        async beforeRecord() {
+          await writeFile(path('in/restored.png'), rewritten);
+          await utimes(path('in/restored.png'), time, time);
+          store.answers.delete(restored.length);
+        },
+      });
+      const watching = new Watching(box, ['in', '--ndjson', ...disposal]);
+      const kept = await watching.line({event: 'kept', file: 'in/held.png'});
+      expect(kept.reason).toBe('A program has it open for writing.');
+      expect(await left()).toContain('held.png');
+      await held.write(pages[1] as Buffer);
+      await held.close();
+      held = undefined;
+      await eventually(async () => (await left()).length === 0);
+      for (const bytes of [whole, finished, rewritten])
+        expect(store.bodies.filter(body => body.equals(bytes))).toHaveLength(1);
+      if (disposal.length > 1) expect(await readFile(path('done/held.png'))).toEqual(whole);
+      await end(watching);
+    }),
+  );
+}, 90_000);
+
+test('--verify: what differs is a warning, or its status is mismatched; without a disposal nothing is kept', async () => {
+  await Promise.all(
+    ['warn', 'strict'].map(async verify => {
+      const {box} = await machine({differs: {record: {size: 0}}});
+      const watching = new Watching(box, ['in', '--ndjson', '--verify', verify]);
+      const line = await watching.line({file: 'in/differs.png'});
+      expect(line.status).toBe(verify === 'warn' ? 'uploaded' : 'mismatched');
+      expect(JSON.stringify(line)).toContain('its record differs from the file: size 0 instead of');
+      await end(watching);
+      expect(reasonsIn(watching)).toEqual({});
+    }),
+  );
+  const {box, left} = await machine({differs: {record: {size: 0}}});
+  const watching = new Watching(box, ['in', '--ndjson', '--verify', 'strict', '--delete']);
+  await watching.line({event: 'kept', file: 'in/differs.png'});
+  expect(await left()).toEqual(['differs.png']);
+  await end(watching);
+});
+
+test('stopped while responses are awaited, and before files are due: the records are printed, the files stay', async () => {
+  let answer = () => {};
+  const held = new Promise<void>(resolve => {
+    answer = resolve;
+  });
+  const {box, store, left} = await machine({first: {}, late: {beforeRecord: () => held}});
+  const watching = new Watching(box, ['in', '--ndjson', '--delete']);
+  await eventually(() => store.bodies.length === 2);
+  watching.child.kill('SIGTERM');
+  await watching.line({file: 'in/first.png', status: 'uploaded'});
+  answer();
+  expect((await watching.child).signal).toBe('SIGTERM');
+  expect(watching.lines().filter(({file}) => file !== undefined)).toMatchObject([
+    {file: 'in/first.png', status: 'uploaded'},
+    {file: 'in/late.png', status: 'uploaded'},
+  ]);
+  expect(await left()).toEqual(['first.png', 'late.png']);
+  const again = await box.run(['upload', '--once', 'in/late.png', '--ndjson']);
+  expect(JSON.parse(again.stdout)).toMatchObject({status: 'skipped'});
+});
