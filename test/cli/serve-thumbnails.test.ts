@@ -1,4 +1,4 @@
-import {readdir, readFile} from 'node:fs/promises';
+import {copyFile, readdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import sharp from 'sharp';
 import {describe, expect, it} from 'vitest';
@@ -82,6 +82,24 @@ describe('media serve, with sharp installed', () => {
     expect((await readdir(join(box.directory, 'kept/thumbnails'))).length).toBe(5);
     service.child.kill('SIGTERM');
     expect(await service.child).toMatchObject({signal: 'SIGTERM'});
+  });
+
+  it('a small AVIF of 30 million pixels, an SVG under another type: none, and the next photo has one', async () => {
+    const box = await sandbox();
+    const {env} = await serve(box, '--ephemeral');
+    const vast = sharp({create: {width: 6000, height: 5000, channels: 3, background: '#a04000'}});
+    // 1 kB whose decoder takes more than 500 MiB.
+    await vast.avif({effort: 0, quality: 30}).toFile(join(box.directory, 'vast.avif'));
+    await copyFile(fixture('photo.svg'), join(box.directory, 'drawing.png'));
+    const names = ['vast.avif', 'drawing.png', fixture('photo.avif')];
+    const command = ['upload', ...names, '-c', '1', '--json', '--content-type', 'image/avif'];
+    const {stdout, exitCode} = await box.run(command, {env});
+    expect(exitCode).toBe(0);
+    const records: Uploaded[] = stdout
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line));
+    expect(records.map(({thumbnailUrl}) => thumbnailUrl !== undefined)).toEqual([false, false, true]);
   });
 
   it('videos: a poster frame; a playlist that names another file: none', async context => {

@@ -102,6 +102,17 @@ test('a key that is not to persist: known to its process only', async () => {
   expect((await upload(service, key, png(1, 1))).status).toBe(401);
 });
 
+test('a key that expires: valid until then, refused from then on', async () => {
+  const {service} = await serviceWithKey();
+  for (const [validForMs, status] of [
+    [60 * 60_000, 200],
+    [0, 401],
+  ] as const) {
+    const key = await service.createKey({validForMs});
+    expect((await upload(service, key, png(1, 1))).status).toBe(status);
+  }
+});
+
 test('revoked keys: unknown at once in every process; other labels stay', async () => {
   const {service, key, dataDirectory} = await serviceWithKey();
   const first = await service.createKey({label: 'serve'});

@@ -1,6 +1,7 @@
 import {expect, test} from 'vitest';
 import {parseContentLength, readContentType} from '../../src/embedded/api/upload.ts';
 import {eventually} from '../support/eventually.ts';
+import {ManualClock} from '../support/manual-clock.ts';
 import {namesIn, parseAnswer, png, rawConnection, serviceWithKey, upload, uploadHead} from './support.ts';
 
 for (const type of [
@@ -131,4 +132,39 @@ test('requests after an early answer on the same connection: not carried out', a
   socket.end(bytes);
   await eventually(() => socket.closed);
   expect(await service.records()).toEqual([]);
+});
+
+/** A connection whose upload was refused at once, and whose client could send on for ever. */
+async function refusedAtOnce(clock?: ManualClock) {
+  const {service} = await serviceWithKey(clock === undefined ? {} : {clock});
+  const {socket, ended} = await rawConnection(service);
+  socket.on('error', () => {});
+  socket.write(uploadHead(service, 'mk_unknown', {'Content-Length': 2 ** 40}));
+  expect(parseAnswer(await ended())?.status).toBe(401);
+  return {service, socket};
+}
+
+test('a refused client that sends on: cut off after 256 MiB', async () => {
+  const {socket} = await refusedAtOnce();
+  const chunk = Buffer.alloc(4 * 1024 * 1024);
+  let sent = 0;
+  const limit = 400 * 1024 * 1024;
+  while (!socket.destroyed && sent < limit)
+    sent += await new Promise<number>(resolve => socket.write(chunk, () => resolve(chunk.length)));
+  expect(sent).toBeGreaterThanOrEqual(256 * 1024 * 1024);
+  expect(sent).toBeLessThan(limit);
+});
+
+test('a refused client that stays: cut off after 30 s', async () => {
+  const clock = new ManualClock();
+  const {service, socket} = await refusedAtOnce(clock);
+  await clock.advance(29_999);
+  expect((await fetch(service.url)).status).toBe(200);
+  socket.write('x');
+  expect(socket.destroyed).toBe(false);
+  await clock.advance(1);
+  await eventually(() => {
+    socket.write('x');
+    return socket.destroyed;
+  });
 });

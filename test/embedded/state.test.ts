@@ -1,8 +1,10 @@
 import {mkdir, readdir, stat, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
+import {Store} from '../../src/embedded/store/store.ts';
+import type {StoredRecord} from '../../src/embedded/store/stored-record.ts';
 import {TemporaryNames} from '../../src/embedded/store/temporary-names.ts';
-import {systemHost} from '../../src/host.ts';
+import {systemClock, systemHost} from '../../src/host.ts';
 import {eventually} from '../support/eventually.ts';
 import {
   namesIn,
@@ -57,6 +59,8 @@ async function leftBehind() {
   const dead = own.replace(`-${process.pid}-`, '-4194304999-');
   await writeFile(join(dataDirectory, 'temporary', dead), 'half of a body');
   await mkdir(join(dataDirectory, 'temporary', dead.replace(/.{4}$/, '0000')));
+  // Of a process that had the id of this one.
+  await writeFile(join(dataDirectory, 'temporary', own.replace(/-\w*(-\w{32})$/, '-1$1')), 'half of a body');
   // Another process is about to commit this one.
   await writeFile(join(dataDirectory, 'temporary', own), JSON.stringify({id: otherId('1')}));
   await writeFile(join(dataDirectory, 'files', otherId('1')), image);
@@ -72,7 +76,7 @@ test('what killed services left behind: an exclusive one removes it, and names r
   const {dataDirectory, id, otherId, own} = await leftBehind();
   const service = await startedService({dataDirectory, exclusive: true});
   expect(service.leftBehind).toEqual({
-    temporary: 2,
+    temporary: 3,
     removed: [otherId('2'), otherId('3')],
     missing: [otherId('4')],
   });
@@ -85,7 +89,7 @@ test('what killed services left behind: an exclusive one removes it, and names r
 test('what killed services left behind: one that shares the directory removes temporary files alone', async () => {
   const {dataDirectory} = await leftBehind();
   const service = await startedService({dataDirectory});
-  expect(service.leftBehind).toEqual({temporary: 2, removed: [], missing: []});
+  expect(service.leftBehind).toEqual({temporary: 3, removed: [], missing: []});
   expect(await readdir(join(dataDirectory, 'files'))).toHaveLength(4);
 });
 
@@ -145,6 +149,36 @@ test('a list that was kept in memory: what another process stores is in the next
   await upload(other, key, image);
   expect((await stat(records)).mtimeMs).not.toBe(1_000_000_000);
   expect(await count()).toBe(2);
+});
+
+test('two uploads within one tick of the clock of the file system: both are in the list', async () => {
+  const {service, key, dataDirectory} = await serviceWithKey();
+  const tick = Date.now() / 1000 + 3600;
+  for (const count of [1, 2]) {
+    await upload(service, key, image);
+    await utimes(join(dataDirectory, 'records'), tick, tick);
+    expect(await service.records()).toHaveLength(count);
+  }
+});
+
+test('a commit that fails when another process has committed the same ID: the bytes of the other stay', async () => {
+  const {service, key, dataDirectory} = await serviceWithKey();
+  await upload(service, key, image);
+  const [stored] = await service.records();
+  const id = stored?.record.id ?? '';
+  const other = new Store(dataDirectory, systemClock, new TemporaryNames(systemHost()));
+  const commit = async (mine: string) => {
+    const record = await other.find(id);
+    const file = other.temporaryPath();
+    await writeFile(file, image);
+    await other.commit({...(record as StoredRecord), id: mine}, {file}, () => {
+      throw new Error('the client has gone');
+    });
+  };
+  for (const mine of [id, other.newId()]) await expect(commit(mine)).rejects.toThrow('the client has gone');
+  expect(await namesIn(dataDirectory, 'files')).toEqual([id]);
+  expect(await namesIn(dataDirectory, 'temporary')).toEqual([]);
+  expect((await fetch(stored?.record.fileUrl ?? '')).status).toBe(200);
 });
 
 test('temporary names: of this process, of one that has ended, of another machine', async () => {

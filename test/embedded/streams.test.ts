@@ -160,6 +160,18 @@ describe('the playlist of a video', () => {
     expect(await page.evaluate('problems')).toEqual([]);
   });
 
+  it('the file, its playlists and its segments: an ETag each', async () => {
+    const {send} = await previewing();
+    const {hlsUrl, fileUrl} = await send(await fixture('clip.mp4'), 'video/mp4');
+    const names = ['index.m3u8', 'playlist-1.m3u8', 'segments-1.mp4'];
+    const urls = names.map(name => new URL(name, hlsUrl ?? '').href);
+    const tags = await Promise.all(
+      [fileUrl ?? '', ...urls].map(async url => (await fetch(url)).headers.get('etag')),
+    );
+    expect(tags).toEqual(Array(4).fill(expect.stringMatching(/^"[\w.-]+"$/)));
+    expect(new Set(tags).size).toBe(4);
+  });
+
   it('of a video whose index names one part of it 10,000 times: given up, and no disk is filled', async () => {
     const directory = await temporaryDirectory();
     const path = join(directory, 'repeated.mov');

@@ -41,8 +41,8 @@ async function make({path, target, contentType}: ThumbnailRequest): Promise<bool
 function posterFrame(path: string): Promise<Buffer> {
   const input = {path, formats: ffmpegContainers, options: ['-nostdin', '-threads', '1']};
   const output = [
-    // The first frame is often black.
-    ...['-an', '-sn', '-dn', '-vf', 'thumbnail=24', '-frames:v', '1'],
+    // The first frame is often black. 24 large ones would take too much memory.
+    ...['-an', '-sn', '-dn', '-vf', 'scale=w=min(iw\\,640):h=-2,thumbnail=24', '-frames:v', '1'],
     ...['-c:v', 'png', '-f', 'image2pipe', 'pipe:1'],
   ];
   return runFfmpeg('ffmpeg', input, output, largestFrame);

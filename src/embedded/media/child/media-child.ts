@@ -1,4 +1,5 @@
 import {type ChildProcess, spawn} from 'node:child_process';
+import {existsSync} from 'node:fs';
 import {Socket} from 'node:net';
 import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
@@ -17,6 +18,14 @@ export interface ChildProgram {
   /** How long one response may take, in milliseconds. */
   readonly limitMs: number;
 }
+
+/**
+ * What the process, and each that it starts, may allocate: the system refuses more, and the shell is the only one to tell it so.
+ * Windows and macOS have no such limit.
+ */
+const mostMemoryKiB = 448 * 1024;
+const shell = '/bin/sh';
+const limited = `ulimit -c 0; ulimit -d ${mostMemoryKiB}; exec "$0" "$@"`;
 
 interface WaitingRequest {
   readonly request: object;
@@ -44,7 +53,9 @@ export class MediaChild {
   start(): void {
     if (this.#process !== undefined) return;
     const {path, nodeOptions = [], env} = this.#program;
-    const child = spawn(systemHost().nodePath(), [...nodeOptions, fileURLToPath(packageFile(path))], {
+    const command = [systemHost().nodePath(), ...nodeOptions, fileURLToPath(packageFile(path))];
+    const [program = '', ...parameters] = existsSync(shell) ? [shell, '-c', limited, ...command] : command;
+    const child = spawn(program, parameters, {
       env: env(),
       stdio: ['pipe', 'pipe', 'ignore'],
       windowsHide: true,
