@@ -167,11 +167,23 @@ describe('media upload on a terminal', () => {
 describe('a terminal that is resized during a run', () => {
   it('from 120 to 80 columns: the table fits into 80', async () => {
     const {box, release} = await slowService();
-    const terminal = onTerminal(box, ['upload', photo, fixture('clip.mp4')], {columns: 120});
+    const name = `${'long-'.repeat(30)}.png`;
+    await copyFile(photo, join(box.directory, name));
+    const terminal = onTerminal(box, ['upload', name, fixture('clip.mp4')], {columns: 120});
     await terminal.shows('waiting for the response');
     const before = terminal.output().length;
     await execa('stty', ['-F', terminal.pty, 'cols', '80']);
-    await eventually(() => terminal.output().length > before);
+    // The line of this file fills the width that the program knows.
+    const widths = () =>
+      terminal
+        .output()
+        .slice(before)
+        .replaceAll(clearLine.slice(0, 4), '\n')
+        .split(/[\r\n]+/)
+        .map(line => stripVTControlCharacters(line))
+        .filter(line => line.includes('long-') && line.includes('waiting for'))
+        .map(cellsOf);
+    await eventually(() => widths().some(width => width > 70 && width <= 80));
     release();
     expect(await terminal.end).toMatchObject({exitCode: 0});
     const lines = stripVTControlCharacters(terminal.output()).split('\r\n');

@@ -226,7 +226,7 @@ describe('-c auto where connections take long to open', () => {
       Array.from({length: 70}, (_, index) => writePng(box.directory, `${index}.png`, 100 + index)),
     );
     const {child, stderr} = running(box, ['upload', '-r', '.', '--allow-http', '--journal', 'j']);
-    await eventually(() => proxy.connections() === 64 && service.requests() >= 17);
+    await eventually(() => proxy.connections() >= 64 && service.requests() >= 17);
     // On a machine that pauses, the silence ends before the first response is read, and more are sent.
     const most = service.requests() === 17 ? 17 : 70;
     service.release(401);
@@ -239,17 +239,18 @@ describe('-c auto where connections take long to open', () => {
     const service = await holding(1);
     const proxy = await slowProxy(service.port);
     const directory = await temporaryDirectory();
+    // More than are ever sent at once, on a machine that pauses too.
     await Promise.all(
-      Array.from({length: 70}, (_, index) => writePng(directory, `${index}.png`, 100 + index)),
+      Array.from({length: 200}, (_, index) => writePng(directory, `${index}.png`, 100 + index)),
     );
     const box = await sandboxFor(proxy.base, proxy.env);
     const {child, stderr} = running(box, ['upload', '-r', directory, '--allow-http']);
-    await eventually(() => proxy.connections() === 64);
+    await eventually(() => proxy.connections() >= 64);
     child.kill('SIGINT');
     await eventually(() => stderr().includes('Stopping'));
     service.release();
     expect((await child).signal).toBe('SIGINT');
-    expect(service.requests()).toBeLessThan(70);
+    expect(service.requests()).toBeLessThan(200);
     expect(stderr()).toMatch(
       new RegExp(`^${service.requests()} uploaded, 0 skipped, \\d+ failed, 0 unknown`, 'm'),
     );
