@@ -72,10 +72,11 @@ function loaded(file, from) {
 /**
  * Modules that packages import but do not need here, by the end of their names, and their replacements. Commander
  * starts programs for external commands, which we do not have. Undici's client includes HTTP/2 and the bodies of fetch,
- * which are never used with `allowH2: false` and bodies that are not FormData; two of Node's modules, of which it uses
- * little; and its tree of header field names, which takes longer to build than it saves. What conf uses to write files
- * would send every signal to this process a second time, to remove temporary files; and without a schema, conf validates nothing. The metrics of one process need neither
- * traces, summaries, other processes of a cluster, nor a gateway.
+ * which are never used with `allowH2: false` and bodies that are not FormData; a connector, where src has its own; two of
+ * Node's modules, of which it uses little; and its tree of header field names, which takes longer to build than it saves. What
+ * conf uses to write files would send every signal to this process a second time, to remove temporary files; and without a
+ * schema, conf validates nothing. The metrics of one process need neither traces, summaries, other processes of a cluster, nor
+ * a gateway.
  */
 const replacements = {
   atomically: {'when-exit': 'export default () => () => {};'},
@@ -90,6 +91,7 @@ const replacements = {
   undici: {
     '/client-h2': '',
     '/web/fetch/body': '',
+    '/core/connect': '',
     '/tree': 'exports.tree = {lookup() {}};',
     'node:http': 'exports.maxHeaderSize = 16384; exports.IncomingMessage = class {};',
     'node:assert': `module.exports = (holds, message) => {
@@ -135,10 +137,6 @@ const partsOfUndici = {
     onResolve({filter: /^undici$/}, () => ({path: 'undici', namespace: 'parts'}));
     onLoad({filter: /^undici$/, namespace: 'parts'}, () => ({
       contents: `
-        import connect from 'undici/lib/api/api-connect.js';
-        import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
-        Object.assign(Dispatcher.prototype, {connect});
-        export {default as buildConnector} from 'undici/lib/core/connect.js';
         export {default as Client} from 'undici/lib/dispatcher/client.js';`,
       resolveDir: root,
     }));

@@ -18,6 +18,7 @@ export const exitStatusOf = {
 
   tls_failed: 1,
   proxy_failed: 1,
+  not_http: 1,
   redirected: 1,
   rejected: 1,
   rate_limited: 1,
@@ -129,7 +130,27 @@ const unreachable: ReadonlySet<ErrorCode> = new Set([
   'connect_failed',
 ]);
 
-/** Whether the service could not be reached, which may pass: a proxy that answers CONNECT with 5xx says it too. */
-export function isUnreachable({code, status = 0}: MediaError): boolean {
-  return unreachable.has(code) || (code === 'proxy_failed' && status >= 500);
+/** Whether a proxy answered with a page where a tunnel was asked for: nothing is reached behind it until someone has logged in. */
+export function isPage({code, status = 0}: MediaError): boolean {
+  return code === 'proxy_failed' && status >= 200 && status < 400;
+}
+
+/**
+ * Whether the service could not be reached, which may pass. A proxy whose service is away says it by 5xx, and a service that has too
+ * many connections by a refusal before it was asked.
+ */
+export function isUnreachable(error: MediaError): boolean {
+  const {code, status = 0} = error;
+  if (code === 'not_http') return status >= 400;
+  return unreachable.has(code) || isPage(error) || (code === 'proxy_failed' && status >= 500);
+}
+
+/** The error for a connection that broke after something was sent: its name changes nothing about what may have been stored. */
+export function describeBroken(cause: unknown, host: string): MediaError {
+  return cause instanceof Error && cause.name === 'HTTPParserError'
+    ? new MediaError('not_http', `${host} did not respond in HTTP.`, {
+        cause,
+        hint: 'Check the host and the port of the base URL.',
+      })
+    : new MediaError('connection_lost', `The connection to ${host} broke.`, {cause});
 }

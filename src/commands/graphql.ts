@@ -2,7 +2,7 @@ import {Command} from 'commander';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../cli/invocation.ts';
 import {withKeyHint} from '../cli/key-hints.ts';
 import {collect, timeoutOption} from '../cli/values.ts';
-import {exitStatusOf, MediaError} from '../errors.ts';
+import {describeBroken, exitStatusOf, MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {defined} from '../lib/defined.ts';
@@ -137,7 +137,7 @@ async function send(request: () => Promise<HttpAnswer>, hostName: string): Promi
     return await request();
   } catch (error) {
     if (error instanceof MediaError) throw error;
-    throw new MediaError('connection_lost', `The connection to ${hostName} broke.`, {cause: error});
+    throw describeBroken(error, hostName);
   }
 }
 

@@ -1,11 +1,11 @@
 import type {Socket} from 'node:net';
 import type {Readable} from 'node:stream';
 import type {TLSSocket} from 'node:tls';
-import {Client} from 'undici';
+import {type buildConnector, Client} from 'undici';
 import type {MediaError} from '../errors.ts';
 import {nextTurn} from '../host.ts';
 import {Connector} from './connector.ts';
-import {describeConnectError, isCertificateAlert} from './errors.ts';
+import {closedAtOnce, describeConnectError, isCertificateAlert} from './errors.ts';
 import {HttpExchange} from './exchange.ts';
 import {ContinueFilter} from './interim.ts';
 import {readBeforeWritesFail} from './last-read.ts';
@@ -39,6 +39,8 @@ export class Connection {
   /** Why the service refused a connection that already looked open on our side. */
   #refusal: MediaError | undefined;
   #isUsed = false;
+  /** Whether a connection was opened for the request. */
+  #hasOpened = false;
   #continueFilter: ContinueFilter | undefined;
 
   /** `number` identifies the connection in a trace. */
@@ -55,16 +57,26 @@ export class Connection {
       bodyTimeout: 0,
       keepAliveTimeout: idleMs,
       keepAliveMaxTimeout: idleMs,
-      connect: (parameters, callback) =>
-        this.#connector.open(parameters, (...result) => {
-          const [, socket] = result;
-          if (socket !== null) {
-            this.#watchForRefusal(socket);
-            readBeforeWritesFail(socket);
-            this.#continueFilter = new ContinueFilter(socket);
-          }
-          callback(...result);
-        }),
+      connect: (_parameters, callback) => this.#open(callback),
+    });
+  }
+
+  /** Called by undici, which would open connections without end for a request that it cannot write: each gets one. */
+  #open(callback: buildConnector.Callback): void {
+    if (this.#hasOpened) {
+      const error = describeConnectError(new Error(closedAtOnce), this.#origin);
+      queueMicrotask(() => callback(error, null));
+      return;
+    }
+    this.#hasOpened = true;
+    this.#connector.open((...result) => {
+      const [, socket] = result;
+      if (socket !== null) {
+        this.#watchForRefusal(socket);
+        readBeforeWritesFail(socket);
+        this.#continueFilter = new ContinueFilter(socket);
+      }
+      callback(...result);
     });
   }
 
@@ -88,6 +100,7 @@ export class Connection {
     // A connection that was idle may have been closed meanwhile, which is known once its events have been handled.
     if (this.#isUsed) await nextTurn();
     this.#isUsed = true;
+    this.#hasOpened = false;
     this.#continueFilter?.expectResponse();
     request.signal?.throwIfAborted();
     this.#trace?.restart();

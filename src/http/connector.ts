@@ -1,29 +1,19 @@
-import {Socket} from 'node:net';
-import {buildConnector} from 'undici';
-import type {Clock} from '../host.ts';
-import {defined} from '../lib/defined.ts';
-import {describeConnectError} from './errors.ts';
+import type {Socket} from 'node:net';
+import {Stop} from '../lib/stop.ts';
+import {openSocket} from './open-socket.ts';
 import type {ConnectionOptions} from './options.ts';
-import {proxyFor} from './proxy.ts';
 import type {HttpTrace} from './trace.ts';
-import {tunnelThrough} from './tunnel.ts';
 import {UnusedSocket} from './unused-socket.ts';
 import {SocketWire} from './wire.ts';
 
-type Connect = buildConnector.connector;
+/** Receives a socket that is ready for requests, or why there is none. */
+type OnOpen = (...result: [error: null, socket: Socket] | [error: Error, socket: null]) => void;
 
-/**
- * How long each address of a host is tried before the next. Node gives up on an address after 250 ms by default, which is
- * less than a slow connection needs.
- */
-const addressTimeoutMs = 1_000;
-
-/** A connection that is being opened: TCP, then CONNECT if there is a proxy, then TLS. */
+/** A connection that is being opened. */
 interface Opening {
-  /** The sockets so far, each wrapped by the next. */
-  sockets: Socket[];
+  stop: Stop<Error>;
   /** What waits for it: nothing yet if it was begun ahead. */
-  callback: buildConnector.Callback | undefined;
+  callback: OnOpen | undefined;
   onFailure: (error: Error) => void;
 }
 
@@ -32,49 +22,27 @@ export class Connector {
   /** The last connection that was opened. */
   wire: SocketWire | undefined;
   readonly #origin: URL;
-  readonly #clock: Clock;
-  readonly #hasOwnAuthorities: boolean;
-  readonly #connect: Connect;
+  readonly #options: ConnectionOptions;
+  readonly #trace: HttpTrace | undefined;
   #opening: Opening | undefined;
   #unused: UnusedSocket | undefined;
 
   constructor(origin: URL, options: ConnectionOptions, trace: HttpTrace | undefined) {
-    const {connectTimeoutMs: timeout = 10_000, certificateAuthorities: ca, clientCertificate} = options;
     this.#origin = origin;
-    this.#hasOwnAuthorities = ca !== undefined;
-    this.#clock = options.clock;
-    const common = {
-      allowH2: false,
-      timeout,
-      autoSelectFamilyAttemptTimeout: addressTimeoutMs,
-      ...defined({lookup: options.lookup ?? trace?.lookup, ca}),
-    };
-    const {certificate: cert, key} = clientCertificate ?? {};
-    const direct = buildConnector(cert === undefined ? common : {...common, cert, key});
-    const proxy = proxyFor(origin, options.env);
-    const step = (connect: Connect) => trace?.stepwise(this.#noted(connect)) ?? this.#noted(connect);
-    this.#connect =
-      proxy === undefined
-        ? step(direct)
-        : tunnelThrough(
-            proxy,
-            origin,
-            {toProxy: step(buildConnector(common)), toService: step(direct)},
-            timeout,
-          );
+    this.#options = options;
+    this.#trace = trace;
   }
 
   /** Opens a connection and calls `callback` once, with a socket that is ready for requests or with a MediaError. */
-  open(parameters: buildConnector.Options, callback: buildConnector.Callback): void {
+  open(callback: OnOpen): void {
     const unused = this.#unused?.take();
     this.#unused = undefined;
     // undici writes nothing if it is called back at once.
     if (unused !== undefined) queueMicrotask(() => callback(null, unused));
     else if (this.#opening !== undefined) this.#opening.callback = callback;
     else {
-      const onFailure = (error: Error) =>
-        callback(describeConnectError(error, this.#origin, 'service', this.#hasOwnAuthorities), null);
-      this.#begin({sockets: [], callback, onFailure}, parameters, socket => callback(null, socket));
+      const onFailure = (error: Error) => callback(error, null);
+      void this.#begin({stop: new Stop(), callback, onFailure}, socket => callback(null, socket));
     }
   }
 
@@ -83,32 +51,32 @@ export class Connector {
    * service closes it before, `onLost` is called, and `open` opens another.
    */
   openAhead(idleMs: number, onLost: () => void): void {
-    const {host, hostname, protocol, port} = this.#origin;
-    const parameters = {host, hostname: hostname.replace(/^\[|\]$/g, ''), protocol, port};
     const opening: Opening = {
-      sockets: [],
+      stop: new Stop(),
       callback: undefined,
       onFailure: () => {
         onLost();
-        if (opening.callback !== undefined) this.open(parameters, opening.callback);
+        if (opening.callback !== undefined) this.open(opening.callback);
       },
     };
-    this.#begin(opening, parameters, socket => {
+    void this.#begin(opening, socket => {
       if (opening.callback !== undefined) opening.callback(null, socket);
       else this.#unused = new UnusedSocket(socket, idleMs, onLost);
     });
   }
 
-  #begin(opening: Opening, parameters: buildConnector.Options, onOpen: (socket: Socket) => void): void {
-    const start = this.#clock.monotonic();
+  async #begin(opening: Opening, onOpen: (socket: Socket) => void): Promise<void> {
+    const {clock} = this.#options;
+    const start = clock.monotonic();
     this.#opening = opening;
-    this.#connect(parameters, (error, socket) => {
-      if (this.#opening !== opening) return;
-      this.#opening = undefined;
-      if (error) return opening.onFailure(error);
-      this.wire = new SocketWire(socket, this.#clock.monotonic() - start);
-      onOpen(socket);
-    });
+    this.#trace?.restart();
+    const opened = openSocket(this.#origin, this.#options, opening.stop, this.#trace);
+    const result = await opened.catch((error: Error) => error);
+    if (this.#opening !== opening) return;
+    this.#opening = undefined;
+    if (result instanceof Error) return opening.onFailure(result);
+    this.wire = new SocketWire(result, clock.monotonic() - start);
+    onOpen(result);
   }
 
   /** Abandons the connection that is being opened, if any, and calls its callback with the reason; closes one that is unused. */
@@ -117,15 +85,7 @@ export class Connector {
     const opening = this.#opening;
     if (opening === undefined) return;
     this.#opening = undefined;
-    for (const socket of opening.sockets) socket.on('error', () => {}).destroy(reason);
+    opening.stop.abort(reason);
     opening.callback?.(reason, null);
-  }
-
-  /** Records the sockets of a connector, which undici returns although its types do not say so. */
-  #noted(connect: Connect): Connect {
-    return (parameters, callback) => {
-      const socket: unknown = connect(parameters, callback);
-      if (socket instanceof Socket) this.#opening?.sockets.push(socket);
-    };
   }
 }

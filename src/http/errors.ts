@@ -1,5 +1,6 @@
 import {MediaError} from '../errors.ts';
 import {isOutOfDescriptors, systemCode} from '../lib/system-code.ts';
+import {wordsOf} from './words.ts';
 
 /** Whether an error is a TLS alert that asks for a client certificate or rejects ours. */
 export function isCertificateAlert(error: unknown): boolean {
@@ -64,7 +65,7 @@ export function describeConnectError(
       },
     );
   }
-  if (/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT)$/.test(code)) {
+  if (code === 'ETIMEDOUT') {
     return new MediaError('connect_timeout', `Connecting to ${host} took too long.`, {
       ...details,
       hint: 'Check the network connection and any firewall in between.',
@@ -90,6 +91,25 @@ export function describeConnectError(
     ...details,
     hint: 'Check the network connection, then try again.',
   });
+}
+
+/** Why there is no connection if the other side closed it before anything was sent. */
+export const closedAtOnce = 'it was closed at once';
+
+/** The error for what a service or a proxy has sent before it was asked for anything. */
+export function describeUnasked(bytes: Buffer, {host}: URL, role: 'service' | 'proxy'): MediaError {
+  const text = bytes.toString('latin1', 0, 200);
+  const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(text)?.[1]) || undefined;
+  const said = `sent something before it was asked${wordsOf(bytes)}`;
+  return role === 'proxy'
+    ? new MediaError('proxy_failed', `The proxy ${host} ${said}`, {
+        status,
+        hint: 'Check the host and the port in the proxy variable: HTTPS_PROXY=http://HOST:PORT.',
+      })
+    : new MediaError('not_http', `${host} ${said}`, {
+        status,
+        hint: 'Check the host and the port of the base URL.',
+      });
 }
 
 function plainHint(role: 'service' | 'proxy'): string {

@@ -1,8 +1,7 @@
 import {type ClientRequest, type IncomingMessage, request as startRequest} from 'node:http';
-import type {Socket} from 'node:net';
 import type {StopSignal} from '../host.ts';
-import {Connector} from './connector.ts';
 import type {HttpAnswer} from './message.ts';
+import {openSocket} from './open-socket.ts';
 import type {ConnectionOptions} from './options.ts';
 
 /** A request without a body. A POST may announce a body, which is never sent. */
@@ -27,7 +26,9 @@ export async function answerToHead(
   {method, url, headers, waitMs, signal}: HeadRequest,
   options: ConnectionOptions,
 ): Promise<HttpAnswer | undefined> {
-  const socket = await connect(url, options, signal);
+  const socket = await openSocket(url, options, signal).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
   if (socket === undefined) return undefined;
   const request = startRequest({
     method,
@@ -46,31 +47,6 @@ export async function answerToHead(
     cancel();
     signal.removeEventListener('abort', end);
     end();
-  }
-}
-
-/** An open connection, or undefined if the signal is aborted first. */
-async function connect(
-  url: URL,
-  options: ConnectionOptions,
-  signal: StopSignal,
-): Promise<Socket | undefined> {
-  const {hostname, host, protocol, port} = url;
-  const connector = new Connector(url, options, undefined);
-  const abandon = () => connector.abandon(new Error('The request was aborted.'));
-  signal.addEventListener('abort', abandon);
-  try {
-    return await new Promise<Socket>((resolve, reject) => {
-      connector.open({hostname: hostname.replace(/^\[|\]$/g, ''), host, protocol, port}, (error, socket) =>
-        error ? reject(error) : resolve(socket),
-      );
-      if (signal.aborted) abandon();
-    });
-  } catch (error) {
-    if (signal.aborted) return undefined;
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', abandon);
   }
 }
 

@@ -1,5 +1,6 @@
 import type {LookupFunction} from 'node:net';
 import type {Clock, Host} from '../host.ts';
+import type {Families} from './addresses.ts';
 
 /** How connections are made and traced. */
 export interface ConnectionOptions {
@@ -7,7 +8,10 @@ export interface ConnectionOptions {
   /** The environment, which may name a proxy. */
   env: Host['env'];
   userAgent: string;
+  /** For each step: TCP, CONNECT, TLS. */
   connectTimeoutMs?: number | undefined;
+  /** What the connections of a run learn of the hosts. */
+  families?: Families;
   /** Certificate authorities to trust instead of Node's, as PEM text. */
   certificateAuthorities?: string | undefined;
   /** The client certificate for a service that asks for one, as PEM text. */

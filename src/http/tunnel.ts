@@ -1,40 +1,50 @@
-import {Socket} from 'node:net';
-import {type buildConnector, Client} from 'undici';
+import {request as startRequest} from 'node:http';
+import type {Socket} from 'node:net';
 import {MediaError} from '../errors.ts';
-import {describeConnectError} from './errors.ts';
+import type {Clock} from '../host.ts';
+import {Secret} from '../lib/secrets/secret.ts';
+import {wordsOf} from './words.ts';
 
-/** Opens each connection through CONNECT on an HTTP proxy (RFC 9110, section 9.3.6). */
-export function tunnelThrough(
-  proxy: URL,
-  origin: URL,
-  {toProxy, toService}: {toProxy: buildConnector.connector; toService: buildConnector.connector},
-  timeout: number,
-): buildConnector.connector {
-  const authority = `${origin.hostname}:${origin.port || (origin.protocol === 'https:' ? '443' : '80')}`;
+/** How long a page is waited for that a proxy has announced, in milliseconds. */
+const pageWaitMs = 1_000;
+
+/**
+ * Asks an HTTP proxy, over a connection to it, for a tunnel to a host and port (RFC 9110, section 9.3.6). The tunnel holds what came
+ * through it by then: nothing, unless the proxy has sent a page.
+ */
+export function openTunnel(socket: Socket, proxy: URL, authority: string, clock: Clock): Promise<Socket> {
   const headers = {host: authority, ...proxyAuthorization(proxy)};
-  return (parameters, callback) => {
-    const client = new Client(proxy.origin, {
-      allowH2: false,
-      headersTimeout: timeout,
-      // Without this, the proxy would need a certificate for the service's host.
-      connect: ({servername, ...toward}, connected) => toProxy(toward, connected),
-    });
-    client
-      .connect({path: authority, headers})
-      .then(({statusCode, headers: answer, socket}) => {
-        if (statusCode < 200 || statusCode > 299) {
-          socket.on('error', () => {}).destroy();
-          throw proxyRefusal(statusCode, [answer['proxy-authenticate'] ?? []].flat(), proxy, origin);
-        }
-        // undici types it as any Duplex.
-        if (!(socket instanceof Socket)) throw new TypeError('The tunnel is not a socket.');
-        if (parameters.protocol !== 'https:') callback(null, socket);
-        else toService({...parameters, httpSocket: socket}, callback);
+  return new Promise((resolve, reject) => {
+    startRequest({method: 'CONNECT', path: authority, headers, createConnection: () => socket})
+      .on('error', reject)
+      .on('connect', ({statusCode = 0, headers: answer}, _socket, first) => {
+        if (statusCode < 200 || statusCode > 299)
+          return reject(proxyRefusal(statusCode, answer['proxy-authenticate'], proxy, authority));
+        if (first.length > 0) socket.unshift(first);
+        // RFC 9110 has these fields ignored, so what they announce is only waited for.
+        const isPage =
+          Number(answer['content-length']) > 0 || answer['transfer-encoding'] || answer['content-type'];
+        if (first.length > 0 || !isPage) return resolve(socket);
+        const end = () => {
+          cancel();
+          socket.off('readable', end).off('close', end);
+          resolve(socket);
+        };
+        const cancel = clock.after(pageWaitMs, end);
+        socket.once('readable', end).once('close', end);
       })
-      .catch((error: unknown) => {
-        callback(error instanceof MediaError ? error : describeConnectError(error, proxy, 'proxy'), null);
-      });
-  };
+      .end();
+  });
+}
+
+/** The error for a tunnel through which something came before anything was asked: networks that want to be logged in to do that. */
+export function describePage(bytes: Buffer, proxy: URL): MediaError {
+  const password = new Secret(percentDecoded(proxy.password));
+  const words = wordsOf(bytes, text => password.redactIn(text));
+  return new MediaError('proxy_failed', `The proxy ${proxy.host} answered CONNECT with a page${words}`, {
+    status: 200,
+    hint: 'Open a page in a browser: the network may want you to log in. Or name the host in NO_PROXY.',
+  });
 }
 
 function proxyAuthorization(proxy: URL): Record<string, string> {
@@ -52,7 +62,12 @@ function percentDecoded(text: string): string {
   }
 }
 
-function proxyRefusal(status: number, challenges: string[], proxy: URL, origin: URL): MediaError {
+function proxyRefusal(
+  status: number,
+  challenge: string | undefined,
+  proxy: URL,
+  authority: string,
+): MediaError {
   // tinyproxy responds with 401 to wrong credentials.
   if (status !== 407 && status !== 401) {
     return new MediaError(
@@ -60,14 +75,13 @@ function proxyRefusal(status: number, challenges: string[], proxy: URL, origin: 
       `The proxy ${proxy.host} refused to open a connection (${status}).`,
       {
         status,
-        hint:
-          origin.protocol === 'http:'
-            ? 'Many proxies open connections only for https. Ask its operator, or name the host in NO_PROXY.'
-            : 'Ask the operator of the proxy, or name the host in NO_PROXY.',
+        hint: authority.endsWith(':443')
+          ? 'Ask the operator of the proxy, or name the host in NO_PROXY.'
+          : 'Many proxies open connections only for https. Ask its operator, or name the host in NO_PROXY.',
       },
     );
   }
-  if (challenges.length > 0 && !challenges.some(challenge => /(^|,)\s*basic\b/i.test(challenge))) {
+  if (challenge !== undefined && !/(^|,)\s*basic\b/i.test(challenge)) {
     return new MediaError(
       'proxy_failed',
       `The proxy ${proxy.host} does not accept Basic credentials (${status}).`,

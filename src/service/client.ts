@@ -52,7 +52,7 @@ export class ServiceClient implements Uploader {
     this.#address = address;
     this.#uploadUrl = uploadUrl(address.baseUrl);
     this.#key = key;
-    this.#options = options;
+    this.#options = {...options, families: new Map()};
   }
 
   /** Sends POST {base_url}/v1/media/upload once (interface, 4.1); follows no redirects. */

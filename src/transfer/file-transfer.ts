@@ -201,7 +201,7 @@ export class FileTransfer {
   }
 
   async #afterFailure({phase, failure}: FailedAttempt): Promise<Later<Outcome> | undefined> {
-    const decision = decide(phase, failure, this.#keyHistory);
+    const decision = decide(phase, failure, this.#keyHistory, this.#options.waitsForNetwork);
     if (phase === 'released') this.#wasReleased = true;
     const error = explain(phase, failure, decision, this.#options.host);
     const isFree = this.#parts.outage.ended(this.#position, signOf(failure, decision), error.message);

@@ -1,4 +1,5 @@
 import {writeFile} from 'node:fs/promises';
+import {createServer as createHttpServer} from 'node:http';
 import {createServer, type Server} from 'node:net';
 import {join} from 'node:path';
 import {execa} from 'execa';
@@ -9,6 +10,7 @@ import {needPrograms, notRun} from '../support/installed.ts';
 import {fixture, program, type Sandbox} from '../support/media.ts';
 import {patienceMs} from '../support/patience.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
+import {fullListener} from '../support/silent-peers.ts';
 
 const photo = fixture('photo.png');
 const stored = {stdout: 'm_1\n', stderr: '', exitCode: 0};
@@ -76,16 +78,16 @@ async function runWithHosts(
   return run(process.execPath, program, ...parameters);
 }
 
-async function uploadToMany(context: TestContext, port: number, addresses: string[]) {
+async function uploadToMany(
+  context: TestContext,
+  port: number,
+  addresses: string[],
+  parameters: string[] = [photo],
+) {
   const machine = await sandboxFor(`http://many.test:${port}`);
   return runWithHosts(context, machine, addresses, [
-    'upload',
-    photo,
-    '--allow-http',
-    '--retries',
-    '0',
-    '--format',
-    'id',
+    ...['upload', ...parameters],
+    ...['--allow-http', '--retries', '0', '--format', 'id'],
   ]);
 }
 
@@ -147,5 +149,44 @@ describe('a host with several addresses', () => {
       `media: Nothing is listening at many.test:${port}: the connection was refused.\n`,
     );
     expect(exitCode).toBe(6);
+  });
+
+  test('the first does not respond: the next is tried beside it, and taken', async context => {
+    const full = await fullListener();
+    const server = createHttpServer((request, response) => {
+      request.resume().on('end', () => response.end(someRecord));
+    });
+    await listenOn(server, '127.0.0.2', context, full.port);
+    const {stdout, stderr, exitCode} = await uploadToMany(
+      context,
+      full.port,
+      ['127.0.0.1', '127.0.0.2'],
+      [photo, '--verbose'],
+    );
+    expect({stdout, exitCode}).toEqual({stdout: 'm_1\n', exitCode: 0});
+    expect(stderr).toContain(`connection 1: connect: 127.0.0.1 port ${full.port}: given up`);
+  });
+
+  test('the first takes longer than 250 ms and the other one refuses: the first is waited for', async context => {
+    const slow = await fullListener();
+    const result = uploadToMany(context, slow.port, ['127.0.0.1', '127.0.0.2']);
+    await Promise.race([slow.reached(), result]);
+    // By then, the other attempt has begun and failed.
+    setTimeout(slow.open, 500);
+    expect(await result).toMatchObject(stored);
+  });
+
+  test('the family that was reached first is tried first from then on', async context => {
+    const {port, requests} = await service();
+    const {stdout, stderr} = await uploadToMany(
+      context,
+      port,
+      ['::1', '127.0.0.1'],
+      [photo, fixture('photo.gif'), '-c', '1', '--verbose'],
+    );
+    expect(stdout).toBe('m_1\nm_1\n');
+    expect(requests).toHaveLength(2);
+    expect(stderr.match(/connect: ::1 port/g)).toHaveLength(1);
+    expect(stderr.match(/connect: 127\.0\.0\.1 port/g)).toHaveLength(2);
   });
 });

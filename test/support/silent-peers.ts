@@ -6,6 +6,7 @@ import {connect, createServer, type Socket} from 'node:net';
 import {onTestFinished} from 'vitest';
 import {listen, portOf} from '../service/support.ts';
 import {eventually} from './eventually.ts';
+import {someRecord} from './scripted-server.ts';
 
 /** A peer that never responds; `reached` resolves when one more client waits for it. */
 export interface SilentPeer {
@@ -50,14 +51,20 @@ export function silentTunnel(): Promise<SilentPeer> {
   );
 }
 
-/** A port whose listener accepts nothing and whose queue is full: connections to it are neither made nor refused. */
-export async function fullListener(): Promise<SilentPeer> {
-  const script = `const server = require('node:net').createServer();
+/**
+ * A port whose listener accepts nothing and whose queue is full: connections to it are neither made nor refused, until `open`
+ * makes a service of it.
+ */
+export async function fullListener(): Promise<SilentPeer & {open(): void}> {
+  const script = `const server = require('node:http').createServer((request, response) => {
+      request.resume().on('end', () => response.end(process.argv[1]));
+    });
     server.listen(0, '127.0.0.1', 1, () => {
-      require('node:fs').writeSync(1, String(server.address().port));
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600000);
+      const {readSync, writeSync} = require('node:fs');
+      writeSync(1, String(server.address().port));
+      readSync(0, Buffer.alloc(1));
     });`;
-  const child = spawn(process.execPath, ['-e', script], {stdio: ['ignore', 'pipe', 'inherit']});
+  const child = spawn(process.execPath, ['-e', script, someRecord], {stdio: ['pipe', 'pipe', 'inherit']});
   onTestFinished(() => {
     child.kill('SIGKILL');
   });
@@ -76,7 +83,11 @@ export async function fullListener(): Promise<SilentPeer> {
     return own.size === before && own;
   });
   const isNew = (client: string) => !known.has(client);
-  return {port, reached: () => eventually(() => [...clientPortsOf(port, '02')].some(isNew))};
+  return {
+    port,
+    reached: () => eventually(() => [...clientPortsOf(port, '02')].some(isNew)),
+    open: () => void child.stdin.write('.'),
+  };
 }
 
 /** The ports of the clients that have a connection to a port on loopback in this state; 02: it is not accepted yet. */

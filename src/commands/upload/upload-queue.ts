@@ -102,6 +102,7 @@ export class UploadQueue {
       contentType: await typeDecision(this.#flags),
       observer: this.#observer(),
       several: this.#options.waitsForService,
+      waitsForNetwork: this.#options.waitsForService,
       stop: this.#stop,
     });
     const wording = {host, options: hintOptions(host, globals)};
@@ -218,8 +219,11 @@ class QueuedBatch {
   }
 }
 
-/** Whether a later file needs the service or the journal to be opened again: the key, or the journal, may be another by then. */
+/** Whether a later file needs the service or the journal to be opened again: the key, the journal or the network may be another by then. */
 function endsBatch(outcome: Outcome): boolean {
   const error = 'error' in outcome ? outcome.error : unrecordedOf(outcome);
-  return error !== undefined && (exitStatusOf[error.code] === 4 || /^(journal|outage)/.test(error.code));
+  return (
+    error !== undefined &&
+    (exitStatusOf[error.code] === 4 || /^(journal|outage|proxy_failed)/.test(error.code))
+  );
 }

@@ -1,4 +1,4 @@
-import {MediaError, type MediaErrorDetails} from '../../errors.ts';
+import {describeBroken, MediaError, type MediaErrorDetails} from '../../errors.ts';
 import {isOutOfDescriptors} from '../../lib/system-code.ts';
 import type {Refused} from '../../service/uploader.ts';
 import type {Decision, Failure, Phase} from './retry.ts';
@@ -15,7 +15,7 @@ function describe(failure: Failure, host: string): MediaError {
     case 'stopped':
       return failure.error;
     case 'connection':
-      return new MediaError('connection_lost', `The connection to ${host} broke.`, {cause: failure.cause});
+      return describeBroken(failure.cause, host);
     case 'stall':
       return new MediaError('stalled', `${host} accepted no more data for ${seconds(failure.afterMs)}.`, {
         hint: 'On a very slow link, raise --stall-timeout.',

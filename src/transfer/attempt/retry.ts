@@ -1,4 +1,4 @@
-import {isUnreachable, type MediaError} from '../../errors.ts';
+import {isPage, isUnreachable, type MediaError} from '../../errors.ts';
 import type {Refused, Unreadable} from '../../service/uploader.ts';
 
 /**
@@ -48,11 +48,13 @@ export interface KeyHistory {
 
 const newKey: KeyHistory = {isHonoured: false, wasReleased: false};
 
-/** Decides what to do about a failure in a phase. A pure function. */
-export function decide(phase: Phase, failure: Failure, history = newKey): Decision {
+/**
+ * Decides what to do about a failure in a phase; `waitsForNetwork`: until someone has logged in to it. A pure function.
+ */
+export function decide(phase: Phase, failure: Failure, history = newKey, waitsForNetwork = false): Decision {
   switch (failure.kind) {
     case 'error':
-      return isUnreachable(failure.error) || failure.error.code === 'too_many_open_files' ? retry : fail;
+      return decideError(failure.error, waitsForNetwork);
     case 'premature':
       return fail;
     case 'refused':
@@ -65,6 +67,12 @@ export function decide(phase: Phase, failure: Failure, history = newKey): Decisi
     case 'unreadable':
       return phase === 'released' ? unknown : retry;
   }
+}
+
+function decideError(error: MediaError, waitsForNetwork: boolean): Decision {
+  if (isPage(error) && !waitsForNetwork) return {action: 'fail', halt: 'always'};
+  if (isUnreachable(error) || error.code === 'too_many_open_files') return retry;
+  return error.code === 'not_http' ? {action: 'fail', halt: 'if-first'} : fail;
 }
 
 /** The service may still be processing an earlier attempt with the same key. */
@@ -93,7 +101,8 @@ export type Sign = 'stored' | 'refused' | 'away' | 'neither';
 export function signOf(failure: Failure, decision: Decision): Sign {
   if (failure.kind === 'stopped') return 'neither';
   if (decision.action === 'unknown') return decision.isFinal ? 'refused' : 'away';
-  if (failure.kind === 'error') return isUnreachable(failure.error) ? 'away' : 'neither';
+  if (failure.kind === 'error')
+    return decision.action === 'retry' && isUnreachable(failure.error) ? 'away' : 'neither';
   if (failure.kind !== 'refused') return 'neither';
   const {status} = failure;
   if (status === 502 || status === 504 || (status === 503 && !isOfService(failure))) return 'away';

@@ -6,7 +6,10 @@ import type {Resources} from './resources.ts';
 import {verification} from './verification.ts';
 
 /** What distinguishes one batch from others with the same flags and resources. */
-export type OfThisRun = Pick<TransferOptions, 'contentType' | 'observer' | 'several' | 'stop'>;
+export type OfThisRun = Pick<
+  TransferOptions,
+  'contentType' | 'observer' | 'several' | 'stop' | 'waitsForNetwork'
+>;
 
 /** How a batch transfers files, by the flags and by what the run has opened. */
 export function transferOptions(
