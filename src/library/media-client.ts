@@ -4,6 +4,7 @@ import {type GraphqlRequest, ServiceClient, serviceIdentity} from '../service/cl
 import type {UploadAnswer, Uploader, UploadRequest} from '../service/uploader.ts';
 import {parseKey, parseServiceUrl} from '../settings/parse.ts';
 import {packageVersion} from '../version.ts';
+import {refuseUnknown} from './bad-parameters.ts';
 
 export interface MediaClientOptions {
   /** The base URL, such as `https://api.example.com`; a path prefix is kept. Only https, except for loopback. */
@@ -35,6 +36,8 @@ export class MediaClient implements Uploader {
 
   /** Throws a MediaError `usage` if a URL or the key is invalid. */
   constructor(options: MediaClientOptions) {
+    const names = 'baseUrl apiKey graphqlUrl allowHttp certificateAuthorities connectTimeoutMs userAgent';
+    refuseUnknown(options, names);
     const {allowHttp = false, graphqlUrl, userAgent = `media/${packageVersion()}`} = options;
     const baseUrl = parseServiceUrl(String(options.baseUrl), 'base URL', allowHttp);
     const address = {

@@ -2,6 +2,7 @@ import {Readable} from 'node:stream';
 import {MediaError} from '../errors.ts';
 import {systemHost} from '../host.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
+import {refuseSingle, refuseUnknown} from './bad-parameters.ts';
 
 export interface FilesOptions {
   /** Whether directories are read recursively. */
@@ -30,6 +31,8 @@ export async function* filesOf(
   paths: Iterable<string>,
   options: FilesOptions = {},
 ): AsyncGenerator<Source, void> {
+  refuseSingle(paths);
+  refuseUnknown(options, 'recursive follow include exclude all allowEmpty cwd');
   const {expandInputs} = await import('../sources/find/expand.ts');
   const {cwd, ...request} = options;
   // Standard input belongs to the program that uses the library.

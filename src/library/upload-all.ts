@@ -5,13 +5,13 @@ import {autoConcurrency} from '../lib/auto-concurrency.ts';
 import {Stop} from '../lib/stop.ts';
 import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
-import {fromTyped, normalizeName, toText} from '../sources/find/walk/names.ts';
 import {decideSourceType, parseContentType, type TypeRule} from '../sources/media-type/decide.ts';
 import {pictureDimensions} from '../sources/media-type/dimensions.ts';
-import {filesIn} from '../sources/open/file.ts';
 import type {Source} from '../sources/open/source.ts';
 import {type TransferObserver, type TransferOptions, uploadBatch as transferAll} from '../transfer/batch.ts';
 import type {Outcome, OutcomeFacts} from '../transfer/outcome.ts';
+import {kindOf, refuseOthers, refuseSingle, refuseUnknown} from './bad-parameters.ts';
+import {itemsOf, sourcesOf} from './inputs.ts';
 
 export interface UploadOptions {
   /** Where to upload to: a MediaClient. It stays open. A journal identifies the service by its base URL, or by its host. */
@@ -48,7 +48,10 @@ export interface UploadOptions {
   verify?: 'warn' | 'strict';
   /** Whether the first failure ends the batch. */
   failFast?: boolean;
-  /** Ends the batch when aborted; responses to files that were sent completely are awaited for up to 5 s. */
+  /**
+   * Ends the batch when aborted; responses to files that were sent completely are awaited for up to 5 s. Each input that was taken
+   * has its result, `failed` with `not_tried` if it was not begun; then the iteration rejects with the signal's reason.
+   */
   signal?: AbortSignal;
   /** Receives what happens between results. */
   observer?: Partial<TransferObserver>;
@@ -78,20 +81,34 @@ export type UploadResult = OutcomeFacts &
 
 /**
  * Uploads files, given as paths or sources, and yields each result when it is known; a file that fails is a result, not an
- * exception. Throws a MediaError `usage` for an invalid option. The iteration rejects if the journal cannot be used
- * (`journal_in_use`, `journal_of_other_service`, `journal_unusable`) or if the inputs reject. Leaving the iteration early ends
- * the batch. Files from `filesOf` that turn out not to be media have no result. Handles no signals, prints nothing and changes
+ * exception. Throws a MediaError `usage` for an invalid option, and for inputs that are not iterable. The iteration rejects if
+ * the journal cannot be used (`journal_in_use`, `journal_of_other_service`, `journal_unusable`), if the inputs reject or yield
+ * something else (`usage`), and with the reason of `signal`. Leaving the iteration early ends the batch: nothing more is sent, and
+ * responses to files that were sent completely are awaited for up to 5 s. Files from `filesOf` that turn out not to be media have no result. Handles no signals, prints nothing and changes
  * nothing in the process.
  */
 export function uploadAll(
   inputs: AsyncIterable<string | Source> | Iterable<string | Source>,
   options: UploadOptions,
 ): AsyncGenerator<UploadResult, void> {
+  refuseSingle(inputs);
   const host = systemHost();
-  return run(inputs, options, checkedOptions(options, host), host);
+  const stop = new Stop<MediaError>();
+  const results = run(inputs, options, {...checkedOptions(options, host), stop}, host);
+  const leave = results.return.bind(results);
+  // A generator that waits for the next result would end only then.
+  results.return = value => {
+    stop.abort(stoppedBy(undefined));
+    return leave(value);
+  };
+  return results;
 }
 
-type Checked = Omit<TransferOptions, 'stop' | 'journal' | 'several'>;
+function stoppedBy(cause: unknown): MediaError {
+  return new MediaError('interrupted', 'The caller stopped the upload.', {cause});
+}
+
+type Checked = Omit<TransferOptions, 'stop' | 'journal' | 'several'> & {stop: Stop<MediaError>};
 
 async function* run(
   inputs: AsyncIterable<string | Source> | Iterable<string | Source>,
@@ -99,11 +116,9 @@ async function* run(
   checked: Checked,
   host: Host,
 ): AsyncGenerator<UploadResult, void> {
-  const stop = new Stop<MediaError>();
-  const end = (cause?: unknown) =>
-    stop.abort(new MediaError('interrupted', 'The caller stopped the upload.', {cause}));
-  const onAbort = () => end(signal?.reason);
-  if (signal?.aborted) onAbort();
+  const {stop} = checked;
+  signal?.throwIfAborted();
+  const onAbort = () => stop.abort(stoppedBy(signal?.reason));
   signal?.addEventListener('abort', onAbort, {once: true});
   let journal: Journal | undefined;
   let memory: JournalMemory | undefined;
@@ -116,30 +131,21 @@ async function* run(
       path !== undefined && checked.dryRun
         ? await memoryOf(path, host, client.baseUrl ?? client.host)
         : undefined;
-    const outcomes = transferAll(sourcesOf(inputs, cwd ?? host.cwd()), {
+    const outcomes = transferAll(sourcesOf(itemsOf(inputs, stop, host.clock), cwd ?? host.cwd()), {
       ...checked,
       several: !Array.isArray(inputs) || inputs.length > 1,
-      stop,
       journal,
       memory,
     });
-    for await (const outcome of outcomes)
-      if (outcome.status !== 'left out') yield* endingWith(end, resultOf(outcome));
+    for await (const outcome of outcomes) if (outcome.status !== 'left out') yield resultOf(outcome);
+    signal?.throwIfAborted();
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error !== stop.reason) throw error;
   } finally {
     signal?.removeEventListener('abort', onAbort);
     await journal?.close();
     await memory?.reader.close();
-  }
-}
-
-/** Yields one value; calls `end` if the reader asks for no more. */
-function* endingWith<T>(end: () => void, value: T): Generator<T> {
-  let goesOn = false;
-  try {
-    yield value;
-    goesOn = true;
-  } finally {
-    if (!goesOn) end();
   }
 }
 
@@ -153,19 +159,19 @@ async function openJournal(path: string, host: Host, service: string, stop: Stop
   return open(path, host, {scope: {service}, stop});
 }
 
-async function* sourcesOf(
-  inputs: AsyncIterable<string | Source> | Iterable<string | Source>,
-  cwd: string,
-): AsyncGenerator<Source> {
-  const fileNamed = filesIn(cwd);
-  for await (const input of inputs) {
-    yield typeof input === 'string'
-      ? {...fileNamed(input), relativePath: toText(normalizeName(fromTyped(input)))}
-      : input;
-  }
-}
+const optionNames =
+  'client concurrency retries retryMaxWaitMs stallTimeoutMs answerTimeoutMs limitRate onUnknown types contentType journal dryRun verify failFast signal observer cwd';
 
-function checkedOptions(options: UploadOptions, host: Host): Checked {
+function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop'> {
+  refuseUnknown(options, optionNames);
+  if (typeof options?.client?.upload !== 'function')
+    throw new MediaError('usage', `client must be a MediaClient, not ${kindOf(options?.client)}.`);
+  if (options.signal !== undefined && typeof options.signal.addEventListener !== 'function')
+    throw new MediaError('usage', `signal must be an AbortSignal, not ${kindOf(options.signal)}.`);
+  for (const name of ['dryRun', 'failFast'] as const) refuseOthers(name, options[name], [true, false]);
+  refuseOthers('onUnknown', options.onUnknown, ['hold', 'retry']);
+  refuseOthers('types', options.types, ['extension', 'content', 'strict']);
+  refuseOthers('verify', options.verify, ['warn', 'strict']);
   const {client, onUnknown = 'hold', types = 'extension', concurrency = 'auto', limitRate} = options;
   const contentType = options.contentType === undefined ? undefined : parseContentType(options.contentType);
   return {

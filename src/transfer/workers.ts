@@ -7,8 +7,8 @@ export interface Later<Result> {
 
 /**
  * Works on the items of a stream, up to `prepared` at a time, and yields results as they come. An item is read only when
- * a worker is free and fewer results than workers wait to be taken, so that memory stays bounded. Once `isOver`, the next item
- * is dropped and no more are read. After a failure of an item or of the stream, rejects with it once all work has ended.
+ * a worker is free and fewer results than workers wait to be taken, so that memory stays bounded. Once `isOver`, no
+ * more are read. After a failure of an item or of the stream, rejects with it once all work has ended.
  */
 export async function* mapConcurrently<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
@@ -26,10 +26,11 @@ export async function* mapConcurrently<Item, Result>(
 
   // All workers read from this generator, which handles their requests in order and reads nothing more after the end.
   const taken = (async function* () {
+    if (isOver()) return;
     for await (const item of items) {
-      if (hasEnded || isOver()) return;
-      yield item;
       if (hasEnded) return;
+      yield item;
+      if (hasEnded || isOver()) return;
     }
   })();
   const isFull = () => Math.max(active, results.length) >= concurrency.prepared;

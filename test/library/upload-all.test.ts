@@ -11,7 +11,10 @@ import {
   uploadAll,
 } from '../../src/index.ts';
 import {embeddedService} from '../support/embedded.ts';
+import {eventually} from '../support/eventually.ts';
+import {notRun} from '../support/installed.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
+import {canListOpenFiles, openFiles} from '../support/open-files.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -28,6 +31,38 @@ async function collect(results: AsyncIterable<UploadResult>): Promise<UploadResu
   const all: UploadResult[] = [];
   for await (const result of results) all.push(result);
   return all;
+}
+
+/** The results of an iteration, and what it rejected with. */
+async function settled(
+  iteration: AsyncIterable<UploadResult>,
+): Promise<{results: UploadResult[]; thrown: unknown}> {
+  const results: UploadResult[] = [];
+  try {
+    for await (const result of iteration) results.push(result);
+    return {results, thrown: undefined};
+  } catch (thrown) {
+    return {results, thrown};
+  }
+}
+
+/** Inputs that count how many of them were taken, and know whether they were closed. */
+function counted<Input>(inputs: readonly Input[]) {
+  const count = {
+    taken: 0,
+    isClosed: false,
+    *[Symbol.iterator]() {
+      try {
+        for (const input of inputs) {
+          count.taken += 1;
+          yield input;
+        }
+      } finally {
+        count.isClosed = true;
+      }
+    },
+  };
+  return count;
 }
 
 describe('uploadAll', () => {
@@ -165,15 +200,185 @@ describe('uploadAll', () => {
     const client = new MediaClient({baseUrl: url, apiKey: 'key-of-the-test'});
     onTestFinished(() => client.close());
     const caller = new AbortController();
-    caller.abort(new Error('enough'));
-    expect(await collect(uploadAll([photo], {client, signal: caller.signal}))).toEqual([]);
-    const during = new AbortController();
-    const observer = {started: () => during.abort(new Error('enough'))};
-    const [result] = await collect(uploadAll([photo], {client, signal: during.signal, observer}));
-    expect(result).toMatchObject({
-      status: 'failed',
-      error: {code: 'interrupted', cause: {message: 'enough'}},
+    const enough = new Error('enough');
+    const observer = {started: () => caller.abort(enough)};
+    const {results, thrown} = await settled(uploadAll([photo], {client, signal: caller.signal, observer}));
+    expect(results).toMatchObject([{status: 'failed', error: {code: 'interrupted', cause: enough}}]);
+    expect(thrown).toBe(enough);
+  });
+
+  it('aborted before: rejects with the reason, and takes nothing', async () => {
+    const {client} = await connected();
+    const inputs = counted([photo]);
+    const signal = AbortSignal.abort('enough');
+    expect(await settled(uploadAll(inputs, {client, signal}))).toEqual({results: [], thrown: 'enough'});
+    expect(inputs.taken).toBe(0);
+  });
+
+  it.each([1, 3, 'auto'] as const)(
+    'aborted after 4 of 200 (concurrency %s): whatever was taken has its result, then it rejects',
+    async concurrency => {
+      const {service, client} = await connected();
+      const bytes = await readFile(photo);
+      const inputs = counted(
+        Array.from({length: 200}, (_, index) =>
+          bytesSource(`${index}.png`, Buffer.concat([bytes, Buffer.from(`${index}`)])),
+        ),
+      );
+      const caller = new AbortController();
+      const enough = new Error('enough');
+      const results: UploadResult[] = [];
+      const iterate = async () => {
+        for await (const result of uploadAll(inputs, {client, concurrency, signal: caller.signal})) {
+          results.push(result);
+          if (results.length === 4) caller.abort(enough);
+        }
+      };
+      await expect(iterate()).rejects.toBe(enough);
+      expect(results.map(({position}) => position).sort((a, b) => a - b)).toEqual(
+        Array.from({length: inputs.taken}, (_, index) => index),
+      );
+      expect(inputs.taken).toBeLessThan(200);
+      expect(inputs.isClosed).toBe(true);
+      const stored = results.filter(({status}) => status === 'uploaded').length;
+      expect((await service.records()).length).toBe(stored);
+      for (const result of results)
+        if (result.attempts === 0) expect(result).toMatchObject({error: {code: 'not_tried'}});
+    },
+  );
+
+  it.each(['aborted', 'left'])('%s while its inputs wait for something that never comes: ends', async how => {
+    const {client} = await connected();
+    let isClosed = false;
+    const inputs = {
+      [Symbol.asyncIterator]: () => {
+        const given = [photo];
+        return {
+          next: () => {
+            const value = given.pop();
+            return value === undefined ? new Promise<never>(() => {}) : Promise.resolve({value});
+          },
+          return: async () => {
+            isClosed = true;
+            return {done: true as const, value: undefined};
+          },
+        };
+      },
+    };
+    const caller = new AbortController();
+    const results = uploadAll(inputs, {client, signal: caller.signal});
+    expect((await results.next()).value).toMatchObject({status: 'uploaded'});
+    const next = results.next();
+    if (how === 'aborted') {
+      caller.abort('enough');
+      await expect(next).rejects.toBe('enough');
+    } else {
+      await results.return();
+      expect(await next).toEqual({done: true, value: undefined});
+    }
+    expect(isClosed).toBe(true);
+  });
+
+  it('left while files are on their way: they are sent no further, and no more are taken', async () => {
+    const bodies: Promise<number>[] = [];
+    const {url} = await scriptedServer(async connection => {
+      const {contentLength} = await connection.request(1);
+      const whole = connection.request();
+      if (contentLength > 2 ** 20) bodies.push(whole.then(({body}) => body.length));
+      else await whole.then(() => connection.answer(200, someRecord));
     });
+    const client = new MediaClient({baseUrl: url, apiKey: 'key-of-the-test'});
+    onTestFinished(() => client.close());
+    const bytes = await readFile(photo);
+    const large = bytesSource('large.png', Buffer.concat([bytes, Buffer.alloc(64 * 2 ** 20)]));
+    const inputs = counted([large, large, photo, large, large]);
+    for await (const {status} of uploadAll(inputs, {client, concurrency: 3, limitRate: 2 ** 20})) {
+      expect(status).toBe('uploaded');
+      await eventually(() => bodies.length >= 2);
+      break;
+    }
+    const {taken, isClosed} = inputs;
+    expect(isClosed).toBe(true);
+    for (const length of await Promise.all(bodies)) expect(length).toBeLessThan(2 ** 26);
+    expect(inputs.taken).toBe(taken);
+  });
+
+  it('dry runs with a journal, one after the other: as many open files as before', async context => {
+    if (!canListOpenFiles) notRun(context, 'only Linux lists the open files of a process');
+    const {client} = await connected();
+    const journal = join(await temporaryDirectory(), 'uploads.journal');
+    await collect(uploadAll([photo], {client, journal}));
+    for (let run = 0; run < 3; run += 1) {
+      const [result] = await collect(uploadAll([photo], {client, journal, dryRun: true}));
+      expect(result).toMatchObject({status: 'skipped'});
+    }
+    expect((await openFiles()).filter(path => path.startsWith(journal))).toEqual([]);
+  });
+
+  it('with a journal: ./a.png and a.png are one file, even if its content has changed', async () => {
+    const {client} = await connected();
+    const cwd = await temporaryDirectory();
+    const journal = join(cwd, 'uploads.journal');
+    await copyFile(photo, join(cwd, 'a.png'));
+    await collect(uploadAll(['./a.png'], {client, journal, cwd}));
+    await copyFile(fixture('photo.gif'), join(cwd, 'a.png'));
+    await collect(uploadAll(['a.png'], {client, journal, cwd}));
+    const lines = (await readFile(journal, 'utf8'))
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line));
+    expect(new Set(lines.map(({path}) => path).filter(path => path !== undefined))).toEqual(
+      new Set(['a.png']),
+    );
+  });
+
+  it.each<[string, unknown, string]>([
+    ['a path', 'photo.png', 'not as "photo.png".'],
+    ['a URL', new URL('file:///photo.png'), 'not as an object (URL).'],
+    ['bytes', Buffer.from('photo'), 'not as an object (Buffer).'],
+    ['a source', bytesSource('photo.png', Buffer.from('photo')), 'not as an object (Object).'],
+    ['nothing', undefined, 'not as undefined.'],
+  ])('%s in the place of a list: throws at once', async (_what, inputs, says) => {
+    const {client} = await connected();
+    const message = expect.stringContaining(says);
+    expect(() => uploadAll(inputs as string[], {client})).toThrow(
+      expect.objectContaining({code: 'usage', message}),
+    );
+    if (!(inputs instanceof Object && 'open' in inputs))
+      await expect(collectNames(filesOf(inputs as string[]))).rejects.toMatchObject({code: 'usage'});
+  });
+
+  it.each([[new URL('file:///photo.png')], [Buffer.from('photo')], [null], [['photo.png']]])(
+    'a list with %j in it: rejects with usage, after the results of what came before',
+    async input => {
+      const {client} = await connected();
+      const {results, thrown} = await settled(uploadAll([photo, input as unknown as string], {client}));
+      expect(results).toMatchObject([{name: photo}]);
+      expect(thrown).toMatchObject({code: 'usage'});
+    },
+  );
+
+  it.each<[Record<string, unknown>, string]>([
+    [{concurency: 2}, 'There is no option "concurency".'],
+    [{client: undefined}, 'client must be a MediaClient, not undefined.'],
+    [{signal: new AbortController()}, 'signal must be an AbortSignal, not an object (AbortController).'],
+    [{dryRun: 'yes'}, 'dryRun must be true or false, not "yes".'],
+    [{verify: true}, 'verify must be warn or strict, not true.'],
+    [{onUnknown: 'resend'}, 'onUnknown must be hold or retry, not "resend".'],
+    [{types: 'bytes'}, 'types must be extension or content or strict, not "bytes".'],
+  ])('an option that does not exist, or not so (%j): throws at once', async (options, message) => {
+    const {client} = await connected();
+    expect(() => uploadAll([photo], {client, ...options} as UploadOptions)).toThrow(
+      expect.objectContaining({code: 'usage', message}),
+    );
+  });
+
+  it('unknown options of filesOf and MediaClient: usage', async () => {
+    await expect(collectNames(filesOf(['.'], {recursiv: true} as object))).rejects.toMatchObject({
+      code: 'usage',
+    });
+    const options = {baseUrl: 'https://api.example.com', apiKey: 'key', alowHttp: true};
+    expect(() => new MediaClient(options)).toThrow('There is no option "alowHttp".');
   });
 
   it.each<[Partial<UploadOptions>, string]>([
