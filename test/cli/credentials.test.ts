@@ -65,6 +65,8 @@ describe('key-command', () => {
 
   it.each([
     ['exit 3', 'ended with status 3'],
+    ['echo mk_printed; exit 3', 'ended with status 3'],
+    ['echo mk_printed; kill -KILL $$', 'was ended by a signal'],
     ['no-such-program-anywhere', 'ended with status 127'],
     ['kill -KILL $$', 'was ended by a signal'],
     ['true', 'printed no key'],

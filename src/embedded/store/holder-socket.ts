@@ -12,12 +12,15 @@ async function openPlace(directory: string) {
 
 /**
  * Listens on a Unix socket in a data directory while this process lives, since its id means nothing in another container. Resolves
- * to undefined where no socket can be made: on network file systems, FAT, systems other than Linux.
+ * to undefined where no socket can be made: on network file systems, FAT, systems other than Linux, some of
+ * which open no directories.
  */
 export async function listenIn(
   directory: string,
 ): Promise<{device: string; close(): Promise<void>} | undefined> {
-  const {handle, device, path} = await openPlace(directory);
+  const place = await openPlace(directory).catch(() => undefined);
+  if (place === undefined) return undefined;
+  const {handle, device, path} = place;
   const server = createServer(socket => socket.destroy()).unref();
   try {
     await rm(path, {force: true});
@@ -41,7 +44,9 @@ export async function stateBySocket(
   directory: string,
   deviceThere: string,
 ): Promise<'alive' | 'dead' | 'unknown'> {
-  const {handle, device, path} = await openPlace(directory);
+  const place = await openPlace(directory).catch(() => undefined);
+  if (place === undefined) return 'unknown';
+  const {handle, device, path} = place;
   const socket = connect(path);
   try {
     await once(socket, 'connect');

@@ -1,18 +1,17 @@
-import {link, open, rm} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import {systemCode} from '../system-code.ts';
 import {systemFiles} from './file-system.ts';
 import {syncDirectory} from './sync-directory.ts';
 
 /** Writes a new file (0600) that is on disk when the promise resolves; removes it on failure. */
-export async function writeDurably(path: string, text: string): Promise<void> {
-  const handle = await open(path, 'wx', 0o600);
+export async function writeDurably(path: string, text: string, files = systemFiles): Promise<void> {
+  const handle = await files.open(path, 'wx', 0o600);
   try {
     await handle.writeFile(text);
     await handle.sync();
   } catch (error) {
     await handle.close();
-    await rm(path, {force: true});
+    await files.rm(path, {force: true});
     throw error;
   }
   await handle.close();
@@ -25,12 +24,17 @@ export async function renameDurably(path: string, target: string, files = system
 }
 
 /** Replaces the text of a file at once; the new one survives a crash once the promise resolves. `draft` is a free path beside it. */
-export async function replaceDurably(path: string, text: string, draft: string): Promise<void> {
+export async function replaceDurably(
+  path: string,
+  text: string,
+  draft: string,
+  files = systemFiles,
+): Promise<void> {
   try {
-    await writeDurably(draft, text);
-    await renameDurably(draft, path);
+    await writeDurably(draft, text, files);
+    await renameDurably(draft, path, files);
   } finally {
-    await rm(draft, {force: true});
+    await files.rm(draft, {force: true});
   }
 }
 
@@ -40,18 +44,18 @@ export function isWithoutHardLinks(error: unknown): boolean {
 }
 
 /** Renames a file to `target` if that name is free; returns whether it was. `path` is removed either way. */
-export async function claimName(path: string, target: string): Promise<boolean> {
+export async function claimName(path: string, target: string, files = systemFiles): Promise<boolean> {
   try {
-    await link(path, target);
-    await syncDirectory(dirname(target));
+    await files.link(path, target);
+    await syncDirectory(dirname(target), files);
     return true;
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false;
     // Without hard links, only the protection against a second process is lost.
     if (!isWithoutHardLinks(error)) throw error;
-    await renameDurably(path, target);
+    await renameDurably(path, target, files);
     return true;
   } finally {
-    await rm(path, {force: true});
+    await files.rm(path, {force: true});
   }
 }

@@ -1,3 +1,4 @@
+import {writeFileSync} from 'node:fs';
 import {readdir, readFile, rm, stat, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
@@ -68,6 +69,24 @@ describe('withLock', () => {
     await writeFile(`${path}.breaker`, dead);
     expect(await withLock(path, host(), async () => 'done')).toBe('done');
     expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('a dead holder whose lock another process has just taken: that one keeps it', async () => {
+    const {path} = await lockFile();
+    await writeFile(path, left(deadProcess));
+    const others = left(process.ppid, {startTime: host().processStart(process.ppid)});
+    const isProcessAlive = (pid: number) => {
+      if (pid === deadProcess) writeFileSync(path, others);
+      return pid !== deadProcess;
+    };
+    let now = 0;
+    const sleep = async (ms: number) => {
+      now += ms;
+    };
+    const clock = {...host().clock, monotonic: () => now, sleep};
+    const taken = withLock(path, host({isProcessAlive, clock}), async () => 'done');
+    await expect(taken).rejects.toMatchObject({code: 'config_unusable'});
+    expect(await readFile(path, 'utf8')).toBe(others);
   });
 
   it('a living holder: waited for', async () => {
