@@ -1,11 +1,21 @@
 import {once} from 'node:events';
-import {access, readdir, writeFile} from 'node:fs/promises';
+import {access, readdir, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it, onTestFinished} from 'vitest';
+import {openJournal} from '../../src/journal/open.ts';
 import {type Holder, holderHere} from '../../src/lib/files/holder.ts';
 import {withLock} from '../../src/lib/files/with-lock.ts';
-import {type Bench, bench, compiledModules, inputOf, lookup, upload} from '../support/journal.ts';
+import {
+  type Bench,
+  bench,
+  compiledModules,
+  header,
+  inputOf,
+  lookup,
+  scope,
+  upload,
+} from '../support/journal.ts';
 import {patienceMs} from '../support/patience.ts';
 
 /** Opens the journal of its argument, then commits and finishes uploads until it is killed, telling what is durable. */
@@ -131,6 +141,33 @@ describe('a holder that died', () => {
     await writeFile(`${one.path}.lock`, left(one, process.pid, {startTime: 'of another life'}));
     await one.run(async () => {});
   });
+
+  it.each(['its lock', 'only the journal'])(
+    'by a power cut after which the clock was set back by a day, of which %s is left: taken over after 90 s',
+    async what => {
+      const one = await bench();
+      await one.write(
+        `${header}\n{"event":"open","by":"a","at":"2026-01-02T00:00:00.000Z","process":{"pid":1,"hostName":"machine","bootId":"an earlier one"}}\n`,
+      );
+      const tomorrow = Date.now() / 1000 + 86_400;
+      await utimes(one.path, tomorrow, tomorrow);
+      if (what === 'its lock') {
+        await writeFile(`${one.path}.lock`, left(one, 1, {bootId: 'an earlier one', token: 'a'}));
+        await utimes(`${one.path}.lock`, tomorrow, tomorrow);
+      }
+      let waitedMs = 0;
+      const sleep = async (ms: number) => {
+        waitedMs += ms;
+      };
+      const clock = {...one.host.clock, monotonic: () => waitedMs, sleep};
+      const notes: string[] = [];
+      const note = (text: string) => void notes.push(text);
+      await (await openJournal(one.path, {...one.host, clock}, {scope, note})).close();
+      expect(waitedMs).toBeGreaterThanOrEqual(90_000);
+      expect(waitedMs).toBeLessThan(100_000);
+      expect(notes.at(-1)).toMatch(/was taken over/);
+    },
+  );
 
   it('by two at once: one has it, the other is refused', async () => {
     const one = await bench();

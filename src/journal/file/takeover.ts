@@ -62,8 +62,10 @@ export async function waitForWriter(
   if (state === 'dead' || lock.replaced?.token === writer.by) return;
   if (state === 'alive') throw inUse(shown, holder);
   const found = await handle.stat();
+  const since = host.clock.monotonic();
   let isAnnounced = false;
-  while (!isGone) {
+  // Where the clock was set back since, the age of the file says nothing: then it is waited for as long here.
+  while (!isGone && host.clock.monotonic() - since < staleMs) {
     const {size, mtimeMs} = await handle.stat();
     if (size !== found.size) throw inUse(shown, holder);
     // Compares with the time of a file that is written now, so that the clocks of two machines are never compared.

@@ -114,8 +114,8 @@ class LockAttempt {
   readonly #host: Host;
   readonly #files: FileSystem;
   readonly #options: LockOptions;
-  /** The first state that was found of a holder that cannot be judged from here. */
-  #first: Found | undefined;
+  /** The first state that was found of a holder that cannot be judged from here, and when. */
+  #first: {found: Found; at: number} | undefined;
 
   constructor(candidate: string, path: string, host: Host, options: LockOptions) {
     this.#candidate = candidate;
@@ -151,7 +151,8 @@ class LockAttempt {
   }
 
   #isGone({state, ageMs}: Found): boolean {
-    if (state === 'unknown') return this.#options.isGone === true || ageMs >= staleMs;
+    if (state === 'unknown')
+      return this.#options.isGone === true || Math.max(ageMs, this.#waitedMs) >= staleMs;
     return state === 'dead';
   }
 
@@ -160,8 +161,13 @@ class LockAttempt {
     const {onUnknownHolder} = this.#options;
     if (onUnknownHolder === undefined) return false;
     if (this.#first === undefined) onUnknownHolder(found.holder);
-    this.#first ??= found;
-    return this.#first.renewedAt === found.renewedAt;
+    this.#first ??= {found, at: this.#host.clock.monotonic()};
+    return this.#first.found.renewedAt === found.renewedAt;
+  }
+
+  /** How long it was waited for: where the clock was set back since, the age of the file says nothing. */
+  get #waitedMs(): number {
+    return this.#first === undefined ? 0 : this.#host.clock.monotonic() - this.#first.at;
   }
 
   async #look(path: string): Promise<Found | undefined> {
