@@ -5,6 +5,7 @@ import {diskKind} from '../lib/files/disk-kind.ts';
 import type {Lock} from '../lib/files/lock.ts';
 import {syncDirectory} from '../lib/files/sync-directory.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
+import {systemCode} from '../lib/system-code.ts';
 import {inUse, journalCodes, journalFailed, unusable} from './file/errors.ts';
 import {Fence} from './file/fence.ts';
 import {appendAll, type JournalHandle, openJournalFile} from './file/file.ts';
@@ -58,8 +59,9 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
     });
     return new Journal({reader: new JournalReader(path, recovery, handle), log, lock, host});
   } catch (error) {
-    await (handle?.close() ?? Promise.resolve()).finally(() => lock.release());
-    throw error;
+    await Promise.allSettled([handle?.close(), lock.release()]);
+    const isSystems = !(error instanceof MediaError) && systemCode(error) !== undefined;
+    throw isSystems ? journalFailed(path, 'written', error) : error;
   }
 }
 

@@ -115,7 +115,8 @@ export class Journal {
     try {
       await this.#log.close();
     } finally {
-      await this.reader.close().finally(() => this.#lock.release());
+      // Everything is durable by now, and others see that this process has ended.
+      await Promise.allSettled([this.reader.close(), this.#lock.release()]);
     }
   }
 
@@ -166,7 +167,8 @@ export class Journal {
     if (sha256 === undefined) this.#log.note({event: 'intent', key, ...intent});
     return new JournalEntry({
       key,
-      released: reused === undefined ? undefined : hashed?.sha256,
+      wasReleased: reused !== undefined,
+      hashed: hashed?.sha256,
       inDoubt: unended.some(({state}) => state === 'unknown'),
       sha256,
       intent: sha256 === undefined ? undefined : intent,

@@ -58,9 +58,13 @@ export async function openJournalFile(
   } catch (error) {
     throw cannotOpen(shown, error);
   }
-  if ((await handle.stat()).isFile()) return handle;
-  await handle.close();
-  throw notRegular(shown, 'not a regular file');
+  try {
+    if ((await handle.stat()).isFile()) return handle;
+    throw notRegular(shown, 'not a regular file');
+  } catch (error) {
+    await handle.close();
+    throw error instanceof MediaError ? error : cannotOpen(shown, error);
+  }
 }
 
 /** Creates a file with mode 0600 next to a journal. */

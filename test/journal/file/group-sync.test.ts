@@ -1,13 +1,17 @@
 import {stat} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
 import type {JournalHandle} from '../../../src/journal/file/file.ts';
+import {openJournal} from '../../../src/journal/open.ts';
+import {systemFiles} from '../../../src/lib/files/file-system.ts';
 import {
   begin,
   bench,
   changedHandle,
+  header,
   inputOf,
   largeSourceOf,
   lookup,
+  scope,
   sha256,
   upload,
 } from '../../support/journal.ts';
@@ -66,6 +70,14 @@ async function begun(count: number) {
   return {one, disk, journal, inputs, entries};
 }
 
+/** Opens files on a disk on which locks, which exist, cannot be written to. */
+const noRoomInLocks: typeof systemFiles.open = async (...parameters) => {
+  const handle = await systemFiles.open(...parameters);
+  if (String(parameters[0]).endsWith('.lock'))
+    handle.write = () => Promise.reject(Object.assign(new Error('full'), {code: 'ENOSPC'}));
+  return handle;
+};
+
 /** Its hash is of no matter where nobody looks for it. */
 const hash = sha256('content');
 
@@ -83,7 +95,7 @@ describe('durable lines', () => {
     const [first, ...others] = entries;
     const isHeld = disk.hold();
     const done: string[] = [];
-    const one = first?.commit(hash).then(() => done.push('first'));
+    const one = first?.commit(first.sha256 ?? hash).then(() => done.push('first'));
     await isHeld;
     const late = others.map(entry => entry.commit(entry.sha256 ?? hash).then(() => done.push('late')));
     await new Promise(resolve => setImmediate(resolve));
@@ -192,6 +204,16 @@ describe('a full disk', () => {
       /could not be written: EIO\./,
     );
     expect(disk.syncs).toBe(1);
+  });
+
+  it('in the lock, which is renewed while an abandoned journal is waited for: says so', async () => {
+    const one = await bench();
+    await one.write(`${header}\n{"event":"open","by":"a","at":"2026-01-02T00:00:00.000Z"}\n`);
+    const host = {...one.host, files: {...one.host.files, open: noRoomInLocks}};
+    await expect(openJournal(one.path, host, {scope})).rejects.toMatchObject({
+      code: 'journal_failed',
+      message: expect.stringMatching(/could not be written: the disk is full\./),
+    });
   });
 
   it('when the journal is made: rejects, and the next run can make it', async () => {
