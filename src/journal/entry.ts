@@ -1,11 +1,14 @@
+import {MediaError} from '../errors.ts';
 import type {Intent, Transition} from './file/lines.ts';
 
 export interface EntryParts {
   key: string;
   inDoubt: boolean;
-  /** The SHA-256 of the content that an earlier run released with this key, in hex, if one did. */
-  released: string | undefined;
-  /** The SHA-256 of the whole content, in hex, if it is known before the content is sent. */
+  /** Whether an earlier run released an upload with this key. */
+  wasReleased: boolean;
+  /** The SHA-256 of the content when it was admitted, in hex, if it was hashed then. */
+  hashed: string | undefined;
+  /** The same, if the content cannot have changed since. */
   sha256: string | undefined;
   /** The intent, if it is not recorded yet: then it is recorded with the next transition, at the end at the latest. */
   intent: Intent | undefined;
@@ -32,17 +35,19 @@ export class JournalEntry {
     this.idempotencyKey = parts.key;
     this.inDoubt = parts.inDoubt;
     this.sha256 = parts.sha256;
-    this.wasReleased = parts.released !== undefined;
-    this.#sent = parts.released ?? '';
+    this.wasReleased = parts.wasReleased;
+    this.#sent = parts.hashed ?? '';
     this.#intent = parts.intent;
     this.#parts = parts;
   }
 
   /**
    * Resolves when the journal records durably that the last chunk is about to be sent. `sha256` is of the whole
-   * content, in hex.
+   * content, in hex. Throws `source_changed` for other content than was admitted or sent with this key before: not every
+   * file system shows in a file's times that it was written twice in a second.
    */
-  commit(sha256: string): Promise<void> {
+  async commit(sha256: string): Promise<void> {
+    if (this.#sent !== '' && sha256 !== this.#sent) throw sourceChanged();
     this.#sent = sha256;
     this.#parts.announce(sha256);
     return this.#commit();
@@ -83,4 +88,10 @@ export class JournalEntry {
     if (intent !== undefined)
       this.#parts.append({event: 'intent', key: this.idempotencyKey, ...intent}).catch(() => {});
   }
+}
+
+function sourceChanged(): MediaError {
+  return new MediaError('source_changed', 'The file changed while it was being uploaded: it was rewritten.', {
+    hint: 'Nothing was stored. Upload it again when no program is writing to it.',
+  });
 }

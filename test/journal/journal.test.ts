@@ -37,6 +37,22 @@ describe('a new journal', () => {
   });
 });
 
+it('content that is not what was admitted, although nothing shows it in the times of the file: not committed', async () => {
+  const one = await bench();
+  const input = inputOf('b.png', 'content');
+  await one.run(async journal => {
+    await upload(journal, inputOf('a.png', 'another'), 'done');
+    const entry = await begin(journal, input, largeSourceOf(input));
+    await expect(entry.commit(sha256('another'))).rejects.toMatchObject({code: 'source_changed'});
+    await entry.commit(sha256('content'));
+    await entry.done('{"id":"b"}');
+    entry.end();
+  });
+  expect(await one.lines()).toContainEqual(
+    expect.objectContaining({event: 'commit', sha256: sha256('content')}),
+  );
+});
+
 describe('the lines', () => {
   const intent = {
     path: 'a/cat.png',
@@ -77,11 +93,9 @@ describe('the lines', () => {
     await one.run(async journal => {
       await Promise.all(
         Array.from({length: 100}, async (_, number) => {
-          const entry = await begin(
-            journal,
-            inputOf(`library/2024/album-${number}/photograph-${number}.jpeg`),
-          );
-          await entry.commit(sha256(`${number}`));
+          const input = inputOf(`library/2024/album-${number}/photograph-${number}.jpeg`);
+          const entry = await begin(journal, input);
+          await entry.commit(sha256(input.content));
           await entry.done(record);
           entry.end();
         }),
@@ -131,7 +145,7 @@ describe('what is no record', () => {
   it.each(['', '{"id":"a"', '[]', '"a"', '{"id":"a"}}'])('%j is never written', async json => {
     const one = await bench();
     await one.run(async journal => {
-      const entry = await begin(journal, inputOf('a.png'));
+      const entry = await begin(journal, inputOf('a.png', 'content'));
       await entry.commit(sha256('content'));
       await expect(entry.done(json)).rejects.toThrow(/not a journal line/);
       await entry.done('{"id":"a"}');
