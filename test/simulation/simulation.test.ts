@@ -1,0 +1,25 @@
+import {describe, expect, it} from 'vitest';
+import {slowTest} from '../support/patience.ts';
+import {tellStory} from './story.ts';
+
+const stories = 2000;
+const inOne = 200;
+
+describe('whole runs on simulated disks, networks and clocks', () => {
+  it('a seed tells the same story each time', async () => {
+    const [first, second] = [await tellStory(7), await tellStory(7)];
+    expect(second.story).toEqual(first.story);
+    expect(first.story.length).toBeGreaterThan(10);
+  });
+
+  it.each(Array.from({length: stories / inOne}, (_, part) => [1 + part * inOne, (part + 1) * inOne]))(
+    'stories %i to %i: nothing stored twice or lost, nothing said that is not so',
+    async (from, to) => {
+      for (let seed = from; seed <= to; seed += 1) {
+        const {broken, story} = await tellStory(seed);
+        if (broken.length > 0) expect(broken, [`seed ${seed}`, ...story].join('\n')).toEqual([]);
+      }
+    },
+    slowTest.timeout,
+  );
+});

@@ -1,0 +1,364 @@
+import {endsJournalling, MediaError} from '../../src/errors.ts';
+import {openJournal} from '../../src/journal/open.ts';
+import type {Journal} from '../../src/journal/run-journal.ts';
+import {Stop} from '../../src/lib/stop.ts';
+import {filesIn} from '../../src/sources/open/file.ts';
+import {type TransferObserver, uploadBatch} from '../../src/transfer/batch.ts';
+import type {Outcome} from '../../src/transfer/outcome.ts';
+import {seeded} from '../support/seeded.ts';
+import {Disks, type DiskTraits, ext4, fat, nfs} from './disk.ts';
+import {type Faults, type Machine, Process} from './process.ts';
+import {SimulatedService, sha256} from './service.ts';
+import {World} from './world.ts';
+
+const scope = {service: 'https://a.example'};
+const root = '/a/files';
+const journalPath = '/a/journal';
+const hour = 3_600_000;
+
+const nobody = () => {};
+
+const noObserver: TransferObserver = {
+  ...{started: nobody, progress: nobody, retrying: nobody, unavailable: nobody},
+  ...{recognized: nobody, finished: nobody, warning: nobody},
+};
+
+/** The result of a story: what was broken of what is promised, and how it came about. */
+export interface Told {
+  seed: number;
+  broken: string[];
+  story: string[];
+  outcomes: number;
+}
+
+/** Tells the story of a seed: one directory, one journal, one service, and what people, disks and networks do to them. */
+export async function tellStory(seed: number): Promise<Told> {
+  const story = new Story(new World(seeded(seed)));
+  await story.tell();
+  return {seed, broken: [...story.broken], story: story.world.story, outcomes: story.outcomes};
+}
+
+class Story {
+  readonly world: World;
+  readonly broken = new Set<string>();
+  outcomes = 0;
+  readonly #disks: Disks;
+  readonly #machine: Machine;
+  readonly #service: SimulatedService;
+  readonly #concurrency: number;
+  /** All contents that each file had, by its name. */
+  readonly #contents = new Map<string, Set<string>>();
+  #pids = 100;
+  #names = 0;
+  #boots = 0;
+
+  constructor(world: World) {
+    this.world = world;
+    const traits: DiskTraits = world.pick([ext4, ext4, ext4, nfs, fat]);
+    this.#disks = new Disks(world, {'/a': traits, '/b': world.pick([ext4, fat])});
+    this.#disks.mkdir(root);
+    this.#machine = {world, disks: this.#disks, alive: new Set(), bootId: 'boot 0'};
+    const honoursKeys = world.oneIn(2);
+    this.#service = new SimulatedService(world, {honoursKeys, troubleOneIn: world.pick([2, 4, 20])});
+    this.#concurrency = world.pick([1, 3, 8]);
+    world.tell(
+      `disk ${traits.type.toString(16)}, ${this.#concurrency} at a time, the service ${honoursKeys ? 'honours' : 'ignores'} keys`,
+    );
+  }
+
+  async tell(): Promise<void> {
+    for (let count = 3 + this.world.below(5); count > 0; count -= 1) this.#write(this.#newName());
+    const runs = 2 + this.world.below(4);
+    for (let run = 0; run < runs; run += 1) {
+      if (this.world.oneIn(3)) this.#setClock();
+      await this.#run();
+      this.#change();
+      if (this.world.oneIn(3)) await this.#settle();
+    }
+    await this.#settle();
+    await this.#finish();
+  }
+
+  /** Somebody sets the clock of the machine, or a time server does. */
+  #setClock(): void {
+    this.world.clockOffset = this.world.pick([0, 10_000, -10_000, 24 * hour, -24 * hour]);
+    this.world.tell(`the clock is ${this.world.clockOffset / 1000} s ahead`);
+  }
+
+  #newName(): string {
+    this.#names += 1;
+    return `${root}/${this.#names}.png`;
+  }
+
+  /** Writes one of a few contents, some of which have equal sizes, and one of which is sent in several chunks. */
+  #write(path: string): void {
+    const number = this.world.below(7);
+    const content = number < 6 ? `content ${number}` : largeContent(this.world.below(2));
+    const inode = this.#disks.get(path) ?? this.#disks.create(path);
+    const {mtimeNs} = inode;
+    inode.replace(Buffer.from(content));
+    inode.sync();
+    // Some programs keep the time of what they change.
+    inode.mtimeNs = mtimeNs > 0n && this.world.oneIn(3) ? mtimeNs : this.#disks.timeNs(path);
+    inode.ctimeNs = this.#disks.timeNs(path);
+    this.#remember(path, content);
+    this.world.tell(`${path} has content ${sha256(content).slice(0, 6)}`);
+  }
+
+  #remember(path: string, content: string | Uint8Array): void {
+    const name = nameOf(path);
+    if (!this.#contents.has(name)) this.#contents.set(name, new Set());
+    this.#contents.get(name)?.add(sha256(content));
+  }
+
+  /** What people do with their files. */
+  #change(): void {
+    const names = this.#disks.list(root);
+    const path = `${root}/${this.world.pick(names)}`;
+    const inode = this.#disks.get(path);
+    if (inode === undefined) return;
+    const next = this.#newName();
+    switch (this.world.below(7)) {
+      case 0:
+        this.#disks.rename(path, next);
+        this.#remember(next, inode.content);
+        this.world.tell(`${path} is renamed to ${next}`);
+        break;
+      case 1:
+        this.#copy(inode.content, next);
+        this.world.tell(`${path} is copied to ${next}`);
+        break;
+      case 2:
+        this.#write(path);
+        break;
+      case 3:
+        this.#write(next);
+        break;
+      case 4:
+        if (names.length > 2) this.#disks.unlink(path);
+        break;
+      case 5:
+        inode.ctimeNs = this.#disks.timeNs(path);
+        break;
+      default:
+    }
+    this.#disks.settle();
+  }
+
+  #copy(content: Buffer, to: string): void {
+    const inode = this.#disks.create(to);
+    inode.replace(content);
+    inode.sync();
+    this.#remember(to, content);
+  }
+
+  #process(namespace = 'pid:[1]', faults: Faults = {}): Process {
+    this.#pids += 1;
+    return new Process(this.#machine, {pid: this.#pids, namespace, faults});
+  }
+
+  async #run(): Promise<void> {
+    const {world} = this;
+    const faults = this.#faults();
+    const process = this.#process('pid:[1]', faults);
+    const fault = world.pick(['none', 'none', 'kill', 'power', 'sleep', 'edit', 'signal', 'second'] as const);
+    const hasReason = faults.room !== undefined || faults.failing !== undefined || fault !== 'none';
+    const stop = new Stop<MediaError>();
+    const ends: (() => void)[] = [];
+    const cut = new Promise<void>(resolve => ends.push(resolve));
+    const after = (ms: number, action: () => void) => world.after(ms, () => process.isKilled || action());
+    const others: Promise<unknown>[] = [];
+    const moment = world.random() * world.pick([20, 200, 1000]);
+    const killed = (sentence: string) => {
+      world.tell(sentence);
+      process.kill();
+      for (const end of ends) end();
+    };
+    if (fault === 'kill') after(moment, () => killed(`process ${process.pid} is killed`));
+    if (fault === 'power')
+      after(moment, () => {
+        killed('the power is cut');
+        this.#disks.crash();
+        this.#boots += 1;
+        this.#machine.bootId = `boot ${this.#boots}`;
+      });
+    if (fault === 'sleep')
+      after(moment, () => {
+        world.tell(`process ${process.pid} sleeps`);
+        process.stop();
+        const ms = world.pick([1000, 100_000, 13 * hour]);
+        world.after(ms, () => process.continue());
+        // While it sleeps, another container may find its journal.
+        if (world.oneIn(2)) others.push(this.#upload(this.#process('pid:[2]'), {isGone: world.oneIn(2)}));
+      });
+    if (fault === 'edit') this.#edit(after);
+    if (fault === 'signal')
+      after(moment, () => {
+        world.tell(`process ${process.pid} is interrupted`);
+        stop.abort(new MediaError('interrupted', 'Ctrl-C'));
+      });
+    if (fault === 'second')
+      after(
+        moment,
+        () => void others.push(this.#upload(this.#process(world.pick(['pid:[1]', 'pid:[2]'])), {})),
+      );
+    world.tell(`process ${process.pid} begins`);
+    const running = this.#upload(process, {stop, mayEnd: hasReason});
+    await world.until(Promise.race([running, cut]));
+    if (fault === 'sleep') process.continue();
+    for (const other of others) await world.until(other);
+    process.exit();
+  }
+
+  /** Somebody works on the files while they are uploaded; a program writes a large one again and again. */
+  #edit(after: (ms: number, action: () => void) => void): void {
+    const {world} = this;
+    for (let edits = world.below(5); edits > 0; edits -= 1) after(world.random() * 200, () => this.#change());
+    const path = this.#newName();
+    const unit = 1 + world.random() * 20;
+    const rewrite = (turn: number) => {
+      const content = largeContent(turn % 2);
+      const inode = this.#disks.get(path) ?? this.#disks.create(path);
+      inode.replace(Buffer.from(content));
+      inode.sync();
+      inode.mtimeNs = inode.ctimeNs = this.#disks.timeNs(path);
+      this.#remember(path, content);
+    };
+    rewrite(0);
+    world.tell(`${path} is written anew every ${unit.toFixed(1)} ms`);
+    for (let turn = 1; turn < 40; turn += 1) after(turn * unit, () => rewrite(turn));
+  }
+
+  /** Troubles with the disk that a run may meet. */
+  #faults(): Faults {
+    const {world} = this;
+    const shortOneIn = world.oneIn(3) ? 3 : undefined;
+    const trouble = world.below(8);
+    if (trouble === 0) return {room: world.below(3000), ...(shortOneIn && {shortOneIn})};
+    const code = world.pick(['EIO', 'ENOSPC', 'EDQUOT', 'EMFILE']);
+    if (trouble === 1) return {failing: {call: 1 + world.below(60), code}, ...(shortOneIn && {shortOneIn})};
+    return {...(shortOneIn && {shortOneIn})};
+  }
+
+  /** One run over all files, whose outcomes are judged. */
+  async #upload(
+    process: Process,
+    {stop = new Stop<MediaError>(), isGone = false, mayEnd = true} = {},
+  ): Promise<Outcome[]> {
+    const {host} = process;
+    const outcomes: Outcome[] = [];
+    let journal: Journal | undefined;
+    try {
+      journal = await openJournal(journalPath, host, {scope, isGone});
+      const fileAt = filesIn('/a', host.files);
+      const sources = this.#disks
+        .list(root)
+        .map(name => ({...fileAt(`${root}/${name}`), relativePath: name}));
+      for await (const outcome of uploadBatch(sources, {
+        ...{uploader: this.#service.uploader(process), host: 'a.example', journal},
+        ...{clock: host.clock, random: host.random, uuid: host.uuid, typeRule: 'extension'},
+        contentType: async () => ({contentType: 'image/png'}),
+        ...{several: true, concurrency: this.#concurrency, retries: 2},
+        ...{stallTimeoutMs: 10_000, answerTimeoutMs: 10_000, retryMaxWaitMs: 60_000},
+        onUnknown: this.#service.traits.honoursKeys ? 'honoured' : 'hold',
+        ...{dryRun: false, failFast: false, stop, observer: noObserver},
+      })) {
+        if (process.isKilled) break;
+        if (outcome.status === 'left out') continue;
+        outcomes.push(outcome);
+        this.#judge(outcome);
+        if (!mayEnd && 'error' in outcome && endsJournalling(outcome.error.code))
+          this.broken.add(`a run ends without a cause: ${outcome.error.message}`);
+      }
+    } catch (error) {
+      this.#expected(error, mayEnd);
+    }
+    await journal?.close().catch((error: unknown) => this.#expected(error, mayEnd));
+    // A renewal of the lock may still be on its way.
+    await process.step(() => {}, 1000);
+    if (!process.isKilled && process.openPaths.length > 0)
+      this.broken.add(`process ${process.pid} leaves ${process.openPaths.join(', ')} open`);
+    return outcomes;
+  }
+
+  /** A run may end because its journal is in use, or because the disk fails. */
+  #expected(error: unknown, mayEnd: boolean): void {
+    if (!(error instanceof MediaError)) throw error;
+    this.world.tell(`a run ends: ${error.message}`);
+    if (!mayEnd) this.broken.add(`a run ends without a cause: ${error.message}`);
+    if (!/^(journal_(failed|in_use|unusable)|interrupted|file_missing)$/.test(error.code)) throw error;
+  }
+
+  #judge(outcome: Outcome): void {
+    this.outcomes += 1;
+    const why = 'error' in outcome ? ` (${outcome.error.code}: ${outcome.error.message})` : '';
+    this.world.tell(`${outcome.name} is ${outcome.status}${why}`);
+    this.#judgeStored();
+    if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return;
+    const {id} = JSON.parse(outcome.received.json) as {id: string};
+    const contents = this.#contents.get(nameOf(outcome.name)) ?? new Set();
+    if (!this.#service.stored.some(one => one.id === id && contents.has(one.sha256)))
+      this.broken.add(`${outcome.name} is ${outcome.status} as ${id}, which is not its content`);
+  }
+
+  #judgeStored(): void {
+    const seen = new Set<string>();
+    for (const {sha256: content} of this.#service.stored) {
+      if (seen.has(content)) this.broken.add(`${content.slice(0, 6)} is stored twice`);
+      seen.add(content);
+    }
+  }
+
+  /** What a person does who can look into the service. */
+  async #settle(): Promise<void> {
+    const process = this.#process();
+    this.#disks.settle();
+    // What is still on its way arrives before anybody looks.
+    await this.world.until(process.step(nobody, 1000));
+    await this.world.until(this.#settleAll(process));
+    process.exit();
+  }
+
+  async #settleAll(process: Process): Promise<void> {
+    const journal = await openJournal(journalPath, process.host, {isGone: true, paths: true, scope});
+    for await (const {entry} of journal.reader.sightings()) {
+      if (journal.reader.index.stateOf(entry.row) !== 'unknown') continue;
+      const line = await journal.reader.lineOf(entry);
+      const [found] = 'sha256' in line ? this.#service.with(line.sha256) : [];
+      await journal.settle(entry, found === undefined ? 'resend' : {uploaded: found.id});
+    }
+    await journal.close();
+  }
+
+  /** A last run without troubles: every file is stored once, and known. */
+  async #finish(): Promise<void> {
+    this.#service.isFair = true;
+    this.world.tell('a last run begins, and nothing disturbs it');
+    const process = this.#process();
+    const names = this.#disks.list(root);
+    const start = this.world.now;
+    const outcomes = await this.world.until(this.#upload(process, {mayEnd: false}));
+    process.exit();
+    if (this.world.now - start > 5 * 60_000)
+      this.broken.add(`the last run takes ${Math.round((this.world.now - start) / 1000)} s`);
+    if (outcomes.length !== names.length)
+      this.broken.add(`lost: ${outcomes.length} outcomes of ${names.length} files`);
+    for (const {name, status} of outcomes)
+      if (status !== 'uploaded' && status !== 'skipped') this.broken.add(`${name} is ${status} in the end`);
+    for (const name of names) {
+      const content = sha256(this.#disks.get(`${root}/${name}`)?.content ?? '');
+      if (this.#service.with(content).length !== 1)
+        this.broken.add(`${name} is stored ${this.#service.with(content).length} times in the end`);
+    }
+    this.#judgeStored();
+  }
+}
+
+/** Content that is sent in two chunks. */
+function largeContent(number: number): string {
+  return `large ${number} `.repeat(8_300);
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
