@@ -38,7 +38,7 @@ export async function runWatch(flags: WatchFlags, invocation: Invocation): Promi
   await (await openSession(invocation)).close();
   const signal = endSignal(invocation);
   const stop = new Stop<MediaError>();
-  const disposals = new Disposals(disposal, {clock: host.clock, settleMs: flags.settle, stop});
+  const disposals = new Disposals(disposal, {host, settleMs: flags.settle, stop});
   // A record is compared with its file before that goes.
   const verify = flags.verify ?? (disposals.areWanted ? 'warn' : undefined);
   const uploads = new Uploads(invocation, places, printer, {disposals, verify});

@@ -12,9 +12,10 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
-import {join} from 'node:path';
+import {basename, dirname, join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {type Disposal, Disposals, type Disposed} from '../../../src/commands/watch/disposal/disposal.ts';
+import {type FileSystem, systemFiles} from '../../../src/lib/files/file-system.ts';
 import {Stop} from '../../../src/lib/stop.ts';
 import type {Outcome} from '../../../src/transfer/outcome.ts';
 import {notRun} from '../../support/installed.ts';
@@ -24,7 +25,7 @@ import {temporaryDirectory} from '../../support/media.ts';
 const old = new Date('2001-02-03T04:05:06.789Z');
 
 /** A file that was uploaded, and a directory to move it to. */
-async function uploadedFile(target?: string, settleMs = 0) {
+async function uploadedFile(target?: string, settleMs = 0, files = systemFiles) {
   const root = await temporaryDirectory();
   const path = join(root, 'in', 'a.png');
   await mkdir(join(root, 'in'));
@@ -40,7 +41,7 @@ async function uploadedFile(target?: string, settleMs = 0) {
       received: {record: {id: 'm'}, json: '{"id":"m"}'},
     };
     const file = {path, relative: join('sub', 'a.png'), stat: await stat(path, {bigint: true}), outcome};
-    return {ended: new Disposals(disposal, {clock, settleMs, stop}).dispose(file, () => {})};
+    return {ended: new Disposals(disposal, {host: {clock, files}, settleMs, stop}).dispose(file, () => {})};
   };
   /** Disposes of the file as it is now; `meanwhile` runs before it is due. */
   const disposed = async (disposal?: Disposal, meanwhile = async () => {}): Promise<Disposed> => {
@@ -150,4 +151,80 @@ test('another file system: copied with its time and mode, or with a number', asy
   const second = await uploadedFile(moveTo);
   expect(await second.disposed()).toEqual({movedTo: first.target.replace('a.png', 'a-1.png')});
   expect((await readdir(join(moveTo, 'sub'))).sort()).toEqual(['a-1.png', 'a.png']);
+});
+
+/** A file system without hard links, which tells its calls; `onCopied` runs when a file has been copied. */
+function withoutLinks(
+  code: string,
+  calls: string[],
+  onCopied: (path: string) => Promise<void> = async () => {},
+): FileSystem {
+  const open = async (...parameters: Parameters<FileSystem['open']>) => {
+    const handle = await systemFiles.open(...parameters);
+    const sync = handle.sync.bind(handle);
+    handle.sync = async () => {
+      await sync();
+      calls.push(`sync ${basename(String(parameters[0]))}`);
+    };
+    return handle;
+  };
+  return {
+    ...systemFiles,
+    open,
+    link: async () => {
+      throw Object.assign(new Error(code), {code});
+    },
+    async copyFile(from, to, mode) {
+      await systemFiles.copyFile(from, to, mode);
+      await onCopied(String(from));
+    },
+    async rename(from, to) {
+      await systemFiles.rename(from, to);
+      calls.push(`rename ${basename(String(to))}`);
+    },
+    async unlink(path) {
+      await systemFiles.unlink(path);
+      calls.push(`unlink ${basename(String(path))}`);
+    },
+  };
+}
+
+test.each(['EPERM', 'EXDEV', 'EOPNOTSUPP'])(
+  'a file system that refuses links with %s: copied, synced with its directory, and only then removed',
+  async code => {
+    const calls: string[] = [];
+    const {disposed, target, path} = await uploadedFile(undefined, 0, withoutLinks(code, calls));
+    expect(await disposed()).toEqual({movedTo: target});
+    expect(calls).toEqual(['sync .a.png.part', 'rename a.png', 'sync sub', 'unlink a.png']);
+    expect(Math.abs((await stat(target)).mtimeMs - old.getTime())).toBeLessThan(1);
+    expect(await readFile(target, 'utf8')).toBe('content');
+    expect(await stat(path).catch(() => 'gone')).toBe('gone');
+  },
+);
+
+test('a file that changes while it is copied, in its content or only in its time of change: stays, without a copy', async () => {
+  const changes: ((path: string) => Promise<void>)[] = [
+    path => appendFile(path, 'more'),
+    async path => {
+      await writeFile(path, 'CONTENT');
+      await utimes(path, old, old);
+    },
+    path => chmod(path, 0o600),
+  ];
+  for (const change of changes) {
+    const {disposed, path, target} = await uploadedFile(undefined, 0, withoutLinks('EXDEV', [], change));
+    const result = await disposed().catch((error: Error) => error.message);
+    expect(['changed', 'its copy differs from it']).toContain(result);
+    expect((await stat(path)).isFile()).toBe(true);
+    expect(await readdir(dirname(target))).toEqual([]);
+  }
+});
+
+test('a copy that differs from its file: the file stays, and the copy goes', async () => {
+  const files = withoutLinks('EXDEV', []);
+  files.copyFile = (_from, to) => systemFiles.writeFile(to, 'CONTENT');
+  const {disposed, path, target} = await uploadedFile(undefined, 0, files);
+  await expect(disposed()).rejects.toThrow('its copy differs from it');
+  expect(await readFile(path, 'utf8')).toBe('content');
+  expect(await readdir(dirname(target))).toEqual([]);
 });

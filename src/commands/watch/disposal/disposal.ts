@@ -1,8 +1,9 @@
 import {type BigIntStats, constants} from 'node:fs';
-import {type FileHandle, lstat, open, unlink} from 'node:fs/promises';
+import type {FileHandle} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Session} from '../../../cli/session.ts';
-import type {Clock, StopSignal} from '../../../host.ts';
+import type {Host, StopSignal} from '../../../host.ts';
+import type {FileSystem} from '../../../lib/files/file-system.ts';
 import {limited} from '../../../lib/limited.ts';
 import {systemCode} from '../../../lib/system-code.ts';
 import type {FileStat} from '../../../sources/open/source.ts';
@@ -35,15 +36,21 @@ const shortestWaitMs = 10_000;
 const tickMs = 1_000;
 const mostAtATime = 32;
 
+interface DisposalOptions {
+  host: Pick<Host, 'clock' | 'files'>;
+  settleMs: number;
+  stop: StopSignal;
+}
+
 /** Moves or deletes files that are certainly stored, and no others: all that decides about that is here. */
 export class Disposals {
   readonly #disposal: Disposal;
-  readonly #options: {clock: Clock; settleMs: number; stop: StopSignal};
+  readonly #options: DisposalOptions;
   readonly #inTurn = limited(mostAtATime);
   /** The outcomes from memory whose files the service still has. */
   readonly #confirmed = new WeakSet<Outcome>();
 
-  constructor(disposal: Disposal, options: {clock: Clock; settleMs: number; stop: StopSignal}) {
+  constructor(disposal: Disposal, options: DisposalOptions) {
     this.#disposal = disposal;
     this.#options = options;
   }
@@ -68,7 +75,8 @@ export class Disposals {
    * open for writing. Rejects with a system error, with why it is not recorded, or with the reason of `stop`.
    */
   async dispose(file: UploadedFile, onWriter: () => void): Promise<Disposed> {
-    const {clock, settleMs, stop} = this.#options;
+    const {host, settleMs, stop} = this.#options;
+    const {clock} = host;
     const unrecorded = unrecordedOf(file.outcome);
     // Without a line in the journal, another run would not know that the file is stored: it stays.
     if (unrecorded !== undefined) throw unrecorded;
@@ -92,7 +100,7 @@ export class Disposals {
     const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
     let handle: FileHandle | undefined;
     try {
-      handle = await open(file.path, flags);
+      handle = await this.#options.host.files.open(file.path, flags);
       if (!isUploaded(await handle.stat({bigint: true}), file)) return 'changed';
       return (await hasWriter(handle.fd)) ? 'open' : await this.#dispose(file, handle);
     } catch (error) {
@@ -106,15 +114,16 @@ export class Disposals {
 
   async #dispose(file: UploadedFile, handle: FileHandle): Promise<Disposed> {
     const disposal = this.#disposal;
+    const {files} = this.#options.host;
     const placed =
       typeof disposal === 'object'
-        ? await place(file.path, handle, join(disposal.moveTo, file.relative))
+        ? await place(file.path, handle, join(disposal.moveTo, file.relative), files)
         : undefined;
     let removed: 'deleted' | Untouched = 'changed';
     try {
-      removed = await remove(file, handle, placed);
+      removed = await remove(file, handle, placed, files);
     } finally {
-      if (removed !== 'deleted' && placed !== undefined) await unlink(placed.path);
+      if (removed !== 'deleted' && placed !== undefined) await files.unlink(placed.path);
     }
     return removed === 'deleted' && placed !== undefined ? {movedTo: placed.path} : removed;
   }
@@ -125,6 +134,7 @@ async function remove(
   file: UploadedFile,
   handle: FileHandle,
   placed: Placed | undefined,
+  files: FileSystem,
 ): Promise<'deleted' | Untouched> {
   // To copy it has taken time.
   if (placed?.isCopy && (await hasWriter(handle.fd))) return 'open';
@@ -132,8 +142,8 @@ async function remove(
   // Another name of ours has changed the ctime.
   const then = placed?.isCopy === false && file.stat ? {...file.stat, ctimeNs: here.ctimeNs} : file.stat;
   if (!isUploaded(here, {...file, stat: then})) return 'changed';
-  if (!isUploaded(await lstat(file.path, {bigint: true}), {...file, stat: here})) return 'changed';
-  await unlink(file.path).catch(error => {
+  if (!isUploaded(await files.lstat(file.path, {bigint: true}), {...file, stat: here})) return 'changed';
+  await files.unlink(file.path).catch(error => {
     // NFS says so, too, of a file that it has just removed for us: the second place must stay.
     if (systemCode(error) !== 'ENOENT') throw error;
   });

@@ -1,8 +1,9 @@
 import {createHash} from 'node:crypto';
-import {constants} from 'node:fs';
-import {copyFile, type FileHandle, link, lstat, open, unlink, utimes} from 'node:fs/promises';
+import {type BigIntStats, constants} from 'node:fs';
+import type {FileHandle} from 'node:fs/promises';
 import {basename, dirname, extname, join} from 'node:path';
 import {isWithoutHardLinks, renameDurably} from '../../../lib/files/durable.ts';
+import type {FileSystem} from '../../../lib/files/file-system.ts';
 import {makeDirectory} from '../../../lib/files/make-directory.ts';
 import {systemCode} from '../../../lib/system-code.ts';
 
@@ -13,18 +14,24 @@ export interface Placed {
 }
 
 /** Gives an open file a second place, at a path, or at one with a number if that is taken; nothing is ever overwritten. */
-export async function place(path: string, handle: FileHandle, to: string): Promise<Placed> {
+export async function place(
+  path: string,
+  handle: FileHandle,
+  to: string,
+  files: FileSystem,
+): Promise<Placed> {
   await makeDirectory(dirname(to));
   for (let number = 0, isCopy = false; ; ) {
     const target = number === 0 ? to : numbered(to, number);
     try {
-      await (isCopy ? copy(path, handle, target) : link(path, target));
+      await (isCopy ? copy(path, handle, target, files) : files.link(path, target));
       return {path: target, isCopy};
     } catch (error) {
       const code = systemCode(error);
       if (code === 'EEXIST') {
         // A run that was killed between the two steps has linked it already.
-        if (!isCopy && (await isFileOf(handle, target))) return {path: target, isCopy};
+        if (!isCopy && (await isFileOf(handle, await files.lstat(target, {bigint: true}))))
+          return {path: target, isCopy};
         number += 1;
       } else if (isCopy || !(code === 'EXDEV' || isWithoutHardLinks(error))) throw error;
       else isCopy = true;
@@ -32,29 +39,29 @@ export async function place(path: string, handle: FileHandle, to: string): Promi
   }
 }
 
-async function isFileOf(handle: FileHandle, path: string): Promise<boolean> {
-  const [here, there] = await Promise.all([handle.stat({bigint: true}), lstat(path, {bigint: true})]);
+async function isFileOf(handle: FileHandle, there: BigIntStats): Promise<boolean> {
+  const here = await handle.stat({bigint: true});
   return here.dev === there.dev && here.ino === there.ino;
 }
 
 /** Copies a file durably, with its times and mode, under a temporary name, then gives it its own, which is reserved until then. */
-async function copy(path: string, handle: FileHandle, target: string): Promise<void> {
-  await (await open(target, 'wx', 0o600)).close();
+async function copy(path: string, handle: FileHandle, target: string, files: FileSystem): Promise<void> {
+  await (await files.open(target, 'wx', 0o600)).close();
   const temporary = join(dirname(target), `.${basename(target)}.part`);
   try {
-    await copyFile(path, temporary, constants.COPYFILE_FICLONE);
+    await files.copyFile(path, temporary, constants.COPYFILE_FICLONE);
     const {atimeMs, mtimeMs} = await handle.stat();
-    await utimes(temporary, atimeMs / 1000, mtimeMs / 1000);
-    const copied = await open(temporary);
+    await files.utimes(temporary, atimeMs / 1000, mtimeMs / 1000);
+    const copied = await files.open(temporary, 'r');
     try {
       await copied.sync();
       if ((await hashOf(copied)) !== (await hashOf(handle))) throw new Error('its copy differs from it');
     } finally {
       await copied.close();
     }
-    await renameDurably(temporary, target);
+    await renameDurably(temporary, target, files);
   } catch (error) {
-    await Promise.allSettled([unlink(temporary), unlink(target)]);
+    await Promise.allSettled([files.unlink(temporary), files.unlink(target)]);
     throw error;
   }
 }
