@@ -65,7 +65,9 @@ function answerTo(request: ClientRequest): Promise<HttpAnswer | undefined> {
       response.on('data', (chunk: Buffer) => {
         chunks.push(chunk);
         length += chunk.length;
-        if (length > longestAnswer) request.destroy();
+        if (length <= longestAnswer) return;
+        finish(false);
+        request.destroy();
       });
     });
   });

@@ -113,6 +113,22 @@ describe('a proxy that answers CONNECT with a page', () => {
     expect({stdout, exitCode, connections: connections()}).toEqual({stdout: '', exitCode: 1, connections: 1});
   });
 
+  test('a redirect in place of a tunnel: proxy_failed, and the proxy gets nothing but CONNECT', async () => {
+    let received = '';
+    const {url, connections} = await peer(socket =>
+      socket.on('data', bytes => {
+        received += bytes.toString('latin1');
+        socket.write('HTTP/1.1 302 Found\r\nLocation: http://portal.example/\r\n\r\n');
+      }),
+    );
+    const box = await sandboxFor('http://media.invalid', {ALL_PROXY: url});
+    const {stderr, exitCode} = await box.run(['upload', photo, '--allow-http', '--json']);
+    expect(errorLines(stderr)).toMatchObject([{code: 'proxy_failed', status: 302}]);
+    expect({exitCode, connections: connections()}).toEqual({exitCode: 1, connections: 1});
+    expect(received).toMatch(/^CONNECT /);
+    expect(received).not.toMatch(/POST|key-of-the-test/);
+  });
+
   test('whose bytes never come: one connection for each try', async () => {
     const {url, connections} = await peer(cutPage);
     const box = await sandboxFor('http://media.invalid', {ALL_PROXY: url});
