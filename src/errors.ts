@@ -59,6 +59,7 @@ export const exitStatusOf = {
   journal_unusable: 1,
   journal_failed: 1,
   journal_unproven: 1,
+  journal_unverified: 6,
 
   not_tried: 1,
   interrupted: 1,

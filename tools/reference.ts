@@ -77,10 +77,12 @@ const errorMeanings: Record<ErrorCode, string> = {
   journal_in_use:
     'another run uses the journal or has taken it over; the message names its process and machine',
   journal_of_other_service:
-    'the journal belongs to another service or account; each has only what was sent to it',
+    'the journal belongs to another service, store or account; each has only what was sent to it',
   journal_unusable: 'not a journal, of another version or shard, or damaged (the message gives the line)',
   journal_failed: 'the journal could not be read or written; nothing is sent that cannot be recorded',
   journal_unproven: '`media journal check` or `merge` found inputs that are not recorded exactly once',
+  journal_unverified:
+    'the service did not say whether it is still the one that the journal belongs to; nothing was skipped or sent',
   not_tried: 'the run had ended before this input was tried',
   interrupted: 'stopped by a signal',
   internal: 'a bug in `media`',

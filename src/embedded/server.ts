@@ -23,7 +23,10 @@ export interface RoutedServer {
 export function createRoutedServer(service: Service): RoutedServer {
   const connections = new ServedConnections();
   const running = new Map<Exchange, Promise<void>>();
-  const commonHeaders: Record<string, string> = service.idempotency ? {'Accept-Idempotency-Key': '?1'} : {};
+  const commonHeaders: Record<string, string> = {
+    'Media-Service-Id': service.identity,
+    ...(service.idempotency && {'Accept-Idempotency-Key': '?1'}),
+  };
   const server = createServer({
     headersTimeout: service.pace.headMs,
     connectionsCheckingInterval: Math.min(30_000, service.pace.headMs),

@@ -13,6 +13,7 @@ export interface EntryParts {
   /** The intent, if it is not recorded yet: then it is recorded with the next transition, at the end at the latest. */
   intent: Intent | undefined;
   append: (transition: Transition) => Promise<void>;
+  done: (recordJson: string, serviceId: string | undefined) => Promise<void>;
   /** Called with the hash of the content that is about to be sent. */
   announce: (sha256: string) => void;
   end: () => void;
@@ -58,9 +59,9 @@ export class JournalEntry {
     return this.#commit();
   }
 
-  /** Resolves when the service's record is durable. */
-  done(recordJson: string): Promise<void> {
-    return this.#parts.append({event: 'done', key: this.idempotencyKey, recordJson});
+  /** Resolves when the service's record is durable; then rejects if `serviceId` is not that of the journal. */
+  done(recordJson: string, serviceId?: string): Promise<void> {
+    return this.#parts.done(recordJson, serviceId);
   }
 
   /** Records that certainly nothing was stored; another commit may follow. Never call it for an unknown outcome. */

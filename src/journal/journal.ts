@@ -3,6 +3,7 @@ export type {JournalEntry} from './entry.ts';
 export {journalCodes} from './file/errors.ts';
 export {type PathKey, pathFields, pathKey, type Scope} from './file/lines.ts';
 export {idIn} from './file/parse.ts';
+export {refuseOtherStore} from './file/scope.ts';
 export type {Entry} from './known/journal-index.ts';
 export {openJournal, openSharedJournal} from './open.ts';
 export {type JournalInput, JournalMemory, type Known, type Resend} from './reading/memory.ts';

@@ -10,7 +10,7 @@ import {inUse, journalCodes, journalFailed, unusable} from './file/errors.ts';
 import {Fence} from './file/fence.ts';
 import {appendAll, type JournalHandle, openJournalFile} from './file/file.ts';
 import {formatHeader, formatWriterLine, type Scope} from './file/lines.ts';
-import {refuseOtherScope} from './file/scope.ts';
+import {type Identify, refuseOtherScope, refuseOtherStore} from './file/scope.ts';
 import {lockJournal, type Patience, waitForWriter} from './file/takeover.ts';
 import {JournalLog} from './log.ts';
 import {JournalReader} from './reading/reader.ts';
@@ -21,6 +21,8 @@ import {type RunJournal, SharedJournal} from './shared.ts';
 export interface JournalOptions extends Patience {
   /** The scope of the run, which the journal must have. Without a scope, only an existing journal is opened. */
   scope?: Scope;
+  /** Asks which service is there. A journal that knows its own is refused if it is another one, or if it does not say. */
+  identify?: Identify | undefined;
   /** Whether to index paths; true by default without a scope. */
   paths?: boolean;
 }
@@ -51,6 +53,7 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
     refuseUnfit(recovery, path, options.scope);
     const {writer} = recovery;
     if (writer !== undefined) await waitForWriter({handle, lock, shown: path, writer}, host, options);
+    await refuseOtherStore(recovery.scope, options.identify, path);
     const fence = await enter(opening, host, options.scope);
     const {isRemote, isLocal} = await diskKind(host.files, absolute);
     const log = new JournalLog({
@@ -72,14 +75,14 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
 export async function openSharedJournal(
   path: string,
   host: Host,
-  {inUseHint, ...options}: JournalOptions & {inUseHint: string},
+  {inUseHint, identify, ...options}: JournalOptions & {inUseHint: string},
 ): Promise<RunJournal> {
-  const open = () =>
-    openJournal(path, host, options).catch(error => {
+  const open = (asking: {identify?: Identify | undefined} = {}) =>
+    openJournal(path, host, {...options, ...asking}).catch(error => {
       const isInUse = error instanceof MediaError && error.code === journalCodes.inUse;
       throw isInUse ? error.reworded({hint: inUseHint}) : error;
     });
-  return new SharedJournal(open, await open(), host.clock);
+  return new SharedJournal(() => open(), await open({identify}), host.clock);
 }
 
 function refuseUnfit({scope: there}: Recovery, shown: string, asked: Scope | undefined): void {

@@ -5,6 +5,7 @@ import {type Content, contentOf} from '../lib/tables/content.ts';
 import type {FileStat} from '../sources/open/source.ts';
 import {JournalEntry} from './entry.ts';
 import {pathKey} from './file/lines.ts';
+import {ofOtherStore} from './file/scope.ts';
 import {type Flight, Flights} from './flights.ts';
 import type {Entry} from './known/journal-index.ts';
 import type {FileState} from './known/shortcuts.ts';
@@ -47,6 +48,7 @@ export class Journal {
 
   constructor({reader, log, lock, host}: JournalParts) {
     this.reader = reader;
+    reader.index.serviceId ??= reader.scope?.serviceId;
     this.#memory = new JournalMemory(reader);
     this.#log = log;
     this.#lock = lock;
@@ -173,12 +175,20 @@ export class Journal {
       sha256,
       intent: sha256 === undefined ? undefined : intent,
       append: transition => this.#log.append(transition),
+      done: (recordJson, serviceId) => this.#done(key, recordJson, serviceId),
       announce: sha256 => flight.announce(sha256),
       end: () => {
         flight.end();
         onEnd();
       },
     });
+  }
+
+  async #done(key: string, recordJson: string, told: string | undefined): Promise<void> {
+    const {index, shown} = this.reader;
+    const isNews = told !== undefined && told !== index.serviceId;
+    await this.#log.append({event: 'done', key, recordJson, serviceId: isNews ? told : undefined});
+    if (isNews && told !== index.serviceId) throw ofOtherStore(index.serviceId, told, shown);
   }
 
   /** The released uploads of a content that are unknown or to be sent again. */

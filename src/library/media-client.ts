@@ -73,6 +73,11 @@ export class MediaClient implements Uploader {
     return this.#client.whyAway(signal);
   }
 
+  /** Asks, without a file, which service is behind the URL: resolves to its Media-Service-Id, or to undefined. */
+  serviceId(signal: StopSignal): Promise<string | undefined> {
+    return this.#client.serviceId(signal);
+  }
+
   /**
    * Sends one GraphQL request and returns the response, whatever its status; `body` is at most 1 MiB. Rejects like `upload`,
    * and with the signal's reason if that is aborted.

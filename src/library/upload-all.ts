@@ -1,5 +1,5 @@
 import {MediaError} from '../errors.ts';
-import {type Host, type StopSignal, systemHost} from '../host.ts';
+import {type Host, systemHost} from '../host.ts';
 import type {Journal, JournalMemory} from '../journal/journal.ts';
 import {autoConcurrency} from '../lib/auto-concurrency.ts';
 import {Stop} from '../lib/stop.ts';
@@ -123,14 +123,13 @@ async function* run(
   let journal: Journal | undefined;
   let memory: JournalMemory | undefined;
   try {
-    journal =
-      path === undefined || checked.dryRun
-        ? undefined
-        : await openJournal(path, host, client.baseUrl ?? client.host, stop);
-    memory =
-      path !== undefined && checked.dryRun
-        ? await memoryOf(path, host, client.baseUrl ?? client.host)
-        : undefined;
+    if (path !== undefined) {
+      const {openJournal, readMemory} = await import('../journal/journal.ts');
+      const scope = {service: client.baseUrl ?? client.host};
+      const identify = client.serviceId && (async () => client.serviceId?.(stop));
+      if (checked.dryRun) memory = await readMemory(path, host, scope, identify);
+      else journal = await openJournal(path, host, {scope, identify, stop});
+    }
     const outcomes = transferAll(sourcesOf(itemsOf(inputs, stop, host.clock), cwd ?? host.cwd()), {
       ...checked,
       several: !Array.isArray(inputs) || inputs.length > 1,
@@ -147,16 +146,6 @@ async function* run(
     await journal?.close();
     await memory?.reader.close();
   }
-}
-
-async function memoryOf(path: string, host: Host, service: string): Promise<JournalMemory | undefined> {
-  const {readMemory} = await import('../journal/journal.ts');
-  return readMemory(path, host, {service});
-}
-
-async function openJournal(path: string, host: Host, service: string, stop: StopSignal): Promise<Journal> {
-  const {openJournal: open} = await import('../journal/journal.ts');
-  return open(path, host, {scope: {service}, stop});
 }
 
 const optionNames =

@@ -9,7 +9,8 @@ import {
 } from '../http/http.ts';
 import {defined} from '../lib/defined.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
-import {whyAway} from './presence.ts';
+import {Stop} from '../lib/stop.ts';
+import {probe, serviceIdIn, whyAway} from './presence.ts';
 import {type MediaRecord, parseErrorRecord, parseRecord} from './record.ts';
 import {isStillStored} from './stored.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from './uploader.ts';
@@ -26,6 +27,9 @@ export interface GraphqlRequest {
   variables?: Record<string, unknown>;
   operationName?: string;
 }
+
+/** How long a service may take to say which one it is, in milliseconds. */
+const identityWaitMs = 5_000;
 
 /** Identifies a service: the scheme, host, port and path of its base URL. */
 export function serviceIdentity({origin, pathname}: URL): string {
@@ -96,6 +100,18 @@ export class ServiceClient implements Uploader {
   /** Checks, without a file, whether the service accepts requests. */
   whyAway(signal: StopSignal): Promise<string | undefined> {
     return whyAway((method, waitMs) => this.askUploadPath(method, waitMs, signal));
+  }
+
+  /** Asks, without a file, which service is behind the URL; undefined if it does not say so within 5 s. */
+  async serviceId(signal: StopSignal): Promise<string | undefined> {
+    signal.throwIfAborted();
+    const late = new Stop<unknown>();
+    const end = () => late.abort(undefined);
+    signal.addEventListener('abort', end, {once: true});
+    const cancel = this.#options.clock.after(identityWaitMs, end);
+    const answer = await probe((method, waitMs) => this.askUploadPath(method, waitMs, late)).finally(cancel);
+    signal.throwIfAborted();
+    return answer && serviceIdIn(answer);
   }
 
   /**
@@ -214,7 +230,7 @@ function interpretUpload(answer: HttpAnswer): UploadAnswer {
   const received = parseRecord(textOf(answer));
   return 'problem' in received
     ? {kind: 'unreadable', status, problem: received.problem}
-    : {kind: 'stored', received};
+    : {kind: 'stored', received: {...received, ...defined({serviceId: serviceIdIn(answer)})}};
 }
 
 const decoder = new TextDecoder();

@@ -15,7 +15,7 @@ const getWaitMs = 10_000;
  */
 export async function whyAway(ask: Ask): Promise<string | undefined> {
   try {
-    const answer = (await ask('POST', postWaitMs)) ?? (await ask('GET', getWaitMs));
+    const answer = await probe(ask);
     if (answer === undefined) return 'It did not respond.';
     const {status} = answer;
     return status >= 502 && status <= 504 ? `It answered ${status}.` : undefined;
@@ -23,4 +23,14 @@ export async function whyAway(ask: Ask): Promise<string | undefined> {
     if (error instanceof MediaError) return isUnreachable(error) ? error.message : undefined;
     throw error;
   }
+}
+
+/** The response to the first of the two requests that gets one. */
+export async function probe(ask: Ask): Promise<HttpAnswer | undefined> {
+  return (await ask('POST', postWaitMs)) ?? ask('GET', getWaitMs);
+}
+
+/** The identity of the service in a response; undefined if it is absent or malformed: 1 to 128 characters that URLs may have. */
+export function serviceIdIn({headers}: Pick<HttpAnswer, 'headers'>): string | undefined {
+  return /^[\w.~-]{1,128}$/.exec(headers['media-service-id'] ?? '')?.[0];
 }

@@ -41,6 +41,8 @@ export interface ReceivedRecord {
   record: MediaRecord;
   /** The service's JSON without white space between tokens and otherwise unchanged: numbers keep every digit. */
   json: string;
+  /** Which service has sent it, if it said so. */
+  serviceId?: string;
 }
 
 const stringOrNumber = /("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)/g;

@@ -49,6 +49,11 @@ export interface Uploader {
    * Without this method a batch does not wait for a service that is away.
    */
   whyAway?(signal: StopSignal): Promise<string | undefined>;
+  /**
+   * Asks, without a file, which service is behind the URL: resolves to its Media-Service-Id, or to undefined without one within
+   * 5 s. Without this method, a journal knows the service by its URL only.
+   */
+  serviceId?(signal: StopSignal): Promise<string | undefined>;
   /** Opens connections, on which nothing is sent, until so many uploads at a time find one open. */
   openAhead?(uploads: number): void;
 }

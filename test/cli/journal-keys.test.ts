@@ -37,10 +37,11 @@ async function machine({keys, size = 1_000}: Options, ...answers: number[]) {
 /** The same, where keys are honoured and the file's outcome is unknown. */
 async function leftUnknown(...answers: number[]) {
   const {run, requests, journal} = await machine({keys: 'honoured'}, ...answers);
-  /** Makes its first release that much older. */
+  /** Makes its first release that much older; with NaN, its time unreadable. */
   const age = async (ms: number) => {
     const text = await readFile(journal, 'utf8');
-    const older = (at: string) => new Date(Date.parse(at) - ms).toISOString();
+    const older = (at: string) =>
+      Number.isNaN(ms) ? 'some time ago' : new Date(Date.parse(at) - ms).toISOString();
     await writeFile(
       journal,
       text.replace(/("event":"release".*?"at":")([^"]*)/, (_all, start, at) => `${start}${older(at)}`),
@@ -74,6 +75,14 @@ describe('an upload of unknown outcome, to a service that honours Idempotency-Ke
     expect(keysOf(requests).size).toBe(1);
   });
 
+  it('committed at a time that cannot be read: unknown like any other', async () => {
+    const {run, age, requests} = await leftUnknown(502, 200);
+    await age(Number.NaN);
+    expect(await run('--dry-run')).toEqual({status: 'unknown', exitCode: 5});
+    expect(await run()).toEqual({status: 'unknown', exitCode: 5});
+    expect(requests).toHaveLength(1);
+  });
+
   it('sent again after 11 hours, and unknown again: held 12 hours after the first commit', async () => {
     const {run, age, requests} = await leftUnknown(502, 502, 200);
     await age(11 * hour);
@@ -96,6 +105,13 @@ describe('409 under the key of an earlier attempt', () => {
     const {run, requests} = await leftToResend({keys: 'honoured'}, 502, 409, 200);
     expect(await run('--retries', '1')).toEqual({status: 'uploaded', exitCode: 0});
     expect(keysOf(requests).size).toBe(1);
+  });
+
+  it('of an earlier run, to be sent again as another type: under a key of its own, which no service refuses', async () => {
+    const {run, requests} = await leftToResend({}, 502, 200);
+    expect(await run('--content-type', 'image/webp')).toEqual({status: 'uploaded', exitCode: 0});
+    expect(requests).toHaveLength(2);
+    expect(keysOf(requests).size).toBe(2);
   });
 
   it('of an earlier run, to be sent again; keys are not honoured: unknown, and held by the next run', async () => {

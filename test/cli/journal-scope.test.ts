@@ -76,6 +76,20 @@ describe('a journal and another shard', () => {
   });
 });
 
+describe('a journal and a later shard', () => {
+  it('written without --shard: no part goes on with it', async () => {
+    const {service, sandbox} = await connectedSandbox();
+    const {stdout: record} = await sandbox.run(upload);
+    const {stdout, stderr, exitCode} = await sandbox.run([...upload, '--shard', '1/1']);
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    expect(JSON.parse(stderr).error.message).toBe(
+      'The journal j was written for no shard, but this run is for shard 1/1.',
+    );
+    expect((await sandbox.run(upload)).stdout).toBe(record);
+    expect(await service.records()).toHaveLength(1);
+  });
+});
+
 it.each([
   ['the first version', '{"journal":"media","version":1}\n', 'version 1'],
   ['a later version', '{"journal":"media","version":3,"service":"x"}\n', 'version 3'],

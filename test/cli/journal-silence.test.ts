@@ -1,5 +1,6 @@
-import {copyFile, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {appendFile, copyFile, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
@@ -43,6 +44,35 @@ describe('a journal that is removed while a file is with the service', () => {
     expect(stderr).toContain('is stored, but the journal does not record it');
     expect(requests).toHaveLength(1);
   });
+});
+
+it('a journal whose last lines may be lost: every record printed, told, and exit status 1', async () => {
+  const {service, sandbox} = await connectedSandbox();
+  const upload = ['upload', fixture('photo.png'), '--journal', 'j', '--json'];
+  const {stdout: record} = await sandbox.run(upload);
+  const preloaded = fileURLToPath(new URL('../support/lost-sync.cjs', import.meta.url));
+  const env = {...sandbox.env, NODE_OPTIONS: `--require=${preloaded}`};
+  const {stdout, stderr, exitCode} = await sandbox.start(upload, {env});
+  expect({stdout, exitCode}).toEqual({stdout: record, exitCode: 1});
+  expect(JSON.parse(stderr).error).toMatchObject({
+    code: 'journal_failed',
+    message: 'The journal j could not be written: EIO.',
+  });
+  expect(await service.records()).toHaveLength(1);
+});
+
+it('a failure that is recorded after a record, of the same upload: it stays stored', async () => {
+  const {service, sandbox} = await connectedSandbox();
+  const upload = ['upload', fixture('photo.png'), '--journal', 'j', '--json'];
+  const {stdout: record} = await sandbox.run(upload);
+  const journal = join(sandbox.directory, 'j');
+  const [, , commit = ''] = (await readFile(journal, 'utf8')).split('\n');
+  const {event, idempotencyKey, by} = JSON.parse(commit);
+  expect(event).toBe('commit');
+  const error = {code: 'service_failed', message: 'the service failed'};
+  await appendFile(journal, `${JSON.stringify({event: 'failed', idempotencyKey, by, error})}\n`);
+  expect(await sandbox.run(upload)).toMatchObject({stdout: record, exitCode: 0});
+  expect(await service.records()).toHaveLength(1);
 });
 
 describe('one file for two purposes: a usage error, nothing sent, nothing written', () => {

@@ -18,6 +18,7 @@ function expectErrorRecord(answer: RawAnswer, status: number): void {
   expect(answer.status).toBe(status);
   expect(answer.headers['content-type']).toBe('application/json');
   expect(answer.headers['accept-idempotency-key']).toBe('?1');
+  expect(answer.headers['media-service-id']).toMatch(/^[0-9a-f]{32}$/);
   expect(JSON.parse(answer.body)).toEqual({code: status, message: expect.stringMatching(/\S/)});
 }
 

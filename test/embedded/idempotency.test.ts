@@ -221,7 +221,7 @@ test('two Idempotency-Key fields: 400', async () => {
   expect(parseAnswer(await ended())?.status).toBe(400);
 });
 
-test('every answer declares that the service knows the field', async () => {
+test('every answer declares that the service knows the field, and which service it is', async () => {
   const {service, key} = await serviceWithKey();
   const {id} = (await (await upload(service, key, png(1, 1))).json()) as {id: string};
   const answers = [
@@ -238,6 +238,8 @@ test('every answer declares that the service knows the field', async () => {
   expect(answers.map(answer => answer.headers.get('accept-idempotency-key'))).toEqual(
     answers.map(() => '?1'),
   );
+  const ids = answers.map(answer => answer.headers.get('media-service-id'));
+  expect(new Set(ids)).toEqual(new Set([service.identity]));
 });
 
 test('idempotency switched off: nothing declared, keys ignored whatever their form', async () => {

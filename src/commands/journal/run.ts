@@ -23,6 +23,7 @@ import {parseRecord} from '../../service/record.ts';
 import {type ListedInput, type ListedInputs, listInputs} from './inputs.ts';
 import {fileFields, Lines, type ProofCounts, ProofTally, textLine} from './output.ts';
 import type {JournalRequest} from './request.ts';
+import {verifyService} from './verify-service.ts';
 
 type Options<Action> = Extract<JournalRequest, {action: Action}>;
 
@@ -118,11 +119,13 @@ async function entryJson(reader: JournalReader, path: PathKey, entry: Entry): Pr
  */
 export async function checkJournals(
   options: Options<'check'>,
-  {host, stdout, report}: Invocation,
+  invocation: Invocation,
   list: (inputs: ListedInputs, host: Invocation['host']) => AsyncIterable<ListedInput> = listInputs,
 ): Promise<ExitStatus> {
+  const {host, stdout, report} = invocation;
   const tally = new ProofTally(stdout, options.json === true);
   await withJournals(options.files, host, async readers => {
+    await verifyService(readers, invocation);
     const journals = new JournalSet(readers);
     for await (const input of list(options, host)) {
       const verdict = await proveListed(journals, input);

@@ -12,6 +12,8 @@ import type {RequestEntry} from './request-entry.ts';
 
 /** The state of a running service, for its routes. */
 export interface Service {
+  /** Identifies the data directory. */
+  readonly identity: string;
   readonly store: Store;
   readonly keys: KeyRing;
   readonly keyUses: KeyUses;

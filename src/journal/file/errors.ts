@@ -11,6 +11,7 @@ export const journalCodes = {
   unusable: 'journal_unusable',
   failed: 'journal_failed',
   unproven: 'journal_unproven',
+  unverified: 'journal_unverified',
 } as const satisfies Record<string, ErrorCode>;
 
 /** The error for a file that cannot be used as a journal, or a damaged journal; `sentence` has no full stop. */

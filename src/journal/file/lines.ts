@@ -15,6 +15,8 @@ export interface Scope {
   account?: string;
   /** `K/N`, if the inputs were divided. */
   shard?: string;
+  /** What the service that was first seen there sends as Media-Service-Id, if it does. */
+  serviceId?: string;
 }
 
 /** A path, and the state of the file there: as in `FileState`. */
@@ -35,7 +37,8 @@ export type Transition =
   | ({event: 'commit'; key: string; sha256: string} & Partial<Intent>)
   /** The hash of an upload that another journal has committed. */
   | ({event: 'hashed'; key: string; sha256: string} & Partial<Intent>)
-  | {event: 'done'; key: string; recordJson: string}
+  /** `serviceId`: which service has stored it, unless a line before says so. */
+  | {event: 'done'; key: string; recordJson: string; serviceId?: string | undefined}
   | {event: 'failed'; key: string; code: string; message: string}
   | {event: 'resolved'; key: string; as: 'uploaded'; sha256: string; recordJson: string}
   | {event: 'resolved'; key: string; as: 'resend'; sha256: string}
@@ -61,10 +64,10 @@ export function pathFields(key: PathKey): {path: string; pathBase64?: string} {
 }
 
 /** The first line of a journal, without its line break. */
-export function formatHeader({service, account, shard}: Scope): string {
+export function formatHeader({service, account, shard, serviceId}: Scope): string {
   const owner = account === undefined ? '' : `,"account":${JSON.stringify(account)}`;
   const part = shard === undefined ? '' : `,"shard":${JSON.stringify(shard)}`;
-  return `${headerStart}${JSON.stringify(service)}${owner}${part}}`;
+  return `${headerStart}${JSON.stringify(service)}${owner}${part}${idField(serviceId)}}`;
 }
 
 /**
@@ -86,7 +89,7 @@ export function formatWriterLine(event: WriterEvent, {token, ...holder}: Holder,
 export function formatTransition(transition: Transition, by: string): string {
   const {event, key} = transition;
   const upload = `{"event":"${event}","idempotencyKey":${JSON.stringify(key)}`;
-  if (event === 'done') return `${upload}${recordField(transition)}}\n`;
+  if (event === 'done') return `${upload}${idField(transition.serviceId)}${recordField(transition)}}\n`;
   const start = `${upload},"by":"${by}"`;
   switch (event) {
     case 'intent':
@@ -124,6 +127,10 @@ function placeFields({path, size, stat, types}: Place): string {
   const statText = stat === undefined ? '' : `,"stat":"${stat}"`;
   const typesText = types === undefined ? '' : `,"types":${JSON.stringify(types)}`;
   return `${pathText},"size":${size}${statText}${typesText}`;
+}
+
+function idField(serviceId: string | undefined): string {
+  return serviceId === undefined ? '' : `,"serviceId":${JSON.stringify(serviceId)}`;
 }
 
 function hashField({sha256}: {sha256: string}): string {

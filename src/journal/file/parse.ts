@@ -6,7 +6,7 @@ import {type Intent, pathKey, recordMark, type Scope, type Transition, type Writ
 /** What a line says of an upload, without its record; recordIn() returns that. */
 export type UploadFacts =
   | Extract<Transition, {event: 'intent' | 'seen' | 'commit' | 'hashed' | 'failed' | 'forgotten'}>
-  | {event: 'done'; key: string}
+  | {event: 'done'; key: string; serviceId?: string | undefined}
   | {event: 'resolved'; key: string; as: 'uploaded' | 'resend'; sha256: string};
 
 /** The same, and its writer. */
@@ -42,7 +42,10 @@ function interpret(value: Fields | undefined, record: Fields | undefined): Parse
   if (value === undefined) return undefined;
   if (value['journal'] === 'media') return parseHeader(value);
   const {event, idempotencyKey: key, sha256} = value;
-  if (event === 'done') return isKey(key) && isRecord(record) ? {event, key, by: ''} : undefined;
+  if (event === 'done')
+    return isKey(key) && isRecord(record)
+      ? {event, key, by: '', serviceId: textOf(value['serviceId'])}
+      : undefined;
   const {by} = value;
   if (typeof by !== 'string') return undefined;
   if (writerEvents.has(event)) return parseWriter(event as WriterEvent, by, value['process']);
@@ -75,14 +78,10 @@ function isKey(key: unknown): key is string {
   return typeof key === 'string' && key !== '';
 }
 
-function parseHeader({version, service, account, shard}: Fields): ParsedLine {
-  return {
-    event: 'header',
-    version,
-    ...(typeof service === 'string' ? {service} : {}),
-    ...(typeof account === 'string' ? {account} : {}),
-    ...(typeof shard === 'string' ? {shard} : {}),
-  };
+function parseHeader({version, service, account, shard, serviceId}: Fields): ParsedLine {
+  const scope = {service, account, shard, serviceId};
+  const texts = Object.entries(scope).filter(([, value]) => typeof value === 'string');
+  return {event: 'header', version, ...Object.fromEntries(texts)};
 }
 
 function parseWriter(event: WriterEvent, by: string, process: unknown): WriterLine {

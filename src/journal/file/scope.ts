@@ -1,10 +1,14 @@
-import {MediaError} from '../../errors.ts';
+import {isUnreachable, MediaError} from '../../errors.ts';
 import {defined} from '../../lib/defined.ts';
+import {shellQuoted} from '../../lib/shell.ts';
 import {journalCodes, unusable} from './errors.ts';
 import type {Scope} from './lines.ts';
 import type {ParsedLine} from './parse.ts';
 
 type Header = Extract<ParsedLine, {event: 'header'}>;
+
+/** Asks the service which one it is; resolves to undefined if it does not say, and rejects without a connection. */
+export type Identify = () => Promise<string | undefined>;
 
 /** The scope in a header; throws for a file that is not a journal, or one of another version. */
 export function scopeOf(parsed: ParsedLine | undefined, shown: string): Scope {
@@ -14,9 +18,9 @@ export function scopeOf(parsed: ParsedLine | undefined, shown: string): Scope {
       'Use a journal, or a file that does not exist yet. This file was not changed.',
     );
   }
-  const {version, service, account, shard} = parsed;
+  const {version, service, account, shard, serviceId} = parsed;
   if (version !== 2 || service === undefined) throw ofOtherVersion(parsed, shown);
-  return {service, ...defined({account, shard})};
+  return {service, ...defined({account, shard, serviceId})};
 }
 
 function ofOtherVersion({version}: Header, shown: string): MediaError {
@@ -33,27 +37,25 @@ function ofOtherVersion({version}: Header, shown: string): MediaError {
 export function joinedScope(before: Scope | undefined, next: Scope, shown: string): Scope {
   if (before === undefined) return next;
   if (!isOfOne(before, next))
-    throw ofServices(`The journal ${shown} was merged from journals of ${ownerOf(before)}`, next);
-  const {service} = next;
-  const shard = before.shard === next.shard ? next.shard : undefined;
-  return {service, ...defined({account: before.account ?? next.account, shard})};
+    throw ofServices(`The journal ${shown} was merged from journals of`, before, 'and of', next);
+  const {shard, ...both} = {...next, ...before};
+  return {...both, ...defined({shard: next.shard === shard ? shard : undefined})};
 }
 
 /** The common scope of journals; throws unless all belong to the same service. */
 export function commonScope(
   journals: readonly {shown: string; scope: Scope | undefined}[],
 ): Scope | undefined {
-  let common: {shown: string; scope: Scope} | undefined;
-  for (const {shown, scope} of journals) {
+  let common: Scope | undefined;
+  for (const [number, {shown, scope}] of journals.entries()) {
     if (scope === undefined) continue;
-    if (common !== undefined && !isOfOne(common.scope, scope))
-      throw ofServices(`${common.shown} is a journal of ${ownerOf(common.scope)}`, scope, shown);
-    // The first one that names an account is compared with all after it.
-    if (common === undefined || common.scope.account === undefined) common = {shown, scope};
+    for (const other of journals.slice(0, number))
+      if (other.scope !== undefined && !isOfOne(other.scope, scope))
+        throw ofServices(`${other.shown} is a journal of`, other.scope, `${shown} one of`, scope);
+    const {shard: _, ...whole} = scope;
+    common = {...whole, ...common};
   }
-  if (common === undefined) return undefined;
-  const {service, account} = common.scope;
-  return {service, ...defined({account})};
+  return common;
 }
 
 /** Throws unless a run with the scope `asked` may continue a journal. */
@@ -84,18 +86,48 @@ export function refuseOtherScope(there: Scope, asked: Scope, shown: string): voi
   );
 }
 
-/** Whether two scopes are of the same service and, as far as both tell, the same account. */
-function isOfOne(one: Scope, other: Scope): boolean {
-  const isAccountKnown = one.account !== undefined && other.account !== undefined;
-  return one.service === other.service && (!isAccountKnown || one.account === other.account);
+/** Rejects unless the service says that it is the one that a journal belongs to, if the journal knows which one that is. */
+export async function refuseOtherStore(
+  there: Scope | undefined,
+  identify: Identify | undefined,
+  shown: string,
+): Promise<void> {
+  const serviceId = there?.serviceId;
+  if (serviceId === undefined || identify === undefined) return;
+  const told = await identify().catch(error => {
+    if (error instanceof MediaError && isUnreachable(error)) return error;
+    throw error;
+  });
+  if (told === serviceId) return;
+  if (typeof told === 'string') throw ofOtherStore(serviceId, told, shown);
+  const why = told === undefined ? '' : ` ${told.message}`;
+  throw new MediaError(
+    journalCodes.unverified,
+    `${there?.service} did not say whether it is the service of the journal ${shown}, with the ID ${serviceId}.${why}`,
+    {hint: 'Nothing was skipped or sent. Try again when the service responds.', cause: told},
+  );
 }
 
-function ofServices(one: string, other: Scope, where?: string): MediaError {
-  return new MediaError(
-    journalCodes.otherService,
-    `${one}, ${where === undefined ? 'and of' : `${where} one of`} ${ownerOf(other)}.`,
-    {hint: 'A journal is valid for one service and account only: keep one for each.'},
-  );
+/** The error for a journal whose base URL leads to another service now. */
+export function ofOtherStore(serviceId: string | undefined, told: string, shown: string): MediaError {
+  const sentence = `The journal ${shown} belongs to the service with the ID ${serviceId}, but the one at its URL now has the ID ${told}.`;
+  const hint = `Nothing was sent. If the other service will not come back, remove its journal: rm ${shellQuoted(shown)}`;
+  return new MediaError(journalCodes.otherService, sentence, {hint});
+}
+
+/** Whether two scopes are of the same service and, as far as both tell, the same store and account. */
+function isOfOne(one: Scope, other: Scope): boolean {
+  const agree = (a: string | undefined, b = a) => a === undefined || a === b;
+  const isOwnerOne = agree(one.account, other.account) && agree(one.serviceId, other.serviceId);
+  return one.service === other.service && isOwnerOne;
+}
+
+function ofServices(begin: string, one: Scope, then: string, other: Scope): MediaError {
+  const isOneName = ownerOf(one) === ownerOf(other);
+  const nameIn = (scope: Scope) => `${ownerOf(scope)}${isOneName ? ` (ID ${scope.serviceId})` : ''}`;
+  return new MediaError(journalCodes.otherService, `${begin} ${nameIn(one)}, ${then} ${nameIn(other)}.`, {
+    hint: 'A journal is valid for one service and account only: keep one for each.',
+  });
 }
 
 /** The name of the service for messages, with the account if there is one. */

@@ -46,6 +46,8 @@ export class JournalIndex {
   readonly shortcuts = new Shortcuts();
   /** Present on request, for commands that look up paths. */
   readonly sightings: Sightings | undefined;
+  /** The service that has stored all of this, as far as it said which one it is. */
+  serviceId: string | undefined;
   readonly #digest = new Digest();
   readonly #facts = new LineFacts();
   readonly #keys = new Numbering();
@@ -127,7 +129,12 @@ export class JournalIndex {
 
   /** Adds a line by this writer at `offset`; false if it does not fit the earlier ones. */
   apply(line: UploadFacts, by: string, offset: number, length: number): boolean {
-    return this.take(this.#facts.set(line, by), offset, length);
+    const facts = this.#facts.set(line, by);
+    if (line.event === 'done') this.serviceId ??= line.serviceId;
+    // What another service has stored does not count here.
+    if (line.event === 'done' && (line.serviceId ?? this.serviceId) !== this.serviceId)
+      facts.event = 'forgotten';
+    return this.take(facts, offset, length);
   }
 
   /** Adds the facts of a line at `offset`; false if they do not fit the earlier ones. */

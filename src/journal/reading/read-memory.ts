@@ -2,7 +2,7 @@ import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {journalCodes} from '../file/errors.ts';
 import type {Scope} from '../file/lines.ts';
-import {refuseOtherScope} from '../file/scope.ts';
+import {type Identify, refuseOtherScope, refuseOtherStore} from '../file/scope.ts';
 import {JournalMemory} from './memory.ts';
 import {type JournalReader, readJournals} from './reader.ts';
 
@@ -14,12 +14,14 @@ export async function readMemory(
   path: string,
   host: Pick<Host, 'cwd' | 'files'>,
   asked: Scope | undefined,
+  identify?: Identify,
 ): Promise<JournalMemory | undefined> {
   let reader: JournalReader | undefined;
   try {
     [reader] = await readJournals([path], host);
     if (reader === undefined) return undefined;
     if (asked !== undefined && reader.scope !== undefined) refuseOtherScope(reader.scope, asked, path);
+    await refuseOtherStore(reader.scope, identify, path);
     return new JournalMemory(reader);
   } catch (error) {
     await reader?.close();

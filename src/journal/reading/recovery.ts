@@ -109,10 +109,15 @@ export class Recovery {
     if (parsed.event === 'header') {
       // Journals that were concatenated have headers in the middle.
       this.scope = joinedScope(this.scope, scopeOf(parsed, this.#shown), this.#shown);
+      // Each of them says itself which service it belongs to.
+      this.index.serviceId = parsed.serviceId;
       return true;
     }
-    if (!isWriterLine(parsed)) return this.index.apply(parsed, parsed.by, line.offset, line.bytes.length);
-    this.#follow(parsed);
+    if (isWriterLine(parsed)) this.#follow(parsed);
+    else if (!this.index.apply(parsed, parsed.by, line.offset, line.bytes.length)) return false;
+    const {serviceId} = this.index;
+    if (serviceId !== undefined && this.scope !== undefined && serviceId !== this.scope.serviceId)
+      this.scope = joinedScope(this.scope, {...this.scope, serviceId}, this.#shown);
     return true;
   }
 

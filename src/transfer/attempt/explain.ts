@@ -170,7 +170,10 @@ export function unsent(name: string, error: unknown): MediaError {
 export function unrecorded(name: string, error: MediaError): MediaError {
   return error.reworded({
     message: `${name} is stored, but the journal does not record it: ${error.message}`,
-    hint: 'Its record is printed. When the journal can be written again: media journal resolve JOURNAL PATH --uploaded ID',
+    hint:
+      error.code === 'journal_of_other_service'
+        ? 'Its record is printed. Find out which service the base URL should lead to.'
+        : 'Its record is printed. When the journal can be written again: media journal resolve JOURNAL PATH --uploaded ID',
   });
 }
 

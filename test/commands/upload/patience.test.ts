@@ -4,7 +4,10 @@ import {systemHost} from '../../../src/host.ts';
 import {hostIn} from '../../support/journal.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 
-const session = {identity: 'https://media.example', account: undefined, profileName: 'default', once: true};
+const session = {
+  ...{identity: 'https://media.example', account: undefined, profileName: 'default', once: true},
+  client: {serviceId: async () => undefined},
+};
 
 /** Opens the journal of a run with --once, on a clock whose waits end at once and take 500 ms each. */
 async function openOnce(directory: string, onWait: (elapsedMs: number) => Promise<void> = async () => {}) {

@@ -1,9 +1,11 @@
 import {readFile} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
-import {formatTransition} from '../../../src/journal/file/lines.ts';
+import {formatTransition, type Scope} from '../../../src/journal/file/lines.ts';
 import {closeAll, readJournals} from '../../../src/journal/reading/reader.ts';
+import type {Journal} from '../../../src/journal/run-journal.ts';
 import {
   type Bench,
+  begin,
   bench,
   header,
   inputOf,
@@ -175,6 +177,57 @@ describe('journals joined end to end', () => {
     await one.run(async journal => {
       expect(await journal.recall(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'});
     });
+  });
+});
+
+describe('journals joined end to end, of which some name an account or tell which service it is', () => {
+  const [url, anna] = ['https://media.example', {account: 'anna'}];
+  const partOf = async (own: Partial<Scope>, serviceId?: string) => {
+    const one = await bench();
+    const begun = async (journal: Journal) => {
+      const entry = await begin(journal, inputOf(`${one.directory}.png`));
+      await entry.commit(sha256(`content of ${one.directory}.png`));
+      await entry.done('{"id":"med_1"}', serviceId);
+      entry.end();
+    };
+    await one.run(begun, one.path, {scope: {service: url, ...own}});
+    return one.text();
+  };
+  const joined = async (...parts: string[]) => {
+    const one = await bench();
+    await one.write(parts.join(''));
+    const open = (own: Partial<Scope>, told?: string) =>
+      one.run(async journal => journal.reader.index.size, one.path, {
+        scope: {service: url, ...own},
+        identify: async () => told,
+      });
+    return {open, text: () => one.text()};
+  };
+
+  it('only one names an account, first or last: they belong to it', async () => {
+    const parts = [await partOf(anna), await partOf({})];
+    for (const order of [parts, [...parts].reverse()]) {
+      const {open} = await joined(...order);
+      await expect(open({account: 'ben'})).rejects.toThrow(/belongs to account anna of /);
+      expect(await open(anna)).toBe(2);
+    }
+  });
+
+  it('only one tells its service, first or last: they belong to it, and a run asks', async () => {
+    const parts = [await partOf({}, 'one'), await partOf({})];
+    for (const order of [parts, [...parts].reverse()]) {
+      const {open} = await joined(...order);
+      await expect(open({}, 'two')).rejects.toMatchObject({code: 'journal_of_other_service'});
+      await expect(open({})).rejects.toMatchObject({code: 'journal_unverified'});
+      expect(await open({}, 'one')).toBe(2);
+    }
+  });
+
+  it('each tells another service: refused, and left as they are', async () => {
+    const {open, text} = await joined(await partOf({}, 'one'), await partOf({}, 'two'));
+    const before = await text();
+    await expect(open({}, 'one')).rejects.toThrow(/\(ID one\), and of .*\(ID two\)\.$/);
+    expect(await text()).toBe(before);
   });
 });
 

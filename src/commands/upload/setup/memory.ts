@@ -25,7 +25,9 @@ export function refuseTwoJournals({journal, once}: UploadFlags): void {
 }
 
 /** What a run's journal must belong to. */
-type JournalOwner = Pick<Session, 'identity' | 'account' | 'profileName' | 'once'>;
+type JournalOwner = Pick<Session, 'identity' | 'account' | 'profileName' | 'once'> & {
+  client: Pick<Session['client'], 'serviceId'>;
+};
 
 /** Opens the journal of a run for its service and its part of the inputs; undefined without a journal. */
 export async function openRunJournal(
@@ -38,8 +40,9 @@ export async function openRunJournal(
   const isOwn = journal === undefined && (flags.once ?? session.once);
   if (journal === undefined && !isOwn) return undefined;
   const {openJournal, openSharedJournal} = await import('../../../journal/journal.ts');
-  const note = (text: string) => report.note(text);
-  if (journal !== undefined) return openJournal(journal, host, {scope: scopeOf(session, shard), note, stop});
+  const identify = () => session.client.serviceId(stop);
+  const common = {note: (text: string) => report.note(text), stop, identify};
+  if (journal !== undefined) return openJournal(journal, host, {scope: scopeOf(session, shard), ...common});
   const {orNoOnce, stateUnwritable} = await import('../../../settings/paths.ts');
   const path = await ownJournal(host, session.identity, session.profileName);
   await makeDirectory(dirname(path), 0o700).catch(cause => {
@@ -47,7 +50,7 @@ export async function openRunJournal(
   });
   // For every shard, since a machine remembers all of its uploads.
   return openSharedJournal(path, host, {
-    ...{scope: scopeOf(session, undefined), patienceMs: oncePatienceMs, note, stop},
+    ...{scope: scopeOf(session, undefined), patienceMs: oncePatienceMs, ...common},
     inUseHint: `Wait until that run has ended${orNoOnce}`,
   }).catch(error => {
     const isSystems = error instanceof MediaError && error.code === 'journal_unusable' && error.cause;
@@ -68,9 +71,10 @@ const nothingKnown: Rehearsal = {memory: undefined, idempotencyHonoured: false};
 /** Reads what a dry run goes by. Without a base URL, nobody can tell whether earlier runs were about its service. */
 export async function rehearse(
   {journal, once}: UploadFlags,
-  {host, globals}: Invocation,
-  shard: Shard | undefined,
+  invocation: Invocation,
+  {shard, stop}: {shard: Shard | undefined; stop: StopSignal},
 ): Promise<Rehearsal> {
+  const {host, globals} = invocation;
   if (journal === undefined && once === false) return nothingKnown;
   const {resolveSettings} = await import('../../../settings/settings.ts');
   const settings = await resolveSettings(host, globals, {readKey: false});
@@ -80,16 +84,17 @@ export async function rehearse(
   const identity = await identityOf(settings, host);
   const idempotencyHonoured = settings.idempotencyHonoured || settings.baseUrl?.kind === 'embedded';
   const {readMemory} = await import('../../../journal/journal.ts');
-  if (journal !== undefined) {
-    const scope = identity === undefined ? undefined : scopeOf({identity, account}, shard);
-    return {memory: await readMemory(journal, host, scope), idempotencyHonoured};
-  }
-  if (identity === undefined) return {memory: undefined, idempotencyHonoured};
-  const path = await ownJournal(host, identity, settings.profileName);
-  return {
-    memory: await readMemory(path, host, scopeOf({identity, account}, undefined)),
-    idempotencyHonoured,
+  const ask = async () => {
+    const {openSession} = await import('../../../cli/session.ts');
+    const session = await openSession(invocation, stop);
+    return session.client.serviceId(stop).finally(() => session.close());
   };
+  const identify = settings.baseUrl?.kind === 'embedded' ? undefined : ask;
+  const part = journal === undefined ? undefined : shard;
+  const scope = identity === undefined ? undefined : scopeOf({identity, account}, part);
+  const path = journal ?? (scope && (await ownJournal(host, scope.service, settings.profileName)));
+  const memory = path === undefined ? undefined : await readMemory(path, host, scope, identify);
+  return {memory, idempotencyHonoured};
 }
 
 /** What a journal knows the service by that a session would be opened with; undefined where there is none yet. */

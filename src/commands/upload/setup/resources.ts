@@ -29,7 +29,7 @@ export async function openResources(
     resources.session = await openSessionFor(options, invocation, stop);
     const {session} = resources;
     resources.journal = await openRunJournal(options, invocation, {session, shard, stop});
-    if (session === undefined) Object.assign(resources, await rehearse(options, invocation, shard));
+    if (session === undefined) Object.assign(resources, await rehearse(options, invocation, {shard, stop}));
     else resources.idempotencyHonoured = session.idempotencyHonoured;
     return resources;
   } catch (error) {
