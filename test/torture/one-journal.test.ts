@@ -2,7 +2,9 @@ import {copyFile, mkdir, readdir, readFile, rename, rm, truncate, utimes, writeF
 import {join} from 'node:path';
 import {sandboxFor} from '../service/program.ts';
 import {cannotContain, startContained} from '../support/containers.ts';
+import {eventually} from '../support/eventually.ts';
 import type {Sandbox} from '../support/media.ts';
+import {twoStores} from '../support/two-stores.ts';
 import {experiment, type Findings, type Scale} from './experiment.ts';
 import {pauseBriefly} from './fault-proxy.ts';
 import {KeepingServer} from './keeping-server.ts';
@@ -69,6 +71,47 @@ experiment('one journal and another base URL: refused before anything is sent', 
     await Promise.all([own.close(), other.close()]);
     return broken;
   }),
+);
+
+experiment(
+  'one journal and a store that is replaced behind its URL, between two runs or within one: nothing of the first is skipped or printed there, little is sent, and the first one gets each file once',
+  ({scale, random}) =>
+    tryTimes(scale, async () => {
+      const stores = await twoStores();
+      const {box} = stores;
+      const count = 12;
+      await write(box, names(count));
+      const own = random() < 0.5 ? ['--journal', 'j'] : ['--once'];
+      const command = ['upload', '-r', 'files', ...own, '--ndjson', '-c', String(concurrency)];
+      const replacedAt = 1 + Math.floor(random() * 2 * count);
+      const broken: string[] = [];
+      const first = box.start([...command, '--limit-rate', '20k']);
+      let hasEnded = false;
+      void first.then(() => {
+        hasEnded = true;
+      });
+      await eventually(async () => hasEnded || (await stores.stored()) >= replacedAt);
+      const {identity} = await stores.replace();
+      const {exitCode: firstStatus, stderr: firstText} = await first;
+      const elsewhere = await stores.stored();
+      if (elsewhere > concurrency) broken.push(`${elsewhere} sent to the other store`);
+      if (elsewhere > 0 !== firstText.includes(identity)) broken.push(`told otherwise: ${firstText}`);
+      if (elsewhere > 0 && firstStatus !== 1 && firstStatus !== 3) broken.push(`exit status ${firstStatus}`);
+      for (const words of [[], ['--dry-run'], ['--verify', 'strict']]) {
+        const {exitCode, stdout, stderr} = await box.run([...command, ...words]);
+        if (exitCode !== 1 || stdout !== '' || !stderr.includes('journal_of_other_service'))
+          broken.push(`${words}: exit status ${exitCode}, ${stdout}${stderr}`);
+      }
+      if ((await stores.stored()) !== elsewhere) broken.push('sent to the other store');
+      await stores.restore();
+      const {exitCode, stdout, stderr} = await box.run([...command, '--on-unknown', 'retry']);
+      if (exitCode !== 0 || statusesOf(stdout).length !== count)
+        broken.push(`exit status ${exitCode}, ${stderr}`);
+      const contents = (await stores.service().records()).map(({sha256}) => sha256);
+      if (contents.length !== count || new Set(contents).size !== count)
+        broken.push(`${contents.length} stored of ${count}`);
+      return broken;
+    }),
 );
 
 experiment(
