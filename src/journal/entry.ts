@@ -1,6 +1,9 @@
 import {MediaError} from '../errors.ts';
 import type {Intent, Transition} from './file/lines.ts';
 
+/** What a service says of itself, and what to do at once if the journal belongs to another one. */
+export type ToldBy = [serviceId?: string | undefined, onOther?: (error: MediaError) => void];
+
 export interface EntryParts {
   key: string;
   inDoubt: boolean;
@@ -13,7 +16,7 @@ export interface EntryParts {
   /** The intent, if it is not recorded yet: then it is recorded with the next transition, at the end at the latest. */
   intent: Intent | undefined;
   append: (transition: Transition) => Promise<void>;
-  done: (recordJson: string, serviceId: string | undefined) => Promise<void>;
+  done: (recordJson: string, ...told: ToldBy) => Promise<void>;
   /** Called with the hash of the content that is about to be sent. */
   announce: (sha256: string) => void;
   end: () => void;
@@ -59,9 +62,9 @@ export class JournalEntry {
     return this.#commit();
   }
 
-  /** Resolves when the service's record is durable; then rejects if `serviceId` is not that of the journal. */
-  done(recordJson: string, serviceId?: string): Promise<void> {
-    return this.#parts.done(recordJson, serviceId);
+  /** Resolves when the service's record is durable; rejects then if the journal belongs to another service. */
+  done(recordJson: string, ...told: ToldBy): Promise<void> {
+    return this.#parts.done(recordJson, ...told);
   }
 
   /** Records that certainly nothing was stored; another commit may follow. Never call it for an unknown outcome. */

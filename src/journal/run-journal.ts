@@ -3,7 +3,7 @@ import {type Hashable, largeHash, smallHash} from '../lib/files/content-hash.ts'
 import type {Lock} from '../lib/files/lock.ts';
 import {type Content, contentOf} from '../lib/tables/content.ts';
 import type {FileStat} from '../sources/open/source.ts';
-import {JournalEntry} from './entry.ts';
+import {JournalEntry, type ToldBy} from './entry.ts';
 import {pathKey} from './file/lines.ts';
 import {ofOtherStore} from './file/scope.ts';
 import {type Flight, Flights} from './flights.ts';
@@ -175,7 +175,7 @@ export class Journal {
       sha256,
       intent: sha256 === undefined ? undefined : intent,
       append: transition => this.#log.append(transition),
-      done: (recordJson, serviceId) => this.#done(key, recordJson, serviceId),
+      done: (recordJson, ...told) => this.#done(key, recordJson, ...told),
       announce: sha256 => flight.announce(sha256),
       end: () => {
         flight.end();
@@ -184,11 +184,14 @@ export class Journal {
     });
   }
 
-  async #done(key: string, recordJson: string, told: string | undefined): Promise<void> {
+  /** Calls `onOther` at once if the service turns out to be another one, so that nothing more is sent to it meanwhile. */
+  async #done(key: string, recordJson: string, ...[told, onOther = () => {}]: ToldBy): Promise<void> {
     const {index, shown} = this.reader;
-    const isNews = told !== undefined && told !== index.serviceId;
-    await this.#log.append({event: 'done', key, recordJson, serviceId: isNews ? told : undefined});
-    if (isNews && told !== index.serviceId) throw ofOtherStore(index.serviceId, told, shown);
+    const isOther = () => told !== undefined && told !== (index.serviceId ?? told);
+    if (isOther()) onOther(ofOtherStore(index.serviceId, told, shown));
+    const serviceId = told === index.serviceId ? undefined : told;
+    await this.#log.append({event: 'done', key, recordJson, serviceId});
+    if (isOther()) throw ofOtherStore(index.serviceId, told, shown);
   }
 
   /** The released uploads of a content that are unknown or to be sent again. */

@@ -9,7 +9,8 @@ type Uploaded = Outcome & {status: 'uploaded'};
 /** A stored file counts as uploaded even if the journal cannot record it, but then nothing more is sent. */
 export async function recorded(outcome: Uploaded, entry: JournalEntry, halt: Halt): Promise<Outcome> {
   try {
-    await entry.done(outcome.received.json, outcome.received.serviceId);
+    const {json, serviceId} = outcome.received;
+    await entry.done(json, serviceId, error => halt.because(error));
     return outcome;
   } catch (error) {
     if (!(error instanceof MediaError)) throw error;

@@ -109,7 +109,7 @@ export async function refuseOtherStore(
 }
 
 /** The error for a journal whose base URL leads to another service now. */
-export function ofOtherStore(serviceId: string | undefined, told: string, shown: string): MediaError {
+export function ofOtherStore(serviceId: string | undefined, told: string | undefined, shown: string) {
   const sentence = `The journal ${shown} belongs to the service with the ID ${serviceId}, but the one at its URL now has the ID ${told}.`;
   const hint = `Nothing was sent. If the other service will not come back, remove its journal: rm ${shellQuoted(shown)}`;
   return new MediaError(journalCodes.otherService, sentence, {hint});
