@@ -10,7 +10,7 @@ import {
 import {defined} from '../lib/defined.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
 import {Stop} from '../lib/stop.ts';
-import {probe, serviceIdIn, whyAway} from './presence.ts';
+import {answerToProbe, serviceIdIn, whyAway} from './presence.ts';
 import {type MediaRecord, parseErrorRecord, parseRecord} from './record.ts';
 import {isStillStored} from './stored.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from './uploader.ts';
@@ -109,7 +109,9 @@ export class ServiceClient implements Uploader {
     const end = () => late.abort(undefined);
     signal.addEventListener('abort', end, {once: true});
     const cancel = this.#options.clock.after(identityWaitMs, end);
-    const answer = await probe((method, waitMs) => this.askUploadPath(method, waitMs, late)).finally(cancel);
+    const answer = await answerToProbe((method, waitMs) => this.askUploadPath(method, waitMs, late)).finally(
+      cancel,
+    );
     signal.throwIfAborted();
     return answer && serviceIdIn(answer);
   }

@@ -15,7 +15,7 @@ const getWaitMs = 10_000;
  */
 export async function whyAway(ask: Ask): Promise<string | undefined> {
   try {
-    const answer = await probe(ask);
+    const answer = await answerToProbe(ask);
     if (answer === undefined) return 'It did not respond.';
     const {status} = answer;
     return status >= 502 && status <= 504 ? `It answered ${status}.` : undefined;
@@ -26,7 +26,7 @@ export async function whyAway(ask: Ask): Promise<string | undefined> {
 }
 
 /** The response to the first of the two requests that gets one. */
-export async function probe(ask: Ask): Promise<HttpAnswer | undefined> {
+export async function answerToProbe(ask: Ask): Promise<HttpAnswer | undefined> {
   return (await ask('POST', postWaitMs)) ?? ask('GET', getWaitMs);
 }
 
