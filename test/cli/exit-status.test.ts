@@ -1,5 +1,7 @@
 import {readdirSync, readFileSync} from 'node:fs';
+import {copyFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
+import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {exitStatus} from '../../src/commands/upload/report/tally.ts';
@@ -207,6 +209,20 @@ describe('standard output that', () => {
       expect(requests).toHaveLength(3);
     },
   );
+
+  test.each([
+    [['journal', 'list', 'batch.journal']],
+    [['upload', '--help']],
+    [['config', 'list']],
+    [['completion', 'bash']],
+    [['upload', 'photo.gif', '--dry-run', '--ndjson']],
+  ])('nobody reads (| head -0) of %j: 0, and nothing on standard error', async parameters => {
+    const {machine} = await counting();
+    await copyFile(gif, join(machine.directory, 'photo.gif'));
+    await machine.run(['upload', 'photo.gif', '--journal', 'batch.journal']);
+    const {stderr} = await inShell('{ "$@"; echo "status $?" >&2; } | head -0', machine, parameters);
+    expect(stderr).toBe('status 0\n');
+  });
 
   test('nobody reads, and one upload is refused: 3', async () => {
     const {url} = await scriptedServer(...answers(200, 415, 200));

@@ -3,6 +3,7 @@ import {chmod, copyFile, mkdir, readFile, symlink, truncate, writeFile} from 'no
 import {dirname, join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
+import {notRun} from '../support/installed.ts';
 import {fixture, type Sandbox} from '../support/media.ts';
 
 const photo = fixture('photo.png');
@@ -67,6 +68,22 @@ describe('media upload -r of an ordinary folder', () => {
     ]);
     expect(exitCode).toBe(0);
     expect(await stored(service)).toEqual(['work/cat.png', 'work/deep/down/dog']);
+  });
+
+  test('of names that are not UTF-8: NDJSON carries their bytes', async context => {
+    if (process.platform !== 'linux') notRun(context, 'only on Linux may names have any bytes');
+    const {sandbox} = await connectedSandbox();
+    await fill(sandbox, checkout);
+    const name = Buffer.from('work/caf\xe9-\xff.png', 'latin1');
+    await writeFile(Buffer.concat([Buffer.from(`${sandbox.directory}/`), name]), await readFile(photo));
+    const {stdout, exitCode} = await sandbox.run(['upload', '-r', 'work', '--ndjson']);
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line));
+    const bytes = lines.map(({fileBase64}) => fileBase64).filter(text => text !== undefined);
+    expect(bytes.map(text => Buffer.from(text, 'base64'))).toEqual([name]);
+    expect(exitCode).toBe(0);
   });
 
   test('. from within it; --verbose names what is left out', async () => {

@@ -108,6 +108,19 @@ describe('one file for two purposes: a usage error, nothing sent, nothing writte
     expect(await service.records()).toEqual([]);
   });
 
+  it('standard output onto the list', async () => {
+    const {service, sandbox} = await connectedSandbox();
+    const list = join(sandbox.directory, 'list');
+    await writeFile(list, `${fixture('photo.png')}\n`);
+    const {stderr, exitCode} = await inShell(sandbox, 'upload --files-from list --json >> ./list');
+    expect(JSON.parse(stderr).error.message).toBe(
+      '--files-from and standard output are the same file, list.',
+    );
+    expect(exitCode).toBe(2);
+    expect(await readFile(list, 'utf8')).toBe(`${fixture('photo.png')}\n`);
+    expect(await service.records()).toEqual([]);
+  });
+
   it('standard output onto standard input, a list', async () => {
     const {service, sandbox} = await connectedSandbox();
     const list = join(sandbox.directory, 'list');

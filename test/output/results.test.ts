@@ -1,5 +1,6 @@
 import {PassThrough} from 'node:stream';
 import {describe, expect, it} from 'vitest';
+import {MediaError} from '../../src/errors.ts';
 import {Results} from '../../src/output/results/results.ts';
 import {Stdout} from '../../src/output/stdout.ts';
 import type {MediaRecord} from '../../src/service/record.ts';
@@ -37,6 +38,30 @@ describe('Results', () => {
     const text = (await tableOf(record)).replace(/[│\s]+/g, ' ');
     expect(text).toContain(note);
     expect(text).toContain(' id ');
+  });
+
+  it.each([
+    ['all at once', 0],
+    ['failures late', 150],
+  ])('brief, 101 rows and more, %s: failures and totals only', async (_when, firstFailure) => {
+    const stream = new PassThrough();
+    let text = '';
+    stream.on('data', chunk => {
+      text += chunk;
+    });
+    const options = {format: 'table', several: true, dryRun: false, isBrief: true, color: false} as const;
+    const results = new Results(new Stdout(stream), {...options, width: () => 100});
+    const error = new MediaError('empty_file', 'It is empty.');
+    for (let position = 0; position < 200; position += 1) {
+      const isFailed = position >= firstFailure && position % 50 === 7;
+      await results.add(isFailed ? {...checked(position), status: 'failed', error} : checked(position));
+    }
+    await results.end();
+    const expected = [7, 57, 107, 157]
+      .filter(position => position >= firstFailure)
+      .map(position => `p${position}.png`);
+    expect(text.match(/p\d+\.png/g)).toEqual(expected);
+    expect(text).toMatch(new RegExp(`checked +│ ${200 - expected.length} `));
   });
 
   it('2,500 rows: tables of up to 1,000, the first before the last outcome has come', async () => {

@@ -187,6 +187,28 @@ describe('the track list of a Matroska file', () => {
   test.each([
     [[1, 2], 'video/webm'],
     [[2], 'not_media'],
+  ])('%j of a live stream, whose lengths are unknown in 1 to 8 bytes: %s', async (types, decision) => {
+    const cluster = element('1f43b675', element('e7', Buffer.from([0])));
+    for (let length = 1; length <= 8; length += 1) {
+      const unknown = Buffer.alloc(length, 0xff);
+      unknown[0] = 0xff >> (length - 1);
+      // Longer than a length of three bytes can say, if it is taken for one.
+      const filling = Buffer.concat([Buffer.from('ec10300000', 'hex'), Buffer.alloc(0x300000)]);
+      const start = [ebmlHeader('webm'), Buffer.from('18538067', 'hex'), unknown, filling];
+      const endless = Buffer.concat([
+        Buffer.from('1f43b675', 'hex'),
+        unknown,
+        element('e7', Buffer.from([0])),
+      ]);
+      const file = whole(Buffer.concat([...start, list(...types), endless, cluster]));
+      expect(`${length}: ${await decide('a.webm', file)}`).toBe(`${length}: ${decision}`);
+      expect(`${length}: ${await decide('a', file)}`).toBe(`${length}: ${decision}`);
+    }
+  });
+
+  test.each([
+    [[1, 2], 'video/webm'],
+    [[2], 'not_media'],
   ])('%j behind 3 GiB of clusters is found: %s', async (types, decision) => {
     const clusterHeader = Buffer.from('1f43b675010000004000000000'.slice(0, 24), 'hex');
     const start = Buffer.concat([ebmlHeader('webm'), endlessSegment]);

@@ -1,0 +1,177 @@
+import {execFileSync} from 'node:child_process';
+import {createHash} from 'node:crypto';
+import {type BigIntStats, closeSync, constants, openSync} from 'node:fs';
+import {realpath, symlink, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import {type FileSystem, systemFiles} from '../../../src/lib/files/file-system.ts';
+import {Stop} from '../../../src/lib/stop.ts';
+import {Disk} from '../../../src/sources/open/disk.ts';
+import {filesIn, sourceAt} from '../../../src/sources/open/file.ts';
+import {eventually} from '../../support/eventually.ts';
+import {temporaryDirectory} from '../../support/media.ts';
+
+const signal = new Stop<Error>();
+
+/** The file system of this machine with other calls, which knows how many descriptors are open. */
+function counting(calls: Partial<FileSystem> = {}): {files: FileSystem; open: Set<number>} {
+  const open = new Set<number>();
+  const {openSync: openHere, closeSync: closeHere, otherThread} = {...systemFiles, ...calls};
+  const opened = (fd: number) => {
+    open.add(fd);
+    return fd;
+  };
+  const files = {
+    ...systemFiles,
+    ...calls,
+    openSync: (path: string, flags: number) => opened(openHere(path, flags)),
+    closeSync: (fd: number) => {
+      open.delete(fd);
+      closeHere(fd);
+    },
+    otherThread: {
+      ...otherThread,
+      open: async (path: string, flags: number) => opened(await otherThread.open(path, flags)),
+      close: (fd: number) => {
+        open.delete(fd);
+        return otherThread.close(fd);
+      },
+    },
+  } as FileSystem;
+  return {files, open};
+}
+
+async function directoryWith(contents: Record<string, string | Buffer>): Promise<string> {
+  const directory = await realpath(await temporaryDirectory());
+  for (const [name, content] of Object.entries(contents)) await writeFile(join(directory, name), content);
+  return directory;
+}
+
+describe('descriptors', () => {
+  it('of files that are empty: closed', async () => {
+    const directory = await directoryWith({'empty.png': '', 'a.png': 'content'});
+    const {files, open} = counting();
+    const fileNamed = filesIn(directory, files);
+    for (const name of ['empty.png', 'a.png', 'empty.png']) {
+      const opened = await fileNamed(name)
+        .open(signal)
+        .catch(({code}) => code);
+      if (name === 'a.png') await opened.close();
+      else expect(opened).toBe('empty_file');
+    }
+    expect([...open]).toEqual([]);
+  });
+
+  it('of a file that opens after the run was stopped: closed', async () => {
+    const directory = await directoryWith({'a.png': 'content'});
+    let goOn = () => {};
+    const waiting = new Promise<void>(resolve => {
+      goOn = resolve;
+    });
+    let isOpening = false;
+    let isOpen = false;
+    const {otherThread} = systemFiles;
+    const slowOpen = async (path: string, flags: number) => {
+      isOpening = true;
+      await waiting;
+      isOpen = true;
+      return otherThread.open(path, flags);
+    };
+    const {files, open} = counting({
+      otherThread: {...otherThread, open: slowOpen as typeof otherThread.open},
+    });
+    const stop = new Stop<Error>();
+    const opening = filesIn(directory, files)('a.png').open(stop);
+    await eventually(() => isOpening);
+    stop.abort(new Error('stopped'));
+    await expect(opening).rejects.toThrow('stopped');
+    goOn();
+    await eventually(() => isOpen);
+    await eventually(() => open.size === 0);
+  });
+});
+
+describe('a disk that reads a few bytes at a time', () => {
+  it.each([100, 200_000])('a file of %i bytes is read whole', async size => {
+    const content = Buffer.from(Array.from({length: size}, (_, index) => index % 251));
+    const directory = await directoryWith({'a.png': content});
+    const most = 4_099;
+    const few = (length: number) => Math.min(length, size < most ? 7 : most);
+    const {otherThread, readSync} = systemFiles;
+    const files = {
+      ...systemFiles,
+      readSync: (fd: number, into: Uint8Array, at: number, length: number, position: number) =>
+        readSync(fd, into, at, few(length), position),
+      otherThread: {
+        ...otherThread,
+        read: (fd: number, into: Uint8Array, at: number, length: number, position: number) =>
+          otherThread.read(fd, into, at, few(length), position),
+      },
+    } as FileSystem;
+    const opened = await filesIn(directory, files)('a.png').open(signal);
+    expect(Buffer.from(await opened.read(0, size)).equals(content)).toBe(true);
+    const into = Buffer.alloc(size);
+    expect(Buffer.from(await opened.read(0, size, into)).equals(content)).toBe(true);
+    expect(await opened.verify()).toBe('unchanged');
+    await opened.close();
+  });
+});
+
+describe('a file that is touched each time anybody looks', () => {
+  it.each([100, 200_000])('of %i bytes: given up after a few comparisons', async size => {
+    const directory = await directoryWith({'first.png': 'content', 'a.png': Buffer.alloc(size, 'a')});
+    let looks = 0;
+    const touched = <Stats>(stats: Stats): Stats => {
+      looks += 1;
+      if (looks > 1_000) throw new Error('looked 1,000 times');
+      const ctimeNs = (stats as BigIntStats).ctimeNs;
+      if (ctimeNs !== undefined) Object.assign(stats as BigIntStats, {ctimeNs: ctimeNs + BigInt(looks)});
+      return stats;
+    };
+    const {otherThread, fstatSync, lstatSync, stat} = systemFiles;
+    const files = {
+      ...systemFiles,
+      fstatSync: (...facts: [number]) => touched(fstatSync(...facts)),
+      lstatSync: (...facts: [string]) => touched(lstatSync(...facts)),
+      stat: async (...facts: [string]) => touched(await stat(...facts)),
+      otherThread: {
+        ...otherThread,
+        fstat: async (...facts: [number, {bigint: true}]) => touched(await otherThread.fstat(...facts)),
+      },
+    } as FileSystem;
+    const fileNamed = filesIn(directory, files);
+    await (await fileNamed('first.png').open(signal)).close();
+    const opened = await fileNamed('a.png').open(signal);
+    const bytes = await opened.read(0, size);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    await expect(opened.verify({sha256})).rejects.toMatchObject({code: 'source_changed'});
+    const small = await opened.small?.();
+    if (size === 100) expect(() => small?.verify()).toThrow('changed while it was being uploaded');
+    await opened.close();
+  });
+});
+
+describe('a FIFO in the place of a file', () => {
+  it.each(['fifo.png', 'link.png'])(
+    '%s: refused at once, whether anybody writes to it or not',
+    async name => {
+      const directory = await directoryWith({'a.png': 'content'});
+      const fifo = join(directory, 'fifo.png');
+      execFileSync('mkfifo', [fifo]);
+      await symlink(fifo, join(directory, 'link.png'));
+      // Ends a call that waits for a writer.
+      onTestFinished(() => closeSync(openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK)));
+      const disk = new Disk({
+        ...systemFiles,
+        openSync: ((path: string, flags: number) => {
+          if ((flags & constants.O_NONBLOCK) === 0) throw new Error('this thread would wait');
+          return openSync(path, flags);
+        }) as typeof openSync,
+      });
+      const open = () => sourceAt(disk, name, join(directory, name), true).open(signal);
+      await expect(open()).rejects.toMatchObject({code: 'not_a_file'});
+      await (await sourceAt(disk, 'a.png', join(directory, 'a.png'), true).open(signal)).close();
+      await expect(open()).rejects.toMatchObject({code: 'not_a_file'});
+    },
+  );
+});
