@@ -9,6 +9,14 @@ import {PlainLines} from './plain-lines.ts';
 
 const belongsNowhere = 'belongs to an upload that no earlier line starts';
 
+/** A line that is no line of a journal, or belongs to no upload. */
+interface Doubt {
+  number: number;
+  what: string;
+  /** Whether a power cut may have lost what was written there, and kept what was written after it: none of it was synced. */
+  isHole: boolean;
+}
+
 const utf8 = new TextDecoder('utf-8', {fatal: true});
 
 /** Reads a journal line by line. Nothing is ever written. */
@@ -26,7 +34,7 @@ export class Recovery {
   #writer: WriterLine | undefined;
   #isClosed = true;
   /** An invalid line: an incomplete write if a writer opens the journal after it, otherwise damage. */
-  #doubt: {number: number; what: string} | undefined;
+  #doubt: Doubt | undefined;
 
   constructor(shown: string, options: {paths?: boolean | undefined}) {
     this.#shown = shown;
@@ -68,8 +76,10 @@ export class Recovery {
         scopeOf(undefined, this.#shown);
     }
     if (this.#doubt !== undefined) this.#judgeDoubt(parsed, this.#doubt);
-    if (parsed === undefined) this.#doubt ??= {number: line.number, what: 'is not a journal line'};
-    else if (!this.#fits(parsed, line)) this.#doubt ??= {number: line.number, what: belongsNowhere};
+    const {number} = line;
+    if (parsed === undefined)
+      this.#doubt ??= {number, what: 'is not a journal line', isHole: line.bytes.includes(0)};
+    else if (!this.#fits(parsed, line)) this.#doubt ??= {number, what: belongsNowhere, isHole: false};
   }
 
   /** Processes lines as long as they are in the plain form; returns whether there was any. */
@@ -82,7 +92,7 @@ export class Recovery {
       if (end === -1) break;
       if (this.#plain.isRelease) this.#released(this.#plain.facts.by);
       else if (!this.index.take(this.#plain.facts, offset + begin, end - begin - 1))
-        this.#doubt = {number, what: belongsNowhere};
+        this.#doubt = {number, what: belongsNowhere, isHole: false};
       begin = end;
       number += 1;
     }
@@ -91,8 +101,11 @@ export class Recovery {
   }
 
   /** An incomplete write can only be followed by the opening line of the next writer. */
-  #judgeDoubt(next: ParsedLine | undefined, {number, what}: {number: number; what: string}): void {
+  #judgeDoubt(next: ParsedLine | undefined, doubt: Doubt): void {
+    const {number, what} = doubt;
     if (next?.event === 'open' || next?.event === 'header') this.#doubt = undefined;
+    // Whatever follows a release was written after a sync, which leaves no hole.
+    else if (doubt.isHole) doubt.isHole = next?.event !== 'release';
     // Two writers may open the journal at once after an incomplete line, each with a line break.
     else if (next !== undefined) throw damagedLine(this.#shown, number, what);
   }

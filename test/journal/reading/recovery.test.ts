@@ -159,6 +159,29 @@ describe('damage elsewhere', () => {
   });
 });
 
+describe('a power cut that keeps a later write and loses an earlier one', () => {
+  const kept = [
+    '{"event":"commit","idempotencyKey":"lost","sha256":"00","by":"w"}',
+    '{"event":"release","by":"w","at":"2026-01-01T00:00:00.000Z"}',
+  ];
+
+  it('zero bytes, then at most one release: what was synced before is known', async () => {
+    const {one, bytes} = await written();
+    await one.write(Buffer.concat([bytes, Buffer.alloc(300), Buffer.from(`\n${kept.join('\n')}\n`)]));
+    for (let run = 0; run < 2; run += 1)
+      await one.run(async journal =>
+        expect(await journal.recall(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'}),
+      );
+  });
+
+  it('zero bytes, and a line after a release, which only a synced journal has: damage', async () => {
+    const {one, bytes} = await written();
+    const lines = [...kept, '{"event":"alive","by":"w","at":"2026-01-01T00:00:00.000Z"}'];
+    await one.write(Buffer.concat([bytes, Buffer.alloc(300), Buffer.from(`\n${lines.join('\n')}\n`)]));
+    await expect(one.run(async () => {})).rejects.toThrow(/damaged: line \d+ is not/);
+  });
+});
+
 describe('journals joined end to end', () => {
   it('are one journal', async () => {
     const {one, bytes} = await written();
