@@ -10,7 +10,7 @@ _media_command() {
       options='--profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http --version -h --help'
       ;;
     upload)
-      options='-r --recursive --include --exclude --files-from --files-from0 --follow --all --clipboard --name --allow-empty --types --content-type --format --json --ndjson --template --copy --open --qr --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --fail-fast --deadline --stall-timeout --answer-timeout --on-unknown --verify --journal --once --no-once --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      options='-r --recursive --include --exclude --files-from --files-from0 --follow --all --clipboard --name --allow-empty --types --content-type --format --json --ndjson --template --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --fail-fast --deadline --stall-timeout --answer-timeout --on-unknown --verify --journal --once --no-once --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       rest=media
       ;;
     rewrite)

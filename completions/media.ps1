@@ -63,9 +63,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--json'; Takes = ''; Tip = 'print each record as the service returned it, one per line' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'print one JSON line per input, including failures' }
                 @{ Name = '--template'; Takes = 'none'; Tip = 'print this text for each uploaded file, such as "{file}\t{url}\n"' }
-                @{ Name = '--copy'; Takes = ''; Tip = 'copy the URL to the terminal''s clipboard' }
-                @{ Name = '--open'; Takes = ''; Tip = 'open the URL in the browser' }
-                @{ Name = '--qr'; Takes = ''; Tip = 'show the URL as a QR code' }
                 @{ Name = '--dry-run'; Takes = ''; Tip = 'check everything without sending anything' }
                 @{ Name = '-c'; Takes = 'none'; Tip = 'files to upload at the same time; auto: as many as make it faster' }
                 @{ Name = '--concurrency'; Takes = 'none'; Tip = 'files to upload at the same time; auto: as many as make it faster' }

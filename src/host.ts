@@ -2,7 +2,6 @@ import {fstatSync, readFileSync, readlinkSync} from 'node:fs';
 import {homedir, hostname, tmpdir} from 'node:os';
 import type {Readable, Writable} from 'node:stream';
 import {type FileSystem, systemFiles} from './lib/files/file-system.ts';
-import {own} from './lib/own.ts';
 import {systemCode} from './lib/system-code.ts';
 import {uuidSource} from './lib/uuid.ts';
 
@@ -56,8 +55,6 @@ export interface Host {
   /** The device and inode of the regular file that a standard stream comes from or goes to, if it does. */
   fileOf(stream: 'stdin' | 'stdout'): string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Sets the environment for programs that libraries start in this process; nothing else of ours is passed on. */
-  narrowEnvironment(env: Host['env']): void;
   readonly platform: NodeJS.Platform;
   readonly clock: Clock;
   readonly files: FileSystem;
@@ -157,7 +154,6 @@ export function systemHost(): Host {
         return stats.isFile() ? `${stats.dev}:${stats.ino}` : '';
       }) || undefined,
     env: process.env,
-    narrowEnvironment,
     platform: process.platform,
     clock: systemClock,
     files: systemFiles,
@@ -190,11 +186,6 @@ export function systemHost(): Host {
       return () => process.off('SIGUSR2', listener);
     },
   };
-}
-
-function narrowEnvironment(env: Host['env']): void {
-  for (const name of Object.keys(process.env)) if (own(env, name) === undefined) delete process.env[name];
-  Object.assign(process.env, env);
 }
 
 function isStdoutPiped(): boolean {

@@ -40,9 +40,6 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     .option('--json', 'print each record as the service returned it, one per line')
     .option('--ndjson', 'print one JSON line per input, including failures')
     .option('--template <text>', 'print this text for each uploaded file, such as "{file}\\t{url}\\n"')
-    .option('--copy', "copy the URL to the terminal's clipboard")
-    .option('--open', 'open the URL in the browser')
-    .option('--qr', 'show the URL as a QR code')
     .optionsGroup('Transfer:')
     .option('--dry-run', 'check everything without sending anything')
     .addOption(concurrencyOption())
@@ -103,7 +100,6 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
         'media upload photo.png --json | jq -r .id',
         'curl -s https://example.com/cat.png | media upload - --name cat.png',
         'media upload --clipboard --format markdown',
-        'media upload photo.png --copy --qr',
         'media upload photo.png --base-url embedded',
       ]),
     )
@@ -118,11 +114,9 @@ export async function runUpload(options: UploadFlags, invocation: Invocation): P
   const {typeDecision} = await import('./setup/inputs.ts');
   const decideType = await typeDecision(options);
   const {UploadRun} = await import('./run.ts');
-  const {afterActions} = await import('./report/handover.ts');
-  const after = await afterActions(options, invocation);
-  const {withAfterActions} = await import('./report/after-action.ts');
-  return withAfterActions(after, invocation, () =>
-    new UploadRun(options, invocation, format, after).execute(decideType),
+  const {withCiReport} = await import('./report/ci-report.ts');
+  return withCiReport(options, invocation, ci =>
+    new UploadRun(options, invocation, format, ci).execute(decideType),
   );
 }
 

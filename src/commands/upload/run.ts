@@ -8,9 +8,9 @@ import type {OutputFormat} from '../../output/results/results.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import {watchForHang} from './hang.ts';
-import type {AfterAction} from './report/after-action.ts';
 import {DryRunTotals} from './report/dry-run-totals.ts';
 import {Failures} from './report/failures.ts';
+import type {GithubReport} from './report/github.ts';
 import {refuseNothing, unfollowedText} from './report/left-out.ts';
 import {type OwnParts, openResults, ownParts, type ResultSink} from './report/open-results.ts';
 import {watchUpload} from './report/progress-watch.ts';
@@ -33,7 +33,7 @@ export class UploadRun {
   readonly #options: UploadFlags;
   readonly #invocation: Invocation;
   readonly #output: OutputFormat | OwnParts;
-  readonly #after: readonly AfterAction[];
+  readonly #ci: GithubReport | undefined;
   readonly #stop = new Stop<MediaError>();
   readonly #tally: Tally;
   readonly #dryRunTotals = new DryRunTotals();
@@ -51,12 +51,12 @@ export class UploadRun {
     options: UploadFlags,
     invocation: Invocation,
     output: OutputFormat | OwnParts,
-    after: readonly AfterAction[],
+    ci: GithubReport | undefined,
   ) {
     this.#options = options;
     this.#invocation = invocation;
     this.#output = output;
-    this.#after = after;
+    this.#ci = ci;
     this.#tally = new Tally(options.dryRun);
     this.#retryAdvice = new RetryAdvice(typedCommand(options, invocation));
     const {host, globals} = invocation;
@@ -172,14 +172,14 @@ export class UploadRun {
     this.#tally.add(outcome);
     this.#dryRunTotals.add(outcome);
     this.#retryAdvice.add(outcome);
-    for (const action of this.#after) action.add(outcome);
+    this.#ci?.add(outcome);
     this.#failures.add(outcome, several);
     await results.add(outcome);
   }
 
   async #leaveOut(input: LeftOut, results: ResultSink): Promise<void> {
     this.#tally.add(input);
-    for (const action of this.#after) action.leftOut?.(input);
+    this.#ci?.leftOut(input);
     this.#invocation.report.trace(`${input.name}: left out, ${input.isHidden ? 'hidden' : 'not media'}.`);
     await results.add(input);
   }

@@ -1,7 +1,6 @@
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
-import {withAfterActions} from './report/after-action.ts';
-import {afterActions} from './report/handover.ts';
+import {withCiReport} from './report/ci-report.ts';
 import {UploadRun} from './run.ts';
 import {type UploadFlags, uploadDefaults} from './setup/flags.ts';
 import {fileInputs, typeDecision} from './setup/inputs.ts';
@@ -29,8 +28,7 @@ export async function uploadFiles(
   };
   const inputs = clipboard ? undefined : fileInputs(files, invocation.host.cwd());
   const decideType = await typeDecision(options);
-  const after = await afterActions(options, invocation);
-  return withAfterActions(after, invocation, () =>
-    new UploadRun(options, invocation, {inputs, results}, after).execute(decideType),
+  return withCiReport(options, invocation, ci =>
+    new UploadRun(options, invocation, {inputs, results}, ci).execute(decideType),
   );
 }

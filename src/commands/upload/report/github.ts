@@ -6,7 +6,6 @@ import {Annotations, outputEntry} from '../../../output/ci.ts';
 import {markdownText, markdownUrl, printable, printableJson} from '../../../output/escape.ts';
 import {publicUrl} from '../../../service/record.ts';
 import type {LeftOut, Outcome} from '../../../transfer/outcome.ts';
-import type {AfterAction} from './after-action.ts';
 import {Tally} from './tally.ts';
 
 /** GitHub limits the outputs of a job to 1 MiB, counted as UTF-16. */
@@ -17,7 +16,7 @@ const longestSummary = 2 ** 20;
 const summaryFrame = 1024;
 
 /** Reports an upload to GitHub's runner in its documented formats: annotations, outputs and a step summary. */
-export class GithubReport implements AfterAction {
+export class GithubReport {
   readonly #invocation: Invocation;
   readonly #tally: Tally;
   readonly #ids = new Lines();
@@ -71,6 +70,7 @@ export class GithubReport implements AfterAction {
     this.#ending = error;
   }
 
+  /** Writes the outputs and the summary of a run with this exit status; resolves to an error if that fails. */
   async end(status: ExitStatus): Promise<MediaError | undefined> {
     const {env} = this.#invocation.host;
     const failure =

@@ -48,7 +48,4 @@ export interface UploadFlags {
   dryRun?: boolean;
   allowEmpty?: boolean;
   ci?: 'github' | 'auto';
-  open?: boolean;
-  copy?: boolean;
-  qr?: boolean;
 }
