@@ -197,7 +197,6 @@ export const environment: readonly Row[] = [
   ],
   ['`NODE_EXTRA_CA_CERTS`', "a PEM file with certificate authorities to trust in addition to Node's"],
   ['`NO_COLOR`, `FORCE_COLOR`', 'never or always print in colour'],
-  ['`FORCE_HYPERLINK`', '`1` or `0`: always or never print URLs in tables as terminal links'],
   ['`CI`', 'if set, nothing is animated'],
   ['`NODE_DISABLE_COMPILE_CACHE`', '`1`: do not keep compiled code for the next run'],
   [

@@ -7,27 +7,6 @@ export function mayColor(stream: TerminalOutput, env: Host['env'], option: boole
   return stream.isTTY === true && env['TERM'] !== 'dumb';
 }
 
-/** Terminals that support links, by TERM_PROGRAM and by TERM. */
-const linkingPrograms = ['iTerm.app', 'WezTerm', 'vscode', 'ghostty', 'mintty', 'Tabby', 'rio'];
-const linkingTerminals = /^(xterm-kitty|xterm-ghostty|alacritty.*|foot.*|contour.*|wezterm)$/;
-
-/** Whether text on this stream may contain links (OSC 8): only on terminals that support them, or with FORCE_HYPERLINK. */
-export function mayLink(stream: TerminalOutput, env: Host['env'], color: boolean): boolean {
-  if (stream.isTTY !== true || !color) return false;
-  const forced = env['FORCE_HYPERLINK'];
-  if (forced !== undefined) return forced !== '0' && forced !== 'false';
-  // A multiplexer passes links on only if it and its terminal both support them.
-  if (env['CI'] || env['TMUX'] || /^(screen|tmux|dumb|linux)/.test(env['TERM'] ?? '')) return false;
-  return (
-    linkingPrograms.includes(env['TERM_PROGRAM'] ?? '') ||
-    linkingTerminals.test(env['TERM'] ?? '') ||
-    Boolean(env['WT_SESSION']) ||
-    // VTE 0.50.2 and Konsole 20.12 are the first versions that support them correctly.
-    Number(env['VTE_VERSION']) >= 5002 ||
-    Number(env['KONSOLE_VERSION']) >= 201200
-  );
-}
-
 /** Whether this stream is a terminal that supports animation. */
 export function mayAnimate(stream: TerminalOutput, env: Host['env']): boolean {
   return stream.isTTY === true && (stream.columns ?? 0) > 0 && env['TERM'] !== 'dumb' && !env['CI'];

@@ -16,7 +16,7 @@ async function printed(outcome: Outcome, format: FormatName): Promise<string> {
   const chunks: Buffer[] = [];
   stream.on('data', chunk => chunks.push(chunk));
   const options = {format, several: true, dryRun: false, width: () => 80, isBrief: false, color: false};
-  const results = new Results(new Stdout(stream), {...options, links: false});
+  const results = new Results(new Stdout(stream), options);
   await results.add(outcome);
   await results.end();
   return Buffer.concat(chunks).toString();

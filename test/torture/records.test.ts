@@ -76,7 +76,7 @@ async function printed(
   stream.on('data', chunk => {
     length += chunk.length;
   });
-  const options = {format, several, dryRun: false, width: () => 80, isBrief: false, color: true, links: true};
+  const options = {format, several, dryRun: false, width: () => 80, isBrief: false, color: true};
   const results = new Results(new Stdout(stream), options);
   const facts = {name: 'a.png', position: 0, attempts: 1, elapsedMs: 1, size: 1, contentType: 'image/png'};
   const outcome: Outcome = {...facts, status: 'uploaded', received: record};

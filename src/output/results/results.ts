@@ -29,8 +29,6 @@ export interface ResultOptions {
   /** Whether a table of many inputs shows only failures and totals. */
   isBrief: boolean;
   color: boolean;
-  /** Whether URLs in tables are links. */
-  links?: boolean;
 }
 
 /** What a table shows of an outcome; for a single input, one row per field of its record. */
@@ -124,9 +122,9 @@ export class Results {
     this.#rows = [];
     this.#rowLength = 0;
     if (cells.length === 0) return;
-    const {several, dryRun, links = false} = this.#options;
+    const {several, dryRun} = this.#options;
     const headings = dryRun ? checkHeadings : several ? outcomeHeadings : undefined;
-    await this.#stdout.write(await this.#render(cells, headings, links && !dryRun));
+    await this.#stdout.write(await this.#render(cells, headings));
   }
 
   async #printTotals(): Promise<void> {
@@ -138,17 +136,10 @@ export class Results {
     await this.#stdout.write(await this.#render(rows, ['status', 'files', 'size']));
   }
 
-  async #render(rows: string[][], headings: string[] | undefined, links = false): Promise<string> {
+  async #render(rows: string[][], headings: string[] | undefined): Promise<string> {
     const {renderTable} = await import('./table.ts');
-    const {color} = this.#options;
-    const styles = {status: statusStyle};
-    return renderTable(rows, {
-      headings,
-      styles,
-      width: this.#options.width(),
-      color,
-      links,
-    });
+    const {color, width} = this.#options;
+    return renderTable(rows, {headings, styles: {status: statusStyle}, width: width(), color});
   }
 }
 

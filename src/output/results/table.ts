@@ -3,7 +3,6 @@ import {defined} from '../../lib/defined.ts';
 import {own} from '../../lib/own.ts';
 import {cellsOf, urlsIn, wrap} from '../cells.ts';
 import {paint, type Style} from '../terminal.ts';
-import {hyperlink, linkLines} from './links.ts';
 
 export interface TableOptions {
   headings?: string[] | undefined;
@@ -12,8 +11,6 @@ export interface TableOptions {
   /** The available width in cells; infinite for no limit. */
   width: number;
   color: boolean;
-  /** Whether URLs are links. */
-  links?: boolean;
 }
 
 const narrowestColumn = 6;
@@ -83,7 +80,7 @@ function drawWithBelow(
     // Each row is drawn as its own table, without the borders between them.
     const drawn = draw([row], index === 0 ? headings : undefined, widths, options, headings);
     bottom = drawn.pop() ?? '';
-    return [...drawn.slice(index === 0 ? 0 : 1), ...below(belows[index] ?? '', index, options)];
+    return [...drawn.slice(index === 0 ? 0 : 1), ...below(belows[index] ?? '', options)];
   });
   return textOf([...lines, bottom]);
 }
@@ -93,29 +90,21 @@ function textOf(lines: readonly string[]): string {
 }
 
 /** A text that does not fit inside the borders; URLs stay whole, for the terminal to wrap. */
-function below(text: string, index: number, {width, links}: TableOptions): string[] {
-  if (text === '') return [];
-  const wrapped = wrap(text, width - indent.length);
-  return (links ? linkLines(text, wrapped, linkNumbered(index)) : wrapped).map(line => indent + line);
-}
-
-function linkNumbered(number: number): (part: string, href: string, start: number) => string {
-  return (part, href, start) => hyperlink(part, href, `media-${number}-${start}`);
+function below(text: string, {width}: TableOptions): string[] {
+  return text === '' ? [] : wrap(text, width - indent.length).map(line => indent + line);
 }
 
 function draw(
   rows: Row[],
   headings: string[] | undefined,
   widths: number[],
-  {color, links, styles = {}}: TableOptions,
+  {color, styles = {}}: TableOptions,
   allHeadings = headings,
 ): string[] {
-  const marks = new LinkMarks();
   const lines = (text: string, width: number, column: number) => {
     const wrapped = wrap(text, width);
     const style = own(styles, allHeadings?.[column] ?? '')?.(text);
-    if (style !== undefined) return wrapped.map(line => paint(style, line, color));
-    return links ? marks.mark(text, wrapped) : wrapped;
+    return style === undefined ? wrapped : wrapped.map(line => paint(style, line, color));
   };
   const table = new Table({
     ...defined({head: headings}),
@@ -124,31 +113,7 @@ function draw(
     style: {compact: true, head: color ? ['bold'] : [], border: color ? ['gray'] : []},
   });
   table.push(...rows.flatMap(row => linesOf(row, widths, lines)));
-  return marks.resolve(table.toString()).split('\n');
-}
-
-/**
- * Replaces link targets in a table by numbers while it is drawn: cli-table3 counts certain characters of targets as
- * visible.
- */
-class LinkMarks {
-  readonly #targets: string[] = [];
-
-  mark(text: string, lines: string[]): string[] {
-    const numbers = new Map<number, number>();
-    return linkLines(text, lines, (part, href, start) => {
-      const number = numbers.get(start) ?? this.#targets.push(href) - 1;
-      numbers.set(start, number);
-      return `\u001b]8;;${number}\u0007${part}\u001b]8;;\u0007`;
-    });
-  }
-
-  resolve(table: string): string {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these sequences are made of them
-    return table.replace(/\u001b\]8;;(\d+)\u0007(.*?)\u001b\]8;;\u0007/g, (_, number, part) =>
-      hyperlink(part, this.#targets[Number(number)] ?? '', `media-${number}`),
-    );
-  }
+  return table.toString().split('\n');
 }
 
 /** Splits a row into one row per line of its highest cell: the package takes hours for a cell of thousands of lines. */
@@ -171,14 +136,7 @@ function linesOf(
 }
 
 /** Renders one field per line, with its heading; rows with headings are separated by empty lines. */
-function plainLines(rows: string[][], {headings, styles = {}, color, width, links}: TableOptions): string {
-  let count = 0;
-  const lines = (text: string) => {
-    const wrapped = wrap(text, width);
-    if (!links) return wrapped;
-    count += 1;
-    return linkLines(text, wrapped, linkNumbered(count));
-  };
+function plainLines(rows: string[][], {headings, styles = {}, color, width}: TableOptions): string {
   const fields = (row: string[]): [string, string][] =>
     headings === undefined
       ? [[row[0] ?? '', row[1] ?? '']]
@@ -188,7 +146,9 @@ function plainLines(rows: string[][], {headings, styles = {}, color, width, link
       .filter(([, value]) => value !== '')
       .flatMap(([name, value]) => {
         const style = own(styles, name)?.(value);
-        return style === undefined ? lines(`${name}: ${value}`) : `${name}: ${paint(style, value, color)}`;
+        return style === undefined
+          ? wrap(`${name}: ${value}`, width)
+          : `${name}: ${paint(style, value, color)}`;
       })
       .map(line => `${line}\n`)
       .join(''),

@@ -24,17 +24,15 @@ export async function openResults(
   kind: Pick<ResultOptions, 'several' | 'dryRun'>,
 ): Promise<ResultSink> {
   if (typeof output === 'object' && 'results' in output) return output.results;
-  const [{Results}, {mayColor, mayLink, widthOf}] = await Promise.all([
+  const [{Results}, {mayColor, widthOf}] = await Promise.all([
     import('../../../output/results/results.ts'),
     import('../../../output/terminal.ts'),
   ]);
-  const color = mayColor(host.stdout, host.env, globals.color);
   return new Results(stdout, {
     ...kind,
     format: output,
     width: () => widthOf(host.stdout),
     isBrief: host.stdout.isTTY !== true && report.level !== 'verbose',
-    color,
-    links: mayLink(host.stdout, host.env, color),
+    color: mayColor(host.stdout, host.env, globals.color),
   });
 }
