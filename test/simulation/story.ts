@@ -214,6 +214,8 @@ class Story {
   #edit(after: (ms: number, action: () => void) => void): void {
     const {world} = this;
     for (let edits = world.below(5); edits > 0; edits -= 1) after(world.random() * 200, () => this.#change());
+    // What is written twice within the unit of a disk's times cannot be told there: docs/guarantees.md, Limits.
+    if (this.#disks.traitsOf(root) === fat) return;
     const path = this.#newName();
     const unit = 1 + world.random() * 20;
     const rewrite = (turn: number) => {
