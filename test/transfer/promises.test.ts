@@ -1,0 +1,483 @@
+import {describe, expect, test} from 'vitest';
+import {MediaError} from '../../src/errors.ts';
+import type {JournalHandle} from '../../src/journal/file/file.ts';
+import {pathKey} from '../../src/journal/file/lines.ts';
+import {Stop, unlessStopped} from '../../src/lib/stop.ts';
+import {parseRecord} from '../../src/service/record.ts';
+import type {Refused, UploadAnswer, Uploader, UploadRequest} from '../../src/service/uploader.ts';
+import type {OpenSource, Source} from '../../src/sources/open/source.ts';
+import type {Outcome} from '../../src/transfer/outcome.ts';
+import {memorySource, uploadEach, zeroSource} from '../service/support.ts';
+import {type Bench, bench, changedHandle, inputOf, lookup, upload} from '../support/journal.ts';
+import {ManualClock, settled} from '../support/manual-clock.ts';
+
+const wire = {connectMs: 1, unsentBytes: 0};
+const interrupted = new MediaError('interrupted', 'The run was stopped by SIGINT.');
+
+/** Sends a body as a connection does. `beforeEach`: called before each chunk leaves; `onLast`: right after the release. */
+async function send(
+  {body}: UploadRequest,
+  {beforeEach = async () => {}, onLast = () => {}, isOpen = false}: Sending = {},
+): Promise<void> {
+  const {whole, content} = body;
+  if (isOpen && whole !== undefined) await whole.ready();
+  if (content instanceof Uint8Array || (isOpen && whole !== undefined)) {
+    await beforeEach();
+    body.release?.(wire);
+    onLast();
+    return;
+  }
+  let length = 0;
+  for await (const chunk of content(wire)) {
+    await beforeEach();
+    length += chunk.length;
+    if (length < body.length) continue;
+    body.release?.(wire);
+    onLast();
+  }
+}
+
+interface Sending {
+  beforeEach?: () => Promise<void>;
+  onLast?: () => void;
+  /** Whether there is an open connection, so that a body that is known as a whole is sent at once. */
+  isOpen?: boolean;
+}
+
+function stored(id = 'med_1'): UploadAnswer {
+  const received = parseRecord(JSON.stringify({id}));
+  if ('problem' in received) throw new Error(received.problem);
+  return {kind: 'stored', received};
+}
+
+const busy: Refused = {kind: 'refused', status: 503, message: 'later', serviceCode: 1};
+
+function told(outcomes: readonly Outcome[]): string[] {
+  return outcomes.map(one => ('error' in one ? `${one.status} ${one.error.code}` : one.status));
+}
+
+const large = (changes: Partial<OpenSource> = {}) => zeroSource('a.png', 300_000, changes);
+
+/** A source that is read at once, as small files are. */
+function small(changes: Partial<OpenSource> = {}, verify = () => {}, bytes = Buffer.from('small')): Source {
+  return memorySource('a.png', bytes, {small: async () => ({bytes, verify}), ...changes});
+}
+
+/** How a body goes out: in chunks, held back as a small file is, or at once on an open connection. */
+const ways: [string, Source, boolean][] = [
+  ['a large file', large(), false],
+  ['a small file on a new connection', small(), false],
+  ['a small file on an open connection', small(), true],
+];
+
+/** Uploads with a clock that passes `ms`, and resolves to the outcomes. */
+async function within(ms: number, clock: ManualClock, outcomes: Promise<Outcome[]>): Promise<string[]> {
+  let all: Outcome[] | undefined;
+  void outcomes.then(ended => {
+    all = ended;
+  });
+  await clock.advance(ms);
+  await settled();
+  return all === undefined ? ['on its way'] : told(all);
+}
+
+describe('the last bytes', () => {
+  test.each(ways)('of %s leave when the journal says so', async (_name, source, isOpen) => {
+    const one = await bench();
+    const journal = await one.open();
+    let before: Record<string, unknown>[] = [];
+    const uploader: Uploader = {
+      async upload(request) {
+        await send(request, {isOpen});
+        before = await one.lines();
+        return stored();
+      },
+    };
+    expect(told(await uploadEach([source], uploader, {journal}))).toEqual(['uploaded']);
+    expect(before.at(-1)).toMatchObject({event: 'commit'});
+  });
+
+  test('of a large file that has changed: never leave, and nothing says that they might have', async () => {
+    const changed = new MediaError('source_changed', 'The file changed.');
+    for (const source of [
+      large({verify: () => Promise.reject(changed)}),
+      small({verify: () => Promise.reject(changed)}),
+    ]) {
+      const one = await bench();
+      const journal = await one.open();
+      let isReleased = false;
+      const onLast = () => {
+        isReleased = true;
+      };
+      const uploader = {upload: (request: UploadRequest) => send(request, {onLast}).then(() => stored())};
+      const outcomes = await uploadEach([source], uploader, {journal, retries: 3});
+      expect(told(outcomes)).toEqual(['failed source_changed']);
+      expect(isReleased).toBe(false);
+      expect((await one.text()).match(/"event":"(commit|release)"/)).toBeNull();
+    }
+  });
+
+  test('of a small file that changes after its commit: never leave, and the next run sends it', async () => {
+    const one = await bench();
+    const verify = () => {
+      throw new MediaError('source_changed', 'The file changed.');
+    };
+    const bytes = Buffer.from('content');
+    let isReleased = false;
+    const onLast = () => {
+      isReleased = true;
+    };
+    const uploader = {
+      upload: (request: UploadRequest) => send(request, {onLast, isOpen: true}).then(() => stored()),
+    };
+    const outcomes = await one.run(journal => uploadEach([small({}, verify, bytes)], uploader, {journal}));
+    expect(told(outcomes)).toEqual(['failed source_changed']);
+    expect(isReleased).toBe(false);
+    await one.run(async journal =>
+      expect(await lookup(journal, inputOf('a.png', 'content'))).toEqual({status: 'new'}),
+    );
+  });
+
+  test.each(ways)(
+    'of %s do not leave when the run is stopped during the commit',
+    async (_name, source, isOpen) => {
+      let isAsked = () => {};
+      const asked = new Promise<void>(resolve => {
+        isAsked = resolve;
+      });
+      let goOn = () => {};
+      const disk = new Promise<void>(resolve => {
+        goOn = resolve;
+      });
+      let isOpened = false;
+      const wrap = (handle: JournalHandle) =>
+        changedHandle(handle, {
+          async datasync() {
+            if (isOpened) {
+              isAsked();
+              await disk;
+            }
+            await handle.datasync();
+          },
+        });
+      const journal = await (await bench()).open({wrap});
+      isOpened = true;
+      const stop = new Stop<MediaError>();
+      let isReleased = false;
+      const onLast = () => {
+        isReleased = true;
+      };
+      const uploader = {
+        upload: (request: UploadRequest) => send(request, {onLast, isOpen}).then(() => stored()),
+      };
+      const outcomes = uploadEach([source], uploader, {journal, stop});
+      await asked;
+      stop.abort(interrupted);
+      goOn();
+      expect(told(await outcomes)).toEqual(['failed interrupted']);
+      expect(isReleased).toBe(false);
+    },
+  );
+});
+
+test('a small file that is cut short while it is read: no request, since its length would be wrong', async () => {
+  const uploader = {upload: () => Promise.reject(new Error('a request was made'))};
+  for (const left of [0, 3]) {
+    const source = small({size: 5}, () => {}, Buffer.alloc(left));
+    expect(told(await uploadEach([source], uploader, {retries: 2}))).toEqual(['failed source_changed']);
+  }
+});
+
+describe('time limits', () => {
+  /** Answers so long after the last bytes; to nothing, and never, where the request is ended. */
+  const answering = (ms: number, clock: ManualClock, isOpen = false): Uploader => ({
+    async upload(request) {
+      await send(request, {isOpen});
+      await clock.sleep(ms, request.signal as AbortSignal);
+      return stored();
+    },
+  });
+  const limits = {stallTimeoutMs: 1_000, answerTimeoutMs: 60_000};
+
+  test.each(ways.slice(0, 2))('%s: the service has its own time to respond', async (_name, source) => {
+    for (const [ms, expected] of [
+      [30_000, 'uploaded'],
+      // It arrived while the process did not run.
+      [60_050, 'uploaded'],
+      [61_000, 'unknown outcome_unknown'],
+    ] as const) {
+      const clock = new ManualClock();
+      const outcomes = uploadEach([source], answering(ms, clock), {clock, ...limits});
+      expect(await within(62_000, clock, outcomes)).toEqual([expected]);
+    }
+  });
+
+  test.each(ways.slice(0, 2))('%s: after a stop the response has 5 s', async (_name, source) => {
+    for (const [ms, expected] of [
+      [4_000, 'uploaded'],
+      [6_000, 'unknown outcome_unknown'],
+    ] as const) {
+      const clock = new ManualClock();
+      const stop = new Stop<MediaError>();
+      const outcomes = uploadEach([source], answering(ms, clock), {clock, stop, ...limits});
+      await clock.advance(100);
+      stop.abort(interrupted);
+      expect(await within(5_100, clock, outcomes)).toEqual([expected]);
+    }
+  });
+
+  test('a connection that takes a chunk every 900 ms is no stall; one that takes none for 1 s is', async () => {
+    for (const [ms, expected] of [
+      [900, 'uploaded'],
+      [1_200, 'failed stalled'],
+    ] as const) {
+      const clock = new ManualClock();
+      const uploader: Uploader = {
+        async upload(request) {
+          const beforeEach = () => clock.sleep(ms, request.signal as AbortSignal);
+          await send(request, {beforeEach});
+          return stored();
+        },
+      };
+      const outcomes = uploadEach([large()], uploader, {clock, ...limits});
+      expect(await within(10_000, clock, outcomes)).toEqual([expected]);
+    }
+  });
+
+  test('a source whose content is read again for seconds before the release is no stall', async () => {
+    const clock = new ManualClock();
+    const verify: OpenSource['verify'] = async sent => {
+      for (let block = 0; block < 5; block += 1) {
+        await clock.sleep(900);
+        sent?.onRead?.();
+      }
+      return 'unchanged';
+    };
+    const outcomes = uploadEach([large({verify})], answering(0, clock), {clock, ...limits});
+    expect(await within(10_000, clock, outcomes)).toEqual(['uploaded']);
+  });
+
+  test('waiting for the rate limit is no stall; a connection that stops then is', async () => {
+    for (const [stopsAt, expected] of [
+      [Number.POSITIVE_INFINITY, 'uploaded'],
+      [3, 'failed stalled'],
+    ] as const) {
+      const clock = new ManualClock();
+      let chunks = 0;
+      const uploader: Uploader = {
+        async upload(request) {
+          const beforeEach = async () => {
+            chunks += 1;
+            if (chunks === stopsAt)
+              await unlessStopped(new Promise<void>(() => {}), request.signal as Stop<Error>);
+          };
+          await send(request, {beforeEach});
+          return stored();
+        },
+      };
+      const options = {clock, limitRate: 100, ...limits};
+      expect(
+        await within(60_000, clock, uploadEach([zeroSource('a.png', 3_000)], uploader, options)),
+      ).toEqual([expected]);
+    }
+  });
+});
+
+describe('a response that comes after the run was stopped', () => {
+  test.each<[string, UploadAnswer, boolean, string]>([
+    ['413 to a part', {kind: 'refused', status: 413}, false, 'failed rejected'],
+    ['401 to a part', {kind: 'refused', status: 401}, false, 'failed unauthorized'],
+    ['413 to all of it', {kind: 'refused', status: 413}, true, 'failed rejected'],
+    ['a record to all of it', stored(), true, 'uploaded'],
+    ['502 to all of it', {kind: 'refused', status: 502}, true, 'unknown outcome_unknown'],
+  ])('%s: counts', async (_name, answer, isAll, expected) => {
+    for (const source of [large(), small()]) {
+      const stop = new Stop<MediaError>();
+      const uploader: Uploader = {
+        async upload(request) {
+          if (isAll) await send(request);
+          else if (typeof request.body.content === 'function')
+            for await (const _ of request.body.content(wire)) break;
+          stop.abort(interrupted);
+          await settled();
+          return answer;
+        },
+      };
+      expect(told(await uploadEach([source], uploader, {stop, retries: 2}))).toEqual([expected]);
+    }
+  });
+});
+
+describe('the retries of a batch', () => {
+  /** Names of files, each of which is refused so many times before it is stored. */
+  async function outcomesOf(hiccups: readonly number[]): Promise<string[]> {
+    let file = 0;
+    let left = hiccups[0] ?? 0;
+    const uploader: Uploader = {
+      async upload(request) {
+        await send(request);
+        if (left > 0) {
+          left -= 1;
+          return busy;
+        }
+        return stored();
+      },
+    };
+    const sources = hiccups.map(
+      (_, index): Source => ({
+        ...small(),
+        open: async signal => {
+          file = index;
+          left = hiccups[file] ?? 0;
+          return small().open(signal);
+        },
+      }),
+    );
+    return told(await uploadEach(sources, uploader, {retries: 1, clock: new InstantClock()}));
+  }
+
+  test('300 files that are refused once each: all are stored, as each returns its retry', async () => {
+    expect(new Set(await outcomesOf(Array(300).fill(1)))).toEqual(new Set(['uploaded']));
+  });
+
+  test('100 are spent on files that fail; five that are stored at once return one', async () => {
+    const outcomes = await outcomesOf([...Array(101).fill(2), 1, 0, 0, 0, 0, 0, 2, 1]);
+    expect(outcomes.slice(101)).toEqual([
+      'failed service_unavailable',
+      ...Array(5).fill('uploaded'),
+      'failed service_unavailable',
+      'failed service_unavailable',
+    ]);
+    expect((await outcomesOf([...Array(101).fill(2), 0, 0, 0, 0, 0, 1])).at(-1)).toBe('uploaded');
+  });
+});
+
+/** A clock on which all waits are over at once. */
+class InstantClock extends ManualClock {
+  override async sleep(): Promise<void> {}
+}
+
+/** A stop that counts who listens to it. */
+class CountedStop extends Stop<MediaError> {
+  readonly listeners = new Set<() => void>();
+
+  override addEventListener(type: 'abort', listener: () => void): void {
+    this.listeners.add(listener);
+    super.addEventListener(type, listener);
+  }
+
+  override removeEventListener(type: 'abort', listener: () => void): void {
+    this.listeners.delete(listener);
+    super.removeEventListener(type, listener);
+  }
+}
+
+/** A clock that counts the timers that have neither run nor been cancelled. */
+class CountedClock extends InstantClock {
+  readonly pending = new Set<symbol>();
+
+  override after(ms: number, action: () => void): () => void {
+    const timer = Symbol();
+    this.pending.add(timer);
+    const cancel = super.after(ms, () => {
+      this.pending.delete(timer);
+      action();
+    });
+    return () => {
+      this.pending.delete(timer);
+      cancel();
+    };
+  }
+}
+
+describe('an attempt leaves no timer and no listener behind', () => {
+  const reset = () => Promise.reject(Object.assign(new Error('reset'), {code: 'ECONNRESET'}));
+  const broken = () => Promise.reject(new MediaError('source_changed', 'The file changed.'));
+
+  test.each<[string, Source, (request: UploadRequest) => Promise<UploadAnswer>, object]>([
+    ['stored', large(), request => send(request).then(() => stored()), {}],
+    ['stored, with a rate limit', large(), request => send(request).then(() => stored()), {limitRate: 1e5}],
+    ['refused 20 times', small(), request => send(request).then(() => busy), {retries: 20}],
+    ['cut 20 times before it is sent', large(), reset, {retries: 20}],
+    ['cut after it was sent', large(), request => send(request).then(reset), {}],
+    ['changed', large({verify: broken}), request => send(request).then(() => stored()), {}],
+    ['unreadable', large({read: broken}), request => send(request).then(() => stored()), {}],
+  ])('%s', async (_name, source, meet, options) => {
+    const stop = new CountedStop();
+    const clock = new CountedClock();
+    const counts = new Set<number>();
+    const uploader: Uploader = {
+      async upload(request) {
+        counts.add(stop.listeners.size);
+        return meet(request);
+      },
+    };
+    await uploadEach([source], uploader, {stop, clock, ...options});
+    // Each attempt listens, and so does the batch.
+    expect([...counts]).toEqual([2]);
+    expect(stop.listeners.size).toBe(1);
+    expect(clock.pending.size).toBe(0);
+  });
+});
+
+describe('what a journal knows', () => {
+  const unasked: Uploader = {upload: () => Promise.reject(new Error('a request was made'))};
+  const content = 'content';
+  const file = (changes: Partial<OpenSource> = {}) => small(changes, () => {}, Buffer.from(content));
+
+  test('as stored, with a record that cannot be read: not sent again', async () => {
+    const one = await bench();
+    const stat = inputOf('a.png', content).stat;
+    await one.run(journal => upload(journal, inputOf('a.png', content), 'done', 'med_1'));
+    // Known by its state, and by its content.
+    for (const source of [file({stat}), file()]) {
+      await one.run(async journal => {
+        const text = await one.text();
+        await one.write(text.replace('{"id":"med_1"}', '{"di":"med_1"}'));
+        const outcomes = await uploadEach([source], unasked, {journal, onUnknown: 'retry', retries: 2});
+        expect(told(outcomes)).toEqual(['failed journal_unusable']);
+        await one.write(text);
+      });
+    }
+  });
+
+  /** An upload of an earlier run that a user has decided to send again. */
+  async function resent(): Promise<Bench> {
+    const one = await bench();
+    await one.run(journal => upload(journal, inputOf('a.png', content), 'commit'));
+    await one.run(async journal => {
+      const [entry] = journal.reader.entriesOf(pathKey('a.png'), 'unknown');
+      if (entry !== undefined) await journal.settle(entry, 'resend');
+    });
+    return one;
+  }
+
+  test.each([
+    ['before its last bytes', false],
+    ['after them', true],
+  ])('409 %s to what an earlier run has released: unknown, now and in the next run', async (_name, isAll) => {
+    const one = await resent();
+    const conflict: Uploader = {
+      async upload(request) {
+        if (isAll) await send(request);
+        return {kind: 'refused', status: 409};
+      },
+    };
+    const outcomes = await one.run(journal => uploadEach([file()], conflict, {journal, retries: 2}));
+    expect(told(outcomes)).toEqual(['unknown outcome_unknown']);
+    await one.run(async journal =>
+      expect(told(await uploadEach([file()], unasked, {journal}))).toEqual(['unknown outcome_unknown']),
+    );
+  });
+
+  test('409 to what was never released: failed, and sent by the next run', async () => {
+    const one = await bench();
+    const conflict: Uploader = {upload: async () => ({kind: 'refused', status: 409})};
+    const outcomes = await one.run(journal => uploadEach([file()], conflict, {journal, retries: 2}));
+    expect(told(outcomes)).toEqual(['failed rejected']);
+    const uploader = {upload: (request: UploadRequest) => send(request).then(() => stored())};
+    await one.run(async journal =>
+      expect(told(await uploadEach([file()], uploader, {journal}))).toEqual(['uploaded']),
+    );
+  });
+});
