@@ -45,6 +45,8 @@ export async function* pieces(handle: ReadHandle, shown: string, from: number): 
       if (length >= firstBytes && other.length < blockBytes) other = newBlock(blockBytes);
       // The next block is read while this one is processed.
       reading = readBlock(other, handle, position, shown);
+      // If it fails meanwhile, the next turn throws that.
+      reading.catch(() => {});
       [block, other] = [other, block];
       const whole = bytes.lastIndexOf(10) + 1;
       if (whole > 0) yield {bytes: bytes.subarray(0, whole), offset, ended: true};
