@@ -99,7 +99,6 @@ const formatMeanings: Record<FormatName, string> = {
   table: 'the default: the fields of one record, or one row per input, failures included',
   json: "`--json` for short: the service's record as it returned it, one line each",
   ndjson: '`--ndjson` for short: one line per input as it completes, failures included',
-  csv: "a header line and one line per record; a cell that a spreadsheet would run as a formula begins with `'`",
   url: 'the public URL, else `fileUrl`',
   id: 'the media ID',
   markdown: '`![name](url)` for an image, `[name](url)` for anything else',

@@ -43,19 +43,6 @@ function escapeUnit(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Characters that start a formula in spreadsheets, including full-width forms. */
-const formula = /^[=+\-@\t\n\uff1d\uff0b\uff0d\uff20]/;
-
-/**
- * One CSV field (RFC 4180), safe for spreadsheets that run formulas, for CI runners and for the terminal. Line feeds and tabs
- * stay, quoted. Semicolons are quoted too, since some spreadsheets use them as separators.
- */
-export function csvField(value: string): string {
-  const shown = value.replace(/[^\n\t]+/g, printable);
-  const inert = formula.test(shown) && !/^-?\d+(\.\d+)?$/.test(shown) ? `'${shown}` : shown;
-  return /[",;\t\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
-}
-
 /** Escapes text for Markdown. */
 export function markdownText(text: string): string {
   return printable(text).replace(/[\\`*_{}[\]()<>#+\-!|~&=$^]/g, '\\$&');

@@ -210,7 +210,7 @@ describe('untrusted text on GitHub', () => {
     imageType: 'x\n::error::y\r::notice::z',
   });
 
-  it.each(['table', 'json', 'ndjson', 'csv', 'url', 'id', 'markdown'])(
+  it.each(['table', 'json', 'ndjson', 'url', 'id', 'markdown'])(
     '--format %s: names and records form no command on either stream',
     async format => {
       const {url} = await scriptedServer(async connection => {

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {csvField, markdownText, markdownUrl, printable, printableJson} from '../../src/output/escape.ts';
+import {markdownText, markdownUrl, printable, printableJson} from '../../src/output/escape.ts';
 
 describe('printable', () => {
   it.each([
@@ -32,34 +32,6 @@ describe('printableJson', () => {
       expect(json).toBe(printable(json));
     },
   );
-});
-
-describe('csvField', () => {
-  it.each([
-    ['plain', 'plain'],
-    ['', ''],
-    ['a,b', '"a,b"'],
-    ['a"b', '"a""b"'],
-    ['a\r\nb', '"a\\r\nb"'],
-    ['=1+1', "'=1+1"],
-    ['+1', "'+1"],
-    ['@x', "'@x"],
-    ['-x', "'-x"],
-    ['-5', '-5'],
-    ['-5.25', '-5.25'],
-    ['-5+1', "'-5+1"],
-    ['\tx', '"\'\tx"'],
-    ['\n=1', '"\'\n=1"'],
-    ['\uff1d1+1', "'\uff1d1+1"],
-    ['a;=1+1', '"a;=1+1"'],
-    ['::error::x', '\\u003a:error::x'],
-    ['a\n ::error::x', '"a\n \\u003a:error::x"'],
-    ['\r=1', '\\r=1'],
-    ['=a,"b"', '"\'=a,""b"""'],
-    ['a\u001bb\u202e', 'a\\u001bb\\u202e'],
-  ])('%j', (value, expected) => {
-    expect(csvField(value)).toBe(expected);
-  });
 });
 
 describe('markdownText', () => {

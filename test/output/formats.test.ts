@@ -5,7 +5,6 @@ import {cellsOf, cutMiddle, wrap} from '../../src/output/cells.ts';
 import {
   checkRow,
   type FormatName,
-  formatHead,
   formatOutcome,
   outcomeRow,
   recordRows,
@@ -39,7 +38,7 @@ const failed: Outcome = {
 };
 
 describe('formatOutcome', () => {
-  it.each(['json', 'csv', 'url', 'id', 'markdown'] as const)('%s, a failure: nothing', format => {
+  it.each(['json', 'url', 'id', 'markdown'] as const)('%s, a failure: nothing', format => {
     expect(formatOutcome(format, failed)).toBe('');
     expect(
       formatOutcome(format, {name: 'a', status: 'checked', position: 0, attempts: 0, elapsedMs: 0}),
@@ -73,14 +72,6 @@ describe('formatOutcome', () => {
       '"record":{"id":12345678901234567890,"x":[1.0,1E400]},',
     );
     expect(formatOutcome('id', outcome)).toBe('12345678901234567890\n');
-  });
-
-  it('csv: a head, and a column each', () => {
-    expect(formatHead('csv').trimEnd().split(',')).toHaveLength(12);
-    expect(formatHead('json')).toBe('');
-    expect(
-      formatOutcome('csv', uploaded('{"id":"m","width":null,"size":0}')).trimEnd().split(','),
-    ).toHaveLength(12);
   });
 });
 
@@ -189,11 +180,6 @@ describe('Results', () => {
   it('ndjson: as they come', async () => {
     const ids = (await printed('ndjson', [2, 0, 3, 1])).slice(0, -1).map(line => JSON.parse(line).record.id);
     expect(ids).toEqual(['c', 'a', 'd', 'b']);
-  });
-
-  it('csv: one head', async () => {
-    const text = (await printed('csv', [1, 0, 2, 3])).join('');
-    expect(text.split('\n').map(line => line.split(',')[0])).toEqual(['file', 'a', 'b', 'c', 'd', '']);
   });
 
   it('table: at the end, in the order of the inputs', async () => {

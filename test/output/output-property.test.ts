@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect} from 'vitest';
 import {cellsOf, cutMiddle, wrap} from '../../src/output/cells.ts';
-import {csvField, markdownText, markdownUrl, printable, printableJson} from '../../src/output/escape.ts';
+import {markdownText, markdownUrl, printable, printableJson} from '../../src/output/escape.ts';
 import {formatNames, formatOutcome} from '../../src/output/results/formats.ts';
 import {renderTable} from '../../src/output/results/table.ts';
 import {parseRecord} from '../../src/service/record.ts';
@@ -31,47 +31,6 @@ describe('printableJson', () => {
     expect(JSON.parse(printableJson(json))).toEqual(JSON.parse(json));
     expect(printableJson(json)).not.toMatch(rawControl);
     expect(runnerCommands(printableJson(json))).toEqual([]);
-  });
-});
-
-/** The rows of a CSV file (RFC 4180), read a character at a time. */
-function parseCsv(text: string): string[][] {
-  const rows: string[][] = [[]];
-  let field = '';
-  let isQuoted = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at] as string;
-    if (isQuoted) {
-      if (character !== '"') field += character;
-      else if (text[at + 1] === '"') {
-        field += '"';
-        at += 1;
-      } else isQuoted = false;
-    } else if (character === '"') isQuoted = true;
-    else if (character === ',' || character === '\n') {
-      rows.at(-1)?.push(field);
-      field = '';
-      if (character === '\n') rows.push([]);
-    } else field += character;
-  }
-  return rows.slice(0, -1);
-}
-
-describe('csvField', () => {
-  const rows = fc.array(fc.array(anyText, {minLength: 3, maxLength: 3}), {minLength: 1, maxLength: 4});
-  holdsFor('any rows: as many rows and cells, none of them a formula or a command', [rows], table => {
-    const text = table.map(row => `${row.map(csvField).join(',')}\n`).join('');
-    const read = parseCsv(text);
-    expect(read.map(row => row.length)).toEqual(table.map(row => row.length));
-    for (const cell of read.flat()) {
-      if (!/^-\d+(\.\d+)?$/.test(cell)) expect(cell).not.toMatch(/^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/);
-      expect(runnerCommands(cell)).toEqual([]);
-    }
-    expect(text.replaceAll('\t', '')).not.toMatch(rawControl);
-  });
-
-  holdsFor('plain text and numbers: come back as they were', [plainText, fc.integer()], (text, number) => {
-    expect(parseCsv(`${csvField(text)},${csvField(String(number))}\n`)).toEqual([[text, String(number)]]);
   });
 });
 
@@ -145,7 +104,6 @@ describe('outcomes', () => {
         if (format === 'table') continue;
         const text = formatOutcome(format, outcome);
         expect(runnerCommands(text)).toEqual([]);
-        if (format === 'csv') continue;
         expect(text).not.toMatch(rawControl);
         expect(text.split('\n').length).toBeLessThanOrEqual(2);
         if (format === 'json') expect(JSON.parse(text)).toEqual(JSON.parse(json));

@@ -205,7 +205,7 @@ experiment(
   async ({scale, random}) => {
     const server = await KeepingServer.start();
     const machine = await sandboxFor(server.url);
-    const formats = ['--json', '--ndjson', '--format=csv', '--format=table', '--template={url}'];
+    const formats = ['--json', '--ndjson', '--format=markdown', '--format=table', '--template={url}'];
     const broken: string[] = [];
     const tried = scale === 'long' ? 60 : 6;
     for (let trial = 0; trial < tried; trial += 1) {

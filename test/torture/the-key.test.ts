@@ -138,7 +138,7 @@ type Commands = Record<string, readonly string[]>;
 const uploads: Commands = {
   words: ['upload', photo, '--retries', '1', '--journal', 'words.journal'],
   verbose: ['upload', photo, '--retries', '1', '--verbose', '--format', 'markdown'],
-  several: ['upload', photo, fixture('photo.jpg'), '--retries', '0', '--format', 'csv'],
+  several: ['upload', photo, fixture('photo.jpg'), '--retries', '0', '--template', '{record}\\n'],
   ndjson: ['upload', photo, '--retries', '0', '--ndjson', '--journal', 'ndjson.journal'],
 };
 const others: Commands = {

@@ -2,14 +2,14 @@ import {own} from '../../lib/own.ts';
 import type {MediaRecord} from '../../service/record.ts';
 import {publicUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
-import {csvField, markdownText, markdownUrl, printable, printableJson} from '../escape.ts';
+import {markdownText, markdownUrl, printable, printableJson} from '../escape.ts';
 import {errorFields} from '../report.ts';
 
-export const formatNames = ['table', 'json', 'ndjson', 'csv', 'url', 'id', 'markdown'] as const;
+export const formatNames = ['table', 'json', 'ndjson', 'url', 'id', 'markdown'] as const;
 export type FormatName = (typeof formatNames)[number];
 
 /** The fields of a media record (interface, part 2) in the order in which they are shown. */
-export const recordFields = [
+const recordFields = [
   'id',
   'type',
   'urls',
@@ -23,13 +23,6 @@ export const recordFields = [
   'size',
 ] as const;
 
-const csvColumns = ['file', ...recordFields.map(field => (field === 'urls' ? 'url' : field))];
-
-/** The text of a line format before the first outcome. */
-export function formatHead(format: FormatName): string {
-  return format === 'csv' ? `${csvColumns.join(',')}\n` : '';
-}
-
 /** One outcome in a line format; empty if the format leaves it out. All but ndjson contain only successes. */
 export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Outcome): string {
   if (format === 'ndjson') return `${ndjsonLine(outcome)}\n`;
@@ -39,8 +32,6 @@ export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Out
   switch (format) {
     case 'json':
       return `${printableJson(json)}\n`;
-    case 'csv':
-      return `${csvLine(outcome.name, record)}\n`;
     case 'id':
       return `${printable(String(record.id))}\n`;
     case 'url':
@@ -62,16 +53,6 @@ function ndjsonLine(outcome: Outcome): string {
   if (outcome.size !== undefined) line += `,"size":${outcome.size}`;
   if ('duplicateOf' in outcome) line += `,"duplicateOf":${JSON.stringify(outcome.duplicateOf)}`;
   return printableJson(`${line},"attempts":${outcome.attempts},"elapsedMs":${outcome.elapsedMs}}`);
-}
-
-function csvLine(file: string, record: MediaRecord): string {
-  return csvColumns
-    .map(column => {
-      if (column === 'file') return csvField(file);
-      if (column === 'url') return csvField(publicUrl(record) ?? '');
-      return csvField(fieldText(own(record, column), ''));
-    })
-    .join(',');
 }
 
 /** A Markdown image, or a link for other files; only the name if the record has no web URL. */

@@ -6,7 +6,6 @@ import {
   checkHeadings,
   checkRow,
   type FormatName,
-  formatHead,
   formatOutcome,
   outcomeHeadings,
   outcomeRow,
@@ -59,7 +58,6 @@ export class Results {
   readonly #totals = new Map<Outcome['status'], {files: number; bytes: number}>();
   #count = 0;
   readonly #order = new InOrder<Outcome | LeftOut | Row>();
-  #begun = false;
 
   constructor(stdout: Stdout, options: ResultOptions) {
     this.#stdout = stdout;
@@ -88,8 +86,7 @@ export class Results {
     if (outcome.status === 'left out' || format === 'table') return;
     if (typeof format === 'object')
       return this.#stdout.write(renderOutcome(format.template, outcome, format.pathOf));
-    await this.#stdout.write((this.#begun ? '' : formatHead(format)) + formatOutcome(format, outcome));
-    this.#begun = true;
+    await this.#stdout.write(formatOutcome(format, outcome));
   }
 
   #rowOf(outcome: Outcome): Row {
