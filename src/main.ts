@@ -52,10 +52,7 @@ async function execute(build: Build, argv: readonly string[], cli: Cli): Promise
 function fail(error: unknown, argv: readonly string[], host: Host): ExitStatus {
   const shown = asMediaError(error);
   const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
-  const structured = words.some(
-    (word, index) =>
-      /^--(format=)?(nd)?json$/.test(word) || (words[index - 1] === '--format' && /^(nd)?json$/.test(word)),
-  );
+  const structured = words.includes('--json') || words.includes('--ndjson');
   const report = reportFor(
     host,
     {color: !words.includes('--no-color'), verbose: words.includes('--verbose') || words.includes('-v')},

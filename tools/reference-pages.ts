@@ -23,7 +23,7 @@ const pages: Record<string, Record<string, Table>> = {
     'exit statuses': {headings: ['status', 'meaning'], rows: exitStatuses},
     'error codes': {headings: ['code', 'exit', 'meaning'], rows: errorCodes},
   },
-  'docs/output.md': {formats: {headings: ['`--format`', 'prints'], rows: formats}},
+  'docs/output.md': {formats: {headings: ['option', 'prints'], rows: formats}},
   'docs/publishing.md': {
     'fields of a watched file': {headings: ['further field', 'value'], rows: disposalFields},
     'events of media watch': {headings: ['`event`', 'means', 'fields'], rows: watchEvents},

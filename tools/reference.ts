@@ -95,20 +95,19 @@ export const errorCodes: readonly Row[] = Object.entries(exitStatusOf).map(([cod
   errorMeanings[code as ErrorCode],
 ]);
 
-const formatMeanings: Record<FormatName, string> = {
-  table: 'the default: the fields of one record, or one row per input, failures included',
-  json: "`--json` for short: the service's record as it returned it, one line each",
-  ndjson: '`--ndjson` for short: one line per input as it completes, failures included',
-  url: 'the public URL, else `fileUrl`',
-  id: 'the media ID',
-  markdown: '`![name](url)` for an image, `[name](url)` for anything else',
+const formatMeanings: Record<FormatName, Row> = {
+  table: [
+    '`--format table`',
+    'the default: the fields of one record, or one row per input, failures included',
+  ],
+  json: ['`--json`', "the service's record as it returned it, one line each"],
+  ndjson: ['`--ndjson`', 'one line per input as it completes, failures included'],
+  url: ['`--format url`', 'the public URL, else `fileUrl`'],
+  markdown: ['`--format markdown`', '`![name](url)` for an image, `[name](url)` for anything else'],
 };
 
-/** The values of `--format`. */
-export const formats: readonly Row[] = Object.entries(formatMeanings).map(([name, meaning]) => [
-  `\`${name}\``,
-  meaning,
-]);
+/** The output formats, by the options that choose them. */
+export const formats: readonly Row[] = Object.values(formatMeanings);
 
 type EventName = WatchEvent['event'];
 type FieldsOf<Name extends EventName> = Exclude<keyof Extract<WatchEvent, {event: Name}>, 'event'>;

@@ -108,7 +108,10 @@ test.each([
   const {url} = await answering(200, someRecord.replace(/}$/, `,"size":${size}}`));
   const box = await sandboxFor(url);
   const shown = warning === undefined ? '' : `warning: ${photo}: ${warning}\n`;
-  expect(await box.run(['upload', photo, '--format', 'id'])).toMatchObject({stderr: shown, exitCode: 0});
+  expect(await box.run(['upload', photo, '--template', '{id}\\n'])).toMatchObject({
+    stderr: shown,
+    exitCode: 0,
+  });
   const {stdout} = await box.run(['upload', photo, '--ndjson']);
   expect(JSON.parse(stdout).warning).toBe(warning);
 });

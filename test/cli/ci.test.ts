@@ -5,6 +5,7 @@ import {MediaError} from '../../src/errors.ts';
 import {errorAnnotation, outputEntry} from '../../src/output/ci.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {fixture, type Sandbox, sandbox} from '../support/media.ts';
+import {optionOf} from '../support/output-formats.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -79,8 +80,8 @@ describe('media upload --ci github', () => {
       clip,
       '--ci',
       'auto',
-      '--format',
-      'id',
+      '--template',
+      '{id}\\n',
     ]);
     const outputs = await outputsIn(output);
     const records = JSON.parse(outputs['records'] ?? '') as {id: string; type: string}[];
@@ -143,7 +144,15 @@ describe('media upload --ci github', () => {
     });
     const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key'});
     const {output} = await onGithub(box);
-    const {stderr, exitCode} = await box.run(['upload', photo, clip, '--ci', 'github', '--format', 'id']);
+    const {stderr, exitCode} = await box.run([
+      'upload',
+      photo,
+      clip,
+      '--ci',
+      'github',
+      '--template',
+      '{id}\\n',
+    ]);
     expect(stderr).toContain(
       'warning: The output records is larger than GitHub accepts, so it was not set.\n',
     );
@@ -210,7 +219,7 @@ describe('untrusted text on GitHub', () => {
     imageType: 'x\n::error::y\r::notice::z',
   });
 
-  it.each(['table', 'json', 'ndjson', 'url', 'id', 'markdown'])(
+  it.each(['table', 'json', 'ndjson', 'url', 'markdown'] as const)(
     '--format %s: names and records form no command on either stream',
     async format => {
       const {url} = await scriptedServer(async connection => {
@@ -223,7 +232,7 @@ describe('untrusted text on GitHub', () => {
       const input = hostile.map(name => `${name}.png\0`).join('');
       for (const ci of [[], ['--ci', 'github']]) {
         const {stdout, stderr} = await box.run(
-          ['upload', photo, '--files-from0', '-', '--format', format, ...ci],
+          ['upload', photo, '--files-from0', '-', ...optionOf(format), ...ci],
           {stdin: 'pipe', input},
         );
         expect(commandsIn(stdout)).toEqual([]);

@@ -28,7 +28,7 @@ type Service = Awaited<ReturnType<typeof strictService>>;
 
 async function upload({port, certificate}: Service, env: Record<string, string>, parameters: string[] = []) {
   const machine = await sandboxFor(`https://127.0.0.1:${port}`, env);
-  return machine.run(['upload', photo, '--cacert', certificate, '--format', 'id', ...parameters]);
+  return machine.run(['upload', photo, '--cacert', certificate, '--template', '{id}\\n', ...parameters]);
 }
 
 const stored = {stdout: 'm_1\n', stderr: '', exitCode: 0};
@@ -68,7 +68,7 @@ describe('a service that asks for a certificate', () => {
     ] as const) {
       expect(await machine.run(['config', 'set', name, value])).toMatchObject({exitCode: 0});
     }
-    expect(await machine.run(['upload', photo, '--format', 'id'])).toMatchObject(stored);
+    expect(await machine.run(['upload', photo, '--template', '{id}\\n'])).toMatchObject(stored);
     const elsewhere = await machine.run(['upload', photo, '--base-url', `https://127.0.0.1:${port}`]);
     expect(elsewhere.stderr).toContain('The TLS connection was refused by 127.0.0.1');
     expect(elsewhere.exitCode).toBe(1);
@@ -111,7 +111,7 @@ describe('a service that asks for a certificate', () => {
       MEDIA_CLIENT_CERT: await pemFile(mine.certificate, mine.key),
     });
     const authorities = await pemFile(service.pem, proxy.certificate);
-    const result = await machine.run(['upload', photo, '--cacert', authorities, '--format', 'id']);
+    const result = await machine.run(['upload', photo, '--cacert', authorities, '--template', '{id}\\n']);
     expect(result).toMatchObject(stored);
     expect(service.uploads).toHaveLength(1);
     expect(shown).toEqual([undefined]);

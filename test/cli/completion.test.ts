@@ -94,7 +94,7 @@ const offers: [line: string, offered: string[], others: string[]][] = [
   ['media upload ', ['my photo.png', 'my clip.MP4', "it's.webp", 'my pictures'], ['notes.txt', '--types']],
   ['media upload -q a.png ', ['my photo.png', 'my clip.MP4', 'my pictures'], ['notes.txt', 'login']],
   ['media upload --', ['--types', '--format', '--base-url', '--quiet'], ['--key-stdin', 'photo']],
-  ['media upload --format ', ['table', 'ndjson', 'markdown'], ['notes']],
+  ['media upload --format ', ['table', 'url', 'markdown'], ['notes']],
   ['media upload --types=', ['extension', 'content', 'strict'], ['notes']],
   ['media upload --journal ', ['notes.txt', 'my photo.png', 'my pictures'], []],
   ['media graphql -', ['-F', '-f', '--field', '--raw-field'], ['--types']],

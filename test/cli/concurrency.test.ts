@@ -49,7 +49,15 @@ describe('media upload --concurrency', () => {
   ])('%s, 100 files: each once, and only so many at a time', async (concurrency, isRight) => {
     const {seen, url} = await slowService();
     const box = await sandboxWith(100, url);
-    const {exitCode, stderr} = await box.run(['upload', '-r', 'p', '-c', concurrency, '--format', 'id']);
+    const {exitCode, stderr} = await box.run([
+      'upload',
+      '-r',
+      'p',
+      '-c',
+      concurrency,
+      '--template',
+      '{id}\\n',
+    ]);
     expect(stderr).toContain('100 uploaded, 0 skipped, 0 failed, 0 unknown');
     expect(exitCode).toBe(0);
     expect(seen.stored).toBe(100);

@@ -187,7 +187,7 @@ describe('a proxy that answers CONNECT with a page', () => {
   test('a real tunnel that calls itself a page: used', async () => {
     const {url, connections} = await peer(await tunnelled(`${head}Content-Length: 9\r\n\r\n`));
     const box = await sandboxFor('http://media.invalid', {ALL_PROXY: url});
-    const {stdout, exitCode} = await box.run(['upload', photo, '--allow-http', '--format', 'id']);
+    const {stdout, exitCode} = await box.run(['upload', photo, '--allow-http', '--template', '{id}\\n']);
     expect({stdout, exitCode, connections: connections()}).toEqual({
       stdout: 'm_1\n',
       exitCode: 0,

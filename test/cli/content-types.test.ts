@@ -320,7 +320,7 @@ describe('the warning that a file is sent as another type than its bytes have', 
     return result;
   }
 
-  it.each(['table', 'url', 'id', 'markdown'])('--format %s: a line on standard error', async format => {
+  it.each(['table', 'url', 'markdown'])('--format %s: a line on standard error', async format => {
     const {stdout, stderr} = await upload(['--format', format]);
     expect(stderr).toMatch(/^warning: b\.jpg: The extension \.jpg says image\/jpeg, .*\n$/);
     expect(stdout).not.toContain('The extension');
@@ -346,7 +346,7 @@ describe('the warning that a file is sent as another type than its bytes have', 
     for (let index = 0; index < 9; index += 1)
       await copyFile(fixture('png-named.jpg'), join(sandbox.directory, `b${index}.jpg`));
     await copyFile(fixture('photo.jpg'), join(sandbox.directory, 'c.png'));
-    const {stderr, exitCode} = await sandbox.run(['upload', '-r', '.', '-c', '1', '--format', 'id']);
+    const {stderr, exitCode} = await sandbox.run(['upload', '-r', '.', '-c', '1', '--template', '{id}\\n']);
     expect(exitCode).toBe(0);
     expect(stderr.split('\n')).toEqual([
       expect.stringMatching(/^warning: 9 files: The extension \.jpg says image\/jpeg, .*--types content/),

@@ -51,7 +51,7 @@ describe('key-command', () => {
       'key-command': `printf '%s\\nsecond line\\n' "$SAFE" | cat; echo unlocking >&2`,
     });
     box.env['SAFE'] = key;
-    const upload = await box.run(['upload', photo, '--format', 'id', '--verbose']);
+    const upload = await box.run(['upload', photo, '--template', '{id}\\n', '--verbose']);
     expect(upload).toMatchObject({exitCode: 0, stderr: expect.stringContaining('unlocking\n')});
     const [stored] = await service.records();
     expect(upload.stdout).toBe(`${stored?.record.id}\n`);
@@ -113,7 +113,7 @@ describe('key-command', () => {
       'key-command': `sleep 1000 2>/dev/null & echo $! > child; ${print}`,
     });
     box.env['SAFE'] = key;
-    const upload = await box.run(['upload', photo, '--format', 'id']);
+    const upload = await box.run(['upload', photo, '--template', '{id}\\n']);
     process.kill(Number(await readFile(join(box.directory, 'config/child'), 'utf8')));
     expect(upload).toMatchObject({stderr: '', exitCode: 0});
     const [stored] = await service.records();
@@ -128,7 +128,10 @@ describe('key-command', () => {
         '(until test -e go; do sleep 0.1; done; echo "$SAFE") & (sleep 2; touch go) >/dev/null 2>&1 &',
     });
     box.env['SAFE'] = key;
-    expect(await box.run(['upload', photo, '--format', 'id'])).toMatchObject({stderr: '', exitCode: 0});
+    expect(await box.run(['upload', photo, '--template', '{id}\\n'])).toMatchObject({
+      stderr: '',
+      exitCode: 0,
+    });
   });
 
   it('a command that never ends: given up, though what it started lives on', async () => {
@@ -438,7 +441,7 @@ describe('a real keychain', () => {
       entry() { secret-tool search --all service media username "default $SERVICE" 2> /dev/null | grep -c "^secret = $KEY" || true; }
       printf '%s' "$KEY" | media login --base-url "$SERVICE" --key-stdin
       echo "stored $(entry), in the file $(grep -c "$KEY" ${config} || true)"
-      media upload ${photo} --format id
+      media upload ${photo} --template '{id}\\n'
       media whoami
       printf '%s' "$KEY" | media login --key-stdin --insecure-storage
       echo "stored $(entry), in the file $(grep -c "$KEY" ${config} || true)"

@@ -279,7 +279,7 @@ describe('standard output that', () => {
   test.each(['>&-', '2>&-', '>&- 2>&- <&-'])('is closed (%s): uploaded, 0', async redirection => {
     const {machine, requests} = await counting();
     const script = `exec 3>&1; "$@" ${redirection}; echo "status $?" >&3`;
-    const {stdout} = await inShell(script, machine, ['upload', photo, '--format', 'id']);
+    const {stdout} = await inShell(script, machine, ['upload', photo, '--template', '{id}\\n']);
     expect(stdout.replace('m_1\n', '')).toBe('status 0\n');
     expect(requests).toHaveLength(1);
   });

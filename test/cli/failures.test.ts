@@ -67,8 +67,8 @@ describe('the failures of several inputs, on stderr', () => {
       ...numbered(12, 'gone'),
       page,
       'there.png',
-      '--format',
-      'id',
+      '--template',
+      '{id}\\n',
       '-c',
       '1',
     ]);
@@ -171,7 +171,15 @@ describe('the failures of several inputs, on stderr', () => {
 
   it('--quiet: the groups alone', async () => {
     const {sandbox: box} = await connectedSandbox();
-    const {stderr} = await box.run(['upload', photo, 'gone1.png', 'gone2.png', '--quiet', '--format', 'id']);
+    const {stderr} = await box.run([
+      'upload',
+      photo,
+      'gone1.png',
+      'gone2.png',
+      '--quiet',
+      '--template',
+      '{id}\\n',
+    ]);
     expect(stderr).toBe('media: 2 files do not exist.\n  gone1.png, gone2.png\n');
   });
 

@@ -225,7 +225,13 @@ describe('429 and 503 are tried again', () => {
       whole(200, someRecord),
     );
     const machine = await sandboxFor(url);
-    const {stdout, stderr, exitCode} = await machine.run(['upload', photo, '--format', 'id', '--verbose']);
+    const {stdout, stderr, exitCode} = await machine.run([
+      'upload',
+      photo,
+      '--template',
+      '{id}\\n',
+      '--verbose',
+    ]);
     expect(stderr).toContain('Next try in 1000 ms.');
     expect({stdout, exitCode}).toEqual({stdout: 'm_1\n', exitCode: 0});
     expect(requests).toHaveLength(2);
@@ -395,7 +401,7 @@ describe('after the last byte, the outcome is unknown', () => {
   test('stored, but the response is lost, then 502, --on-unknown retry: stored once', async () => {
     const list = ['upload:reset,after=store,nth=1', 'upload:status=502,record=no,after=body,nth=2'];
     const {service, sandbox: machine} = await connectedSandbox({faults: {list}});
-    const run = await machine.run(['upload', photo, '--on-unknown', 'retry', '--format', 'id']);
+    const run = await machine.run(['upload', photo, '--on-unknown', 'retry', '--template', '{id}\\n']);
     const records = await service.records();
     expect(run).toMatchObject({stdout: `${records[0]?.record.id}\n`, stderr: '', exitCode: 0});
     expect(records).toHaveLength(1);
@@ -425,7 +431,7 @@ describe('after the last byte, the outcome is unknown', () => {
       JSON.stringify({profiles: {default: profile}}),
       {mode: 0o600},
     );
-    const run = await machine.run(['upload', photo, '--format', 'id', ...options]);
+    const run = await machine.run(['upload', photo, '--template', '{id}\\n', ...options]);
     expect(run).toMatchObject({stdout, exitCode});
     expect(requests).toHaveLength(count);
   });
@@ -487,7 +493,12 @@ describe('while bytes are held back, the upload is tried again', () => {
       },
     });
     const machine = await sandboxFor(sink.url);
-    const {stdout, stderr, exitCode} = await machine.run(['upload', await bigFile(), '--format', 'id']);
+    const {stdout, stderr, exitCode} = await machine.run([
+      'upload',
+      await bigFile(),
+      '--template',
+      '{id}\\n',
+    ]);
     expect({stdout, stderr, exitCode}).toEqual({stdout: 'm_1\n', stderr: '', exitCode: 0});
     expect(sink.requests).toHaveLength(2);
     expect(sink.requests[1]?.bodyBytes).toBe(unbufferable);

@@ -110,7 +110,7 @@ describe('media upload -r of an ordinary folder', () => {
   test.each<[string, string[]]>([
     ['a table', []],
     ['json in the order of the inputs', ['--json']],
-    ['ids', ['--format', 'id', '--concurrency', '1']],
+    ['ids', ['--template', '{id}\\n', '--concurrency', '1']],
   ])('%s holds what was sent, and what is left out makes no hole in it', async (_, options) => {
     const {service, sandbox} = await connectedSandbox();
     await fill(sandbox, checkout);

@@ -5,6 +5,7 @@ import {type FormatName, formatNames} from '../../src/output/results/formats.ts'
 import type {MediaRecord} from '../../src/service/record.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {fixture, sandbox} from '../support/media.ts';
+import {optionOf} from '../support/output-formats.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -29,7 +30,6 @@ const expectedOfOne: Record<
 > = {
   json: (_file, record) => `${JSON.stringify(record)}\n`,
   url: (_file, {fileUrl}) => `${fileUrl}\n`,
-  id: (_file, {id}) => `${id}\n`,
   markdown: (file, {type, fileUrl}) => {
     const link = `[${file.split('/').at(-1)}](${fileUrl})`;
     return type === 'IMAGE' ? `!${link}\n` : `${link}\n`;
@@ -40,7 +40,7 @@ const plainFormats = Object.keys(expectedOfOne) as (keyof typeof expectedOfOne)[
 describe('one file in each format', () => {
   it.each(plainFormats)('%s: nothing but the record on stdout, nothing on stderr', async format => {
     const {service, sandbox} = await connectedSandbox();
-    const {stdout, stderr, exitCode} = await sandbox.run(['upload', clip, '--format', format]);
+    const {stdout, stderr, exitCode} = await sandbox.run(['upload', clip, ...optionOf(format)]);
     const [stored] = await service.records();
     expect(stdout).toBe(expectedOfOne[format](clip, stored?.record ?? {}));
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
@@ -78,8 +78,8 @@ describe('one file in each format', () => {
     '%s, a file that is no media: what went wrong is on stderr, stdout as the format has it',
     async format => {
       const {sandbox} = await connectedSandbox();
-      const {stdout, stderr, exitCode} = await sandbox.run(['upload', page, '--format', format]);
-      const expected = {json: '', url: '', id: '', markdown: '', table: ''};
+      const {stdout, stderr, exitCode} = await sandbox.run(['upload', page, ...optionOf(format)]);
+      const expected = {json: '', url: '', markdown: '', table: ''};
       if (format === 'ndjson')
         expect(JSON.parse(stdout)).toMatchObject({status: 'failed', error: {code: 'not_media'}});
       else expect(stdout).toBe(expected[format]);
@@ -95,7 +95,7 @@ describe('several files in each format, one failure among them', () => {
 
   it.each(plainFormats)('%s: the successes, in the order of the inputs', async format => {
     const {service, sandbox} = await connectedSandbox();
-    const {stdout, stderr, exitCode} = await sandbox.run(['upload', ...inputs, '--format', format]);
+    const {stdout, stderr, exitCode} = await sandbox.run(['upload', ...inputs, ...optionOf(format)]);
     const records = new Map((await service.records()).map(({contentType, record}) => [contentType, record]));
     const lines = [
       expectedOfOne[format](photo, records.get('image/png') ?? {}),
@@ -186,7 +186,14 @@ describe('several files in each format, one failure among them', () => {
       else connection.answer(200, '{"id":"m_1"}');
     });
     const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key-for-tests'});
-    const {stderr, stdout, exitCode} = await box.run(['upload', photo, clip, 'gone.png', '--format', 'id']);
+    const {stderr, stdout, exitCode} = await box.run([
+      'upload',
+      photo,
+      clip,
+      'gone.png',
+      '--template',
+      '{id}\\n',
+    ]);
     expect(stdout).toBe('m_1\n');
     expect(stderr).toContain('\n1 uploaded, 0 skipped, 1 failed, 1 unknown\n');
     expect(exitCode).toBe(5);
@@ -209,7 +216,7 @@ describe('what the service sent', () => {
     const json = '{"id":18446744073709551615,"size":9007199254740993,"later":{"a":1}}';
     expect((await uploadAnswered(json, [])).stdout).toMatch(/│ size +│ 9007199254740993 +│/);
     expect((await uploadAnswered(json, [])).stdout).toMatch(/│ later +│ {"a":1} +│/);
-    expect((await uploadAnswered(json, ['--format', 'id'])).stdout).toBe('18446744073709551615\n');
+    expect((await uploadAnswered(json, ['--template', '{id}\\n'])).stdout).toBe('18446744073709551615\n');
   });
 
   it.each([
@@ -247,7 +254,7 @@ describe('what the service sent', () => {
     expect(stdout).toBe(`${line}\n`);
   });
 
-  it('control characters in every field: escaped in the table, in url and in id', async () => {
+  it('control characters in every field: escaped in the table, in url and in a template', async () => {
     const evil = 'a\u001b[2J\u009bb\u202ec\r\n';
     const shown = 'a\\u001b[2J\\u009bb\\u202ec\\r\\n';
     const json = JSON.stringify({
@@ -257,7 +264,7 @@ describe('what the service sent', () => {
       urls: [{variant: 'PUBLIC', url: evil}],
       fileUrl: evil,
     });
-    expect((await uploadAnswered(json, ['--format', 'id'])).stdout).toBe(`${shown}\n`);
+    expect((await uploadAnswered(json, ['--template', '{id}\\n'])).stdout).toBe(`${shown}\n`);
     expect((await uploadAnswered(json, ['--format', 'url'])).stdout).toBe(`${shown}\n`);
     const table = (await uploadAnswered(json, [])).stdout;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
@@ -271,16 +278,16 @@ describe('standard error beside each format', () => {
   const named = fixture('png-named.jpg');
   const warning = /^warning: .*png-named\.jpg: .*--types content/;
 
-  it.each(['table', 'url', 'id', 'markdown'])('a PNG named .jpg, %s: sent, with a warning', async format => {
+  it.each(['table', 'url', 'markdown'] as const)('a PNG named .jpg, %s: sent, with a warning', async format => {
     const {sandbox, service} = await connectedSandbox();
-    const {stderr, exitCode} = await sandbox.run(['upload', named, '--format', format]);
+    const {stderr, exitCode} = await sandbox.run(['upload', named, ...optionOf(format)]);
     expect(stderr).toMatch(warning);
     expect(stderr.split('\n')).toHaveLength(2);
     expect((await service.records())[0]?.contentType).toBe('image/jpeg');
     expect(exitCode).toBe(0);
   });
 
-  it.each([['--json'], ['--ndjson'], ['--format=json'], ['--json', '--verbose']])(
+  it.each([['--json'], ['--ndjson'], ['--json', '--verbose']])(
     'a PNG named .jpg, %s %s: the warning is a JSON line',
     async (...options) => {
       const {sandbox} = await connectedSandbox();

@@ -31,7 +31,7 @@ describe('media graphql against the embedded service', () => {
 
   it('a query with variables: the record that was uploaded', async () => {
     const {service, sandbox} = await connectedSandbox();
-    const {stdout: id} = await sandbox.run(['upload', fixture('photo.png'), '--format', 'id']);
+    const {stdout: id} = await sandbox.run(['upload', fixture('photo.png'), '--template', '{id}\\n']);
     const query = 'query One($id: ID!){media(id: $id){type size fileUrl}} query Two{__typename}';
     const {stdout, exitCode} = await sandbox.run([
       'graphql',

@@ -76,7 +76,7 @@ describe('help', () => {
     const text = (await (await sandbox()).run(['upload', '--help'])).stdout.replace(/\s+/g, ' ');
     for (const fact of [
       'what decides the content type (extension, content, strict; default: extension)',
-      'how to print the records (table, json, ndjson, url, id, markdown; default: table)',
+      'how to print the records (table, url, markdown; default: table)',
       'files to upload at the same time; auto: as many as make it faster (default: auto)',
       'how often to retry a file (default: 5)',
       '(default: 10m)',

@@ -52,7 +52,13 @@ describe.each(['http', 'https'] as const)('a slow reader over %s', scheme => {
     const file = await writePng(await temporaryDirectory(), 'big.png', 24 * mebibyte);
     const box = await sandboxFor(url, {NODE_OPTIONS: `--require ${preload}`, SOCKET_MARK: String(mark)});
     const parameters = scheme === 'http' ? [] : ['--cacert', authority];
-    const {stdout, stderr, exitCode} = await box.run(['upload', file, '--format', 'id', ...parameters]);
+    const {stdout, stderr, exitCode} = await box.run([
+      'upload',
+      file,
+      '--template',
+      '{id}\\n',
+      ...parameters,
+    ]);
     expect({stdout, stderr, exitCode}).toEqual({stdout: 'm_1\n', stderr: '', exitCode: 0});
     expect(bodies.map(body => body.length)).toEqual([24 * mebibyte]);
     expect(bodies[0]?.equals(await readFile(file))).toBe(true);

@@ -31,9 +31,9 @@ function paste(box: Sandbox, command: string, input = '') {
 
 describe('a command line that was meant as an upload: the hint, pasted, uploads', () => {
   it.each([
-    [['my photo.png', '--format', 'id'], "To upload: media upload 'my photo.png' --format id"],
-    [['uplaod', 'my photo.png', '--format', 'id'], "Did you mean: media upload 'my photo.png' --format id"],
-    [['-r', '.', '--format', 'id'], 'To upload: media upload -r . --format id'],
+    [['my photo.png', '--format', 'url'], "To upload: media upload 'my photo.png' --format url"],
+    [['uplaod', 'my photo.png', '--format', 'url'], "Did you mean: media upload 'my photo.png' --format url"],
+    [['-r', '.', '--format', 'url'], 'To upload: media upload -r . --format url'],
   ])('%j', async (parameters, hint) => {
     const {service, sandbox: box} = await connectedSandbox();
     await copyFile(photo, join(box.directory, 'my photo.png'));
@@ -42,7 +42,7 @@ describe('a command line that was meant as an upload: the hint, pasted, uploads'
     expect(exitCode).toBe(2);
     const pasted = await paste(box, commandIn(stderr));
     const [stored] = await service.records();
-    expect(pasted).toMatchObject({stdout: stored?.record.id, exitCode: 0});
+    expect(pasted).toMatchObject({stdout: stored?.record.fileUrl, exitCode: 0});
     expect(await readFile(stored?.path ?? '')).toEqual(await readFile(photo));
   });
 
@@ -53,7 +53,7 @@ describe('a command line that was meant as an upload: the hint, pasted, uploads'
     const {stderr, exitCode} = await box.run(['upload', pathToFileURL(path).href]);
     expect(exitCode).toBe(1);
     expect(stderr).toContain('Use the path of the file instead of its URL: ');
-    expect(await paste(box, `media upload --format id ${commandIn(stderr)}`)).toMatchObject({exitCode: 0});
+    expect(await paste(box, `media upload --format url ${commandIn(stderr)}`)).toMatchObject({exitCode: 0});
     expect(await service.records()).toHaveLength(1);
   });
 

@@ -53,7 +53,10 @@ test.for(Object.entries(homes))(
   },
   async ([, env], context) => {
     const {run, path, service} = await machine(context, 12_345);
-    expect(await run(['upload', 'a.png', '--format', 'id'], env)).toMatchObject({exitCode: 0, stderr: ''});
+    expect(await run(['upload', 'a.png', '--template', '{id}\\n'], env)).toMatchObject({
+      exitCode: 0,
+      stderr: '',
+    });
     const unset = {...env, MEDIA_API_KEY: '', MEDIA_BASE_URL: ''};
     expect(await run(['upload', '--dry-run', 'a.png'], unset)).toMatchObject({exitCode: 0});
     expect(await run(['upload', '--once', 'a.png'], env)).toMatchObject(needsState);

@@ -30,7 +30,14 @@ test.each<[string, string[]]>([
     const box = await sandboxFor(url);
     const large = await writeSparsePng(await temporaryDirectory(), 'large.png', 3_000_000);
     for (const file of [fixture('photo.png'), large]) {
-      const {stdout, stderr, exitCode} = await box.run(['upload', file, '--format', 'id', '--retries', '0']);
+      const {stdout, stderr, exitCode} = await box.run([
+        'upload',
+        file,
+        '--template',
+        '{id}\\n',
+        '--retries',
+        '0',
+      ]);
       expect({stdout, stderr, exitCode}).toEqual({stdout: 'm_1\n', stderr: '', exitCode: 0});
     }
     expect(requests.map(({body}) => body.length)).toEqual([13_582, 3_000_000]);

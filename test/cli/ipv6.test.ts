@@ -87,7 +87,7 @@ async function uploadToMany(
   const machine = await sandboxFor(`http://many.test:${port}`);
   return runWithHosts(context, machine, addresses, [
     ...['upload', ...parameters],
-    ...['--allow-http', '--retries', '0', '--format', 'id'],
+    ...['--allow-http', '--retries', '0', '--template', '{id}\\n'],
   ]);
 }
 
@@ -108,7 +108,7 @@ test('http://[::1]:PORT: uploaded, and the brackets stand in Host', async contex
   });
   const port = await listenOn(server, '::1', context);
   const machine = await sandboxFor(`http://[::1]:${port}`);
-  expect(await machine.run(['upload', photo, '--format', 'id'])).toMatchObject(stored);
+  expect(await machine.run(['upload', photo, '--template', '{id}\\n'])).toMatchObject(stored);
   expect(host).toBe(`[::1]:${port}`);
 });
 

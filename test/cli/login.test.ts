@@ -57,7 +57,7 @@ describe('media login --key-stdin', () => {
         'key-account': expect.stringMatching(/^[0-9a-f]{16}$/),
       },
     });
-    const upload = await box.run(['upload', photo, '--format', 'id']);
+    const upload = await box.run(['upload', photo, '--template', '{id}\\n']);
     expect(upload).toMatchObject({stderr: '', exitCode: 0});
     const [stored] = await service.records();
     expect(upload.stdout).toBe(`${stored?.record.id}\n`);
@@ -114,8 +114,8 @@ describe('media login --key-stdin', () => {
     await login(box, 'https://api.example.com', ['--no-verify']);
     expect(await login(box, service.url, ['--profile', 'staging'], key)).toMatchObject({exitCode: 0});
     expect(Object.keys(await profilesOf(box))).toEqual(['default', 'staging']);
-    const byFlag = await box.run(['upload', photo, '--profile', 'staging', '--format', 'id']);
-    const byVariable = await box.run(['upload', photo, '--format', 'id'], {
+    const byFlag = await box.run(['upload', photo, '--profile', 'staging', '--template', '{id}\\n']);
+    const byVariable = await box.run(['upload', photo, '--template', '{id}\\n'], {
       env: {...box.env, MEDIA_PROFILE: 'staging'},
     });
     expect([byFlag.exitCode, byVariable.exitCode]).toEqual([0, 0]);

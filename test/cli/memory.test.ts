@@ -11,7 +11,7 @@ test('1 GiB: every byte is sent, in less than 150 MiB of memory', slowTest, asyn
   const sink = await sinkServer();
   const path = await writeSparsePng(await temporaryDirectory(), 'big.png', gibibyte);
   const machine = await sandboxFor(sink.url, {NODE_OPTIONS: tellMemory});
-  const {stdout, stderr, exitCode} = await machine.run(['upload', path, '--format', 'id'], slowTest);
+  const {stdout, stderr, exitCode} = await machine.run(['upload', path, '--template', '{id}\\n'], slowTest);
   expect({stdout, exitCode}).toEqual({stdout: 'm_1\n', exitCode: 0});
   expect(sink.requests.map(({bodyBytes}) => bodyBytes)).toEqual([gibibyte]);
   expect(memoryIn(stderr)).toBeGreaterThan(10 * 2 ** 20);

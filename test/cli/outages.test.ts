@@ -97,7 +97,7 @@ test('a service that listens again once the outage is noticed: none has failed, 
     server.close();
   });
   const {box} = await withFiles(`http://127.0.0.1:${port}`, 40);
-  const upload = box.start(['upload', '-r', 'files', '--verbose', '--format', 'id']);
+  const upload = box.start(['upload', '-r', 'files', '--verbose', '--template', '{id}\\n']);
   let told = '';
   upload.stderr.on('data', chunk => {
     told += chunk;

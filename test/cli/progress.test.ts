@@ -27,7 +27,7 @@ async function photos(box: Sandbox, count: number): Promise<string[]> {
 
 describe('standard output is a pipe whose reader writes to the same terminal', () => {
   it.each([
-    ['--format id | cat', ['--format', 'id'], 'exec "$@" | cat'],
+    ['--template | cat', ['--template', '{id}\\n'], 'exec "$@" | cat'],
     ['--ndjson | sed', ['--ndjson'], `"$@" | sed 's/.*"id":"\\([^"]*\\)".*/\\1/'`],
   ])('%s: every id stays on the screen, nothing is drawn', async (_name, options, shell) => {
     const {sandbox: box, service} = await connectedSandbox();
@@ -44,7 +44,9 @@ describe('standard output is a pipe whose reader writes to the same terminal', (
   it('a file instead: drawn', async () => {
     const {sandbox: box} = await connectedSandbox();
     const names = await photos(box, 30);
-    const terminal = onTerminal(box, ['upload', ...names, '--format', 'id'], {shell: 'exec "$@" > ids'});
+    const terminal = onTerminal(box, ['upload', ...names, '--template', '{id}\\n'], {
+      shell: 'exec "$@" > ids',
+    });
     expect(await terminal.end).toMatchObject({exitCode: 0});
     expect(terminal.output()).toMatch(spinner);
   });
@@ -75,7 +77,7 @@ describe('a run of more than ten seconds', () => {
   it('off a terminal: a line of progress, as text for several files, as JSON for programs', async () => {
     const clip = fixture('clip.mp4');
     const [text, json, ndjson] = await Promise.all([
-      untilShown([photo, clip, '--format', 'id'], ' of 2 files'),
+      untilShown([photo, clip, '--template', '{id}\\n'], ' of 2 files'),
       untilShown([photo, clip, '--json'], '"progress"'),
       untilShown([photo, '--ndjson'], '"progress"'),
     ]);
@@ -143,7 +145,7 @@ describe('the progress on a narrow terminal', () => {
     await writeSparsePng(directory, 'holiday.png', unbufferable);
     await writeSparsePng(directory, '夏の写真🏖.png', unbufferable);
     const box = await sandbox({MEDIA_BASE_URL: sink.url, MEDIA_API_KEY: 'mk_some-key-for-tests'});
-    const parameters = ['upload', join(directory, 'holiday.png'), '--format', 'id'];
+    const parameters = ['upload', join(directory, 'holiday.png'), '--template', '{id}\\n'];
     const one = onTerminal(box, parameters, {columns, shell: 'exec "$@" > ids'});
     await sink.paused;
     await one.shows(/[⠋⠙⠹] [^\r\n]*y\.png {2}\d\d%/);
@@ -176,7 +178,7 @@ describe('while a file waits for its next attempt', () => {
       if (count === 1) connection.answer(429, '', {'retry-after': '3'});
       else connection.answer(200, someRecord);
     });
-    const terminal = onTerminal(box, ['upload', photo, '--format', 'id'], {shell: 'exec "$@" > ids'});
+    const terminal = onTerminal(box, ['upload', photo, '--template', '{id}\\n'], {shell: 'exec "$@" > ids'});
     for (const seconds of [3, 2, 1]) await terminal.shows(`o.png  next try in ${seconds} s: `);
     expect(await terminal.end).toMatchObject({exitCode: 0});
   });
@@ -226,7 +228,9 @@ describe('an empty shard', () => {
     const {sandbox: box, service} = await connectedSandbox();
     await photos(box, 1);
     const runs = await Promise.all(
-      ['1/2', '2/2'].map(shard => box.run(['upload', '-r', 'photos', '--shard', shard, '--format', 'id'])),
+      ['1/2', '2/2'].map(shard =>
+        box.run(['upload', '-r', 'photos', '--shard', shard, '--template', '{id}\\n']),
+      ),
     );
     const note = 'This shard contains none of the inputs, so there is nothing to upload.\n';
     expect(runs.map(({exitCode}) => exitCode)).toEqual([0, 0]);

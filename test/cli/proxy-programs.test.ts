@@ -32,7 +32,7 @@ async function upload(
   parameters: string[] = [],
 ) {
   const machine = await sandboxFor(`https://media.test:${port}`, env);
-  return machine.run(['upload', photo, '--cacert', certificate, '--format', 'id', ...parameters]);
+  return machine.run(['upload', photo, '--cacert', certificate, '--template', '{id}\\n', ...parameters]);
 }
 
 const stored = {stdout: 'm_1\n', stderr: '', exitCode: 0};

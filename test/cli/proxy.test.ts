@@ -52,7 +52,16 @@ async function service() {
 
 async function upload(baseUrl: string, env: Record<string, string>, parameters: string[] = []) {
   const machine = await sandboxFor(baseUrl, env);
-  return machine.run(['upload', photo, '--allow-http', '--retries', '0', '--format', 'id', ...parameters]);
+  return machine.run([
+    'upload',
+    photo,
+    '--allow-http',
+    '--retries',
+    '0',
+    '--template',
+    '{id}\\n',
+    ...parameters,
+  ]);
 }
 
 const stored = {stdout: 'm_1\n', stderr: '', exitCode: 0};

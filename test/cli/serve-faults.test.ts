@@ -72,7 +72,7 @@ describe('media serve --fault-port 0', () => {
       seed: 7,
       faults: [{fault: lost, matched: 0, applied: 0}],
     });
-    const upload = ['upload', photo, '--format', 'id'];
+    const upload = ['upload', photo, '--template', '{id}\\n'];
     expect(await box.run(upload, {env})).toMatchObject({stdout: '', exitCode: 5});
     expect(await ask('GET')).toMatchObject({faults: [{fault: lost, matched: 1, applied: 1}]});
     for (const [method, body, token, at, status, message] of [

@@ -11,7 +11,7 @@ it('media serve --max-size, --quota, a second one on the directory, and a start 
   const box = await sandbox();
   const parameters = ['--data-dir', 'kept', '--max-size', '13.5K', '--quota', '20K'];
   const {child, env} = await serve(box, ...parameters);
-  const uploaded = await box.run(['upload', photo, fixture('photo.gif'), '--format', 'id'], {env});
+  const uploaded = await box.run(['upload', photo, fixture('photo.gif'), '--template', '{id}\\n'], {env});
   expect(uploaded.stdout).toMatch(/^m_\w+\nm_\w+\n$/);
   const large = await box.run(['upload', fixture('clip.mp4')], {env});
   expect(large.stderr).toMatch(/\(413\): A file may have at most 13824 bytes here, not \d+\./);

@@ -45,7 +45,7 @@ test.each([
     const box = await sandbox();
     await copyFile(fixture('photo.png'), join(box.directory, 'a.png'));
     const first = await serve(box, withoutLinks(call, code));
-    const uploaded = await box.run(['upload', 'a.png', '--format', 'id'], {env: first.env});
+    const uploaded = await box.run(['upload', 'a.png', '--template', '{id}\\n'], {env: first.env});
     expect(uploaded).toMatchObject({exitCode: 0, stderr: ''});
     first.child.kill('SIGINT');
     expect((await first.child).signal).toBe('SIGINT');

@@ -67,7 +67,7 @@ describe('media serve', () => {
   it('a second start: what was stored is kept, the earlier key is revoked, another key is not', async () => {
     const box = await sandbox();
     const first = await serve(box);
-    const upload = await box.run(['upload', photo, '--format', 'id'], {env: first.env});
+    const upload = await box.run(['upload', photo, '--template', '{id}\\n'], {env: first.env});
     first.child.kill('SIGINT');
     expect(await first.child).toMatchObject({signal: 'SIGINT'});
     const second = await serve(box);

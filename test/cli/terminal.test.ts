@@ -39,7 +39,9 @@ async function slowService() {
 describe('media upload on a terminal', () => {
   it('80 columns: a spinner on stderr alone, gone at the end, the cursor never hidden', async () => {
     const {box, release} = await slowService();
-    const terminal = onTerminal(box, ['upload', photo, '--format', 'id'], {shell: 'exec "$@" > stdout.txt'});
+    const terminal = onTerminal(box, ['upload', photo, '--template', '{id}\\n'], {
+      shell: 'exec "$@" > stdout.txt',
+    });
     await terminal.shows('13.3 KiB sent, waiting for the response');
     release();
     expect(await terminal.end).toMatchObject({exitCode: 0});
@@ -64,7 +66,7 @@ describe('media upload on a terminal', () => {
 
   it('a failure while the spinner turns: on a line of its own', async () => {
     const {box, release} = await slowService();
-    const terminal = onTerminal(box, ['upload', 'gone.png', photo, '--format', 'id'], {
+    const terminal = onTerminal(box, ['upload', 'gone.png', photo, '--template', '{id}\\n'], {
       shell: 'exec "$@" > stdout.txt',
     });
     await terminal.shows('waiting for the response');
@@ -78,7 +80,7 @@ describe('media upload on a terminal', () => {
     const {box, release} = await slowService();
     const names = Array.from({length: 30}, (_, index) => `${'long-'.repeat(20)}${index}.png`);
     for (const name of names) await copyFile(photo, join(box.directory, name));
-    const terminal = onTerminal(box, ['upload', ...names, '-c', '20', '--format', 'id'], {
+    const terminal = onTerminal(box, ['upload', ...names, '-c', '20', '--template', '{id}\\n'], {
       shell: 'exec "$@" > stdout.txt',
     });
     await terminal.shows(/\d+% {2}[\d.]+ KiB of 397\.9 KiB, /);

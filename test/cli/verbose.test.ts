@@ -21,7 +21,7 @@ test('--verbose, a name over plain http: DNS, connect, sent, first byte, respons
   });
   const {port} = new URL(url);
   const box = await sandboxFor(`http://localhost:${port}`);
-  const {stdout, stderr, exitCode} = await box.run(['upload', photo, '--verbose', '--format', 'id']);
+  const {stdout, stderr, exitCode} = await box.run(['upload', photo, '--verbose', '--template', '{id}\\n']);
   const [lookUp, ...others] = phasesOf(stderr);
   expect(lookUp).toMatch(/^connection 1: DNS: localhost is at .*127\.0\.0\.1/);
   expect(others).toEqual([
@@ -58,7 +58,7 @@ test('--verbose, https through a proxy with a password: the proxy, then TLS; nei
 test('without --verbose: nothing of it', async () => {
   const {service, key} = await embeddedService();
   const box = await sandboxFor(service.url, {MEDIA_API_KEY: key});
-  expect(await box.run(['upload', photo, '--format', 'id'])).toMatchObject({stderr: '', exitCode: 0});
+  expect(await box.run(['upload', photo, '--template', '{id}\\n'])).toMatchObject({stderr: '', exitCode: 0});
 });
 
 describe('the cause of a failure', () => {

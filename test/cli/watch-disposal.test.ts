@@ -99,7 +99,7 @@ test('records from memory: only the files that the service still has whole are d
     user: {record: {fileUrl: 'http://user:word@HOST/files/0?v=1'}},
     'not-a-url': {record: {fileUrl: 'files/0'}},
   });
-  const uploaded = await box.run(['upload', '--once', '-r', 'in', '-c', '1', '--format', 'id']);
+  const uploaded = await box.run(['upload', '--once', '-r', 'in', '-c', '1', '--template', '{id}\\n']);
   expect(uploaded.exitCode).toBe(0);
   expect(store.heads).toEqual([]);
   // What comes twice in one run is from memory, too: the store answers for the first.

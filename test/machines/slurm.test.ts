@@ -68,7 +68,7 @@ describe('a Slurm array', slowTest, () => {
     const cluster = await sharedCluster();
     await writeFile(
       join(batch.directory, 'auto.sbatch'),
-      '#!/bin/sh\nexport MEDIA_SHARD_COUNT=4\nexec media upload -r ./assets --shard auto --journal "part-$SLURM_ARRAY_TASK_ID.journal" --format id\n',
+      '#!/bin/sh\nexport MEDIA_SHARD_COUNT=4\nexec media upload -r ./assets --shard auto --journal "part-$SLURM_ARRAY_TASK_ID.journal" --format url\n',
     );
     const whole = await cluster.finished(await cluster.submit(batch, 'auto.sbatch', '--array=0-12:4'));
     expect(whole.map(({id, state}) => [id, state])).toEqual([0, 4, 8, 12].map(id => [id, 'COMPLETED']));

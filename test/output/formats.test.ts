@@ -38,7 +38,7 @@ const failed: Outcome = {
 };
 
 describe('formatOutcome', () => {
-  it.each(['json', 'url', 'id', 'markdown'] as const)('%s, a failure: nothing', format => {
+  it.each(['json', 'url', 'markdown'] as const)('%s, a failure: nothing', format => {
     expect(formatOutcome(format, failed)).toBe('');
     expect(
       formatOutcome(format, {name: 'a', status: 'checked', position: 0, attempts: 0, elapsedMs: 0}),
@@ -71,7 +71,6 @@ describe('formatOutcome', () => {
     expect(formatOutcome('ndjson', outcome)).toContain(
       '"record":{"id":12345678901234567890,"x":[1.0,1E400]},',
     );
-    expect(formatOutcome('id', outcome)).toBe('12345678901234567890\n');
   });
 });
 
@@ -138,7 +137,7 @@ describe('outcomeRow', () => {
 });
 
 describe('Results', () => {
-  const outcomes = ['a', 'b', 'c', 'd'].map(id => uploaded(`{"id":"${id}"}`, id));
+  const outcomes = ['a', 'b', 'c', 'd'].map(id => uploaded(`{"id":"${id}","fileUrl":"${id}"}`, id));
 
   /** What is on stdout after each outcome, added in this order, and after the end. */
   async function printed(format: FormatName, order: number[]): Promise<string[]> {
@@ -167,14 +166,14 @@ describe('Results', () => {
     return [...steps, written()];
   }
 
-  it.each(['id', 'json'] as const)('%s: in the order of the inputs, as soon as it allows', async format => {
-    const line = (id: string) => (format === 'id' ? `${id}\n` : `{"id":"${id}"}\n`);
+  it.each(['url', 'json'] as const)('%s: in the order of the inputs, as soon as it allows', async format => {
+    const line = (id: string) => (format === 'url' ? `${id}\n` : `{"id":"${id}","fileUrl":"${id}"}\n`);
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(line);
     expect(await printed(format, [1, 0, 3, 2])).toEqual(['', `${a}${b}`, '', `${c}${d}`, '']);
   });
 
   it('an input that never came: the others in their order at the end', async () => {
-    expect(await printed('id', [3, 2, 0])).toEqual(['', '', 'a\n', 'c\nd\n']);
+    expect(await printed('url', [3, 2, 0])).toEqual(['', '', 'a\n', 'c\nd\n']);
   });
 
   it('ndjson: as they come', async () => {

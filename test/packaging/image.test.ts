@@ -66,7 +66,7 @@ until grep -q MEDIA_BASE_URL /tmp/service; do kill -0 $! || { cat /tmp/log; exit
 url=$(sed -n 's/^MEDIA_BASE_URL=//p' /tmp/service)
 echo "user $(id -u)"
 MEDIA_SERVE_PORT="\${url##*:}" node -e "$health" && echo healthy
-MEDIA_BASE_URL="$url" MEDIA_API_KEY="$MEDIA_SERVE_KEY" media upload /tmp/photo.png --format id
+MEDIA_BASE_URL="$url" MEDIA_API_KEY="$MEDIA_SERVE_KEY" media upload /tmp/photo.png --template '{id}\\n'
 touch /written /opt/written /usr/written 2> /dev/null || echo read-only
 { kill $!; wait $!; } 2> /dev/null || echo ended
 `;

@@ -59,8 +59,8 @@ export const checks = {
 
   async journal({media}) {
     const command = ['upload', 'photo.png', 'clip.mp4', '--base-url', 'embedded', '--journal', 'all.journal'];
-    const first = await media([...command, '--format', 'id']);
-    const second = await media([...command, '--format', 'id']);
+    const first = await media([...command, '--template', '{id}\\n']);
+    const second = await media([...command, '--template', '{id}\\n']);
     equal(second.stdout, first.stdout);
     match(second.stderr, /0 uploaded, 2 skipped/);
     equal((await media(['journal', 'check', 'all.journal', '--', 'photo.png', 'clip.mp4'])).exitCode, 0);

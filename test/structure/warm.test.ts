@@ -9,7 +9,7 @@ test('two command lines one after the other: each has its own output, environmen
     connection.answer(200, someRecord);
   });
   const [one, other] = [await sandbox(), await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_other'})];
-  const upload = ['upload', fixture('photo.png'), '--format', 'id'];
+  const upload = ['upload', fixture('photo.png'), '--template', '{id}\\n'];
   for (let round = 0; round < 3; round += 1) {
     expect(await one.run(upload)).toMatchObject({
       stdout: '',

@@ -65,7 +65,7 @@ async function withFiles(url: string, count: number): Promise<Sandbox> {
 /** Uploads so many files; expects that at most as many are unknown as are sent at a time, and none has failed. */
 async function uploadTo(url: string, count: number) {
   const box = await withFiles(url, count);
-  const {stderr} = await box.run(['upload', '-r', 'files', '-c', String(workers), '--format', 'id']);
+  const {stderr} = await box.run(['upload', '-r', 'files', '-c', String(workers), '--template', '{id}\\n']);
   // Progress, if it took long, has the same form.
   const summary = stderr.trimEnd().split('\n').at(-1) ?? '';
   const [, uploaded, unknown] = /^(\d+) uploaded, 0 skipped, 0 failed, (\d+) unknown$/.exec(summary) ?? [];

@@ -4,6 +4,7 @@ import {expect} from 'vitest';
 import {type FormatName, formatNames} from '../../src/output/results/formats.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {fixture, type Sandbox} from '../support/media.ts';
+import {optionOf} from '../support/output-formats.ts';
 import {experiment} from './experiment.ts';
 import {notJson, payloads, rawControl, runnerCommands} from './hostile-text.ts';
 
@@ -96,7 +97,6 @@ const jsonLines: Check = stdout => [...oneEach(stdout), ...notJson(stdout)];
 const checks: Record<FormatName, Check> = {
   json: jsonLines,
   url: oneEach,
-  id: oneEach,
   table: stdout => when(lines(stdout).length < names.length, 'rows are missing'),
   ndjson: stdout => [...jsonLines(stdout), ...notWhole(stdout)],
   markdown: stdout => [
@@ -134,7 +134,13 @@ experiment('hostile names: uploaded, in every output format', async () => {
   const {service, sandbox} = await hostileDirectory(await readFile(fixture('photo.png')));
   const broken: string[] = [];
   for (const format of formatNames) {
-    const {stdout, stderr, exitCode} = await sandbox.run(['upload', '-r', '--all', 'in', '--format', format]);
+    const {stdout, stderr, exitCode} = await sandbox.run([
+      'upload',
+      '-r',
+      '--all',
+      'in',
+      ...optionOf(format),
+    ]);
     expect(exitCode, stderr).toBe(0);
     const complaints = [...complaintsAbout(stdout, stderr), ...checks[format](stdout)];
     broken.push(...complaints.map(complaint => `${format}: ${complaint}`));
@@ -160,8 +166,7 @@ experiment('hostile names: refused, in words and as JSON', async ({scale}) => {
       '-r',
       '--all',
       'in',
-      '--format',
-      format,
+      ...optionOf(format),
     ]);
     expect(exitCode).toBe(1);
     broken.push(...complaintsAbout(stdout, stderr).map(complaint => `${format}: ${complaint}`));

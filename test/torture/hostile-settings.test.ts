@@ -189,7 +189,7 @@ experiment('settings: no home, one that is no path, one that cannot be written',
   };
   const broken: string[] = [];
   for (const [name, env] of Object.entries(homes)) {
-    const uploaded = await box.run(['upload', photo, '--format', 'id'], {env: {...connected, ...env}});
+    const uploaded = await box.run(['upload', photo, '--template', '{id}\\n'], {env: {...connected, ...env}});
     if (uploaded.exitCode !== 0) broken.push(`${name}: ${uploaded.stderr}`);
     const bare = await box.run(['whoami'], {env: {PATH, ...env}});
     if (/evil/.test(bare.stdout + bare.stderr))
@@ -220,7 +220,7 @@ async function readOnlyHome(connected: Record<string, string>): Promise<string[]
   const readable = await run(['--version']).catch(() => undefined);
   // Where another user cannot even read this clone, there is nothing to find out.
   if (readable?.exitCode !== 0) return [];
-  const uploaded = await run(['upload', '-', '--content-type', 'image/png', '--format', 'id']);
+  const uploaded = await run(['upload', '-', '--content-type', 'image/png', '--template', '{id}\\n']);
   const {MEDIA_API_KEY: _overriding, ...others} = connected;
   const stored = await run(login, others);
   return [
@@ -289,7 +289,7 @@ experiment('settings: a hostile working directory', async () => {
     await writeFile(join(inner, name), content);
   }
   const broken: string[] = [];
-  const uploaded = await box.run(['upload', photo, '--format', 'id', '-v'], {cwd: inner});
+  const uploaded = await box.run(['upload', photo, '--template', '{id}\\n', '-v'], {cwd: inner});
   if (uploaded.exitCode !== 0) broken.push(`an upload: ${uploaded.stderr}`);
   const {MEDIA_BASE_URL, MEDIA_API_KEY, ...unconnected} = box.env;
   const bare = await box.run(['upload', photo], {cwd: inner, env: unconnected});
@@ -305,7 +305,7 @@ experiment('settings: a hostile working directory', async () => {
     await mkdir(join(pipes, name, '..'), {recursive: true});
     await execa('mkfifo', [join(pipes, name)]);
   }
-  const waited = await box.start(['upload', photo, '--format', 'id'], {cwd: pipes});
+  const waited = await box.start(['upload', photo, '--template', '{id}\\n'], {cwd: pipes});
   if (waited.exitCode !== 0) broken.push(`an upload among pipes: ${waited.stderr} ${waited.timedOut}`);
   expect(await service.records()).toHaveLength(2);
   const tried = Object.keys(files).length;

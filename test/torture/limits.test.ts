@@ -183,7 +183,7 @@ experiment(
     const machine = await sandboxFor(sink.url, {NODE_OPTIONS: tellMemory});
     const measure = async (size: number) => {
       const path = await writeSparsePng(await temporaryDirectory(), 'big.png', size);
-      const command = ['upload', path, '--format', 'id', '--journal', `${size}.journal`];
+      const command = ['upload', path, '--template', '{id}\\n', '--journal', `${size}.journal`];
       const {stderr, exitCode} = await machine.run(command, slowTest);
       return {exitCode, mebibytes: Math.round(memoryIn(stderr) / 2 ** 20)};
     };

@@ -5,6 +5,7 @@ import {exitStatusOf} from '../../src/errors.ts';
 import {formatNames} from '../../src/output/results/formats.ts';
 import {type Sandbox, sandbox} from '../support/media.ts';
 import {memoryIn, tellMemory, withoutMemory} from '../support/memory.ts';
+import {optionOf} from '../support/output-formats.ts';
 import {slowTest} from '../support/patience.ts';
 import {experiment, onlyTorture} from './experiment.ts';
 import {notJson, rawControl, runnerCommands} from './hostile-text.ts';
@@ -167,7 +168,7 @@ experiment(
     }
     const formats = scale === 'long' ? formatNames : (['table'] as const);
     await eachOf(formats, async format => {
-      const complaints = await complaintsAboutTerminal(box, batch, 5, ['--format', format, ...few]);
+      const complaints = await complaintsAboutTerminal(box, batch, 5, [...optionOf(format), ...few]);
       broken.push(...complaints.map(complaint => `${format}: ${complaint}`));
     });
     expect(batch.length).toBeGreaterThanOrEqual(120);

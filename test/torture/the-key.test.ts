@@ -144,7 +144,7 @@ const uploads: Commands = {
 const others: Commands = {
   json: ['upload', photo, '--retries', '0', '--json'],
   url: ['upload', photo, '--retries', '0', '--format', 'url'],
-  id: ['upload', photo, '--retries', '0', '--format', 'id'],
+  id: ['upload', photo, '--retries', '0', '--template', '{id}\\n'],
   graphql: ['graphql', '{me}', '--verbose'],
   whoami: ['whoami'],
   'whoami as JSON': ['whoami', '--json', '--verbose'],

@@ -4,7 +4,7 @@ import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from
 import {collect, parseDuration, parseRate, wholeNumber} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
-import {type FormatName, formatNames} from '../../output/results/formats.ts';
+import {type FormatName, formatChoices} from '../../output/results/formats.ts';
 import type {OutputFormat} from '../../output/results/results.ts';
 import {type UploadFlags, uploadDefaults} from './setup/flags.ts';
 
@@ -34,7 +34,7 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
     .optionsGroup('Output:')
     .addOption(
       new Option('--format <format>', 'how to print the records')
-        .choices(formatNames)
+        .choices(formatChoices)
         .default(undefined, 'table'),
     )
     .option('--json', 'print each record as the service returned it, one per line')

@@ -5,7 +5,9 @@ import type {Outcome} from '../../transfer/outcome.ts';
 import {markdownText, markdownUrl, printable, printableJson} from '../escape.ts';
 import {errorFields} from '../report.ts';
 
-export const formatNames = ['table', 'json', 'ndjson', 'url', 'id', 'markdown'] as const;
+/** The values of `--format`. */
+export const formatChoices = ['table', 'url', 'markdown'] as const;
+export const formatNames = [...formatChoices, 'json', 'ndjson'] as const;
 export type FormatName = (typeof formatNames)[number];
 
 /** The fields of a media record (interface, part 2) in the order in which they are shown. */
@@ -32,8 +34,6 @@ export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Out
   switch (format) {
     case 'json':
       return `${printableJson(json)}\n`;
-    case 'id':
-      return `${printable(String(record.id))}\n`;
     case 'url':
       return url === undefined ? '' : `${printable(url)}\n`;
     case 'markdown':

@@ -1,5 +1,5 @@
 import {autoConcurrency} from '../../../lib/auto-concurrency.ts';
-import type {FormatName} from '../../../output/results/formats.ts';
+import type {formatChoices} from '../../../output/results/formats.ts';
 import type {TypeRule} from '../../../sources/media-type/decide.ts';
 
 /** The defaults of `media upload`; times in milliseconds. */
@@ -19,7 +19,7 @@ export interface UploadFlags {
   types: TypeRule;
   name?: string;
   clipboard?: boolean;
-  format?: FormatName;
+  format?: (typeof formatChoices)[number];
   json?: boolean;
   ndjson?: boolean;
   template?: string;

@@ -1,0 +1,6 @@
+import type {FormatName} from '../../src/output/results/formats.ts';
+
+/** The option of `media upload` that chooses a format. */
+export function optionOf(format: FormatName): string[] {
+  return format === 'json' || format === 'ndjson' ? [`--${format}`] : ['--format', format];
+}
