@@ -17,7 +17,7 @@ function __media_takes_value
     contains -- $argv[2] --profile --base-url --cacert; and return 0
     switch $argv[1]
         case 'upload'
-            contains -- $argv[2] --include --exclude --files-from --files-from0 --name --types --content-type --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --stall-timeout --answer-timeout --on-unknown --verify --journal --shard --ci
+            contains -- $argv[2] --include --exclude --files-from --name --types --content-type --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --stall-timeout --answer-timeout --on-unknown --verify --journal --shard --ci
         case 'rewrite'
             contains -- $argv[2] --out-dir --attribute --front-matter --root --static --template -c --concurrency --journal --ci
         case 'login'
@@ -136,8 +136,7 @@ complete -c media -n '__media_is ""' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "upload"' -s r -l recursive -d 'upload the contents of directories, with all their subdirectories'
 complete -c media -n '__media_is "upload"' -l include -x -d 'upload only matching files (directories, patterns, lists)'
 complete -c media -n '__media_is "upload"' -l exclude -x -d 'skip matching files (directories, patterns, lists)'
-complete -c media -n '__media_is "upload"' -l files-from -x -a '(__media_files)' -d 'read names from a file, one per line; - for standard input'
-complete -c media -n '__media_is "upload"' -l files-from0 -x -a '(__media_files)' -d 'the same, with a zero byte after each name'
+complete -c media -n '__media_is "upload"' -l files-from -x -a '(__media_files)' -d 'read names from a file, or from - for standard input'
 complete -c media -n '__media_is "upload"' -l follow -d 'follow links to directories'
 complete -c media -n '__media_is "upload"' -l all -d 'also upload hidden files, and try files that are not images or videos'
 complete -c media -n '__media_is "upload"' -l clipboard -d 'upload the picture in the clipboard, or the files that were copied'

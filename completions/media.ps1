@@ -50,8 +50,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--recursive'; Takes = ''; Tip = 'upload the contents of directories, with all their subdirectories' }
                 @{ Name = '--include'; Takes = 'none'; Tip = 'upload only matching files (directories, patterns, lists)' }
                 @{ Name = '--exclude'; Takes = 'none'; Tip = 'skip matching files (directories, patterns, lists)' }
-                @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, one per line; - for standard input' }
-                @{ Name = '--files-from0'; Takes = 'file'; Tip = 'the same, with a zero byte after each name' }
+                @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, or from - for standard input' }
                 @{ Name = '--follow'; Takes = ''; Tip = 'follow links to directories' }
                 @{ Name = '--all'; Takes = ''; Tip = 'also upload hidden files, and try files that are not images or videos' }
                 @{ Name = '--clipboard'; Takes = ''; Tip = 'upload the picture in the clipboard, or the files that were copied' }

@@ -105,7 +105,7 @@ describe('media upload -r', () => {
     expect(lines(again.stdout).map(({status}) => status)).toEqual(['skipped']);
   });
 
-  it('--include and --exclude, a quoted pattern, --files-from and --files-from0', async () => {
+  it('--include and --exclude, a quoted pattern, lists of lines and of zero bytes', async () => {
     const {sandbox} = await connectedSandbox();
     await pictures(sandbox, 'assets', 12);
     await writeFile(join(sandbox.directory, 'list'), 'assets/p003.png\r\n\nassets/p004.png\n');
@@ -124,7 +124,7 @@ describe('media upload -r', () => {
     };
     expect(await dry('-r', 'assets', '--include', 'p01*', '--exclude', 'p011*')).toEqual(['p010.png']);
     expect(await dry('assets/p01?.png')).toEqual(['p010.png', 'p011.png']);
-    expect(await dry('--files-from', 'list', '--files-from0', 'list0')).toEqual([
+    expect(await dry('--files-from', 'list', '--files-from', 'list0')).toEqual([
       'p003.png',
       'p004.png',
       'p005.png',

@@ -232,7 +232,7 @@ describe('untrusted text on GitHub', () => {
       const input = hostile.map(name => `${name}.png\0`).join('');
       for (const ci of [[], ['--ci', 'github']]) {
         const {stdout, stderr} = await box.run(
-          ['upload', photo, '--files-from0', '-', ...optionOf(format), ...ci],
+          ['upload', photo, '--files-from', '-', ...optionOf(format), ...ci],
           {stdin: 'pipe', input},
         );
         expect(commandsIn(stdout)).toEqual([]);

@@ -218,7 +218,7 @@ describe('what failed, uploaded again by the command that is printed', () => {
     const options = ['--profile', 'work', '--retries=0', '-c4', '--content-type', 'image/x-mine; q=1'];
     const list = Buffer.concat(names.flatMap(name => [Buffer.from(name), Buffer.of(0)]));
     const first = await box.run(
-      ['--base-url', failing.url, 'upload', 'gone.png', '--files-from0', '-', ...options],
+      ['--base-url', failing.url, 'upload', 'gone.png', '--files-from', '-', ...options],
       {
         stdin: 'pipe',
         input: list,

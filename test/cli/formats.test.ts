@@ -278,14 +278,17 @@ describe('standard error beside each format', () => {
   const named = fixture('png-named.jpg');
   const warning = /^warning: .*png-named\.jpg: .*--types content/;
 
-  it.each(['table', 'url', 'markdown'] as const)('a PNG named .jpg, %s: sent, with a warning', async format => {
-    const {sandbox, service} = await connectedSandbox();
-    const {stderr, exitCode} = await sandbox.run(['upload', named, ...optionOf(format)]);
-    expect(stderr).toMatch(warning);
-    expect(stderr.split('\n')).toHaveLength(2);
-    expect((await service.records())[0]?.contentType).toBe('image/jpeg');
-    expect(exitCode).toBe(0);
-  });
+  it.each(['table', 'url', 'markdown'] as const)(
+    'a PNG named .jpg, %s: sent, with a warning',
+    async format => {
+      const {sandbox, service} = await connectedSandbox();
+      const {stderr, exitCode} = await sandbox.run(['upload', named, ...optionOf(format)]);
+      expect(stderr).toMatch(warning);
+      expect(stderr.split('\n')).toHaveLength(2);
+      expect((await service.records())[0]?.contentType).toBe('image/jpeg');
+      expect(exitCode).toBe(0);
+    },
+  );
 
   it.each([['--json'], ['--ndjson'], ['--json', '--verbose']])(
     'a PNG named .jpg, %s %s: the warning is a JSON line',

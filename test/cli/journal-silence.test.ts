@@ -125,8 +125,8 @@ describe('one file for two purposes: a usage error, nothing sent, nothing writte
     const {service, sandbox} = await connectedSandbox();
     const list = join(sandbox.directory, 'list');
     await writeFile(list, `${fixture('photo.png')}\n`);
-    const {stderr, exitCode} = await inShell(sandbox, 'upload --files-from0 - --json < list >> list');
-    expect(JSON.parse(stderr).error.message).toBe('--files-from0 - and standard output are the same file.');
+    const {stderr, exitCode} = await inShell(sandbox, 'upload --files-from - --json < list >> list');
+    expect(JSON.parse(stderr).error.message).toBe('--files-from - and standard output are the same file.');
     expect(exitCode).toBe(2);
     expect(await readFile(list, 'utf8')).toBe(`${fixture('photo.png')}\n`);
     expect(await service.records()).toEqual([]);

@@ -3,7 +3,7 @@ import {MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import type {Source} from '../open/source.ts';
 import {type Candidate, Finder, type UnfollowedLink} from './inputs.ts';
-import {Lists, type Separator} from './lists.ts';
+import {Lists} from './lists.ts';
 import {resumed} from './resumed.ts';
 import {Seen} from './seen.ts';
 import {compileFilters} from './walk/filters.ts';
@@ -20,10 +20,8 @@ export interface InputRequest {
   follow?: boolean;
   /** Whether directories and patterns include hidden files and files that are neither images nor videos. */
   all?: boolean;
-  /** Lists of names, one per line; `-` is standard input. */
+  /** Lists of names, one per line or each ended by a zero byte; `-` is standard input. */
   filesFrom?: readonly string[];
-  /** Lists of names that are ended by zero bytes. */
-  filesFrom0?: readonly string[];
   include?: readonly string[];
   exclude?: readonly string[];
   /** Whether an input may yield nothing. */
@@ -79,8 +77,7 @@ export async function* expandInputs(request: InputRequest, context: InputContext
   }
 }
 
-function checkRequest({inputs, filesFrom = [], filesFrom0 = [], name, allowEmpty}: InputRequest): void {
-  const lists = [...filesFrom, ...filesFrom0];
+function checkRequest({inputs, filesFrom: lists = [], name, allowEmpty}: InputRequest): void {
   if ([...inputs, ...lists].includes('')) {
     throw new MediaError('usage', 'An input is empty: "" is not the name of a file.', {
       hint: 'Check for a variable that is not set.',
@@ -133,12 +130,8 @@ async function planInputs(request: InputRequest, context: InputContext, lists: L
             : nothingMatched(`There is no file in ${argument}`, isFiltered, hasLinks ? linksHint : ''),
       }),
   );
-  const files: [string, Separator][] = [
-    ...(request.filesFrom ?? []).map((file): [string, Separator] => [file, '\n']),
-    ...(request.filesFrom0 ?? []).map((file): [string, Separator] => [file, '\0']),
-  ];
-  for (const [file, separator] of files) {
-    const names = await lists.open(file, separator);
+  for (const file of request.filesFrom ?? []) {
+    const names = await lists.open(file);
     const nothing = () => nothingMatched(`The list ${file} contains no names`, isFiltered);
     named.push(new Input({open: async () => finder.listed(names), mayBeEmpty: true, isOnce: true, nothing}));
   }

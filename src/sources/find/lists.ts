@@ -7,9 +7,6 @@ import {shellQuoted} from '../../lib/shell.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import type {ByteName} from './walk/names.ts';
 
-/** The end of a name: a line feed or a zero byte. */
-export type Separator = '\n' | '\0';
-
 /** No system accepts longer paths, so a longer name is not from a list. */
 const longestName = 64 * 1024;
 
@@ -35,41 +32,41 @@ async function openList(file: string, cwd: string): Promise<Readable> {
 }
 
 /**
- * Yields the names in a list, byte for byte, as they are read. Lines may end in CR LF; empty names are skipped. Something
- * that is not a list of names is a usage error, in which `label` names the list.
+ * Yields the names in a list, byte for byte, as they are read: one a line, or each ended by a zero byte, which no name can
+ * contain. Lines may end in CR LF; empty names are skipped. Something that is not a list of names is a usage error, in which
+ * `label` names the list.
  */
 export async function* readNames(
   list: AsyncIterable<Buffer | string>,
-  separator: Separator,
   label: string,
 ): AsyncGenerator<ByteName> {
   let rest = '';
   let isFirst = true;
+  let separator: '\n' | '\0' | undefined;
   for await (const chunk of list) {
-    const names = (rest + Buffer.from(chunk as Buffer).toString('latin1')).split(separator);
+    const text = rest + Buffer.from(chunk as Buffer).toString('latin1');
+    // A name that is ended by a zero byte may contain line feeds, but what writes such a list writes at least the first one whole.
+    separator ??= text.includes('\0') ? '\0' : text.includes('\n') ? '\n' : undefined;
+    const names = separator === undefined ? [text] : text.split(separator);
     rest = names.pop() ?? '';
     for (const name of names) {
-      yield* oneName(name, separator, label, isFirst);
+      yield* oneName(name, separator ?? '\n', label, isFirst);
       isFirst = false;
     }
     if (rest.length > longestName) throw notAList(label, 'a name in it is far too long');
   }
-  yield* oneName(rest, separator, label, isFirst);
+  yield* oneName(rest, separator ?? '\n', label, isFirst);
 }
 
 function* oneName(
   bytes: ByteName,
-  separator: Separator,
+  separator: '\n' | '\0',
   label: string,
   isFirst: boolean,
 ): Generator<ByteName> {
-  let name = bytes;
-  if (separator === '\n') {
-    if (isFirst) name = withoutMark(name, label);
-    if (name.endsWith('\r')) name = name.slice(0, -1);
-    if (name.includes('\0'))
-      throw notAList(label, 'its names end in zero bytes', 'Read it with --files-from0.');
-  }
+  const unmarked = isFirst ? withoutMark(bytes, label) : bytes;
+  const name = separator === '\n' ? unmarked.replace(/\r$/, '') : bytes;
+  if (name.includes('\0')) throw notAList(label, 'some names end in zero bytes, others in line feeds');
   if (name.length > longestName) throw notAList(label, 'a name in it is far too long');
   if (name !== '') yield name;
 }
@@ -110,19 +107,19 @@ export class Lists {
     return this.#streams.length;
   }
 
-  async open(file: string, separator: Separator): Promise<AsyncGenerator<ByteName>> {
+  async open(file: string): Promise<AsyncGenerator<ByteName>> {
     const {stdin, cwd, signal} = this.#context;
     const stream = file === '-' ? stdin() : await openList(file, cwd);
     // The reader gets errors; without a reader, an error must not end the process.
     stream.on('error', () => {});
     this.#streams.push(stream);
     if (signal?.aborted) this.#abort();
-    return this.#read(stream, separator, file === '-' ? 'Standard input' : file);
+    return this.#read(stream, file === '-' ? 'Standard input' : file);
   }
 
-  async *#read(stream: Readable, separator: Separator, label: string): AsyncGenerator<ByteName> {
+  async *#read(stream: Readable, label: string): AsyncGenerator<ByteName> {
     try {
-      yield* readNames(stream, separator, label);
+      yield* readNames(stream, label);
     } catch (error) {
       if (error instanceof MediaError || this.#context.signal?.aborted) throw error;
       throw new MediaError(

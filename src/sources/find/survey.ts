@@ -5,11 +5,8 @@ import type {Source} from '../open/source.ts';
 import type {InputRequest} from './expand.ts';
 
 /** Whether the inputs can be read again; a list from a pipe cannot. */
-export async function isRepeatable(
-  {filesFrom = [], filesFrom0 = []}: InputRequest,
-  cwd: string,
-): Promise<boolean> {
-  for (const list of [...filesFrom, ...filesFrom0]) {
+export async function isRepeatable({filesFrom = []}: InputRequest, cwd: string): Promise<boolean> {
+  for (const list of filesFrom) {
     const stats = list === '-' ? undefined : await stat(typedPath(cwd, list)).catch(() => undefined);
     if (!stats?.isFile()) return false;
   }

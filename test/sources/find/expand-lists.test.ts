@@ -13,15 +13,19 @@ describe('lists', () => {
     const root = await makeTree('a.png', 'sub/b.png', 'c.png', 'lists/one', 'lists/two');
     await writeFile(join(root, 'lists/one'), `sub/b.png\r\n\r\n./a.png\n${root}/c.png`);
     await writeFile(join(root, 'lists/two'), 'z.png\0new\nline\0');
-    expect(
-      await list(root, {inputs: ['c.png'], filesFrom: ['lists/one'], filesFrom0: ['lists/two']}),
-    ).toEqual(['c.png', 'sub/b.png', './a.png as a.png', 'z.png', 'new\nline']);
+    expect(await list(root, {inputs: ['c.png'], filesFrom: ['lists/one', 'lists/two']})).toEqual([
+      'c.png',
+      'sub/b.png',
+      './a.png as a.png',
+      'z.png',
+      'new\nline',
+    ]);
   });
 
   it('come on standard input', async () => {
     const root = await makeTree('a.png', 'b.png');
     expect(await list(root, {inputs: [], filesFrom: ['-']}, 'b.png\na.png\n')).toEqual(['b.png', 'a.png']);
-    expect(await list(root, {inputs: ['a.png'], filesFrom0: ['-']}, 'b.png\0')).toEqual(['a.png', 'b.png']);
+    expect(await list(root, {inputs: ['a.png'], filesFrom: ['-']}, 'b.png\0')).toEqual(['a.png', 'b.png']);
   });
 
   it('take names as they are: no patterns, no standard input', async () => {
@@ -36,7 +40,7 @@ describe('lists', () => {
     const root = await makeTree();
     await writeFile(bytePath(root, 'caf\xe9\n.png'), 'bytes');
     const [source, ...others] = await collect(
-      expand(root, {inputs: [], filesFrom0: ['-']}, Buffer.from('./caf\xe9\n.png\0', 'latin1')),
+      expand(root, {inputs: [], filesFrom: ['-']}, Buffer.from('./caf\xe9\n.png\0', 'latin1')),
     );
     expect(others).toEqual([]);
     expect(source?.name).toBe('./caf\ufffd\n.png');

@@ -73,19 +73,19 @@ describe('usage errors', () => {
   it.each<[string, Partial<InputRequest>, RegExp]>([
     ['- twice', {inputs: ['-', '-']}, /given twice/],
     ['- as input and list', {inputs: ['-'], filesFrom: ['-']}, /given twice/],
-    ['- as two lists', {filesFrom: ['-'], filesFrom0: ['-']}, /given twice/],
+    ['- as two lists', {filesFrom: ['-', '-']}, /given twice/],
     [
       'a list that is missing',
       {inputs: ['a.png'], filesFrom: ['missing']},
       /The list missing could not be read: it does not exist/,
     ],
-    ['a list that is a directory', {inputs: ['a.png'], filesFrom0: ['p']}, /The list p is a directory/],
+    ['a list that is a directory', {inputs: ['a.png'], filesFrom: ['p']}, /The list p is a directory/],
     ['a list that is none', {inputs: ['a.png'], filesFrom: ['zeros']}, /zeros is not a list of names/],
     ['a pattern that is none', {inputs: ['a.png'], exclude: ['']}, /is not a pattern/],
     ['--name without -', {inputs: ['a.png'], name: 'b.png'}, /--name/],
   ])('%s', async (_, request, message) => {
     const root = await makeTree('a.png', 'p/b.png');
-    await writeFile(join(root, 'zeros'), 'a\0b\0');
+    await writeFile(join(root, 'zeros'), Buffer.from('\ufeffa.png\n', 'utf16le'));
     await expect(expand(root, {inputs: [], ...request}).next()).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringMatching(message),

@@ -83,6 +83,6 @@ describe('a file named twice is sent once', () => {
     const root = await makeTree();
     for (const name of ['\xe9', '\xea']) await writeFile(bytePath(root, name), 'x');
     const names = Buffer.from('\xe9\0\xea\0\xe9\0', 'latin1');
-    expect(await collect(expand(root, {inputs: [], filesFrom0: ['-']}, names))).toHaveLength(2);
+    expect(await collect(expand(root, {inputs: [], filesFrom: ['-']}, names))).toHaveLength(2);
   });
 });

@@ -2,11 +2,11 @@ import {mkdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import {describe, expect, it} from 'vitest';
-import {Lists, readNames, type Separator} from '../../../src/sources/find/lists.ts';
+import {Lists, readNames} from '../../../src/sources/find/lists.ts';
 import {asOrdinaryUser, collect, makeTree, stdinOf} from '../../support/trees.ts';
 
-function names(content: string | Uint8Array, separator: Separator = '\n'): Promise<string[]> {
-  return collect(readNames(stdinOf(content), separator, 'list.txt'));
+function names(content: string | Uint8Array): Promise<string[]> {
+  return collect(readNames(stdinOf(content), 'list.txt'));
 }
 
 describe('a list of lines', () => {
@@ -36,7 +36,7 @@ describe('a list of lines', () => {
     const chunks = Array.from({length: Math.ceil(content.length / size)}, (_, index) =>
       content.subarray(index * size, (index + 1) * size),
     );
-    expect(await collect(readNames(Readable.from(chunks), '\n', 'list'))).toEqual([
+    expect(await collect(readNames(Readable.from(chunks), 'list'))).toEqual([
       'one',
       'two',
       Buffer.from('dreißig').toString('latin1'),
@@ -47,7 +47,7 @@ describe('a list of lines', () => {
   it.each<[string, Buffer, RegExp]>([
     ['UTF-16', Buffer.from('\ufeffa.png\r\n', 'utf16le'), /UTF-16/],
     ['big-endian UTF-16', Buffer.from('\ufeffa.png\r\n', 'utf16le').swap16(), /UTF-16/],
-    ['zero bytes', Buffer.from('a.png\0b.png\0'), /zero bytes/],
+    ['UTF-16 that has no line feed', Buffer.from('\ufeffa.png', 'utf16le'), /UTF-16/],
     ['one endless line', Buffer.alloc(200_000, 'a'), /far too long/],
     ['an endless line among others', Buffer.from(`${'a'.repeat(100_000)}\nb`), /far too long/],
   ])('with %s is a usage error that names it', async (_, content, message) => {
@@ -56,6 +56,11 @@ describe('a list of lines', () => {
       message: expect.stringMatching(message),
     });
     await expect(names(content)).rejects.toThrow('list.txt');
+  });
+
+  it('in which a zero byte comes after lines is a usage error', async () => {
+    const list = Readable.from([Buffer.from('a.png\n'), Buffer.from('b.png\0c.png\0')]);
+    await expect(collect(readNames(list, 'list.txt'))).rejects.toThrow('others in line feeds');
   });
 });
 
@@ -68,7 +73,7 @@ describe('a list of zero-terminated names', () => {
     ['a\nb\0c\r\0', ['a\nb', 'c\r']],
     ['\ufeffa\0', ['\xef\xbb\xbfa']],
   ])('%j', async (content, expected) => {
-    expect(await names(content, '\0')).toEqual(expected);
+    expect(await names(content)).toEqual(expected);
   });
 });
 
@@ -80,15 +85,15 @@ describe('the lists of a run', () => {
   it('are files, named relative to the working directory', async () => {
     const root = await makeTree('sub/list');
     const lists = listsIn(root);
-    expect(await collect(await lists.open('sub/list', '\n'))).toEqual(['sub/list']);
-    expect(await collect(await lists.open(join(root, 'sub/list'), '\n'))).toEqual(['sub/list']);
+    expect(await collect(await lists.open('sub/list'))).toEqual(['sub/list']);
+    expect(await collect(await lists.open(join(root, 'sub/list')))).toEqual(['sub/list']);
     expect(lists.count).toBe(2);
     lists.close();
   });
 
   it('or standard input', async () => {
     const lists = listsIn('/', stdinOf('a\nb\n'));
-    expect(await collect(await lists.open('-', '\n'))).toEqual(['a', 'b']);
+    expect(await collect(await lists.open('-'))).toEqual(['a', 'b']);
     lists.close();
   });
 
@@ -101,10 +106,10 @@ describe('the lists of a run', () => {
       ['file/missing', 'The list file/missing could not be read: it does not exist.'],
       ['.', 'The list . is a directory, not a file of names.'],
     ] as const) {
-      await expect(lists.open(name, '\n')).rejects.toMatchObject({code: 'usage', message});
+      await expect(lists.open(name)).rejects.toMatchObject({code: 'usage', message});
     }
     await asOrdinaryUser(() =>
-      expect(lists.open('closed/list', '\n')).rejects.toMatchObject({
+      expect(lists.open('closed/list')).rejects.toMatchObject({
         code: 'usage',
         message: expect.stringMatching(/could not be read: permission denied|does not exist/),
       }),
@@ -114,7 +119,7 @@ describe('the lists of a run', () => {
 
   it('that are never read are closed', async () => {
     const lists = listsIn(await makeTree('list'));
-    await lists.open('list', '\n');
+    await lists.open('list');
     lists.close();
     expect(lists.count).toBe(1);
   });
@@ -126,7 +131,7 @@ describe('the lists of a run', () => {
         throw Object.assign(new Error('broken'), {code: 'EIO'});
       })(),
     );
-    const names = await listsIn('/', broken).open('-', '\n');
+    const names = await listsIn('/', broken).open('-');
     expect((await names.next()).value).toBe('a');
     await expect(names.next()).rejects.toMatchObject({
       code: 'local_failure',
@@ -137,12 +142,12 @@ describe('the lists of a run', () => {
   it('are waited for no more once the run ends', async () => {
     const controller = new AbortController();
     const silent = new Readable({read() {}});
-    const names = await listsIn('/', silent, controller.signal).open('-', '\n');
+    const names = await listsIn('/', silent, controller.signal).open('-');
     const next = names.next();
     const reason = new Error('the run has ended');
     controller.abort(reason);
     await expect(next).rejects.toBe(reason);
-    const late = await listsIn('/', new Readable({read() {}}), controller.signal).open('-', '\n');
+    const late = await listsIn('/', new Readable({read() {}}), controller.signal).open('-');
     await expect(late.next()).rejects.toBe(reason);
   });
 });

@@ -124,7 +124,7 @@ describe('names', () => {
         yield bytes.subarray(from);
       }
       const read: string[] = [];
-      for await (const name of readNames(pieces(), separator, 'list')) read.push(toText(name));
+      for await (const name of readNames(pieces(), 'list')) read.push(toText(name));
       expect(read).toEqual(list);
     },
   );

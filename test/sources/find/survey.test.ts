@@ -39,7 +39,7 @@ describe('isRepeatable', () => {
   it.each([
     ['no list', {inputs: ['a']}, true],
     ['a list in a file', {inputs: [], filesFrom: ['list']}, true],
-    ['a list on standard input', {inputs: [], filesFrom0: ['-']}, false],
+    ['a list on standard input', {inputs: [], filesFrom: ['-']}, false],
     ['a list in a device', {inputs: [], filesFrom: ['/dev/null']}, false],
     ['a list that is missing', {inputs: [], filesFrom: ['gone']}, false],
   ])('%s', async (_name, request, expected) => {

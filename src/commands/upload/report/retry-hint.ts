@@ -95,7 +95,7 @@ export class RetryAdvice {
     const command = ['media', 'upload', ...this.#typed.options.map(shellWord)].join(' ');
     return this.#isTypeable
       ? `${command} ${this.#names.map(name => shellQuoted(name.toString())).join(' ')}`
-      : `${shellPrintf(this.#names)} | ${command} --files-from0 -`;
+      : `${shellPrintf(this.#names)} | ${command} --files-from -`;
   }
 }
 

@@ -27,7 +27,6 @@ export interface UploadFlags {
   follow?: boolean;
   all?: boolean;
   filesFrom?: string[];
-  filesFrom0?: string[];
   include?: string[];
   exclude?: string[];
   shard?: string;

@@ -60,7 +60,7 @@ export async function openInputs(
   };
   const unfollowed = new Set<string>();
   const iterator = interruptible(allSources({unfollowed: name => unfollowed.add(name)}), signal);
-  const named = options.inputs.length + (options.filesFrom?.length ?? 0) + (options.filesFrom0?.length ?? 0);
+  const named = options.inputs.length + (options.filesFrom?.length ?? 0);
   const mayBeOne = named === 1 && options.inputs.length === 1 && !options.recursive;
   // Errors show up with the first source; a second source of a pattern shows that it stands for several.
   const taken = [await iterator.next()];
@@ -94,8 +94,8 @@ async function clipboardInputs(
   host: Invocation['host'],
   signal: StopSignal<Error>,
 ): Promise<Inputs> {
-  const {inputs, filesFrom = [], filesFrom0 = [], shard, name} = options;
-  if (inputs.length + filesFrom.length + filesFrom0.length > 0 || shard !== undefined) {
+  const {inputs, filesFrom = [], shard, name} = options;
+  if (inputs.length + filesFrom.length > 0 || shard !== undefined) {
     throw new MediaError('usage', '--clipboard takes no other input, and no --shard.', {
       hint: 'Upload the others with a command of their own.',
     });
@@ -132,13 +132,8 @@ async function* asynchronous(
 }
 
 /** A working directory that was removed would be read as an empty one. */
-async function refuseGoneDirectory(
-  {inputs, filesFrom = [], filesFrom0 = []}: InputRequest,
-  directory: string,
-): Promise<void> {
-  const isNeeded = [...inputs, ...filesFrom, ...filesFrom0].some(
-    input => input !== '-' && !isAbsolute(input),
-  );
+async function refuseGoneDirectory({inputs, filesFrom = []}: InputRequest, directory: string): Promise<void> {
+  const isNeeded = [...inputs, ...filesFrom].some(input => input !== '-' && !isAbsolute(input));
   if (directory !== '.' || !isNeeded) return;
   const {realpath} = await import('node:fs/promises');
   await realpath(directory, 'buffer').catch(cause => {

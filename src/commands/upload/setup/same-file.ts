@@ -12,14 +12,10 @@ interface Used {
 }
 
 /** Throws a usage error, before anything is written, if the journal, a list and standard output are not different files. */
-export async function refuseSameFile(
-  {journal, filesFrom = [], filesFrom0 = []}: UploadFlags,
-  host: Host,
-): Promise<void> {
+export async function refuseSameFile({journal, filesFrom = []}: UploadFlags, host: Host): Promise<void> {
   const used: Used[] = [
     ...(journal === undefined ? [] : [{what: '--journal', path: journal}]),
-    ...filesFrom.map(path => listAt('--files-from', path)),
-    ...filesFrom0.map(path => listAt('--files-from0', path)),
+    ...filesFrom.map(path => listAt(path)),
   ];
   const known = new Map<string, string>();
   const output = host.fileOf('stdout');
@@ -34,8 +30,8 @@ export async function refuseSameFile(
   }
 }
 
-function listAt(option: string, path: string): Used {
-  return path === '-' ? {what: `${option} -`} : {what: option, path};
+function listAt(path: string): Used {
+  return path === '-' ? {what: '--files-from -'} : {what: '--files-from', path};
 }
 
 function sameFile(what: string, other: string, path: string | undefined): MediaError {

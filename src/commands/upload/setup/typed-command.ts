@@ -13,19 +13,13 @@ export interface TypedCommand {
 
 /** The options that select and name the inputs. */
 const inputOptions = new Set([
-  ...['recursive', 'follow', 'all', 'include', 'exclude', 'filesFrom', 'filesFrom0', 'shard', 'name'],
+  ...['recursive', 'follow', 'all', 'include', 'exclude', 'filesFrom', 'shard', 'name'],
   ...['allowEmpty', 'clipboard'],
 ]);
 
 /** The command line that this run was started by. */
-export function typedCommand(
-  {inputs, filesFrom = [], filesFrom0 = []}: UploadFlags,
-  invocation: Invocation,
-): TypedCommand {
-  const streams = [
-    ...inputs.filter(input => input === '-'),
-    ...[...filesFrom, ...filesFrom0].filter(isStream),
-  ];
+export function typedCommand({inputs, filesFrom = []}: UploadFlags, invocation: Invocation): TypedCommand {
+  const streams = [...inputs.filter(input => input === '-'), ...filesFrom.filter(isStream)];
   return {argv: invocation.argv, options: invocation.given(inputOptions), isRepeatable: streams.length === 0};
 }
 
