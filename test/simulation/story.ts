@@ -162,11 +162,15 @@ class Story {
     const faults = this.#faults();
     const process = this.#process('pid:[1]', faults);
     const fault = world.pick(['none', 'none', 'kill', 'power', 'sleep', 'edit', 'signal', 'second'] as const);
-    const hasReason = faults.room !== undefined || faults.failing !== undefined || fault !== 'none';
+    // A power cut may leave half a lock of a run that was taking over another, which is waited for in vain.
+    const hasReason =
+      faults.room !== undefined || faults.failing !== undefined || fault !== 'none' || this.#boots > 0;
     const stop = new Stop<MediaError>();
     const ends: (() => void)[] = [];
     const cut = new Promise<void>(resolve => ends.push(resolve));
-    const after = (ms: number, action: () => void) => world.after(ms, () => process.isKilled || action());
+    let isOver = false;
+    const after = (ms: number, action: () => void) =>
+      world.after(ms, () => process.isKilled || isOver || action());
     const others: Promise<unknown>[] = [];
     const moment = world.random() * world.pick([20, 200, 1000]);
     const killed = (sentence: string) => {
@@ -207,6 +211,7 @@ class Story {
     await world.until(Promise.race([running, cut]));
     if (fault === 'sleep') process.continue();
     for (const other of others) await world.until(other);
+    isOver = true;
     process.exit();
   }
 

@@ -129,14 +129,15 @@ class LockAttempt {
   async take(): Promise<Holder | undefined> {
     const {clock, random} = this.#host;
     let since = clock.monotonic();
-    let heldBy: string | undefined;
+    let state: string | undefined;
     let replaced: Holder | undefined;
     while (!(await this.#linked(this.#path))) {
       const found = await this.#look(this.#path);
       if (found === undefined) continue;
-      if (heldBy !== found.holder?.token) since = clock.monotonic();
-      heldBy = found.holder?.token;
       const isGone = this.#isGone(found);
+      // Counted anew for each holder, and from when it is known to be gone.
+      if (state !== `${isGone} ${found.holder?.token}`) since = clock.monotonic();
+      state = `${isGone} ${found.holder?.token}`;
       if (isGone && (await this.#remove(found))) {
         replaced = found.holder;
         continue;
