@@ -2,7 +2,8 @@ import {endsJournalling, MediaError} from '../../src/errors.ts';
 import {openJournal} from '../../src/journal/open.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
 import {Stop} from '../../src/lib/stop.ts';
-import {filesIn} from '../../src/sources/open/file.ts';
+import {Disk} from '../../src/sources/open/disk.ts';
+import {sourceAt} from '../../src/sources/open/file.ts';
 import {type TransferObserver, uploadBatch} from '../../src/transfer/batch.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 import {seeded} from '../support/seeded.ts';
@@ -257,10 +258,11 @@ class Story {
     let journal: Journal | undefined;
     try {
       journal = await openJournal(journalPath, host, {scope, isGone});
-      const fileAt = filesIn('/a', host.files);
-      const sources = this.#disks
-        .list(root)
-        .map(name => ({...fileAt(`${root}/${name}`), relativePath: name}));
+      const disk = new Disk(host.files, host.clock);
+      const sources = this.#disks.list(root).map(name => {
+        const path = `${root}/${name}`;
+        return {...sourceAt(disk, path, path, false), relativePath: name};
+      });
       for await (const outcome of uploadBatch(sources, {
         ...{uploader: this.#service.uploader(process), host: 'a.example', journal},
         ...{clock: host.clock, random: host.random, uuid: host.uuid, typeRule: 'extension'},
