@@ -2,10 +2,30 @@ import {constants} from 'node:fs';
 import {dirname} from 'node:path';
 import type {World} from './world.ts';
 
+/** What a power cut makes of what was not synced. */
+export interface PowerCut {
+  /** Whether the next unsynced change is lost. */
+  isLost(): boolean;
+  /** How much is left of a write that is not lost. */
+  lengthLeft(bytes: Buffer): number;
+}
+
+/** A power cut whose effects are drawn. */
+function byChance(world: World): PowerCut {
+  return {
+    isLost: () => world.oneIn(2),
+    lengthLeft: ({length}) => (world.oneIn(3) ? world.below(length + 1) : length),
+  };
+}
+
 /** A write that a power cut may drop, tear, or leave while it drops an earlier one. */
 interface Unsynced {
   offset: number;
   bytes: Buffer;
+}
+
+function blockOf(offset: number): number {
+  return Math.floor(offset / 512);
 }
 
 /** A file, whatever names it has. */
@@ -55,12 +75,20 @@ export class Inode {
     this.unsynced = [];
   }
 
-  /** What is left of it after a power cut: any of the unsynced writes may be lost, or cut at a block. */
-  crash(world: World): void {
+  /** What is left of it after a power cut: any of the unsynced writes may be lost, or cut off. */
+  crash(cut: PowerCut): void {
     let left = Buffer.from(this.synced);
-    for (const {offset, bytes} of this.unsynced) {
-      if (world.oneIn(2)) continue;
-      const length = world.oneIn(3) ? world.below(bytes.length + 1) : bytes.length;
+    const lengths = this.unsynced.map(({bytes}) => (cut.isLost() ? 0 : cut.lengthLeft(bytes)));
+    // What was appended within one block reaches the disk together: nothing is lost there before what is kept.
+    for (let at = lengths.length - 2; at >= 0; at -= 1) {
+      const [one, next] = this.unsynced.slice(at, at + 2) as [Unsynced, Unsynced];
+      const end = one.offset + one.bytes.length;
+      const isJoined = next.offset === end && blockOf(end) === blockOf(end - 1);
+      if (isJoined && lengths[at + 1] !== 0) lengths[at] = one.bytes.length;
+    }
+    for (const [at, {offset, bytes}] of this.unsynced.entries()) {
+      const length = lengths[at] ?? 0;
+      if (length === 0) continue;
       if (offset + length > left.length)
         left = Buffer.concat([left, Buffer.alloc(offset + length - left.length)]);
       bytes.copy(left, offset, 0, length);
@@ -98,10 +126,17 @@ export const fat: DiskTraits = {
 interface Entry {
   path: string;
   before: Inode | undefined;
+  /** Set for a new directory, without which everything below it is lost. */
+  isDirectory: boolean;
   directory: string;
   /** Changes of one call are kept or lost together. */
   call: number;
+  /** In simulated milliseconds. */
+  at: number;
 }
+
+/** File systems write changes of directories down by themselves, ext4 every 5 s. */
+const commitMs = 5_000;
 
 /** All disks of a simulated machine: two devices, whose inodes have the same numbers. */
 export class Disks {
@@ -145,7 +180,13 @@ export class Disks {
   }
 
   mkdir(path: string): void {
-    for (let at = path; !this.#directories.has(at); at = dirname(at)) this.#directories.add(at);
+    if (this.#directories.has(path) || this.#names.has(path)) throw systemError('EEXIST');
+    if (!this.#directories.has(dirname(path))) throw systemError('ENOENT');
+    this.#unsynced.push({
+      ...{path, before: undefined, isDirectory: true},
+      ...{directory: dirname(path), call: this.#calls++, at: this.#world.now},
+    });
+    this.#directories.add(path);
   }
 
   get(path: string): Inode | undefined {
@@ -172,9 +213,10 @@ export class Disks {
 
   link(from: string, to: string): void {
     const inode = this.#there(from);
-    if (!this.traitsOf(to).hasHardLinks) throw systemError('EPERM');
+    if (!this.#directories.has(dirname(to))) throw systemError('ENOENT');
     if (this.#names.has(to)) throw systemError('EEXIST');
     if (this.deviceOf(to) !== inode.dev) throw systemError('EXDEV');
+    if (!this.traitsOf(to).hasHardLinks) throw systemError('EPERM');
     inode.ctimeNs = this.timeNs(from);
     this.#name(to, inode);
     this.#calls += 1;
@@ -201,19 +243,27 @@ export class Disks {
   }
 
   /** Cuts the power: what was not synced may be lost, in any combination. */
-  crash(): void {
-    const lost = new Set<number>();
-    for (const {call} of this.#unsynced) if (!lost.has(call) && this.#world.oneIn(2)) lost.add(call);
+  crash(cut = byChance(this.#world)): void {
+    this.#unsynced = this.#unsynced.filter(({at}) => this.#world.now - at < commitMs);
+    const lost = new Map<number, boolean>();
+    for (const {call} of this.#unsynced) if (!lost.has(call)) lost.set(call, cut.isLost());
     const kept = new Set<string>();
     // What came last is undone first.
-    for (const {path, before, call} of this.#unsynced.reverse()) {
-      if (!lost.has(call)) kept.add(path);
+    for (const {path, before, call, isDirectory} of this.#unsynced.reverse()) {
+      if (!lost.get(call)) kept.add(path);
       if (kept.has(path)) continue;
-      if (before === undefined) this.#names.delete(path);
+      if (isDirectory) this.#loseDirectory(path);
+      else if (before === undefined) this.#names.delete(path);
       else this.#names.set(path, before);
     }
     this.#unsynced = [];
-    for (const inode of new Set(this.#names.values())) inode.crash(this.#world);
+    for (const inode of new Set(this.#names.values())) inode.crash(cut);
+  }
+
+  #loseDirectory(path: string): void {
+    const isBelow = (other: string) => other === path || other.startsWith(`${path}/`);
+    for (const name of this.#names.keys()) if (isBelow(name)) this.#names.delete(name);
+    for (const directory of this.#directories) if (isBelow(directory)) this.#directories.delete(directory);
   }
 
   /** Everything is on disk, as if a long time had passed. */
@@ -231,7 +281,15 @@ export class Disks {
   #name(path: string, inode: Inode | undefined): void {
     const directory = dirname(path);
     if (!this.#directories.has(directory)) throw systemError('ENOENT');
-    this.#unsynced.push({path, before: this.#names.get(path), directory, call: this.#calls});
+    const before = this.#names.get(path);
+    this.#unsynced.push({
+      path,
+      before,
+      isDirectory: false,
+      directory,
+      call: this.#calls,
+      at: this.#world.now,
+    });
     if (inode === undefined) this.#names.delete(path);
     else this.#names.set(path, inode);
   }

@@ -20,6 +20,8 @@ export interface Machine {
   /** Processes by container and id. */
   alive: Set<string>;
   bootId: string;
+  /** Called before a process removes a name. */
+  onUnlink?: (path: string) => void;
 }
 
 interface Descriptor {
@@ -37,7 +39,8 @@ export class Process {
   readonly #descriptors = new Map<number, Descriptor>();
   #calls = 0;
   #room: number;
-  #nextDescriptor = 3;
+  /** None that this process really has: /proc tells who writes to those. */
+  #nextDescriptor = 2 ** 24;
   #isKilled = false;
   /** What waits for a process that is stopped. */
   #waiting: (() => void)[] | undefined;
@@ -253,7 +256,11 @@ export class Process {
         }),
       link: (from: string, to: string) => call(() => disks.link(from, to)),
       rename: (from: string, to: string) => call(() => disks.rename(from, to)),
-      unlink: (path: string) => call(() => disks.unlink(path)),
+      unlink: (path: string) =>
+        call(() => {
+          if (disks.get(path) !== undefined) this.#machine.onUnlink?.(path);
+          disks.unlink(path);
+        }),
       rm: (path: string, {force = false} = {}) =>
         call(() => {
           if (!force || disks.get(path) !== undefined) disks.unlink(path);
@@ -303,6 +310,16 @@ export class Process {
     const found = this.#inode(fd).content.subarray(position, position + this.#part(length));
     into.set(found, offset);
     return found.length;
+  }
+
+  async *#stream(fd: number): AsyncGenerator<Buffer> {
+    const block = Buffer.alloc(65_536);
+    for (let position = 0; ; ) {
+      const length = await this.step(() => this.#read(fd, block, 0, block.length, position));
+      if (length === 0) return;
+      yield block.subarray(0, length);
+      position += length;
+    }
   }
 
   #write(fd: number, bytes: Uint8Array, position?: number): number {
@@ -360,6 +377,7 @@ export class Process {
           };
         }),
       readFile: () => call(() => this.#inode(fd).content.toString('utf8')),
+      createReadStream: () => this.#stream(fd),
       stat: ({bigint = false} = {}) => call(() => statsOf(this.#inode(fd), bigint)),
       utimes: (_: unknown, mtime: Date) =>
         call(() => {
@@ -400,6 +418,7 @@ function statsOf(inode: Inode, bigint: boolean) {
         dev: Number(dev),
         ino: Number(ino),
         size,
+        atimeMs: Number(mtimeNs) / 1e6,
         mtimeMs: Number(mtimeNs) / 1e6,
         atime: new Date(0),
         mtime: new Date(Number(mtimeNs / 1_000_000n)),

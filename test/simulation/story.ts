@@ -1,3 +1,4 @@
+import type {Disposal} from '../../src/commands/watch/disposal/disposal.ts';
 import {endsJournalling, MediaError} from '../../src/errors.ts';
 import {openJournal} from '../../src/journal/open.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
@@ -8,6 +9,7 @@ import {type TransferObserver, uploadBatch} from '../../src/transfer/batch.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 import {seeded} from '../support/seeded.ts';
 import {Disks, type DiskTraits, ext4, fat, nfs} from './disk.ts';
+import {Disposing} from './disposing.ts';
 import {type Faults, type Machine, Process} from './process.ts';
 import {SimulatedService, sha256} from './service.ts';
 import {World} from './world.ts';
@@ -15,6 +17,12 @@ import {World} from './world.ts';
 const scope = {service: 'https://a.example'};
 const root = '/a/files';
 const journalPath = '/a/journal';
+/** Where files are moved to: by another name, or as copies on another device. */
+const targets = ['/a/done', '/b/done'];
+/** The shortest time between a record and a disposal, which then comes with the next second of the clock. */
+const disposalMs = 10_000;
+/** How long files stay as they are before media watch uploads them, which matters where times are of 2 seconds. */
+const settleMs = 2_000;
 const hour = 3_600_000;
 
 const nobody = () => {};
@@ -44,9 +52,16 @@ class Story {
   readonly broken = new Set<string>();
   outcomes = 0;
   readonly #disks: Disks;
+  /** Whether two writes in the same second or so cannot be told apart. */
+  readonly #isCoarse: boolean;
   readonly #machine: Machine;
   readonly #service: SimulatedService;
   readonly #concurrency: number;
+  readonly #disposal: Disposal;
+  /** When each file was last written, by its name. */
+  readonly #writtenAt = new Map<string, number>();
+  /** The content with which each file was moved, by its name. */
+  readonly #moved = new Map<string, string>();
   /** All contents that each file had, by its name. */
   readonly #contents = new Map<string, Set<string>>();
   #pids = 100;
@@ -56,19 +71,27 @@ class Story {
   constructor(world: World) {
     this.world = world;
     const traits: DiskTraits = world.pick([ext4, ext4, ext4, nfs, fat]);
+    this.#isCoarse = traits.timeUnitNs > 1_000_000_000n;
     this.#disks = new Disks(world, {'/a': traits, '/b': world.pick([ext4, fat])});
     this.#disks.mkdir(root);
-    this.#machine = {world, disks: this.#disks, alive: new Set(), bootId: 'boot 0'};
+    const [here, there] = targets;
+    this.#disposal = world.pick(['keep', 'delete', {moveTo: `${here}`}, {moveTo: `${there}`}]);
+    this.#disks.settle();
+    this.#machine = {
+      ...{world, disks: this.#disks, alive: new Set(), bootId: 'boot 0'},
+      onUnlink: path => this.#judgeDisposal(path),
+    };
     const honoursKeys = world.oneIn(2);
     this.#service = new SimulatedService(world, {honoursKeys, troubleOneIn: world.pick([2, 4, 20])});
     this.#concurrency = world.pick([1, 3, 8]);
     world.tell(
-      `disk ${traits.type.toString(16)}, ${this.#concurrency} at a time, the service ${honoursKeys ? 'honours' : 'ignores'} keys`,
+      `disk ${traits.type.toString(16)}, ${this.#concurrency} at a time, the service ${honoursKeys ? 'honours' : 'ignores'} keys, files: ${JSON.stringify(this.#disposal)}`,
     );
   }
 
   async tell(): Promise<void> {
     for (let count = 3 + this.world.below(5); count > 0; count -= 1) this.#write(this.#newName());
+    if (this.world.oneIn(2)) this.world.now += settleMs;
     const runs = 2 + this.world.below(4);
     for (let run = 0; run < runs; run += 1) {
       if (this.world.oneIn(3)) this.#setClock();
@@ -108,6 +131,7 @@ class Story {
 
   #remember(path: string, content: string | Uint8Array): void {
     const name = nameOf(path);
+    this.#writtenAt.set(name, this.world.now);
     if (!this.#contents.has(name)) this.#contents.set(name, new Set());
     this.#contents.get(name)?.add(sha256(content));
   }
@@ -115,6 +139,7 @@ class Story {
   /** What people do with their files. */
   #change(): void {
     const names = this.#disks.list(root);
+    if (names.length === 0) this.#write(this.#newName());
     const path = `${root}/${this.world.pick(names)}`;
     const inode = this.#disks.get(path);
     if (inode === undefined) return;
@@ -173,7 +198,7 @@ class Story {
     const after = (ms: number, action: () => void) =>
       world.after(ms, () => process.isKilled || isOver || action());
     const others: Promise<unknown>[] = [];
-    const moment = world.random() * world.pick([20, 200, 1000]);
+    const moment = this.#moment();
     const killed = (sentence: string) => {
       world.tell(sentence);
       process.kill();
@@ -184,6 +209,7 @@ class Story {
       after(moment, () => {
         killed('the power is cut');
         this.#disks.crash();
+        this.#judgeMoved();
         this.#boots += 1;
         this.#machine.bootId = `boot ${this.#boots}`;
       });
@@ -214,6 +240,14 @@ class Story {
     for (const other of others) await world.until(other);
     isOver = true;
     process.exit();
+  }
+
+  /** When trouble comes: while files are uploaded, or as soon as they are moved or deleted. */
+  #moment(): number {
+    const {world} = this;
+    if (this.#disposal === 'keep' || world.oneIn(2)) return world.random() * world.pick([20, 200, 1000]);
+    const due = Math.ceil((world.now + disposalMs) / 1000 + world.pick([0, 0, 0, 1])) * 1000;
+    return due - world.now + world.random() * world.pick([10, 30]);
   }
 
   /** Somebody works on the files while they are uploaded; a program writes a large one again and again. */
@@ -256,12 +290,15 @@ class Story {
     const {host} = process;
     const outcomes: Outcome[] = [];
     let journal: Journal | undefined;
+    const disposing = new Disposing(this.#disposal, {process, service: this.#service, stop});
+    const disposed: Promise<void>[] = [];
+    const start = this.world.now;
     try {
       journal = await openJournal(journalPath, host, {scope, isGone});
       const disk = new Disk(host.files, host.clock);
       const sources = this.#disks.list(root).map(name => {
         const path = `${root}/${name}`;
-        return {...sourceAt(disk, path, path, false), relativePath: name};
+        return disposing.watched({...sourceAt(disk, path, path, false), relativePath: name});
       });
       for await (const outcome of uploadBatch(sources, {
         ...{uploader: this.#service.uploader(process), host: 'a.example', journal},
@@ -275,7 +312,11 @@ class Story {
         if (process.isKilled) break;
         if (outcome.status === 'left out') continue;
         outcomes.push(outcome);
-        this.#judge(outcome);
+        const writtenAt = this.#writtenAt.get(nameOf(outcome.name)) ?? start;
+        const isClear = !this.#isCoarse || start - writtenAt >= settleMs;
+        this.#judge(outcome, isClear);
+        if ((outcome.status === 'uploaded' || outcome.status === 'skipped') && isClear)
+          disposed.push(this.#dispose(outcome, disposing, mayEnd));
         if (!mayEnd && 'error' in outcome && endsJournalling(outcome.error.code))
           this.broken.add(`a run ends without a cause: ${outcome.error.message}`);
       }
@@ -283,6 +324,7 @@ class Story {
       this.#expected(error, mayEnd);
     }
     await journal?.close().catch((error: unknown) => this.#expected(error, mayEnd));
+    await Promise.all(disposed);
     // A renewal of the lock may still be on its way.
     await process.step(() => {}, 1000);
     if (!process.isKilled && process.openPaths.length > 0)
@@ -298,12 +340,45 @@ class Story {
     if (!/^(journal_(failed|in_use|unusable)|interrupted|file_missing)$/.test(error.code)) throw error;
   }
 
-  #judge(outcome: Outcome): void {
+  async #dispose(outcome: Outcome, disposing: Disposing, mayEnd: boolean): Promise<void> {
+    const {name} = outcome;
+    const why = await disposing.dispose(outcome, nameOf(name)).catch((error: unknown) => {
+      // The disk fails, or the file is written while it is copied, or another process has moved it.
+      if (!mayEnd) this.broken.add(`${name} stays without a cause: ${String(error)}`);
+      return `where it was: ${String(error)}`;
+    });
+    if (why !== 'stays') this.world.tell(`${name} is ${why}`);
+  }
+
+  /** Before a process removes a file: what goes is stored. */
+  #judgeDisposal(path: string): void {
+    const content = this.#disks.get(path)?.content;
+    if (content === undefined || !path.startsWith(`${root}/`)) return;
+    const hash = sha256(content);
+    if (this.#service.with(hash).length === 0) this.broken.add(`${path} is disposed of and not stored`);
+    if (typeof this.#disposal === 'object') this.#moved.set(nameOf(path), hash);
+  }
+
+  /** Every file that was moved exists whole, under one of its names. */
+  #judgeMoved(): void {
+    for (const [name, hash] of this.#moved) {
+      const [stem] = name.split('.');
+      const isItsName = (path: string) => new RegExp(`/${stem}(-\\d+)?\\.png$`).test(path);
+      const paths = [root, ...targets].flatMap(directory =>
+        this.#disks.list(directory).map(file => `${directory}/${file}`),
+      );
+      if (!paths.some(path => isItsName(path) && sha256(this.#disks.get(path)?.content ?? '') === hash))
+        this.broken.add(`${name} was moved, and is lost`);
+    }
+  }
+
+  /** `isClear`: whether the disk shows every change of the file since it was opened. */
+  #judge(outcome: Outcome, isClear: boolean): void {
     this.outcomes += 1;
     const why = 'error' in outcome ? ` (${outcome.error.code}: ${outcome.error.message})` : '';
     this.world.tell(`${outcome.name} is ${outcome.status}${why}`);
     this.#judgeStored();
-    if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return;
+    if (!isClear || (outcome.status !== 'uploaded' && outcome.status !== 'skipped')) return;
     const {id} = JSON.parse(outcome.received.json) as {id: string};
     const contents = this.#contents.get(nameOf(outcome.name)) ?? new Set();
     if (!this.#service.stored.some(one => one.id === id && contents.has(one.sha256)))
@@ -344,22 +419,24 @@ class Story {
     this.#service.isFair = true;
     this.world.tell('a last run begins, and nothing disturbs it');
     const process = this.#process();
-    const names = this.#disks.list(root);
+    const contents = new Map(
+      this.#disks.list(root).map(name => [name, sha256(this.#disks.get(`${root}/${name}`)?.content ?? '')]),
+    );
     const start = this.world.now;
     const outcomes = await this.world.until(this.#upload(process, {mayEnd: false}));
     process.exit();
     if (this.world.now - start > 5 * 60_000)
       this.broken.add(`the last run takes ${Math.round((this.world.now - start) / 1000)} s`);
-    if (outcomes.length !== names.length)
-      this.broken.add(`lost: ${outcomes.length} outcomes of ${names.length} files`);
+    if (outcomes.length !== contents.size)
+      this.broken.add(`lost: ${outcomes.length} outcomes of ${contents.size} files`);
     for (const {name, status} of outcomes)
       if (status !== 'uploaded' && status !== 'skipped') this.broken.add(`${name} is ${status} in the end`);
-    for (const name of names) {
-      const content = sha256(this.#disks.get(`${root}/${name}`)?.content ?? '');
+    for (const [name, content] of contents) {
       if (this.#service.with(content).length !== 1)
         this.broken.add(`${name} is stored ${this.#service.with(content).length} times in the end`);
     }
     this.#judgeStored();
+    this.#judgeMoved();
   }
 }
 

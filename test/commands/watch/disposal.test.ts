@@ -195,12 +195,34 @@ test.each(['EPERM', 'EXDEV', 'EOPNOTSUPP'])(
     const calls: string[] = [];
     const {disposed, target, path} = await uploadedFile(undefined, 0, withoutLinks(code, calls));
     expect(await disposed()).toEqual({movedTo: target});
-    expect(calls).toEqual(['sync .a.png.part', 'rename a.png', 'sync sub', 'unlink a.png']);
+    expect(calls.slice(2)).toEqual(['sync .a.png.part', 'rename a.png', 'sync sub', 'unlink a.png']);
     expect(Math.abs((await stat(target)).mtimeMs - old.getTime())).toBeLessThan(1);
     expect(await readFile(target, 'utf8')).toBe('content');
     expect(await stat(path).catch(() => 'gone')).toBe('gone');
   },
 );
+
+test('moved by another name: new directories and the name are on disk before the old name goes', async () => {
+  const calls: string[] = [];
+  const files = {...withoutLinks('EPERM', calls), link: systemFiles.link};
+  const {disposed, target, moveTo} = await uploadedFile(undefined, 0, files);
+  expect(await disposed()).toEqual({movedTo: target});
+  expect(calls).toEqual([
+    ...[`sync ${basename(dirname(moveTo))}`, `sync ${basename(moveTo)}`],
+    ...['sync sub', 'unlink a.png'],
+  ]);
+});
+
+test('another process moves it by the same name at the same moment: it keeps that name', async () => {
+  const files = {...systemFiles};
+  files.lstat = (async (path: string, options: {bigint: true}) => {
+    if (path.endsWith('in/a.png')) await rm(path);
+    return systemFiles.lstat(path, options);
+  }) as FileSystem['lstat'];
+  const {disposed, target} = await uploadedFile(undefined, 0, files);
+  expect(await disposed()).toEqual({movedTo: target});
+  expect(await readFile(target, 'utf8')).toBe('content');
+});
 
 test('a file that changes while it is copied, in its content or only in its time of change: stays, without a copy', async () => {
   const changes: ((path: string) => Promise<void>)[] = [

@@ -142,7 +142,12 @@ async function remove(
   // Another name of ours has changed the ctime.
   const then = placed?.isCopy === false && file.stat ? {...file.stat, ctimeNs: here.ctimeNs} : file.stat;
   if (!isUploaded(here, {...file, stat: then})) return 'changed';
-  if (!isUploaded(await files.lstat(file.path, {bigint: true}), {...file, stat: here})) return 'changed';
+  const there = await files.lstat(file.path, {bigint: true}).catch(error => {
+    if (systemCode(error) !== 'ENOENT' || placed?.isCopy !== false) throw error;
+  });
+  // Another process has moved it by the same second name, which must stay.
+  if (there === undefined) return 'deleted';
+  if (!isUploaded(there, {...file, stat: here})) return 'changed';
   await files.unlink(file.path).catch(error => {
     // NFS says so, too, of a file that it has just removed for us: the second place must stay.
     if (systemCode(error) !== 'ENOENT') throw error;

@@ -5,6 +5,7 @@ import {basename, dirname, extname, join} from 'node:path';
 import {isWithoutHardLinks, renameDurably} from '../../../lib/files/durable.ts';
 import type {FileSystem} from '../../../lib/files/file-system.ts';
 import {makeDirectory} from '../../../lib/files/make-directory.ts';
+import {syncDirectory} from '../../../lib/files/sync-directory.ts';
 import {systemCode} from '../../../lib/system-code.ts';
 
 /** The second place of a file: another name of it, or a durable copy on another file system. */
@@ -20,22 +21,28 @@ export async function place(
   to: string,
   files: FileSystem,
 ): Promise<Placed> {
-  await makeDirectory(dirname(to));
+  await makeDirectory(dirname(to), undefined, files);
   for (let number = 0, isCopy = false; ; ) {
     const target = number === 0 ? to : numbered(to, number);
     try {
       await (isCopy ? copy(path, handle, target, files) : files.link(path, target));
-      return {path: target, isCopy};
     } catch (error) {
       const code = systemCode(error);
       if (code === 'EEXIST') {
         // A run that was killed between the two steps has linked it already.
-        if (!isCopy && (await isFileOf(handle, await files.lstat(target, {bigint: true}))))
-          return {path: target, isCopy};
-        number += 1;
+        if (isCopy || !(await isFileOf(handle, await files.lstat(target, {bigint: true})))) {
+          number += 1;
+          continue;
+        }
       } else if (isCopy || !(code === 'EXDEV' || isWithoutHardLinks(error))) throw error;
-      else isCopy = true;
+      else {
+        isCopy = true;
+        continue;
+      }
     }
+    // Else a power cut could lose the new name and keep that the old one is gone.
+    if (!isCopy) await syncDirectory(dirname(target), files);
+    return {path: target, isCopy};
   }
 }
 
