@@ -56,13 +56,12 @@ export async function runGraphql(options: GraphqlOptions, invocation: Invocation
   const {openSession, within} = await import('../cli/session.ts');
   const session = await openSession(invocation);
   try {
-    const ask = () =>
-      within(invocation, options.timeout, signal =>
-        session.client.graphql(request, signal).catch(error => {
-          throw signal.aborted ? tooLate(session.hostName, options.timeout) : error;
-        }),
-      );
-    const answer = await send(ask, session.hostName);
+    const answer = await within(invocation, options.timeout, signal =>
+      session.client.graphql(request, signal).catch(error => {
+        if (signal.aborted) throw tooLate(session.hostName, options.timeout);
+        throw error instanceof MediaError ? error : describeBroken(error, session.hostName);
+      }),
+    );
     return await printAnswer(answer, session.hostName, invocation);
   } catch (error) {
     throw error instanceof MediaError ? withKeyHint(error, session.keyFacts, invocation.host) : error;
@@ -130,15 +129,6 @@ function typedValue(value: string): unknown {
   if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(value)) return value;
   // A larger integer would lose digits; GraphQL's ID and most big-integer types accept a string.
   return /^-?\d+$/.test(value) && !Number.isSafeInteger(Number(value)) ? value : Number(value);
-}
-
-async function send(request: () => Promise<HttpAnswer>, hostName: string): Promise<HttpAnswer> {
-  try {
-    return await request();
-  } catch (error) {
-    if (error instanceof MediaError) throw error;
-    throw describeBroken(error, hostName);
-  }
 }
 
 function tooLate(hostName: string, timeoutMs: number): MediaError {

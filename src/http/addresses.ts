@@ -28,9 +28,10 @@ interface Round {
  * the others are closed. Rejects with the errors of all.
  */
 export async function connectToHost(name: string, port: number, round: Round): Promise<Socket> {
-  const {families, stop} = round;
+  const {families, lookup, stop} = round;
   const family = isIP(name);
-  const found = family === 0 ? await lookUp(name, round) : [{address: name, family}];
+  const isKnown = family !== 0 && lookup === undefined;
+  const found = isKnown ? [{address: name, family}] : await lookUp(name, round);
   stop.throwIfAborted();
   const first = families.get(name) ?? found[0]?.family;
   const own = found.filter(({family}) => family === first);

@@ -1,4 +1,4 @@
-import {MediaError} from '../errors.ts';
+import {type ErrorCode, MediaError} from '../errors.ts';
 import {isOutOfDescriptors, systemCode} from '../lib/system-code.ts';
 import {wordsOf} from './words.ts';
 
@@ -35,63 +35,52 @@ export function describeConnectError(
   const error = tellingError(failure);
   const code = systemCode(error) ?? '';
   const host = role === 'proxy' ? `the proxy ${url.host}` : url.host;
-  const details = {cause: error};
   const text = error instanceof Error ? error.message : String(error);
+  const failed = (code: ErrorCode, message: string, hint: string) =>
+    new MediaError(code, message, {hint, cause: error});
   if (code === 'ENOTFOUND') {
-    return new MediaError('host_not_found', `There is no host called ${url.hostname}.`, {
-      ...details,
-      hint: `Check the spelling of ${role === 'proxy' ? 'the proxy variable' : 'the base URL'}.`,
-    });
+    const where = role === 'proxy' ? 'the proxy variable' : 'the base URL';
+    return failed(
+      'host_not_found',
+      `There is no host called ${url.hostname}.`,
+      `Check the spelling of ${where}.`,
+    );
   }
   if (isOutOfDescriptors(error)) {
-    return new MediaError('too_many_open_files', `No connection to ${host}: too many files are open.`, {
-      ...details,
-      hint: 'Raise the limit with ulimit -n, or lower --concurrency.',
-    });
+    const message = `No connection to ${host}: too many files are open.`;
+    return failed('too_many_open_files', message, 'Raise the limit with ulimit -n, or lower --concurrency.');
   }
-  if (code.startsWith('EAI_')) {
-    return new MediaError('dns_unavailable', `The name ${url.hostname} could not be looked up.`, {
-      ...details,
-      hint: 'Check the network connection, then try again.',
-    });
-  }
+  if (code.startsWith('EAI_'))
+    return failed('dns_unavailable', `The name ${url.hostname} could not be looked up.`, checkNetwork);
   if (code === 'ECONNREFUSED') {
-    return new MediaError(
+    const message = `Nothing is listening at ${host}: the connection was refused.`;
+    return failed(
       'connection_refused',
-      `Nothing is listening at ${host}: the connection was refused.`,
-      {
-        ...details,
-        hint: 'Check the host and the port, and that the service is running.',
-      },
+      message,
+      'Check the host and the port, and that the service is running.',
     );
   }
   if (code === 'ETIMEDOUT') {
-    return new MediaError('connect_timeout', `Connecting to ${host} took too long.`, {
-      ...details,
-      hint: 'Check the network connection and any firewall in between.',
-    });
+    const hint = 'Check the network connection and any firewall in between.';
+    return failed('connect_timeout', `Connecting to ${host} took too long.`, hint);
   }
   if (isCertificateAlert(error)) {
-    return new MediaError('tls_failed', `The TLS connection was refused by ${host}: ${alertOf(text)}.`, {
-      ...details,
-      hint: 'If it requires a client certificate, set MEDIA_CLIENT_CERT to its file, or the setting client-cert.',
-    });
+    const hint =
+      'If it requires a client certificate, set MEDIA_CLIENT_CERT to its file, or the setting client-cert.';
+    return failed('tls_failed', `The TLS connection was refused by ${host}: ${alertOf(text)}.`, hint);
   }
   if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_|INVALID_CA|EPROTO)/.test(code)) {
-    const plain = /wrong version number|packet length too long|record layer/i.test(text);
-    return new MediaError(
-      'tls_failed',
-      plain
-        ? `${role === 'proxy' ? 'The proxy ' : ''}${url.host} does not speak TLS on this port.`
-        : `The TLS certificate of ${host} was not accepted: ${certificateProblem(error, text)}.`,
-      {...details, hint: plain ? plainHint(role) : certificateHint(code, role, hasOwnAuthorities)},
-    );
+    if (/wrong version number|packet length too long|record layer/i.test(text)) {
+      const who = role === 'proxy' ? `The proxy ${url.host}` : url.host;
+      return failed('tls_failed', `${who} does not speak TLS on this port.`, plainHint(role));
+    }
+    const message = `The TLS certificate of ${host} was not accepted: ${certificateProblem(error, text)}.`;
+    return failed('tls_failed', message, certificateHint(code, role, hasOwnAuthorities));
   }
-  return new MediaError('connect_failed', `No connection to ${host}: ${reason(text)}.`, {
-    ...details,
-    hint: 'Check the network connection, then try again.',
-  });
+  return failed('connect_failed', `No connection to ${host}: ${reason(text)}.`, checkNetwork);
 }
+
+const checkNetwork = 'Check the network connection, then try again.';
 
 /** Why there is no connection if the other side closed it before anything was sent. */
 export const closedAtOnce = 'it was closed at once';
@@ -100,16 +89,14 @@ export const closedAtOnce = 'it was closed at once';
 export function describeUnasked(bytes: Buffer, {host}: URL, role: 'service' | 'proxy'): MediaError {
   const text = bytes.toString('latin1', 0, 200);
   const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(text)?.[1]) || undefined;
-  const said = `sent something before it was asked${wordsOf(bytes)}`;
-  return role === 'proxy'
-    ? new MediaError('proxy_failed', `The proxy ${host} ${said}`, {
-        status,
-        hint: 'Check the host and the port in the proxy variable: HTTPS_PROXY=http://HOST:PORT.',
-      })
-    : new MediaError('not_http', `${host} ${said}`, {
-        status,
-        hint: 'Check the host and the port of the base URL.',
-      });
+  const [code, who, where] =
+    role === 'proxy'
+      ? (['proxy_failed', 'The proxy ', 'in the proxy variable: HTTPS_PROXY=http://HOST:PORT'] as const)
+      : (['not_http', '', 'of the base URL'] as const);
+  return new MediaError(code, `${who}${host} sent something before it was asked${wordsOf(bytes)}`, {
+    status,
+    hint: `Check the host and the port ${where}.`,
+  });
 }
 
 function plainHint(role: 'service' | 'proxy'): string {

@@ -68,40 +68,28 @@ function proxyRefusal(
   proxy: URL,
   authority: string,
 ): MediaError {
+  const failed = (what: string, hint: string) =>
+    new MediaError('proxy_failed', `The proxy ${proxy.host} ${what} (${status}).`, {status, hint});
   // tinyproxy responds with 401 to wrong credentials.
-  if (status !== 407 && status !== 401) {
-    return new MediaError(
-      'proxy_failed',
-      `The proxy ${proxy.host} refused to open a connection (${status}).`,
-      {
-        status,
-        hint: authority.endsWith(':443')
-          ? 'Ask the operator of the proxy, or name the host in NO_PROXY.'
-          : 'Many proxies open connections only for https. Ask its operator, or name the host in NO_PROXY.',
-      },
+  if (status !== 407 && status !== 401)
+    return failed(
+      'refused to open a connection',
+      authority.endsWith(':443')
+        ? 'Ask the operator of the proxy, or name the host in NO_PROXY.'
+        : 'Many proxies open connections only for https. Ask its operator, or name the host in NO_PROXY.',
     );
-  }
-  if (challenge !== undefined && !/(^|,)\s*basic\b/i.test(challenge)) {
-    return new MediaError(
-      'proxy_failed',
-      `The proxy ${proxy.host} does not accept Basic credentials (${status}).`,
-      {
-        status,
-        hint: 'Run a local proxy that logs in there, such as cntlm or px, and name that one in HTTPS_PROXY.',
-      },
+  if (challenge !== undefined && !/(^|,)\s*basic\b/i.test(challenge))
+    return failed(
+      'does not accept Basic credentials',
+      'Run a local proxy that logs in there, such as cntlm or px, and name that one in HTTPS_PROXY.',
     );
-  }
-  return new MediaError(
-    'proxy_failed',
-    proxy.username === ''
-      ? `The proxy ${proxy.host} asks for credentials (${status}).`
-      : `The proxy ${proxy.host} does not accept the credentials in the proxy variable (${status}).`,
-    {
-      status,
-      hint:
-        proxy.username === ''
-          ? 'Put them into the proxy variable: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT.'
-          : 'Correct HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT; write @ as %40, : as %3A, / as %2F and % as %25.',
-    },
-  );
+  return proxy.username === ''
+    ? failed(
+        'asks for credentials',
+        'Put them into the proxy variable: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT.',
+      )
+    : failed(
+        'does not accept the credentials in the proxy variable',
+        'Correct HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT; write @ as %40, : as %3A, / as %2F and % as %25.',
+      );
 }

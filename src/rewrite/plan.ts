@@ -58,12 +58,12 @@ export async function planRewrite(
   const failed: RewritePlan['failed'] = [];
   try {
     for await (const document of documents) {
-      const read = await planner.read(document).catch((error: unknown) => {
-        if (error instanceof MediaError) return error;
-        throw error;
-      });
-      if (read instanceof MediaError) failed.push({document, error: read});
-      else plans.push(await planner.place(read));
+      try {
+        plans.push(await planner.plan(document));
+      } catch (error) {
+        if (!(error instanceof MediaError)) throw error;
+        failed.push({document, error});
+      }
     }
   } finally {
     await planner.end();
@@ -90,25 +90,18 @@ class Planner {
     return [...this.#checked.values()].filter(({problem}) => problem === undefined).map(({name}) => name);
   }
 
-  /** Finds the references of a document, without their files; rejects if it cannot be rewritten. */
-  async read(document: DocumentFile): Promise<DocumentPlan> {
+  /** Finds the references of a document, and checks their files; rejects if it cannot be rewritten. */
+  async plan(document: DocumentFile): Promise<DocumentPlan> {
     const {name, kind} = document;
     const bytes = await readDocument(document);
     const {text} = decodeDocument(bytes, name);
-    const found = await this.#scanner.scan(name, {kind, text, options: this.#options.scan});
     const lines = new LineIndex(text);
-    const references = found.map(reference => ({...reference, ...lines.at(reference.start)}));
-    return {document, sha256: hash('sha256', bytes, 'hex'), references};
-  }
-
-  /** Finds and checks the files of the references of a document. */
-  async place({document, references: found, ...plan}: DocumentPlan): Promise<DocumentPlan> {
     const references: FoundReference[] = [];
-    for (const reference of found) {
+    for (const reference of await this.#scanner.scan(name, {kind, text, options: this.#options.scan})) {
       if (reference.onlyMedia && !(await isNamedMedia(withoutQuery(reference.target)))) continue;
-      references.push(await this.#place(reference, document));
+      references.push(await this.#place({...reference, ...lines.at(reference.start)}, document));
     }
-    return {...plan, document, references};
+    return {document, sha256: hash('sha256', bytes, 'hex'), references};
   }
 
   end(): Promise<void> {

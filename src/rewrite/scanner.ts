@@ -18,8 +18,6 @@ const limits = {inlineMs: 1_000, processorMs: 10_000, togetherMs: 60_000, heapMi
 /** What remains for a document on this thread once that time is used up: enough for an ordinary one. */
 const remainingMs = 100;
 
-type Ended = {failure: string} | {references: Reference[]};
-
 /**
  * Finds the references of documents one after the other. Some keep a parser busy for minutes: what takes long on this thread is done
  * in another one, which is ended when it takes too much. To start it would double the time of a run with ordinary documents.
@@ -49,10 +47,10 @@ export class Scanner {
         `${name} is untried: documents before it that are too complex took ${togetherMs / 1_000} seconds.`,
         {hint: `To try it alone, run: media rewrite ${shellQuoted(name)}`},
       );
-    const ended = quick ?? (await this.#ask(request, start + processorMs));
-    if ('references' in ended) return ended.references;
+    const answer = quick ?? (await this.#ask(request, start + processorMs));
+    if ('references' in answer) return answer.references;
     this.#lostMs += processorTime() - start;
-    throw tooComplex(`${name} is too complex: ${ended.failure}.`);
+    throw tooComplex(`${name} is too complex: ${answer.failure}.`);
   }
 
   async end(): Promise<void> {
@@ -60,18 +58,18 @@ export class Scanner {
   }
 
   /** Resolves to undefined if it takes too long; nothing else happens on this thread meanwhile. */
-  async #scanInline(request: ScanRequest, timeout: number): Promise<Ended | undefined> {
+  async #scanInline(request: ScanRequest, timeout: number): Promise<ScanAnswer | undefined> {
     const {answerTo} = await import('./scan/scan.ts');
     this.#context.scan = () => answerTo(request);
     try {
-      return endedBy(this.#call.runInContext(this.#context, {timeout}));
+      return this.#call.runInContext(this.#context, {timeout});
     } catch (error) {
       if (systemCode(error) === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined;
       throw error;
     }
   }
 
-  #ask(request: ScanRequest, end: number): Promise<Ended> {
+  #ask(request: ScanRequest, end: number): Promise<ScanAnswer> {
     const {processorMs, heapMiB} = this.#limits;
     this.#thread ??= new Worker(fileURLToPath(packageFile('dist/scan-thread.cjs')), {
       resourceLimits: {maxOldGenerationSizeMb: heapMiB},
@@ -84,12 +82,11 @@ export class Scanner {
         stopWatching();
         void thread.terminate();
       });
-      const settle = (ended: Ended) => {
+      const settle = (answer: ScanAnswer) => {
         stopWatching();
-        thread.off('message', onAnswer).off('error', onError).off('exit', onExit);
-        resolve(ended);
+        thread.off('message', settle).off('error', onError).off('exit', onExit);
+        resolve(answer);
       };
-      const onAnswer = (answer: ScanAnswer) => settle(endedBy(answer));
       const onError = (error: Error) => {
         if (systemCode(error) !== 'ERR_WORKER_OUT_OF_MEMORY') reject(error);
         onEnd(`its references could not be found in ${heapMiB} MiB of memory`);
@@ -99,14 +96,10 @@ export class Scanner {
         this.#thread = undefined;
         settle({failure});
       };
-      thread.on('message', onAnswer).on('error', onError).on('exit', onExit);
+      thread.on('message', settle).on('error', onError).on('exit', onExit);
       thread.postMessage(request);
     });
   }
-}
-
-function endedBy(references: ScanAnswer): Ended {
-  return references === undefined ? {failure: 'it is nested more than 1,000 levels deep'} : {references};
 }
 
 /** A refusal of a document that would take too much. */

@@ -51,10 +51,8 @@ async function write(
     }
     const mayReplace = await isCurrent();
     if (mayReplace) await renameDurably(temporary, path);
-    else await rm(temporary, {force: true});
     return mayReplace;
-  } catch (error) {
+  } finally {
     await rm(temporary, {force: true});
-    throw error;
   }
 }

@@ -1,4 +1,4 @@
-import {lookup} from 'node:dns';
+import {type LookupAddress, lookup} from 'node:dns';
 import {BlockList, isIP, type LookupFunction} from 'node:net';
 import {MediaError} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
@@ -15,16 +15,14 @@ const networks =
 for (const [network = '', bits] of networks.split(' ').map(text => text.split('/')))
   notPublic.addSubnet(network, Number(bits), isIP(network) === 6 ? 'ipv6' : 'ipv4');
 
-function isPublic(address: string): boolean {
-  return !notPublic.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-}
+const isPublic = ({address, family}: LookupAddress) =>
+  !notPublic.check(address, family === 6 ? 'ipv6' : 'ipv4');
 
 /** Looks names up as Node does; fails unless all the addresses, which are then connected to, are public. */
 const publicLookup: LookupFunction = (name, options, callback) =>
-  lookup(name, options, (error, found, family) => {
-    const addresses = Array.isArray(found) ? found.map(({address}) => address) : [found];
-    callback(error ?? (addresses.every(isPublic) ? null : new Error('not a public address')), found, family);
-  });
+  lookup(name, {...options, all: true}, (error, found) =>
+    callback(error ?? (found.every(isPublic) ? null : new Error('not a public address')), found),
+  );
 
 /**
  * Whether the file of a record is still there with this size, in bytes: HEAD of `fileUrl`, else of the PUBLIC URL, without the key or a
@@ -41,7 +39,9 @@ export async function isStillStored(
   // The URLs of a service in this process lead to where `media serve` would be.
   const url = isEmbedded ? new URL(new URL(text).pathname, baseUrl) : new URL(text);
   const isOwn = url.origin === baseUrl.origin;
-  if (url.username !== '' || url.password !== '' || !(isOwn || mayBeAsked(url, options))) return false;
+  // A proxy would hide the address that is connected to.
+  const mayBeAsked = isOwn || (url.protocol === 'https:' && proxyFor(url, options.env) === undefined);
+  if (url.username !== '' || url.password !== '' || !mayBeAsked) return false;
   const bare = {...options, connectTimeoutMs: waitMs, clientCertificate: undefined};
   try {
     const request = {method: 'HEAD', url, headers: {}, waitMs, signal} as const;
@@ -51,11 +51,4 @@ export async function isStillStored(
     if (error instanceof MediaError) return false;
     throw error;
   }
-}
-
-/** A proxy would hide the address that is connected to. */
-function mayBeAsked(url: URL, {env}: ConnectionOptions): boolean {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const isNamedOrPublic = isIP(host) === 0 || isPublic(host);
-  return url.protocol === 'https:' && isNamedOrPublic && proxyFor(url, env) === undefined;
 }

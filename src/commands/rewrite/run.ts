@@ -51,8 +51,8 @@ export class RewriteRun {
     await printer.files(plan.files.flatMap(file => this.#outcomes.get(file) ?? []));
     printer.summary(plan, this.#outcomes);
     // A document that could not be written makes a success a failure.
-    if (uploaded !== 0 || written !== 0 || !hasFailed) return uploaded === 0 ? written : uploaded;
-    return plan.files.length > 0 ? 3 : 1;
+    const status = uploaded || written;
+    return status === 0 && hasFailed ? (plan.files.length > 0 ? 3 : 1) : status;
   }
 
   async #plan(): Promise<RewritePlan> {

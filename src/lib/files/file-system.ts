@@ -1,40 +1,16 @@
-import {
-  type BigIntStats,
-  close,
-  closeSync,
-  fstat,
-  fstatSync,
-  lstatSync,
-  open as openDescriptor,
-  openSync,
-  read,
-  readSync,
-} from 'node:fs';
-import {
-  copyFile,
-  link,
-  lstat,
-  mkdir,
-  open,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  stat,
-  statfs,
-  unlink,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
+import fs, {type BigIntStats} from 'node:fs';
 import {promisify} from 'node:util';
 
-const closeDescriptor = promisify(close);
+const {openSync, readSync, fstatSync, lstatSync, closeSync} = fs;
+const {open, readFile, writeFile, copyFile, link, rename, rm, unlink, mkdir, utimes} = fs.promises;
+const {stat, lstat, realpath, statfs} = fs.promises;
+const closeDescriptor = promisify(fs.close);
 
 /** Calls that Node makes on another thread, by file descriptor. */
 const otherThread = {
-  open: promisify(openDescriptor),
-  read: promisify(read),
-  fstat: promisify<number, {bigint: true}, BigIntStats>(fstat),
+  open: promisify(fs.open),
+  read: promisify(fs.read),
+  fstat: promisify<number, {bigint: true}, BigIntStats>(fs.fstat),
   /** Never rejects: nothing was written that could be lost, and closing fails when a disk has gone away. */
   close: (fd: number): Promise<void> => closeDescriptor(fd).catch(() => {}),
 };

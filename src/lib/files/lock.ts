@@ -208,23 +208,13 @@ class LockAttempt {
   }
 
   async #linked(path: string): Promise<boolean> {
+    const {files} = this.#host;
     try {
-      await this.#files.link(this.#candidate, path);
-      return true;
-    } catch (error) {
-      if (systemCode(error) === 'EEXIST') return false;
-      if (!isWithoutHardLinks(error)) throw error;
-    }
-    return this.#copied(path);
-  }
-
-  /**
-   * Without hard links, a copy is just as exclusive, but another process may read the lock before it is complete; it is
-   * not dead then.
-   */
-  async #copied(path: string): Promise<boolean> {
-    try {
-      await this.#files.copyFile(this.#candidate, path, constants.COPYFILE_EXCL);
+      await files.link(this.#candidate, path).catch(error => {
+        if (!isWithoutHardLinks(error)) throw error;
+        // A copy is just as exclusive, but another process may read the lock before it is complete; it is not dead then.
+        return files.copyFile(this.#candidate, path, constants.COPYFILE_EXCL);
+      });
       return true;
     } catch (error) {
       if (systemCode(error) !== 'EEXIST') throw error;

@@ -9,15 +9,15 @@ export interface ScanRequest {
   options: ScanOptions;
 }
 
-/** The references; undefined if the document is nested too deeply. */
-export type ScanAnswer = Reference[] | undefined;
+/** The references, or why they were not found. */
+export type ScanAnswer = {references: Reference[]} | {failure: string};
 
 export function answerTo({kind, text, options}: ScanRequest): ScanAnswer {
   try {
-    return scanDocument(kind, text, options);
+    return {references: scanDocument(kind, text, options)};
   } catch (error) {
     // The stack of a parser overflows with a RangeError, too.
-    if (error instanceof RangeError) return undefined;
+    if (error instanceof RangeError) return {failure: 'it is nested more than 1,000 levels deep'};
     throw error;
   }
 }
