@@ -6,10 +6,10 @@ import {describeBroken, exitStatusOf, MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {defined} from '../lib/defined.ts';
+import {failed} from '../lib/files/failed.ts';
 import {readText, textOf} from '../lib/files/read-text.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {parseObject} from '../lib/json.ts';
-import {systemReason} from '../lib/system-code.ts';
 import {printableJson} from '../output/escape.ts';
 import type {GraphqlRequest} from '../service/client.ts';
 
@@ -98,13 +98,9 @@ async function readQuery({query, input}: GraphqlOptions, host: Host): Promise<st
   return text;
 }
 
-async function readInput(path: string, host: Host): Promise<string> {
-  try {
-    return await (path === '-' ? textOf(host.stdin) : readText(typedPath(host.cwd(), path)));
-  } catch (cause) {
-    const what = path === '-' ? 'Standard input' : path;
-    throw new MediaError('usage', `${what} could not be read: ${systemReason(cause)}.`, {cause});
-  }
+function readInput(path: string, host: Host): Promise<string> {
+  const text = path === '-' ? textOf(host.stdin) : readText(typedPath(host.cwd(), path));
+  return text.catch(failed('usage', `${path === '-' ? 'Standard input' : path} could not be read`));
 }
 
 function assign(variables: Record<string, unknown>, field: string, read: (value: string) => unknown): void {

@@ -2,10 +2,10 @@ import type {Dirent} from 'node:fs';
 import {readdir, stat} from 'node:fs/promises';
 import {basename, join} from 'node:path';
 import {MediaError} from '../errors.ts';
+import {failed} from '../lib/files/failed.ts';
 import {namedStat} from '../lib/files/named-stat.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {own} from '../lib/own.ts';
-import {systemReason} from '../lib/system-code.ts';
 import type {DocumentKind} from './scan/reference.ts';
 
 const kinds: Record<string, DocumentKind> = {
@@ -66,9 +66,9 @@ export async function* findDocuments(inputs: readonly string[], cwd: string): As
 }
 
 async function* walk(name: string, path: string, place: string): AsyncGenerator<DocumentFile> {
-  const entries = await readdir(path, {withFileTypes: true}).catch(cause => {
-    throw new MediaError('file_unreadable', `${name} could not be read: ${systemReason(cause)}.`, {cause});
-  });
+  const entries = await readdir(path, {withFileTypes: true}).catch(
+    failed('file_unreadable', `${name} could not be read`),
+  );
   for (const entry of entries.sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))) {
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
     const [childName, childPath, childPlace] = [name, path, place].map(parent => join(parent, entry.name));

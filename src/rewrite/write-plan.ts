@@ -1,8 +1,8 @@
 import {hash} from 'node:crypto';
 import {dirname, join} from 'node:path';
 import {MediaError} from '../errors.ts';
+import {failed} from '../lib/files/failed.ts';
 import {makeDirectory} from '../lib/files/make-directory.ts';
-import {systemReason} from '../lib/system-code.ts';
 import {
   applyEdits,
   type DecodedDocument,
@@ -68,12 +68,10 @@ export async function writeInPlace(
   {before, after}: Rewritten,
   token: string,
 ): Promise<void> {
-  const isWritten = await replaceContent(path, before, after, token).catch(cause => {
-    throw new MediaError('local_failure', `${name} could not be written: ${systemReason(cause)}.`, {
-      cause,
-      hint: 'With --out-dir, a copy is written to another directory.',
-    });
-  });
+  const hint = 'With --out-dir, a copy is written to another directory.';
+  const isWritten = await replaceContent(path, before, after, token).catch(
+    failed('local_failure', `${name} could not be written`, hint),
+  );
   if (!isWritten) throw changed(name);
 }
 
@@ -85,12 +83,9 @@ export async function writeToMirror(
   token: string,
 ): Promise<void> {
   const path = join(directory, place);
-  try {
-    await makeDirectory(dirname(path));
-    await writeContent(path, after, token);
-  } catch (cause) {
-    throw new MediaError('local_failure', `${path} could not be written: ${systemReason(cause)}.`, {cause});
-  }
+  await makeDirectory(dirname(path))
+    .then(() => writeContent(path, after, token))
+    .catch(failed('local_failure', `${path} could not be written`));
 }
 
 function changed(name: string): MediaError {

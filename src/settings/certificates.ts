@@ -1,9 +1,9 @@
 import {createPrivateKey, type KeyObject, X509Certificate} from 'node:crypto';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
+import {failed} from '../lib/files/failed.ts';
 import {readText} from '../lib/files/read-text.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
-import {systemReason} from '../lib/system-code.ts';
 
 /** The client certificate of this machine, as PEM text. */
 export interface ClientCertificate {
@@ -46,14 +46,10 @@ export async function readClientCertificate(
   return {certificate: certificates.text, key: key.export({type: 'pkcs8', format: 'pem'}) as string};
 }
 
-async function readPem(host: Host, path: string): Promise<string> {
-  try {
-    return await readText(typedPath(host.cwd(), path));
-  } catch (error) {
-    throw new MediaError('usage', `The certificate file ${path} could not be read: ${systemReason(error)}.`, {
-      cause: error,
-    });
-  }
+function readPem(host: Host, path: string): Promise<string> {
+  return readText(typedPath(host.cwd(), path)).catch(
+    failed('usage', `The certificate file ${path} could not be read`),
+  );
 }
 
 /**

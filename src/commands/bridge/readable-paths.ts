@@ -1,6 +1,7 @@
 import {realpath, stat} from 'node:fs/promises';
 import {isAbsolute, relative, sep} from 'node:path';
 import {MediaError} from '../../errors.ts';
+import {failed} from '../../lib/files/failed.ts';
 import {pathOfFileUrl} from '../../lib/files/file-url.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {systemReason} from '../../lib/system-code.ts';
@@ -10,12 +11,9 @@ import {BridgeRefusal} from './refusal.ts';
 export function realRoots(roots: readonly string[], cwd: string): Promise<string[]> {
   return Promise.all(
     roots.map(async root => {
-      const path = await realpath(typedPath(cwd, root)).catch(cause => {
-        throw new MediaError('file_missing', `${root} could not be found: ${systemReason(cause)}.`, {
-          hint: 'Name an existing directory with --root.',
-          cause,
-        });
-      });
+      const path = await realpath(typedPath(cwd, root)).catch(
+        failed('file_missing', `${root} could not be found`, 'Name an existing directory with --root.'),
+      );
       if ((await stat(path)).isDirectory()) return path;
       throw new MediaError('usage', `${root} is not a directory.`, {hint: 'Name a directory with --root.'});
     }),

@@ -1,17 +1,15 @@
 import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
+import {failed} from '../../lib/files/failed.ts';
 import {readText} from '../../lib/files/read-text.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
-import {systemReason} from '../../lib/system-code.ts';
 
 /** The media IDs of a list: on each line a path, an idempotency key or a SHA-256, then a space and the ID. */
 export async function mediaIdsIn(path: string, host: Host): Promise<Map<string, string>> {
-  const text = await readText(typedPath(host.cwd(), path)).catch(cause => {
-    throw new MediaError('file_unreadable', `The list ${path} could not be read: ${systemReason(cause)}.`, {
-      cause,
-      hint: 'Use a file with a path and a media ID on each line.',
-    });
-  });
+  const hint = 'Use a file with a path and a media ID on each line.';
+  const text = await readText(typedPath(host.cwd(), path)).catch(
+    failed('file_unreadable', `The list ${path} could not be read`, hint),
+  );
   const ids = new Map<string, string>();
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;

@@ -2,9 +2,9 @@ import {defaultPort} from '../../cli/start-embedded.ts';
 import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {defined} from '../../lib/defined.ts';
+import {failed} from '../../lib/files/failed.ts';
 import {readText} from '../../lib/files/read-text.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
-import {systemReason} from '../../lib/system-code.ts';
 
 /** The options of `media serve`, as they were typed. */
 export interface ServeOptions {
@@ -60,14 +60,11 @@ async function chosenKey(key = '', file = '', directory: string): Promise<string
     });
   }
   if (file === '') return key || undefined;
-  try {
-    return (await readText(typedPath(directory, file))).trim();
-  } catch (error) {
-    throw new MediaError('local_failure', `The key in ${file} cannot be read: ${systemReason(error)}.`, {
-      cause: error,
-      hint: 'Point MEDIA_SERVE_KEY_FILE to a file that holds the key, or set MEDIA_SERVE_KEY.',
-    });
-  }
+  const hint = 'Point MEDIA_SERVE_KEY_FILE to a file that holds the key, or set MEDIA_SERVE_KEY.';
+  const text = await readText(typedPath(directory, file)).catch(
+    failed('local_failure', `The key in ${file} cannot be read`, hint),
+  );
+  return text.trim();
 }
 
 function portOf(text = ''): number {

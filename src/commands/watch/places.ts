@@ -1,10 +1,10 @@
 import {realpath} from 'node:fs/promises';
 import {relative, sep} from 'node:path';
 import {MediaError} from '../../errors.ts';
+import {failed} from '../../lib/files/failed.ts';
 import {makeDirectory} from '../../lib/files/make-directory.ts';
 import {namedStat} from '../../lib/files/named-stat.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
-import {systemReason} from '../../lib/system-code.ts';
 
 /** A directory to watch: as it was typed, and its absolute path. */
 export interface WatchedPlace {
@@ -33,11 +33,7 @@ export async function targetPlace(
   watched: readonly WatchedPlace[],
 ): Promise<string> {
   const path = typedPath(cwd, typed);
-  try {
-    await makeDirectory(path);
-  } catch (cause) {
-    throw new MediaError('local_failure', `${typed} could not be created: ${systemReason(cause)}.`, {cause});
-  }
+  await makeDirectory(path).catch(failed('local_failure', `${typed} could not be created`));
   const real = await realpath(path);
   for (const {shown, path: other} of watched) {
     const inside = relative(real, await realpath(other));
