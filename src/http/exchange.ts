@@ -2,7 +2,7 @@ import type {Dispatcher} from 'undici';
 import {nextTurn} from '../host.ts';
 import type {Connector} from './connector.ts';
 import {withoutContentCoding} from './content-coding.ts';
-import type {Body, HttpAnswer, HttpRequest} from './message.ts';
+import {type Body, type HeaderFields, type HttpAnswer, type HttpRequest, joinHeaders} from './message.ts';
 import type {HttpTrace} from './trace.ts';
 import type {SocketWire} from './wire.ts';
 
@@ -112,7 +112,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     body.release?.(wire);
   }
 
-  onResponseStart(_controller: unknown, status: number, headers: Headers): void {
+  onResponseStart(_controller: unknown, status: number, headers: HeaderFields): void {
     // This is an interim response, such as 100 Continue.
     if (status < 200) return;
     this.#head = {status, headers: joinHeaders(headers)};
@@ -149,14 +149,4 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       this.#resolve(isCoded ? withoutContentCoding(answer, maxAnswerBytes) : answer);
     }
   }
-}
-
-type Headers = Record<string, string | string[] | undefined>;
-
-function joinHeaders(headers: Headers): Record<string, string> {
-  const joined: Record<string, string> = Object.create(null);
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) joined[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
-  }
-  return joined;
 }

@@ -1,6 +1,6 @@
-import {type ClientRequest, type IncomingMessage, request as startRequest} from 'node:http';
+import {type ClientRequest, request as startRequest} from 'node:http';
 import type {StopSignal} from '../host.ts';
-import type {HttpAnswer} from './message.ts';
+import {type HttpAnswer, joinHeaders} from './message.ts';
 import {openSocket} from './open-socket.ts';
 import type {ConnectionOptions} from './options.ts';
 
@@ -59,7 +59,13 @@ function answerTo(request: ClientRequest): Promise<HttpAnswer | undefined> {
       const chunks: Buffer[] = [];
       let length = 0;
       const finish = (cut: boolean) =>
-        resolve(answerOf(response, chunks, {truncated: length > longestAnswer, cut}));
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: joinHeaders(response.headers),
+          body: Buffer.concat(chunks).subarray(0, longestAnswer),
+          truncated: length > longestAnswer,
+          cut,
+        });
       response.on('error', () => finish(true));
       response.on('close', () => finish(!response.complete));
       response.on('data', (chunk: Buffer) => {
@@ -71,20 +77,4 @@ function answerTo(request: ClientRequest): Promise<HttpAnswer | undefined> {
       });
     });
   });
-}
-
-function answerOf(
-  {statusCode = 0, headers}: IncomingMessage,
-  chunks: readonly Buffer[],
-  how: Pick<HttpAnswer, 'truncated' | 'cut'>,
-): HttpAnswer {
-  const joined: Record<string, string> = Object.create(null);
-  for (const [name, value] of Object.entries(headers))
-    if (value !== undefined) joined[name] = Array.isArray(value) ? value.join(', ') : value;
-  return {
-    status: statusCode,
-    headers: joined,
-    body: Buffer.concat(chunks).subarray(0, longestAnswer),
-    ...how,
-  };
 }

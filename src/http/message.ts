@@ -53,3 +53,13 @@ export interface HttpAnswer {
   /** The connection broke before the end of the body: `body` is what arrived. */
   cut: boolean;
 }
+
+export type HeaderFields = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The header fields of a response as in an HttpAnswer. */
+export function joinHeaders(fields: HeaderFields): HttpAnswer['headers'] {
+  const joined: HttpAnswer['headers'] = Object.create(null);
+  for (const [name, value] of Object.entries(fields))
+    if (value !== undefined) joined[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
+  return joined;
+}

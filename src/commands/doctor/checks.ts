@@ -97,7 +97,7 @@ class Checkup {
     }
     const session = await openSessionFor(settings, this.#invocation);
     try {
-      const verdict = await this.#judge(signal => verifyKey(session.client, signal));
+      const verdict = await within(this.#invocation, timeoutMs, signal => verifyKey(session.client, signal));
       const problem = describeVerdict(verdict, session, host);
       if (problem === undefined)
         this.#ok('key', `${settings.key?.secret.masked() ?? 'made for this run'}, accepted`);
@@ -110,12 +110,8 @@ class Checkup {
   }
 
   async #uploadPath({client, baseUrl}: Session, settings: Settings): Promise<void> {
-    const verdict = await this.#judge(signal => checkUploadPath(client, signal));
+    const verdict = await within(this.#invocation, timeoutMs, signal => checkUploadPath(client, signal));
     this.results.push({check: 'upload-path', ...adviseOnUploadPath(verdict, baseUrl, settings)});
-  }
-
-  #judge<Verdict>(ask: (signal: AbortSignal) => Promise<Verdict>): Promise<Verdict> {
-    return within(this.#invocation, timeoutMs, ask);
   }
 
   #ok(check: CheckName, message: string): void {
