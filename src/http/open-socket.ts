@@ -32,9 +32,9 @@ export async function openSocket(
   let socket: Socket | undefined;
   let cancel = () => {};
   const step = async (work: Promise<Socket>): Promise<Socket> => {
-    cancel();
     cancel = clock.after(connectTimeoutMs, () => stop.abort(timedOut()));
     socket = await unlessStopped(work, stop);
+    cancel();
     return socket;
   };
   const toPeer = async (below: Socket): Promise<Socket> => {
@@ -50,6 +50,7 @@ export async function openSocket(
     if (proxy === undefined) return open;
     // It loads node:http, which is not needed otherwise.
     const {describePage, openTunnel} = await import('./tunnel.ts');
+    stop.throwIfAborted();
     const authority = `${origin.hostname}:${portOf(origin)}`;
     const tunnel = await step(openTunnel(open, proxy, authority, clock));
     await refuseUnasked(tunnel, stop, bytes => describePage(bytes, proxy));

@@ -1,6 +1,8 @@
 import {expect, test} from 'vitest';
 import {systemClock} from '../../src/host.ts';
 import {sendHead} from '../../src/http/http.ts';
+import {openSocket} from '../../src/http/open-socket.ts';
+import {Stop} from '../../src/lib/stop.ts';
 import {silentServer} from '../support/silent-peers.ts';
 
 test.each(['before it begins', 'while it waits for TLS'])('a request aborted %s: no answer', async when => {
@@ -20,4 +22,14 @@ test.each(['before it begins', 'while it waits for TLS'])('a request aborted %s:
   if (!controller.signal.aborted) await peer.reached();
   controller.abort();
   expect(await answer).toBeUndefined();
+});
+
+test('a time limit that passes at any moment: the opening of a connection through a silent proxy always ends', async () => {
+  const {port} = await silentServer();
+  for (let attempt = 0; attempt < 300; attempt += 1) {
+    const env = {HTTP_PROXY: `http://127.0.0.1:${port}`};
+    const options = {clock: systemClock, env, userAgent: 'media/test', connectTimeoutMs: 1 + (attempt % 3)};
+    const opening = openSocket(new URL('http://media.invalid'), options, new Stop());
+    await expect(opening).rejects.toMatchObject({code: 'connect_timeout'});
+  }
 });
