@@ -38,6 +38,7 @@ export function uploadBatch(
     batch.concurrency,
     source => batch.transfer(source),
     () => batch.isInterrupted,
+    () => batch.end(),
   );
   return options.dryRun ? batch.audited(outcomes) : outcomes;
 }
@@ -47,6 +48,7 @@ const defaultRetryMaxWaitMs = 5 * 60_000;
 class Batch {
   readonly #options: TransferOptions;
   readonly #parts: BatchParts;
+  readonly #onStop = () => this.#parts.outage.abandon(this.#options.stop.reason);
   /** The position of the next source. */
   #next = 0;
 
@@ -60,9 +62,6 @@ class Batch {
     const concurrency = concurrencyOf(options.concurrency, clock, retries);
     concurrency.onPrepared = files => options.uploader.openAhead?.(files);
     const outage = outageOf(options, {...patience, concurrency}, error => this.#parts.halt.because(error));
-    const onStop = () => outage.abandon(stop.reason);
-    stop.addEventListener('abort', onStop, {once: true});
-    if (stop.aborted) onStop();
     this.#parts = {
       concurrency,
       budget: new RetryBudget(),
@@ -72,6 +71,13 @@ class Batch {
       rateLimit: limitRate === undefined ? undefined : new RateLimit(limitRate, clock),
       duplicates: dryRun ? new Duplicates(stop, sourceNamed) : undefined,
     };
+    stop.addEventListener('abort', this.#onStop, {once: true});
+    if (stop.aborted) this.#onStop();
+  }
+
+  /** Forgets the signal that may stop it, which lives on under `media watch`. */
+  end(): void {
+    this.#options.stop.removeEventListener('abort', this.#onStop);
   }
 
   get concurrency(): Concurrency {

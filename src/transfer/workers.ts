@@ -8,13 +8,15 @@ export interface Later<Result> {
 /**
  * Works on the items of a stream, up to `prepared` at a time, and yields results as they come. An item is read only when
  * a worker is free and fewer results than workers wait to be taken, so that memory stays bounded. Once `isOver`, no
- * more are read. After a failure of an item or of the stream, rejects with it once all work has ended.
+ * more are read. After a failure of an item or of the stream, rejects with it once all work has ended. `onEnd` is called then,
+ * or when the caller has left.
  */
 export async function* mapConcurrently<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
   concurrency: Pick<Concurrency, 'prepared' | 'most' | 'onRise'>,
   work: (item: Item) => Promise<Later<Result>>,
   isOver: () => boolean = () => false,
+  onEnd: () => void = () => {},
 ): AsyncGenerator<Result> {
   const results: Later<Result>[] = [];
   const failures: unknown[] = [];
@@ -91,6 +93,7 @@ export async function* mapConcurrently<Item, Result>(
     await Promise.all(workers);
     await Promise.allSettled(results.map(({result}) => result));
     await taken.return();
+    onEnd();
   }
   if (failures.length > 0) throw failures[0];
 }
