@@ -1,0 +1,343 @@
+import {copyFile, stat, writeFile} from 'node:fs/promises';
+import {createServer, type IncomingHttpHeaders, type ServerResponse} from 'node:http';
+import {join} from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import {
+  bytesSource,
+  filesOf,
+  MediaClient,
+  type UploadOptions,
+  type UploadResult,
+  uploadAll,
+} from '../../src/index.ts';
+import {listen, portOf} from '../service/support.ts';
+import {eventually} from '../support/eventually.ts';
+import {fixture, temporaryDirectory} from '../support/media.ts';
+import {someRecord} from '../support/scripted-server.ts';
+
+const photo = fixture('photo.png');
+
+/** What a service does with a request that came whole, by its number. */
+type Answer = (response: ServerResponse, number: number) => void;
+
+const store: Answer = response => {
+  response.writeHead(200, {'Content-Type': 'application/json'}).end(someRecord);
+};
+const reset: Answer = response => {
+  response.socket?.resetAndDestroy();
+};
+const refuse =
+  (status: number, headers: Record<string, string> = {}): Answer =>
+  response => {
+    response.writeHead(status, {'Content-Type': 'application/json', ...headers});
+    response.end(`{"code":${status},"message":"Not this time."}`);
+  };
+
+/** A service that answers the first uploads with these answers and all others with the last, and a client for it. */
+async function answering(...answers: Answer[]) {
+  const requests: {headers: IncomingHttpHeaders; bytes: number}[] = [];
+  const server = createServer(async (request, response) => {
+    if (request.method !== 'POST' || request.headers['content-type'] === 'text/plain') {
+      response.writeHead(405).end();
+      return;
+    }
+    let bytes = 0;
+    for await (const chunk of request as AsyncIterable<Buffer>) bytes += chunk.length;
+    const number = requests.push({headers: request.headers, bytes}) - 1;
+    answers[Math.min(number, answers.length - 1)]?.(response, number);
+  });
+  await listen(server);
+  const client = new MediaClient({baseUrl: `http://127.0.0.1:${portOf(server)}`, apiKey: 'key-of-the-test'});
+  onTestFinished(async () => {
+    await client.close();
+    server.close();
+    server.closeAllConnections();
+  });
+  return {requests, client, server};
+}
+
+async function collect(results: AsyncIterable<UploadResult>): Promise<UploadResult[]> {
+  const all: UploadResult[] = [];
+  for await (const result of results) all.push(result);
+  return all;
+}
+
+/** What became of a source with these options, and what the service got. */
+async function outcomeOf(
+  answers: Answer[],
+  options: Omit<UploadOptions, 'client'>,
+  sources = [bytesSource('a.ico', icon)],
+) {
+  const {client, requests} = await answering(...answers);
+  const results = await collect(uploadAll(sources, {client, ...options}));
+  return {results, requests: requests.length, types: requests.map(({headers}) => headers['content-type'])};
+}
+
+const png = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+const icon = Buffer.from('\0\0\x01\0', 'latin1');
+
+test('`retries: 0`: one attempt', async () => {
+  expect(await outcomeOf([refuse(503), store], {retries: 0})).toMatchObject({
+    results: [{status: 'failed', attempts: 1}],
+    requests: 1,
+  });
+});
+
+test('`retries: 1`: the second attempt is the last', async () => {
+  expect(await outcomeOf([refuse(503), refuse(503), store], {retries: 1})).toMatchObject({
+    results: [{status: 'failed', attempts: 2}],
+    requests: 2,
+  });
+});
+
+test('without `retries`: tried again after a 503, and told to the observer', async () => {
+  const told: unknown[][] = [];
+  const observer = {retrying: (...facts: unknown[]) => void told.push(facts)};
+  expect(await outcomeOf([refuse(503), store], {observer})).toMatchObject({
+    results: [{status: 'uploaded', attempts: 2}],
+    requests: 2,
+  });
+  expect(told).toEqual([[0, 'a.ico', expect.objectContaining({name: 'MediaError'}), expect.any(Number)]]);
+});
+
+test('`retryMaxWaitMs`: a longer Retry-After is not waited for', async () => {
+  const answers = [refuse(429, {'Retry-After': '2'}), store];
+  expect(await outcomeOf(answers, {retryMaxWaitMs: 1_000})).toMatchObject({
+    results: [{status: 'failed', attempts: 1}],
+    requests: 1,
+  });
+});
+
+test('`stallTimeoutMs`: an attempt ends when nothing more is taken for so long', async () => {
+  const server = createServer(request => void request.pause());
+  await listen(server);
+  const client = new MediaClient({baseUrl: `http://127.0.0.1:${portOf(server)}`, apiKey: 'key-of-the-test'});
+  onTestFinished(async () => {
+    await client.close();
+    server.close();
+    server.closeAllConnections();
+  });
+  const source = bytesSource('a.png', Buffer.concat([png, Buffer.alloc(64 * 2 ** 20)]));
+  const results = await collect(uploadAll([source], {client, stallTimeoutMs: 300, retries: 0}));
+  expect(results).toMatchObject([{status: 'failed', error: {code: 'stalled'}}]);
+  expect(results[0]).toMatchObject({error: {message: expect.stringContaining('for 300 ms')}});
+});
+
+test('`answerTimeoutMs`: a file without a response for so long is unknown', async () => {
+  const {results} = await outcomeOf([() => {}], {answerTimeoutMs: 300});
+  expect(results).toMatchObject([
+    {status: 'unknown', error: {message: expect.stringContaining('within 300 ms')}},
+  ]);
+});
+
+test('`limitRate`: all files together take at least the time that it stands for', async () => {
+  const {client} = await answering(store);
+  const sources = ['a.png', 'b.png'].map(name =>
+    bytesSource(name, Buffer.concat([png, Buffer.alloc(150_000)])),
+  );
+  const start = performance.now();
+  await collect(uploadAll(sources, {client, limitRate: 200_000, concurrency: 2}));
+  // 300,000 bytes; a quarter of a second may be saved up.
+  expect(performance.now() - start).toBeGreaterThan(900);
+});
+
+test('`onUnknown`: an unknown upload stays so, or is sent again', async () => {
+  expect(await outcomeOf([reset, store], {})).toMatchObject({results: [{status: 'unknown'}], requests: 1});
+  expect(await outcomeOf([reset, store], {onUnknown: 'hold'})).toMatchObject({requests: 1});
+  expect(await outcomeOf([reset, store], {onUnknown: 'retry'})).toMatchObject({
+    results: [{status: 'uploaded', attempts: 2}],
+    requests: 2,
+  });
+});
+
+test.each([
+  [{}, {results: [{status: 'uploaded', warning: expect.any(String)}], types: ['image/jpeg']}],
+  [{types: 'extension'}, {types: ['image/jpeg']}],
+  [{types: 'content'}, {results: [{status: 'uploaded', contentType: 'image/png'}], types: ['image/png']}],
+  [{types: 'strict'}, {results: [{status: 'failed', error: {code: 'type_mismatch'}}], types: []}],
+  [{contentType: 'image/x-other'}, {results: [{contentType: 'image/x-other'}], types: ['image/x-other']}],
+] as const)('the type of PNG bytes in a file a.jpg with %j', async (options, expected) => {
+  expect(await outcomeOf([store], options, [bytesSource('a.jpg', png)])).toMatchObject(expected);
+});
+
+test('`verify`: a record that differs is a warning, or `mismatched`, with the record', async () => {
+  const differing: Answer = response => {
+    response.writeHead(200, {'Content-Type': 'application/json'});
+    response.end(someRecord.replace('"IMAGE"', '"VIDEO"'));
+  };
+  const warned: unknown[][] = [];
+  const observer = {warning: (...facts: unknown[]) => void warned.push(facts)};
+  expect((await outcomeOf([differing], {observer})).results).toMatchObject([{status: 'uploaded'}]);
+  expect(warned).toEqual([]);
+  const says = expect.stringContaining('type VIDEO instead of IMAGE');
+  const warning = {results: [{status: 'uploaded', warning: says}]};
+  expect(await outcomeOf([differing], {verify: 'warn', observer})).toMatchObject(warning);
+  expect(warned).toEqual([['a.ico', says]]);
+  expect(await outcomeOf([differing], {verify: 'strict'})).toMatchObject({
+    results: [{status: 'mismatched', record: {id: 'm_1'}, error: {code: 'record_mismatch', message: says}}],
+  });
+  // Sizes of pictures are compared, too.
+  const wide: Answer = response => {
+    response.writeHead(200, {'Content-Type': 'application/json'});
+    response.end(someRecord.replace('{', '{"width":7,"height":7,'));
+  };
+  const {client} = await answering(wide);
+  expect(await collect(uploadAll([photo], {client, verify: 'strict'}))).toMatchObject([
+    {status: 'mismatched'},
+  ]);
+});
+
+test('`failFast`: the first failure ends the batch', async () => {
+  const sources = () => [1, 2, 3].map(number => bytesSource(`${number}.ico`, icon));
+  const given = {concurrency: 1} as const;
+  expect(await outcomeOf([refuse(422), store], {...given, failFast: true}, sources())).toMatchObject({
+    results: [{status: 'failed'}, {error: {code: 'not_tried'}}, {error: {code: 'not_tried'}}],
+    requests: 1,
+  });
+  expect(await outcomeOf([refuse(422), store], given, sources())).toMatchObject({
+    results: [{status: 'failed'}, {status: 'uploaded'}, {status: 'uploaded'}],
+  });
+});
+
+test('`concurrency`: so many at a time, and no more', async () => {
+  const held: ServerResponse[] = [];
+  const hold: Answer = (response, number) => {
+    held.push(response);
+    // The fourth can only come when one of the first three has its response.
+    if (number >= 2) for (const one of held.splice(0)) store(one, number);
+  };
+  const sources = Array.from({length: 6}, (_, index) => bytesSource(`${index}.ico`, icon));
+  let most = 0;
+  let started = 0;
+  const observer = {
+    started: () => {
+      started += 1;
+      most = Math.max(most, started);
+    },
+    finished: () => {
+      started -= 1;
+    },
+  };
+  expect((await outcomeOf([hold], {concurrency: 3, observer}, sources)).results).toHaveLength(6);
+  expect(most).toBe(3);
+});
+
+test('the observer is told how many bytes were sent, and that the service is away and back', async () => {
+  const told: unknown[][] = [];
+  const {client, server} = await answering(store);
+  const port = portOf(server);
+  await new Promise(resolve => server.close(resolve));
+  const observer = {
+    progress: (...facts: unknown[]) => void told.push(['progress', ...facts]),
+    unavailable: (...facts: unknown[]) => {
+      told.push(['unavailable', ...facts]);
+      if (!server.listening) server.listen(port, '127.0.0.1');
+    },
+  };
+  const sources = ['a.ico', 'b.ico', 'c.ico'].map(name => bytesSource(name, icon));
+  await collect(uploadAll(sources, {client, concurrency: 3, observer}));
+  expect(told).toContainEqual(['progress', 0, icon.length]);
+  expect(told.filter(([name]) => name === 'unavailable')).toEqual([
+    ['unavailable', expect.any(Number)],
+    ['unavailable', undefined],
+  ]);
+});
+
+test('a journal that cannot be used ends the iteration: in use, of another service, no journal', async () => {
+  const {client, requests} = await answering(store);
+  const directory = await temporaryDirectory();
+  const journal = join(directory, 'a.journal');
+  const upload = (given: Partial<UploadOptions>) => collect(uploadAll([photo], {client, journal, ...given}));
+  const holding = uploadAll([photo, photo], {client, journal});
+  await holding.next();
+  await expect(upload({})).rejects.toMatchObject({name: 'MediaError', code: 'journal_in_use'});
+  await holding.return();
+  const other = new MediaClient({baseUrl: `${client.baseUrl}/other`, apiKey: 'key-of-the-test'});
+  for (const dryRun of [false, true])
+    await expect(upload({client: other, dryRun})).rejects.toMatchObject({code: 'journal_of_other_service'});
+  await expect(upload({journal: photo})).rejects.toMatchObject({code: 'journal_unusable'});
+  expect(requests).toHaveLength(1);
+});
+
+test('a client of your own: only `upload` and `host` are needed; a journal identifies the service by its host', async () => {
+  const {client} = await answering(store);
+  const journal = join(await temporaryDirectory(), 'a.journal');
+  const own = (host: string) => ({
+    host,
+    upload: (request: Parameters<MediaClient['upload']>[0]) => client.upload(request),
+  });
+  expect(await collect(uploadAll([photo], {client: own('one.example'), journal}))).toMatchObject([
+    {status: 'uploaded'},
+  ]);
+  expect(await collect(uploadAll([photo], {client: own('one.example'), journal}))).toMatchObject([
+    {status: 'skipped'},
+  ]);
+  await expect(collect(uploadAll([photo], {client: own('two.example'), journal}))).rejects.toMatchObject({
+    code: 'journal_of_other_service',
+  });
+});
+
+test('inputs that reject: their error, after the results of what was taken', async () => {
+  const {client} = await answering(store);
+  const broken = new Error('There are no more.');
+  async function* inputs() {
+    yield photo;
+    throw broken;
+  }
+  const results: UploadResult[] = [];
+  const iterate = async () => {
+    for await (const result of uploadAll(inputs(), {client})) results.push(result);
+  };
+  await expect(iterate()).rejects.toBe(broken);
+  expect(results).toMatchObject([{status: 'uploaded'}]);
+});
+
+test('left while a file waits for its response: that is awaited, and the journal knows it', async () => {
+  let respond = () => {};
+  const {client, requests} = await answering((response, number) => {
+    if (number === 0) respond = () => store(response, number);
+    else store(response, number);
+  });
+  const journal = join(await temporaryDirectory(), 'a.journal');
+  const slow = bytesSource('slow.ico', Buffer.concat([icon, Buffer.from('slow')]));
+  const sources = async function* () {
+    yield slow;
+    await eventually(() => requests.length === 1);
+    yield bytesSource('quick.ico', icon);
+  };
+  const results = uploadAll(sources(), {client, journal, concurrency: 2});
+  expect((await results.next()).value).toMatchObject({name: 'quick.ico'});
+  const left = results.return();
+  respond();
+  await left;
+  expect(await collect(uploadAll([slow], {client, journal}))).toMatchObject([{status: 'skipped'}]);
+  // The client stays open.
+  expect(await collect(uploadAll([photo], {client}))).toMatchObject([{status: 'uploaded'}]);
+  expect(requests).toHaveLength(3);
+});
+
+test('a record keeps every digit in `json`; size, attempts and position are facts of each result', async () => {
+  const long: Answer = response => {
+    response.writeHead(200, {'Content-Type': 'application/json'});
+    response.end(someRecord.replace('{', '{"size":4,"large":12345678901234567890.10,'));
+  };
+  const {results} = await outcomeOf([long], {});
+  expect(results).toMatchObject([{position: 0, size: 4, attempts: 1, record: {id: 'm_1', size: 4}}]);
+  expect(results[0]).toHaveProperty('json', expect.stringContaining('12345678901234567890.10'));
+  expect(results[0]).not.toHaveProperty('received');
+});
+
+test('files of a directory: what is media by its bytes is told to the observer, and what is not has no result', async () => {
+  const {client} = await answering(store);
+  const cwd = await temporaryDirectory();
+  await writeFile(join(cwd, 'notes.txt'), 'no media');
+  await copyFile(photo, join(cwd, 'photo'));
+  const recognized: number[] = [];
+  const observer = {recognized: (size: number) => void recognized.push(size)};
+  const given = {client, observer, cwd};
+  expect(await collect(uploadAll(filesOf(['.'], {cwd, recursive: true}), given))).toMatchObject([
+    {name: 'photo'},
+  ]);
+  expect(recognized).toEqual([(await stat(photo)).size]);
+  expect(await collect(uploadAll(['notes.txt'], given))).toMatchObject([{status: 'failed'}]);
+});
