@@ -1,4 +1,5 @@
 import {expect, test} from 'vitest';
+import {slowTest} from '../support/patience.ts';
 import {leaksOf} from './leaks.ts';
 
 /** What V8 and Node make once is less than this for each of so many; a leak is one object or more. */
@@ -43,7 +44,7 @@ test.each([
     1_000,
     {200: 506, 206: 63, 401: 63, 403: 126, 404: 126, 405: 63, 406: 63, 415: 63, 416: 63},
   ],
-])('%s: the process holds what it held before', async (_what, program, things, results) => {
+])('%s: the process holds what it held before', slowTest, async (_what, program, things, results) => {
   const {objectsForEach, ...found} = await leaksOf(program, things);
   expect(found).toEqual({more: {}, results});
   expect(objectsForEach).toBeLessThan(mostObjects);

@@ -4,7 +4,7 @@ import {execa} from 'execa';
 import {onTestFinished} from 'vitest';
 import {listen, portOf} from '../service/support.ts';
 import {temporaryDirectory} from '../support/media.ts';
-import {patienceMs} from '../support/patience.ts';
+import {patienceMs, slowTest} from '../support/patience.ts';
 import {someRecord} from '../support/scripted-server.ts';
 
 /** What a process holds after its work. */
@@ -46,12 +46,12 @@ export async function leaksOf(program: URL, things: number): Promise<Leaks> {
     env: {
       SERVICE: `http://127.0.0.1:${portOf(server)}`,
       THINGS: String(things),
-      PATIENCE: String(patienceMs / 2),
+      PATIENCE: String(patienceMs),
       HOME: directory,
       TMPDIR: `${directory}/tmp`,
     },
     extendEnv: false,
-    timeout: patienceMs,
+    timeout: slowTest.timeout,
     killSignal: 'SIGKILL',
   });
   return JSON.parse(stdout);
