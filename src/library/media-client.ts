@@ -82,8 +82,13 @@ export class MediaClient implements Uploader {
    * Sends one GraphQL request and returns the response, whatever its status; `body` is at most 1 MiB. Rejects like `upload`,
    * and with the signal's reason if that is aborted.
    */
-  graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpAnswer> {
-    return this.#client.graphql(request, signal);
+  async graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpAnswer> {
+    try {
+      return await this.#client.graphql(request, signal);
+    } catch (error) {
+      // A connection can only be ended with an Error.
+      throw signal?.aborted ? signal.reason : error;
+    }
   }
 
   /** Closes every connection at once; pending requests fail. */
