@@ -1,7 +1,8 @@
 import {type FileHandle, mkdir, open, readdir, readFile, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect} from 'vitest';
 import {sandboxFor, testKey} from '../service/program.ts';
+import {afterTest, waitingTest as test} from '../support/after-test.ts';
 import {eventually} from '../support/eventually.ts';
 import {notRun} from '../support/installed.ts';
 import {fixture, type Sandbox, sandbox} from '../support/media.ts';
@@ -79,7 +80,7 @@ test('records that fit their files, and records that do not: only the former fil
       await end(watching);
     }),
   );
-}, 60_000);
+});
 
 test('records from memory: only the files that the service still has whole are deleted; asked without the key', async () => {
   const other = await RecordStore.start();
@@ -116,7 +117,7 @@ test('records from memory: only the files that the service still has whole are d
     expect(JSON.stringify(headers)).not.toContain(testKey);
   }
   await end(watching);
-}, 60_000);
+});
 
 test('a service in this process is asked about its own records', async () => {
   const box = await sandbox();
@@ -128,7 +129,7 @@ test('a service in this process is asked about its own records', async () => {
   await watching.line({file: 'in/a.png', status: 'skipped', deleted: true});
   expect(reasonsIn(watching)).toEqual({});
   await end(watching);
-}, 60_000);
+});
 
 test('a file that a program has open, one that goes on after a pause, one that is set back in time: none is lost', async context => {
   if (process.platform !== 'linux') return notRun(context, 'only Linux shows who writes to a file');
@@ -139,7 +140,7 @@ test('a file that a program has open, one that goes on after a pause, one that i
       const {box, store, path, left} = await machine({});
       const whole = Buffer.concat([half, pages[1] as Buffer]);
       let held: FileHandle | undefined = await open(path('in/held.png'), 'a');
-      onTestFinished(() => held?.close());
+      afterTest(() => held?.close());
       await held.write(half);
       const paused = Buffer.concat([half, Buffer.from('paused')]);
       const finished = Buffer.concat([paused, Buffer.from('!')]);
@@ -174,7 +175,7 @@ test('a file that a program has open, one that goes on after a pause, one that i
       await end(watching);
     }),
   );
-}, 90_000);
+});
 
 test('--verify: what differs is a warning, or its status is mismatched; without a disposal nothing is kept', async () => {
   await Promise.all(

@@ -10,7 +10,8 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import {join} from 'node:path';
-import {expect, test} from 'vitest';
+import {expect} from 'vitest';
+import {waitingTest as test} from '../support/after-test.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
 import {markdown} from '../support/examples.ts';
@@ -24,9 +25,7 @@ async function machine() {
   return {...connected, box: connected.sandbox, path};
 }
 
-test('what is there, what comes, is renamed and finished, in a directory that goes and returns: uploaded and moved', {
-  timeout: 60_000,
-}, async () => {
+test('what is there, what comes, is renamed and finished, in a directory that goes and returns: uploaded and moved', async () => {
   const {box, path, service} = await machine();
   await copyFile(fixture('photo.png'), path('in/sub/写真.png'));
   await copyFile(fixture('photo.gif'), path('in/clip.gif.part'));
@@ -116,7 +115,7 @@ test('a file that grows after its upload: uploaded again; a key that is revoked 
   expect((await watching.child).signal).toBe('SIGINT');
 });
 
-test.each([
+const refusals: [string, string[], number, RegExp][] = [
   ['no directory', [], 2, /missing required argument|No directory|argument 'directory'/i],
   ['a directory that does not exist', ['gone'], 1, /gone does not exist/],
   ['a file', ['photo.png'], 2, /photo\.png is not a directory/],
@@ -126,14 +125,17 @@ test.each([
   ['two formats', ['in', '--ndjson', '--template', '{id}'], 2, /ndjson and template/],
   ['an unknown field', ['in', '--template', '{fiel}'], 2, /unknown field: \{fiel\}/],
   ['no key', ['in', '--profile', 'none'], 4, /none/],
-])('%s: the reason at once', async (_name, parameters, exitCode, reason) => {
-  const {box, path} = await machine();
-  await copyFile(fixture('photo.png'), path('photo.png'));
-  const env = parameters.includes('none') ? {...box.env, MEDIA_API_KEY: ''} : box.env;
-  const {stdout, stderr, ...ended} = await box.run(['watch', ...parameters], {env});
-  expect({stdout, exitCode: ended.exitCode}).toEqual({stdout: '', exitCode});
-  expect(stderr).toMatch(reason);
-});
+];
+
+for (const [name, parameters, exitCode, reason] of refusals)
+  test(`${name}: the reason at once`, async () => {
+    const {box, path} = await machine();
+    await copyFile(fixture('photo.png'), path('photo.png'));
+    const env = parameters.includes('none') ? {...box.env, MEDIA_API_KEY: ''} : box.env;
+    const {stdout, stderr, ...ended} = await box.run(['watch', ...parameters], {env});
+    expect({stdout, exitCode: ended.exitCode}).toEqual({stdout: '', exitCode});
+    expect(stderr).toMatch(reason);
+  });
 
 test('the systemd unit of the page: a command line that commander takes', async () => {
   const {box, path} = await machine();

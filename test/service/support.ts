@@ -1,7 +1,6 @@
 import {open, writeFile} from 'node:fs/promises';
 import {type AddressInfo, createServer, type Server, type Socket} from 'node:net';
 import {join} from 'node:path';
-import {onTestFinished} from 'vitest';
 import {systemClock} from '../../src/host.ts';
 import type {ConnectionOptions} from '../../src/http/http.ts';
 import {Secret} from '../../src/lib/secrets/secret.ts';
@@ -10,6 +9,7 @@ import type {Uploader} from '../../src/service/uploader.ts';
 import type {OpenSource, Source} from '../../src/sources/open/source.ts';
 import {type TransferObserver, type TransferOptions, uploadBatch} from '../../src/transfer/batch.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
+import {afterTest} from '../support/after-test.ts';
 import {someRecord} from '../support/scripted-server.ts';
 
 export const mebibyte = 1024 * 1024;
@@ -109,7 +109,7 @@ export async function sinkServer(options: SinkOptions = {}): Promise<Sink> {
     });
   });
   await listen(server);
-  onTestFinished(() => {
+  afterTest(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
@@ -168,7 +168,7 @@ export function clientOf(
     userAgent: 'media/test',
     connectTimeoutMs,
   });
-  onTestFinished(() => client.close());
+  afterTest(() => client.close());
   return client;
 }
 

@@ -1,8 +1,8 @@
 import {spawnSync} from 'node:child_process';
 import {readFile} from 'node:fs/promises';
 import {execa, type Options, type ResultPromise} from 'execa';
-import {onTestFinished} from 'vitest';
 import {systemCode} from '../../src/lib/system-code.ts';
+import {afterTest} from './after-test.ts';
 import {whatIsMissing} from './installed.ts';
 import {program, type Sandbox} from './media.ts';
 import {patienceMs} from './patience.ts';
@@ -69,7 +69,7 @@ export function startContained(
       ...options,
     },
   ) as Contained['child'];
-  onTestFinished(() => void child.kill('SIGKILL'));
+  afterTest(() => void child.kill('SIGKILL'));
   const processId = async () => {
     // Without separate ids, the child process has become the program itself.
     if (!container.ownIds) return String(child.pid);

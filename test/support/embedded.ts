@@ -1,5 +1,5 @@
-import {onTestFinished} from 'vitest';
 import {type EmbeddedService, type ServiceOptions, startEmbeddedService} from '../../src/embedded/service.ts';
+import {afterTest} from './after-test.ts';
 import {Sandbox, temporaryDirectory} from './media.ts';
 
 /** An embedded service for the current test, with a key that has all permissions. */
@@ -7,7 +7,7 @@ export async function embeddedService(
   options: Partial<ServiceOptions> = {},
 ): Promise<{service: EmbeddedService; key: string}> {
   const service = await startEmbeddedService({dataDirectory: await temporaryDirectory(), ...options});
-  onTestFinished(() => service.close());
+  afterTest(() => service.close());
   return {service, key: await service.createKey()};
 }
 

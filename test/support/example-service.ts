@@ -2,7 +2,7 @@ import {createServer as createHttpServer, request} from 'node:http';
 import {createServer as createHttpsServer} from 'node:https';
 import {type AddressInfo, connect, type Server} from 'node:net';
 import {generate} from 'selfsigned';
-import {onTestFinished} from 'vitest';
+import {afterTest} from './after-test.ts';
 
 /** A service under real-looking https names, reached through a proxy, for examples that must run as printed. */
 export interface ExampleService {
@@ -49,7 +49,7 @@ export async function exampleService(origin: URL, hostNames: readonly string[]):
 }
 
 function listen(server: Server): Promise<number> {
-  onTestFinished(() => {
+  afterTest(() => {
     server.close();
     (server as unknown as {closeAllConnections(): void}).closeAllConnections();
   });

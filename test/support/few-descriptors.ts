@@ -1,7 +1,7 @@
 import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
-import {onTestFinished} from 'vitest';
+import {afterTest} from './after-test.ts';
 import {eventually} from './eventually.ts';
 import {program, sandbox} from './media.ts';
 
@@ -14,7 +14,7 @@ export async function serveWith(descriptors: number) {
     ['-c', command, process.execPath, program, 'serve', '--port', '0', '--data-dir', 'kept'],
     {cwd: directory, env, extendEnv: false, reject: false, stdin: 'ignore', buffer: false},
   );
-  onTestFinished(() => {
+  afterTest(() => {
     child.kill('SIGKILL');
   });
   let stdout = '';

@@ -1,7 +1,7 @@
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {text} from 'node:stream/consumers';
-import {onTestFinished} from 'vitest';
+import {afterTest} from './after-test.ts';
 
 /** A comment as the API of GitHub represents it, as far as the action reads it. */
 export interface ApiComment {
@@ -63,7 +63,7 @@ export async function githubApi(intervene: Intervention = () => undefined) {
   await new Promise<void>(resolve => {
     server.listen(0, '127.0.0.1', resolve);
   });
-  onTestFinished(() => {
+  afterTest(() => {
     server.closeAllConnections();
     server.close();
   });

@@ -2,7 +2,7 @@ import {spawn, spawnSync} from 'node:child_process';
 import {accessSync, constants} from 'node:fs';
 import {basename} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {onTestFinished} from 'vitest';
+import {afterTest} from './after-test.ts';
 import {eventually} from './eventually.ts';
 import {whatIsMissing} from './installed.ts';
 
@@ -39,7 +39,7 @@ export async function mountHanging(directory: string, file: string, call: string
     daemon.kill('SIGKILL');
     spawnSync('umount', ['--lazy', directory]);
   };
-  onTestFinished(end);
+  afterTest(end);
   await eventually(() => told.includes('ready'));
   return {name: basename(file), hangs: () => told.includes('hangs'), end};
 }

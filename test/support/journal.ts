@@ -4,7 +4,6 @@ import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
-import {onTestFinished} from 'vitest';
 import {type Host, systemHost} from '../../src/host.ts';
 import type {JournalHandle} from '../../src/journal/file/file.ts';
 import type {Scope} from '../../src/journal/file/lines.ts';
@@ -13,6 +12,7 @@ import type {JournalInput, Resend} from '../../src/journal/reading/memory.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
 import type {Hashable} from '../../src/lib/files/content-hash.ts';
 import {type FileSystem, systemFiles} from '../../src/lib/files/file-system.ts';
+import {afterTest} from './after-test.ts';
 import {temporaryDirectory} from './media.ts';
 
 export function sha256(content: string | Uint8Array): string {
@@ -74,7 +74,7 @@ export class Bench {
 
   async open({wrap, ...options}: BenchOptions = {}, path = this.path): Promise<Journal> {
     const journal = await openJournal(path, this.#host(wrap), {scope, paths: true, ...options});
-    onTestFinished(() => journal.close().catch(() => {}));
+    afterTest(() => journal.close().catch(() => {}));
     return journal;
   }
 

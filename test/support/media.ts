@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa, type Options, type ResultPromise} from 'execa';
-import {onTestFinished} from 'vitest';
+import {afterTest} from './after-test.ts';
 import {patienceMs} from './patience.ts';
 import {canRunWarm, type Finished, runWarm} from './warm.ts';
 
@@ -18,7 +18,7 @@ export function fixture(name: string): string {
 /** A new directory that is removed after the test. */
 export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'media-test-'));
-  onTestFinished(() => rm(directory, {recursive: true, force: true}));
+  afterTest(() => rm(directory, {recursive: true, force: true}));
   return directory;
 }
 

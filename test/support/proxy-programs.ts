@@ -2,7 +2,7 @@ import {chmod, mkdir, writeFile} from 'node:fs/promises';
 import {connect} from 'node:net';
 import {join} from 'node:path';
 import {execa} from 'execa';
-import {onTestFinished} from 'vitest';
+import {afterTest} from './after-test.ts';
 import {freePorts} from './free-ports.ts';
 import {type Program, whatIsMissing} from './installed.ts';
 import {temporaryDirectory} from './media.ts';
@@ -87,7 +87,7 @@ async function startDaemon(proxy: ProxyProgram, directory: string, port: number,
     all: true,
     timeout: patienceMs,
   });
-  onTestFinished(async () => {
+  afterTest(async () => {
     daemon.kill();
     await daemon;
   });

@@ -1,6 +1,6 @@
 import {createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse} from 'node:http';
-import {onTestFinished} from 'vitest';
 import {listen, portOf} from '../service/support.ts';
+import {afterTest} from './after-test.ts';
 
 /** What a store says of a file of a certain size. */
 export interface StoreAnswer {
@@ -35,7 +35,7 @@ export class RecordStore {
     server.on('connection', () => {
       store.connections += 1;
     });
-    onTestFinished(() => {
+    afterTest(() => {
       server.close();
       server.closeAllConnections();
     });

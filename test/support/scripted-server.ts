@@ -1,5 +1,5 @@
 import {type AddressInfo, createServer, type Server, type Socket} from 'node:net';
-import {onTestFinished} from 'vitest';
+import {afterTest} from './after-test.ts';
 
 /** One request as it was received. */
 export interface RawRequest {
@@ -117,7 +117,7 @@ export async function scriptedServer(
   await new Promise<void>(resolve => {
     server.listen(0, '127.0.0.1', resolve);
   });
-  onTestFinished(() => {
+  afterTest(() => {
     for (const socket of connections) socket.destroy();
     server.close();
   });

@@ -2,7 +2,7 @@ import {mkdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {stripVTControlCharacters} from 'node:util';
 import {spawn} from '@lydell/node-pty';
-import {onTestFinished} from 'vitest';
+import {afterTest} from './after-test.ts';
 import {eventually} from './eventually.ts';
 import {program, type Sandbox, sandbox} from './media.ts';
 
@@ -64,7 +64,7 @@ export async function interactiveShell(
   child.onExit(() => {
     ended = true;
   });
-  onTestFinished(() => {
+  afterTest(() => {
     if (!ended) child.kill('SIGKILL');
   });
   const startup = join(box.directory, '.startup');

@@ -3,8 +3,8 @@ import {createSocket} from 'node:dgram';
 import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
 import {connect, createServer, type Socket} from 'node:net';
-import {onTestFinished} from 'vitest';
 import {listen, portOf} from '../service/support.ts';
+import {afterTest} from './after-test.ts';
 import {eventually} from './eventually.ts';
 import {someRecord} from './scripted-server.ts';
 
@@ -23,7 +23,7 @@ export async function silentServer(greet: (socket: Socket) => void = () => {}): 
     greet(socket);
   });
   await listen(server);
-  onTestFinished(() => {
+  afterTest(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
@@ -35,7 +35,7 @@ export async function silentServer(greet: (socket: Socket) => void = () => {}): 
 export async function silentNameServer(): Promise<string | undefined> {
   const address = '127.0.0.99';
   const socket = createSocket('udp4').bind(53, address);
-  onTestFinished(() => {
+  afterTest(() => {
     socket.close();
   });
   return once(socket, 'listening').then(
@@ -65,7 +65,7 @@ export async function fullListener(): Promise<SilentPeer & {open(): void}> {
       readSync(0, Buffer.alloc(1));
     });`;
   const child = spawn(process.execPath, ['-e', script, someRecord], {stdio: ['pipe', 'pipe', 'inherit']});
-  onTestFinished(() => {
+  afterTest(() => {
     child.kill('SIGKILL');
   });
   const [bytes] = await once(child.stdout, 'data');
@@ -73,7 +73,7 @@ export async function fullListener(): Promise<SilentPeer & {open(): void}> {
   const before = 4;
   for (let waiting = 0; waiting < before; waiting += 1) {
     const socket = connect(port, '127.0.0.1').on('error', () => {});
-    onTestFinished(() => {
+    afterTest(() => {
       socket.destroy();
     });
   }

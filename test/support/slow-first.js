@@ -3,6 +3,9 @@ import {BaseSequencer} from 'vitest/node';
 /** The slowest files. They start first, so that the run does not wait for them at its end. */
 const slow = [
   'machines/slurm',
+  'simulation/',
+  'cli/watch',
+  'torture/watch',
   'torture/kills',
   'torture/peers',
   'torture/faults',

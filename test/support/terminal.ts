@@ -1,5 +1,5 @@
 import {spawn} from '@lydell/node-pty';
-import {onTestFinished} from 'vitest';
+import {afterTest} from './after-test.ts';
 import {eventually} from './eventually.ts';
 import {program, type Sandbox} from './media.ts';
 
@@ -34,7 +34,7 @@ export function onTerminal(
       resolve(status);
     });
   });
-  onTestFinished(() => {
+  afterTest(() => {
     if (!ended) child.kill('SIGKILL');
   });
   return {

@@ -4,8 +4,8 @@ import {createServer} from 'node:https';
 import {join} from 'node:path';
 import type {TlsOptions} from 'node:tls';
 import {generate} from 'selfsigned';
-import {onTestFinished} from 'vitest';
 import {listen, portOf} from '../service/support.ts';
+import {afterTest} from './after-test.ts';
 import {temporaryDirectory} from './media.ts';
 import {someRecord} from './scripted-server.ts';
 
@@ -71,7 +71,7 @@ export async function tlsService(
     request.resume().on('end', () => response.end(someRecord));
   });
   await listen(server);
-  onTestFinished(() => {
+  afterTest(() => {
     server.close();
     server.closeAllConnections();
   });

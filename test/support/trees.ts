@@ -2,12 +2,12 @@ import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {Readable} from 'node:stream';
-import {onTestFinished} from 'vitest';
+import {afterTest} from './after-test.ts';
 
 /** A new directory for one test, removed after it, with these files; a name that ends in `/` is a directory. */
 export async function makeTree(...names: string[]): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'media-tree-'));
-  onTestFinished(() => rm(root, {recursive: true, force: true}));
+  afterTest(() => rm(root, {recursive: true, force: true}));
   for (const name of names) await addFile(root, name);
   return root;
 }

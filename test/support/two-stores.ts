@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
-import {onTestFinished} from 'vitest';
 import {type EmbeddedService, startEmbeddedService} from '../../src/embedded/service.ts';
+import {afterTest} from './after-test.ts';
 import {sandbox, temporaryDirectory} from './media.ts';
 
 /** A machine with a key for a service, whose store can be replaced: as by `media serve --ephemeral` that is started anew. */
@@ -10,7 +10,7 @@ export async function twoStores() {
   const start = (port: number, dataDirectory: string) =>
     startEmbeddedService({port, fixedKey, dataDirectory});
   let service: EmbeddedService = await start(0, first);
-  onTestFinished(() => service.close());
+  afterTest(() => service.close());
   const {url} = service;
   const another = async (dataDirectory: string) => {
     await service.close();

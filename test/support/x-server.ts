@@ -1,6 +1,7 @@
 import {once} from 'node:events';
 import {execa} from 'execa';
-import {onTestFinished, type TestContext} from 'vitest';
+import type {TestContext} from 'vitest';
+import {afterTest} from './after-test.ts';
 import {eventually} from './eventually.ts';
 import {needPrograms} from './installed.ts';
 
@@ -11,7 +12,7 @@ export async function xServer(context: TestContext) {
   const server = execa('Xvfb', ['-displayfd', '1', '-nolisten', 'tcp', '-screen', '0', '16x16x8'], {
     ...{stdin: 'ignore', stderr: 'ignore', reject: false, buffer: false},
   });
-  onTestFinished(async () => {
+  afterTest(async () => {
     server.kill();
     await server;
   });

@@ -5,7 +5,7 @@ import {eventually} from '../support/eventually.ts';
 import {fixture, type Sandbox} from '../support/media.ts';
 import {RecordStore, type StoreAnswer} from '../support/record-store.ts';
 import {Watching} from '../support/watching.ts';
-import {experiment, type Findings, onlyLong, type Trial} from './experiment.ts';
+import {type Findings, onlyLong, type Trial, waitingExperiment} from './experiment.ts';
 import {pause} from './fault-proxy.ts';
 import {concurrently} from './tally.ts';
 import {filesIn, findingsOf} from './watched.ts';
@@ -90,7 +90,7 @@ for (const [isFromMemory, what] of [
   [false, 'records that differ from the files'],
   [true, 'records of earlier runs, whose files are gone or changed at the service'],
 ] as const)
-  experiment(`media watch --delete and --move-to, ${what}: these files stay, the others go`, trial =>
+  waitingExperiment(`media watch --delete and --move-to, ${what}: these files stay, the others go`, trial =>
     both(disposal => lies(trial, disposal, isFromMemory)),
   );
 
@@ -130,7 +130,7 @@ async function pausingWriters({scale, random}: Trial, disposal: string[]): Promi
   return findingsOf(wrong, count, `${store.bodies.length - count} uploads of unfinished files`);
 }
 
-experiment(
+waitingExperiment(
   'media watch --delete and --move-to, writers that pause, for up to 13 s with the file open and up to 5 s without: each file stored whole, none lost',
   trial => both(disposal => pausingWriters(trial, disposal)),
   onlyLong() ?? (process.platform === 'linux' ? undefined : 'only Linux shows who writes to a file'),

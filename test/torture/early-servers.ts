@@ -6,7 +6,7 @@ import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
-import {onTestFinished} from 'vitest';
+import {afterTest} from '../support/after-test.ts';
 import {whatIsMissing} from '../support/installed.ts';
 import {temporaryDirectory} from '../support/media.ts';
 import {missingPeer, startPeer} from './peers.ts';
@@ -85,7 +85,7 @@ async function startHyper(status: number): Promise<string> {
 /** Starts a server that prints its port; returns its URL. */
 async function started(program: string, parameters: string[]): Promise<string> {
   const server = spawn(program, parameters, {stdio: ['ignore', 'pipe', 'ignore']});
-  onTestFinished(() => {
+  afterTest(() => {
     server.kill();
   });
   for await (const line of createInterface(server.stdout)) return `http://127.0.0.1:${Number(line)}`;

@@ -1,5 +1,6 @@
 import {randomInt} from 'node:crypto';
-import {expect, inject, test} from 'vitest';
+import {expect, inject, type TestContext, test} from 'vitest';
+import {waitingTest} from '../support/after-test.ts';
 import {notRun} from '../support/installed.ts';
 import {slowTest} from '../support/patience.ts';
 import {seeded} from '../support/seeded.ts';
@@ -23,6 +24,8 @@ export interface Trial {
   random: () => number;
 }
 
+type Experiment = (trial: Trial) => Promise<Findings>;
+
 declare module 'vitest' {
   interface ProvidedContext {
     scale: Scale;
@@ -39,8 +42,18 @@ declare module 'vitest' {
  * Declares an experiment: a row of the table that `npm run torture` prints, and a test that fails unless all held. Where
  * this machine lacks something that it needs, `missing` says what, and it is skipped.
  */
-export function experiment(name: string, run: (trial: Trial) => Promise<Findings>, missing?: string): void {
-  test(name, inject('scale') === 'long' ? {timeout: 14 * 60_000} : slowTest, async context => {
+export function experiment(name: string, run: Experiment, missing?: string): void {
+  test(name, inject('scale') === 'long' ? {timeout: 14 * 60_000} : slowTest, asTest(run, missing));
+}
+
+/** An experiment that mostly waits: in the short form, those that follow each other in a file are made at the same time. */
+export function waitingExperiment(name: string, run: Experiment, missing?: string): void {
+  if (inject('scale') === 'long') experiment(name, run, missing);
+  else waitingTest(name, asTest(run, missing));
+}
+
+function asTest(run: Experiment, missing: string | undefined): (context: TestContext) => Promise<void> {
+  return async context => {
     if (missing !== undefined) notRun(context, missing);
     const seed = inject('seed') || randomInt(1, 2 ** 31);
     const findings = await run({scale: inject('scale'), random: seeded(seed)});
@@ -48,7 +61,7 @@ export function experiment(name: string, run: (trial: Trial) => Promise<Findings
     expect(findings.broken?.slice(0, 20) ?? [], `seed ${seed}`).toEqual([]);
     expect(findings.held, `seed ${seed}`).toBe(findings.tried);
     expect(findings.tried).toBeGreaterThan(0);
-  });
+  };
 }
 
 /** Why an experiment is not made in `npm test`: another test, of this name, notices the same there and takes less time. */

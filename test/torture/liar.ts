@@ -1,5 +1,5 @@
 import {type AddressInfo, createServer, type Server, type Socket} from 'node:net';
-import {onTestFinished} from 'vitest';
+import {afterTest} from '../support/after-test.ts';
 import type {Lie} from './lies.ts';
 
 /** The authority of a server that does so with each connection; it ends with the test. */
@@ -11,7 +11,7 @@ export async function listening(onConnection: (socket: Socket) => void): Promise
     onConnection(socket);
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
+  afterTest(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });

@@ -1,7 +1,7 @@
 import {type ChildProcess, spawn, spawnSync} from 'node:child_process';
 import {join} from 'node:path';
 import {execa} from 'execa';
-import {onTestFinished} from 'vitest';
+import {afterTest} from '../support/after-test.ts';
 import {whatIsMissing} from '../support/installed.ts';
 import {program, type Sandbox} from '../support/media.ts';
 
@@ -19,7 +19,7 @@ export class MountSpace {
 
   private constructor(holder: ChildProcess) {
     this.#holder = holder;
-    onTestFinished(() => void holder.kill('SIGKILL'));
+    afterTest(() => void holder.kill('SIGKILL'));
   }
 
   static async open(): Promise<MountSpace> {

@@ -3,7 +3,7 @@ import {chmod, readFile, writeFile} from 'node:fs/promises';
 import {connect} from 'node:net';
 import {join} from 'node:path';
 import {generate} from 'selfsigned';
-import {onTestFinished} from 'vitest';
+import {afterTest} from '../support/after-test.ts';
 import {freePorts} from '../support/free-ports.ts';
 import {type Program, whatIsMissing} from '../support/installed.ts';
 import {temporaryDirectory} from '../support/media.ts';
@@ -126,7 +126,7 @@ export async function startPeer(name: PeerName, origin: string): Promise<Peer> {
   for (const parameters of await start.parameters(places)) {
     const env = {...process.env, HOME: directory};
     const child = spawn(start.program, parameters, {stdio: 'ignore', env});
-    onTestFinished(() => ended(child));
+    afterTest(() => ended(child));
   }
   await Promise.all((start.isPlainOnly ? [plain] : [plain, tls]).map(listening));
   return {

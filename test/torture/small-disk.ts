@@ -2,7 +2,7 @@ import {spawnSync} from 'node:child_process';
 import {mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {onTestFinished} from 'vitest';
+import {afterTest} from '../support/after-test.ts';
 import {whatIsMissing} from '../support/installed.ts';
 
 /** A small disk for the current test, with so much space on it. */
@@ -10,7 +10,7 @@ export async function smallDisk(kibibytes: number): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'media-disk-'));
   const options = `size=${kibibytes}k,mode=0700`;
   const {status} = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'none', directory]);
-  onTestFinished(async () => {
+  afterTest(async () => {
     // Lazily, since what a failed test has left open may still use it.
     if (status === 0) spawnSync('umount', ['-l', directory]);
     await rm(directory, {recursive: true});

@@ -2,7 +2,7 @@ import {execFileSync} from 'node:child_process';
 import {mkdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {eventually} from '../support/eventually.ts';
-import {experiment, type Findings, onlyLong, type Trial} from './experiment.ts';
+import {type Findings, onlyLong, type Trial, waitingExperiment} from './experiment.ts';
 import {cannotHaveMounts, MountSpace} from './mount-space.ts';
 import {cannotMount, smallDisk} from './small-disk.ts';
 import {commandWith, findingsOf, patience, Watched} from './watched.ts';
@@ -50,7 +50,7 @@ async function unmounted(...parameters: string[]): Promise<Findings> {
 }
 
 for (const parameters of [[], ['--poll']])
-  experiment(
+  waitingExperiment(
     `${commandWith(parameters)}, a disk that is unmounted and comes back, and others in its place: each file stored once and moved`,
     () => unmounted(...parameters),
     cannotHaveMounts() ?? (parameters.length > 0 ? onlyLong() : undefined),
@@ -91,7 +91,7 @@ async function fullDisks({scale}: Trial, ...parameters: string[]): Promise<Findi
 }
 
 for (const parameters of [[], ['--poll']])
-  experiment(
+  waitingExperiment(
     `${commandWith(parameters)}, a full disk under the journal, then one where files are moved to: each stored once and moved when there is space`,
     trial => fullDisks(trial, ...parameters),
     cannotMount() ?? (parameters.length === 0 ? onlyLong() : undefined),

@@ -2,7 +2,7 @@ import {appendFile, readFile, rename} from 'node:fs/promises';
 import {join} from 'node:path';
 import {eventually} from '../support/eventually.ts';
 import {heapIn, tellHeap} from '../support/memory.ts';
-import {experiment, type Findings, onlyLong, type Trial} from './experiment.ts';
+import {type Findings, onlyLong, type Trial, waitingExperiment} from './experiment.ts';
 import {pause} from './fault-proxy.ts';
 import {concurrently} from './tally.ts';
 import {uniqueBytes} from './verdicts.ts';
@@ -60,13 +60,13 @@ async function allAtOnce({scale}: Trial, ...parameters: string[]): Promise<Findi
 }
 
 for (const parameters of [[], ['--poll']])
-  experiment(
+  waitingExperiment(
     `${commandWith(parameters)}, files all at once, storms of renames, a service that dies and comes back: each stored once, moved after its record`,
     trial => allAtOnce(trial, ...parameters),
     parameters.length > 0 ? onlyLong() : undefined,
   );
 
-experiment(
+waitingExperiment(
   'media watch: files that take 20 s to be written, with pauses of up to a second: each stored once, whole',
   async ({random}) => {
     const machine = await Watched.machine();
@@ -93,7 +93,7 @@ experiment(
   onlyLong(),
 );
 
-experiment(
+waitingExperiment(
   'media watch: 3,000 files, killed again and again: each stored once and deleted after that, none lost',
   async ({random}) => {
     const machine = await Watched.machine();
@@ -122,7 +122,7 @@ experiment(
   onlyLong(),
 );
 
-experiment(
+waitingExperiment(
   'media watch: 18,000 files, as in an hour with 5 a second: the heap stays as it is',
   async () => {
     const machine = await Watched.machine();
@@ -150,7 +150,7 @@ experiment(
   onlyLong(),
 );
 
-experiment(
+waitingExperiment(
   'media watch, 3,000 files that stay: less than 0.5 % of a core',
   async () => {
     const machine = await Watched.machine();
