@@ -315,7 +315,7 @@ describe('after the last byte, the outcome is unknown', () => {
       raw('HTTP/1.1 200 OK\r\nContent-Le'),
       `The connection to HOST broke. ${sent}`,
     ],
-    ['garbage instead of HTTP', raw('SSH-2.0-OpenSSH_9.6\r\n'), `The connection to HOST broke. ${sent}`],
+    ['garbage instead of HTTP', raw('SSH-2.0-OpenSSH_9.6\r\n'), `HOST did not respond in HTTP. ${sent}`],
     [
       'a head of 100 KiB',
       raw(`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(100 * 1024)}\r\n\r\n`),
@@ -456,8 +456,8 @@ describe('while bytes are held back, the upload is tried again', () => {
     [
       'garbage',
       socket => socket.end('SSH-2.0-OpenSSH_9.6\r\n'),
-      'connection_lost',
-      'The connection to HOST broke.',
+      'not_http',
+      'HOST did not respond in HTTP.',
     ],
     [
       '408',
