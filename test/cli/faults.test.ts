@@ -453,12 +453,7 @@ describe('while bytes are held back, the upload is tried again', () => {
   test.each<[string, (socket: Socket) => void, string, string]>([
     ['a reset', socket => socket.resetAndDestroy(), 'connection_lost', 'The connection to HOST broke.'],
     ['a FIN', socket => socket.end(), 'connection_lost', 'The connection to HOST broke.'],
-    [
-      'garbage',
-      socket => socket.end('SSH-2.0-OpenSSH_9.6\r\n'),
-      'not_http',
-      'HOST did not respond in HTTP.',
-    ],
+    ['garbage', socket => socket.end('SSH-2.0-OpenSSH_9.6\r\n'), 'not_http', 'HOST did not respond in HTTP.'],
     [
       '408',
       socket => socket.end(answerText(408, errorRecord)),

@@ -37,8 +37,8 @@ describe('a certificate', () => {
     const {stdout, stderr, exitCode} = await upload(`https://${host}:${port}`, [
       '--cacert',
       certificate,
-      '--format',
-      'id',
+      '--template',
+      '{id}\\n',
     ]);
     expect({stdout, stderr, exitCode, uploads}).toEqual({
       stdout: 'm_1\n',

@@ -415,7 +415,7 @@ describe('an attempt leaves no timer and no listener behind', () => {
     await uploadEach([source], uploader, {stop, clock, ...options});
     // Each attempt listens, and so does the batch.
     expect([...counts]).toEqual([2]);
-    expect(stop.listeners.size).toBe(1);
+    expect(stop.listeners.size).toBe(0);
     expect(clock.pending.size).toBe(0);
   });
 });

@@ -5,6 +5,7 @@ import {renameDurably, writeDurably} from '../../lib/files/durable.ts';
 import {makeDirectory} from '../../lib/files/make-directory.ts';
 import {openDirectory, syncDirectory} from '../../lib/files/sync-directory.ts';
 import {oneOf, type Shape} from '../../lib/shape.ts';
+import {isOutOfDescriptors} from '../../lib/system-code.ts';
 import {type LeftBehind, removeOrphans, removeTemporary} from './clean-up.ts';
 import {identityIn, identityOf} from './identity.ts';
 import {KeptFile} from './kept-file.ts';
@@ -82,7 +83,11 @@ export class Store {
 
   /** Whether the data directory is still the same: it may have been moved away, or another one mounted in its place. */
   async isInPlace(): Promise<boolean> {
-    return (await identityIn(this.dataDirectory).catch(() => undefined)) === this.#identity;
+    const identity = await identityIn(this.dataDirectory).catch((error: unknown) => {
+      if (isOutOfDescriptors(error)) throw error;
+      return undefined;
+    });
+    return identity === this.#identity;
   }
 
   newId(): string {

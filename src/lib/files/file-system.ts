@@ -1,16 +1,40 @@
-import fs, {type BigIntStats} from 'node:fs';
+import {
+  type BigIntStats,
+  close,
+  closeSync,
+  fstat,
+  fstatSync,
+  lstatSync,
+  open as openDescriptor,
+  openSync,
+  read,
+  readSync,
+} from 'node:fs';
+import {
+  copyFile,
+  link,
+  lstat,
+  mkdir,
+  open,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  statfs,
+  unlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import {promisify} from 'node:util';
 
-const {openSync, readSync, fstatSync, lstatSync, closeSync} = fs;
-const {open, readFile, writeFile, copyFile, link, rename, rm, unlink, mkdir, utimes} = fs.promises;
-const {stat, lstat, realpath, statfs} = fs.promises;
-const closeDescriptor = promisify(fs.close);
+const closeDescriptor = promisify(close);
 
 /** Calls that Node makes on another thread, by file descriptor. */
 const otherThread = {
-  open: promisify(fs.open),
-  read: promisify(fs.read),
-  fstat: promisify<number, {bigint: true}, BigIntStats>(fs.fstat),
+  open: promisify(openDescriptor),
+  read: promisify(read),
+  fstat: promisify<number, {bigint: true}, BigIntStats>(fstat),
   /** Never rejects: nothing was written that could be lost, and closing fails when a disk has gone away. */
   close: (fd: number): Promise<void> => closeDescriptor(fd).catch(() => {}),
 };
@@ -18,7 +42,9 @@ const otherThread = {
 /** The calls of node:fs by which sources, journals, locks and moved files reach the disk. */
 export const systemFiles = {
   ...{openSync, readSync, fstatSync, lstatSync, closeSync, otherThread},
-  ...{open, readFile, writeFile, copyFile, link, rename, rm, unlink, mkdir, utimes},
+  // File handles take 10 ms to load: only where one is opened.
+  open: (...parameters: Parameters<typeof open>) => open(...parameters),
+  ...{readFile, writeFile, copyFile, link, rename, rm, unlink, mkdir, utimes},
   ...{stat, lstat, realpath, statfs},
 };
 

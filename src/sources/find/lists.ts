@@ -47,6 +47,8 @@ export async function* readNames(
     const text = rest + Buffer.from(chunk as Buffer).toString('latin1');
     // A name that is ended by a zero byte may contain line feeds, but what writes such a list writes at least the first one whole.
     separator ??= text.includes('\0') ? '\0' : text.includes('\n') ? '\n' : undefined;
+    if (text.length >= longestName && !/[^\0]/.test(text))
+      throw notAList(label, 'it has long runs of zero bytes');
     const names = separator === undefined ? [text] : text.split(separator);
     rest = names.pop() ?? '';
     for (const name of names) {
