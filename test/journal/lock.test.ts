@@ -169,6 +169,21 @@ describe('a holder that died', () => {
     },
   );
 
+  it('of another boot, but whose lock is renewed: never taken over, however long it is waited for', async () => {
+    const one = await bench();
+    const lock = `${one.path}.lock`;
+    await writeFile(lock, left(one, 1, {bootId: 'an earlier one'}));
+    let waitedMs = 0;
+    const sleep = async () => {
+      waitedMs += 5_000;
+      const now = Date.now() / 1000 + waitedMs;
+      await utimes(lock, now, now);
+    };
+    const clock = {...one.host.clock, monotonic: () => waitedMs, sleep};
+    const opening = openJournal(one.path, {...one.host, clock}, {scope, patienceMs: 200_000});
+    await expect(opening).rejects.toMatchObject({code: 'journal_in_use'});
+  });
+
   it('by two at once: one has it, the other is refused', async () => {
     const one = await bench();
     const {pid = 0} = await ended();

@@ -151,9 +151,10 @@ class LockAttempt {
     return replaced;
   }
 
-  #isGone({state, ageMs}: Found): boolean {
+  #isGone(found: Found): boolean {
+    const {state, ageMs} = found;
     if (state === 'unknown')
-      return this.#options.isGone === true || Math.max(ageMs, this.#waitedMs) >= staleMs;
+      return this.#options.isGone === true || Math.max(ageMs, this.#waitedMs(found)) >= staleMs;
     return state === 'dead';
   }
 
@@ -166,9 +167,10 @@ class LockAttempt {
     return this.#first.found.renewedAt === found.renewedAt;
   }
 
-  /** How long it was waited for: where the clock was set back since, the age of the file says nothing. */
-  get #waitedMs(): number {
-    return this.#first === undefined ? 0 : this.#host.clock.monotonic() - this.#first.at;
+  /** How long it was waited for without a renewal: where the clock was set back since, the age of the file says nothing. */
+  #waitedMs({renewedAt}: Found): number {
+    const first = this.#first;
+    return first?.found.renewedAt === renewedAt ? this.#host.clock.monotonic() - first.at : 0;
   }
 
   async #look(path: string): Promise<Found | undefined> {
