@@ -3,16 +3,13 @@ import {connect, isIP, type LookupFunction, type Socket} from 'node:net';
 import type {Clock} from '../host.ts';
 import type {Stop} from '../lib/stop.ts';
 import {systemReason} from '../lib/system-code.ts';
-import type {HttpTrace} from './trace.ts';
+import type {Families, HttpTrace} from './options.ts';
 
 /** How long an attempt goes on before the next one begins beside it, in milliseconds (RFC 8305, section 8). */
 const attemptDelayMs = 250;
 
 /** What is written at a time may be as long as what is read from a file at a time. */
 const socketOptions = {noDelay: true, highWaterMark: 64 * 1024};
-
-/** The family of addresses (4 or 6) that was reached first, by host name: it is tried first from then on. */
-export type Families = Map<string, number>;
 
 interface Round {
   clock: Clock;

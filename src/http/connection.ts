@@ -7,11 +7,9 @@ import {nextTurn} from '../host.ts';
 import {Connector} from './connector.ts';
 import {closedAtOnce, describeConnectError, isCertificateAlert} from './errors.ts';
 import {HttpExchange} from './exchange.ts';
-import {ContinueFilter} from './interim.ts';
-import {readBeforeWritesFail} from './last-read.ts';
 import type {HttpAnswer, HttpRequest} from './message.ts';
-import type {ConnectionOptions} from './options.ts';
-import {HttpTrace} from './trace.ts';
+import {type ConnectionOptions, HttpTrace} from './options.ts';
+import {ContinueFilter, readBeforeWritesFail} from './socket-corrections.ts';
 
 /**
  * How long an idle connection may be reused, in milliseconds. This is less than any server waits: if a server closes a

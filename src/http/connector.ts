@@ -1,10 +1,8 @@
 import type {Socket} from 'node:net';
 import {Stop} from '../lib/stop.ts';
+import type {Wire} from './message.ts';
 import {openSocket} from './open-socket.ts';
-import type {ConnectionOptions} from './options.ts';
-import type {HttpTrace} from './trace.ts';
-import {UnusedSocket} from './unused-socket.ts';
-import {SocketWire} from './wire.ts';
+import type {ConnectionOptions, HttpTrace} from './options.ts';
 
 /** Receives a socket that is ready for requests, or why there is none. */
 type OnOpen = (...result: [error: null, socket: Socket] | [error: Error, socket: null]) => void;
@@ -87,5 +85,69 @@ export class Connector {
     this.#opening = undefined;
     opening.stop.abort(reason);
     opening.callback?.(reason, null);
+  }
+}
+
+/** An open connection that a body is written to. */
+export class SocketWire implements Wire {
+  readonly connectMs: number;
+  readonly #socket: Socket;
+
+  constructor(socket: Socket, connectMs: number) {
+    this.#socket = socket;
+    this.connectMs = connectMs;
+  }
+
+  get unsentBytes(): number {
+    return this.#socket.writableLength;
+  }
+
+  /** False once the connection is known to be closed: what is written then is not sent. */
+  get isOpen(): boolean {
+    return !this.#socket.destroyed;
+  }
+
+  /**
+   * Resolves once everything written has left the process, or the socket is destroyed. A `drain` event comes earlier, as
+   * soon as the socket holds less than its high-water mark.
+   */
+  async drained(): Promise<void> {
+    // Callbacks come in the order of the writes, even when the socket is destroyed.
+    await new Promise<void>(resolve => {
+      this.#socket.write('', () => resolve());
+    });
+  }
+}
+
+/**
+ * A connection that was opened ahead of the request that will need it. It is closed if none has taken it in `idleMs`, and as soon
+ * as the service closes it or sends something, since nothing has been asked.
+ */
+class UnusedSocket {
+  readonly #socket: Socket;
+  readonly #onLost: () => void;
+  readonly #close = () => this.close();
+
+  /** Calls `onLost` if the service is why the connection is closed. */
+  constructor(socket: Socket, idleMs: number, onLost: () => void) {
+    this.#socket = socket;
+    this.#onLost = () => {
+      onLost();
+      this.close();
+    };
+    // Neither the connection nor its timer keeps the process alive.
+    socket.unref().setTimeout(idleMs, this.#close);
+    socket.once('readable', this.#onLost).once('error', this.#onLost);
+  }
+
+  /** The connection for a request, if it is still open. */
+  take(): Socket | undefined {
+    this.#socket.off('readable', this.#onLost).off('error', this.#onLost);
+    this.#socket.setTimeout(0, this.#close).ref();
+    return this.#socket.destroyed ? undefined : this.#socket;
+  }
+
+  close(): void {
+    this.#socket.destroy();
   }
 }

@@ -1,10 +1,15 @@
 import type {Dispatcher} from 'undici';
 import {nextTurn} from '../host.ts';
-import type {Connector} from './connector.ts';
-import {withoutContentCoding} from './content-coding.ts';
-import {type Body, type HeaderFields, type HttpAnswer, type HttpRequest, joinHeaders} from './message.ts';
-import type {HttpTrace} from './trace.ts';
-import type {SocketWire} from './wire.ts';
+import type {Connector, SocketWire} from './connector.ts';
+import {
+  type Body,
+  type HeaderFields,
+  type HttpAnswer,
+  type HttpRequest,
+  joinHeaders,
+  withoutContentCoding,
+} from './message.ts';
+import type {HttpTrace} from './options.ts';
 
 /** The longest response that is read; the rest is dropped, and `truncated` is set. */
 const maxAnswerBytes = 1024 * 1024;

@@ -1,5 +1,7 @@
-import type {HeadRequest} from './head.ts';
-import type {HttpAnswer} from './message.ts';
+import type {ClientRequest} from 'node:http';
+import type {StopSignal} from '../host.ts';
+import {type HttpAnswer, joinHeaders} from './message.ts';
+import {openSocket} from './open-socket.ts';
 import type {ConnectionOptions} from './options.ts';
 
 /** The only entry to this folder for other folders: connections, and the types of what is sent over them. */
@@ -9,11 +11,79 @@ export type {Body, HttpAnswer, HttpRequest, Wire} from './message.ts';
 export type {ConnectionOptions} from './options.ts';
 export {proxyFor} from './proxy.ts';
 
-/** Sends the head of a request without a body. Its code is loaded on first use. */
+/** A request without a body. A POST may announce a body, which is never sent. */
+interface HeadRequest {
+  method: 'GET' | 'HEAD' | 'POST';
+  url: URL;
+  headers: Record<string, string>;
+  /** How long to wait for the response. */
+  waitMs: number;
+  signal: StopSignal;
+}
+
+/** Longer responses are cut off. */
+const longestAnswer = 64 * 1024;
+
+/**
+ * Sends the head of a request over a new connection and closes that. Resolves with the response, or with undefined if
+ * there is none in time or the signal is aborted; rejects with a MediaError if no connection can be made. undici cannot
+ * do this: it sends no head before it has the first byte of the body.
+ */
 export async function sendHead(
-  request: HeadRequest,
+  {method, url, headers, waitMs, signal}: HeadRequest,
   options: ConnectionOptions,
 ): Promise<HttpAnswer | undefined> {
-  const {answerToHead} = await import('./head.ts');
-  return answerToHead(request, options);
+  const socket = await openSocket(url, options, signal).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  if (socket === undefined) return undefined;
+  // Loaded on first use: uploads do not need it.
+  const {request: startRequest} = await import('node:http');
+  const request = startRequest({
+    method,
+    path: `${url.pathname}${url.search}`,
+    headers: {host: url.host, 'user-agent': options.userAgent, 'accept-encoding': 'identity', ...headers},
+    createConnection: () => socket,
+  });
+  const end = () => request.destroy();
+  const cancel = options.clock.after(waitMs, end);
+  signal.addEventListener('abort', end);
+  if (signal.aborted) end();
+  try {
+    request.flushHeaders();
+    return await answerTo(request);
+  } finally {
+    cancel();
+    signal.removeEventListener('abort', end);
+    end();
+  }
+}
+
+/** The response, as far as it arrives before the connection is closed. */
+function answerTo(request: ClientRequest): Promise<HttpAnswer | undefined> {
+  return new Promise(resolve => {
+    request.on('error', () => resolve(undefined));
+    request.on('close', () => resolve(undefined));
+    request.on('response', response => {
+      const chunks: Buffer[] = [];
+      let length = 0;
+      const finish = (cut: boolean) =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: joinHeaders(response.headers),
+          body: Buffer.concat(chunks).subarray(0, longestAnswer),
+          truncated: length > longestAnswer,
+          cut,
+        });
+      response.on('error', () => finish(true));
+      response.on('close', () => finish(!response.complete));
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        length += chunk.length;
+        if (length <= longestAnswer) return;
+        finish(false);
+        request.destroy();
+      });
+    });
+  });
 }

@@ -6,9 +6,8 @@ import {defined} from '../lib/defined.ts';
 import {Stop, unlessStopped} from '../lib/stop.ts';
 import {connectToHost} from './addresses.ts';
 import {closedAtOnce, describeConnectError, describeUnasked} from './errors.ts';
-import type {ConnectionOptions} from './options.ts';
-import {proxyFor} from './proxy.ts';
-import type {HttpTrace} from './trace.ts';
+import type {ConnectionOptions, HttpTrace} from './options.ts';
+import {describePage, openTunnel, proxyFor} from './proxy.ts';
 
 /**
  * Opens a connection to an origin: TCP, then CONNECT if the environment names a proxy, then TLS, each within the time limit.
@@ -48,9 +47,6 @@ export async function openSocket(
     const round = {clock, families, lookup: options.lookup, trace, stop};
     const open = await toPeer(await step(connectToHost(nameOf(peer), portOf(peer), round)));
     if (proxy === undefined) return open;
-    // It loads node:http, which is not needed otherwise.
-    const {describePage, openTunnel} = await import('./tunnel.ts');
-    stop.throwIfAborted();
     const authority = `${origin.hostname}:${portOf(origin)}`;
     const tunnel = await step(openTunnel(open, proxy, authority, clock));
     await refuseUnasked(tunnel, stop, bytes => describePage(bytes, proxy));

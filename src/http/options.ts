@@ -1,6 +1,8 @@
 import type {LookupFunction} from 'node:net';
 import type {Clock, Host} from '../host.ts';
-import type {Families} from './addresses.ts';
+
+/** The family of addresses (4 or 6) that was reached first, by host name: it is tried first from then on. */
+export type Families = Map<string, number>;
 
 /** How connections are made and traced. */
 export interface ConnectionOptions {
@@ -20,4 +22,31 @@ export interface ConnectionOptions {
   lookup?: LookupFunction | undefined;
   /** Called for each phase, with its duration. */
   trace?: ((message: string) => void) | undefined;
+}
+
+/** Traces the phases of a connection and its requests: names, addresses, sizes and times, never header values. */
+export class HttpTrace {
+  readonly #write: (message: string) => void;
+  readonly #clock: Clock;
+  readonly #name: string;
+  #last: number;
+
+  constructor(name: string, write: (message: string) => void, clock: Clock) {
+    this.#name = name;
+    this.#write = write;
+    this.#clock = clock;
+    this.#last = clock.monotonic();
+  }
+
+  /** Starts the next phase. */
+  restart(): void {
+    this.#last = this.#clock.monotonic();
+  }
+
+  /** Reports that a phase has ended, and its duration. */
+  phase(name: string, message: string): void {
+    const now = this.#clock.monotonic();
+    this.#write(`${this.#name}: ${name}: ${message} (${(now - this.#last).toFixed(1)} ms)`);
+    this.#last = now;
+  }
 }

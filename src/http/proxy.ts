@@ -1,7 +1,10 @@
+import {BlockList, isIP, isIPv6, type Socket} from 'node:net';
 import {MediaError} from '../errors.ts';
-import type {Host} from '../host.ts';
+import type {Clock, Host} from '../host.ts';
 import {isLoopback} from '../lib/loopback.ts';
-import {proxyVariableFor} from './proxy-variables.ts';
+import {own} from '../lib/own.ts';
+import {Secret} from '../lib/secrets/secret.ts';
+import {wordsOf} from './errors.ts';
 
 /** The proxy that the environment names for an origin; throws `proxy_failed` if it is not a valid one. */
 export function proxyFor(origin: URL, environment: Host['env']): URL | undefined {
@@ -17,4 +20,151 @@ function parseProxy(value: string): URL {
     });
   }
   return url;
+}
+
+/**
+ * The proxy for an origin, read from the environment as curl and Go programs do: the variable of its scheme, otherwise
+ * ALL_PROXY, unless NO_PROXY names the host. A proxy without a scheme is an http proxy.
+ */
+export function proxyVariableFor(origin: URL, environment: Host['env']): string | undefined {
+  const value =
+    variable(environment, `${origin.protocol.slice(0, -1)}_proxy`) || variable(environment, 'all_proxy');
+  if (value === '' || bypasses(variable(environment, 'no_proxy'), origin)) return undefined;
+  return value.includes('://') ? value : `http://${value}`;
+}
+
+function variable(environment: Host['env'], name: string): string {
+  return (own(environment, name) || own(environment, name.toUpperCase()) || '').trim();
+}
+
+function bypasses(noProxy: string, origin: URL): boolean {
+  const host = plainHost(origin.hostname);
+  const port = origin.port || (origin.protocol === 'https:' ? '443' : '80');
+  return noProxy
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .some(entry => entry !== '' && names(entry, host, port));
+}
+
+/** An entry is `*`, a domain (with its subdomains, with or without a leading dot), an address or an address block. */
+function names(entry: string, host: string, port: string): boolean {
+  const [, name = entry, onlyPort] = isIPv6(entry) ? [] : (/^(.+):(\d+)$/.exec(entry) ?? []);
+  if (onlyPort !== undefined && onlyPort !== port) return false;
+  if (name === '*') return true;
+  if (isIP(host) !== 0) return holdsAddress(plainHost(name), host);
+  const domain = plainHost(name.replace(/^\*?\./, ''));
+  return host === domain || host.endsWith(`.${domain}`);
+}
+
+function holdsAddress(entry: string, address: string): boolean {
+  const [network = '', bits] = entry.split('/', 2);
+  if (isIP(network) === 0 || isIP(network) !== isIP(address)) return false;
+  const family = isIPv6(network) ? 'ipv6' : 'ipv4';
+  const widest = family === 'ipv6' ? 128 : 32;
+  const length = bits === undefined ? widest : /^\d+$/.test(bits) ? Number(bits) : Number.NaN;
+  if (!(length <= widest)) return false;
+  const block = new BlockList();
+  block.addSubnet(network, length, family);
+  return block.check(address, family);
+}
+
+/** Removes the brackets of an IPv6 address and the final dot of an absolute name. */
+function plainHost(name: string): string {
+  return name.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+}
+
+/** How long a page is waited for that a proxy has announced, in milliseconds. */
+const pageWaitMs = 1_000;
+
+/**
+ * Asks an HTTP proxy, over a connection to it, for a tunnel to a host and port (RFC 9110, section 9.3.6). The tunnel holds what came
+ * through it by then: nothing, unless the proxy has sent a page.
+ */
+export async function openTunnel(
+  socket: Socket,
+  proxy: URL,
+  authority: string,
+  clock: Clock,
+): Promise<Socket> {
+  // Loaded on first use: most runs have no proxy.
+  const {request: startRequest} = await import('node:http');
+  const headers = {host: authority, ...proxyAuthorization(proxy)};
+  return new Promise((resolve, reject) => {
+    startRequest({method: 'CONNECT', path: authority, headers, createConnection: () => socket})
+      .on('error', reject)
+      .on('connect', ({statusCode = 0, headers: answer}, _socket, first) => {
+        if (statusCode < 200 || statusCode > 299)
+          return reject(proxyRefusal(statusCode, answer['proxy-authenticate'], proxy, authority));
+        if (first.length > 0) socket.unshift(first);
+        // RFC 9110 has these fields ignored, so what they announce is only waited for.
+        const isPage =
+          Number(answer['content-length']) > 0 || answer['transfer-encoding'] || answer['content-type'];
+        if (first.length > 0 || !isPage) return resolve(socket);
+        const end = () => {
+          cancel();
+          socket.off('readable', end).off('close', end);
+          resolve(socket);
+        };
+        const cancel = clock.after(pageWaitMs, end);
+        socket.once('readable', end).once('close', end);
+      })
+      .end();
+  });
+}
+
+/** The error for a tunnel through which something came before anything was asked: networks that want to be logged in to do that. */
+export function describePage(bytes: Buffer, proxy: URL): MediaError {
+  const password = new Secret(percentDecoded(proxy.password));
+  const words = wordsOf(bytes, text => password.redactIn(text));
+  return new MediaError('proxy_failed', `The proxy ${proxy.host} answered CONNECT with a page${words}`, {
+    status: 200,
+    hint: 'Open a page in a browser: the network may want you to log in. Or name the host in NO_PROXY.',
+  });
+}
+
+function proxyAuthorization(proxy: URL): Record<string, string> {
+  if (proxy.username === '') return {};
+  const credentials = `${percentDecoded(proxy.username)}:${percentDecoded(proxy.password)}`;
+  return {'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}`};
+}
+
+/** A password may contain a percent sign that encodes nothing, if it was put into the URL unencoded. */
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function proxyRefusal(
+  status: number,
+  challenge: string | undefined,
+  proxy: URL,
+  authority: string,
+): MediaError {
+  const failed = (what: string, hint: string) =>
+    new MediaError('proxy_failed', `The proxy ${proxy.host} ${what} (${status}).`, {status, hint});
+  // tinyproxy responds with 401 to wrong credentials.
+  if (status !== 407 && status !== 401)
+    return failed(
+      'refused to open a connection',
+      authority.endsWith(':443')
+        ? 'Ask the operator of the proxy, or name the host in NO_PROXY.'
+        : 'Many proxies open connections only for https. Ask its operator, or name the host in NO_PROXY.',
+    );
+  if (challenge !== undefined && !/(^|,)\s*basic\b/i.test(challenge))
+    return failed(
+      'does not accept Basic credentials',
+      'Run a local proxy that logs in there, such as cntlm or px, and name that one in HTTPS_PROXY.',
+    );
+  return proxy.username === ''
+    ? failed(
+        'asks for credentials',
+        'Put them into the proxy variable: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT.',
+      )
+    : failed(
+        'does not accept the credentials in the proxy variable',
+        'Correct HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT; write @ as %40, : as %3A, / as %2F and % as %25.',
+      );
 }

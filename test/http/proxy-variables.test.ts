@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {proxyVariableFor} from '../../src/http/proxy-variables.ts';
+import {proxyVariableFor} from '../../src/http/proxy.ts';
 
 const proxy = 'http://proxy.example:3128';
 
