@@ -3,6 +3,7 @@ import {chmod, lstat, readFile, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
+import {replaceDurably} from '../lib/files/durable.ts';
 import {makeDirectory} from '../lib/files/make-directory.ts';
 import {withLock} from '../lib/files/with-lock.ts';
 import {isObject} from '../lib/json.ts';
@@ -94,21 +95,12 @@ export async function updateProfiles(host: Host, change: (profiles: Profiles) =>
   const directory = configDirectory(host);
   const path = configPath(host);
   try {
-    await makeDirectory(directory, privateDirectory);
+    await makeDirectory(directory, privateDirectory, host.files);
     await makePrivate(directory, await stat(directory), privateDirectory, host);
-    // Loaded before the lock is taken, since other processes wait for the lock.
-    const {default: Conf} = await import('conf');
     await withLock(join(directory, `${fileName}.lock`), host, async () => {
       const profiles = await readProfiles(host);
       change(profiles);
-      const store = new Conf<{profiles: Profiles}>({
-        cwd: directory,
-        projectName: 'media',
-        projectSuffix: '',
-        configFileMode: privateFile,
-        accessPropertiesByDotNotation: false,
-      });
-      store.set('profiles', profiles);
+      await replaceDurably(path, JSON.stringify({profiles}, null, 2), `${path}.${host.uuid()}`, host.files);
     });
   } catch (error) {
     if (error instanceof MediaError) throw error;

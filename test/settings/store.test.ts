@@ -4,6 +4,7 @@ import {describe, expect, it} from 'vitest';
 import {type Host, systemHost} from '../../src/host.ts';
 import {configPath, readProfiles, updateProfiles} from '../../src/settings/store.ts';
 import {temporaryDirectory} from '../support/media.ts';
+import {WatchedDisk} from '../support/watched-disk.ts';
 
 async function freshHost(changes: Partial<Host> = {}): Promise<Host> {
   return {...systemHost(), env: {MEDIA_CONFIG_DIR: join(await temporaryDirectory(), 'config')}, ...changes};
@@ -42,6 +43,17 @@ describe('the store of profiles', () => {
     expect(JSON.parse(await readFile(configPath(host), 'utf8'))).toEqual({
       profiles: {'a.b': {'base-url': 'https://a.b'}},
     });
+  });
+
+  it('a change is on disk, and so is its name, when it is told', async () => {
+    const disk = new WatchedDisk();
+    const host = await freshHost({files: disk.files});
+    await updateProfiles(host, profiles => {
+      profiles['a'] = {key: 'k'};
+    });
+    const draft = expect.stringMatching(/^sync config\.json\../);
+    const kept = disk.calls.filter(call => !call.startsWith('rm'));
+    expect(kept.slice(-3)).toEqual([draft, 'rename config.json', 'sync config']);
   });
 
   it('a change that fails: the file stays as it was, the lock is free', async () => {
