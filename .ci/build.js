@@ -73,10 +73,13 @@ function loaded(file, from) {
  * Modules that packages import but do not need here, by the end of their names, and their replacements. Commander
  * starts programs for external commands, which we do not have. Undici's client includes HTTP/2 and the bodies of fetch,
  * which are never used with `allowH2: false` and bodies that are not FormData; a connector, where src has its own; two of
- * Node's modules, of which it uses little; and its tree of header field names, which takes longer to build than it saves. The
- * metrics of one process need neither traces, summaries, other processes of a cluster, nor a gateway.
+ * Node's modules, of which it uses little; and its tree of header field names, which takes longer to build than it saves. What
+ * conf uses to write files would send every signal to this process a second time, to remove temporary files; and without a
+ * schema, conf validates nothing. The metrics of one process need neither traces, summaries, other processes of a cluster, nor
+ * a gateway.
  */
 const replacements = {
+  atomically: {'when-exit': 'export default () => () => {};'},
   commander: {'node:child_process': ''},
   'prom-client': {
     '@opentelemetry/api': 'exports.trace = {getSpan() {}}; exports.context = {active() {}};',
@@ -84,6 +87,7 @@ const replacements = {
     '/cluster': '',
     '/pushgateway': '',
   },
+  conf: {'ajv/dist/2020': 'export const Ajv2020 = undefined;', 'ajv-formats': 'export default {};'},
   undici: {
     '/client-h2': '',
     '/web/fetch/body': '',

@@ -3,8 +3,8 @@ import {chmod, lstat, readFile, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {replaceDurably} from '../lib/files/durable.ts';
 import {makeDirectory} from '../lib/files/make-directory.ts';
+import {syncDirectory} from '../lib/files/sync-directory.ts';
 import {withLock} from '../lib/files/with-lock.ts';
 import {isObject} from '../lib/json.ts';
 import {hasShape, isString, oneOf, optional, type Shape, wrongField} from '../lib/shape.ts';
@@ -95,12 +95,23 @@ export async function updateProfiles(host: Host, change: (profiles: Profiles) =>
   const directory = configDirectory(host);
   const path = configPath(host);
   try {
-    await makeDirectory(directory, privateDirectory, host.files);
+    await makeDirectory(directory, privateDirectory);
     await makePrivate(directory, await stat(directory), privateDirectory, host);
+    // Loaded before the lock is taken, since other processes wait for the lock.
+    const {default: Conf} = await import('conf');
     await withLock(join(directory, `${fileName}.lock`), host, async () => {
       const profiles = await readProfiles(host);
       change(profiles);
-      await replaceDurably(path, JSON.stringify({profiles}, null, 2), `${path}.${host.uuid()}`, host.files);
+      const store = new Conf<{profiles: Profiles}>({
+        cwd: directory,
+        projectName: 'media',
+        projectSuffix: '',
+        configFileMode: privateFile,
+        accessPropertiesByDotNotation: false,
+      });
+      store.set('profiles', profiles);
+      // conf syncs the file, but not its new name.
+      await syncDirectory(directory, host.files);
     });
   } catch (error) {
     if (error instanceof MediaError) throw error;

@@ -71,6 +71,7 @@ const owners: Record<string, string[]> = {
   undici: ['http/'],
   'mime-types': ['sources/media-type/decide.ts'],
   'file-type': ['sources/media-type/sniff/sniff.ts'],
+  conf: ['settings/store.ts'],
   ora: ['output/progress/progress.ts'],
   'cli-table3': ['output/results/table.ts'],
   '@napi-rs/keyring': ['settings/keychain-child.ts'],
@@ -244,12 +245,7 @@ describe('the import rules', () => {
   it('find the imports they judge', () => {
     expect(local.length).toBeGreaterThan(100);
     expect(imports).toContainEqual({from: 'http/connection.ts', to: 'undici', typeOnly: false, eager: true});
-    expect(imports).toContainEqual({
-      from: 'cli/prompt.ts',
-      to: '@clack/prompts',
-      typeOnly: false,
-      eager: false,
-    });
+    expect(imports).toContainEqual({from: 'settings/store.ts', to: 'conf', typeOnly: false, eager: false});
   });
 
   it('every package has its owner', () => {
@@ -358,6 +354,7 @@ describe('the import rules', () => {
       'undici',
       'ora',
       'cli-table3',
+      'conf',
       '@clack/prompts',
       'graphql',
       'prom-client',
