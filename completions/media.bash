@@ -10,7 +10,7 @@ _media_command() {
       options='--profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http --version -h --help'
       ;;
     upload)
-      options='-r --recursive --include --exclude --files-from --follow --all --clipboard --name --allow-empty --types --content-type --format --json --ndjson --template --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --fail-fast --deadline --stall-timeout --answer-timeout --on-unknown --verify --journal --once --no-once --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
+      options='-r --recursive --include --exclude --files-from --follow --all --clipboard --name --allow-empty --types --content-type --format --json --ndjson --template --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --fail-fast --deadline --timeout --on-unknown --verify --journal --once --no-once --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --no-color --cacert --allow-http'
       rest=media
       ;;
     rewrite)
@@ -134,8 +134,7 @@ _media_option() {
     'upload --retry-max-wait') kind=none ;;
     'upload --limit-rate') kind=none ;;
     'upload --deadline') kind=none ;;
-    'upload --stall-timeout') kind=none ;;
-    'upload --answer-timeout') kind=none ;;
+    'upload --timeout') kind=none ;;
     'upload --on-unknown') kind='words hold retry' ;;
     'upload --verify') kind='words warn strict' ;;
     'upload --journal') kind=file ;;

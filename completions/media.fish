@@ -17,7 +17,7 @@ function __media_takes_value
     contains -- $argv[2] --profile --base-url --cacert; and return 0
     switch $argv[1]
         case 'upload'
-            contains -- $argv[2] --include --exclude --files-from --name --types --content-type --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --stall-timeout --answer-timeout --on-unknown --verify --journal --shard --ci
+            contains -- $argv[2] --include --exclude --files-from --name --types --content-type --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --journal --shard --ci
         case 'rewrite'
             contains -- $argv[2] --out-dir --attribute --front-matter --root --static --template -c --concurrency --journal --ci
         case 'login'
@@ -155,8 +155,7 @@ complete -c media -n '__media_is "upload"' -l retry-max-wait -x -d 'the longest 
 complete -c media -n '__media_is "upload"' -l limit-rate -x -d 'bytes per second for all files together, such as 500K or 2M'
 complete -c media -n '__media_is "upload"' -l fail-fast -d 'stop at the first failure'
 complete -c media -n '__media_is "upload"' -l deadline -x -d 'stop the whole run after this time, such as 30s, 10m or 2h'
-complete -c media -n '__media_is "upload"' -l stall-timeout -x -d 'retry when no data can be sent for this long'
-complete -c media -n '__media_is "upload"' -l answer-timeout -x -d 'how long to wait for the response after the last byte'
+complete -c media -n '__media_is "upload"' -l timeout -x -d 'how long to wait for progress, and for a response after the last byte'
 complete -c media -n '__media_is "upload"' -l on-unknown -x -a 'hold retry' -d 'what to do when a file may or may not have been stored'
 complete -c media -n '__media_is "upload"' -l verify -x -a 'warn strict' -d 'compare size, type, width and height in the record with the file'
 complete -c media -n '__media_is "upload"' -l journal -x -a '(__media_files)' -d 'record what was uploaded, and continue from there in the next run'

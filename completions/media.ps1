@@ -70,8 +70,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--limit-rate'; Takes = 'none'; Tip = 'bytes per second for all files together, such as 500K or 2M' }
                 @{ Name = '--fail-fast'; Takes = ''; Tip = 'stop at the first failure' }
                 @{ Name = '--deadline'; Takes = 'none'; Tip = 'stop the whole run after this time, such as 30s, 10m or 2h' }
-                @{ Name = '--stall-timeout'; Takes = 'none'; Tip = 'retry when no data can be sent for this long' }
-                @{ Name = '--answer-timeout'; Takes = 'none'; Tip = 'how long to wait for the response after the last byte' }
+                @{ Name = '--timeout'; Takes = 'none'; Tip = 'how long to wait for progress, and for a response after the last byte' }
                 @{ Name = '--on-unknown'; Takes = 'words hold retry'; Tip = 'what to do when a file may or may not have been stored' }
                 @{ Name = '--verify'; Takes = 'words warn strict'; Tip = 'compare size, type, width and height in the record with the file' }
                 @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded, and continue from there in the next run' }

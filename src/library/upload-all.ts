@@ -22,10 +22,11 @@ export interface UploadOptions {
   retries?: number;
   /** The longest Retry-After or outage of the service to wait for, in milliseconds; 300,000 by default. */
   retryMaxWaitMs?: number;
-  /** An attempt ends when it has sent nothing for this many milliseconds; 60,000 by default. */
-  stallTimeoutMs?: number;
-  /** How many milliseconds the service may take to respond after the last byte; 600,000 by default. */
-  answerTimeoutMs?: number;
+  /**
+   * An attempt ends when it has sent nothing for this many milliseconds (60,000 by default), or when no response comes for as long
+   * after the last byte (600,000 by default).
+   */
+  timeoutMs?: number;
   /** Bytes per second for all files together; unlimited by default. */
   limitRate?: number;
   /**
@@ -149,7 +150,7 @@ async function* run(
 }
 
 const optionNames =
-  'client concurrency retries retryMaxWaitMs stallTimeoutMs answerTimeoutMs limitRate onUnknown types contentType journal dryRun verify failFast signal observer cwd';
+  'client concurrency retries retryMaxWaitMs timeoutMs limitRate onUnknown types contentType journal dryRun verify failFast signal observer cwd';
 
 function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop'> {
   refuseUnknown(options, optionNames);
@@ -161,7 +162,14 @@ function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop
   refuseOthers('onUnknown', options.onUnknown, ['hold', 'retry']);
   refuseOthers('types', options.types, ['extension', 'content', 'strict']);
   refuseOthers('verify', options.verify, ['warn', 'strict']);
-  const {client, onUnknown = 'hold', types = 'extension', concurrency = 'auto', limitRate} = options;
+  const {
+    client,
+    onUnknown = 'hold',
+    types = 'extension',
+    concurrency = 'auto',
+    limitRate,
+    timeoutMs,
+  } = options;
   const contentType = options.contentType === undefined ? undefined : parseContentType(options.contentType);
   return {
     uploader: client,
@@ -174,8 +182,7 @@ function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop
     concurrency: concurrency === 'auto' ? autoConcurrency : wholeNumber('concurrency', concurrency, 1, 1000),
     retries: wholeNumber('retries', options.retries ?? 5, 0, 100),
     retryMaxWaitMs: positive('retryMaxWaitMs', options.retryMaxWaitMs ?? 300_000),
-    stallTimeoutMs: positive('stallTimeoutMs', options.stallTimeoutMs ?? 60_000),
-    answerTimeoutMs: positive('answerTimeoutMs', options.answerTimeoutMs ?? 600_000),
+    timeoutMs: timeoutMs === undefined ? undefined : positive('timeoutMs', timeoutMs),
     limitRate: limitRate === undefined ? undefined : positive('limitRate', limitRate),
     onUnknown,
     dryRun: options.dryRun === true,

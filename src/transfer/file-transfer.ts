@@ -165,7 +165,7 @@ export class FileTransfer {
     const entry = this.#entry;
     this.#facts.attempts += 1;
     this.#retries.begin();
-    const {uploader, clock, stop, stallTimeoutMs, answerTimeoutMs, observer} = this.#options;
+    const {uploader, clock, stop, timeoutMs, observer} = this.#options;
     // Named one by one: a copy of all the options takes a fifth of what an attempt costs on the main thread.
     const result = await attemptUpload({
       source,
@@ -175,8 +175,7 @@ export class FileTransfer {
       uploader,
       clock,
       stop,
-      stallTimeoutMs,
-      answerTimeoutMs,
+      timeoutMs,
       rateLimit: this.#parts.rateLimit,
       sha256: entry?.sha256,
       isHashed,

@@ -47,8 +47,11 @@ export interface TransferOptions {
   waitsForNetwork?: boolean;
   /** The longest Retry-After or outage to wait for, in milliseconds; 5 minutes by default. */
   retryMaxWaitMs?: number;
-  stallTimeoutMs: number;
-  answerTimeoutMs: number;
+  /**
+   * An attempt ends when nothing more can be sent for this many milliseconds (by default 1 minute), or when no response comes for
+   * as long after the last byte (by default 10 minutes).
+   */
+  timeoutMs?: number | undefined;
   /** Bytes per second for all files together; unlimited if undefined. */
   limitRate?: number | undefined;
   /**

@@ -330,11 +330,7 @@ describe('after the last byte, the outcome is unknown', () => {
       },
       `The connection to HOST broke. ${sent}`,
     ],
-    [
-      'no answer, --answer-timeout 300ms',
-      silent,
-      `HOST did not respond within 300 ms of the last byte. ${sent}`,
-    ],
+    ['no answer, --timeout 300ms', silent, `HOST did not respond within 300 ms of the last byte. ${sent}`],
     [
       'the head of an answer, then nothing',
       async connection => {
@@ -345,7 +341,7 @@ describe('after the last byte, the outcome is unknown', () => {
       `HOST did not respond within 300 ms of the last byte. ${sent}`,
     ],
   ])('%s: exit 5', async (_, script, message) => {
-    const parameters = message.includes('300 ms') ? ['--answer-timeout', '300ms'] : [];
+    const parameters = message.includes('300 ms') ? ['--timeout', '300ms'] : [];
     const {exitCode, error, servers} = await failedUpload(scripted(script), photo, [
       ...parameters,
       '--retries',
@@ -499,11 +495,11 @@ describe('while bytes are held back, the upload is tried again', () => {
     expect(sink.requests[1]?.bodyBytes).toBe(unbufferable);
   });
 
-  test('a server that stops reading, --stall-timeout 500ms: stalled', async () => {
+  test('a server that stops reading, --timeout 500ms: stalled', async () => {
     const file = await bigFile();
     const {url, requests} = await sinkServer({pauseAfter: 1});
     const machine = await sandboxFor(url);
-    const parameters = ['--json', '--retries', '1', '--stall-timeout', '500ms'];
+    const parameters = ['--json', '--retries', '1', '--timeout', '500ms'];
     const {stdout, stderr, exitCode} = await machine.run(['upload', file, ...parameters]);
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
     expect(errorLines(stderr)).toEqual([
@@ -511,7 +507,7 @@ describe('while bytes are held back, the upload is tried again', () => {
         file,
         code: 'stalled',
         message: `${new URL(url).host} accepted no more data for 500 ms. (Attempt 2 of 2.)`,
-        hint: expect.stringContaining('--stall-timeout'),
+        hint: expect.stringContaining('--timeout'),
       },
     ]);
     expect(requests).toHaveLength(2);

@@ -22,7 +22,7 @@ describe('media serve --fault', () => {
     const box = await sandbox();
     const fault = 'upload:latency=10m,after=body';
     const {child, env, stderr} = await serve(box, '--data-dir', 'kept', '--fault', fault);
-    const given = await box.run(['upload', photo, '--answer-timeout', '1s'], {env});
+    const given = await box.run(['upload', photo, '--timeout', '1s'], {env});
     expect(given).toMatchObject({stdout: '', exitCode: 5});
     await eventually(() => /^POST .* 13582 B \d+ ms, fault upload:latency=10m,after=body$/m.test(stderr()));
     child.kill('SIGTERM');

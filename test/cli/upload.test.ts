@@ -128,8 +128,8 @@ describe('media upload', () => {
     [[photo, '--content-type', 'image/*'], 'takes an image or video type'],
     [[photo, '--content-type', 'image/png\r\nX-Evil: 1'], 'takes an image or video type'],
     [[photo, '--retries', '-1'], 'whole number'],
-    [[photo, '--stall-timeout', '60'], 'Use a duration such as 500ms, 30s, 10m or 2h.'],
-    [[photo, '--stall-timeout', '0s'], 'Use a duration such as 500ms, 30s, 10m or 2h.'],
+    [[photo, '--timeout', '60'], 'Use a duration such as 500ms, 30s, 10m or 2h.'],
+    [[photo, '--timeout', '0s'], 'Use a duration such as 500ms, 30s, 10m or 2h.'],
     [[photo, '--deadline', '0.0m'], 'Use a duration such as 500ms, 30s, 10m or 2h.'],
     [[photo, '--deadline', '0s'], 'Use a duration'],
   ])('%j: a usage error, nothing sent', async (parameters, sentence) => {

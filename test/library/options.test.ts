@@ -108,7 +108,7 @@ test('`retryMaxWaitMs`: a longer Retry-After is not waited for', async () => {
   });
 });
 
-test('`stallTimeoutMs`: an attempt ends when nothing more is taken for so long', async () => {
+test('`timeoutMs`: an attempt ends when nothing more is taken for so long', async () => {
   const server = createServer(request => void request.pause());
   await listen(server);
   const client = new MediaClient({baseUrl: `http://127.0.0.1:${portOf(server)}`, apiKey: 'key-of-the-test'});
@@ -118,13 +118,13 @@ test('`stallTimeoutMs`: an attempt ends when nothing more is taken for so long',
     server.closeAllConnections();
   });
   const source = bytesSource('a.png', Buffer.concat([png, Buffer.alloc(64 * 2 ** 20)]));
-  const results = await collect(uploadAll([source], {client, stallTimeoutMs: 300, retries: 0}));
+  const results = await collect(uploadAll([source], {client, timeoutMs: 300, retries: 0}));
   expect(results).toMatchObject([{status: 'failed', error: {code: 'stalled'}}]);
   expect(results[0]).toMatchObject({error: {message: expect.stringContaining('for 300 ms')}});
 });
 
-test('`answerTimeoutMs`: a file without a response for so long is unknown', async () => {
-  const {results} = await outcomeOf([() => {}], {answerTimeoutMs: 300});
+test('`timeoutMs`: a file without a response for so long is unknown', async () => {
+  const {results} = await outcomeOf([() => {}], {timeoutMs: 300});
   expect(results).toMatchObject([
     {status: 'unknown', error: {message: expect.stringContaining('within 300 ms')}},
   ]);

@@ -385,7 +385,7 @@ describe('uploadAll', () => {
     [{concurrency: 0}, 'concurrency must be a whole number from 1 to 1000, not 0.'],
     [{retries: 1.5}, 'retries must be a whole number from 0 to 100, not 1.5.'],
     [{limitRate: -1}, 'limitRate must be a number above 0, not -1.'],
-    [{stallTimeoutMs: Number.NaN}, 'stallTimeoutMs must be a number above 0, not NaN.'],
+    [{timeoutMs: Number.NaN}, 'timeoutMs must be a number above 0, not NaN.'],
     [{contentType: 'text/plain'}, '--content-type takes an image or video type, not "text/plain".'],
   ])('%j: throws at once', async (options, message) => {
     const {client} = await connected();

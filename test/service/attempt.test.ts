@@ -83,7 +83,7 @@ describe('an answer before the whole body has come', () => {
       pauseAfter: 0,
       onPaused: socket => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"id":'),
     });
-    const options = {retries: 2, stallTimeoutMs: 200};
+    const options = {retries: 2, timeoutMs: 200};
     const [outcome] = await uploadEach([zeroSource('a.png', unbufferable)], clientOf(url), options);
     expect(summary(outcome)).toEqual({status: 'failed', code: 'premature_answer', attempts: 1});
   });
@@ -135,7 +135,7 @@ describe('an answer before the whole body has come', () => {
         'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n',
       );
     });
-    const [outcome] = await uploadEach([memorySource('a.png', small)], clientOf(url), {answerTimeoutMs: 500});
+    const [outcome] = await uploadEach([memorySource('a.png', small)], clientOf(url), {timeoutMs: 500});
     expect(summary(outcome)).toMatchObject({status: 'unknown', code: 'outcome_unknown'});
   });
 });
@@ -254,7 +254,7 @@ describe('a connection', () => {
     onTestFinished(() => {
       server.close();
     });
-    const options = {stallTimeoutMs: 2_000};
+    const options = {timeoutMs: 2_000};
     const [outcome] = await uploadEach([zeroSource('a.png', size)], clientOf(urlOf(server)), options);
     expect(summary(outcome)).toEqual({status: 'uploaded', attempts: 1});
   });
@@ -324,7 +324,7 @@ describe('a source', () => {
       read: (position, length) =>
         position === 0 ? Promise.resolve(big.subarray(0, length)) : new Promise(() => {}),
     });
-    const [outcome] = await uploadEach([source], clientOf(url), {stallTimeoutMs: 200});
+    const [outcome] = await uploadEach([source], clientOf(url), {timeoutMs: 200});
     expect(summary(outcome)).toEqual({status: 'failed', code: 'stalled', attempts: 1});
     await eventually(() => requests[0]?.closed);
     expect(requests[0]?.bodyBytes).toBeLessThan(big.length);

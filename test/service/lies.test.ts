@@ -37,8 +37,8 @@ test('a server that lies: each upload ends as it should, printed in every format
   );
   const broken: string[] = [];
   for (const [index, {name, ends, isEndless}] of told.entries()) {
-    const answerTimeoutMs = isEndless ? 400 : patienceMs;
-    const [outcome] = await uploadEach(sources.slice(index, index + 1), client, {answerTimeoutMs});
+    const timeoutMs = isEndless ? 400 : patienceMs;
+    const [outcome] = await uploadEach(sources.slice(index, index + 1), client, {timeoutMs});
     if (endOf(outcome) !== ends) broken.push(`${name}: ${endOf(outcome)}, not ${ends}`);
     for (const format of formatNames) {
       const text = await printed(outcome as Outcome, format);

@@ -305,7 +305,7 @@ class Story {
         ...{clock: host.clock, random: host.random, uuid: host.uuid, typeRule: 'extension'},
         contentType: async () => ({contentType: 'image/png'}),
         ...{several: true, concurrency: this.#concurrency, retries: 2},
-        ...{stallTimeoutMs: 10_000, answerTimeoutMs: 10_000, retryMaxWaitMs: 60_000},
+        ...{timeoutMs: 10_000, retryMaxWaitMs: 60_000},
         onUnknown: this.#service.traits.honoursKeys ? 'honoured' : 'hold',
         ...{dryRun: false, failFast: false, stop, observer: noObserver},
       })) {

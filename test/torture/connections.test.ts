@@ -61,16 +61,7 @@ experiment(
       await mkdir(join(box.directory, 'files'));
       for (let index = 0; index < files; index += 1)
         await writePng(join(box.directory, 'files'), `${index}.png`, index % 2 === 0 ? 99 : 200_000);
-      const limits = [
-        '--retries',
-        '0',
-        '--answer-timeout',
-        '1s',
-        '--stall-timeout',
-        '1s',
-        '--deadline',
-        '3s',
-      ];
+      const limits = ['--retries', '0', '--timeout', '1s', '--deadline', '3s'];
       const {exitCode} = await box.run(['upload', '-r', 'files', '--allow-http', ...limits, '-c', '2']);
       // Probes look whether the service is back: two requests each, of which only a few fit into the time.
       if (connections > files + 12 || exitCode === 0 || exitCode === 7)

@@ -49,8 +49,7 @@ async function tryCell({fault, size, files, origin, seed}: Cell): Promise<Compar
     options: {
       retries: 2,
       concurrency: 3,
-      stallTimeoutMs: 400,
-      answerTimeoutMs: 600,
+      timeoutMs: 600,
       onUnknown: service.honoursKeys ? 'retry' : 'hold',
     },
     deadlineMs: 6_000,
@@ -146,7 +145,7 @@ async function cutRandomly(random: () => number, tally: Tally): Promise<void> {
     const retries = Math.floor(random() * 3);
     proxy.nextFault = () => (connections++ < cuts ? {[direction]: after(byte, link => link.cut(how))} : {});
     const bodies = [uniqueBytes(size)];
-    const options = {retries, stallTimeoutMs: 2_000, answerTimeoutMs: 2_000};
+    const options = {retries, timeoutMs: 2_000};
     const outcomes = await uploadBatch({url: proxy.url, bodies, options, deadlineMs: 6_000});
     await proxy.drained();
     await service.idle();

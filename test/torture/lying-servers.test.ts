@@ -36,8 +36,8 @@ async function lyingService() {
 
 const noRetries = ['--retries', '0'];
 /** Long enough for every answer that comes at once, on a busy machine; the longest answers only four at a time. */
-const patient = [...noRetries, '--answer-timeout', '30s', '-c', '4'];
-const impatient = [...noRetries, '--answer-timeout', '400ms'];
+const patient = [...noRetries, '--timeout', '30s', '-c', '4'];
+const impatient = [...noRetries, '--timeout', '400ms'];
 
 interface Line {
   file: string;

@@ -94,7 +94,7 @@ for (const name of ['nginx', 'haproxy', 'mitmproxy'] as const) {
           url: url.href,
           certificateAuthorities,
           bodies,
-          options: {retries: 2, concurrency: 2, stallTimeoutMs: 600, answerTimeoutMs: 1_500},
+          options: {retries: 2, concurrency: 2, timeoutMs: 1_500},
           deadlineMs: 9_000,
         });
         await before.drained();

@@ -5,7 +5,7 @@ import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 import {experiment} from './experiment.ts';
 import {pause} from './fault-proxy.ts';
 
-/** Uploads a file and stops the program for longer than its --answer-timeout while the answer arrives. */
+/** Uploads a file and stops the program for longer than its --timeout while the answer arrives. */
 async function sleepThroughTheAnswer(): Promise<string> {
   const box = await sandbox();
   let answered = false;
@@ -17,7 +17,7 @@ async function sleepThroughTheAnswer(): Promise<string> {
     answered = true;
   });
   Object.assign(box.env, {MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_1'});
-  const upload = box.start(['upload', fixture('photo.png'), '--answer-timeout', '200ms', '--json']);
+  const upload = box.start(['upload', fixture('photo.png'), '--timeout', '200ms', '--json']);
   await eventually(() => answered);
   await pause(300);
   upload.kill('SIGCONT');
@@ -26,7 +26,7 @@ async function sleepThroughTheAnswer(): Promise<string> {
 }
 
 experiment(
-  'SIGSTOP for longer than --answer-timeout, the answer having arrived: uploaded',
+  'SIGSTOP for longer than --timeout, the answer having arrived: uploaded',
   async ({scale}) => {
     const tried = scale === 'long' ? 50 : 2;
     const broken: string[] = [];

@@ -56,14 +56,12 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
         .default(undefined, 'none'),
     )
     .addOption(
-      new Option('--stall-timeout <duration>', 'retry when no data can be sent for this long')
+      new Option(
+        '--timeout <duration>',
+        'how long to wait for progress, and for a response after the last byte',
+      )
         .argParser(parseDuration)
-        .default(uploadDefaults.stallTimeout, '1m'),
-    )
-    .addOption(
-      new Option('--answer-timeout <duration>', 'how long to wait for the response after the last byte')
-        .argParser(parseDuration)
-        .default(uploadDefaults.answerTimeout, '10m'),
+        .default(undefined, '1m, and 10m for the response'),
     )
     .addOption(
       new Option('--on-unknown <action>', 'what to do when a file may or may not have been stored')

@@ -16,10 +16,8 @@ export interface AttemptOptions extends Pick<BodyOptions, 'rateLimit' | 'sha256'
   idempotencyKey: string;
   uploader: Uploader;
   clock: Clock;
-  /** How long an attempt may send nothing, in milliseconds. */
-  stallTimeoutMs: number;
-  /** How long the service may take to respond after the last byte, in milliseconds. */
-  answerTimeoutMs: number;
+  /** How long to wait for progress while sending, and for a response after the last byte, in milliseconds. */
+  timeoutMs?: number | undefined;
   /** Aborted when the run should end. */
   stop: StopSignal<MediaError>;
   /** Called with the number of bytes of this attempt that have been sent. */
@@ -40,6 +38,11 @@ export interface FailedAttempt {
 interface UnsureAttempt {
   kind: 'unsure';
 }
+
+/** How long to wait for progress while sending, by default, in milliseconds. */
+const defaultStallMs = 60_000;
+/** How long to wait for a response after the last byte, by default, in milliseconds: the service may process the file first. */
+const defaultResponseMs = 600_000;
 
 /** How long it takes to read a response that arrived before a timeout. */
 const lateReadMs = 100;
@@ -162,17 +165,13 @@ class Attempt implements BodyWatcher {
 
   /** Restarted with each sign of progress. */
   #watchForStall(): void {
-    const {clock, stallTimeoutMs} = this.#options;
-    this.#setTimer(() =>
-      clock.after(stallTimeoutMs, () => this.#endLate({kind: 'stall', afterMs: stallTimeoutMs})),
-    );
+    const {clock, timeoutMs: afterMs = defaultStallMs} = this.#options;
+    this.#setTimer(() => clock.after(afterMs, () => this.#endLate({kind: 'stall', afterMs})));
   }
 
   #watchForAnswer(): void {
-    const {clock, answerTimeoutMs} = this.#options;
-    this.#setTimer(() =>
-      clock.after(answerTimeoutMs, () => this.#endLate({kind: 'answer-timeout', afterMs: answerTimeoutMs})),
-    );
+    const {clock, timeoutMs: afterMs = defaultResponseMs} = this.#options;
+    this.#setTimer(() => clock.after(afterMs, () => this.#endLate({kind: 'answer-timeout', afterMs})));
   }
 
   /** When this process has been stopped (SIGSTOP, a laptop that slept), its time is up before it can read what has arrived. */

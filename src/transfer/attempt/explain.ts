@@ -18,7 +18,7 @@ function describe(failure: Failure, host: string): MediaError {
       return describeBroken(failure.cause, host);
     case 'stall':
       return new MediaError('stalled', `${host} accepted no more data for ${seconds(failure.afterMs)}.`, {
-        hint: 'On a very slow link, raise --stall-timeout.',
+        hint: 'On a very slow link, raise --timeout.',
       });
     case 'answer-timeout':
       return new MediaError(

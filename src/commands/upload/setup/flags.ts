@@ -8,8 +8,6 @@ export const uploadDefaults = {
   concurrency: autoConcurrency,
   retries: 5,
   retryMaxWait: 300_000,
-  stallTimeout: 60_000,
-  answerTimeout: 600_000,
 } as const;
 
 /** The options of `media upload`, as they were read from the command line. */
@@ -34,8 +32,7 @@ export interface UploadFlags {
   concurrency: number | {most: number};
   retries: number;
   retryMaxWait: number;
-  stallTimeout: number;
-  answerTimeout: number;
+  timeout?: number;
   deadline?: number;
   limitRate?: number;
   onUnknown?: 'hold' | 'retry';

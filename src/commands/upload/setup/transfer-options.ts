@@ -18,7 +18,7 @@ export function transferOptions(
   {host}: Pick<Invocation, 'host'>,
   ofThisRun: OfThisRun,
 ): TransferOptions {
-  const {concurrency, retries, retryMaxWait, stallTimeout, answerTimeout, limitRate, onUnknown} = flags;
+  const {concurrency, retries, retryMaxWait, timeout, limitRate, onUnknown} = flags;
   return {
     uploader: session?.client ?? {upload: () => Promise.reject(new Error('a dry run sends nothing'))},
     host: session?.hostName ?? '',
@@ -30,8 +30,7 @@ export function transferOptions(
     concurrency,
     retries,
     retryMaxWaitMs: retryMaxWait,
-    stallTimeoutMs: stallTimeout,
-    answerTimeoutMs: answerTimeout,
+    timeoutMs: timeout,
     limitRate,
     onUnknown: onUnknown ?? (idempotencyHonoured ? 'honoured' : 'hold'),
     dryRun: flags.dryRun === true,
