@@ -113,7 +113,6 @@ complete -c media -l profile -x -a '(__media_profiles)' -d 'use the settings of 
 complete -c media -l base-url -x -a 'embedded' -d 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)'
 complete -c media -s q -l quiet -d 'print only failures'
 complete -c media -s v -l verbose -d 'print each step'
-complete -c media -l no-color -d 'print without colour'
 complete -c media -l cacert -x -a '(__media_files)' -d 'trust the certificate authorities in this PEM file'
 complete -c media -l allow-http -d 'allow http:// for services on other machines'
 
@@ -153,7 +152,6 @@ complete -c media -n '__media_is "upload"' -s c -l concurrency -x -d 'files to u
 complete -c media -n '__media_is "upload"' -l retries -x -d 'how often to retry a file'
 complete -c media -n '__media_is "upload"' -l retry-max-wait -x -d 'the longest Retry-After or outage to wait for'
 complete -c media -n '__media_is "upload"' -l limit-rate -x -d 'bytes per second for all files together, such as 500K or 2M'
-complete -c media -n '__media_is "upload"' -l fail-fast -d 'stop at the first failure'
 complete -c media -n '__media_is "upload"' -l deadline -x -d 'stop the whole run after this time, such as 30s, 10m or 2h'
 complete -c media -n '__media_is "upload"' -l timeout -x -d 'how long to wait for progress, and for a response after the last byte'
 complete -c media -n '__media_is "upload"' -l on-unknown -x -a 'hold retry' -d 'what to do when a file may or may not have been stored'

@@ -10,7 +10,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
         @{ Name = '--quiet'; Takes = ''; Tip = 'print only failures' }
         @{ Name = '-v'; Takes = ''; Tip = 'print each step' }
         @{ Name = '--verbose'; Takes = ''; Tip = 'print each step' }
-        @{ Name = '--no-color'; Takes = ''; Tip = 'print without colour' }
         @{ Name = '--cacert'; Takes = 'file'; Tip = 'trust the certificate authorities in this PEM file' }
         @{ Name = '--allow-http'; Takes = ''; Tip = 'allow http:// for services on other machines' }
     )
@@ -68,7 +67,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--retries'; Takes = 'none'; Tip = 'how often to retry a file' }
                 @{ Name = '--retry-max-wait'; Takes = 'none'; Tip = 'the longest Retry-After or outage to wait for' }
                 @{ Name = '--limit-rate'; Takes = 'none'; Tip = 'bytes per second for all files together, such as 500K or 2M' }
-                @{ Name = '--fail-fast'; Takes = ''; Tip = 'stop at the first failure' }
                 @{ Name = '--deadline'; Takes = 'none'; Tip = 'stop the whole run after this time, such as 30s, 10m or 2h' }
                 @{ Name = '--timeout'; Takes = 'none'; Tip = 'how long to wait for progress, and for a response after the last byte' }
                 @{ Name = '--on-unknown'; Takes = 'words hold retry'; Tip = 'what to do when a file may or may not have been stored' }

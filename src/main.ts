@@ -53,11 +53,7 @@ function fail(error: unknown, argv: readonly string[], host: Host): ExitStatus {
   const shown = asMediaError(error);
   const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   const structured = words.includes('--json') || words.includes('--ndjson');
-  const report = reportFor(
-    host,
-    {color: !words.includes('--no-color'), verbose: words.includes('--verbose') || words.includes('-v')},
-    structured,
-  );
+  const report = reportFor(host, {verbose: words.includes('--verbose') || words.includes('-v')}, structured);
   if (shown.code === 'interrupted') return 'SIGINT';
   report.failure(shown);
   return exitStatusOf[shown.code];

@@ -57,7 +57,7 @@ export function reportFor(host: Host, options: GlobalOptions, structured: boolea
   return new Report({
     stream: host.stderr,
     json: structured && host.stderr.isTTY !== true,
-    color: mayColor(host.stderr, host.env, options.color),
+    color: mayColor(host.stderr, host.env),
     level: options.verbose === true ? 'verbose' : options.quiet === true ? 'quiet' : 'default',
   });
 }

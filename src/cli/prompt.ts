@@ -25,9 +25,9 @@ export async function askSecret(
   );
 }
 
-/** The prompts obey NO_COLOR, but do not know --no-color. */
-function streams({host, globals}: Invocation): {input: TerminalInput; output: TerminalOutput} {
-  const color = mayColor(host.stderr, host.env, globals.color);
+/** Node.js 20 styles the prompts whatever NO_COLOR says. */
+function streams({host}: Invocation): {input: TerminalInput; output: TerminalOutput} {
+  const color = mayColor(host.stderr, host.env);
   const output: TerminalOutput = color ? host.stderr : withoutColor(host.stderr);
   return {input: host.stdin, output};
 }

@@ -47,8 +47,6 @@ export interface UploadOptions {
    * `mismatched`. A value that is not known on both sides is not compared.
    */
   verify?: 'warn' | 'strict';
-  /** Whether the first failure ends the batch. */
-  failFast?: boolean;
   /**
    * Ends the batch when aborted; responses to files that were sent completely are awaited for up to 5 s. Each input that was taken
    * has its result, `failed` with `not_tried` if it was not begun; then the iteration rejects with the signal's reason.
@@ -150,7 +148,7 @@ async function* run(
 }
 
 const optionNames =
-  'client concurrency retries retryMaxWaitMs timeoutMs limitRate onUnknown types contentType journal dryRun verify failFast signal observer cwd';
+  'client concurrency retries retryMaxWaitMs timeoutMs limitRate onUnknown types contentType journal dryRun verify signal observer cwd';
 
 function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop'> {
   refuseUnknown(options, optionNames);
@@ -158,7 +156,7 @@ function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop
     throw new MediaError('usage', `client must be a MediaClient, not ${kindOf(options?.client)}.`);
   if (options.signal !== undefined && typeof options.signal.addEventListener !== 'function')
     throw new MediaError('usage', `signal must be an AbortSignal, not ${kindOf(options.signal)}.`);
-  for (const name of ['dryRun', 'failFast'] as const) refuseOthers(name, options[name], [true, false]);
+  refuseOthers('dryRun', options.dryRun, [true, false]);
   refuseOthers('onUnknown', options.onUnknown, ['hold', 'retry']);
   refuseOthers('types', options.types, ['extension', 'content', 'strict']);
   refuseOthers('verify', options.verify, ['warn', 'strict']);
@@ -186,7 +184,6 @@ function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop
     limitRate: limitRate === undefined ? undefined : positive('limitRate', limitRate),
     onUnknown,
     dryRun: options.dryRun === true,
-    failFast: options.failFast === true,
     ...(options.verify && {verify: {mode: options.verify, dimensions: pictureDimensions}}),
     observer: wholeObserver(options.observer),
   };

@@ -1,8 +1,8 @@
 import type {Host, TerminalOutput} from '../host.ts';
 
-/** Whether text on this stream is coloured: decided by --no-color, NO_COLOR, FORCE_COLOR, TERM and the terminal, in this order. */
-export function mayColor(stream: TerminalOutput, env: Host['env'], option: boolean | undefined): boolean {
-  if (option === false || env['NO_COLOR']) return false;
+/** Whether text on this stream is coloured: decided by NO_COLOR, FORCE_COLOR, TERM and the terminal, in this order. */
+export function mayColor(stream: TerminalOutput, env: Host['env']): boolean {
+  if (env['NO_COLOR']) return false;
   if (env['FORCE_COLOR'] !== undefined) return env['FORCE_COLOR'] !== '0' && env['FORCE_COLOR'] !== 'false';
   return stream.isTTY === true && env['TERM'] !== 'dumb';
 }

@@ -4,8 +4,6 @@ export interface GlobalOptions {
   baseUrl?: string;
   allowHttp?: boolean;
   cacert?: string;
-  /** False after --no-color. */
-  color?: boolean;
   quiet?: boolean;
   verbose?: boolean;
 }

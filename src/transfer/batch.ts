@@ -53,7 +53,7 @@ class Batch {
   #next = 0;
 
   constructor(options: TransferOptions) {
-    const {clock, limitRate, dryRun, sourceNamed, failFast, stop} = options;
+    const {clock, limitRate, dryRun, sourceNamed, stop} = options;
     const gate = new Gate(clock);
     const patience = {clock, gate, maxWaitMs: options.retryMaxWaitMs ?? defaultRetryMaxWaitMs};
     const {random, retries} = options;
@@ -67,7 +67,7 @@ class Batch {
       budget: new RetryBudget(),
       outage,
       descriptors: new Descriptors(),
-      halt: new Halt(failFast, () => outage.abandon()),
+      halt: new Halt(() => outage.abandon()),
       rateLimit: limitRate === undefined ? undefined : new RateLimit(limitRate, clock),
       duplicates: dryRun ? new Duplicates(stop, sourceNamed) : undefined,
     };
@@ -115,11 +115,8 @@ class Batch {
     if (outcome.status === 'left out') return outcome;
     const {mode} = this.#options.verify ?? {};
     const error = mode === undefined ? undefined : mismatchOf(outcome);
-    if (error !== undefined && mode === 'strict' && 'received' in outcome) {
-      const mismatched: Outcome = {...outcome, status: 'mismatched', error};
-      this.#parts.halt.learn(mismatched, 'never');
-      return mismatched;
-    }
+    if (error !== undefined && mode === 'strict' && 'received' in outcome)
+      return {...outcome, status: 'mismatched', error};
     const found = mode === undefined ? sizeWarning(outcome) : error?.message;
     if (found === undefined) return outcome;
     this.#options.observer.warning(outcome.name, found);

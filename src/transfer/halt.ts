@@ -4,15 +4,13 @@ import type {Outcome} from './outcome.ts';
 
 /** Decides whether a batch continues: a failure may apply to all remaining files. */
 export class Halt {
-  readonly #failFast: boolean;
   readonly #onHalt: () => void;
   #reason: MediaError | undefined;
   /** Whether the service has sent any response yet. */
   #answered = false;
 
   /** `onHalt` is called once, when the batch is to end. */
-  constructor(failFast: boolean, onHalt: () => void) {
-    this.#failFast = failFast;
+  constructor(onHalt: () => void) {
     this.#onHalt = onHalt;
   }
 
@@ -40,6 +38,6 @@ export class Halt {
   /** Ends the batch at once if this failure, whose outcome is yet to be recorded, ends it. */
   foresee(error: MediaError, reach: Reach): void {
     const holdsForAll = reach === 'always' || (reach === 'if-first' && !this.#answered);
-    if (holdsForAll || this.#failFast || endsJournalling(error.code)) this.because(error);
+    if (holdsForAll || endsJournalling(error.code)) this.because(error);
   }
 }

@@ -66,8 +66,6 @@ export interface TransferOptions {
   dryRun: boolean;
   /** With it, a dry run keeps only the names of the files that it may have to compare with later ones. */
   sourceNamed?: SourceNamed;
-  /** Whether the first failure ends the batch. */
-  failFast: boolean;
   /** Aborted when the run should end. */
   stop: StopSignal<MediaError>;
   observer: TransferObserver;

@@ -288,22 +288,16 @@ describe('where nothing is left', () => {
   test('a run that ends early reports no README as not tried', async () => {
     const {sandbox} = await connectedSandbox();
     await fill(sandbox, {...checkout, 'work/a.jpg': '', 'work/zebra': undefined});
-    const {stdout, exitCode} = await sandbox.run([
-      'upload',
-      '-r',
-      'work',
-      '--fail-fast',
-      '--ndjson',
-      '-c',
-      '1',
-    ]);
+    const parameters = ['upload', '-r', 'work', '--ndjson', '-c', '1'];
+    const env = {...sandbox.env, MEDIA_API_KEY: 'mk_a-key-that-nobody-made'};
+    const {stdout, exitCode} = await sandbox.run(parameters, {env});
     expect(fates(stdout)).toEqual([
       'work/a.jpg: failed empty_file',
-      'work/cat.png: failed not_tried',
+      'work/cat.png: failed unauthorized',
       'work/deep/down/dog: failed not_tried',
       'work/zebra: failed not_tried',
     ]);
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(4);
   });
 });
 

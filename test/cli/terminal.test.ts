@@ -101,8 +101,6 @@ describe('media upload on a terminal', () => {
 
   it.each([
     ['NO_COLOR=1', [], {NO_COLOR: '1'}],
-    ['--no-color', ['--no-color'], {}],
-    ['--no-color and FORCE_COLOR=1', ['--no-color'], {FORCE_COLOR: '1'}],
     ['FORCE_COLOR=0', [], {FORCE_COLOR: '0'}],
   ])('%s: no colour in spinner, table and failures', async (_name, parameters, env) => {
     const {box, release} = await slowService();
@@ -203,7 +201,7 @@ describe('statuses in tables', () => {
     await colored.end;
     expect(colored.output()).toContain('\u001b[32muploaded\u001b[39m');
     expect(colored.output()).toContain('\u001b[31mfailed\u001b[39m');
-    const plain = onTerminal(sandbox, ['upload', photo, 'gone.png', '--no-color'], {columns, shell});
+    const plain = onTerminal(sandbox, ['upload', photo, 'gone.png'], {columns, shell, env: {NO_COLOR: '1'}});
     await plain.end;
     expect(plain.output()).not.toMatch(style);
   });
@@ -364,7 +362,7 @@ describe('media login on a terminal', () => {
 
   it.each([
     ['NO_COLOR=1', [], {NO_COLOR: '1'}],
-    ['--no-color', ['--no-color'], {}],
+    ['FORCE_COLOR=0', [], {FORCE_COLOR: '0'}],
   ])('%s: questions without colour', async (_name, parameters, env) => {
     const box = await sandbox();
     const terminal = onTerminal(box, ['login', '--no-verify', ...parameters], {

@@ -176,21 +176,6 @@ describe('media upload', () => {
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
   });
 
-  it('--fail-fast, the first of twenty files missing: the last is not tried', async () => {
-    const {service, sandbox} = await connectedSandbox();
-    const copies = Array.from({length: 19}, (_, index) => `copy${index}.png`);
-    for (const copy of copies) await copyFile(photo, join(sandbox.directory, copy));
-    const inputs = ['gone.png', ...copies];
-    const {stdout, exitCode} = await sandbox.run(['upload', ...inputs, '--fail-fast', '--ndjson']);
-    const lines = linesOf(stdout, ...inputs);
-    expect(lines).toHaveLength(20);
-    expect(lines[0]).toMatchObject({file: 'gone.png', error: {code: 'file_missing'}});
-    expect(lines.filter(({error}) => error?.code === 'not_tried').length).toBeGreaterThan(0);
-    const uploaded = lines.filter(({status}) => status === 'uploaded');
-    expect(await service.records()).toHaveLength(uploaded.length);
-    expect(exitCode).toBe(uploaded.length === 0 ? 1 : 3);
-  });
-
   it('global options before and after the name of the command: both hold', async () => {
     const {service, key} = await embeddedService();
     const box = await sandbox({MEDIA_API_KEY: key});

@@ -187,18 +187,6 @@ test('`verify`: a record that differs is a warning, or `mismatched`, with the re
   ]);
 });
 
-test('`failFast`: the first failure ends the batch', async () => {
-  const sources = () => [1, 2, 3].map(number => bytesSource(`${number}.ico`, icon));
-  const given = {concurrency: 1} as const;
-  expect(await outcomeOf([refuse(422), store], {...given, failFast: true}, sources())).toMatchObject({
-    results: [{status: 'failed'}, {error: {code: 'not_tried'}}, {error: {code: 'not_tried'}}],
-    requests: 1,
-  });
-  expect(await outcomeOf([refuse(422), store], given, sources())).toMatchObject({
-    results: [{status: 'failed'}, {status: 'uploaded'}, {status: 'uploaded'}],
-  });
-});
-
 test('`concurrency`: so many at a time, and no more', async () => {
   const held: ServerResponse[] = [];
   const hold: Answer = (response, number) => {

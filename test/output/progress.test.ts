@@ -64,18 +64,17 @@ describe('widthOf', () => {
 });
 
 describe('mayColor', () => {
-  it.each<[string, boolean, Record<string, string>, boolean | undefined, boolean]>([
-    ['a terminal', true, {}, undefined, true],
-    ['a pipe', false, {}, undefined, false],
-    ['a dumb terminal', true, {TERM: 'dumb'}, undefined, false],
-    ['NO_COLOR=1', true, {NO_COLOR: '1'}, undefined, false],
-    ['NO_COLOR= (empty)', true, {NO_COLOR: ''}, undefined, true],
-    ['FORCE_COLOR=1 on a pipe', false, {FORCE_COLOR: '1'}, undefined, true],
-    ['FORCE_COLOR=0 on a terminal', true, {FORCE_COLOR: '0'}, undefined, false],
-    ['NO_COLOR over FORCE_COLOR', true, {NO_COLOR: '1', FORCE_COLOR: '1'}, undefined, false],
-    ['--no-color over FORCE_COLOR', true, {FORCE_COLOR: '1'}, false, false],
-  ])('%s', (_name, isTTY, env, option, expected) => {
-    expect(mayColor(stream(isTTY, 80), env, option)).toBe(expected);
+  it.each<[string, boolean, Record<string, string>, boolean]>([
+    ['a terminal', true, {}, true],
+    ['a pipe', false, {}, false],
+    ['a dumb terminal', true, {TERM: 'dumb'}, false],
+    ['NO_COLOR=1', true, {NO_COLOR: '1'}, false],
+    ['NO_COLOR= (empty)', true, {NO_COLOR: ''}, true],
+    ['FORCE_COLOR=1 on a pipe', false, {FORCE_COLOR: '1'}, true],
+    ['FORCE_COLOR=0 on a terminal', true, {FORCE_COLOR: '0'}, false],
+    ['NO_COLOR over FORCE_COLOR', true, {NO_COLOR: '1', FORCE_COLOR: '1'}, false],
+  ])('%s', (_name, isTTY, env, expected) => {
+    expect(mayColor(stream(isTTY, 80), env)).toBe(expected);
   });
 });
 

@@ -79,13 +79,6 @@ describe('what becomes of the rest of the batch', () => {
     expect(codes(outcomes)).toEqual(['unknown outcome_unknown', 'failed not_found', 'failed not_tried']);
   });
 
-  test('failFast: the first failure of any kind ends it', async () => {
-    const {url, requests} = await scriptedServer(...statuses(200, 415, 200));
-    const outcomes = await uploadEach(sources('a', 'b', 'c'), clientOf(url), {failFast: true});
-    expect(codes(outcomes)).toEqual(['uploaded', 'failed rejected', 'failed not_tried']);
-    await eventually(() => requests.length === 2);
-  });
-
   test('a run that was told to end before it began tries nothing', async () => {
     const stop = new AbortController();
     stop.abort(new MediaError('interrupted', 'The run was stopped by SIGINT.'));

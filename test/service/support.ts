@@ -223,7 +223,6 @@ export async function uploadEach(
     several: false,
     onUnknown: 'hold',
     dryRun: false,
-    failFast: false,
     stop: new AbortController().signal,
     concurrency: 1,
     observer: noObserver,

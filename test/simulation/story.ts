@@ -307,7 +307,7 @@ class Story {
         ...{several: true, concurrency: this.#concurrency, retries: 2},
         ...{timeoutMs: 10_000, retryMaxWaitMs: 60_000},
         onUnknown: this.#service.traits.honoursKeys ? 'honoured' : 'hold',
-        ...{dryRun: false, failFast: false, stop, observer: noObserver},
+        ...{dryRun: false, stop, observer: noObserver},
       })) {
         if (process.isKilled) break;
         if (outcome.status === 'left out') continue;

@@ -271,7 +271,6 @@ export class JournalStory {
         ...{
           onUnknown: 'hold',
           dryRun: false,
-          failFast: false,
           stop: new Stop<MediaError>(),
         },
         observer: noObserver,

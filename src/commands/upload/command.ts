@@ -49,7 +49,6 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
         .default(uploadDefaults.retryMaxWait, '5m'),
     )
     .option('--limit-rate <rate>', 'bytes per second for all files together, such as 500K or 2M', parseRate)
-    .option('--fail-fast', 'stop at the first failure')
     .addOption(
       new Option('--deadline <duration>', 'stop the whole run after this time, such as 30s, 10m or 2h')
         .argParser(parseDuration)

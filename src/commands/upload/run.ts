@@ -61,7 +61,7 @@ export class UploadRun {
     this.#retryAdvice = new RetryAdvice(typedCommand(options, invocation));
     const {host, globals} = invocation;
     this.#wording = {host, options: hintOptions(host, globals)};
-    this.#failures = new Failures(invocation, options.failFast === true);
+    this.#failures = new Failures(invocation);
   }
 
   async execute(contentType: DecideType): Promise<ExitStatus> {

@@ -7,7 +7,7 @@ import {Groups} from './groups.ts';
 
 /**
  * Reports warnings and failures of files on standard error: in words at the end of the run, grouped by reason. With
- * --verbose, --fail-fast or JSON, and of a single input, each is reported at once.
+ * --verbose or JSON, and of a single input, each is reported at once.
  */
 export class Failures {
   readonly #report: Invocation['report'];
@@ -15,9 +15,9 @@ export class Failures {
   readonly #warnings = new Groups<string>();
   readonly #failures = new Groups<MediaError>();
 
-  constructor({report}: Invocation, failFast: boolean) {
+  constructor({report}: Invocation) {
     this.#report = report;
-    this.#atOnce = failFast || report.isJson || report.level === 'verbose';
+    this.#atOnce = report.isJson || report.level === 'verbose';
   }
 
   warn(name: string, message: string, several: boolean): void {

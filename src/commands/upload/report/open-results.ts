@@ -19,7 +19,7 @@ export function ownParts(output: OutputFormat | OwnParts): OwnParts | undefined 
 
 /** Creates the printer of results on standard output, with the width and colours of that stream. */
 export async function openResults(
-  {host, stdout, globals, report}: Invocation,
+  {host, stdout, report}: Invocation,
   output: OutputFormat | OwnParts,
   kind: Pick<ResultOptions, 'several' | 'dryRun'>,
 ): Promise<ResultSink> {
@@ -33,6 +33,6 @@ export async function openResults(
     format: output,
     width: () => widthOf(host.stdout),
     isBrief: host.stdout.isTTY !== true && report.level !== 'verbose',
-    color: mayColor(host.stdout, host.env, globals.color),
+    color: mayColor(host.stdout, host.env),
   });
 }

@@ -146,7 +146,7 @@ async function show(
     return {start: () => {}, stop};
   }
   const {Progress} = await import('../../../output/progress/progress.ts');
-  const color = mayColor(host.stderr, host.env, invocation.globals.color);
+  const color = mayColor(host.stderr, host.env);
   const {clock, stderr: stream} = host;
   const progress = new Progress({stream, clock, color, several, meter, counts: telling.counts});
   report.drawing = progress;

@@ -40,7 +40,6 @@ export interface UploadFlags {
   /** Whether this machine's own journal is used; undefined where the profile decides. */
   once?: boolean;
   verify?: 'warn' | 'strict';
-  failFast?: boolean;
   dryRun?: boolean;
   allowEmpty?: boolean;
   ci?: 'github' | 'auto';

@@ -35,7 +35,6 @@ export function transferOptions(
     onUnknown: onUnknown ?? (idempotencyHonoured ? 'honoured' : 'hold'),
     dryRun: flags.dryRun === true,
     sourceNamed: filesIn(host.cwd()),
-    failFast: flags.failFast === true,
     ...verification(flags),
     ...{journal, memory},
   };
