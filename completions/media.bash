@@ -10,7 +10,7 @@ _media_command() {
       options='--profile --base-url -q --quiet -v --verbose --cacert --allow-http --version -h --help'
       ;;
     upload)
-      options='-r --recursive --include --exclude --files-from --follow --all --clipboard --name --allow-empty --types --content-type --format --json --ndjson --template --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --journal --once --no-once --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='-r --recursive --exclude --files-from --all --clipboard --name --types --content-type --format --json --ndjson --template --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --journal --once --no-once --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
       rest=media
       ;;
     rewrite)
@@ -121,7 +121,6 @@ _media_option() {
     *' --profile') kind=profile ;;
     *' --base-url') kind='words embedded' ;;
     *' --cacert') kind=file ;;
-    'upload --include') kind=none ;;
     'upload --exclude') kind=none ;;
     'upload --files-from') kind=file ;;
     'upload --name') kind=file ;;

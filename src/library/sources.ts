@@ -7,16 +7,10 @@ import {refuseSingle, refuseUnknown} from './bad-parameters.ts';
 export interface FilesOptions {
   /** Whether directories are read recursively. */
   recursive?: boolean;
-  /** Whether links to directories are followed. */
-  follow?: boolean;
-  /** Takes only matching files from directories and patterns. */
-  include?: readonly string[];
   /** Takes no matching files from directories and patterns. */
   exclude?: readonly string[];
   /** Whether directories and patterns include hidden files and files that are neither images nor videos. */
   all?: boolean;
-  /** Whether a directory without files, or a pattern without matches, is accepted. */
-  allowEmpty?: boolean;
   /** The base of relative paths; the working directory by default. */
   cwd?: string;
 }
@@ -32,7 +26,7 @@ export async function* filesOf(
   options: FilesOptions = {},
 ): AsyncGenerator<Source, void> {
   refuseSingle(paths);
-  refuseUnknown(options, 'recursive follow include exclude all allowEmpty cwd');
+  refuseUnknown(options, 'recursive exclude all cwd');
   const {expandInputs} = await import('../sources/find/expand.ts');
   const {cwd, ...request} = options;
   // Standard input belongs to the program that uses the library.

@@ -62,14 +62,19 @@ describe('media upload -r', () => {
     expect(await service.records()).toHaveLength(0);
   });
 
-  it('an empty directory: nothing_matched, status 2; with --allow-empty status 0', async () => {
+  it('an empty directory: nothing_matched, status 2; an empty list: a note, status 0', async () => {
     const {sandbox} = await connectedSandbox();
     await mkdir(join(sandbox.directory, 'empty'));
     const refused = await sandbox.run(['upload', '-r', 'empty', '--ndjson']);
     expect(refused.exitCode).toBe(2);
     expect(JSON.parse(refused.stderr).error.code).toBe('nothing_matched');
-    const allowed = await sandbox.run(['upload', '-r', 'empty', '--allow-empty']);
-    expect([allowed.exitCode, allowed.stdout]).toEqual([0, '']);
+    const {exitCode, stdout, stderr} = await sandbox.run(['upload', '--files-from', '-', '--json'], {
+      input: '',
+    });
+    expect([exitCode, stdout, stderr]).toEqual([0, '', '']);
+    const told = await sandbox.run(['upload', '--files-from', '-'], {input: '\n\n'});
+    expect(told.stderr).toBe('The list contains no names, so there is nothing to upload.\n');
+    expect([told.exitCode, told.stdout]).toEqual([0, '']);
   });
 
   it('the same file by three names: sent once', async () => {
@@ -105,7 +110,7 @@ describe('media upload -r', () => {
     expect(lines(again.stdout).map(({status}) => status)).toEqual(['skipped']);
   });
 
-  it('--include and --exclude, a quoted pattern, lists of lines and of zero bytes', async () => {
+  it('--exclude, a quoted pattern, lists of lines and of zero bytes', async () => {
     const {sandbox} = await connectedSandbox();
     await pictures(sandbox, 'assets', 12);
     await writeFile(join(sandbox.directory, 'list'), 'assets/p003.png\r\n\nassets/p004.png\n');
@@ -122,7 +127,7 @@ describe('media upload -r', () => {
       expect(exitCode).toBe(0);
       return lines(stdout).map(({file}) => file.replace('assets/', ''));
     };
-    expect(await dry('-r', 'assets', '--include', 'p01*', '--exclude', 'p011*')).toEqual(['p010.png']);
+    expect(await dry('-r', 'assets', '--exclude', 'p00*', '--exclude', 'p011*')).toEqual(['p010.png']);
     expect(await dry('assets/p01?.png')).toEqual(['p010.png', 'p011.png']);
     expect(await dry('--files-from', 'list', '--files-from', 'list0')).toEqual([
       'p003.png',

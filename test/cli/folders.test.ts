@@ -252,7 +252,7 @@ describe('where nothing is left', () => {
     ['text alone', {'work/README.md': '# About', 'work/LICENSE': 'none'}, ['-r', 'work']],
     ['hidden names alone', {'work/.DS_Store': 'Bud1', 'work/.git/a.png': ''}, ['-r', 'work']],
     ['a pattern of text', {'a.txt': 'none', 'b.txt': 'none'}, ['*.txt']],
-  ])('%s: nothing_matched, exit 2; with --allow-empty exit 0', async (_, files, inputs) => {
+  ])('%s: nothing_matched, exit 2', async (_, files, inputs) => {
     const {service, sandbox} = await connectedSandbox();
     await fill(sandbox, files);
     const {stdout, stderr, exitCode} = await sandbox.run(['upload', ...inputs, '--json']);
@@ -260,8 +260,6 @@ describe('where nothing is left', () => {
     expect([stdout, exitCode, error.code]).toEqual(['', 2, 'nothing_matched']);
     expect(error.message).toContain('2 names were left out');
     expect(error.hint).toContain('--all');
-    const allowed = await sandbox.run(['upload', ...inputs, '--allow-empty']);
-    expect([allowed.stdout, allowed.exitCode]).toEqual(['', 0]);
     expect(await service.records()).toEqual([]);
   });
 
@@ -352,7 +350,7 @@ describe('links', () => {
     await symlink('../far', join(sandbox.directory, 'work/one'));
     const single = await sandbox.run(['upload', '-r', 'work']);
     expect(single.stderr).toBe(
-      '1 link to a directory was not followed: work/one. --follow uploads what is in it.\n' +
+      '1 link to a directory was not followed: work/one. Name it to upload what is in it.\n' +
         '1 uploaded, 0 skipped, 0 failed, 0 unknown\n',
     );
     await symlink('../far', join(sandbox.directory, 'work/two'));
@@ -362,29 +360,15 @@ describe('links', () => {
     expect(new Set(await stored(service))).toEqual(new Set(['work/a.png']));
   });
 
-  test('to directories alone: nothing_matched, and a hint that names --follow', async () => {
+  test('to directories alone: nothing_matched, and a hint that they can be named', async () => {
     const {sandbox} = await connectedSandbox();
     await fill(sandbox, {'far/b.png': undefined, 'work/.keep': ''});
     await symlink('../far', join(sandbox.directory, 'links'));
     await mkdir(join(sandbox.directory, 'work2'));
     await symlink('../far', join(sandbox.directory, 'work2/one'));
     const {stderr, exitCode} = await sandbox.run(['upload', '-r', 'work2']);
-    expect(stderr).toContain('--follow');
+    expect(stderr).toContain('name one to upload what is in it');
     expect(exitCode).toBe(2);
-  });
-
-  test('that fan out make no more of one directory with --follow than it is', async () => {
-    const {service, sandbox} = await connectedSandbox();
-    await fill(sandbox, {'far/0/a.png': undefined, 'work/b.png': undefined});
-    for (let level = 1; level <= 11; level += 1) {
-      await mkdir(join(sandbox.directory, `far/${level}`));
-      for (const name of ['x', 'y'])
-        await symlink(`../${level - 1}`, join(sandbox.directory, `far/${level}/${name}`));
-    }
-    await symlink('../far/11', join(sandbox.directory, 'work/all'));
-    const {stderr, exitCode} = await sandbox.run(['upload', '-r', 'work', '--follow']);
-    expect([stderr, exitCode]).toEqual(['2 uploaded, 0 skipped, 0 failed, 0 unknown\n', 0]);
-    expect(await stored(service)).toEqual(['far/0/a.png', 'work/b.png']);
   });
 
   test.each([

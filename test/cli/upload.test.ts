@@ -141,11 +141,6 @@ describe('media upload', () => {
     expect(requests).toEqual([]);
   });
 
-  it('--allow-empty without an input: nothing printed, exit 0', async () => {
-    const {stdout, stderr, exitCode} = await (await sandbox()).run(['upload', '--allow-empty']);
-    expect({stdout, stderr, exitCode}).toEqual({stdout: '', stderr: '', exitCode: 0});
-  });
-
   it('--dry-run: everything is checked, nothing is sent, no service is needed', async () => {
     const {url, requests} = await scriptedServer(connection => connection.answer(200, someRecord));
     const {run} = await sandboxFor(url);

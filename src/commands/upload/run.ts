@@ -124,10 +124,9 @@ export class UploadRun {
     const own = ownParts(this.#output);
     const inputs = own?.inputs ?? (await openInputs(this.#options, this.#invocation, this.#stop));
     if (inputs.empty) {
-      if (inputs.isEmptyShard)
-        this.#invocation.report.note(
-          'This shard contains none of the inputs, so there is nothing to upload.',
-        );
+      const why =
+        inputs.shard === undefined ? 'The list contains no names' : 'This shard contains none of the inputs';
+      this.#invocation.report.note(`${why}, so there is nothing to upload.`);
       return;
     }
     const results = await openResults(this.#invocation, this.#output, {

@@ -16,16 +16,11 @@ export interface InputRequest {
   inputs: readonly string[];
   /** Whether directories are read recursively. */
   recursive?: boolean;
-  /** Whether links to directories are followed. */
-  follow?: boolean;
   /** Whether directories and patterns include hidden files and files that are neither images nor videos. */
   all?: boolean;
   /** Lists of names, one per line or each ended by a zero byte; `-` is standard input. */
   filesFrom?: readonly string[];
-  include?: readonly string[];
   exclude?: readonly string[];
-  /** Whether an input may yield nothing. */
-  allowEmpty?: boolean;
   /** The name for standard input. */
   name?: string;
 }
@@ -45,7 +40,7 @@ export interface InputContext {
 /**
  * Yields everything to upload: the inputs in the order given, then the lists; directories depth first in byte order. A
  * file that is named or found twice is yielded once. Rejects with `usage` or `nothing_matched` before the first source if an
- * input is invalid or yields nothing, but not for a single bad file: its source rejects when it is opened. Files that may be
+ * input is invalid, or if a directory or a pattern yields nothing, but not for an empty list or a single bad file: its source rejects when it is opened. Files that may be
  * left out are yielded too, with `found`, since their bytes may decide, and since they are counted.
  */
 export async function* expandInputs(request: InputRequest, context: InputContext): AsyncGenerator<Source> {
@@ -53,9 +48,9 @@ export async function* expandInputs(request: InputRequest, context: InputContext
   const lists = new Lists(context);
   try {
     const inputs = await planInputs(request, context, lists);
-    if (!request.allowEmpty) await refuseEmpty(inputs.slice(1));
+    await refuseEmpty(inputs.slice(1));
     const isOne = inputs.length < 2 && lists.count === 0;
-    const seen = new Seen(context.cwd, {onlyLinks: isOne && !request.follow});
+    const seen = new Seen(context.cwd, {onlyLinks: isOne});
     for (const input of inputs) {
       let isEmpty = true;
       let hasLinks = false;
@@ -70,20 +65,20 @@ export async function* expandInputs(request: InputRequest, context: InputContext
         const isRepeat = file !== undefined && seen.isRepeat(file, source);
         if (isRepeat === false || !(await isRepeat)) yield source;
       }
-      if (isEmpty && !request.allowEmpty) throw input.nothing(hasLinks);
+      if (isEmpty) input.refuseNothing(hasLinks);
     }
   } finally {
     lists.close();
   }
 }
 
-function checkRequest({inputs, filesFrom: lists = [], name, allowEmpty}: InputRequest): void {
+function checkRequest({inputs, filesFrom: lists = [], name}: InputRequest): void {
   if ([...inputs, ...lists].includes('')) {
     throw new MediaError('usage', 'An input is empty: "" is not the name of a file.', {
       hint: 'Check for a variable that is not set.',
     });
   }
-  if (inputs.length + lists.length === 0 && !allowEmpty) {
+  if (inputs.length + lists.length === 0) {
     throw new MediaError('nothing_matched', 'There is nothing to upload: no input was given.', {
       hint: 'Name files, as in media upload photo.png, or - for standard input.',
     });
@@ -103,57 +98,52 @@ function checkRequest({inputs, filesFrom: lists = [], name, allowEmpty}: InputRe
 }
 
 async function planInputs(request: InputRequest, context: InputContext, lists: Lists): Promise<Input[]> {
-  const {recursive = false, follow = false, all = false, include = [], exclude = [], name} = request;
-  const filters = await compileFilters(include, exclude);
+  const {recursive = false, all = false, exclude = [], name} = request;
+  const filters = await compileFilters(exclude);
   const finder = new Finder({
     ...context,
     recursive,
-    follow,
     all,
     filters,
     stdinName: name,
   });
-  const isFiltered = include.length + exclude.length > 0;
+  const isFiltered = exclude.length > 0;
   const named = request.inputs.map(
     argument =>
       new Input({
         open: () => finder.named(argument),
-        mayBeEmpty: argument !== '-' && (recursive || isPattern(argument)),
+        isLookedInto: argument !== '-' && (recursive || isPattern(argument)),
         isOnce: false,
         nothing: hasLinks =>
           isPattern(argument)
             ? nothingMatched(
                 `No file matches ${argument}`,
                 isFiltered,
-                hasLinks ? linksHint : recursive ? '' : directoriesHint,
+                hasLinks ? linksHint : recursive ? undefined : directoriesHint,
               )
-            : nothingMatched(`There is no file in ${argument}`, isFiltered, hasLinks ? linksHint : ''),
+            : nothingMatched(`There is no file in ${argument}`, isFiltered, hasLinks ? linksHint : undefined),
       }),
   );
   for (const file of request.filesFrom ?? []) {
     const names = await lists.open(file);
-    const nothing = () => nothingMatched(`The list ${file} contains no names`, isFiltered);
-    named.push(new Input({open: async () => finder.listed(names), mayBeEmpty: true, isOnce: true, nothing}));
+    named.push(new Input({open: async () => finder.listed(names), isLookedInto: true, isOnce: true}));
   }
   return named;
 }
 
-const directoriesHint = 'A pattern matches directories only with -r. ';
+const directoriesHint = 'A pattern matches directories only with -r.';
 
-const linksHint = '--follow follows links to directories. ';
+const linksHint = 'Links to directories are not followed: name one to upload what is in it.';
 
-function nothingMatched(what: string, isFiltered: boolean, hint = ''): MediaError {
-  const sentence = `${what}${isFiltered ? ' that passes --include and --exclude' : ''}.`;
-  return new MediaError('nothing_matched', sentence, {
-    hint: `${hint}Add --allow-empty to succeed when nothing matches.`,
-  });
+function nothingMatched(what: string, isFiltered: boolean, hint: string | undefined): MediaError {
+  return new MediaError('nothing_matched', `${what}${isFiltered ? ' that passes --exclude' : ''}.`, {hint});
 }
 
 /** Checks all inputs before anything is sent, so that a typo in the last one does not end the upload half-way. */
 async function refuseEmpty(inputs: readonly Input[]): Promise<void> {
   for (const input of inputs) {
     const {isEmpty, hasLinks} = await input.look();
-    if (isEmpty) throw input.nothing(hasLinks);
+    if (isEmpty) input.refuseNothing(hasLinks);
   }
 }
 
@@ -161,27 +151,26 @@ type Yielded = Candidate | UnfollowedLink;
 
 interface InputOptions {
   open: () => Promise<AsyncIterableIterator<Yielded>>;
-  mayBeEmpty: boolean;
+  /** Whether it is read before its turn, to find out whether it is empty or invalid. */
+  isLookedInto: boolean;
   /** Whether it can be read only once, like a pipe. */
   isOnce: boolean;
-  /** The error if it yields nothing, or only links to directories, which are not followed. */
-  nothing: (hasLinks: boolean) => MediaError;
+  /** The error if it yields nothing, or only links to directories, which are not followed; without it, it may be empty. */
+  nothing?: (hasLinks: boolean) => MediaError;
 }
 
 /** One input, which can be checked for emptiness before its turn. */
 class Input {
-  readonly nothing: InputOptions['nothing'];
   readonly #options: InputOptions;
   #begun: AsyncIterable<Yielded> | undefined;
 
   constructor(options: InputOptions) {
     this.#options = options;
-    this.nothing = options.nothing;
   }
 
   /** Reads up to the first candidate; keeps what was read only if it cannot be read again. */
   async look(): Promise<{isEmpty: boolean; hasLinks: boolean}> {
-    if (!this.#options.mayBeEmpty) return {isEmpty: false, hasLinks: false};
+    if (!this.#options.isLookedInto) return {isEmpty: false, hasLinks: false};
     const rest = await this.#options.open();
     const taken = [await rest.next()];
     for (let last = taken[0]; last && !last.done && 'unfollowed' in last.value; last = taken.at(-1))
@@ -189,6 +178,12 @@ class Input {
     if (this.#options.isOnce) this.#begun = resumed(taken, rest);
     else await rest.return?.();
     return {isEmpty: taken.at(-1)?.done === true, hasLinks: taken.length > 1};
+  }
+
+  /** Throws if an input of this kind must yield something. */
+  refuseNothing(hasLinks: boolean): void {
+    const error = this.#options.nothing?.(hasLinks);
+    if (error !== undefined) throw error;
   }
 
   async candidates(): Promise<AsyncIterable<Yielded>> {

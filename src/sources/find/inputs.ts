@@ -46,7 +46,6 @@ type Kind = 'regular' | 'directory' | 'other' | 'missing';
 export interface FinderOptions {
   cwd: string;
   recursive: boolean;
-  follow: boolean;
   /** Whether walks include hidden files and files that are not media. */
   all: boolean;
   filters: Filters;
@@ -124,13 +123,11 @@ export class Finder {
 
   /** The files in a directory. */
   async *#below(directory: ByteName): AsyncGenerator<Candidate | UnfollowedLink> {
-    const {filters, cwd, follow, all} = this.#options;
+    const {filters, cwd, all} = this.#options;
     const rules: WalkRules = {
       takes: relative => filters.takes(relative),
       enters: relative => filters.enters(relative),
       hides: relative => !all && isHiddenName(relative),
-      follow,
-      dependsOnPath: filters.dependsOnPath,
     };
     const root = {absolute: resolveName(cwd, directory), all, disk: this.#disk};
     for await (const found of walk(directory, cwd, rules))
@@ -138,15 +135,13 @@ export class Finder {
   }
 
   async *#matching(pattern: string): AsyncGenerator<Candidate | UnfollowedLink> {
-    const {filters, cwd, follow, recursive, all} = this.#options;
+    const {filters, cwd, recursive, all} = this.#options;
     const glob = await compileGlob(pattern, recursive);
     const typed = (relative: ByteName) => joinNames(glob.base, relative);
     const rules: WalkRules = {
       takes: relative => glob.takes(relative) && filters.takes(normalizeName(typed(relative))),
       enters: relative => glob.enters(relative) && filters.enters(normalizeName(typed(relative))),
       hides: relative => !all && glob.hides(relative),
-      follow,
-      dependsOnPath: true,
     };
     const root = {absolute: resolveName(cwd, glob.base), all, disk: this.#disk};
     for await (const found of walk(glob.base, cwd, rules)) {

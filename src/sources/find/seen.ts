@@ -28,7 +28,7 @@ export class Seen {
   /** The last directory, since a walk asks about the files of a directory in sequence. */
   #directory: {name: ByteName; real: ByteName} | undefined;
 
-  /** `onlyLinks`: with a single input and no followed links, only links in a walk can lead to a file again. */
+  /** `onlyLinks`: with a single input, only links in a walk can lead to a file again. */
   constructor(cwd: string, {onlyLinks}: {onlyLinks: boolean}) {
     this.#cwd = cwd;
     this.#onlyLinks = onlyLinks;

@@ -3,15 +3,13 @@ import type {UploadFlags} from '../setup/flags.ts';
 import type {Tally} from './tally.ts';
 
 /** Throws `nothing_matched` if all files were left out; not for a shard, since other machines may upload files. */
-export function refuseNothing({total, leftOut}: Tally, {allowEmpty, shard}: UploadFlags): void {
-  if (total > 0 || leftOut === 0 || allowEmpty || shard !== undefined) return;
+export function refuseNothing({total, leftOut}: Tally, {shard}: UploadFlags): void {
+  if (total > 0 || leftOut === 0 || shard !== undefined) return;
   const counted = leftOut === 1 ? '1 name was' : `${leftOut} names were`;
   throw new MediaError(
     'nothing_matched',
     `There is nothing to upload: ${counted} left out (hidden, or neither an image nor a video).`,
-    {
-      hint: '--verbose lists them, --all uploads them anyway. Add --allow-empty to succeed when nothing matches.',
-    },
+    {hint: '--verbose lists them, --all uploads them anyway.'},
   );
 }
 
@@ -19,6 +17,6 @@ export function refuseNothing({total, leftOut}: Tally, {allowEmpty, shard}: Uplo
 export function unfollowedText(links: ReadonlySet<string>): string {
   const [first = ''] = links;
   return links.size === 1
-    ? `1 link to a directory was not followed: ${first}. --follow uploads what is in it.`
-    : `${links.size} links to directories were not followed: ${first} and others. --follow uploads what is in them.`;
+    ? `1 link to a directory was not followed: ${first}. Name it to upload what is in it.`
+    : `${links.size} links to directories were not followed: ${first} and others. Name them to upload what is in them.`;
 }

@@ -22,10 +22,8 @@ export interface UploadFlags {
   ndjson?: boolean;
   template?: string;
   recursive?: boolean;
-  follow?: boolean;
   all?: boolean;
   filesFrom?: string[];
-  include?: string[];
   exclude?: string[];
   shard?: string;
   /** A number, or as many as make it faster, up to `most`. */
@@ -41,6 +39,5 @@ export interface UploadFlags {
   once?: boolean;
   verify?: 'warn' | 'strict';
   dryRun?: boolean;
-  allowEmpty?: boolean;
   ci?: 'github' | 'auto';
 }

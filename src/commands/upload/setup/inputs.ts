@@ -16,10 +16,8 @@ export interface Inputs {
   several: boolean;
   /** This machine's share of the inputs, with `--shard`. */
   shard: Shard | undefined;
-  /** Whether there are no sources, as --allow-empty allows. */
+  /** Whether there are no sources, because the shard has none of the inputs or the lists contain no names. */
   empty: boolean;
-  /** Whether they are empty because the shard has none of the inputs. */
-  isEmptyShard: boolean;
   /** The links to directories that were not followed so far. */
   unfollowed: ReadonlySet<string>;
   /** Reads the inputs again to report the size of each; false if that was not possible to the end. */
@@ -70,7 +68,6 @@ export async function openInputs(
     several: !mayBeOne || taken.at(-1)?.done !== true,
     shard,
     empty: taken[0]?.done === true,
-    isEmptyShard: taken[0]?.done === true && shard !== undefined,
     unfollowed,
     async survey(found, until) {
       const {isRepeatable, survey} = await import('../../../sources/find/survey.ts');
@@ -114,7 +111,6 @@ function knownInputs(count: number, sources: () => AsyncIterable<Source>): Input
     several: count > 1,
     shard: undefined,
     empty: count === 0,
-    isEmptyShard: false,
     unfollowed: new Set(),
     async survey(found, until) {
       const {survey} = await import('../../../sources/find/survey.ts');

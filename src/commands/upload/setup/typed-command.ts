@@ -12,10 +12,7 @@ export interface TypedCommand {
 }
 
 /** The options that select and name the inputs. */
-const inputOptions = new Set([
-  ...['recursive', 'follow', 'all', 'include', 'exclude', 'filesFrom', 'shard', 'name'],
-  ...['allowEmpty', 'clipboard'],
-]);
+const inputOptions = new Set([...['recursive', 'all', 'exclude', 'filesFrom', 'shard', 'name', 'clipboard']]);
 
 /** The command line that this run was started by. */
 export function typedCommand({inputs, filesFrom = []}: UploadFlags, invocation: Invocation): TypedCommand {

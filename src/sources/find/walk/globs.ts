@@ -3,7 +3,7 @@ import {compilePattern, type Matcher, spellsDots} from './patterns.ts';
 import type {WalkRules} from './walk-rules.ts';
 
 /** A pattern as a walk: where it starts, and what it matches there. */
-export interface Glob extends Omit<WalkRules, 'follow' | 'dependsOnPath'> {
+export interface Glob extends WalkRules {
   /** The directory before the pattern's first glob character, as typed. */
   base: ByteName;
 }

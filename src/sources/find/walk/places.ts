@@ -21,15 +21,6 @@ export class Places {
       : undefined;
   }
 
-  /** The same for a directory; '' for the root. */
-  async ofDirectory(link: ByteName): Promise<ByteName | undefined> {
-    const relative = await this.#below(link);
-    return relative === '' ||
-      (relative !== undefined && this.#rules.enters(relative) && this.#leadsTo(relative))
-      ? relative
-      : undefined;
-  }
-
   #leadsTo(relative: ByteName): boolean {
     const {enters, hides} = this.#rules;
     return !hides(relative) && [...parentsOf(relative)].every(parent => enters(parent) && !hides(parent));

@@ -8,8 +8,4 @@ export interface WalkRules {
   enters(relative: ByteName): boolean;
   /** Whether something that is wanted is left out as hidden. */
   hides(relative: ByteName): boolean;
-  /** Whether links to directories are followed. */
-  follow: boolean;
-  /** Whether a directory's path decides what is wanted in it, so that it is read once per path. */
-  dependsOnPath: boolean;
 }

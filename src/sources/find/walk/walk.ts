@@ -28,15 +28,12 @@ interface Level {
   relative: ByteName;
   /** In reverse order, so that finished names can be freed. */
   entries: Entry[];
-  /** Device and inode, if links are followed. */
-  identity: string;
 }
 
 /**
  * Walks a directory depth first, with the names of each directory in byte order. A directory is read when its turn comes, and
- * only the names of the current directory and its parents are kept. Only directories are opened. With `follow`, each
- * directory is read once, under its own name if the walk finds it; if the rules depend on the path, once for each path that
- * leads to it without a loop.
+ * only the names of the current directory and its parents are kept. Only directories are opened. Links to directories
+ * are found, but not followed.
  */
 export function walk(root: ByteName, cwd: string, rules: WalkRules): AsyncGenerator<Found> {
   return new Walk(resolveName(cwd, root), rules).found();
@@ -47,8 +44,6 @@ class Walk {
   readonly #rules: WalkRules;
   readonly #places: Places;
   readonly #levels: Level[] = [];
-  /** The device and inode of each directory that must not be read again, if links are followed. */
-  readonly #read = new Set<string>();
 
   constructor(root: ByteName, rules: WalkRules) {
     this.#root = root;
@@ -61,7 +56,7 @@ class Walk {
     for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {
       const entry = level.entries.pop();
       if (entry === undefined) {
-        this.#leave(level);
+        this.#levels.pop();
         continue;
       }
       const relative = joinNames(level.relative, entry.name);
@@ -80,14 +75,9 @@ class Walk {
   }
 
   async #link(relative: ByteName): Promise<readonly Found[]> {
-    const {takes, enters, follow, dependsOnPath} = this.#rules;
+    const {takes, enters} = this.#rules;
     const path = joinNames(this.#root, relative);
-    if (await isDirectory(path)) {
-      if (!enters(relative)) return [];
-      if (!follow) return [{kind: 'unfollowed', relative}];
-      const isElsewhere = !dependsOnPath && (await this.#places.ofDirectory(path)) !== undefined;
-      return isElsewhere ? [] : this.#enter(relative);
-    }
+    if (await isDirectory(path)) return enters(relative) ? [{kind: 'unfollowed', relative}] : [];
     if (!takes(relative)) return [];
     const target = await this.#places.ofFile(path);
     return [{kind: 'file', relative, isLink: true, isRegular: false, ...(target && {target})}];
@@ -96,27 +86,13 @@ class Walk {
   /** Enters a directory; returns a finding if it cannot be read. */
   async #enter(relative: ByteName): Promise<readonly Found[]> {
     try {
-      const path = toPath(joinNames(this.#root, relative));
-      const identity = this.#rules.follow ? await identityOf(path) : '';
-      if (this.#read.has(identity)) return [];
-      const entries = await readEntries(path);
-      this.#levels.push({relative, identity, entries});
-      if (this.#rules.follow) this.#read.add(identity);
+      const entries = await readEntries(toPath(joinNames(this.#root, relative)));
+      this.#levels.push({relative, entries});
       return [];
     } catch (error) {
       return [{kind: 'unreadable', relative, error}];
     }
   }
-
-  #leave({identity}: Level): void {
-    this.#levels.pop();
-    if (this.#rules.dependsOnPath) this.#read.delete(identity);
-  }
-}
-
-async function identityOf(path: FilePath): Promise<string> {
-  const {dev, ino} = await stat(path, {bigint: true});
-  return `${dev}:${ino}`;
 }
 
 /** False for a broken link, which fails when it is opened. */

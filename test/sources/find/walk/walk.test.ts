@@ -12,10 +12,7 @@ const everything: WalkRules = {
   takes: () => true,
   enters: () => true,
   hides: () => false,
-  follow: false,
-  dependsOnPath: false,
 };
-const following: WalkRules = {...everything, follow: true};
 
 async function names(root: string, rules = everything): Promise<string[]> {
   return (await collect(walk(root, '/', rules))).map(describeFound);
@@ -108,59 +105,17 @@ describe('a link to a directory', () => {
     expect(await names(root)).toEqual(['alias: unfollowed', 'everything: unfollowed', 'real/a', 'z']);
   });
 
-  it('is followed on demand, wherever it leads', async () => {
-    const elsewhere = await makeTree('far');
-    const root = await makeTree('real/a');
-    await symlink('real', join(root, 'alias'));
-    await symlink(elsewhere, join(root, 'other'));
-    expect(await names(root, following)).toEqual(['other/far', 'real/a']);
-  });
-
-  it('is entered once, under its own name where the walk leads to it', async () => {
-    const root = await makeTree('a/file', 'b/file');
-    await symlink('..', join(root, 'a', 'up'));
-    await symlink('.', join(root, 'a', 'self'));
-    await symlink('../b', join(root, 'a', 'side'));
-    await symlink('../a', join(root, 'b', 'side'));
-    expect(await names(root, following)).toEqual(['a/file', 'b/file']);
-  });
-
-  it('is entered only once on a way that leads back to it, where the rules depend on the way', async () => {
-    const root = await makeTree('a/file', 'b/file');
-    await symlink('..', join(root, 'a', 'up'));
-    await symlink('.', join(root, 'a', 'self'));
-    await symlink('../b', join(root, 'a', 'side'));
-    await symlink('../a', join(root, 'b', 'side'));
-    expect(await names(root, {...following, dependsOnPath: true})).toEqual([
-      'a/file',
-      'a/side/file',
-      'b/file',
-      'b/side/file',
-    ]);
-  });
-
-  it('is read once, however many links lead to it', async () => {
-    const far = await makeTree('0/file');
-    for (let level = 1; level <= 11; level += 1) {
-      await mkdir(join(far, `${level}`));
-      for (const name of ['x', 'y']) await symlink(`../${level - 1}`, join(far, `${level}`, name));
-    }
-    const root = await makeTree();
-    await symlink(join(far, '11'), join(root, 'all'));
-    expect(await names(root, following)).toEqual([`all${'/x'.repeat(11)}/file`]);
-  });
-
   it('is hidden by its name', async () => {
     const root = await makeTree('real/a', '.b/c');
     await symlink('real', join(root, '.alias'));
-    const hiding = {...following, hides: (name: string) => name.startsWith('.')};
+    const hiding = {...everything, hides: (name: string) => name.startsWith('.')};
     expect(await names(root, hiding)).toEqual(['.alias: hidden', '.b: hidden', 'real/a']);
   });
 
   it('is passed over where the rules do not enter it', async () => {
     const root = await makeTree('real/a');
     await symlink('real', join(root, 'alias'));
-    expect(await names(root, {...following, enters: name => name !== 'alias'})).toEqual(['real/a']);
+    expect(await names(root, {...everything, enters: name => name !== 'alias'})).toEqual(['real/a']);
   });
 });
 
