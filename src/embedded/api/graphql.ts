@@ -1,40 +1,45 @@
-import {GraphQLError, GraphQLObjectType, GraphQLSchema, parse} from 'graphql/index.js';
+import {buildSchema, GraphQLError, parse} from 'graphql/index.js';
 import {createHandler} from 'graphql-http';
 import {readBody} from '../exchange/body.ts';
 import type {Exchange} from '../exchange/exchange.ts';
+import {Refusal} from '../exchange/refusal.ts';
 import {respond, respondJson} from '../exchange/respond.ts';
 import {authorize} from './authorize.ts';
 import type {Service} from './context.ts';
-import type {ResolverContext} from './graphql-context.ts';
-import {mediaField, mediaListField} from './graphql-media.ts';
-import {changes, viewerField} from './graphql-viewer.ts';
-import {limits, maxTokens} from './query-limits.ts';
+import {type ResolverContext, rootResolvers} from './graphql-resolvers.ts';
+import {schemaText} from './graphql-schema.ts';
+import {costLimit} from './query-cost.ts';
 
 const bodyLimit = 1024 * 1024;
 
+/** A longer document is not parsed: comparing its fields with each other would take long. */
+const maxTokens = 10_000;
+
 // graphql is imported by file name: graphql-http imports that very file, and tools that prefer graphql's index.mjs would load a
 // second copy.
-const schema = new GraphQLSchema({
-  query: new GraphQLObjectType<unknown, ResolverContext>({
-    name: 'Query',
-    fields: {viewer: viewerField, media: mediaField, mediaList: mediaListField},
-  }),
-  mutation: new GraphQLObjectType<unknown, ResolverContext>({name: 'Mutation', fields: changes}),
-});
-
 const handle = createHandler<Exchange, ResolverContext, ResolverContext>({
-  schema,
+  schema: buildSchema(schemaText),
+  rootValue: rootResolvers,
   context: request => request.context,
   parse: source => parse(source, {maxTokens}),
-  validationRules: (_request, {variableValues}, rules) => [...rules, limits(variableValues)],
+  validationRules: (_request, {variableValues}, rules) => [...rules, costLimit(variableValues)],
+  onOperation: ({context}, _args, {errors = []}) => {
+    for (const {originalError} of errors)
+      if (isUnintended(originalError)) context.service.observer.onError(originalError);
+  },
   formatError: error => {
-    // Unintended errors of resolvers may contain paths, for example, and are hidden from the client.
-    const original = error instanceof GraphQLError ? error.originalError : undefined;
-    return original == null || original instanceof GraphQLError
-      ? error
-      : new GraphQLError('Internal error.', {originalError: original});
+    if (!(error instanceof GraphQLError)) return error;
+    const {message, originalError, nodes = null, path = null} = error;
+    // Its message may contain a path, for example.
+    if (isUnintended(originalError)) return new GraphQLError('Internal error.');
+    if (!(originalError instanceof Refusal)) return error;
+    return new GraphQLError(message, {nodes, path, extensions: {status: originalError.status}});
   },
 });
+
+function isUnintended(error: Error | undefined): boolean {
+  return error !== undefined && !(error instanceof GraphQLError || error instanceof Refusal);
+}
 
 /** POST and GET of /graphql (service interface, 4.2), as the GraphQL-over-HTTP draft has them. */
 export async function graphql(exchange: Exchange, service: Service): Promise<void> {

@@ -1,0 +1,133 @@
+import {createHash} from 'node:crypto';
+import {limited} from '../../lib/limited.ts';
+import type {MediaRecord} from '../../service/record.ts';
+import {Refusal} from '../exchange/refusal.ts';
+import {singleLine} from '../exchange/single-line.ts';
+import {keyId, ownerOf, type Permission, type StoredKey} from '../keys/keys.ts';
+import {isRecordId} from '../store/record-id.ts';
+import {mediaRecord} from '../store/stored-record.ts';
+import type {Service} from './context.ts';
+import {longestPage} from './query-cost.ts';
+
+const longestName = 100;
+const mostDays = 3650;
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** What a resolver knows of its request. */
+export type ResolverContext = {
+  readonly service: Service;
+  readonly key: StoredKey;
+};
+
+/** The resolvers of all queries and mutations. A Refusal is for the client, any other error is not. */
+export const rootResolvers = {
+  viewer: (_: unknown, context: ResolverContext) => viewerOf(context),
+  media: ({id}: {id: string}, {service}: ResolverContext) => findMedia(service, id),
+  mediaList: (page: Page, {service}: ResolverContext) => listMedia(service, page),
+  deleteMedia: change(async ({id}: {id: string}, {service}) => {
+    const record = await service.store.find(id);
+    if (record === undefined) throw new Refusal(404, 'There is no such medium.');
+    await service.store.remove(record.id);
+    return record.id;
+  }),
+  updateProfile: change(async ({name}: {name: string}, context) => {
+    await context.service.profile.setName(singleLine(name, 'name', longestName));
+    return viewerOf(context);
+  }),
+  createApiKey: change(createKey),
+  revokeApiKey: change(async ({id}: {id: string}, {service}) => {
+    if (!(await service.keys.revokeOne(id))) throw new Refusal(404, 'There is no such key.');
+    await service.keyUses.forget(id);
+    return id;
+  }),
+};
+
+type Resolver<Given, Result> = (given: Given, context: ResolverContext) => Promise<Result>;
+
+/** A mutation, which the key must permit. */
+function change<Given, Result>(resolve: Resolver<Given, Result>): Resolver<Given, Result> {
+  return async (given, context) => {
+    if (!context.key.permissions.includes('graphql'))
+      throw new Refusal(403, 'The API key lacks the permission "graphql".');
+    return resolve(given, context);
+  };
+}
+
+/** Each read takes a descriptor, and one query may ask for thousands of media. */
+const readsAtOnce = limited(32);
+
+async function findMedia(service: Service, id: string): Promise<MediaRecord | null> {
+  const stored = await readsAtOnce(() => service.store.find(id));
+  return stored === undefined ? null : mediaRecord(stored, service.publicUrl());
+}
+
+interface Page {
+  readonly first: number;
+  readonly after?: string | null;
+}
+
+async function listMedia(service: Service, {first, after}: Page) {
+  if (first < 1 || first > longestPage) throw new Refusal(400, `"first" must be from 1 to ${longestPage}.`);
+  if (after != null && !isRecordId(after))
+    throw new Refusal(400, '"after" must be a cursor, such as pageInfo.endCursor.');
+  const ids = (await service.store.ids()).reverse();
+  const rest = after == null ? ids : ids.filter(id => id < after);
+  const media = await Promise.all(rest.slice(0, first).map(id => findMedia(service, id)));
+  // One that was deleted meanwhile is left out.
+  const nodes = media.filter(record => record !== null);
+  return {
+    nodes,
+    edges: nodes.map(node => ({cursor: node.id, node})),
+    pageInfo: {
+      hasNextPage: rest.length > first,
+      hasPreviousPage: rest.length < ids.length,
+      startCursor: nodes[0]?.id,
+      endCursor: nodes.at(-1)?.id,
+    },
+    totalCount: ids.length,
+  };
+}
+
+function viewerOf({service, key}: ResolverContext) {
+  return {
+    id: createHash('sha256').update(ownerOf(key)).digest('hex').slice(0, 16),
+    // Without a name of the user, that of the key.
+    name: async () => (await service.profile.name()) ?? key.label ?? key.name ?? 'local',
+    email: null,
+    permissions: key.permissions,
+    apiKeys: async () => (await service.keys.list()).map(one => shownKey(one, service)),
+  };
+}
+
+function shownKey(key: StoredKey, {keyUses}: Service) {
+  return {
+    ...key,
+    id: keyId(key),
+    permissions: key.permissions.map(permission => permission.toUpperCase()),
+    lastUsedAt: async () => (await keyUses.find(key))?.lastUsedAt,
+  };
+}
+
+interface WantedKey {
+  readonly name: string;
+  readonly permissions: readonly string[];
+  readonly expiresInDays?: number | null;
+}
+
+async function createKey(given: WantedKey, {service, key}: ResolverContext) {
+  const permissions = given.permissions.map(permission => permission.toLowerCase() as Permission);
+  const foreign = permissions.find(one => one !== 'read' && !key.permissions.includes(one));
+  if (foreign !== undefined) throw new Refusal(403, `The API key itself lacks the permission "${foreign}".`);
+  if (permissions.length === 0) throw new Refusal(422, 'The permissions are missing.');
+  const days = given.expiresInDays ?? undefined;
+  if (days !== undefined && (days < 1 || days > mostDays))
+    throw new Refusal(422, `"expiresInDays" must be from 1 to ${mostDays}.`);
+  const plain = await service.keys.create({
+    name: singleLine(given.name, 'name', longestName),
+    permissions: [...new Set(permissions)],
+    expiresBy: key.expiresAt,
+    ...(days === undefined ? {} : {validForMs: days * dayMs}),
+  });
+  const created = await service.keys.find(plain);
+  return {key: plain, apiKey: created && shownKey(created, service)};
+}
