@@ -1,27 +1,29 @@
+import {once} from 'node:events';
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
 import type {Duplex} from 'node:stream';
 import {systemCode} from '../lib/system-code.ts';
 import type {Service} from './api/context.ts';
 import {routeOf, showHealth} from './api/routes.ts';
-import {type ServedConnection, ServedConnections} from './exchange/connection.ts';
-import {ExchangeOver} from './exchange/disturbance.ts';
-import {checkHost, type Exchange, exchangeOf, isBodyPending} from './exchange/exchange.ts';
+import {
+  checkHost,
+  connectionOf,
+  type Exchange,
+  ExchangeOver,
+  exchangeOf,
+  isBodyPending,
+} from './exchange/exchange.ts';
 import {Refusal, refusalOf, refusalOfMalformed} from './exchange/refusal.ts';
 import {respondRaw, respondRefusal} from './exchange/respond.ts';
-import {pageRouteOf} from './pages/routes.ts';
 
 /** An HTTP server over the routes. */
-export interface RoutedServer {
+interface RoutedServer {
   readonly server: Server;
-  /** Resolves when all requests that had arrived completely before the call have got their responses. */
-  whole(): Promise<void>;
-  /** Resolves when no request is being processed. */
-  idle(): Promise<void>;
+  /** Stops listening, responds to the uploads that have arrived completely, and closes all connections. */
+  close(): Promise<void>;
 }
 
 /** Makes the HTTP server; every failure gets a response with an error record. */
 export function createRoutedServer(service: Service): RoutedServer {
-  const connections = new ServedConnections();
   const running = new Map<Exchange, Promise<void>>();
   const commonHeaders: Record<string, string> = {
     'Media-Service-Id': service.identity,
@@ -44,10 +46,10 @@ export function createRoutedServer(service: Service): RoutedServer {
 
   const take = (acceptBody: (response: ServerResponse) => void, refusal?: Refusal) => {
     return (request: IncomingMessage, response: ServerResponse): void => {
-      const connection = connections.of(request.socket);
-      const accept = () => acceptBody(response);
-      const exchange = exchangeOf(request, response, connection, service, commonHeaders, accept);
-      if (connection.closing) {
+      const {clock, pace} = service;
+      const conditions = {clock, pace, commonHeaders, acceptBody: () => acceptBody(response)};
+      const exchange = exchangeOf(request, response, conditions);
+      if (exchange.connection.closing) {
         request.resume();
         return;
       }
@@ -67,18 +69,19 @@ export function createRoutedServer(service: Service): RoutedServer {
     const refusal = new Refusal(405, 'This is not a proxy.', {Allow: 'GET, HEAD, POST'});
     respondRaw(socket, refusal, commonHeaders, service.clock);
   });
-  server.on('clientError', (error, socket) =>
-    onClientError(error, socket, connections.of(socket), service, commonHeaders),
-  );
+  server.on('clientError', (error, socket) => onClientError(error, socket, service, commonHeaders));
   return {
     server,
-    whole: async () => {
-      const posts = [...running].filter(
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      const whole = [...running].filter(
         ([{method, request}]) => method === 'POST' && !isBodyPending(request),
       );
-      await Promise.all(posts.map(([, done]) => done));
-    },
-    idle: async () => {
+      await Promise.all(whole.map(([, done]) => done));
+      server.closeAllConnections();
+      await closed;
+      // An upload that lost its connection still removes its temporary file.
       await Promise.all(running.values());
     },
   };
@@ -93,14 +96,24 @@ async function work(exchange: Exchange, service: Service, refusal: Refusal | und
     if (!(await service.store.isInPlace())) throw movedAway(service);
     exchange.disturbance = service.faults?.disturbanceOf(exchange);
     await exchange.disturbance?.at('head');
-    const route = pageRouteOf(exchange) ?? routeOf(exchange);
-    await route(exchange, service);
+    if (isForPage(exchange)) {
+      // Loaded on first use, since most runs of the service never show a page.
+      const {showPage} = await import('./pages/pages.ts');
+      await showPage(exchange, service);
+    } else await routeOf(exchange)(exchange, service);
   } catch (error) {
     if (error instanceof ExchangeOver) return;
     const known = refusalOf(error);
     if (known === undefined) service.observer.onError(error);
     respondRefusal(exchange, known ?? new Refusal(500, 'Internal error.'));
   }
+}
+
+/** Whether a request is for a page, its style sheet or its script. Other clients get the description of the service at /. */
+function isForPage({path, method, request}: Exchange): boolean {
+  const isRead = method === 'GET' || method === 'HEAD';
+  if (path === '/' && isRead && /\btext\/html\b/i.test(request.headers.accept ?? '')) return true;
+  return /^\/(?:profile|media|assets|sign-out)(?:\/|$)/.test(path);
 }
 
 /** Without it no key would be known, and no file: clients must not take that for an answer. */
@@ -114,10 +127,10 @@ function movedAway({store, observer}: Service): Refusal {
 function onClientError(
   error: Error,
   socket: Duplex,
-  connection: ServedConnection,
   service: Service,
   commonHeaders: Readonly<Record<string, string>>,
 ): void {
+  const connection = connectionOf(socket);
   if (connection.closing) return;
   connection.fail(error);
   if (systemCode(error) === 'ECONNRESET' || !socket.writable) {

@@ -1,11 +1,11 @@
 import type {Clock} from '../host.ts';
 import type {MediaRecord} from '../service/record.ts';
-import type {RequestEntry} from './api/request-entry.ts';
-import type {BodyPace} from './exchange/pace.ts';
+import type {RequestEntry} from './api/context.ts';
+import type {BodyPace} from './exchange/exchange.ts';
 import type {FaultOptions} from './faults/control.ts';
 import type {Faults} from './faults/faults.ts';
-import type {KeyOptions} from './keys/keys.ts';
-import type {LeftBehind} from './store/clean-up.ts';
+import type {KeyOptions} from './state/keys.ts';
+import type {ServiceState} from './state/state.ts';
 
 export interface ServiceOptions {
   /** 0, the default, is any free port. */
@@ -65,7 +65,7 @@ export interface EmbeddedService {
   /** Identifies its data directory, wherever it listens. */
   readonly identity: string;
   /** What was found at the start that earlier services had left behind. */
-  readonly leftBehind: LeftBehind;
+  readonly leftBehind: ServiceState['leftBehind'];
   /** Creates an API key and returns it; only its hash is stored. */
   createKey(options?: KeyOptions): Promise<string>;
   /** A URL that signs a browser in to the service's pages; it works once. */

@@ -1,23 +1,21 @@
 import {once} from 'node:events';
 import type {AddressInfo} from 'node:net';
 import {systemClock} from '../host.ts';
-import type {Observer} from './api/context.ts';
-import type {Metrics} from './api/metrics.ts';
-import {InvalidOption} from './exchange/invalid-option.ts';
-import {defaultPace} from './exchange/pace.ts';
+import type {Metrics, Observer} from './api/context.ts';
+import {defaultPace} from './exchange/exchange.ts';
+import {InvalidOption} from './exchange/refusal.ts';
 import type {FaultOptions, StartedFaults} from './faults/control.ts';
-import {allPermissions} from './keys/keys.ts';
-import {createRoutedServer, type RoutedServer} from './server.ts';
+import {createRoutedServer} from './server.ts';
 import type {EmbeddedService, ServiceOptions, StoredMedia} from './service-options.ts';
-import {openState, type ServiceState} from './state.ts';
-import type {Store} from './store/store.ts';
-import {mediaRecord} from './store/stored-record.ts';
+import {allPermissions} from './state/keys.ts';
+import {openState, type ServiceState} from './state/state.ts';
+import {mediaRecord} from './state/stored-record.ts';
 
-export type {RequestEntry} from './api/request-entry.ts';
+export type {RequestEntry} from './api/context.ts';
 export type {FaultOptions} from './faults/control.ts';
-export type {KeyOptions} from './keys/keys.ts';
 export type {EmbeddedService, ServiceOptions, StoredMedia} from './service-options.ts';
-export {identityIn} from './store/identity.ts';
+export {identityIn} from './state/identity.ts';
+export type {KeyOptions} from './state/keys.ts';
 
 const loopbackHosts = ['127.0.0.1', '::1', 'localhost'];
 
@@ -60,10 +58,10 @@ async function serve(
   faults: StartedFaults | undefined,
   publicUrl: string | undefined,
 ): Promise<EmbeddedService> {
-  const {store, keys, sessions} = state;
+  const {keys, sessions} = state;
   if (options.fixedKey !== undefined)
     await keys.create({key: options.fixedKey, permissions: allPermissions, label: 'owner', persist: false});
-  const metrics = options.metrics ? startedMetrics(store) : undefined;
+  const metrics = options.metrics ? startedMetrics(state) : undefined;
   let url = '';
   let port = 0;
   const observer = observerOf(options, metrics);
@@ -99,9 +97,9 @@ async function serve(
     revokeKeys: (label, which = 'all') => (which === 'all' ? keys.revoke(label) : revokeUnused(state, label)),
     faults: faults?.faults,
     faultControl: faults?.control,
-    records: () => storedMedia(store, publicUrl ?? url),
+    records: () => storedMedia(state, publicUrl ?? url),
     close: () => {
-      closed ??= Promise.all([faults?.close(), closeServer(routed)]).then(() => state.close());
+      closed ??= Promise.all([faults?.close(), routed.close()]).then(() => state.close());
       return closed;
     },
   };
@@ -129,9 +127,9 @@ async function revokeUnused({keys, keyUses}: ServiceState, label: string): Promi
   await keys.revoke(label, ({hash}) => !used.has(hash));
 }
 
-async function startedMetrics(store: Store): Promise<Metrics> {
+async function startedMetrics({store}: ServiceState): Promise<Metrics> {
   const {startMetrics} = await import('./api/metrics.ts');
-  return startMetrics(store);
+  return startMetrics(async () => (await store.ids()).length);
 }
 
 /** The faults that the options ask for, if they do. */
@@ -141,7 +139,7 @@ async function faultsFor(options: FaultOptions | undefined): Promise<StartedFaul
   return startFaults(options);
 }
 
-async function storedMedia(store: Store, baseUrl: string): Promise<StoredMedia[]> {
+async function storedMedia({store}: ServiceState, baseUrl: string): Promise<StoredMedia[]> {
   const found = await Promise.all((await store.ids()).map(id => store.find(id)));
   return found
     .filter(stored => stored !== undefined)
@@ -152,16 +150,6 @@ async function storedMedia(store: Store, baseUrl: string): Promise<StoredMedia[]
       sha256: stored.sha256,
       createdAt: stored.createdAt,
     }));
-}
-
-async function closeServer({server, whole, idle}: RoutedServer): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
-  await whole();
-  server.closeAllConnections();
-  await closed;
-  // An upload that lost its connection still removes its temporary file.
-  await idle();
 }
 
 function parsePublicUrl(text: string): string {

@@ -2,7 +2,7 @@ import {rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {EmbeddedService} from '../../src/embedded/service.ts';
-import {parseIdempotencyKey} from '../../src/embedded/store/idempotency.ts';
+import {parseIdempotencyKey} from '../../src/embedded/state/idempotency.ts';
 import {eventually} from '../support/eventually.ts';
 import {
   namesIn,

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {isRecordId, recordIds} from '../../src/embedded/store/record-id.ts';
+import {isRecordId, recordIds} from '../../src/embedded/state/stored-record.ts';
 import {systemClock} from '../../src/host.ts';
 
 function clockAt(times: number[]) {

@@ -1,9 +1,9 @@
 import {mkdir, readdir, stat, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import {Store} from '../../src/embedded/store/store.ts';
-import type {StoredRecord} from '../../src/embedded/store/stored-record.ts';
-import {TemporaryNames} from '../../src/embedded/store/temporary-names.ts';
+import {TemporaryNames} from '../../src/embedded/state/clean-up.ts';
+import {Store} from '../../src/embedded/state/store.ts';
+import type {StoredRecord} from '../../src/embedded/state/stored-record.ts';
 import {systemClock, systemHost} from '../../src/host.ts';
 import {eventually} from '../support/eventually.ts';
 import {

@@ -1,7 +1,7 @@
 import type {IncomingHttpHeaders} from 'node:http';
-import {bearerOf} from '../exchange/bearer.ts';
+import {bearerOf} from '../exchange/exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
-import {hasExpired, type Permission, type StoredKey} from '../keys/keys.ts';
+import {hasExpired, type Permission, type StoredKey} from '../state/keys.ts';
 import type {Service} from './context.ts';
 
 /**

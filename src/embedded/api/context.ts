@@ -1,25 +1,10 @@
 import type {Clock} from '../../host.ts';
-import type {BodyPace} from '../exchange/pace.ts';
+import type {BodyPace} from '../exchange/exchange.ts';
 import type {Faults} from '../faults/faults.ts';
-import type {KeyUses} from '../keys/key-uses.ts';
-import type {KeyRing} from '../keys/keys.ts';
-import type {Sessions} from '../keys/sessions.ts';
-import type {IdempotencyEntries} from '../store/idempotency.ts';
-import type {UserProfile} from '../store/profile.ts';
-import type {Store} from '../store/store.ts';
-import type {Metrics} from './metrics.ts';
-import type {RequestEntry} from './request-entry.ts';
+import type {ServiceState} from '../state/state.ts';
 
-/** The state of a running service, for its routes. */
-export interface Service {
-  /** Identifies the data directory. */
-  readonly identity: string;
-  readonly store: Store;
-  readonly keys: KeyRing;
-  readonly keyUses: KeyUses;
-  readonly profile: UserProfile;
-  readonly sessions: Sessions;
-  readonly entries: IdempotencyEntries;
+/** A running service, for its routes. */
+export interface Service extends Omit<ServiceState, 'close'> {
   readonly idempotency: boolean;
   readonly previews: boolean;
   readonly deniedStatus: 403 | 404;
@@ -45,4 +30,25 @@ export interface Observer {
   onRequest(entry: RequestEntry): void;
   /** A failure of the service itself, which was sent as a 500. */
   onError(error: unknown): void;
+}
+
+/** A request that was answered or abandoned. */
+export interface RequestEntry {
+  method: string;
+  /** Without the query. */
+  path: string;
+  /** The status of the response, even if the client had disconnected; 0 if a fault prevented any. */
+  status: number;
+  /** The bytes of the request's body that arrived, or of the response's body if the request had none. */
+  bytes: number;
+  elapsedMs: number;
+  /** The faults that were applied, if any. */
+  faults?: readonly string[];
+}
+
+/** What a service counts, for Prometheus. */
+export interface Metrics {
+  count(entry: RequestEntry): void;
+  /** All metrics in the text format. */
+  show(): Promise<{text: string; contentType: string}>;
 }

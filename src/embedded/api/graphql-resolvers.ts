@@ -1,11 +1,8 @@
-import {createHash} from 'node:crypto';
 import {limited} from '../../lib/limited.ts';
 import type {MediaRecord} from '../../service/record.ts';
-import {Refusal} from '../exchange/refusal.ts';
-import {singleLine} from '../exchange/single-line.ts';
-import {keyId, ownerOf, type Permission, type StoredKey} from '../keys/keys.ts';
-import {isRecordId} from '../store/record-id.ts';
-import {mediaRecord} from '../store/stored-record.ts';
+import {Refusal, singleLine} from '../exchange/refusal.ts';
+import {hashOf, keyId, ownerOf, type Permission, type StoredKey} from '../state/keys.ts';
+import {isRecordId, mediaRecord} from '../state/stored-record.ts';
 import type {Service} from './context.ts';
 import {longestPage} from './query-cost.ts';
 
@@ -90,7 +87,7 @@ async function listMedia(service: Service, {first, after}: Page) {
 
 function viewerOf({service, key}: ResolverContext) {
   return {
-    id: createHash('sha256').update(ownerOf(key)).digest('hex').slice(0, 16),
+    id: hashOf(ownerOf(key)).slice(0, 16),
     // Without a name of the user, that of the key.
     name: async () => (await service.profile.name()) ?? key.label ?? key.name ?? 'local',
     email: null,

@@ -1,17 +1,9 @@
 import {Counter, collectDefaultMetrics, Gauge, Histogram, Registry} from 'prom-client';
-import {operationOf} from '../exchange/operation.ts';
-import type {Store} from '../store/store.ts';
-import type {RequestEntry} from './request-entry.ts';
+import {operationOf} from '../exchange/exchange.ts';
+import type {Metrics} from './context.ts';
 
-/** What a service counts, for Prometheus. */
-export interface Metrics {
-  count(entry: RequestEntry): void;
-  /** All metrics in the text format. */
-  show(): Promise<{text: string; contentType: string}>;
-}
-
-/** Starts to count. */
-export function startMetrics(store: Store): Metrics {
+/** Starts to count; `countRecords` is asked whenever the metrics are shown. */
+export function startMetrics(countRecords: () => Promise<number>): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({register: registry});
   const labelNames = ['operation', 'status'] as const;
@@ -38,7 +30,7 @@ export function startMetrics(store: Store): Metrics {
     help: 'Media that are stored.',
     registers: [registry],
     async collect() {
-      this.set((await store.ids()).length);
+      this.set(await countRecords());
     },
   });
   return {

@@ -1,14 +1,13 @@
 import {createHash} from 'node:crypto';
 import {type FileHandle, open, rm} from 'node:fs/promises';
 import {Writable} from 'node:stream';
+import {watchPace} from '../exchange/body.ts';
 import {type Exchange, isBodyPending} from '../exchange/exchange.ts';
 import {ClientGone, Refusal} from '../exchange/refusal.ts';
 import {respondJson} from '../exchange/respond.ts';
-import {watchPace} from '../exchange/watch-pace.ts';
-import {ownerOf} from '../keys/keys.ts';
 import {prober} from '../media/probe/prober.ts';
-import {parseIdempotencyKey} from '../store/idempotency.ts';
-import {mediaRecord, type StoredRecord} from '../store/stored-record.ts';
+import {ownerOf} from '../state/keys.ts';
+import {mediaRecord, type StoredRecord} from '../state/stored-record.ts';
 import {authorize} from './authorize.ts';
 import type {Service} from './context.ts';
 import {makePreviews, type Previews, removePreviews} from './previews.ts';
@@ -30,19 +29,17 @@ export async function upload(exchange: Exchange, service: Service): Promise<void
   if (size > service.maxSize) {
     throw new Refusal(413, `A file may have at most ${service.maxSize} bytes here, not ${size}.`);
   }
-  const idempotencyKey = service.idempotency ? parseIdempotencyKey(headers['idempotency-key']) : undefined;
+  const entryName = service.idempotency
+    ? service.entries.nameOf(ownerOf(key), headers['idempotency-key'])
+    : undefined;
   if (!(await service.store.hasSpaceFor(size))) {
     throw new Refusal(507, 'The data directory has no space for this body.');
   }
   const reservation = service.store.reserve(size);
   let stored: StoredRecord;
   try {
-    if (idempotencyKey === undefined) {
-      stored = await store(exchange, service, contentType, undefined);
-    } else {
-      const name = service.entries.nameOf(ownerOf(key), idempotencyKey);
-      stored = await service.entries.alone(name, () => store(exchange, service, contentType, name));
-    }
+    const storing = () => store(exchange, service, contentType, entryName);
+    stored = await (entryName === undefined ? storing() : service.entries.alone(entryName, storing));
   } finally {
     reservation.settled();
   }

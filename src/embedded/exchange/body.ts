@@ -1,6 +1,5 @@
-import type {Exchange} from './exchange.ts';
+import {type Exchange, isBodyPending} from './exchange.ts';
 import {ClientGone, Refusal} from './refusal.ts';
-import {watchPace} from './watch-pace.ts';
 
 /** Reads the whole body as UTF-8; rejects with a 413 beyond `limit` bytes, and if the connection ends before the body. */
 export function readBody(exchange: Exchange, limit: number): Promise<string> {
@@ -32,5 +31,30 @@ export function readBody(exchange: Exchange, limit: number): Promise<string> {
     }
     request.on('data', onData).on('end', onEnd).on('close', onClose);
     exchange.acceptBody();
+  });
+}
+
+/**
+ * Watches the body of a request and calls `onTooSlow` when too few bytes arrive in a window; windows in which the service
+ * itself was too slow (`isBehind`) do not count. Returns a function that stops watching.
+ */
+export function watchPace(
+  exchange: Exchange,
+  isBehind: () => boolean,
+  onTooSlow: (refusal: Refusal) => void,
+): () => void {
+  const {bytesPerSecond, windowMs} = exchange.pace;
+  const share = (bytesPerSecond * windowMs) / 1000;
+  let before = exchange.received;
+  return exchange.clock.every(windowMs, () => {
+    const brought = exchange.received - before;
+    before = exchange.received;
+    if (brought >= share || isBehind() || !isBodyPending(exchange.request)) return;
+    onTooSlow(
+      new Refusal(
+        408,
+        `The body came too slowly: less than ${bytesPerSecond} bytes a second for ${windowMs / 1000} s.`,
+      ),
+    );
   });
 }

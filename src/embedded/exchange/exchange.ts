@@ -1,8 +1,6 @@
-import type {IncomingMessage, ServerResponse} from 'node:http';
+import type {IncomingHttpHeaders, IncomingMessage, ServerResponse} from 'node:http';
+import type {Duplex} from 'node:stream';
 import type {Clock} from '../../host.ts';
-import type {ServedConnection} from './connection.ts';
-import type {Disturbance} from './disturbance.ts';
-import type {BodyPace} from './pace.ts';
 import {Refusal} from './refusal.ts';
 
 /** A request with everything that its response needs. */
@@ -29,25 +27,22 @@ export interface Exchange {
   disturbance: Disturbance | undefined;
 }
 
+/** What a server gives to each exchange. */
+type Conditions = Pick<Exchange, 'clock' | 'pace' | 'commonHeaders' | 'acceptBody'>;
+
 /** Makes the exchange for a request. */
 export function exchangeOf(
   request: IncomingMessage,
   response: ServerResponse,
-  connection: ServedConnection,
-  {clock, pace}: {clock: Clock; pace: BodyPace},
-  commonHeaders: Readonly<Record<string, string>>,
-  acceptBody: () => void,
+  conditions: Conditions,
 ): Exchange {
   return {
+    ...conditions,
     request,
     response,
-    connection,
+    connection: connectionOf(request.socket),
     method: request.method ?? '',
     ...parseTarget(request.url ?? ''),
-    clock,
-    pace,
-    commonHeaders,
-    acceptBody,
     received: 0,
     sent: 0,
     disturbance: undefined,
@@ -86,4 +81,90 @@ export function isBodyPending(request: IncomingMessage): boolean {
   const declared =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
   return declared && !request.complete;
+}
+
+/** The state of a client connection across requests. */
+class ServedConnection {
+  /** The error of the HTTP parser or the socket; there will be no further requests. */
+  failure: Error | undefined;
+  /** The last response was sent: what still arrives is read and dropped. */
+  closing = false;
+  /** The number of requests without a complete response. */
+  pending = 0;
+
+  readonly #listeners = new Set<(error: Error) => void>();
+
+  /** Records the first failure and calls the listeners. */
+  fail(error: Error): void {
+    this.failure ??= error;
+    for (const listener of [...this.#listeners]) listener(this.failure);
+  }
+
+  /** Calls `listener` when the connection fails; returns a function that stops listening. */
+  onFailure(listener: (error: Error) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}
+
+const connections = new WeakMap<Duplex, ServedConnection>();
+
+/** The state of the connection of a socket. */
+export function connectionOf(socket: Duplex): ServedConnection {
+  const connection = connections.get(socket) ?? new ServedConnection();
+  connections.set(socket, connection);
+  return connection;
+}
+
+/** Until when a request was processed: its head was read, its body was received, what it asks for was stored. */
+export type Stage = 'head' | 'body' | 'store';
+
+/** What is done to an exchange on purpose, by the faults that apply to it. */
+export interface Disturbance {
+  /** The faults that were applied so far, as they were written. */
+  readonly applied: readonly string[];
+  /** Resolves when the request may go on; rejects with an ExchangeOver if a fault has ended it. */
+  at(stage: Stage): Promise<void>;
+  /** Resolves when so many more bytes of a body may pass. */
+  pace(bytes: number): Promise<void>;
+  /** Whether the response is to end in the middle of its body. */
+  cuts(): boolean;
+  /** The response to send instead of this one. */
+  instead(response: PlainResponse): PlainResponse;
+}
+
+/** A response whose body is a text. */
+export interface PlainResponse {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Thrown when an exchange has ended before its response: nothing else is to be sent. */
+export class ExchangeOver extends Error {
+  override readonly name = 'ExchangeOver';
+}
+
+/** The slowest pace of a request. Real uploads on bad connections are much faster; connections held open on purpose are not. */
+export interface BodyPace {
+  /** How long a request's head may take, in milliseconds; also the timeout of connections without a request. */
+  headMs: number;
+  /** The least average rate of a body in each window; slower bodies get a 408. */
+  bytesPerSecond: number;
+  /** In milliseconds. */
+  windowMs: number;
+}
+
+export const defaultPace: BodyPace = {headMs: 60_000, bytesPerSecond: 100, windowMs: 60_000};
+
+/** What a request is for, by the beginning of its path: metrics and faults distinguish no more than that. */
+export function operationOf(path: string): string {
+  if (path === '/v1/media/upload') return 'upload';
+  const [, first] = /^\/(graphql|files|thumbnails|streams|metrics|healthz)(?:\/|$)/.exec(path) ?? [];
+  return first ?? 'other';
+}
+
+/** The token of a bearer credential; empty without one. */
+export function bearerOf({authorization = ''}: IncomingHttpHeaders): string {
+  return /^bearer +(.*)$/i.exec(authorization)?.[1]?.trim() ?? '';
 }

@@ -55,3 +55,23 @@ export function refusalOfMalformed(error: Error): Refusal {
   const status = own(parserStatus, systemCode(error) ?? '') ?? 400;
   return new Refusal(status, parserMessage[status] ?? 'The request is not well-formed HTTP/1.1.');
 }
+
+/** A text that a person entered, as a single line; throws a 422 if nothing is left of it or if it is too long. */
+export function singleLine(given: string, field: string, longest: number): string {
+  const text = given.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  if (text === '') throw new Refusal(422, `The ${field} is missing.`);
+  if (text.length > longest) throw new Refusal(422, `The ${field} may have at most ${longest} characters.`);
+  return text;
+}
+
+/** An option of the service has a value that it does not take. */
+export class InvalidOption extends Error {
+  override readonly name = 'InvalidOption';
+  /** What to write instead. */
+  readonly hint: string;
+
+  constructor(message: string, hint: string) {
+    super(message);
+    this.hint = hint;
+  }
+}

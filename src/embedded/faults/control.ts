@@ -6,13 +6,9 @@ import {systemClock} from '../../host.ts';
 import {parseObject} from '../../lib/json.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 import {hasShape, isCount, isString, listOf, optional, type Shape, wrongField} from '../../lib/shape.ts';
-import {bearerOf} from '../exchange/bearer.ts';
 import {readBody} from '../exchange/body.ts';
-import {ServedConnections} from '../exchange/connection.ts';
-import {type Exchange, exchangeOf} from '../exchange/exchange.ts';
-import {InvalidOption} from '../exchange/invalid-option.ts';
-import {defaultPace} from '../exchange/pace.ts';
-import {Refusal, refusalOf, wrongMethod} from '../exchange/refusal.ts';
+import {bearerOf, defaultPace, type Exchange, exchangeOf} from '../exchange/exchange.ts';
+import {InvalidOption, Refusal, refusalOf, wrongMethod} from '../exchange/refusal.ts';
 import {respondJson, respondRefusal} from '../exchange/respond.ts';
 import {Faults} from './faults.ts';
 
@@ -73,11 +69,9 @@ export async function startFaults({list = [], seed = 0, control}: FaultOptions):
 
 /** The server that changes the faults; `key` is the bearer key that every request must carry. */
 function createControl(faults: Faults, key: string): Server {
-  const connections = new ServedConnections();
+  const conditions = {clock: systemClock, pace: defaultPace, commonHeaders: {}, acceptBody: () => {}};
   return createServer(async (request, response) => {
-    const connection = connections.of(request.socket);
-    const conditions = {clock: systemClock, pace: defaultPace};
-    const exchange = exchangeOf(request, response, connection, conditions, {}, () => {});
+    const exchange = exchangeOf(request, response, conditions);
     try {
       if (!isSameSecret(bearerOf(request.headers), key))
         throw new Refusal(401, 'This is not the key of the faults.', {'WWW-Authenticate': 'Bearer'});

@@ -1,7 +1,6 @@
 import {own} from '../../lib/own.ts';
-import type {Stage} from '../exchange/disturbance.ts';
-import {InvalidOption} from '../exchange/invalid-option.ts';
-import {type Latency, parseLatency} from './latency.ts';
+import type {Stage} from '../exchange/exchange.ts';
+import {InvalidOption} from '../exchange/refusal.ts';
 
 const operations = ['upload', 'graphql', 'files', 'thumbnails', 'streams', 'any'] as const;
 
@@ -194,4 +193,37 @@ function invalid(text: string, why: string): InvalidOption {
     `The fault "${text}" cannot be used: ${why}.`,
     "Write it like 'upload:status=503,after=store,rate=0.1'.",
   );
+}
+
+const units: Readonly<Record<string, number>> = {ms: 1, s: 1_000, m: 60_000};
+
+/** Draws a latency in milliseconds. */
+type Latency = (random: () => number) => number;
+
+/**
+ * Parses a latency: `200ms` is fixed, `100ms..300ms` uniform, and `200ms~0.5` log-normal with that median and that
+ * standard deviation of the logarithm. Undefined for anything else.
+ */
+function parseLatency(text: string): Latency | undefined {
+  const [, first = '', between = '', second = ''] = /^([\d.]+[a-z]+)(?:(\.\.|~)(.+))?$/.exec(text) ?? [];
+  const least = milliseconds(first);
+  if (least === undefined) return undefined;
+  if (between === '') return () => least;
+  if (between === '..') {
+    const most = milliseconds(second);
+    if (most === undefined || most < least) return undefined;
+    return random => least + (most - least) * random();
+  }
+  if (!/^\d+(?:\.\d+)?$/.test(second)) return undefined;
+  return random => least * Math.exp(Number(second) * normal(random));
+}
+
+function milliseconds(text: string): number | undefined {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(text) ?? [];
+  return number === undefined ? undefined : Number(number) * (own(units, unit) ?? 0);
+}
+
+/** A standard normal number (Box and Muller). */
+function normal(random: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }

@@ -1,9 +1,16 @@
-import type {Disturbance} from '../exchange/disturbance.ts';
-import type {Exchange} from '../exchange/exchange.ts';
-import {operationOf} from '../exchange/operation.ts';
-import {ActiveFault, type FaultCount} from './active-fault.ts';
-import {parseFault} from './fault.ts';
-import {RequestFaults} from './request-faults.ts';
+import {parseObject} from '../../lib/json.ts';
+import {own} from '../../lib/own.ts';
+import {seeded} from '../../lib/seeded.ts';
+import {
+  type Disturbance,
+  type Exchange,
+  ExchangeOver,
+  operationOf,
+  type PlainResponse,
+  type Stage,
+} from '../exchange/exchange.ts';
+import {respond} from '../exchange/respond.ts';
+import {type Fault, parseFault} from './fault.ts';
 import {Waits} from './waits.ts';
 
 /** The faults of a service. The same seed and the same order of requests give the same faults. */
@@ -37,4 +44,176 @@ export class Faults {
   stop(): void {
     this.#waits.end();
   }
+}
+
+/** A fault, and how often it was met. */
+interface FaultCount {
+  fault: string;
+  /** How many requests it could have been for. */
+  matched: number;
+  /** How often it was applied. */
+  applied: number;
+}
+
+/** A fault in force. It has random numbers of its own, so that no other fault changes what it does. */
+class ActiveFault {
+  readonly fault: Fault;
+  readonly #random: () => number;
+  #matched = 0;
+  #applied = 0;
+
+  constructor(fault: Fault, seed: number, index: number) {
+    this.fault = fault;
+    this.#random = seeded(seed + 1_000_003 * index);
+  }
+
+  /** Whether the fault is for such requests. */
+  matches({request, path}: Exchange, operation: string): boolean {
+    const {operation: own, name, type} = this.fault;
+    if (own !== 'any' && own !== operation) return false;
+    const {headers} = request;
+    if (name !== undefined && !name.test(fileNameOf(path, headers['content-disposition']))) return false;
+    return type === undefined || type.test(/^[^;\s]*/.exec(headers['content-type'] ?? '')?.[0] ?? '');
+  }
+
+  /** Counts a request that matches; returns whether the fault is to be applied, and its latency in milliseconds. */
+  draw(): {latencyMs: number} | undefined {
+    const {nth, rate, latency} = this.fault;
+    this.#matched += 1;
+    // Drawn for each request, so that it depends on the number of the request alone.
+    const share = this.#random();
+    const latencyMs = latency?.(this.#random) ?? 0;
+    const [first, last] = nth;
+    return this.#matched >= first && this.#matched <= last && share < rate ? {latencyMs} : undefined;
+  }
+
+  /** Counts that the fault was applied. */
+  countApplied(): void {
+    this.#applied += 1;
+  }
+
+  count(): FaultCount {
+    return {fault: this.fault.text, matched: this.#matched, applied: this.#applied};
+  }
+}
+
+/** The name that the client gave the file, or that it has in the URL; an upload need not have one. */
+function fileNameOf(path: string, disposition: string | undefined): string {
+  if (disposition === undefined) return path.slice(path.lastIndexOf('/') + 1);
+  return /;\s*filename="?([^";]*)/i.exec(disposition)?.[1] ?? '';
+}
+
+/** A fault that is to be applied to this request. */
+interface Drawn {
+  readonly active: ActiveFault;
+  readonly latencyMs: number;
+}
+
+/** The faults of one request. */
+class RequestFaults implements Disturbance {
+  readonly #exchange: Exchange;
+  readonly #waits: Waits;
+  readonly #drawn: readonly Drawn[];
+  /** Those that depend on the response. */
+  readonly #replacing: readonly ActiveFault[];
+  readonly #applied = new Set<ActiveFault>();
+  /** Only uploads and queries have a body that is received, and something that is done then. */
+  readonly #hasStages: boolean;
+
+  constructor(exchange: Exchange, operation: string, active: readonly ActiveFault[], waits: Waits) {
+    this.#exchange = exchange;
+    this.#waits = waits;
+    this.#hasStages = operation === 'upload' || operation === 'graphql';
+    const matching = active.filter(one => one.matches(exchange, operation));
+    this.#replacing = matching.filter(({fault}) => fault.insteadOf !== undefined);
+    this.#drawn = matching
+      .filter(({fault}) => fault.insteadOf === undefined)
+      .flatMap(one => {
+        const drawn = one.draw();
+        return drawn === undefined ? [] : [{active: one, latencyMs: drawn.latencyMs}];
+      });
+  }
+
+  get applied(): readonly string[] {
+    return [...this.#applied].map(({fault}) => fault.text);
+  }
+
+  cuts(): boolean {
+    return this.#use(({isCut}) => isCut) !== undefined;
+  }
+
+  async at(stage: Stage): Promise<void> {
+    for (const {active, latencyMs} of this.#drawn) {
+      const {fault} = active;
+      if ((this.#hasStages ? fault.after : 'head') !== stage) continue;
+      if (fault.latency !== undefined) {
+        this.#note(active);
+        await this.#waits.wait(this.#exchange, latencyMs);
+      }
+      this.#end(active);
+    }
+  }
+
+  async pace(bytes: number): Promise<void> {
+    const bandwidth = this.#use(fault => fault.bandwidth !== undefined)?.bandwidth;
+    if (bandwidth !== undefined) await this.#waits.wait(this.#exchange, (bytes * 1000) / bandwidth);
+  }
+
+  instead(response: PlainResponse): PlainResponse {
+    for (const active of this.#replacing) {
+      if (active.fault.insteadOf !== response.status || active.draw() === undefined) continue;
+      this.#note(active);
+      return errorOf(active.fault);
+    }
+    const wrong = response.status === 200 ? this.#use(fault => fault.wrong !== undefined)?.wrong : undefined;
+    return wrong === undefined ? response : {...response, text: withWrongField(response.text, wrong)};
+  }
+
+  /** Ends the exchange, if that is what the fault does. */
+  #end(active: ActiveFault): void {
+    const {fault} = active;
+    const {request, response} = this.#exchange;
+    if (fault.status === undefined && fault.end === undefined) return;
+    this.#note(active);
+    if (fault.status !== undefined) {
+      const {status, text, headers} = errorOf(fault);
+      respond(this.#exchange, status, text, headers);
+    } else {
+      // The log has no status for what was never sent.
+      response.statusCode = 0;
+      if (fault.end === 'reset') request.socket.resetAndDestroy();
+      else if (request.socket.readableEnded) request.socket.destroy();
+      else request.socket.once('end', () => request.socket.destroy());
+    }
+    throw new ExchangeOver();
+  }
+
+  /** The first fault of a kind that is to be applied. */
+  #use(isIt: (fault: Fault) => boolean): Fault | undefined {
+    const found = this.#drawn.find(({active}) => isIt(active.fault));
+    if (found !== undefined) this.#note(found.active);
+    return found?.active.fault;
+  }
+
+  #note(active: ActiveFault): void {
+    if (!this.#applied.has(active)) active.countApplied();
+    this.#applied.add(active);
+  }
+}
+
+function errorOf({status = 500, withRecord, retryAfter}: Fault): PlainResponse {
+  const wait = retryAfter === undefined ? {} : {'Retry-After': String(retryAfter)};
+  if (withRecord) {
+    return {status, text: JSON.stringify({code: status, message: 'A fault on request.'}), headers: wait};
+  }
+  const headers = {...wait, 'Content-Type': 'text/html; charset=utf-8'};
+  return {status, text: '<!doctype html><title>A fault on request</title>\n', headers};
+}
+
+/** A response's JSON with another value of that field: a number that is 1 more, or something else. */
+function withWrongField(text: string, field: string): string {
+  const record = parseObject(text);
+  if (record === undefined) return text;
+  const value = own(record, field);
+  return JSON.stringify({...record, [field]: typeof value === 'number' ? value + 1 : 'wrong'});
 }

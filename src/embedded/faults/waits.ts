@@ -1,5 +1,4 @@
 import type {Exchange} from '../exchange/exchange.ts';
-import {askWhetherGone} from './ask-whether-gone.ts';
 
 /** Waits that end early when the client or the service does. */
 export class Waits {
@@ -32,4 +31,33 @@ export class Waits {
     this.#hasEnded = true;
     for (const end of [...this.#running]) end();
   }
+}
+
+/** The first pause, which is doubled each time. */
+const firstPauseMs = 10;
+
+/**
+ * A client that has closed its side may still read, or be gone: only sending shows which. From then on, sends it interim responses
+ * (102; RFC 9110, 15.2), which break the connection if it is gone, at growing intervals. Returns a function that stops.
+ */
+function askWhetherGone({request, response, clock}: Exchange): () => void {
+  const {socket, httpVersion} = request;
+  // A client of HTTP/1.0 does not know interim responses.
+  if (httpVersion === '1.0') return () => {};
+  let cancel = () => {};
+  let pauseMs = firstPauseMs;
+  const askLater = () => {
+    cancel = clock.after(pauseMs, () => {
+      if (response.headersSent) return;
+      response.writeProcessing();
+      pauseMs *= 2;
+      askLater();
+    });
+  };
+  if (socket.readableEnded) askLater();
+  else socket.once('end', askLater);
+  return () => {
+    socket.off('end', askLater);
+    cancel();
+  };
 }

@@ -1,9 +1,15 @@
-import {mediaRecord, type StoredRecord} from '../store/stored-record.ts';
-import {type Html, html} from './html.ts';
-import {type PageRequest, queryOf} from './page-request.ts';
-import {preview} from './preview.ts';
-import {respondPage, tokenField} from './respond-page.ts';
-import {factsText} from './texts.ts';
+import {Refusal} from '../exchange/refusal.ts';
+import {mediaRecord, type StoredRecord} from '../state/stored-record.ts';
+import {
+  type Html,
+  html,
+  type PageRequest,
+  queryOf,
+  readForm,
+  redirectTo,
+  respondPage,
+  tokenField,
+} from './page.ts';
 
 const pageLength = 60;
 
@@ -75,9 +81,123 @@ export function copyButton(text: string, name: string): Html {
 }
 
 /** A form that deletes a medium after a confirmation. */
-export function deleteForm(id: string, pageToken: string): Html {
+function deleteForm(id: string, pageToken: string): Html {
   return html`<details>
             <summary>Delete</summary>
             <form method="post" action="/media/${id}/delete">${tokenField(pageToken)}<button class="danger">Delete for good</button></form>
           </details>`;
+}
+
+/** GET of /media/ID: a medium and its record. */
+export async function medium({exchange, service, session}: PageRequest, id: string): Promise<void> {
+  const record = await found(service.store.find(id));
+  const {urls: _, ...fields} = mediaRecord(record, service.publicUrl());
+  const rows = Object.entries({...fields, contentType: record.contentType, sha256: record.sha256});
+  respondPage(
+    exchange,
+    200,
+    {title: factsText(record), place: 'elsewhere', pageToken: session.pageToken},
+    html`
+    <div class="medium">${wholeMedium(record)}</div>
+    <dl class="box">
+      ${rows.map(([name, value]) => {
+        const text = String(value);
+        const copy = /^id$|Url$/.test(name) ? copyButton(text, 'Copy') : undefined;
+        return html`<div><dt>${name}</dt><dd><code>${text}</code> ${copy}</dd></div>`;
+      })}
+      <div><dt>stored</dt><dd>${timeText(record.createdAt)}</dd></div>
+    </dl>
+    <div class="actions"><a href="/files/${id}">Open the file</a> ${deleteForm(id, session.pageToken)}</div>`,
+  );
+}
+
+/** POST of /media/ID/delete. */
+export async function deleteMedium(page: PageRequest, id: string): Promise<void> {
+  await readForm(page);
+  await page.service.store.remove((await found(page.service.store.find(id))).id);
+  redirectTo(page.exchange, '/');
+}
+
+async function found(finding: Promise<StoredRecord | undefined>): Promise<StoredRecord> {
+  const record = await finding;
+  if (record === undefined) throw new Refusal(404, 'There is no such medium. It may have been deleted.');
+  return record;
+}
+
+/** Formats that all current browsers show. */
+const shown = /^image\/(?:png|apng|jpe?g|gif|webp|avif|svg\+xml|bmp|x-icon|vnd\.microsoft\.icon)\b/;
+
+/** Larger images are not used as their own preview, in bytes. */
+const largestOriginal = 2_000_000;
+
+/** A preview of a medium: its thumbnail, the image itself if it is small, or the name of its format. */
+function preview(record: StoredRecord): Html {
+  if (record.thumbnail) {
+    return html`<img src="/thumbnails/${record.id}.webp" alt="${factsText(record)}" loading="lazy" decoding="async">`;
+  }
+  if (isShown(record) && record.size <= largestOriginal) {
+    return html`<img src="/files/${record.id}" alt="${factsText(record)}" loading="lazy" decoding="async">`;
+  }
+  return html`<span class="no-picture">${formatText(record)}</span>`;
+}
+
+/** The medium itself, scaled to fit. */
+function wholeMedium(record: StoredRecord): Html {
+  const source = `/files/${record.id}`;
+  if (record.type === 'VIDEO') return player(record, source);
+  if (isShown(record)) return html`<img src="${source}" alt="${factsText(record)}">`;
+  return html`<p><span class="no-picture">${formatText(record)}</span> Browsers do not show this format.</p>`;
+}
+
+/** A player that takes the first source which the browser can play: not every one plays HLS without a script. */
+function player({id, contentType, thumbnail, stream}: StoredRecord, source: string): Html {
+  const poster = thumbnail && html` poster="/thumbnails/${id}.webp"`;
+  return html`<video controls preload="metadata"${poster}>
+      ${stream && html`<source src="/streams/${id}/index.m3u8" type="application/vnd.apple.mpegurl">`}
+      <source src="${source}" type="${contentType}">
+      <source src="${source}">
+    </video>`;
+}
+
+function isShown({contentType}: StoredRecord): boolean {
+  return shown.test(contentType);
+}
+
+/** A file size in readable form, such as 13.6 kB. */
+function sizeText(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 999.95 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
+}
+
+/** A duration as video players show it, such as 0:02 or 1:02:03. */
+function durationText(seconds: number): string {
+  const whole = Math.round(seconds);
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+  const rest = `${String(whole % 60).padStart(2, '0')}`;
+  return hours === 0 ? `${minutes}:${rest}` : `${hours}:${String(minutes).padStart(2, '0')}:${rest}`;
+}
+
+/** A point in time, to the minute. */
+export function timeText(iso: string): Html {
+  return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;
+}
+
+/** The format of a medium: PNG, MP4. */
+function formatText({imageType, contentType}: StoredRecord): string {
+  const subtype = /^[^/]*\/(?:x-)?([^;+]*)/.exec(contentType)?.[1] ?? '';
+  return (imageType ?? subtype).toUpperCase();
+}
+
+/** A summary of a medium, such as PNG · 640 × 480 · 0:02 · 13.6 kB. */
+function factsText(record: StoredRecord): string {
+  const {width, height, duration, size} = record;
+  const pixels = width === undefined || height === undefined ? [] : [`${width} × ${height}`];
+  const length = duration === undefined ? [] : [durationText(duration)];
+  return [formatText(record), ...pixels, ...length, sizeText(size)].join(' · ');
 }

@@ -1,11 +1,16 @@
 import {Refusal} from '../exchange/refusal.ts';
-import {allPermissions, hasExpired, keyId, type Permission, type StoredKey} from '../keys/keys.ts';
-import {lineOf, readForm} from './form.ts';
-import {copyButton} from './gallery.ts';
-import {type Html, html} from './html.ts';
-import type {PageRequest} from './page-request.ts';
-import {redirectTo, respondPage, tokenField} from './respond-page.ts';
-import {timeText} from './texts.ts';
+import {allPermissions, hasExpired, keyId, type Permission, type StoredKey} from '../state/keys.ts';
+import {copyButton, timeText} from './gallery.ts';
+import {
+  type Html,
+  html,
+  lineOf,
+  type PageRequest,
+  readForm,
+  redirectTo,
+  respondPage,
+  tokenField,
+} from './page.ts';
 
 const longestName = 100;
 const dayMs = 24 * 60 * 60 * 1000;

@@ -1,13 +1,12 @@
-import {createHash} from 'node:crypto';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {claimName, replaceDurably, writeDurably} from '../../lib/files/durable.ts';
 import {isString, type Shape} from '../../lib/shape.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {KeptFile} from './kept-file.ts';
-import {isRecordId} from './record-id.ts';
+import {hashOf} from './keys.ts';
 import type {Store} from './store.ts';
-import type {StoredRecord} from './stored-record.ts';
+import {isRecordId, type StoredRecord} from './stored-record.ts';
 
 /** The stored entry of an idempotency key, written before the record is committed. */
 interface Entry {
@@ -51,11 +50,10 @@ export class IdempotencyEntries {
     this.#clock = clock;
   }
 
-  /** The name of the entry for an owner's key. */
-  nameOf(owner: string, key: string): string {
-    return createHash('sha256')
-      .update(JSON.stringify([owner, key]))
-      .digest('hex');
+  /** The name of the entry for an owner's Idempotency-Key field; undefined without one. */
+  nameOf(owner: string, field: string | string[] | undefined): string | undefined {
+    const key = parseIdempotencyKey(field);
+    return key === undefined ? undefined : hashOf(JSON.stringify([owner, key]));
   }
 
   /** Runs an upload. If another with that name runs in this process, waits shortly for its end, then throws a 409. */

@@ -1,6 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import type {IncomingMessage} from 'node:http';
-import {hashOf} from './secrets.ts';
+import {hashOf} from './keys.ts';
 
 /** A browser that has signed in, until it signs out or the process ends. */
 export interface BrowserSession {

@@ -1,16 +1,14 @@
 import {resolve} from 'node:path';
-import {systemClock, systemHost} from '../host.ts';
-import {makeDirectory} from '../lib/files/make-directory.ts';
-import {KeyUses} from './keys/key-uses.ts';
-import {KeyRing} from './keys/keys.ts';
-import {Sessions} from './keys/sessions.ts';
-import type {ServiceOptions} from './service-options.ts';
-import type {LeftBehind} from './store/clean-up.ts';
-import {IdempotencyEntries} from './store/idempotency.ts';
-import {occupy} from './store/occupancy.ts';
-import {UserProfile} from './store/profile.ts';
-import {Store} from './store/store.ts';
-import {TemporaryNames} from './store/temporary-names.ts';
+import {type Clock, systemClock, systemHost} from '../../host.ts';
+import {makeDirectory} from '../../lib/files/make-directory.ts';
+import {type LeftBehind, TemporaryNames} from './clean-up.ts';
+import {IdempotencyEntries} from './idempotency.ts';
+import {UserProfile} from './identity.ts';
+import {KeyUses} from './key-uses.ts';
+import {KeyRing} from './keys.ts';
+import {occupy} from './occupancy.ts';
+import {Sessions} from './sessions.ts';
+import {Store} from './store.ts';
 
 /** What a service keeps in its data directory, and its sessions. */
 export interface ServiceState {
@@ -26,8 +24,18 @@ export interface ServiceState {
   close(): Promise<void>;
 }
 
+interface StateOptions {
+  dataDirectory: string;
+  clock?: Clock;
+  /** Whether this is the only service of the directory. */
+  exclusive?: boolean;
+  /** How many bytes all uploads together may have. */
+  quota?: number;
+  onWait?: (why: string) => void;
+}
+
 /** Opens the data directory; rejects if it cannot be used, if its keys cannot be read, or if another service is the only one there. */
-export async function openState(options: ServiceOptions): Promise<ServiceState> {
+export async function openState(options: StateOptions): Promise<ServiceState> {
   const {clock = systemClock, exclusive = false, quota, onWait = () => {}} = options;
   const dataDirectory = resolve(options.dataDirectory);
   const host = systemHost();
@@ -46,7 +54,7 @@ export async function openState(options: ServiceOptions): Promise<ServiceState> 
       store,
       keys,
       keyUses,
-      profile: new UserProfile(store),
+      profile: new UserProfile(dataDirectory, () => store.temporaryPath()),
       entries: new IdempotencyEntries(store, clock),
       sessions: new Sessions(),
       close: async () => {

@@ -1,4 +1,4 @@
-import {randomBytes} from 'node:crypto';
+import {createHash, randomBytes} from 'node:crypto';
 import {open, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
@@ -7,8 +7,7 @@ import {replaceDurably} from '../../lib/files/durable.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 import {isList, isSha256, isString, listOf, oneOf, optional, type Shape} from '../../lib/shape.ts';
 import {systemCode} from '../../lib/system-code.ts';
-import {KeptFile} from '../store/kept-file.ts';
-import {hashOf} from './secrets.ts';
+import {KeptFile} from './kept-file.ts';
 
 /** The permissions of keys: POST /v1/media/upload; queries to /graphql; everything at /graphql. */
 export type Permission = 'upload' | 'read' | 'graphql';
@@ -226,4 +225,9 @@ export function hasExpired({expiresAt}: StoredKey, clock: Clock): boolean {
 /** The owner of a key: its label, or the key itself. Each owner has separate idempotency keys. */
 export function ownerOf(key: StoredKey): string {
   return key.label === undefined ? `key ${key.hash}` : `label ${key.label}`;
+}
+
+/** The SHA-256 of a secret, in hex, by which it is stored and looked up. */
+export function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
 }

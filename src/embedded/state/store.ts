@@ -6,13 +6,11 @@ import {makeDirectory} from '../../lib/files/make-directory.ts';
 import {openDirectory, syncDirectory} from '../../lib/files/sync-directory.ts';
 import {oneOf, type Shape} from '../../lib/shape.ts';
 import {isOutOfDescriptors} from '../../lib/system-code.ts';
-import {type LeftBehind, removeOrphans, removeTemporary} from './clean-up.ts';
+import {type LeftBehind, removeOrphans, removeTemporary, type TemporaryNames} from './clean-up.ts';
 import {identityIn, identityOf} from './identity.ts';
 import {KeptFile} from './kept-file.ts';
 import {Quota} from './quota.ts';
-import {isRecordId, recordIds} from './record-id.ts';
-import {recordShape, type StoredRecord} from './stored-record.ts';
-import type {TemporaryNames} from './temporary-names.ts';
+import {isRecordId, recordIds, recordShape, type StoredRecord} from './stored-record.ts';
 
 const damageHint = 'Restore it from a backup, or move it away: its upload then counts as not stored.';
 

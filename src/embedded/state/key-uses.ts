@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/make-directory.ts';
 import {isString, type Shape} from '../../lib/shape.ts';
-import {KeptFile} from '../store/kept-file.ts';
+import {KeptFile} from './kept-file.ts';
 import {keyId, type StoredKey} from './keys.ts';
 
 /** When a key was last used, and by which program. */

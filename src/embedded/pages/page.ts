@@ -1,0 +1,180 @@
+import {own} from '../../lib/own.ts';
+import {isSameSecret} from '../../lib/secrets/same-secret.ts';
+import type {Service} from '../api/context.ts';
+import {readBody} from '../exchange/body.ts';
+import type {Exchange} from '../exchange/exchange.ts';
+import {Refusal, singleLine} from '../exchange/refusal.ts';
+import {respond} from '../exchange/respond.ts';
+import type {BrowserSession} from '../state/sessions.ts';
+
+/** Only the page's own script may run, and other sites cannot embed or read the page. */
+const pageHeaders: Readonly<Record<string, string>> = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    ...['script-src', 'style-src', 'img-src', 'media-src', 'connect-src', 'form-action'].map(
+      directive => `${directive} 'self'`,
+    ),
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  // With no-referrer, browsers would send "Origin: null" with forms.
+  'Referrer-Policy': 'same-origin',
+};
+
+/** The frame around the content of a page. */
+interface Frame {
+  readonly title: string;
+  /** The current page in the navigation; undefined before sign-in, when there is no navigation. */
+  readonly place?: 'gallery' | 'profile' | 'elsewhere';
+  /** The CSRF token for the sign-out form. */
+  readonly pageToken?: string;
+  /** A URL that the browser opens immediately. */
+  readonly next?: string;
+}
+
+/** Responds with a page. */
+export function respondPage(
+  exchange: Exchange,
+  status: number,
+  frame: Frame,
+  content: Html,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  respond(exchange, status, whole(frame, content).toString(), {...pageHeaders, ...headers});
+}
+
+/** Responds to a form with a redirect, so that a reload does not send the form again. */
+export function redirectTo(exchange: Exchange, path: string): void {
+  respond(exchange, 303, '', {...pageHeaders, Location: path});
+}
+
+function whole({title, place, pageToken, next}: Frame, content: Html): Html {
+  const link = (path: string, name: string, isHere: boolean) =>
+    isHere ? html`<a href="${path}" aria-current="page">${name}</a>` : html`<a href="${path}">${name}</a>`;
+  const navigation = html`
+    <nav aria-label="Pages">
+      ${link('/', 'Gallery', place === 'gallery')}
+      ${link('/profile', 'Profile and keys', place === 'profile')}
+      <form method="post" action="/sign-out">${tokenField(pageToken ?? '')}<button>Sign out</button></form>
+    </nav>`;
+  return html`<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    ${next === undefined ? undefined : html`<meta http-equiv="refresh" content="0; url=${next}">`}
+    <title>${title} · media</title>
+    <link rel="icon" href="/assets/icon.svg">
+    <link rel="stylesheet" href="/assets/page.css">
+    <script type="module" src="/assets/page.js"></script>
+  </head>
+  <body>
+    <header><strong>media</strong>${place === undefined ? undefined : navigation}</header>
+    <main><h1>${title}</h1>${content}</main>
+  </body>
+</html>
+`;
+}
+
+/** The hidden form field with the CSRF token of the session. */
+export function tokenField(pageToken: string): Html {
+  return html`<input type="hidden" name="page-token" value="${pageToken}">`;
+}
+
+/** A request for a page, from a browser that has signed in. */
+export interface PageRequest {
+  readonly exchange: Exchange;
+  readonly service: Service;
+  readonly session: BrowserSession;
+}
+
+/** Browsers send a host's cookies to all its ports, so the name of the cookie distinguishes services. */
+export function cookieNameOf({port}: Service): string {
+  return `media-session-${port()}`;
+}
+
+/** The query of a request. */
+export function queryOf({request}: Exchange): URLSearchParams {
+  return new URLSearchParams(/\?([^#]*)/.exec(request.url ?? '')?.[1] ?? '');
+}
+
+const longestForm = 64 * 1024;
+
+/**
+ * Reads a form sent from a page of this session; throws a 403 if its origin or its CSRF token is wrong. Cookies are not
+ * enough: browsers also send them with forms from other ports of this machine.
+ */
+export async function readForm({exchange, service, session}: PageRequest): Promise<URLSearchParams> {
+  const {headers} = exchange.request;
+  // A proxy in front of the service may speak https.
+  const origins = [originOf(exchange), new URL(service.publicUrl()).origin];
+  if (!origins.includes(headers.origin ?? '')) throw foreign();
+  if (!/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')) {
+    throw new Refusal(415, 'Content-Type must be application/x-www-form-urlencoded.');
+  }
+  const form = new URLSearchParams(await readBody(exchange, longestForm));
+  if (!isSameSecret(form.get('page-token') ?? '', session.pageToken)) throw foreign();
+  return form;
+}
+
+/** The single-line text of a field; throws a 422 if it is missing or too long. */
+export function lineOf(form: URLSearchParams, field: string, longest: number): string {
+  return singleLine(form.get(field) ?? '', field, longest);
+}
+
+/** The origin of the service, from the Host header, which has been checked before. */
+function originOf({authority, request}: Exchange): string {
+  return new URL(`http://${authority ?? request.headers.host ?? ''}`).origin;
+}
+
+function foreign(): Refusal {
+  return new Refusal(
+    403,
+    'This form was not sent from a page of this service. Reload the page and try again.',
+  );
+}
+
+/** Text that is already HTML. Only the tag below creates it, so all other text in a page is escaped. */
+export class Html {
+  readonly #text: string;
+
+  private constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Accepts a template literal unescaped. */
+  static ofLiteral(text: string): Html {
+    return new Html(text);
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+}
+
+type Part = Html | string | number | undefined | readonly Part[];
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** A tag for HTML templates: escapes each value for text and quoted attributes, unless the value is such a template itself. */
+export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  const text = literals.map((literal, index) => `${literal}${textOf(parts[index])}`);
+  return Html.ofLiteral(text.join(''));
+}
+
+function textOf(part: Part): string {
+  if (part === undefined) return '';
+  if (part instanceof Html) return part.toString();
+  if (typeof part === 'object') return part.map(textOf).join('');
+  return String(part).replace(/[&<>"']/g, character => own(entities, character) ?? '');
+}
