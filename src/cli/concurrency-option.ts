@@ -1,5 +1,5 @@
 import {InvalidArgumentError, Option} from 'commander';
-import {autoConcurrency} from '../lib/auto-concurrency.ts';
+import {autoConcurrency} from '../transfer/concurrency.ts';
 import {wholeNumber} from './values.ts';
 
 /** How many files a command uploads at the same time. */

@@ -1,7 +1,6 @@
 import {MediaError} from '../errors.ts';
 import {type Host, systemHost} from '../host.ts';
 import type {Journal, JournalMemory} from '../journal/journal.ts';
-import {autoConcurrency} from '../lib/auto-concurrency.ts';
 import {Stop} from '../lib/stop.ts';
 import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
@@ -9,6 +8,7 @@ import {decideSourceType, parseContentType, type TypeRule} from '../sources/medi
 import {pictureDimensions} from '../sources/media-type/dimensions.ts';
 import type {Source} from '../sources/open/source.ts';
 import {type TransferObserver, type TransferOptions, uploadBatch as transferAll} from '../transfer/batch.ts';
+import {autoConcurrency} from '../transfer/concurrency.ts';
 import type {Outcome, OutcomeFacts} from '../transfer/outcome.ts';
 import {kindOf, refuseOthers, refuseSingle, refuseUnknown} from './bad-parameters.ts';
 import {itemsOf, sourcesOf} from './inputs.ts';

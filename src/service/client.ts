@@ -48,9 +48,6 @@ export class ServiceClient implements Uploader {
   readonly #idle = new Map<string, Connection[]>();
   /** Origins that closed an idle connection just as it was reused: each request to them uses a new connection. */
   readonly #closesIdle = new Set<string>();
-  /** Connections to the base URL's origin on which nothing was sent yet, the oldest first. */
-  readonly #ahead: Connection[] = [];
-  #mayOpenAhead = true;
 
   constructor(address: ServiceAddress, key: Secret, options: ConnectionOptions) {
     this.#address = address;
@@ -134,24 +131,9 @@ export class ServiceClient implements Uploader {
     return answer === undefined ? undefined : this.#withoutKey(answer);
   }
 
-  /**
-   * Opens connections for uploads that are expected soon, until there are so many in all; none any more once one of them was
-   * lost: the service may limit them. Those that stay unused are closed soon.
-   */
-  openAhead(uploads: number): void {
-    while (this.#mayOpenAhead && this.#connections.size < uploads) {
-      const connection = this.#connect(this.#uploadUrl);
-      this.#ahead.push(connection);
-      connection.openAhead(() => {
-        this.#mayOpenAhead = false;
-      });
-    }
-  }
-
   /** Closes every connection at once. */
   async close(): Promise<void> {
     await this.#end([...this.#connections]);
-    this.#ahead.length = 0;
     this.#idle.clear();
   }
 
@@ -159,25 +141,16 @@ export class ServiceClient implements Uploader {
     const idle = this.#idle.get(url.origin) ?? [];
     this.#idle.set(url.origin, idle);
     const reused = idle.pop();
-    const ahead = reused === undefined && url === this.#uploadUrl ? this.#ahead.shift() : undefined;
-    const connection = reused ?? ahead ?? this.#connect(url);
+    const connection = reused ?? this.#connect(url);
     try {
       return this.#withoutKey(await connection.request(request));
     } catch (error) {
-      if (!(error instanceof MediaError)) {
-        if (reused !== undefined) this.#closesIdle.add(url.origin);
-        if (ahead !== undefined) await this.#stopAhead();
-      }
+      if (reused !== undefined && !(error instanceof MediaError)) this.#closesIdle.add(url.origin);
       throw error;
     } finally {
       idle.push(connection);
       if (this.#closesIdle.has(url.origin)) await this.#end(idle.splice(0));
     }
-  }
-
-  async #stopAhead(): Promise<void> {
-    this.#mayOpenAhead = false;
-    await this.#end(this.#ahead.splice(0));
   }
 
   async #end(connections: readonly Connection[]): Promise<void> {

@@ -54,6 +54,4 @@ export interface Uploader {
    * 5 s. Without this method, a journal knows the service by its URL only.
    */
   serviceId?(signal: StopSignal): Promise<string | undefined>;
-  /** Opens connections, on which nothing is sent, until so many uploads at a time find one open. */
-  openAhead?(uploads: number): void;
 }

@@ -1,6 +1,6 @@
 import type {RateLimit} from './attempt/rate-limit.ts';
 import type {RetryBudget} from './attempt/retry.ts';
-import type {Concurrency} from './concurrency/concurrency.ts';
+import type {Concurrency} from './concurrency.ts';
 import type {Duplicates} from './duplicates.ts';
 import type {Halt} from './halt.ts';
 import type {Descriptors} from './waiting/descriptors.ts';

@@ -1,12 +1,13 @@
 import {MediaError} from '../errors.ts';
+import type {Clock} from '../host.ts';
 import {InOrder} from '../lib/in-order.ts';
 import type {Uploader} from '../service/uploader.ts';
 import type {Source} from '../sources/open/source.ts';
+import {AdaptiveConcurrency} from './adaptive-concurrency.ts';
 import {RateLimit} from './attempt/rate-limit.ts';
 import {RetryBudget} from './attempt/retry.ts';
 import type {BatchParts} from './batch-parts.ts';
-import type {Concurrency} from './concurrency/concurrency.ts';
-import {concurrencyOf} from './concurrency/concurrency-option.ts';
+import {type Concurrency, type ConcurrencyOption, fixedConcurrency, safeConcurrency} from './concurrency.ts';
 import {Duplicates} from './duplicates.ts';
 import {FileTransfer} from './file-transfer.ts';
 import {Halt} from './halt.ts';
@@ -60,7 +61,6 @@ class Batch {
     const uploader = heedingRetryAfter(options.uploader, {...patience, random, retries});
     this.#options = {...options, uploader: this.#untilHalted(uploader)};
     const concurrency = concurrencyOf(options.concurrency, clock, retries);
-    concurrency.onPrepared = files => options.uploader.openAhead?.(files);
     const outage = outageOf(options, {...patience, concurrency}, error => this.#parts.halt.because(error));
     this.#parts = {
       concurrency,
@@ -142,6 +142,12 @@ class Batch {
   #end(): MediaError | undefined {
     return this.#options.stop.reason;
   }
+}
+
+/** Without retries, a file that is refused for being one too many is lost: no higher limit is tried. */
+function concurrencyOf(option: ConcurrencyOption, clock: Clock, retries: number): Concurrency {
+  if (typeof option === 'number') return fixedConcurrency(option);
+  return new AdaptiveConcurrency(clock, retries === 0 ? Math.min(safeConcurrency, option.most) : option.most);
 }
 
 /** Detects outages; undefined for a single file, which relies on its retries. */

@@ -7,7 +7,6 @@ import {attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
 import {explain, unknownSince, unsent} from './attempt/explain.ts';
 import {decide, type KeyHistory, type Reach, signOf} from './attempt/retry.ts';
 import type {BatchParts} from './batch-parts.ts';
-import type {Turn} from './concurrency/concurrency.ts';
 import {inTurns, type TurnResult} from './in-turns.ts';
 import {endOfKnown} from './known.ts';
 import {isLeftOut} from './left-out.ts';
@@ -150,7 +149,7 @@ export class FileTransfer {
     this.#wasReleased = this.#entry?.wasReleased ?? false;
     if (this.#entry?.inDoubt) this.#unknown = unknownSince(this.#source.name);
     const idempotencyKey = this.#entry?.idempotencyKey ?? this.#options.uuid();
-    const attempt = (turn: Turn) => this.#attempt(source, contentType, idempotencyKey, turn);
+    const attempt = () => this.#attempt(source, contentType, idempotencyKey);
     const file = {position: this.#position, size: source.size};
     return inTurns(this.#parts, file, attempt, result => this.#afterAttempt(result));
   }
@@ -159,7 +158,6 @@ export class FileTransfer {
     source: OpenSource,
     contentType: string,
     idempotencyKey: string,
-    turn: Turn,
     isHashed = this.#entry !== undefined,
   ): Promise<Stored | FailedAttempt> {
     const entry = this.#entry;
@@ -169,7 +167,6 @@ export class FileTransfer {
     // Named one by one: a copy of all the options takes a fifth of what an attempt costs on the main thread.
     const result = await attemptUpload({
       source,
-      turn,
       contentType,
       idempotencyKey,
       uploader,
@@ -182,7 +179,7 @@ export class FileTransfer {
       commit: entry === undefined ? undefined : sha256 => entry.commit(sha256),
       onProgress: bytes => observer.progress(this.#position, bytes),
     });
-    return result.kind === 'unsure' ? this.#attempt(source, contentType, idempotencyKey, turn, true) : result;
+    return result.kind === 'unsure' ? this.#attempt(source, contentType, idempotencyKey, true) : result;
   }
 
   /** The outcome of the file, or undefined if it is to be tried again now. */

@@ -3,12 +3,12 @@ import type {Stored} from '../service/uploader.ts';
 import type {FailedAttempt} from './attempt/attempt.ts';
 import {overloadOf} from './attempt/retry.ts';
 import type {BatchParts} from './batch-parts.ts';
-import type {AttemptEnd, Turn} from './concurrency/concurrency.ts';
+import type {AttemptEnd} from './concurrency.ts';
 
 /** What became of an attempt; `not sent`: the run ended before its turn came. */
 export type TurnResult = Stored | FailedAttempt | {kind: 'not sent'; error: MediaError};
 
-type Attempt = (turn: Turn) => Promise<Stored | FailedAttempt>;
+type Attempt = () => Promise<Stored | FailedAttempt>;
 
 /** Makes attempts, each when the file may be sent, until `after` returns what became of the file. */
 export async function inTurns<Ending extends object>(
@@ -34,16 +34,16 @@ async function inTurn(
   size: number,
   attempt: Attempt,
 ): Promise<TurnResult> {
-  const turn = await concurrency.begin(size);
+  const end = await concurrency.begin(size);
   let how: AttemptEnd = 'other';
   try {
     const error = await outage.pass(position);
     if (error !== undefined) return {kind: 'not sent', error};
-    const result = await attempt(turn);
+    const result = await attempt();
     how = endOf(result);
     return result;
   } finally {
-    turn.end(how);
+    end(how);
   }
 }
 

@@ -4,7 +4,7 @@ import type {JournalMemory, RunJournal} from '../journal/journal.ts';
 import type {Uploader} from '../service/uploader.ts';
 import type {Dimensions} from '../sources/media-type/dimensions.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
-import type {ConcurrencyOption} from './concurrency/concurrency-option.ts';
+import type {ConcurrencyOption} from './concurrency.ts';
 import type {SourceNamed} from './duplicates.ts';
 
 /** Receives what happens between outcomes; `position` is the position of the input among all inputs. */

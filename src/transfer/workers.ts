@@ -1,4 +1,4 @@
-import type {Concurrency} from './concurrency/concurrency.ts';
+import type {Concurrency} from './concurrency.ts';
 
 /** A result that no longer needs a worker. */
 export interface Later<Result> {
@@ -6,14 +6,14 @@ export interface Later<Result> {
 }
 
 /**
- * Works on the items of a stream, up to `prepared` at a time, and yields results as they come. An item is read only when
+ * Works on the items of a stream, up to `limit` at a time, and yields results as they come. An item is read only when
  * a worker is free and fewer results than workers wait to be taken, so that memory stays bounded. Once `isOver`, no
  * more are read. After a failure of an item or of the stream, rejects with it once all work has ended. `onEnd` is called then,
  * or when the caller has left.
  */
 export async function* mapConcurrently<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
-  concurrency: Pick<Concurrency, 'prepared' | 'most' | 'onRise'>,
+  concurrency: Pick<Concurrency, 'limit' | 'most' | 'onRise'>,
   work: (item: Item) => Promise<Later<Result>>,
   isOver: () => boolean = () => false,
   onEnd: () => void = () => {},
@@ -35,7 +35,7 @@ export async function* mapConcurrently<Item, Result>(
       if (hasEnded || isOver()) return;
     }
   })();
-  const isFull = () => Math.max(active, results.length) >= concurrency.prepared;
+  const isFull = () => Math.max(active, results.length) >= concurrency.limit;
   // The last one, so that those beyond the limit sleep on instead of taking turns.
   const wakeOne = () => {
     if (!isFull()) waiting.pop()?.();

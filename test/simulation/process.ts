@@ -151,7 +151,6 @@ export class Process {
     return {
       now: () => world.now + world.clockOffset,
       monotonic: () => world.now,
-      idle: () => world.now,
       after,
       every(ms, action) {
         let cancel = () => {};

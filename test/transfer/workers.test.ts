@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {nextTurn} from '../../src/host.ts';
-import {fixedConcurrency} from '../../src/transfer/concurrency/concurrency.ts';
+import {fixedConcurrency} from '../../src/transfer/concurrency.ts';
 import {type Later, mapConcurrently} from '../../src/transfer/workers.ts';
 import {seeded} from '../support/seeded.ts';
 import {collect} from '../support/trees.ts';
@@ -74,13 +74,13 @@ describe('mapConcurrently', () => {
       const turns = async () => {
         for (let left = Math.floor(8 * random() ** 2); left > 0; left -= 1) await nextTurn();
       };
-      const concurrency = {most: 32, prepared: 8, onRise: () => {}};
+      const concurrency = {most: 32, limit: 8, onRise: () => {}};
       const items = Array.from({length: 1_000}, (_, index) => index);
       const work = async (item: number) => {
         await turns();
-        const before = concurrency.prepared;
-        concurrency.prepared = random() < 0.2 ? 1 + Math.floor(32 * random()) : before;
-        if (concurrency.prepared > before) concurrency.onRise();
+        const before = concurrency.limit;
+        concurrency.limit = random() < 0.2 ? 1 + Math.floor(32 * random()) : before;
+        if (concurrency.limit > before) concurrency.onRise();
         return {result: turns().then(() => item)};
       };
       const results: number[] = [];

@@ -1,16 +1,13 @@
 import {MediaError} from '../../errors.ts';
 import type {Clock, StopSignal} from '../../host.ts';
-import type {Wire} from '../../http/http.ts';
 import {Stop} from '../../lib/stop.ts';
 import type {Stored, UploadAnswer, Uploader} from '../../service/uploader.ts';
 import type {OpenSource} from '../../sources/open/source.ts';
-import type {Turn} from '../concurrency/concurrency.ts';
 import {type BodyOptions, type BodyWatcher, openBody} from './body.ts';
 import type {Failure, Phase} from './retry.ts';
 
 export interface AttemptOptions extends Pick<BodyOptions, 'rateLimit' | 'sha256' | 'isHashed' | 'commit'> {
   source: OpenSource;
-  turn: Pick<Turn, 'sent'>;
   contentType: string;
   /** A UUID, the same for every attempt at this content. */
   idempotencyKey: string;
@@ -122,8 +119,7 @@ class Attempt implements BodyWatcher {
     this.#setTimer(() => () => {});
   }
 
-  sent(bytes: number, {connectMs}: Wire): void {
-    this.#options.turn.sent(connectMs);
+  sent(bytes: number): void {
     this.#options.onProgress(bytes);
     if (this.#phase === 'held') this.#watchForStall();
   }

