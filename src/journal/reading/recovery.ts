@@ -17,6 +17,9 @@ interface Doubt {
   isHole: boolean;
 }
 
+/** No first write of a journal has more bytes. */
+const longestOpening = 4096;
+
 const utf8 = new TextDecoder('utf-8', {fatal: true});
 
 /** Reads a journal line by line. Nothing is ever written. */
@@ -177,8 +180,9 @@ function parseBytes(bytes: Uint8Array): ParsedLine | undefined {
   }
 }
 
-/** Whether a text may be a header that was cut off. */
+/** Whether this may be what a power cut left of a header: its beginning, or its length without its bytes. */
 function mayBeginHeader(bytes: Buffer): boolean {
   const text = bytes.toString('latin1');
+  if (text.length <= longestOpening && /^\0+$/.test(text)) return true;
   return text !== '' && (text.startsWith(headerStart) || headerStart.startsWith(text));
 }

@@ -174,6 +174,15 @@ describe('a power cut that keeps a later write and loses an earlier one', () => 
       );
   });
 
+  it('nothing but the length of its first lines: as a new one', async () => {
+    const {one} = await written();
+    await one.write(Buffer.alloc(246));
+    await one.run(journal => upload(journal, inputOf('a.png'), 'done'));
+    await one.run(async journal =>
+      expect(await journal.recall(inputOf('a.png'))).toMatchObject({status: 'done'}),
+    );
+  });
+
   it('zero bytes, and a line after a release, which only a synced journal has: damage', async () => {
     const {one, bytes} = await written();
     const lines = [...kept, '{"event":"alive","by":"w","at":"2026-01-01T00:00:00.000Z"}'];
