@@ -1,5 +1,6 @@
-import {type FileHandle, open, readFile, realpath, rm, stat} from 'node:fs/promises';
+import type {FileHandle} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
+import type {Host} from '../host.ts';
 import {renameDurably} from '../lib/files/durable.ts';
 
 /**
@@ -10,10 +11,11 @@ export async function replaceContent(
   path: string,
   before: Uint8Array,
   after: Uint8Array,
-  token: string,
+  host: Host,
 ): Promise<boolean> {
-  const target = await realpath(path);
-  const {mode, uid, gid, nlink} = await stat(target);
+  const {files} = host;
+  const target = await files.realpath(path);
+  const {mode, uid, gid, nlink} = await files.stat(target);
   if (nlink > 1) throw new Error('it has several names (hard links)');
   const prepare = async (file: FileHandle) => {
     // Not every user or file system may do that, or say so.
@@ -23,24 +25,26 @@ export async function replaceContent(
     if (kept.uid !== uid || kept.gid !== gid || kept.mode !== mode)
       throw new Error('it would get another owner, group or mode');
   };
-  const isCurrent = async () => (await readFile(target)).equals(before);
-  return (await write(target, after, token, prepare, isCurrent)) || (await readFile(target)).equals(after);
+  const isCurrent = async () => (await files.readFile(target)).equals(before);
+  return (
+    (await write(target, after, host, prepare, isCurrent)) || (await files.readFile(target)).equals(after)
+  );
 }
 
 /** Writes a file at once and durably, in place of any other. */
-export async function writeContent(path: string, content: Uint8Array, token: string): Promise<void> {
-  await write(path, content, token);
+export async function writeContent(path: string, content: Uint8Array, host: Host): Promise<void> {
+  await write(path, content, host);
 }
 
 async function write(
   path: string,
   content: Uint8Array,
-  token: string,
+  {files, uuid}: Host,
   prepare = async (_file: FileHandle) => {},
   isCurrent = async () => true,
 ): Promise<boolean> {
-  const temporary = join(dirname(path), `.${basename(path)}.${token}`);
-  const file = await open(temporary, 'wx');
+  const temporary = join(dirname(path), `.${basename(path)}.${uuid()}`);
+  const file = await files.open(temporary, 'wx');
   try {
     try {
       await prepare(file);
@@ -50,9 +54,9 @@ async function write(
       await file.close();
     }
     const mayReplace = await isCurrent();
-    if (mayReplace) await renameDurably(temporary, path);
+    if (mayReplace) await renameDurably(temporary, path, files);
     return mayReplace;
   } finally {
-    await rm(temporary, {force: true});
+    await files.rm(temporary, {force: true});
   }
 }

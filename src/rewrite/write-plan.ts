@@ -1,6 +1,7 @@
 import {hash} from 'node:crypto';
 import {dirname, join} from 'node:path';
 import {MediaError} from '../errors.ts';
+import type {Host} from '../host.ts';
 import {failed} from '../lib/files/failed.ts';
 import {makeDirectory} from '../lib/files/make-directory.ts';
 import {
@@ -66,10 +67,10 @@ function isEdited(
 export async function writeInPlace(
   {document: {name, path}}: DocumentPlan,
   {before, after}: Rewritten,
-  token: string,
+  host: Host,
 ): Promise<void> {
   const hint = 'With --out-dir, a copy is written to another directory.';
-  const isWritten = await replaceContent(path, before, after, token).catch(
+  const isWritten = await replaceContent(path, before, after, host).catch(
     failed('local_failure', `${name} could not be written`, hint),
   );
   if (!isWritten) throw changed(name);
@@ -80,11 +81,11 @@ export async function writeToMirror(
   directory: string,
   {document: {place}}: DocumentPlan,
   {after}: Rewritten,
-  token: string,
+  host: Host,
 ): Promise<void> {
   const path = join(directory, place);
-  await makeDirectory(dirname(path))
-    .then(() => writeContent(path, after, token))
+  await makeDirectory(dirname(path), undefined, host.files)
+    .then(() => writeContent(path, after, host))
     .catch(failed('local_failure', `${path} could not be written`));
 }
 

@@ -1,6 +1,7 @@
 import {copyFile, mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {systemHost} from '../../src/host.ts';
 import {findDocuments} from '../../src/rewrite/documents.ts';
 import {planRewrite} from '../../src/rewrite/plan.ts';
 import {rewriteDocument, writeInPlace} from '../../src/rewrite/write-plan.ts';
@@ -96,7 +97,7 @@ describe('a document that an editor saves', () => {
     const {plan, path, directory} = await planned();
     const rewritten = await rewriteDocument(plan, () => 'https://u.example/x');
     await writeFile(path, saved);
-    await expect(writeInPlace(plan, rewritten, 'token')).rejects.toMatchObject(changed);
+    await expect(writeInPlace(plan, rewritten, systemHost())).rejects.toMatchObject(changed);
     expect(await readFile(path, 'utf8')).toBe(saved);
     expect(await readdir(directory)).toEqual(['a.md', 'x.png']);
   });

@@ -49,6 +49,9 @@ export class SimulatedService {
   readonly stored: Stored[] = [];
   /** Whether requests meet no trouble any more. */
   isFair = false;
+  /** Called with a content when its last bytes have left, and when it is stored. */
+  onReleased: (sha256: string) => void = () => {};
+  onStored: (sha256: string) => void = () => {};
 
   constructor(world: World, traits: ServiceTraits) {
     this.#world = world;
@@ -137,6 +140,7 @@ export class SimulatedService {
   ): Promise<UploadAnswer> {
     const content = sha256(bytes);
     let id = '';
+    this.onReleased(content);
     this.#world.after(this.#world.random() * 40, () => {
       const known = this.traits.honoursKeys ? this.stored.find(one => one.key === key) : undefined;
       id = known?.id ?? `med_${this.stored.length}`;
@@ -145,6 +149,7 @@ export class SimulatedService {
         this.#world.tell(`the service refuses ${key}, which it knows with other content`);
       } else if (known === undefined) {
         this.stored.push({id, sha256: content, key});
+        this.onStored(content);
         this.#world.tell(`the service stores ${content.slice(0, 6)} as ${id}`);
       }
     });

@@ -156,10 +156,9 @@ export class RewriteRun {
       return undefined;
     }
     const {outDir} = this.#options;
-    if (outDir !== undefined)
-      await writeToMirror(typedPath(host.cwd(), outDir), document, rewritten, host.uuid());
+    if (outDir !== undefined) await writeToMirror(typedPath(host.cwd(), outDir), document, rewritten, host);
     else if (rewritten.count === 0) return undefined;
-    else await writeInPlace(document, rewritten, host.uuid());
+    else await writeInPlace(document, rewritten, host);
     return rewritten.count;
   }
 }
