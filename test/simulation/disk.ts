@@ -28,16 +28,20 @@ function blockOf(offset: number): number {
   return Math.floor(offset / 512);
 }
 
+const nothing = Buffer.alloc(0);
+
 /** A file, whatever names it has. */
 export class Inode {
   readonly dev: bigint;
   readonly ino: bigint;
-  data = Buffer.alloc(0);
+  data: Buffer = nothing;
   size = 0;
   mtimeNs = 0n;
   ctimeNs = 0n;
   /** What a power cut leaves at least. */
-  synced = Buffer.alloc(0);
+  synced: Buffer = nothing;
+  /** Whether others hold `data` too, which is then copied before it is changed. */
+  #isShared = false;
   unsynced: Unsynced[] = [];
 
   constructor(dev: bigint, ino: bigint) {
@@ -51,27 +55,30 @@ export class Inode {
 
   write(offset: number, bytes: Uint8Array): void {
     const end = offset + bytes.length;
-    if (end > this.data.length) {
-      const larger = Buffer.alloc(Math.max(end, 2 * this.data.length, 256));
+    if (end > this.data.length || this.#isShared) {
+      const larger = Buffer.alloc(Math.max(2 * end, 256));
       this.content.copy(larger);
       this.data = larger;
+      this.#isShared = false;
     }
     this.data.set(bytes, offset);
     this.size = Math.max(this.size, end);
     this.unsynced.push({offset, bytes: Buffer.from(bytes)});
   }
 
-  /** Replaces the content at once. */
-  replace(bytes: Uint8Array): void {
-    this.data = Buffer.from(bytes);
+  /** Replaces the content at once, by bytes that nobody changes any more. */
+  replace(bytes: Buffer): void {
+    this.data = bytes;
+    this.#isShared = true;
     this.size = bytes.length;
-    this.synced = Buffer.alloc(0);
-    this.unsynced = [{offset: 0, bytes: this.data.subarray(0)}];
+    this.synced = nothing;
+    this.unsynced = [{offset: 0, bytes}];
   }
 
   sync(): void {
     if (this.unsynced.length === 0) return;
-    this.synced = Buffer.from(this.content);
+    this.synced = this.content;
+    this.#isShared = true;
     this.unsynced = [];
   }
 
@@ -94,8 +101,9 @@ export class Inode {
       bytes.copy(left, offset, 0, length);
     }
     this.data = left;
+    this.#isShared = true;
     this.size = left.length;
-    this.synced = Buffer.from(left);
+    this.synced = left;
     this.unsynced = [];
   }
 }

@@ -250,7 +250,7 @@ export class Process {
             throw systemError('EEXIST');
           this.#takeRoom(source.size);
           const target = disks.get(to) ?? disks.create(to);
-          target.replace(source.content);
+          target.replace(Buffer.from(source.content));
           this.#touch(target, to);
         }),
       link: (from: string, to: string) => call(() => disks.link(from, to)),
@@ -406,14 +406,15 @@ function flagsOf(flags: number | string): number {
 }
 
 const kind = {isSymbolicLink: () => false, isFIFO: () => false, isSocket: () => false};
+const fileKind = {...kind, isFile: () => true, isDirectory: () => false};
+const directoryKind = {...kind, isFile: () => false, isDirectory: () => true};
 
 function statsOf(inode: Inode, bigint: boolean) {
   const {dev, ino, size, mtimeNs, ctimeNs} = inode;
-  const isFile = {...kind, isFile: () => true, isDirectory: () => false};
   return bigint
-    ? {...isFile, dev, ino, size: BigInt(size), mtimeNs, ctimeNs, nlink: 1n, mode: 0o100644n}
+    ? {...fileKind, dev, ino, size: BigInt(size), mtimeNs, ctimeNs, nlink: 1n, mode: 0o100644n}
     : {
-        ...isFile,
+        ...fileKind,
         dev: Number(dev),
         ino: Number(ino),
         size,
@@ -426,8 +427,7 @@ function statsOf(inode: Inode, bigint: boolean) {
 }
 
 function directoryStats(bigint: boolean) {
-  const isDirectory = {...kind, isFile: () => false, isDirectory: () => true};
-  return bigint ? {...isDirectory, dev: 1n, ino: 0n} : {...isDirectory, dev: 1, ino: 0};
+  return bigint ? {...directoryKind, dev: 1n, ino: 0n} : {...directoryKind, dev: 1, ino: 0};
 }
 
 /** Which files are whose is told by tokens that this process remembers: the same story told twice must not meet its own. */

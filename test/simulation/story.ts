@@ -25,6 +25,10 @@ const disposalMs = 10_000;
 const settleMs = 2_000;
 const hour = 3_600_000;
 
+const small = [0, 1, 2, 3, 4, 5].map(number => contentOf(`content ${number}`));
+/** Contents that are sent in two chunks. */
+const large = [0, 1].map(number => contentOf(`large ${number} `.repeat(8_300)));
+
 const nobody = () => {};
 
 const noObserver: TransferObserver = {
@@ -117,23 +121,23 @@ class Story {
   /** Writes one of a few contents, some of which have equal sizes, and one of which is sent in several chunks. */
   #write(path: string): void {
     const number = this.world.below(7);
-    const content = number < 6 ? `content ${number}` : largeContent(this.world.below(2));
+    const content = (number < 6 ? small[number] : large[this.world.below(2)]) as Content;
     const inode = this.#disks.get(path) ?? this.#disks.create(path);
     const {mtimeNs} = inode;
-    inode.replace(Buffer.from(content));
+    inode.replace(content.bytes);
     inode.sync();
     // Some programs keep the time of what they change.
     inode.mtimeNs = mtimeNs > 0n && this.world.oneIn(3) ? mtimeNs : this.#disks.timeNs(path);
     inode.ctimeNs = this.#disks.timeNs(path);
-    this.#remember(path, content);
-    this.world.tell(`${path} has content ${sha256(content).slice(0, 6)}`);
+    this.#remember(path, content.sha256);
+    this.world.tell(`${path} has content ${content.sha256.slice(0, 6)}`);
   }
 
-  #remember(path: string, content: string | Uint8Array): void {
+  #remember(path: string, hash: string): void {
     const name = nameOf(path);
     this.#writtenAt.set(name, this.world.now);
     if (!this.#contents.has(name)) this.#contents.set(name, new Set());
-    this.#contents.get(name)?.add(sha256(content));
+    this.#contents.get(name)?.add(hash);
   }
 
   /** What people do with their files. */
@@ -147,7 +151,7 @@ class Story {
     switch (this.world.below(7)) {
       case 0:
         this.#disks.rename(path, next);
-        this.#remember(next, inode.content);
+        this.#remember(next, sha256(inode.content));
         this.world.tell(`${path} is renamed to ${next}`);
         break;
       case 1:
@@ -173,9 +177,9 @@ class Story {
 
   #copy(content: Buffer, to: string): void {
     const inode = this.#disks.create(to);
-    inode.replace(content);
+    inode.replace(Buffer.from(content));
     inode.sync();
-    this.#remember(to, content);
+    this.#remember(to, sha256(content));
   }
 
   #process(namespace = 'pid:[1]', faults: Faults = {}): Process {
@@ -259,12 +263,12 @@ class Story {
     const path = this.#newName();
     const unit = 1 + world.random() * 20;
     const rewrite = (turn: number) => {
-      const content = largeContent(turn % 2);
+      const content = large[turn % 2] as Content;
       const inode = this.#disks.get(path) ?? this.#disks.create(path);
-      inode.replace(Buffer.from(content));
+      inode.replace(content.bytes);
       inode.sync();
       inode.mtimeNs = inode.ctimeNs = this.#disks.timeNs(path);
-      this.#remember(path, content);
+      this.#remember(path, content.sha256);
     };
     rewrite(0);
     world.tell(`${path} is written anew every ${unit.toFixed(1)} ms`);
@@ -440,9 +444,13 @@ class Story {
   }
 }
 
-/** Content that is sent in two chunks. */
-function largeContent(number: number): string {
-  return `large ${number} `.repeat(8_300);
+interface Content {
+  bytes: Buffer;
+  sha256: string;
+}
+
+function contentOf(text: string): Content {
+  return {bytes: Buffer.from(text), sha256: sha256(text)};
 }
 
 function nameOf(path: string): string {

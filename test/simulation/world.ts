@@ -1,5 +1,3 @@
-import {settled} from '../support/manual-clock.ts';
-
 /** Something that happens at a moment of the simulated time. */
 export interface Happening {
   at: number;
@@ -60,8 +58,7 @@ export class World {
     };
     promise.then(settle, settle);
     for (let idle = 0; !isSettled; ) {
-      // Work that waits for the next turn of the event loop, to share a write, is done first.
-      for (let turn = 0; turn < 3; turn += 1) await settled();
+      await workDone();
       if (isSettled) break;
       const next = this.#pop();
       if (next === undefined) {
@@ -113,6 +110,15 @@ export class World {
     }
     heap[at] = happening;
   }
+}
+
+/** Resolves when all promises that can settle now have, and what waits for the next turn of the event loop, to share a write. */
+function workDone(): Promise<void> {
+  return new Promise(resolve => {
+    setImmediate(() => {
+      setImmediate(resolve);
+    });
+  });
 }
 
 function isBefore(one: Happening, other: Happening): boolean {
