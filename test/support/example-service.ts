@@ -1,8 +1,8 @@
 import {createServer as createHttpServer, request} from 'node:http';
 import {createServer as createHttpsServer} from 'node:https';
 import {type AddressInfo, connect, type Server} from 'node:net';
-import {generate} from 'selfsigned';
 import {afterTest} from './after-test.ts';
+import {makeCertificate} from './tls.ts';
 
 /** A service under real-looking https names, reached through a proxy, for examples that must run as printed. */
 export interface ExampleService {
@@ -14,10 +14,8 @@ export interface ExampleService {
 
 /** Puts a TLS server for these host names, and a proxy for them, in front of a service on loopback. */
 export async function exampleService(origin: URL, hostNames: readonly string[]): Promise<ExampleService> {
-  const {private: key, cert} = await generate([{name: 'commonName', value: hostNames[0] ?? ''}], {
-    extensions: [{name: 'subjectAltName', altNames: hostNames.map(value => ({type: 2, value}))}],
-  } as Parameters<typeof generate>[1]);
-  const front = createHttpsServer({key, cert}, (incoming, outgoing) => {
+  const {certificate, key} = await makeCertificate(hostNames.map(value => ({type: 2, value})));
+  const front = createHttpsServer({key, cert: certificate}, (incoming, outgoing) => {
     const headers = {...incoming.headers, host: origin.host};
     const forward = request(
       new URL(incoming.url ?? '/', origin),
@@ -45,7 +43,7 @@ export async function exampleService(origin: URL, hostNames: readonly string[]):
     client.on('error', () => upstream.destroy());
     upstream.on('error', () => client.destroy());
   });
-  return {proxyUrl: `http://127.0.0.1:${await listen(proxy)}`, certificate: cert};
+  return {proxyUrl: `http://127.0.0.1:${await listen(proxy)}`, certificate};
 }
 
 function listen(server: Server): Promise<number> {
