@@ -13,7 +13,6 @@ const slow = [
   'machines/github',
   'machines/kubernetes',
   'machines/parallel',
-  'embedded/real-media',
   'docs/',
   'cli/serve-pages',
   'cli/terminal',

@@ -7,7 +7,7 @@ import {MediaChild} from '../../src/embedded/media/child/media-child.ts';
 import type {MediaFacts} from '../../src/embedded/media/media-facts.ts';
 import {prober} from '../../src/embedded/media/probe/prober.ts';
 import {AccuracyTable} from './accuracy-table.ts';
-import {experiment} from './experiment.ts';
+import {experiment, onlyTorture} from './experiment.ts';
 import {exiftool, ffprobe, identify, isAgreed, missingJudges} from './judges.ts';
 import {concurrently} from './tally.ts';
 
@@ -74,7 +74,7 @@ experiment(
     if (absent > 0.15 * tried) broken.push(`${absent} of ${tried} absent`);
     return {tried, held: tried - broken.length, broken, note: notes.join('; ')};
   },
-  missingJudges,
+  onlyTorture('test/embedded/probe.test.ts') ?? missingJudges,
 );
 
 /** The project's own files. */

@@ -1,5 +1,5 @@
 import {seeded} from '../support/seeded.ts';
-import {experiment, type Scale} from './experiment.ts';
+import {experiment, onlyTorture, type Scale} from './experiment.ts';
 import {FaultProxy} from './fault-proxy.ts';
 import {after, closeAfterAnswer, deceptive, type FaultParameters, faults, inRequest} from './faults.ts';
 import {KeepingServer, type Origin} from './keeping-server.ts';
@@ -122,13 +122,17 @@ experiment('keep-alive closed as it is used again: never sent twice, never lost'
   return tally.findings('4 uses again each');
 });
 
-experiment('random cuts: no wrong verdict', async ({scale, random}) => {
-  const tally = new Tally();
-  const trials = scale === 'long' ? 10_000 : 500;
-  const seeds = Array.from({length: trials / perServer}, () => random() * 2 ** 31);
-  await concurrently(seeds, 4, async seed => cutRandomly(seeded(seed), tally));
-  return tally.findings('one file each');
-});
+experiment(
+  'random cuts: no wrong verdict',
+  async ({scale, random}) => {
+    const tally = new Tally();
+    const trials = scale === 'long' ? 10_000 : 500;
+    const seeds = Array.from({length: trials / perServer}, () => random() * 2 ** 31);
+    await concurrently(seeds, 4, async seed => cutRandomly(seeded(seed), tally));
+    return tally.findings('one file each');
+  },
+  onlyTorture('faults on the wire, and test/simulation'),
+);
 
 async function cutRandomly(random: () => number, tally: Tally): Promise<void> {
   const service = await KeepingServer.start();

@@ -10,7 +10,7 @@ import {resolveSettings} from '../../src/settings/settings.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {Bench, hostIn, inputOf, lookup, upload as uploadInto, withoutSync} from '../support/journal.ts';
 import {fixture, program, Sandbox, sandbox, temporaryDirectory} from '../support/media.ts';
-import {experiment} from './experiment.ts';
+import {experiment, onlyTorture} from './experiment.ts';
 
 const photo = fixture('photo.png');
 const key = 'mk_canary7dE2u9Qx41LmZs';
@@ -120,38 +120,42 @@ experiment('settings: the file cut off at every byte', async () => {
   return {tried: 2 * whole.length, held: 2 * whole.length - broken.length, broken};
 });
 
-experiment('settings: a journal cut off at every byte', async ({scale}) => {
-  const directory = await temporaryDirectory();
-  const one = new Bench(directory);
-  const written = async () => {
-    await rm(one.path, {force: true});
-    await one.run(async journal => {
-      for (const end of ['done', 'failed', 'commit', 'intent'] as const)
-        await uploadInto(journal, inputOf(`${end}.png`), end);
-    });
-    return Buffer.from(await one.text());
-  };
-  let whole = await written();
-  const done = /^.*"event":"done".*$/m.exec(whole.toString())?.[0] ?? '';
-  const doneEnds = whole.indexOf(done) + done.length;
-  const broken: string[] = [];
-  // Each one is written and synchronised: the short form takes some of them.
-  const step = scale === 'long' ? 1 : 7;
-  let tried = 0;
-  for (let length = 0; length <= whole.length; length += step) {
-    tried += 1;
-    // A process knows the last thousand runs of its own that have ended; another journal of the same length has a new one.
-    if (tried % 500 === 0) whole = await written();
-    await one.write(whole.subarray(0, length));
-    const outcome = await one
-      .run(journal => lookup(journal, inputOf('done.png')), one.path, withoutSync)
-      .catch((error: unknown) => error);
-    const status = outcome instanceof MediaError ? outcome.code : (outcome as {status: string}).status;
-    const committed = length >= doneEnds ? ['done'] : ['new', 'unknown'];
-    if (!committed.includes(status)) broken.push(`${length} bytes: ${status}`);
-  }
-  return {tried, held: tried - broken.length, broken};
-});
+experiment(
+  'settings: a journal cut off at every byte',
+  async ({scale}) => {
+    const directory = await temporaryDirectory();
+    const one = new Bench(directory);
+    const written = async () => {
+      await rm(one.path, {force: true});
+      await one.run(async journal => {
+        for (const end of ['done', 'failed', 'commit', 'intent'] as const)
+          await uploadInto(journal, inputOf(`${end}.png`), end);
+      });
+      return Buffer.from(await one.text());
+    };
+    let whole = await written();
+    const done = /^.*"event":"done".*$/m.exec(whole.toString())?.[0] ?? '';
+    const doneEnds = whole.indexOf(done) + done.length;
+    const broken: string[] = [];
+    // Each one is written and synchronised: the short form takes some of them.
+    const step = scale === 'long' ? 1 : 7;
+    let tried = 0;
+    for (let length = 0; length <= whole.length; length += step) {
+      tried += 1;
+      // A process knows the last thousand runs of its own that have ended; another journal of the same length has a new one.
+      if (tried % 500 === 0) whole = await written();
+      await one.write(whole.subarray(0, length));
+      const outcome = await one
+        .run(journal => lookup(journal, inputOf('done.png')), one.path, withoutSync)
+        .catch((error: unknown) => error);
+      const status = outcome instanceof MediaError ? outcome.code : (outcome as {status: string}).status;
+      const committed = length >= doneEnds ? ['done'] : ['new', 'unknown'];
+      if (!committed.includes(status)) broken.push(`${length} bytes: ${status}`);
+    }
+    return {tried, held: tried - broken.length, broken};
+  },
+  onlyTorture('test/journal/reading/recovery.test.ts'),
+);
 
 experiment('settings: logins at once', async ({scale}) => {
   const rounds = scale === 'long' ? 12 : 2;

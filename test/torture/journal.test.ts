@@ -1,6 +1,6 @@
 import {temporaryDirectory} from '../support/media.ts';
 import {seeded} from '../support/seeded.ts';
-import {experiment} from './experiment.ts';
+import {experiment, onlyTorture} from './experiment.ts';
 import {JournalStory} from './journal-stories.ts';
 
 const stories = {short: 60, long: 600};
@@ -19,4 +19,5 @@ experiment(
     }
     return {tried: stories[scale], held, broken, note: 'stored twice 0, lost 0, wrongly skipped 0'};
   },
+  onlyTorture('test/simulation'),
 );

@@ -177,7 +177,7 @@ for (const honoursKeys of [false, true]) {
       });
       return {tried: kills, held, broken, note: `${files} files, ${unknown} unknown after the kills`};
     },
-    onlyTorture('test/torture/batch.test.ts'),
+    onlyTorture('test/torture/batch.test.ts and test/simulation'),
   );
 }
 
@@ -202,7 +202,7 @@ experiment(
     const broken: string[] = [];
     await concurrently([1, 2], 2, async () => {
       while (kills < wanted) {
-        const batch = await killService(seeded(random() * 2 ** 31), () => kills < wanted);
+        const batch = await killService(seeded(random() * 2 ** 31), wanted - kills);
         kills += batch.kills;
         broken.push(...batch.broken);
         if (batch.broken.length === 0) held += batch.kills;
@@ -212,7 +212,8 @@ experiment(
   },
 );
 
-async function killService(random: () => number, mayKill: () => boolean) {
+/** Kills a service under one batch, at most so many times. */
+async function killService(random: () => number, most: number) {
   const dataDirectory = await temporaryDirectory();
   const first = await startEmbeddedService({dataDirectory});
   const key = await first.createKey();
@@ -231,7 +232,7 @@ async function killService(random: () => number, mayKill: () => boolean) {
   let running: ChildProcess | undefined;
   const serve = () => {
     // In the end one that is left alone.
-    const requests = mayKill() ? 1 + Math.floor(random() * 8) : 0;
+    const requests = kills < most ? 1 + Math.floor(random() * 8) : 0;
     const command = ['serve', '--port', new URL(url).port, '--data-dir', dataDirectory];
     running = spawn(process.execPath, [program, ...command], {
       stdio: 'ignore',

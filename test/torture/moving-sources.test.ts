@@ -13,6 +13,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import {join} from 'node:path';
+import {inject} from 'vitest';
 import {filesIn} from '../../src/sources/open/file.ts';
 import type {OpenSource, Source} from '../../src/sources/open/source.ts';
 import {clientOf, uploadEach} from '../service/support.ts';
@@ -195,12 +196,12 @@ async function contentOf(path: string): Promise<Buffer | undefined> {
 }
 
 /** In bytes, and whether the file may go the way of small ones: one with a journal does not. */
-const sizes: readonly [number, boolean][] = [
+const sizes: [number, boolean][] = [
   [3_000, true],
   [3_000, false],
   [700_000, false],
-  [5_000_000, false],
 ];
+if (inject('isTorture')) sizes.push([5_000_000, false]);
 
 experiment('sources that move: no record of changed content', async ({scale, random}) => {
   const directory = await temporaryDirectory();

@@ -10,7 +10,7 @@ import {shardOf} from '../../src/sources/find/shard.ts';
 import {fixture, Sandbox} from '../support/media.ts';
 import {memoryIn, tellMemory} from '../support/memory.ts';
 import {slowTest} from '../support/patience.ts';
-import {experiment} from './experiment.ts';
+import {experiment, onlyTorture} from './experiment.ts';
 
 const mebibyte = 1024 * 1024;
 const perDirectory = 1000;
@@ -151,4 +151,5 @@ experiment(
       note: `${sent.length} of them sent as shard 1/${share}, ${Math.round(memory)} MiB at most`,
     };
   },
+  onlyTorture('test/sources/find/walk/walk-large.test.ts'),
 );

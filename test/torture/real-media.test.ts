@@ -1,9 +1,9 @@
 import {existsSync} from 'node:fs';
 import {readFile} from 'node:fs/promises';
-import {expect, test} from 'vitest';
-import {slowTest} from '../support/patience.ts';
-import {expectLiveUrls} from './record-urls.ts';
-import {serviceWithKey, upload} from './support.ts';
+import {expect} from 'vitest';
+import {expectLiveUrls} from '../embedded/record-urls.ts';
+import {serviceWithKey, upload} from '../embedded/support.ts';
+import {experiment, onlyTorture} from './experiment.ts';
 
 interface Truth {
   file: string;
@@ -32,12 +32,12 @@ const unreadable = new Set(['avif-sequence.avif']);
 /** Its header says two days, and its samples one second: the duration is left out. */
 const contested = new Set(['mp4-fragmented.mp4']);
 
-test.runIf(existsSync(new URL('index.jsonl', corpus)))(
+experiment(
   'real files: every upload succeeds, what its record says is true, and its URLs answer',
-  slowTest,
   async () => {
     const {service, key} = await serviceWithKey({previews: true});
-    for (const truth of await truths()) {
+    const all = await truths();
+    for (const truth of all) {
       const bytes = await readFile(new URL(truth.file, corpus));
       const contentType = /^(image|video)\//.test(truth.trueType) ? truth.trueType : 'image/svg+xml';
       const response = await upload(service, key, Buffer.from(bytes), {'Content-Type': contentType});
@@ -63,5 +63,8 @@ test.runIf(existsSync(new URL('index.jsonl', corpus)))(
       const isAbsent = contentType.startsWith('image/') || contested.has(truth.file);
       expect(record.duration === undefined, context).toBe(isAbsent);
     }
+    return {tried: all.length, held: all.length};
   },
+  onlyTorture('test/embedded, with the files of test/fixtures') ??
+    (existsSync(new URL('index.jsonl', corpus)) ? undefined : 'the real files are not here'),
 );
