@@ -45,12 +45,15 @@ export class Sandbox {
 
   /** Runs `media` with these arguments until it ends; never rejects, so check exitCode and signal. */
   async run(parameters: readonly string[], options: Options = {}): Promise<Finished> {
-    const {env = this.env, cwd = this.directory, timeout = patienceMs, ...others} = options;
+    const {env = this.env, cwd = this.directory, timeout = patienceMs, stdin, input, ...others} = options;
     const given = Object.fromEntries(
       Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
     );
-    if (Object.keys(others).length === 0 && typeof cwd === 'string' && canRunWarm(parameters, given))
-      return runWarm({parameters, env: given, cwd, timeoutMs: timeout});
+    const isPlain = Object.keys(others).length === 0 && typeof cwd === 'string';
+    // An upload may ask what its standard input is: a pipe, a file or a terminal.
+    const hasText = parameters[0] !== 'upload' && stdin === 'pipe' && typeof input === 'string';
+    if (isPlain && (hasText || (stdin ?? input) === undefined) && canRunWarm(parameters, given))
+      return runWarm({parameters, env: given, cwd, timeoutMs: timeout, ...(hasText && {input})});
     const {stdout, stderr, exitCode, signal} = await this.start(parameters, options);
     return {stdout, stderr, exitCode, signal};
   }

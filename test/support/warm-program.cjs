@@ -1,13 +1,17 @@
 // Runs one command line of the built program after another, each as bin/media.js would: its output goes to the real
 // standard output and error, its environment and working directory are the process's own. See warm.ts.
+const {Readable} = require('node:stream');
 const {load} = require('../../bin/load.js');
 
 const {run, systemHost} = load('./main.cjs');
 const stdin = Object.getOwnPropertyDescriptor(process, 'stdin').get;
 let isStdinUsed = false;
+/** The standard input of a run that gets one. */
+let input;
 Object.defineProperty(process, 'stdin', {
   configurable: true,
   get() {
+    if (input !== undefined) return input;
     isStdinUsed = true;
     return stdin.call(process);
   },
@@ -15,10 +19,11 @@ Object.defineProperty(process, 'stdin', {
 // Each is opened at its first use.
 const {stdout, stderr} = process;
 process.on('disconnect', () => process.exit());
-process.on('message', async ({parameters, env, cwd, end}) => {
+process.on('message', async ({parameters, env, cwd, end, input: text}) => {
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, env);
   process.chdir(cwd);
+  input = text === undefined ? undefined : Readable.from([Buffer.from(text)]);
   const before = process.getActiveResourcesInfo().length;
   const status = await run(parameters, systemHost());
   process.chdir('/');

@@ -18,6 +18,8 @@ export interface CommandLine {
   env: Readonly<Record<string, string>>;
   cwd: string;
   timeoutMs: number;
+  /** What stands in its standard input, which is empty without it. */
+  input?: string | undefined;
 }
 
 const newline = 10;
