@@ -15,7 +15,7 @@ beforeEach(async () => {
   box = await sandbox();
 });
 
-describe('keys.json in the data directory of media serve', () => {
+describe('keys.json in the data directory of the embedded service', () => {
   it.each([
     ['nothing', '', 'it is not a JSON object'],
     ['a number', '17', 'it is not a JSON object'],
@@ -44,30 +44,32 @@ describe('keys.json in the data directory of media serve', () => {
     ['null for a label', keysOf({...aKey, label: null}), 'its field "keys[0].label" is wrong'],
     ['a number for a time', keysOf({...aKey, createdAt: 0}), 'its field "keys[0].createdAt" is wrong'],
   ])('%s: a sentence and what to do, exit 1, and the file stays as it is', async (_name, text, how) => {
-    const path = join(box.directory, 'kept', 'keys.json');
-    await mkdir(join(box.directory, 'kept'));
-    await writeFile(path, text);
-    const {stdout, stderr, exitCode} = await box.run(['serve', '--port', '0', '--data-dir', 'kept']);
-    expect(stderr).toBe(
-      `media: ${path} is damaged: ${how}.\n  Restore it from a backup, or move it away and use a new key.\n`,
-    );
-    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
-    expect(await readFile(path, 'utf8')).toBe(text);
-    expect(await readdir(join(box.directory, 'kept'))).not.toContain('keys.json.lock');
-  });
-
-  it('a number, and an upload with --base-url embedded: the same sentence, exit 1', async () => {
     const directory = join(box.directory, 'data/media/embedded');
+    const path = join(directory, 'keys.json');
     await mkdir(directory, {recursive: true});
-    await writeFile(join(directory, 'keys.json'), '17');
+    await writeFile(path, text);
     const {stdout, stderr, exitCode} = await box.run(['upload', photo, '--base-url', 'embedded', '--json']);
     expect(JSON.parse(stderr).error).toEqual({
       code: 'local_failure',
-      message: `${join(directory, 'keys.json')} is damaged: it is not a JSON object.`,
+      message: `${path} is damaged: ${how}.`,
       hint: 'Restore it from a backup, or move it away and use a new key.',
     });
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
-    expect(await readFile(join(directory, 'keys.json'), 'utf8')).toBe('17');
+    expect(await readFile(path, 'utf8')).toBe(text);
+    expect(await readdir(directory)).not.toContain('keys.json.lock');
+  });
+
+  it('a number, and media serve: the same sentence, exit 1', async () => {
+    const path = join(box.directory, 'kept', 'keys.json');
+    await mkdir(join(box.directory, 'kept'));
+    await writeFile(path, '17');
+    const {stdout, stderr, exitCode} = await box.run(['serve', '--port', '0', '--data-dir', 'kept']);
+    expect(stderr).toBe(
+      `media: ${path} is damaged: it is not a JSON object.\n  Restore it from a backup, or move it away and use a new key.\n`,
+    );
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    expect(await readFile(path, 'utf8')).toBe('17');
+    expect(await readdir(join(box.directory, 'kept'))).not.toContain('keys.json.lock');
   });
 });
 
