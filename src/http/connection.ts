@@ -19,12 +19,6 @@ import {ContinueFilter, readBeforeWritesFail} from './socket-corrections.ts';
 const idleMs = 500;
 
 /**
- * How long a connection that was opened ahead waits for its request, in milliseconds: a few round trips of a long line. Servers
- * wait longer for a first request than for another one.
- */
-const unusedMs = 1_000;
-
-/**
  * A keep-alive HTTP/1.1 connection to one origin, for one request at a time. It follows no redirects, repeats no
  * requests, and has no timeout after connecting: the caller decides how long to wait.
  */
@@ -76,15 +70,6 @@ export class Connection {
       }
       callback(...result);
     });
-  }
-
-  /**
-   * Opens the connection for a request that is expected soon. Calls `onLost` if that fails, or if the service closes it unused:
-   * the request then opens another.
-   */
-  openAhead(onLost: () => void): void {
-    this.#isUsed = true;
-    this.#connector.openAhead(unusedMs, onLost);
   }
 
   /**
