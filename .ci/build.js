@@ -223,13 +223,7 @@ const commonjs = {
   banner: {js: "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;"},
 };
 // The programs that read uploaded media run as separate processes, the one that reads documents as a thread.
-const programs = [
-  'src/main.ts',
-  'src/embedded/media/probe/probe-child.ts',
-  'src/embedded/media/repackage-child.ts',
-  'src/embedded/media/thumbnail-child.ts',
-  'src/rewrite/scan/scan-thread.ts',
-];
+const programs = ['src/main.ts', 'src/embedded/media/media-program.ts', 'src/rewrite/scan/scan-thread.ts'];
 const main = await build({...commonjs, entryNames: '[name]', entryPoints: programs});
 // The program that uses the keychain runs as a separate process.
 const modules = {index: 'src/index.ts', 'keychain-child': 'src/settings/keychain-child.ts'};

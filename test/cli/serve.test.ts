@@ -87,19 +87,20 @@ describe('media serve', () => {
     async () => {
       const box = await sandbox();
       const {child, env} = await serve(box, '--ephemeral');
-      // Another process makes the thumbnails.
-      const lookers = async () => {
+      const processes = async () => {
         const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
         const ids = children.split(' ').filter(id => id !== '');
         const lines = await Promise.all(ids.map(id => readFile(`/proc/${id}/cmdline`, 'utf8')));
-        return lines.filter(line => line.includes('probe-child')).length;
+        return lines.filter(line => line.includes('media-program')).length;
       };
       const photos = ['photo.png', 'photo.jpg', 'photo.gif', 'photo.webp', 'photo.bmp'].map(fixture);
       const {stdout} = await box.run(['upload', ...photos, '--json'], {env});
       expect(stdout.match(/"width":/g)).toHaveLength(photos.length);
-      expect(await lookers()).toBe(0);
+      // It makes the thumbnails.
+      expect(await processes()).toBe(1);
       await box.run(['upload', fixture('clip.mp4')], {env});
-      expect(await lookers()).toBe(1);
+      // Another one reads the clip, and one makes its stream.
+      expect(await processes()).toBe(3);
     },
   );
 

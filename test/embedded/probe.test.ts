@@ -2,7 +2,7 @@ import {open, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {Logging, LogLevel} from 'mediabunny';
 import {expect, test} from 'vitest';
-import {probe} from '../../src/embedded/media/probe/probe.ts';
+import {probe} from '../../src/embedded/media/probe.ts';
 import {fixture, png, temporaryDirectory} from './support.ts';
 
 async function probed(bytes: Uint8Array, contentType: string) {

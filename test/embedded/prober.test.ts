@@ -1,7 +1,7 @@
 import {chmod, readFile, writeFile} from 'node:fs/promises';
 import {delimiter, join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
-import {Prober} from '../../src/embedded/media/probe/prober.ts';
+import {probeMedia} from '../../src/embedded/media/media.ts';
 import {fixture} from '../support/media.ts';
 import {temporaryDirectory} from './support.ts';
 
@@ -13,13 +13,12 @@ test('images that own readers decide: ffprobe is not started for them, as it is 
     `#!/bin/sh\necho "$*" | grep -o 'file:.*fixtures/[^ ]*' >> '${log}'\n`,
   );
   await chmod(join(directory, 'ffprobe'), 0o755);
-  const prober = new Prober();
   const path = process.env['PATH'] ?? '';
   process.env['PATH'] = `${directory}${delimiter}${path}`;
   onTestFinished(() => {
     process.env['PATH'] = path;
   });
-  const facts = async (name: string, contentType: string) => prober.probe({path: fixture(name), contentType});
+  const facts = async (name: string, contentType: string) => probeMedia({path: fixture(name), contentType});
   const size = {width: 320, height: 200};
   expect(await facts('favicon.ico', 'image/x-icon')).toEqual({width: 32, height: 32, imageType: 'ico'});
   expect(await facts('photo.heic', 'image/heic')).toEqual({...size, imageType: 'heic'});

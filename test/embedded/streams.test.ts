@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {execa} from 'execa';
 import type {Browser, Page} from 'playwright-core';
 import {afterAll, describe, expect, it} from 'vitest';
-import {repackager} from '../../src/embedded/media/repackager.ts';
+import {makeStream} from '../../src/embedded/media/media.ts';
 import type {MediaRecord} from '../../src/service/record.ts';
 import {openPage, startChromium} from '../support/browser.ts';
 import {needPrograms} from '../support/installed.ts';
@@ -178,7 +178,7 @@ describe('the playlist of a video', () => {
     await writeFile(path, repeated(await fixture('clip.mov'), 10_000));
     const target = join(directory, 'stream');
     // It would be 120 MB from 56 kB.
-    expect(await repackager.make({path, directory: target})).toBe(false);
+    expect(await makeStream({path, contentType: 'video/mp4'}, target)).toBe(false);
     const sizes = (await readdir(target)).map(async name => (await stat(join(target, name))).size);
     for (const size of await Promise.all(sizes)) expect(size).toBeLessThan(5_000_000);
   });

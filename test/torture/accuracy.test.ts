@@ -3,9 +3,9 @@ import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {availableParallelism, tmpdir} from 'node:os';
 import {extname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {MediaChild} from '../../src/embedded/media/child/media-child.ts';
+import {probeMedia} from '../../src/embedded/media/media.ts';
+import {MediaChild} from '../../src/embedded/media/media-child.ts';
 import type {MediaFacts} from '../../src/embedded/media/media-facts.ts';
-import {prober} from '../../src/embedded/media/probe/prober.ts';
 import {AccuracyTable} from './accuracy-table.ts';
 import {experiment, onlyTorture} from './experiment.ts';
 import {exiftool, ffprobe, identify, isAgreed, missingJudges} from './judges.ts';
@@ -23,11 +23,7 @@ const real = fileURLToPath(new URL('../../../shared/media/', import.meta.url));
 const limits = {short: 0, long: 1_500};
 
 /** The same reader where there is no ffprobe. */
-const readerAlone = new MediaChild({
-  path: 'dist/probe-child.cjs',
-  env: () => ({PATH: '/nowhere'}),
-  limitMs: 12_000,
-});
+const readerAlone = new MediaChild(12_000, '/nowhere');
 
 experiment(
   'width, height, duration and type of media and of damaged copies: right or absent',
@@ -50,8 +46,9 @@ experiment(
           // ImageMagick leaves videos to ffmpeg, and is asked where the others do not agree.
           if (contentType.startsWith('image/') && !isAgreed(judges)) judges.push(await identify(path));
           const facts = {
-            'with ffprobe': await prober.probe({path, contentType}),
-            'without ffprobe': ((await readerAlone.ask({path, contentType})) ?? {}) as MediaFacts,
+            'with ffprobe': await probeMedia({path, contentType}),
+            'without ffprobe': ((await readerAlone.ask({task: 'probe', path, contentType})) ??
+              {}) as MediaFacts,
           };
           for (const [how, table] of Object.entries(tables)) {
             const wrong = table.compare(contentType, facts[how as keyof typeof facts], judges);

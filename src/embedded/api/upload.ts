@@ -5,12 +5,11 @@ import {watchPace} from '../exchange/body.ts';
 import {type Exchange, isBodyPending} from '../exchange/exchange.ts';
 import {ClientGone, Refusal} from '../exchange/refusal.ts';
 import {respondJson} from '../exchange/respond.ts';
-import {prober} from '../media/probe/prober.ts';
+import {makePreviews, type Previews, prepareToProbe, probeMedia, removePreviews} from '../media/media.ts';
 import {ownerOf} from '../state/keys.ts';
 import {mediaRecord, type StoredRecord} from '../state/stored-record.ts';
 import {authorize} from './authorize.ts';
 import type {Service} from './context.ts';
-import {makePreviews, type Previews, removePreviews} from './previews.ts';
 
 /** A body that arrived completely and is in a temporary file. */
 interface Received {
@@ -99,7 +98,7 @@ async function store(
   const path = service.store.temporaryPath();
   let previews: Previews = {};
   // Started now, so that it is ready when the body has arrived.
-  prober.prepare(contentType);
+  prepareToProbe(contentType);
   try {
     const received = await receive(exchange, path, contentType);
     await exchange.disturbance?.at('body');
@@ -109,8 +108,13 @@ async function store(
       const earlier = await service.entries.recordOf(entryName, fingerprint);
       if (earlier !== undefined) return earlier;
     }
-    const probing = prober.probe({path, contentType});
-    previews = await makePreviews(service, received, probing);
+    const probing = probeMedia(received);
+    if (service.previews)
+      previews = await makePreviews(received, probing, {
+        newPath: () => service.store.temporaryPath(),
+        // A stream is about as large as its video, and must leave space for other uploads.
+        hasSpace: () => service.store.hasSpaceFor(4 * received.size),
+      });
     const facts = await probing;
     let id = service.store.newId();
     if (entryName !== undefined) id = await service.entries.claim(entryName, id, fingerprint);

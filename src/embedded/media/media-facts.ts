@@ -1,5 +1,5 @@
 import {type FileHandle, open} from 'node:fs/promises';
-import {isCount, isPositive, isString, optional, type Shape} from '../../lib/shape.ts';
+import {isCount, isPositive, isString, oneOf, optional, type Shape} from '../../lib/shape.ts';
 
 /** Facts read from the bytes of a medium; unknown fields are absent. */
 export interface MediaFacts {
@@ -25,11 +25,25 @@ export const factsShape: Shape<MediaFacts> = {
   duration: optional(isPositive),
 };
 
-/** A file to inspect. */
-export interface ProbeRequest {
+/** A file with an image or a video. */
+export interface MediaFile {
   readonly path: string;
   readonly contentType: string;
 }
+
+/** What a MediaChild is asked to do with a file. */
+export interface MediaRequest extends MediaFile {
+  readonly task: 'probe' | 'thumbnail' | 'stream';
+  /** Where to write what it makes. */
+  readonly target?: string | undefined;
+}
+
+export const requestShape: Shape<MediaRequest> = {
+  task: oneOf('probe', 'thumbnail', 'stream'),
+  path: isString,
+  contentType: isString,
+  target: optional(isString),
+};
 
 /** Inspects a file; resolves to no facts if it cannot be read or the inspection fails. */
 export async function factsIn<Facts>(

@@ -12,7 +12,7 @@ import {
   StreamTarget,
   type StreamTargetChunk,
 } from 'mediabunny';
-import {fileSource, videoFormats} from './video-file.ts';
+import {fileSource, videoFormats} from './video.ts';
 
 /** In seconds, as Apple recommends. */
 const segmentSeconds = 6;
@@ -27,8 +27,9 @@ const knownCodecs = new Set(['avc', 'hevc', 'vp9', 'av1', 'aac', 'mp3', 'opus', 
  * file of fragmented MP4 with all segments. Resolves with whether players can read that; rejects if the video is damaged, or the
  * stream would be far larger than it is.
  */
-export async function repackage(handle: FileHandle, directory: string): Promise<boolean> {
+export async function writeStream(path: string, directory: string): Promise<boolean> {
   Logging.level = LogLevel.Silent;
+  const handle = await open(path, 'r');
   const {size} = await handle.stat();
   const written = {bytes: 0, limit: 2 * size + overheadBytes};
   const files: FileHandle[] = [];
@@ -65,7 +66,7 @@ export async function repackage(handle: FileHandle, directory: string): Promise<
     return true;
   } finally {
     input.dispose();
-    await Promise.all(files.map(file => file.close()));
+    await Promise.all([handle, ...files].map(file => file.close()));
   }
 }
 

@@ -1,6 +1,6 @@
 import type {FileHandle} from 'node:fs/promises';
-import {own} from '../../../lib/own.ts';
-import type {MediaFacts} from '../media-facts.ts';
+import {own} from '../../lib/own.ts';
+import type {MediaFacts} from './media-facts.ts';
 
 /** The size of an image is in its `meta` box, which is small, and may come after its data. */
 const longestMeta = 4 * 1024 * 1024;

@@ -1,9 +1,7 @@
 import {open} from 'node:fs/promises';
-import type {Sharp} from 'sharp';
-import {isString, type Shape} from '../../lib/shape.ts';
-import {answerRequests} from './child/answer-requests.ts';
-import {ffmpegContainers, runFfmpeg} from './run-ffmpeg.ts';
-import type {ThumbnailRequest} from './thumbnailer.ts';
+import sharp from 'sharp';
+import {ffmpegContainers, runFfmpeg} from './ffmpeg.ts';
+import type {MediaFile} from './media-facts.ts';
 
 const longestEdge = 320;
 /** Of a poster frame, in bytes. */
@@ -12,14 +10,10 @@ const largestFrame = 64 * 1024 * 1024;
 /** Image formats. SVG, which sharp could render too, is left out: a small file can demand unlimited work. */
 const pictureFormats = ['jpeg', 'png', 'webp', 'gif', 'tiff', 'heif', 'avif'];
 
-const requestShape: Shape<ThumbnailRequest> = {path: isString, target: isString, contentType: isString};
-
-void answerRequests(requestShape, async request => ({isMade: await make(request).catch(() => false)}));
-
-async function make({path, target, contentType}: ThumbnailRequest): Promise<boolean> {
-  const {default: sharp} = await import('sharp');
+/** Writes the thumbnail of a medium; resolves with whether it has one. */
+export async function writeThumbnail({path, contentType}: MediaFile, target: string): Promise<boolean> {
   const input = contentType.startsWith('video/') ? await posterFrame(path) : path;
-  const picture: Sharp = sharp(input, {failOn: 'error'});
+  const picture = sharp(input, {failOn: 'error'});
   const {format} = await picture.metadata();
   if (!pictureFormats.includes(format ?? '')) return false;
   const bytes = await picture

@@ -3,21 +3,15 @@ import {existsSync} from 'node:fs';
 import {Socket} from 'node:net';
 import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
-import {systemHost} from '../../../host.ts';
-import {parseObject} from '../../../lib/json.ts';
-import {packageFile} from '../../../package-file.ts';
+import {systemHost} from '../../host.ts';
+import {defined} from '../../lib/defined.ts';
+import {parseObject} from '../../lib/json.ts';
+import {packageFile} from '../../package-file.ts';
+import type {MediaRequest} from './media-facts.ts';
 
-/** The program of a child process, and its limits. */
-export interface ChildProgram {
-  /** Its path in the package. */
-  readonly path: string;
-  /** Its options of Node. */
-  readonly nodeOptions?: readonly string[];
-  /** Its whole environment: the service's own may contain keys. */
-  readonly env: () => NodeJS.ProcessEnv;
-  /** How long one response may take, in milliseconds. */
-  readonly limitMs: number;
-}
+const programFile = 'dist/media-program.cjs';
+/** Samples of videos and pictures are held outside the heap. */
+const heapOption = '--max-old-space-size=192';
 
 /**
  * What the process, and each that it starts, may allocate: the system refuses more, and the shell is the only one to tell it so.
@@ -28,7 +22,7 @@ const shell = '/bin/sh';
 const limited = `ulimit -c 0; ulimit -d ${mostMemoryKiB}; exec "$0" "$@"`;
 
 interface WaitingRequest {
-  readonly request: object;
+  readonly request: MediaRequest;
   readonly settle: (response: Record<string, unknown> | undefined) => void;
 }
 
@@ -38,25 +32,28 @@ interface WaitingRequest {
  * with it. One JSON object per line goes in and out; its first line says that it is ready.
  */
 export class MediaChild {
-  readonly #program: ChildProgram;
+  readonly #limitMs: number;
+  readonly #path: string | undefined;
   #process: ChildProcess | undefined;
   #isReady = false;
   /** In the order of the responses. */
   readonly #waiting: WaitingRequest[] = [];
   #cancelLimit = () => {};
 
-  constructor(program: ChildProgram) {
-    this.#program = program;
+  /** `limitMs`: how long one response may take; `path`: where ffmpeg and ffprobe are looked for; by default PATH. */
+  constructor(limitMs: number, path?: string) {
+    this.#limitMs = limitMs;
+    this.#path = path;
   }
 
   /** Starts the process, unless it runs. */
   start(): void {
     if (this.#process !== undefined) return;
-    const {path, nodeOptions = [], env} = this.#program;
-    const command = [systemHost().nodePath(), ...nodeOptions, fileURLToPath(packageFile(path))];
+    const command = [systemHost().nodePath(), heapOption, fileURLToPath(packageFile(programFile))];
     const [program = '', ...parameters] = existsSync(shell) ? [shell, '-c', limited, ...command] : command;
     const child = spawn(program, parameters, {
-      env: env(),
+      // The service's own environment may contain keys.
+      env: defined({PATH: this.#path ?? systemHost().env['PATH']}),
       stdio: ['pipe', 'pipe', 'ignore'],
       windowsHide: true,
     });
@@ -71,7 +68,7 @@ export class MediaChild {
   }
 
   /** The response to a request; undefined if the process ended or was killed because of it. Never rejects. */
-  ask(request: object): Promise<Record<string, unknown> | undefined> {
+  ask(request: MediaRequest): Promise<Record<string, unknown> | undefined> {
     return new Promise(settle => {
       this.#waiting.push({request, settle});
       this.start();
@@ -95,7 +92,7 @@ export class MediaChild {
       return;
     }
     child?.stdin?.write(`${JSON.stringify(next.request)}\n`);
-    this.#cancelLimit = systemHost().clock.after(this.#program.limitMs, () => child?.kill('SIGKILL'));
+    this.#cancelLimit = systemHost().clock.after(this.#limitMs, () => child?.kill('SIGKILL'));
   }
 
   /** The process has ended because of the file that it was reading. */

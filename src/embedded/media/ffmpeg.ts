@@ -1,8 +1,50 @@
-import {defined} from '../../../lib/defined.ts';
-import {isObject, parseObject} from '../../../lib/json.ts';
-import {own} from '../../../lib/own.ts';
-import type {Findings, MediaFacts, ProbeRequest} from '../media-facts.ts';
-import {ffmpegContainers, runFfmpeg} from '../run-ffmpeg.ts';
+import {execFile} from 'node:child_process';
+import {defined} from '../../lib/defined.ts';
+import {isObject, parseObject} from '../../lib/json.ts';
+import {own} from '../../lib/own.ts';
+import type {Findings, MediaFacts, MediaFile} from './media-facts.ts';
+
+const limits = {milliseconds: 8_000, allocation: 256 * 1024 * 1024};
+
+/** Containers of videos that ffmpeg and ffprobe may read. Playlists are left out: they open other files. */
+export const ffmpegContainers = 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,asf,ogg';
+
+/** A file for ffmpeg or ffprobe, which formats they may take it for, and how they are to read it. */
+interface FfmpegInput {
+  readonly path: string;
+  readonly formats: string;
+  readonly options?: readonly string[];
+}
+
+/** Runs ffmpeg or ffprobe on one file, the only one that it may open; resolves with what it printed, and rejects if it failed or took 8 s. */
+export function runFfmpeg(
+  program: 'ffmpeg' | 'ffprobe',
+  {path, formats, options = []}: FfmpegInput,
+  parameters: readonly string[],
+  mostBytes: number,
+): Promise<Buffer> {
+  const input = [
+    ...['-v', 'quiet', '-max_alloc', String(limits.allocation), ...options],
+    ...['-protocol_whitelist', 'file', '-format_whitelist', formats, '-i', `file:${path}`],
+  ];
+  return new Promise((resolve, reject) => {
+    execFile(
+      program,
+      [...input, ...parameters],
+      {
+        encoding: 'buffer',
+        timeout: limits.milliseconds,
+        killSignal: 'SIGKILL',
+        maxBuffer: mostBytes,
+        windowsHide: true,
+      },
+      (error, stdout) => {
+        if (error === null) resolve(stdout);
+        else reject(error);
+      },
+    );
+  });
+}
 
 const longestOutput = 1024 * 1024;
 
@@ -36,7 +78,7 @@ export function canCompare(imageType: string | undefined): boolean {
 }
 
 /** The facts that ffprobe finds, if it is on PATH: with image/* only of images, with video/* only of videos. Never rejects. */
-export async function probeWithFfprobe({path, contentType}: ProbeRequest): Promise<MediaFacts> {
+export async function probeWithFfprobe({path, contentType}: MediaFile): Promise<MediaFacts> {
   const isImage = contentType.startsWith('image/');
   const input = {path, formats: isImage ? imageFormats : ffmpegContainers};
   const printed = await runFfmpeg('ffprobe', input, report, longestOutput).catch(() => '');

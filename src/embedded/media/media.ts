@@ -1,0 +1,103 @@
+import {mkdir, rm} from 'node:fs/promises';
+import {createRequire} from 'node:module';
+import {defined} from '../../lib/defined.ts';
+import {hasShape} from '../../lib/shape.ts';
+import {packageFile} from '../../package-file.ts';
+import {MediaChild} from './media-child.ts';
+import {factsIn, factsShape, type MediaFacts, type MediaFile} from './media-facts.ts';
+
+/** One process for each kind of work, shared by all services of this process, with the milliseconds that one file may take. */
+const children = {
+  probe: new MediaChild(12_000),
+  thumbnail: new MediaChild(12_000),
+  stream: new MediaChild(20_000),
+};
+
+/** Starts the process that reads videos, unless it runs, if a file of this type will need it. */
+export function prepareToProbe(contentType: string): void {
+  if (contentType.startsWith('video/')) children.probe.start();
+}
+
+/**
+ * The facts that can be read from a file. Images whose header is enough are read in this process, all others in a child process. Never
+ * rejects: if it fails, fields are absent.
+ */
+export async function probeMedia({path, contentType}: MediaFile): Promise<MediaFacts> {
+  if (contentType.startsWith('image/')) {
+    // Loaded on first use, since it would slow down the start of every run.
+    const {probePlainImage} = await import('./image.ts');
+    const facts = await factsIn(path, handle => probePlainImage(handle, contentType));
+    if (facts !== undefined) return facts;
+  }
+  const response = await children.probe.ask({task: 'probe', path, contentType});
+  return response !== undefined && hasShape(response, factsShape) ? response : {};
+}
+
+/** What was made of an upload: the paths of a thumbnail, and of a directory with an HLS stream. */
+export interface Previews {
+  readonly thumbnail?: string;
+  readonly stream?: string;
+}
+
+/**
+ * Makes what can be made of a medium whose facts are being read: a thumbnail, a WebP of at most 320 pixels, if sharp is installed, and
+ * the HLS stream of a video if there is space for it. Never rejects; `newPath` gives a free path.
+ */
+export async function makePreviews(
+  medium: MediaFile,
+  probing: Promise<MediaFacts>,
+  {newPath, hasSpace}: {newPath: () => string; hasSpace: () => Promise<boolean>},
+): Promise<Previews> {
+  const [thumbnail, stream] = await Promise.all([
+    made(newPath(), target => makeThumbnail(medium, target)),
+    // What the reader of videos gives up on would keep this process busy too.
+    made(newPath(), async target =>
+      (await probing).duration !== undefined && (await hasSpace()) ? makeStream(medium, target) : false,
+    ),
+  ]);
+  return defined({thumbnail, stream});
+}
+
+/** Removes what was not stored. */
+export async function removePreviews(previews: Previews): Promise<void> {
+  await Promise.all(Object.values(previews).map(remove));
+}
+
+async function makeThumbnail({path, contentType}: MediaFile, target: string): Promise<boolean> {
+  if (/xml/i.test(contentType) || !hasSharp()) return false;
+  return isMade(await children.thumbnail.ask({task: 'thumbnail', path, contentType, target}));
+}
+
+/** Writes the stream of a video into a new directory; resolves with whether it did. */
+export async function makeStream({path, contentType}: MediaFile, target: string): Promise<boolean> {
+  await mkdir(target, {mode: 0o700});
+  return isMade(await children.stream.ask({task: 'stream', path, contentType, target}));
+}
+
+function isMade(response: Record<string, unknown> | undefined): boolean {
+  return response?.['isMade'] === true;
+}
+
+let isSharpInstalled: boolean | undefined;
+
+function hasSharp(): boolean {
+  if (isSharpInstalled !== undefined) return isSharpInstalled;
+  try {
+    createRequire(packageFile('package.json')).resolve('sharp');
+    isSharpInstalled = true;
+  } catch {
+    isSharpInstalled = false;
+  }
+  return isSharpInstalled;
+}
+
+async function made(path: string, make: (path: string) => Promise<boolean>): Promise<string | undefined> {
+  if (await make(path).catch(() => false)) return path;
+  // What a process wrote before it was killed.
+  await remove(path);
+  return undefined;
+}
+
+function remove(path: string): Promise<void> {
+  return rm(path, {recursive: true, force: true});
+}
