@@ -68,11 +68,10 @@ describe('media upload -r', () => {
     const refused = await sandbox.run(['upload', '-r', 'empty', '--ndjson']);
     expect(refused.exitCode).toBe(2);
     expect(JSON.parse(refused.stderr).error.code).toBe('nothing_matched');
-    const {exitCode, stdout, stderr} = await sandbox.run(['upload', '--files-from', '-', '--json'], {
-      input: '',
-    });
+    await writeFile(join(sandbox.directory, 'list'), '\n\n');
+    const {exitCode, stdout, stderr} = await sandbox.run(['upload', '--files-from', 'list', '--json']);
     expect([exitCode, stdout, stderr]).toEqual([0, '', '']);
-    const told = await sandbox.run(['upload', '--files-from', '-'], {input: '\n\n'});
+    const told = await sandbox.run(['upload', '--files-from', 'list']);
     expect(told.stderr).toBe('The list contains no names, so there is nothing to upload.\n');
     expect([told.exitCode, told.stdout]).toEqual([0, '']);
   });
