@@ -10,9 +10,8 @@ export {type ErrorCode, MediaError} from './errors.ts';
 export type {Clock} from './host.ts';
 export type {Body, HttpAnswer, Wire} from './http/http.ts';
 export type {FilePath} from './lib/files/typed-path.ts';
-export {MediaClient, type MediaClientOptions} from './library/media-client.ts';
+export {MediaClient, type MediaClientOptions, startService} from './library/media-client.ts';
 export {bytesSource, type FilesOptions, filesOf} from './library/sources.ts';
-export {startService} from './library/start-service.ts';
 export {type UploadOptions, type UploadResult, uploadAll} from './library/upload-all.ts';
 export type {GraphqlRequest} from './service/client.ts';
 export {

@@ -3,8 +3,8 @@ import type {EndSignal, Host} from '../host.ts';
 import {Report} from '../output/report.ts';
 import type {Stdout} from '../output/stdout.ts';
 import {mayColor} from '../output/terminal.ts';
-import type {GlobalOptions} from '../settings/global-options.ts';
-import {givenOptions} from './given-options.ts';
+import type {GlobalOptions} from '../settings/hint-options.ts';
+import {givenOptions} from './retry-advice.ts';
 
 /** How a run ends: an exit status, or the signal that ends the process. */
 export type ExitStatus = number | EndSignal;
@@ -65,4 +65,22 @@ export function reportFor(host: Host, options: GlobalOptions, structured: boolea
 /** The examples at the end of a command's help. */
 export function examples(lines: readonly string[]): string {
   return `\nExamples:\n${lines.map(line => `  $ ${line}`).join('\n')}\n`;
+}
+
+/** Resolves with the first signal that ends the program; a second one ends it at once. */
+export function endSignal({host, abandon}: Pick<Invocation, 'host' | 'abandon'>): {
+  received: Promise<EndSignal>;
+  /** Stops listening. */
+  ignore: () => void;
+} {
+  let ignore = () => {};
+  const received = new Promise<EndSignal>(resolve => {
+    let first: EndSignal | undefined;
+    ignore = host.onEndSignal(signal => {
+      if (first !== undefined) abandon(signal);
+      first ??= signal;
+      resolve(first);
+    });
+  });
+  return {received, ignore};
 }

@@ -3,9 +3,10 @@ import type {Host} from '../host.ts';
 import {defined} from '../lib/defined.ts';
 import type {KeyVerdict} from '../service/identity.ts';
 import {loginCommandFor} from '../settings/hint-options.ts';
+import {keyOf} from '../settings/profile.ts';
 import type {KeySource, Settings} from '../settings/settings.ts';
-import {keyOf} from '../settings/stored-key.ts';
 import {sentence} from '../transfer/attempt/explain.ts';
+import type {Outcome} from '../transfer/outcome.ts';
 
 /** What hints about a key need: where the key came from, and the options for commands in the hint. */
 export interface KeyFacts extends Pick<Settings, 'hintOptions' | 'profileOption' | 'profileUrl'> {
@@ -147,4 +148,22 @@ export function existingProfiles(names: readonly string[]): string {
   if (names.length === 0) return 'No profile is stored. Leave --profile out';
   const shown = names.slice(0, mostNamed).map(name => `--profile ${name}`);
   return `Use ${shown.join(' or ')}${names.length > shown.length ? ` (media config profiles lists all)` : ''}`;
+}
+
+/** The error with the `options` of this run (its profile, its service) added to the upload command in its hint. */
+export function withRunOptions(error: MediaError, options: string): MediaError {
+  if (error.hint === undefined) return error;
+  const hint = error.hint.replace(/(: media upload)(?= \S)/, `$1${options.replaceAll('$', '$$$$')}`);
+  return hint === error.hint ? error : error.reworded({hint});
+}
+
+/** The outcome with an error, if it has one, whose hint fits the key, profile and service of the run. */
+export function withHints(
+  outcome: Outcome,
+  facts: KeyFacts | undefined,
+  {host, options}: {host: Host; options: string},
+): Outcome {
+  if (!('error' in outcome)) return outcome;
+  const error = withKeyHint(outcome.error, facts, host);
+  return {...outcome, error: withRunOptions(error, options)};
 }

@@ -96,8 +96,7 @@ function profileOf({profileName, profile}: Settings): {profileName: string; once
 }
 
 async function openEmbedded(invocation: Invocation, settings: Settings): Promise<Session> {
-  const {defaultPort, startEmbedded} = await import('./start-embedded.ts');
-  const {describeServiceError} = await import('./service-errors.ts');
+  const {defaultPort, describeServiceError, startEmbedded} = await import('./start-embedded.ts');
   const options: ServiceOptions = {
     dataDirectory: dataDirectory(invocation.host),
     publicUrl: `http://127.0.0.1:${defaultPort}`,

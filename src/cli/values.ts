@@ -1,5 +1,6 @@
 import {InvalidArgumentError, Option} from 'commander';
 import {own} from '../lib/own.ts';
+import {autoConcurrency} from '../transfer/concurrency.ts';
 
 const durationUnits: Record<string, number> = {ms: 1, s: 1_000, m: 60_000, h: 3_600_000};
 
@@ -55,4 +56,25 @@ function bytesOf(value: string): number {
 /** Collects the values of an option that may be given several times. */
 export function collect(value: string, earlier: string[] | undefined): string[] {
   return [...(earlier ?? []), value];
+}
+
+/** How many files a command uploads at the same time. */
+export function concurrencyOption(): Option {
+  return new Option(
+    '-c, --concurrency <n>',
+    'files to upload at the same time; auto: as many as make it faster',
+  )
+    .argParser(parseConcurrency)
+    .default(autoConcurrency, 'auto');
+}
+
+/** Parses how many files to upload at a time: a number, or `auto` or `auto:N` for as many as make it faster, at most N. */
+function parseConcurrency(value: string): number | {most: number} {
+  const parseNumber = wholeNumber(1, 1000);
+  if (value === 'auto') return autoConcurrency;
+  try {
+    return value.startsWith('auto:') ? {most: parseNumber(value.slice('auto:'.length))} : parseNumber(value);
+  } catch {
+    throw new InvalidArgumentError('Use a whole number from 1 to 1000, auto, or auto:N with such a number.');
+  }
 }

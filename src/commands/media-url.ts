@@ -75,10 +75,7 @@ async function printUrls(
 ): Promise<{status: ExitStatus; error?: MediaError}> {
   const paths = pathsOf(files, clipboard === true);
   const outcomes: Outcome[] = [];
-  const [{uploadFiles}, {uploadedUrl}] = await Promise.all([
-    import('./upload/upload-files.ts'),
-    import('./upload/uploaded-url.ts'),
-  ]);
+  const {uploadedUrl, uploadFiles} = await import('./upload/upload-files.ts');
   const status = await uploadFiles(
     clipboard ? 'clipboard' : [...new Set(paths)],
     {once},

@@ -1,4 +1,5 @@
 import {Command} from 'commander';
+import {helpDescription} from '../cli/help-format.ts';
 import {type Cli, examples} from '../cli/invocation.ts';
 import {own} from '../lib/own.ts';
 import {configCommand} from './account/config.ts';
@@ -6,10 +7,9 @@ import {loginCommand} from './account/login.ts';
 import {logoutCommand} from './account/logout.ts';
 import {whoamiCommand} from './account/whoami.ts';
 import {bridgeCommand} from './bridge/command.ts';
-import {completionCommand} from './completion/command.ts';
+import {completionCommand} from './completion.ts';
 import {doctorCommand} from './doctor/command.ts';
 import {graphqlCommand} from './graphql.ts';
-import {helpCommand} from './help.ts';
 import {journalCommand} from './journal/command.ts';
 import {rewriteCommand} from './rewrite/command.ts';
 import {asRoot, type Written} from './root-command.ts';
@@ -65,4 +65,23 @@ function addInheriting(parent: Command, command: Command): void {
   command.copyInheritedSettings(parent);
   for (const child of command.commands) child.copyInheritedSettings(parent);
   parent.addCommand(command);
+}
+
+/** Declares `media help`; unlike commander's own, it reports commands that do not exist. */
+export function helpCommand(program: Command): Command {
+  return new Command('help')
+    .description(helpDescription)
+    .argument('[command...]', 'a command and its subcommand')
+    .addHelpText('after', examples(['media help upload', 'media help journal check']))
+    .action(async (words: string[]) => {
+      let found = program;
+      for (const [index, word] of words.entries()) {
+        const next = found.commands.find(command => command.name() === word);
+        // Commander reports the error, with a suggestion.
+        if (next === undefined && found.commands.length > 0)
+          await program.parseAsync(words.slice(0, index + 1), {from: 'user'});
+        found = next ?? found;
+      }
+      found.help();
+    });
 }

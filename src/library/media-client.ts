@@ -1,10 +1,11 @@
+import type {EmbeddedService, ServiceOptions} from '../embedded/service.ts';
 import {type StopSignal, systemHost} from '../host.ts';
 import type {ConnectionOptions, HttpAnswer} from '../http/http.ts';
 import {type GraphqlRequest, ServiceClient, serviceIdentity} from '../service/client.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from '../service/uploader.ts';
 import {parseKey, parseServiceUrl} from '../settings/parse.ts';
 import {packageVersion} from '../version.ts';
-import {refuseUnknown} from './bad-parameters.ts';
+import {refuseUnknown} from './inputs.ts';
 
 export interface MediaClientOptions {
   /** The base URL, such as `https://api.example.com`; a path prefix is kept. Only https, except for loopback. */
@@ -95,4 +96,14 @@ export class MediaClient implements Uploader {
   close(): Promise<void> {
     return this.#client.close();
   }
+}
+
+/**
+ * Starts a service on loopback that stores uploads in a directory, for tests, demonstrations and work without a network.
+ * Rejects with the system's error if the port is in use (`EADDRINUSE`) or the directory cannot be made.
+ */
+export async function startService(options: ServiceOptions): Promise<EmbeddedService> {
+  // It is larger than the rest of the library, and most programs do not need it.
+  const {startEmbeddedService: start} = await import('../embedded/service.ts');
+  return start(options);
 }

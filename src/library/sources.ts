@@ -2,7 +2,7 @@ import {Readable} from 'node:stream';
 import {MediaError} from '../errors.ts';
 import {systemHost} from '../host.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
-import {refuseSingle, refuseUnknown} from './bad-parameters.ts';
+import {refuseSingle, refuseUnknown} from './inputs.ts';
 
 export interface FilesOptions {
   /** Whether directories are read recursively. */

@@ -10,8 +10,7 @@ import type {Source} from '../sources/open/source.ts';
 import {type TransferObserver, type TransferOptions, uploadBatch as transferAll} from '../transfer/batch.ts';
 import {autoConcurrency} from '../transfer/concurrency.ts';
 import type {Outcome, OutcomeFacts} from '../transfer/outcome.ts';
-import {kindOf, refuseOthers, refuseSingle, refuseUnknown} from './bad-parameters.ts';
-import {itemsOf, sourcesOf} from './inputs.ts';
+import {itemsOf, kindOf, refuseOthers, refuseSingle, refuseUnknown, sourcesOf} from './inputs.ts';
 
 export interface UploadOptions {
   /** Where to upload to: a MediaClient. It stays open. A journal identifies the service by its base URL, or by its host. */

@@ -1,9 +1,8 @@
 import {MediaError} from '../errors.ts';
 import type {TerminalOutput} from '../host.ts';
 import {defined} from '../lib/defined.ts';
-import {causesOf} from './causes.ts';
 import {printable, printableJson} from './escape.ts';
-import {failureSentence} from './failure-text.ts';
+import {causesOf, failureSentence} from './failure-text.ts';
 import {paint} from './terminal.ts';
 
 export interface ReportOptions {

@@ -1,6 +1,15 @@
 import type {Host} from '../host.ts';
 import {shellWord} from '../lib/shell.ts';
-import type {GlobalOptions} from './global-options.ts';
+
+/** The options that every command takes, as the command line gives them. */
+export interface GlobalOptions {
+  profile?: string;
+  baseUrl?: string;
+  allowHttp?: boolean;
+  cacert?: string;
+  quiet?: boolean;
+  verbose?: boolean;
+}
 
 /**
  * The options that a command in a hint needs to use the same profile and service as this run, wherever those were set:

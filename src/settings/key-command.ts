@@ -1,7 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {Host, StopSignal} from '../host.ts';
 import {runChild} from '../lib/child.ts';
-import type {GlobalOptions} from './global-options.ts';
+import type {GlobalOptions} from './hint-options.ts';
 import {profileOption} from './hint-options.ts';
 import {configDirectory} from './paths.ts';
 

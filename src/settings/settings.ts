@@ -4,12 +4,11 @@ import {defined} from '../lib/defined.ts';
 import {own} from '../lib/own.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
 import {type ClientCertificate, readAuthorities, readClientCertificate} from './certificates.ts';
-import type {GlobalOptions} from './global-options.ts';
+import type {GlobalOptions} from './hint-options.ts';
 import {hintOptions, profileOption} from './hint-options.ts';
 import {type BaseUrl, parseBaseUrl, parseKey, parseProfileName, parseServiceUrl} from './parse.ts';
-import {isSameBaseUrl} from './profile-service.ts';
+import {isSameBaseUrl, keyOf, originOf, readStoredKey, type StoredKeySource} from './profile.ts';
 import {type Profile, type Profiles, readProfiles} from './store.ts';
-import {keyOf, originOf, readStoredKey, type StoredKeySource} from './stored-key.ts';
 
 export type KeySource = 'environment' | StoredKeySource;
 

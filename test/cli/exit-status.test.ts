@@ -4,7 +4,7 @@ import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {exitStatus} from '../../src/commands/upload/report/tally.ts';
+import {exitStatus} from '../../src/commands/upload/tally.ts';
 import {type ErrorCode, exitStatusOf, MediaError} from '../../src/errors.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 import {sandboxFor} from '../service/program.ts';

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
-import {Tally} from '../../src/commands/upload/report/tally.ts';
+import {Tally} from '../../src/commands/upload/tally.ts';
 import {standingFields} from '../../src/output/progress/meter.ts';
 import {environment, files, signals} from '../../tools/reference.ts';
 import {connectedSandbox} from '../support/embedded.ts';

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
-import {causesOf} from '../../src/output/causes.ts';
+import {causesOf} from '../../src/output/failure-text.ts';
 
 const reset = Object.assign(new Error('read ECONNRESET'), {code: 'ECONNRESET'});
 const closed = Object.assign(new Error('other side closed'), {code: 'UND_ERR_SOCKET'});

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {droppedNote, serviceSettings, withBaseUrl} from '../../src/settings/profile-service.ts';
+import {droppedNote, serviceSettings, withBaseUrl} from '../../src/settings/profile.ts';
 import {type Profile, settingNames} from '../../src/settings/store.ts';
 
 /** A value of each setting that belongs to a service, as `media login` and `media config set` store it. */

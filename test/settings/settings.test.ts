@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
 import {type Host, systemHost} from '../../src/host.ts';
-import type {GlobalOptions} from '../../src/settings/global-options.ts';
+import type {GlobalOptions} from '../../src/settings/hint-options.ts';
 import {parseKey, parseProfileName, parseServiceUrl} from '../../src/settings/parse.ts';
 import {resolveSettings} from '../../src/settings/settings.ts';
 import type {Profiles} from '../../src/settings/store.ts';

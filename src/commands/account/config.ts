@@ -6,7 +6,7 @@ import {MediaError} from '../../errors.ts';
 import {own} from '../../lib/own.ts';
 import {printable} from '../../output/escape.ts';
 import {parseProfileName} from '../../settings/parse.ts';
-import {droppedNote, type ServiceSetting, withBaseUrl} from '../../settings/profile-service.ts';
+import {droppedNote, type ServiceSetting, withBaseUrl} from '../../settings/profile.ts';
 import {profileOf} from '../../settings/settings.ts';
 import {
   configPath,
@@ -165,7 +165,7 @@ async function setBaseUrl(
       profiles[profileName] = changed.profile;
   });
   if (dropped.includes('key-store')) {
-    const {forgetKeychainEntry} = await import('../../cli/keychain-entry.ts');
+    const {forgetKeychainEntry} = await import('./store-key.ts');
     await forgetKeychainEntry(profileName, before, host, report);
   }
   const note = droppedNote(before, dropped);

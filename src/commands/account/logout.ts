@@ -41,7 +41,7 @@ export async function runLogout(
       profiles[name] = kept;
     }
   });
-  const {forgetKeychainEntry} = await import('../../cli/keychain-entry.ts');
+  const {forgetKeychainEntry} = await import('./store-key.ts');
   for (const name of names) await forgetKeychainEntry(name, own(stored, name) ?? {}, host, report);
   report.note(`Deleted the key of ${names.length === 1 ? 'profile' : 'profiles'} ${names.join(', ')}.`);
   if (host.env['MEDIA_API_KEY']) report.warning('MEDIA_API_KEY is still set in the environment.');

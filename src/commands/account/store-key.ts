@@ -1,11 +1,12 @@
 import type {Invocation} from '../../cli/invocation.ts';
-import {forgetKeychainEntry} from '../../cli/keychain-entry.ts';
+import type {Host} from '../../host.ts';
 import {defined} from '../../lib/defined.ts';
 import {own} from '../../lib/own.ts';
 import type {Secret} from '../../lib/secrets/secret.ts';
+import type {Report} from '../../output/report.ts';
 import type {KeyVerdict} from '../../service/identity.ts';
 import {storeInKeychain} from '../../settings/keychain.ts';
-import {droppedNote, withBaseUrl} from '../../settings/profile-service.ts';
+import {droppedNote, withBaseUrl} from '../../settings/profile.ts';
 import {configPath, type Profile, updateProfiles} from '../../settings/store.ts';
 
 export interface NewKey {
@@ -69,4 +70,21 @@ function withKey(before: Profile, {baseUrl, key, verdict, account}: NewKey, inKe
     'key-origin': baseUrl.origin,
     ...defined({'key-account': account, 'idempotency-keys': honoured ? 'honoured' : undefined}),
   };
+}
+
+/** Removes the profile's key from the keychain, if it is there; warns if it cannot be removed. */
+export async function forgetKeychainEntry(
+  profileName: string,
+  profile: Profile,
+  host: Host,
+  report: Report,
+): Promise<void> {
+  if (profile['key-store'] !== 'keychain') return;
+  const {removeFromKeychain} = await import('../../settings/keychain.ts');
+  const result = await removeFromKeychain(host, {profileName, origin: profile['key-origin'] ?? ''});
+  if ('failure' in result) {
+    report.warning(
+      `The old key of profile ${profileName} may still be in the keychain, which could not be used (${result.failure}).`,
+    );
+  }
 }

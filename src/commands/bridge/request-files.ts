@@ -1,18 +1,21 @@
 import {createWriteStream} from 'node:fs';
-import {mkdtemp, rm} from 'node:fs/promises';
+import {mkdtemp, realpath, rm, stat} from 'node:fs/promises';
 import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
-import {join} from 'node:path';
+import {isAbsolute, join, relative, sep} from 'node:path';
 import {pipeline} from 'node:stream/promises';
+import {MediaError} from '../../errors.ts';
+import {failed} from '../../lib/files/failed.ts';
+import {pathOfFileUrl} from '../../lib/files/file-url.ts';
 import {textOf} from '../../lib/files/read-text.ts';
+import {typedPath} from '../../lib/files/typed-path.ts';
 import {parseObject} from '../../lib/json.ts';
 import {isString, listOf} from '../../lib/shape.ts';
-import {isOutOfSpace} from '../../lib/system-code.ts';
+import {isOutOfSpace, systemReason} from '../../lib/system-code.ts';
 import {type ClipboardContent, pictureSource} from '../../sources/clipboard/clipboard.ts';
 import {Disk} from '../../sources/open/disk.ts';
 import {sourceAt} from '../../sources/open/file.ts';
 import type {Source} from '../../sources/open/source.ts';
-import {readablePath} from './readable-paths.ts';
-import {BridgeRefusal} from './refusal.ts';
+import {BridgeRefusal} from './caller.ts';
 
 /** The files of a request, in its order. */
 export interface RequestFiles {
@@ -102,4 +105,56 @@ async function sentFiles(request: IncomingMessage, {temporaryDirectory}: ReadRul
       throw new BridgeRefusal(500, `The disk of ${temporaryDirectory} is full.`, {cause});
     throw new BridgeRefusal(400, 'The body is not a complete form (multipart/form-data).', {cause});
   }
+}
+
+/** The real paths of the directories that files may be read from; rejects if one is not a directory. */
+export function realRoots(roots: readonly string[], cwd: string): Promise<string[]> {
+  return Promise.all(
+    roots.map(async root => {
+      const path = await realpath(typedPath(cwd, root)).catch(
+        failed('file_missing', `${root} could not be found`, 'Name an existing directory with --root.'),
+      );
+      if ((await stat(path)).isDirectory()) return path;
+      throw new MediaError('usage', `${root} is not a directory.`, {hint: 'Name a directory with --root.'});
+    }),
+  );
+}
+
+/**
+ * The real path of a file that a request names, links resolved; throws a refusal if it is not an absolute path or a file:// URL,
+ * does not exist, or is in none of the roots. Without roots, every path may be read.
+ */
+export async function readablePath(named: string, roots: readonly string[]): Promise<string> {
+  const path = pathIn(named);
+  if (!isAbsolute(path)) return withoutSlash(named, roots);
+  const real = await realpath(path).catch(cause => {
+    // Whether a file exists outside the roots is nobody's business.
+    const where = roots.length === 0 ? systemReason(cause) : 'it does not exist, or it is outside --root';
+    throw new BridgeRefusal(400, `${named} could not be read: ${where}.`, {cause});
+  });
+  if (roots.length > 0 && !roots.some(root => isBelow(real, root)))
+    throw new BridgeRefusal(400, `${named} could not be read: it does not exist, or it is outside --root.`);
+  return real;
+}
+
+/** The plugin of Obsidian drops the first slash of absolute paths, which PicGo does not notice where it runs in the root directory. */
+async function withoutSlash(named: string, roots: readonly string[]): Promise<string> {
+  try {
+    return await readablePath(`/${named}`, roots);
+  } catch (cause) {
+    throw new BridgeRefusal(400, `${named} is not the absolute path of a file.`, {cause});
+  }
+}
+
+function pathIn(named: string): string {
+  try {
+    return pathOfFileUrl(named);
+  } catch (cause) {
+    throw new BridgeRefusal(400, `${named} is not the URL of a local file.`, {cause});
+  }
+}
+
+function isBelow(path: string, root: string): boolean {
+  const rest = relative(root, path);
+  return rest !== '' && rest !== '..' && !rest.startsWith(`..${sep}`) && !isAbsolute(rest);
 }

@@ -1,18 +1,16 @@
 import type {IncomingMessage} from 'node:http';
-import {endSignal} from '../../cli/end-signal.ts';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
+import {endSignal} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
 import {Stop} from '../../lib/stop.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import {asMediaError} from '../../output/report.ts';
 import {readClipboard} from '../../sources/clipboard/clipboard.ts';
 import type {Source} from '../../sources/open/source.ts';
+import {uploadedUrl} from '../upload/upload-files.ts';
 import {UploadQueue} from '../upload/upload-queue.ts';
-import {uploadedUrl} from '../upload/uploaded-url.ts';
-import {comparableUser} from './peer-user.ts';
-import {realRoots} from './readable-paths.ts';
-import {BridgeRefusal} from './refusal.ts';
-import {type ReadRules, requestFiles} from './request-files.ts';
+import {BridgeRefusal, comparableUser} from './caller.ts';
+import {type ReadRules, realRoots, requestFiles} from './request-files.ts';
 import type {BridgeServer, BridgeServerOptions} from './server.ts';
 
 export interface BridgeOptions {

@@ -1,8 +1,7 @@
 import {once} from 'node:events';
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
-import {isDesktopOrigin, refuseOtherUsers, refusePages, refuseStrangers} from './caller.ts';
-import {BridgeRefusal} from './refusal.ts';
+import {BridgeRefusal, isDesktopOrigin, refuseOtherUsers, refusePages, refuseStrangers} from './caller.ts';
 import {isForm} from './request-files.ts';
 
 export interface BridgeServerOptions {

@@ -1,3 +1,5 @@
+import {lstat} from 'node:fs/promises';
+import {dirname} from 'node:path';
 import type {Invocation} from '../../cli/invocation.ts';
 import {missingSettings, refusedKeyHint, verdictError} from '../../cli/key-hints.ts';
 import {openSessionFor, type Session, within} from '../../cli/session.ts';
@@ -6,7 +8,6 @@ import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {type KeyVerdict, verifyKey} from '../../service/identity.ts';
 import {checkUploadPath} from '../../service/upload-path.ts';
-import {isOpenToOthers, type PathMode, settingsModes} from '../../settings/file-modes.ts';
 import {resolveSettings, type Settings} from '../../settings/settings.ts';
 import {configPath} from '../../settings/store.ts';
 import type {CheckName, CheckResult} from './check-result.ts';
@@ -152,4 +153,31 @@ function describeVerdict(
   return verdict.status === 'rejected' && keyFacts !== undefined
     ? error?.reworded({hint: refusedKeyHint(keyFacts, host)})
     : error;
+}
+
+/** A path with its permission bits, such as 0o600. */
+export interface PathMode {
+  path: string;
+  mode: number;
+}
+
+/** The modes of the settings file and its directory; empty without a file, and on Windows, which has no modes. */
+export async function settingsModes(host: Host): Promise<PathMode[]> {
+  if (host.platform === 'win32') return [];
+  const path = configPath(host);
+  try {
+    const modes = [dirname(path), path].map(async place => ({
+      path: place,
+      mode: (await lstat(place)).mode & 0o777,
+    }));
+    return await Promise.all(modes);
+  } catch {
+    // The code that reads the file reports why it cannot be accessed.
+    return [];
+  }
+}
+
+/** Whether anybody but the owner can read or change it. */
+export function isOpenToOthers({mode}: PathMode): boolean {
+  return (mode & 0o077) !== 0;
 }

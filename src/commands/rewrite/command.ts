@@ -1,7 +1,6 @@
 import {Command, Option} from 'commander';
-import {concurrencyOption} from '../../cli/concurrency-option.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
-import {collect} from '../../cli/values.ts';
+import {collect, concurrencyOption} from '../../cli/values.ts';
 import type {RewriteFlags} from './flags.ts';
 
 /** Declares `media rewrite`. */

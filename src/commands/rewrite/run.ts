@@ -12,7 +12,7 @@ import {publicUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import {uploadFiles} from '../upload/upload-files.ts';
 import type {RewriteFlags} from './flags.ts';
-import {modeOf, type RewriteMode} from './mode.ts';
+import {modeOf, type RewriteMode} from './flags.ts';
 import {openPrinter, type ReferencePrinter} from './printer.ts';
 
 /** How many documents are written at a time: most of the time, a disk is waited for. */

@@ -1,12 +1,11 @@
 import {Command, Option} from 'commander';
-import {concurrencyOption} from '../../cli/concurrency-option.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
-import {collect, parseDuration, parseRate, wholeNumber} from '../../cli/values.ts';
+import {collect, concurrencyOption, parseDuration, parseRate, wholeNumber} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {type FormatName, formatChoices} from '../../output/results/formats.ts';
 import type {OutputFormat} from '../../output/results/results.ts';
-import {type UploadFlags, uploadDefaults} from './setup/flags.ts';
+import {type UploadFlags, uploadDefaults} from './flags.ts';
 
 /** Declares `media upload`. */
 export function uploadCommand(cli: Cli, run = runUpload): Command {
@@ -104,13 +103,8 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
 /** Uploads the inputs, prints the results, and returns the exit status. */
 export async function runUpload(options: UploadFlags, invocation: Invocation): Promise<ExitStatus> {
   const format = await chosenFormat(options, invocation);
-  const {typeDecision} = await import('./setup/inputs.ts');
-  const decideType = await typeDecision(options);
-  const {UploadRun} = await import('./run.ts');
-  const {withCiReport} = await import('./report/ci-report.ts');
-  return withCiReport(options, invocation, ci =>
-    new UploadRun(options, invocation, format, ci).execute(decideType),
-  );
+  const {startRun} = await import('./upload-files.ts');
+  return startRun(options, invocation, format);
 }
 
 async function chosenFormat(options: UploadFlags, {host}: Invocation): Promise<OutputFormat> {

@@ -1,29 +1,21 @@
-import {withRunOptions} from '../../cli/hint-commands.ts';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
+import {withHints, withRunOptions} from '../../cli/key-hints.ts';
+import {RetryAdvice, typedCommand} from '../../cli/retry-advice.ts';
 import type {Session} from '../../cli/session.ts';
 import {MediaError} from '../../errors.ts';
-import type {EndSignal, Host} from '../../host.ts';
+import type {Clock, EndSignal, Host} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
 import type {OutputFormat} from '../../output/results/results.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
-import {watchForHang} from './hang.ts';
-import {DryRunTotals} from './report/dry-run-totals.ts';
-import {Failures} from './report/failures.ts';
-import type {GithubReport} from './report/github.ts';
-import {refuseNothing, unfollowedText} from './report/left-out.ts';
-import {type OwnParts, openResults, ownParts, type ResultSink} from './report/open-results.ts';
-import {watchUpload} from './report/progress-watch.ts';
-import {RetryAdvice} from './report/retry-hint.ts';
-import {Tally} from './report/tally.ts';
-import {worded} from './report/worded.ts';
-import type {UploadFlags} from './setup/flags.ts';
-import {type DecideType, type Inputs, openInputs} from './setup/inputs.ts';
-import {refuseTwoJournals} from './setup/memory.ts';
-import {closeResources, openResources} from './setup/resources.ts';
-import {refuseSameFile} from './setup/same-file.ts';
-import {transferOptions} from './setup/transfer-options.ts';
-import {typedCommand} from './setup/typed-command.ts';
+import {type OwnParts, openResults, ownParts, type ResultSink, watchUpload} from './display.ts';
+import {Failures} from './failures.ts';
+import type {UploadFlags} from './flags.ts';
+import type {GithubReport} from './github.ts';
+import {type DecideType, type Inputs, openInputs, refuseSameFile} from './inputs.ts';
+import {refuseTwoJournals} from './memory.ts';
+import {closeResources, openResources, transferOptions} from './resources.ts';
+import {DryRunTotals, refuseNothing, Tally, unfollowedText} from './tally.ts';
 
 /** How long an ending run waits for a reader that takes none of its output, in milliseconds. */
 const readerPatienceMs = 50;
@@ -151,7 +143,7 @@ export class UploadRun {
       });
       for await (const result of uploadBatch(inputs.sources, options)) {
         if (result.status === 'left out') await this.#leaveOut(result, results);
-        else await this.#take(worded(result, session, this.#wording), results, several);
+        else await this.#take(withHints(result, session?.keyFacts, this.#wording), results, several);
       }
     } catch (error) {
       this.#failures.end();
@@ -213,4 +205,20 @@ export class UploadRun {
     for (const failure of failures) report.failure(failure);
     return status === 0 && failures.length > 0 ? 1 : status;
   }
+}
+
+/** Longer than an ending run waits for responses, in milliseconds. */
+const longestPauseMs = 5_500;
+
+/**
+ * Calls `quit` when an ending run has produced no further result for 5.5 s, according to `count`: it is waiting for a
+ * disk that hangs. Returns a function that stops watching.
+ */
+export function watchForHang(clock: Clock, count: () => number, quit: () => void): () => void {
+  const before = count();
+  let cancel = clock.after(longestPauseMs, () => {
+    if (count() === before) quit();
+    else cancel = watchForHang(clock, count, quit);
+  });
+  return () => cancel();
 }

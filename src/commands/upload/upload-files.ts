@@ -1,9 +1,13 @@
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
+import {exitStatusOf, MediaError} from '../../errors.ts';
+import type {OutputFormat} from '../../output/results/results.ts';
+import {publicUrl} from '../../service/record.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
-import {withCiReport} from './report/ci-report.ts';
+import type {OwnParts} from './display.ts';
+import {type UploadFlags, uploadDefaults} from './flags.ts';
+import type {GithubReport} from './github.ts';
+import {fileInputs, typeDecision} from './inputs.ts';
 import {UploadRun} from './run.ts';
-import {type UploadFlags, uploadDefaults} from './setup/flags.ts';
-import {fileInputs, typeDecision} from './setup/inputs.ts';
 
 /**
  * Uploads files, or what the clipboard contains, for another command, which receives the outcomes and prints what it needs;
@@ -27,8 +31,56 @@ export async function uploadFiles(
     end: async () => {},
   };
   const inputs = clipboard ? undefined : fileInputs(files, invocation.host.cwd());
+  return startRun(options, invocation, {inputs, results});
+}
+
+/** Makes one run, with its report to the CI system, and returns its exit status. */
+export async function startRun(
+  options: UploadFlags,
+  invocation: Invocation,
+  output: OutputFormat | OwnParts,
+): Promise<ExitStatus> {
   const decideType = await typeDecision(options);
   return withCiReport(options, invocation, ci =>
-    new UploadRun(options, invocation, {inputs, results}, ci).execute(decideType),
+    new UploadRun(options, invocation, output, ci).execute(decideType),
   );
+}
+
+/**
+ * Does a run that reports to the CI system, if `--ci` asks for it, and returns its exit status; failing to report is a
+ * failure.
+ */
+async function withCiReport(
+  {ci, dryRun}: Pick<UploadFlags, 'ci' | 'dryRun'>,
+  invocation: Invocation,
+  run: (report: GithubReport | undefined) => Promise<ExitStatus>,
+): Promise<ExitStatus> {
+  if (ci === undefined) return run(undefined);
+  const {reportsToGithub} = await import('../../output/ci.ts');
+  if (!reportsToGithub(ci, invocation.host.env)) return run(undefined);
+  const {GithubReport} = await import('./github.ts');
+  const report = new GithubReport(invocation, dryRun === true);
+  try {
+    return await end(report, await run(report), invocation);
+  } catch (error) {
+    const {asMediaError} = await import('../../output/report.ts');
+    report.failed(asMediaError(error));
+    await end(report, 1, invocation);
+    throw error;
+  }
+}
+
+async function end(github: GithubReport, status: ExitStatus, {report}: Invocation): Promise<ExitStatus> {
+  const failure = await github.end(status);
+  if (failure === undefined) return status;
+  report.failure(failure);
+  return status === 0 ? exitStatusOf[failure.code] : status;
+}
+
+/** The URL of an uploaded file; throws why it was not uploaded, or `unexpected_answer` if its record has no URL. */
+export function uploadedUrl(name: string, outcome: Outcome | LeftOut | undefined): string {
+  if (outcome !== undefined && 'error' in outcome) throw outcome.error;
+  const url = outcome !== undefined && 'received' in outcome ? publicUrl(outcome.received.record) : undefined;
+  if (url !== undefined) return url;
+  throw new MediaError('unexpected_answer', `${name} was uploaded, but its record has no URL.`);
 }

@@ -1,4 +1,5 @@
 import type {Invocation} from '../../cli/invocation.ts';
+import {withHints} from '../../cli/key-hints.ts';
 import type {Session} from '../../cli/session.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
 import {Stop} from '../../lib/stop.ts';
@@ -7,11 +8,9 @@ import {hintOptions} from '../../settings/hint-options.ts';
 import type {Source} from '../../sources/open/source.ts';
 import type {TransferObserver} from '../../transfer/batch.ts';
 import {type LeftOut, type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
-import {worded} from './report/worded.ts';
-import {type UploadFlags, uploadDefaults} from './setup/flags.ts';
-import {typeDecision} from './setup/inputs.ts';
-import {closeResources, openResources, type Resources} from './setup/resources.ts';
-import {transferOptions} from './setup/transfer-options.ts';
+import {type UploadFlags, uploadDefaults} from './flags.ts';
+import {typeDecision} from './inputs.ts';
+import {closeResources, openResources, type Resources, transferOptions} from './resources.ts';
 
 /** How a queue differs from one run of `media upload`. */
 export interface QueueOptions {
@@ -109,7 +108,8 @@ export class UploadQueue {
     const {session} = resources;
     let asked = Promise.resolve();
     for await (const result of uploadBatch(batch.sources(), options)) {
-      const outcome = result.status === 'left out' ? result : worded(withReason(result), session, wording);
+      const outcome =
+        result.status === 'left out' ? result : withHints(withReason(result), session?.keyFacts, wording);
       const end = this.#options.beforeEnd?.(outcome, session)?.then(() => batch.settle(outcome));
       if (end === undefined) batch.settle(outcome);
       else asked = asked.then(() => end);

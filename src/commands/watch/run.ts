@@ -1,6 +1,6 @@
 import {lstat} from 'node:fs/promises';
-import {endSignal} from '../../cli/end-signal.ts';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
+import {endSignal} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
 import {Stop} from '../../lib/stop.ts';
 import {parseTemplate} from '../../output/results/template.ts';

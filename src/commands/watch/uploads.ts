@@ -1,6 +1,6 @@
 import {join, relative, sep} from 'node:path';
-import {withRunOptions} from '../../cli/hint-commands.ts';
 import type {Invocation} from '../../cli/invocation.ts';
+import {withRunOptions} from '../../cli/key-hints.ts';
 import {MediaError} from '../../errors.ts';
 import {defined} from '../../lib/defined.ts';
 import {shellWord} from '../../lib/shell.ts';

@@ -1,6 +1,8 @@
 import {InOrder} from '../../lib/in-order.ts';
+import {own} from '../../lib/own.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import type {Stdout} from '../stdout.ts';
+import type {Style} from '../terminal.ts';
 import {formatBytes} from '../units.ts';
 import {
   checkHeadings,
@@ -11,7 +13,6 @@ import {
   outcomeRow,
   recordRows,
 } from './formats.ts';
-import {statusStyle} from './status-style.ts';
 import {renderOutcome, type Template} from './template.ts';
 
 /** How results are printed: in a format, or by a template that names the paths of files. */
@@ -159,4 +160,16 @@ function clipped(text: string): string {
   return text.length <= longestCell
     ? text
     : `${text.slice(0, longestCell)}... (${text.length} characters; --json shows all)`;
+}
+
+const styles: Record<string, Style> = {
+  uploaded: 'green',
+  failed: 'red',
+  unknown: 'magenta',
+  mismatched: 'magenta',
+};
+
+/** The colour of a status; none for a status that is neither a success nor a failure of this run. */
+export function statusStyle(status: string): Style | undefined {
+  return own(styles, status);
 }

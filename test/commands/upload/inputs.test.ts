@@ -1,7 +1,7 @@
 import {copyFile, realpath, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
-import {openInputs} from '../../../src/commands/upload/setup/inputs.ts';
+import {openInputs} from '../../../src/commands/upload/inputs.ts';
 import {hostIn} from '../../support/journal.ts';
 import {fixture, temporaryDirectory} from '../../support/media.ts';
 import {canListOpenFiles, openFiles} from '../../support/open-files.ts';

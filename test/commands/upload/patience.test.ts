@@ -1,5 +1,5 @@
 import {expect, onTestFinished, test} from 'vitest';
-import {openRunJournal} from '../../../src/commands/upload/setup/memory.ts';
+import {openRunJournal} from '../../../src/commands/upload/memory.ts';
 import {systemHost} from '../../../src/host.ts';
 import {hostIn} from '../../support/journal.ts';
 import {temporaryDirectory} from '../../support/media.ts';

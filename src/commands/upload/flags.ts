@@ -1,6 +1,6 @@
-import type {formatChoices} from '../../../output/results/formats.ts';
-import type {TypeRule} from '../../../sources/media-type/decide.ts';
-import {autoConcurrency} from '../../../transfer/concurrency.ts';
+import type {formatChoices} from '../../output/results/formats.ts';
+import type {TypeRule} from '../../sources/media-type/decide.ts';
+import {autoConcurrency} from '../../transfer/concurrency.ts';
 
 /** The defaults of `media upload`; times in milliseconds. */
 export const uploadDefaults = {

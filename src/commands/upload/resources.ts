@@ -1,8 +1,10 @@
-import type {Invocation} from '../../../cli/invocation.ts';
-import type {Session} from '../../../cli/session.ts';
-import {MediaError} from '../../../errors.ts';
-import type {JournalMemory, RunJournal} from '../../../journal/journal.ts';
-import type {Stop} from '../../../lib/stop.ts';
+import type {Invocation} from '../../cli/invocation.ts';
+import type {Session} from '../../cli/session.ts';
+import {MediaError} from '../../errors.ts';
+import type {JournalMemory, RunJournal} from '../../journal/journal.ts';
+import type {Stop} from '../../lib/stop.ts';
+import {filesIn} from '../../sources/open/file.ts';
+import type {TransferOptions} from '../../transfer/batch.ts';
 import type {UploadFlags} from './flags.ts';
 import type {Inputs} from './inputs.ts';
 import {openRunJournal, rehearse} from './memory.ts';
@@ -46,7 +48,7 @@ async function openSessionFor(
   stop: Stop<MediaError>,
 ): Promise<Session | undefined> {
   if (dryRun) return undefined;
-  const {openSession} = await import('../../../cli/session.ts');
+  const {openSession} = await import('../../cli/session.ts');
   return openSession(invocation, stop);
 }
 
@@ -61,4 +63,53 @@ export async function closeResources({session, journal, memory}: Resources): Pro
     if (error instanceof MediaError) return error;
     throw error;
   }
+}
+
+/** What distinguishes one batch from others with the same flags and resources. */
+export type OfThisRun = Pick<
+  TransferOptions,
+  'contentType' | 'observer' | 'several' | 'stop' | 'waitsForNetwork'
+>;
+
+/** How a batch transfers files, by the flags and by what the run has opened. */
+export function transferOptions(
+  flags: UploadFlags,
+  {session, journal, memory, idempotencyHonoured}: Resources,
+  {host}: Pick<Invocation, 'host'>,
+  ofThisRun: OfThisRun,
+): TransferOptions {
+  const {concurrency, retries, retryMaxWait, timeout, limitRate, onUnknown} = flags;
+  return {
+    uploader: session?.client ?? {upload: () => Promise.reject(new Error('a dry run sends nothing'))},
+    host: session?.hostName ?? '',
+    clock: host.clock,
+    random: () => host.random(),
+    uuid: () => host.uuid(),
+    ...ofThisRun,
+    typeRule: flags.contentType ?? flags.types,
+    concurrency,
+    retries,
+    retryMaxWaitMs: retryMaxWait,
+    timeoutMs: timeout,
+    limitRate,
+    onUnknown: onUnknown ?? (idempotencyHonoured ? 'honoured' : 'hold'),
+    dryRun: flags.dryRun === true,
+    sourceNamed: filesIn(host.cwd()),
+    ...verification(flags),
+    ...{journal, memory},
+  };
+}
+
+/** What --verify asks of the transfer; pictures are measured only then. */
+export function verification({verify}: UploadFlags): Pick<TransferOptions, 'verify'> {
+  if (verify === undefined) return {};
+  return {
+    verify: {
+      mode: verify,
+      async dimensions(opened) {
+        const {pictureDimensions} = await import('../../sources/media-type/dimensions.ts');
+        return pictureDimensions(opened);
+      },
+    },
+  };
 }

@@ -1,7 +1,7 @@
-import {type ErrorCode, MediaError} from '../../../errors.ts';
-import {shellPrintf, shellQuoted, shellWord} from '../../../lib/shell.ts';
-import type {Outcome} from '../../../transfer/outcome.ts';
-import type {TypedCommand} from '../setup/typed-command.ts';
+import type {Command, Option} from 'commander';
+import {type ErrorCode, MediaError} from '../errors.ts';
+import {shellPrintf, shellQuoted, shellWord} from '../lib/shell.ts';
+import type {Outcome} from '../transfer/outcome.ts';
 
 /** The longest command to suggest; terminals accept lines of at most 4,095 characters. */
 const longestCommand = 2000;
@@ -103,4 +103,75 @@ export class RetryAdvice {
 function mayPass(error: MediaError): boolean {
   if (error.code !== 'not_tried') return passing.has(error.code);
   return !(error.cause instanceof MediaError && lasting.has(error.cause.code));
+}
+
+/** How the run was called, for hints about the same service. */
+export interface TypedCommand {
+  /** All that was typed after `media`. */
+  argv: readonly string[];
+  /** The options among it, except those that select the inputs. */
+  options: readonly string[];
+  /** Whether the same command would read the same inputs: a pipe can be read only once. */
+  isRepeatable: boolean;
+}
+
+/** The options that select and name the inputs. */
+const inputOptions = new Set(['recursive', 'all', 'exclude', 'filesFrom', 'shard', 'name', 'clipboard']);
+
+/** The command line that this run was started by. */
+export function typedCommand(
+  {inputs, filesFrom = []}: {inputs: readonly string[]; filesFrom?: readonly string[]},
+  {argv, given}: Pick<TypedCommand, 'argv'> & {given: (omitted: ReadonlySet<string>) => string[]},
+): TypedCommand {
+  const isRepeatable = !inputs.includes('-') && !filesFrom.some(isStream);
+  return {argv, options: given(inputOptions), isRepeatable};
+}
+
+function isStream(list: string): boolean {
+  return list === '-' || /^\/(dev|proc)\//.test(list);
+}
+
+/**
+ * The options of a command line as they were typed, for commands in hints about the same service, profile and settings.
+ * `omitted` names the attributes (`baseUrl`) of options to leave out.
+ */
+export function givenOptions(
+  argv: readonly string[],
+  command: Command,
+  omitted: ReadonlySet<string> = new Set(),
+): string[] {
+  const known = [...command.options, ...(command.parent?.options ?? [])];
+  const given: string[] = [];
+  const words = argv[Symbol.iterator]();
+  for (const word of words) {
+    if (word === '--') break;
+    if (word.length < 2 || !word.startsWith('-')) continue;
+    for (const [option, text] of optionsIn(word, known)) {
+      const value = option.required && text.value === undefined ? [words.next().value ?? ''] : [];
+      if (!omitted.has(option.attributeName())) given.push(text.typed, ...value);
+    }
+  }
+  return given;
+}
+
+/** The options in one word; a value that is not in it is the next word. */
+function optionsIn(
+  word: string,
+  known: readonly Option[],
+): [Option, {typed: string; value?: string | undefined}][] {
+  if (word.startsWith('--')) {
+    const [name = '', value] = word.split(/=(.*)/s, 2);
+    const option = known.find(({long}) => long === name);
+    return option === undefined ? [] : [[option, {typed: word, value}]];
+  }
+  const found: [Option, {typed: string; value?: string | undefined}][] = [];
+  for (let at = 1; at < word.length; at += 1) {
+    const name = `-${word.charAt(at)}`;
+    const option = known.find(({short}) => short === name);
+    if (option === undefined) break;
+    const value = word.slice(at + 1);
+    if (option.required && value !== '') return [...found, [option, {typed: `${name}${value}`, value}]];
+    found.push([option, {typed: name}]);
+  }
+  return found;
 }

@@ -1,16 +1,17 @@
-import type {Invocation} from '../../../cli/invocation.ts';
-import type {MediaError} from '../../../errors.ts';
-import type {Clock} from '../../../host.ts';
+import type {Invocation} from '../../cli/invocation.ts';
+import type {MediaError} from '../../errors.ts';
+import type {Clock} from '../../host.ts';
 import {
   filesText,
   Meter,
   standingFields,
   standingText,
   unavailableText,
-} from '../../../output/progress/meter.ts';
-import {mayAnimate, mayColor} from '../../../output/terminal.ts';
-import type {TransferObserver} from '../../../transfer/batch.ts';
-import type {Inputs} from '../setup/inputs.ts';
+} from '../../output/progress/meter.ts';
+import type {OutputFormat, ResultOptions, Results} from '../../output/results/results.ts';
+import {mayAnimate, mayColor} from '../../output/terminal.ts';
+import type {TransferObserver} from '../../transfer/batch.ts';
+import type {Inputs} from './inputs.ts';
 import type {Tally} from './tally.ts';
 
 /** How often a run of several inputs reports its progress without a terminal. */
@@ -145,7 +146,7 @@ async function show(
     const stop = hasLines(invocation, several) ? host.clock.every(plainLineMs, telling.tell) : () => {};
     return {start: () => {}, stop};
   }
-  const {Progress} = await import('../../../output/progress/progress.ts');
+  const {Progress} = await import('../../output/progress/progress.ts');
   const color = mayColor(host.stderr, host.env);
   const {clock, stderr: stream} = host;
   const progress = new Progress({stream, clock, color, several, meter, counts: telling.counts});
@@ -157,4 +158,39 @@ async function show(
       report.drawing = undefined;
     },
   };
+}
+
+/** Receives the results of a run. */
+export type ResultSink = Pick<Results, 'add' | 'end'>;
+
+/** The inputs and results of a command that uploads for its own purpose, and draws its own conclusion at the end. */
+export interface OwnParts {
+  /** Those that its options name, if it does not bring its own. */
+  inputs: Inputs | undefined;
+  results: ResultSink;
+}
+
+/** The parts of a command that brings them itself. */
+export function ownParts(output: OutputFormat | OwnParts): OwnParts | undefined {
+  return typeof output === 'object' && 'results' in output ? output : undefined;
+}
+
+/** Creates the printer of results on standard output, with the width and colours of that stream. */
+export async function openResults(
+  {host, stdout, report}: Invocation,
+  output: OutputFormat | OwnParts,
+  kind: Pick<ResultOptions, 'several' | 'dryRun'>,
+): Promise<ResultSink> {
+  if (typeof output === 'object' && 'results' in output) return output.results;
+  const [{Results}, {mayColor, widthOf}] = await Promise.all([
+    import('../../output/results/results.ts'),
+    import('../../output/terminal.ts'),
+  ]);
+  return new Results(stdout, {
+    ...kind,
+    format: output,
+    width: () => widthOf(host.stdout),
+    isBrief: host.stdout.isTTY !== true && report.level !== 'verbose',
+    color: mayColor(host.stdout, host.env),
+  });
 }

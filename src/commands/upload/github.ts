@@ -1,11 +1,11 @@
 import {appendFile, stat} from 'node:fs/promises';
-import type {ExitStatus, Invocation} from '../../../cli/invocation.ts';
-import {MediaError} from '../../../errors.ts';
-import {systemReason} from '../../../lib/system-code.ts';
-import {Annotations, outputEntry} from '../../../output/ci.ts';
-import {markdownText, markdownUrl, printable, printableJson} from '../../../output/escape.ts';
-import {publicUrl} from '../../../service/record.ts';
-import type {LeftOut, Outcome} from '../../../transfer/outcome.ts';
+import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
+import {MediaError} from '../../errors.ts';
+import {systemReason} from '../../lib/system-code.ts';
+import {Annotations, outputEntry} from '../../output/ci.ts';
+import {markdownText, markdownUrl, printable, printableJson} from '../../output/escape.ts';
+import {publicUrl} from '../../service/record.ts';
+import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import {Tally} from './tally.ts';
 
 /** GitHub limits the outputs of a job to 1 MiB, counted as UTF-16. */

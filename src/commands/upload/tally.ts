@@ -1,5 +1,7 @@
-import {exitStatusOf} from '../../../errors.ts';
-import {type LeftOut, type Outcome, unrecordedOf} from '../../../transfer/outcome.ts';
+import {exitStatusOf, MediaError} from '../../errors.ts';
+import {formatBytes} from '../../output/units.ts';
+import {type LeftOut, type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
+import type {UploadFlags} from './flags.ts';
 
 /** Counts the results of the inputs; keeps only one outcome of each kind. */
 export class Tally {
@@ -117,4 +119,65 @@ export function exitStatus(outcomes: readonly Outcome[]): number {
   if (!failed) return 0;
   if (statuses.has(0)) return 3;
   return statuses.has(6) ? 6 : 1;
+}
+
+interface Sum {
+  files: number;
+  bytes: number;
+}
+
+/** Adds up the results of a dry run: files and bytes of each content type, and of duplicates. */
+export class DryRunTotals {
+  readonly #byType = new Map<string, Sum>();
+  readonly #total: Sum = {files: 0, bytes: 0};
+  readonly #duplicates: Sum = {files: 0, bytes: 0};
+
+  add(outcome: Outcome): void {
+    if (outcome.status !== 'checked') return;
+    const {contentType = '', size = 0} = outcome;
+    const ofType = this.#byType.get(contentType) ?? {files: 0, bytes: 0};
+    this.#byType.set(contentType, ofType);
+    addTo(ofType, size);
+    addTo(this.#total, size);
+    if (outcome.duplicateOf !== undefined) addTo(this.#duplicates, size);
+  }
+
+  /** The totals, one per line: all files, each content type from most to fewest bytes, duplicates. */
+  lines(): string[] {
+    const types = [...this.#byType].sort(([, a], [, b]) => b.bytes - a.bytes);
+    const lines = [
+      `Checked, nothing was sent: ${sumText(this.#total)}.`,
+      ...types.map(([contentType, sum]) => `  ${contentType}: ${sumText(sum)}`),
+    ];
+    if (this.#duplicates.files > 0) lines.push(`  the same content as another: ${sumText(this.#duplicates)}`);
+    return lines;
+  }
+}
+
+function addTo(sum: Sum, size: number): void {
+  sum.files += 1;
+  sum.bytes += size;
+}
+
+function sumText({files, bytes}: Sum): string {
+  return `${files} ${files === 1 ? 'file' : 'files'}, ${formatBytes(bytes)}`;
+}
+
+/** Throws `nothing_matched` if all files were left out; not for a shard, since other machines may upload files. */
+export function refuseNothing({total, leftOut}: Tally, {shard}: UploadFlags): void {
+  if (total > 0 || leftOut === 0 || shard !== undefined) return;
+  const counted = leftOut === 1 ? '1 name was' : `${leftOut} names were`;
+  throw new MediaError(
+    'nothing_matched',
+    `There is nothing to upload: ${counted} left out (hidden, or neither an image nor a video).`,
+    {hint: '--verbose lists them, --all uploads them anyway.'},
+  );
+}
+
+/** The note on links to directories that were not followed. */
+export function unfollowedText(links: ReadonlySet<string>): string {
+  const [first = ''] = links;
+  return links.size === 1
+    ? `1 link to a directory was not followed: ${first}. Name it to upload what is in it.`
+    : `${links.size} links to directories were not followed: ${first} and others. Name them to upload what is in them.`;
 }

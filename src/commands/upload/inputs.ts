@@ -1,12 +1,14 @@
 import {basename, isAbsolute} from 'node:path';
-import type {Invocation} from '../../../cli/invocation.ts';
-import {MediaError} from '../../../errors.ts';
-import type {StopSignal} from '../../../host.ts';
-import type {InputContext, InputRequest} from '../../../sources/find/expand.ts';
-import type {Shard} from '../../../sources/find/shard.ts';
-import {filesIn} from '../../../sources/open/file.ts';
-import type {Source} from '../../../sources/open/source.ts';
-import type {TransferOptions} from '../../../transfer/batch.ts';
+import type {Invocation} from '../../cli/invocation.ts';
+import {MediaError} from '../../errors.ts';
+import type {Host, StopSignal} from '../../host.ts';
+import {inodeOf} from '../../lib/files/inode-of.ts';
+import {typedPath} from '../../lib/files/typed-path.ts';
+import type {InputContext, InputRequest} from '../../sources/find/expand.ts';
+import type {Shard} from '../../sources/find/shard.ts';
+import {filesIn} from '../../sources/open/file.ts';
+import type {Source} from '../../sources/open/source.ts';
+import type {TransferOptions} from '../../transfer/batch.ts';
 import type {UploadFlags} from './flags.ts';
 
 /** The inputs of a run: a stream of sources, and what is known about it beforehand. */
@@ -39,10 +41,10 @@ export async function openInputs(
 ): Promise<Inputs> {
   if (options.clipboard) return clipboardInputs(options, host, signal);
   const [{expandInputs}, {interruptible}, {resumed}, {ownShare}] = await Promise.all([
-    import('../../../sources/find/expand.ts'),
-    import('../../../sources/find/interruptible.ts'),
-    import('../../../sources/find/resumed.ts'),
-    import('../../../sources/find/shard.ts'),
+    import('../../sources/find/expand.ts'),
+    import('../../sources/find/interruptible.ts'),
+    import('../../sources/find/resumed.ts'),
+    import('../../sources/find/shard.ts'),
   ]);
   const shard = await chosenShard(options, host.env);
   await refuseGoneDirectory(options, host.cwd());
@@ -70,7 +72,7 @@ export async function openInputs(
     empty: taken[0]?.done === true,
     unfollowed,
     async survey(found, until) {
-      const {isRepeatable, survey} = await import('../../../sources/find/survey.ts');
+      const {isRepeatable, survey} = await import('../../sources/find/survey.ts');
       return (await isRepeatable(options, context.cwd)) && survey(allSources(), found, until);
     },
     async close() {
@@ -97,7 +99,7 @@ async function clipboardInputs(
       hint: 'Upload the others with a command of their own.',
     });
   }
-  const {pictureSource, readClipboard} = await import('../../../sources/clipboard/clipboard.ts');
+  const {pictureSource, readClipboard} = await import('../../sources/clipboard/clipboard.ts');
   const content = await readClipboard(host, signal);
   if ('files' in content) return fileInputs(content.files, host.cwd());
   const picture = name === undefined ? content : {...content, name: basename(name)};
@@ -113,7 +115,7 @@ function knownInputs(count: number, sources: () => AsyncIterable<Source>): Input
     empty: count === 0,
     unfollowed: new Set(),
     async survey(found, until) {
-      const {survey} = await import('../../../sources/find/survey.ts');
+      const {survey} = await import('../../sources/find/survey.ts');
       return survey(sources(), found, until);
     },
     async close() {},
@@ -145,7 +147,7 @@ async function chosenShard(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Shard | undefined> {
   if (shard === undefined) return undefined;
-  const {autoShard, parseShard} = await import('../../../sources/find/shard.ts');
+  const {autoShard, parseShard} = await import('../../sources/find/shard.ts');
   return shard === 'auto' ? autoShard(env) : parseShard(shard);
 }
 
@@ -157,7 +159,7 @@ const fewAtATime = 16;
 /** The function that decides the content type of each source; an invalid --content-type is a usage error. */
 export async function typeDecision(options: UploadFlags): Promise<DecideType> {
   const {decideSourceType, loadTypeKnowledge, parseContentType} = await import(
-    '../../../sources/media-type/decide.ts'
+    '../../sources/media-type/decide.ts'
   );
   const {concurrency} = options;
   if (typeof concurrency === 'number' && concurrency > fewAtATime) await loadTypeKnowledge();
@@ -172,4 +174,41 @@ export async function typeDecision(options: UploadFlags): Promise<DecideType> {
     if (fewLeft === 0) await loadTypeKnowledge();
     return decide(source, opened);
   };
+}
+
+/** A file that a run reads or writes besides its inputs, and its purpose. */
+interface Used {
+  what: string;
+  /** Undefined for standard input. */
+  path?: string;
+}
+
+/** Throws a usage error, before anything is written, if the journal, a list and standard output are not different files. */
+export async function refuseSameFile({journal, filesFrom = []}: UploadFlags, host: Host): Promise<void> {
+  const used: Used[] = [
+    ...(journal === undefined ? [] : [{what: '--journal', path: journal}]),
+    ...filesFrom.map(path => listAt(path)),
+  ];
+  const known = new Map<string, string>();
+  const output = host.fileOf('stdout');
+  if (output !== undefined) known.set(output, 'standard output');
+  for (const {what, path} of used) {
+    const identity =
+      path === undefined ? host.fileOf('stdin') : await inodeOf(typedPath(host.cwd(), path), 'file');
+    if (identity === undefined) continue;
+    const other = known.get(identity);
+    if (other !== undefined && (other !== what || what === '--journal')) throw sameFile(what, other, path);
+    known.set(identity, what);
+  }
+}
+
+function listAt(path: string): Used {
+  return path === '-' ? {what: '--files-from -'} : {what: '--files-from', path};
+}
+
+function sameFile(what: string, other: string, path: string | undefined): MediaError {
+  const named = path === undefined ? '' : `, ${path}`;
+  return new MediaError('usage', `${what} and ${other} are the same file${named}.`, {
+    hint: 'Use a different file for each.',
+  });
 }

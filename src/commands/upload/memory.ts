@@ -1,16 +1,16 @@
 import {hash} from 'node:crypto';
 import {dirname, join} from 'node:path';
-import type {Invocation} from '../../../cli/invocation.ts';
-import type {Session} from '../../../cli/session.ts';
-import {MediaError} from '../../../errors.ts';
-import type {Host, StopSignal} from '../../../host.ts';
-import type {JournalMemory, RunJournal, Scope} from '../../../journal/journal.ts';
-import {defined} from '../../../lib/defined.ts';
-import {makeDirectory} from '../../../lib/files/make-directory.ts';
-import {systemReason} from '../../../lib/system-code.ts';
-import type {Report} from '../../../output/report.ts';
-import type {Settings} from '../../../settings/settings.ts';
-import type {Shard} from '../../../sources/find/shard.ts';
+import type {Invocation} from '../../cli/invocation.ts';
+import type {Session} from '../../cli/session.ts';
+import {MediaError} from '../../errors.ts';
+import type {Host, StopSignal} from '../../host.ts';
+import type {JournalMemory, RunJournal, Scope} from '../../journal/journal.ts';
+import {defined} from '../../lib/defined.ts';
+import {makeDirectory} from '../../lib/files/make-directory.ts';
+import {systemReason} from '../../lib/system-code.ts';
+import type {Report} from '../../output/report.ts';
+import type {Settings} from '../../settings/settings.ts';
+import type {Shard} from '../../sources/find/shard.ts';
 import type {UploadFlags} from './flags.ts';
 
 /** How long a run waits for another one that uses this machine's own journal. */
@@ -39,11 +39,11 @@ export async function openRunJournal(
   const {journal} = flags;
   const isOwn = journal === undefined && (flags.once ?? session.once);
   if (journal === undefined && !isOwn) return undefined;
-  const {openJournal, openSharedJournal} = await import('../../../journal/journal.ts');
+  const {openJournal, openSharedJournal} = await import('../../journal/journal.ts');
   const identify = () => session.client.serviceId(stop);
   const common = {note: (text: string) => report.note(text), stop, identify};
   if (journal !== undefined) return openJournal(journal, host, {scope: scopeOf(session, shard), ...common});
-  const {orNoOnce, stateUnwritable} = await import('../../../settings/paths.ts');
+  const {orNoOnce, stateUnwritable} = await import('../../settings/paths.ts');
   const path = await ownJournal(host, session.identity, session.profileName);
   await makeDirectory(dirname(path), 0o700).catch(cause => {
     throw stateUnwritable(host, `${dirname(path)} could not be created: ${systemReason(cause)}`, cause);
@@ -76,16 +76,16 @@ export async function rehearse(
 ): Promise<Rehearsal> {
   const {host, globals} = invocation;
   if (journal === undefined && once === false) return nothingKnown;
-  const {resolveSettings} = await import('../../../settings/settings.ts');
+  const {resolveSettings} = await import('../../settings/settings.ts');
   const settings = await resolveSettings(host, globals, {readKey: false});
   const isOwn = journal === undefined && (once ?? settings.profile.once === 'true');
   if (journal === undefined && !isOwn) return nothingKnown;
   const {account} = settings;
   const identity = await identityOf(settings, host);
   const idempotencyHonoured = settings.idempotencyHonoured || settings.baseUrl?.kind === 'embedded';
-  const {readMemory} = await import('../../../journal/journal.ts');
+  const {readMemory} = await import('../../journal/journal.ts');
   const ask = async () => {
-    const {openSession} = await import('../../../cli/session.ts');
+    const {openSession} = await import('../../cli/session.ts');
     const session = await openSession(invocation, stop);
     return session.client.serviceId(stop).finally(() => session.close());
   };
@@ -101,12 +101,12 @@ export async function rehearse(
 async function identityOf({baseUrl}: Settings, host: Invocation['host']): Promise<string | undefined> {
   if (baseUrl === undefined) return undefined;
   if (baseUrl.kind === 'service') {
-    const {serviceIdentity} = await import('../../../service/client.ts');
+    const {serviceIdentity} = await import('../../service/client.ts');
     return serviceIdentity(baseUrl.url);
   }
   const [{embeddedIdentity}, {dataDirectory}] = await Promise.all([
-    import('../../../cli/start-embedded.ts'),
-    import('../../../settings/paths.ts'),
+    import('../../cli/start-embedded.ts'),
+    import('../../settings/paths.ts'),
   ]);
   const identity = await embeddedIdentity(dataDirectory(host));
   return identity === undefined ? undefined : `embedded:${identity}`;
@@ -114,7 +114,7 @@ async function identityOf({baseUrl}: Settings, host: Invocation['host']): Promis
 
 /** The path of this machine's own journal for a service and a profile. */
 async function ownJournal(host: Invocation['host'], service: string, profile: string): Promise<string> {
-  const {journalDirectory} = await import('../../../settings/paths.ts');
+  const {journalDirectory} = await import('../../settings/paths.ts');
   const digest = hash('sha256', `${service}\n${profile}`, 'hex').slice(0, 16);
   return join(journalDirectory(host), `${digest}.ndjson`);
 }

@@ -1,0 +1,55 @@
+import {readFileSync} from 'node:fs';
+import {Argument, Command, Option} from 'commander';
+import {type Cli, examples} from '../cli/invocation.ts';
+import {MediaError} from '../errors.ts';
+import type {Host} from '../host.ts';
+import type {Stdout} from '../output/stdout.ts';
+import {packageFile} from '../package-file.ts';
+import {readProfiles} from '../settings/store.ts';
+
+/** Declares `media completion`. */
+export function completionCommand(cli: Cli, run = printCompletion): Command {
+  return new Command('completion')
+    .description('Print the completion script for a shell.')
+    .addArgument(new Argument('[shell]', 'the shell').choices(shells))
+    .addOption(new Option('--profiles', 'print the profile names that --profile completes to').hideHelp())
+    .addHelpText(
+      'after',
+      examples([
+        'source <(media completion bash)',
+        'source <(media completion zsh)',
+        'media completion fish | source',
+        'media completion powershell | Out-String | Invoke-Expression',
+      ]),
+    )
+    .action(async (shell: (typeof shells)[number] | undefined, {profiles}: {profiles?: boolean}) => {
+      if (profiles) return printProfiles(cli.host, cli.stdout);
+      if (shell === undefined) {
+        throw new MediaError('usage', 'No shell was given.', {
+          hint: `Use one of ${shells.join(', ')}, as in media completion bash`,
+        });
+      }
+      await run(shell, cli.stdout);
+    });
+}
+
+const files = {bash: 'media.bash', zsh: '_media', fish: 'media.fish', powershell: 'media.ps1'};
+
+/** The shells that have completions. */
+export const shells = Object.keys(files) as readonly (keyof typeof files)[];
+
+/** Prints the completion script of a shell. */
+export async function printCompletion(shell: keyof typeof files, stdout: Stdout): Promise<void> {
+  await stdout.write(readFileSync(packageFile(`completions/${files[shell]}`), 'utf8'));
+}
+
+/**
+ * Prints the names of the profiles, one per line, for the scripts. Errors in the settings are left to the completed
+ * command to report.
+ */
+export async function printProfiles(host: Host, stdout: Stdout): Promise<void> {
+  const profiles = await readProfiles(host).catch(() => ({}));
+  // The shell reads each line as a word, so names that it could misread are left out.
+  const names = Object.keys(profiles).filter(name => /^\w[\w.-]*$/.test(name));
+  await stdout.write(names.map(name => `${name}\n`).join(''));
+}

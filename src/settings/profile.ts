@@ -1,0 +1,99 @@
+import {MediaError} from '../errors.ts';
+import type {Host, StopSignal} from '../host.ts';
+import {type GlobalOptions, hintOptions, loginCommandFor} from './hint-options.ts';
+import type {Profile} from './store.ts';
+
+/** Where the key of a profile comes from. */
+export type StoredKeySource = 'profile' | 'keychain' | 'command';
+
+/** Where a profile's key is stored, and the origin that it belongs to; undefined without a key. */
+export function keyOf(profile: Profile): {source: StoredKeySource; origin: string | undefined} | undefined {
+  if (profile['key-command'] !== undefined) return {source: 'command', origin: originOf(profile)};
+  if (profile['key-store'] === 'keychain') return {source: 'keychain', origin: profile['key-origin']};
+  return profile.key === undefined ? undefined : {source: 'profile', origin: profile['key-origin']};
+}
+
+/** The origin of the profile's base URL, if it has one. */
+export function originOf(profile: Profile): string | undefined {
+  const baseUrl = profile['base-url'];
+  return baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
+}
+
+/** Reads the key of a profile. Rejects with `key_unavailable` if that fails, and with the reason of `stop`. */
+export async function readStoredKey(
+  {host, options, stop}: {host: Host; options: GlobalOptions; stop?: StopSignal | undefined},
+  profileName: string,
+  profile: Profile,
+): Promise<string | undefined> {
+  if (profile['key-command'] !== undefined) {
+    const {runKeyCommand} = await import('./key-command.ts');
+    return runKeyCommand(host, profile['key-command'], options, {stop});
+  }
+  if (profile['key-store'] !== 'keychain') return profile.key;
+  const {readFromKeychain} = await import('./keychain.ts');
+  const result = await readFromKeychain(host, {profileName, origin: profile['key-origin'] ?? ''}, stop);
+  if ('key' in result && result.key !== undefined) return result.key;
+  const login = loginCommandFor(host, hintOptions(host, options));
+  if ('key' in result) {
+    throw new MediaError('key_unavailable', `The keychain has no key for profile ${profileName} any more.`, {
+      hint: `Store it again: ${login}`,
+    });
+  }
+  throw new MediaError(
+    'key_unavailable',
+    `The key of profile ${profileName} is in the keychain, which could not be used: ${result.failure}.`,
+    {
+      hint: `Unlock the keychain, set MEDIA_API_KEY, or store the key in a file: ${login} --insecure-storage`,
+    },
+  );
+}
+
+/** The settings that belong to one service. Another service cannot use them, or must not get them. */
+export const serviceSettings = [
+  'key',
+  'key-store',
+  'key-origin',
+  'key-account',
+  'key-command',
+  'graphql-url',
+  'profile-url',
+  'client-cert',
+  'client-key',
+  'idempotency-keys',
+] as const satisfies readonly (keyof Profile)[];
+
+export type ServiceSetting = (typeof serviceSettings)[number];
+
+/**
+ * The profile with another base URL, or with none, and without the settings that belong to its earlier service.
+ * Settings made before the first base URL belong to that one. If only the path changes, all are kept except
+ * `idempotency-keys`, which was detected for the exact base URL.
+ */
+export function withBaseUrl(
+  profile: Profile,
+  baseUrl: string | undefined,
+): {profile: Profile; dropped: ServiceSetting[]} {
+  const {'base-url': before, ...settings} = profile;
+  const origins = [originOf(profile), profile['key-origin']].filter(origin => origin !== undefined);
+  const origin = baseUrl === undefined ? undefined : originOf({'base-url': baseUrl});
+  const isForeign = (name: string) =>
+    origins.some(known => known !== origin) ||
+    (name === 'idempotency-keys' && before !== undefined && !isSameBaseUrl(before, baseUrl));
+  const dropped = serviceSettings.filter(name => settings[name] !== undefined && isForeign(name));
+  for (const name of dropped) delete settings[name];
+  return {profile: baseUrl === undefined ? settings : {...settings, 'base-url': baseUrl}, dropped};
+}
+
+/** Whether two base URLs are the same, except for trailing slashes. */
+export function isSameBaseUrl(one: string | undefined, other: string | undefined): boolean {
+  return one?.replace(/\/+$/, '') === other?.replace(/\/+$/, '');
+}
+
+/** A sentence that lists the removed settings; undefined if there are none. */
+export function droppedNote(profile: Profile, dropped: readonly ServiceSetting[]): string | undefined {
+  const names = dropped.filter(name => !['key', 'key-store', 'key-origin', 'key-account'].includes(name));
+  if (dropped.includes('key') || dropped.includes('key-store')) names.unshift('key');
+  if (names.length === 0) return undefined;
+  const owner = profile['key-origin'] ?? originOf(profile) ?? 'the earlier service';
+  return `Removed the settings that belong to ${owner}: ${names.join(', ')}.`;
+}
