@@ -136,12 +136,11 @@ export class Machine {
       ...{uploader: this.service.uploader(process), host: 'a.example', journal},
       ...{clock: host.clock, random: host.random, uuid: host.uuid, typeRule: 'extension'},
       contentType: async () => ({contentType: 'image/png'}),
-      ...{several: true, concurrency: 2, retries: 2, stallTimeoutMs: 10_000, answerTimeoutMs: 10_000},
+      ...{several: true, concurrency: 2, retries: 2, timeoutMs: 10_000},
       ...{
         retryMaxWaitMs: 60_000,
         onUnknown: 'hold',
         dryRun: false,
-        failFast: false,
         stop,
         observer: noObserver,
       },

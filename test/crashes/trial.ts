@@ -12,15 +12,21 @@ export interface Trial {
 /** So many that each story is tried in a minute. */
 const thoroughness: Thoroughness = {limit: 256, cuts: 'many'};
 
-/** Goes on after the power cuts of a story: from each state, or, of more than `most`, from as many that lie evenly. */
+const last = 4;
+
+/**
+ * Goes on after the power cuts of a story: from each state, or, of more than `most`, from as many that lie evenly, and from the
+ * last ones, when everything was told.
+ */
 export async function tryStory(story: Story, most = Number.POSITIVE_INFINITY): Promise<Trial> {
   const {start, changes} = await story.record();
   const states = [...crashStates(start, changes, thoroughness)];
   const step = Math.max(1, states.length / most);
   const broken: string[] = [];
   let tried = 0;
-  for (let at = 0; at < states.length; at += step) {
-    const state = states[Math.floor(at)] as CrashState;
+  for (const [number, state] of states.entries()) {
+    const isNext = number >= Math.floor(tried * step);
+    if (!isNext && number < states.length - last) continue;
     tried += 1;
     const found = await story.check(state);
     if (found.length > 0) broken.push(`after ${state.at} changes: ${found.join('; ')}\n${described(state)}`);

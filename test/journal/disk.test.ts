@@ -254,6 +254,18 @@ describe('a journal that another one has replaced, and a disk that reads little 
 });
 
 describe('time', () => {
+  it('after its end, nothing more reaches the disk', async () => {
+    const one = await bench();
+    const clock = new ManualClock();
+    const {journal, disk} = await watched(one, {clock});
+    await upload(journal, input, 'done');
+    await journal.close();
+    const after: string[] = [];
+    disk.onCall = (call, file) => void after.push(`${call} ${file}`);
+    for (let minute = 0; minute < 3; minute += 1) await clock.advance(60_000);
+    expect(after).toEqual([]);
+  });
+
   it('in 20 s in which nothing is written, a line says that the writer is alive; in others, none', async () => {
     const one = await bench();
     const clock = new ManualClock();

@@ -481,3 +481,121 @@ describe('what a journal knows', () => {
     );
   });
 });
+
+describe('one after another in one run', () => {
+  test('409 to a file whose earlier attempt had been sent whole, and then refused with 429: unknown', async () => {
+    let requests = 0;
+    const uploader: Uploader = {
+      async upload(request) {
+        requests += 1;
+        if (requests > 1) return {kind: 'refused', status: 409};
+        await send(request);
+        return {kind: 'refused', status: 429};
+      },
+    };
+    const outcomes = await uploadEach([large()], uploader, {retries: 3, clock: new InstantClock()});
+    expect(told(outcomes)).toEqual(['unknown outcome_unknown']);
+    expect(requests).toBe(2);
+  });
+
+  test('equal files: those that come after the first take its record', async () => {
+    const one = await bench();
+    const journal = await one.open();
+    let requests = 0;
+    const uploader: Uploader = {
+      async upload(request) {
+        requests += 1;
+        await send(request);
+        return stored();
+      },
+    };
+    const sources = [small(), small(), small(), small()];
+    const outcomes = await uploadEach(sources, uploader, {journal, concurrency: 2});
+    expect(told(outcomes).sort()).toEqual(['skipped', 'skipped', 'skipped', 'uploaded']);
+    expect(requests).toBe(1);
+  });
+
+  test.each<[string, () => Promise<UploadAnswer>, object]>([
+    ['while it waits to be tried again', async () => busy, {}],
+    [
+      'while it is sent',
+      () => Promise.reject(new MediaError('connection_lost', 'The connection was lost.')),
+      {isLate: true},
+    ],
+  ])('stopped %s: never sent again', async (_name, answer, {isLate = false}: {isLate?: boolean}) => {
+    const stop = new Stop<MediaError>();
+    const clock = new ManualClock();
+    let requests = 0;
+    const uploader: Uploader = {
+      async upload() {
+        requests += 1;
+        if (isLate) stop.abort(interrupted);
+        return answer();
+      },
+    };
+    const outcomes = uploadEach([large()], uploader, {stop, clock, retries: 5, random: () => 0.5});
+    await clock.advance(1);
+    stop.abort(interrupted);
+    expect(await within(600_000, clock, outcomes)).toEqual([expect.stringMatching(/^failed /)]);
+    expect(requests).toBe(1);
+  });
+});
+
+describe('what was opened is closed, once', () => {
+  const changed = () => Promise.reject(new MediaError('source_changed', 'The file changed.'));
+  const cut = () => Promise.reject(Object.assign(new Error('reset'), {code: 'ECONNRESET'}));
+
+  test.each<[string, Partial<OpenSource>, (request: UploadRequest) => Promise<UploadAnswer>, object, string]>(
+    [
+      ['stored', {}, request => send(request).then(() => stored()), {}, 'uploaded'],
+      ['refused', {}, async () => ({kind: 'refused', status: 413}), {}, 'failed rejected'],
+      [
+        'refused, and then stored',
+        {},
+        request => send(request).then(() => stored()),
+        {hiccups: 2},
+        'uploaded',
+      ],
+      ['unknown', {}, request => send(request).then(cut), {}, 'unknown outcome_unknown'],
+      [
+        'changed',
+        {verify: changed},
+        request => send(request).then(() => stored()),
+        {},
+        'failed source_changed',
+      ],
+      ['checked', {}, async () => stored(), {dryRun: true}, 'checked'],
+    ],
+  )('%s', async (_name, changes, meet, {hiccups = 0, ...options}: {hiccups?: number}, expected) => {
+    let isOpen = 0;
+    let left = hiccups;
+    const source = large(changes);
+    const counted: Source = {
+      ...source,
+      async open(signal) {
+        const opened = await source.open(signal);
+        isOpen += 1;
+        return {
+          ...opened,
+          async close() {
+            isOpen -= 1;
+            await opened.close();
+          },
+        };
+      },
+    };
+    const uploader: Uploader = {
+      async upload(request) {
+        left -= 1;
+        return left >= 0 ? busy : meet(request);
+      },
+    };
+    const outcomes = await uploadEach([counted], uploader, {
+      retries: 3,
+      clock: new InstantClock(),
+      ...options,
+    });
+    expect(told(outcomes)).toEqual([expected]);
+    expect(isOpen).toBe(0);
+  });
+});
