@@ -21,7 +21,7 @@ const encryptedKey = createPrivateKey(mine.key).export({
 
 /** A service that takes `mine` and no other certificate; `maxVersion` says how a refusal comes. */
 function strictService(maxVersion: 'TLSv1.2' | 'TLSv1.3' = 'TLSv1.3') {
-  return tlsService(loopbackNames, {requestCert: true, ca: mine.certificate, maxVersion});
+  return tlsService(loopbackNames, {requestCert: true, ca: mine.certificate, maxVersion, resets: false});
 }
 
 type Service = Awaited<ReturnType<typeof strictService>>;

@@ -1,7 +1,9 @@
 import {randomUUID} from 'node:crypto';
 import {writeFile} from 'node:fs/promises';
 import {createServer} from 'node:https';
+import {createServer as createTcpServer, type Server, type Socket} from 'node:net';
 import {join} from 'node:path';
+import {Duplex} from 'node:stream';
 import type {TlsOptions} from 'node:tls';
 import {generate} from 'selfsigned';
 import {listen, portOf} from '../service/support.ts';
@@ -54,10 +56,48 @@ export interface TlsService {
   certificate: string;
 }
 
+/**
+ * The same connection, of which the end is never a reset: a server that refuses a client closes it while the client still
+ * sends, and the system of the client might then drop the alert that says why before it is read.
+ */
+function withoutReset(socket: Socket): Duplex {
+  const gentle = new Duplex({
+    read: () => socket.resume(),
+    write: (chunk, _encoding, done) => void socket.write(chunk, () => done()),
+    final: done => void socket.end(done),
+    destroy: (error, done) => {
+      socket.end().resume();
+      done(error);
+    },
+  });
+  socket
+    .on('error', () => {})
+    .on('data', bytes => gentle.destroyed || gentle.push(bytes))
+    .on('end', () => gentle.destroyed || gentle.push(null));
+  return gentle;
+}
+
+/** A server in front of this one that resets no connection. */
+function resettingNone(server: Server): Server {
+  const sockets: Socket[] = [];
+  afterTest(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  return createTcpServer(socket => {
+    sockets.push(socket);
+    server.emit('connection', withoutReset(socket));
+  });
+}
+
 /** A service over TLS that accepts every upload, with a new certificate for these names. */
 export async function tlsService(
   names: Name[] = loopbackNames,
-  {notBeforeDate, notAfterDate, ...options}: TlsOptions & {notBeforeDate?: Date; notAfterDate?: Date} = {},
+  {
+    notBeforeDate,
+    notAfterDate,
+    resets = true,
+    ...options
+  }: TlsOptions & {notBeforeDate?: Date; notAfterDate?: Date; resets?: boolean} = {},
 ): Promise<TlsService> {
   const {certificate, key} = await makeCertificate(names, {
     ...(notBeforeDate === undefined ? {} : {notBeforeDate}),
@@ -70,13 +110,14 @@ export async function tlsService(
     authorizations.push(request.headers.authorization);
     request.resume().on('end', () => response.end(someRecord));
   });
-  await listen(server);
+  const front = resets ? server : resettingNone(server);
+  await listen(front);
   afterTest(() => {
-    server.close();
+    front.close();
     server.closeAllConnections();
   });
   return {
-    port: portOf(server),
+    port: portOf(front),
     uploads,
     authorizations,
     pem: certificate,
