@@ -6,20 +6,18 @@ import type {Source} from '../sources/open/source.ts';
 import {AdaptiveConcurrency} from './adaptive-concurrency.ts';
 import {RateLimit} from './attempt/rate-limit.ts';
 import {RetryBudget} from './attempt/retry.ts';
-import type {BatchParts} from './batch-parts.ts';
+import {type BatchState, Halt} from './batch-state.ts';
 import {type Concurrency, type ConcurrencyOption, fixedConcurrency, safeConcurrency} from './concurrency.ts';
 import {Duplicates} from './duplicates.ts';
 import {FileTransfer} from './file-transfer.ts';
-import {Halt} from './halt.ts';
-import {wouldBeLeftOut} from './left-out.ts';
 import type {TransferOptions} from './options.ts';
-import {type LeftOut, leftOut, nameOf, type Outcome} from './outcome.ts';
+import type {LeftOut, Outcome} from './outcome.ts';
 import {mismatchOf, sizeWarning} from './verify.ts';
 import {Descriptors} from './waiting/descriptors.ts';
 import {Gate} from './waiting/gate.ts';
 import {Outage} from './waiting/outage.ts';
 import {heedingRetryAfter, type RetryAfterOptions} from './waiting/retry-after.ts';
-import {type Later, mapConcurrently} from './workers.ts';
+import {mapConcurrently, type PendingResult} from './workers.ts';
 
 export type {TransferObserver, TransferOptions} from './options.ts';
 
@@ -48,8 +46,8 @@ const defaultRetryMaxWaitMs = 5 * 60_000;
 
 class Batch {
   readonly #options: TransferOptions;
-  readonly #parts: BatchParts;
-  readonly #onStop = () => this.#parts.outage.abandon(this.#options.stop.reason);
+  readonly #state: BatchState;
+  readonly #onStop = () => this.#state.outage.abandon(this.#options.stop.reason);
   /** The position of the next source. */
   #next = 0;
 
@@ -61,8 +59,8 @@ class Batch {
     const uploader = heedingRetryAfter(options.uploader, {...patience, random, retries});
     this.#options = {...options, uploader: this.#untilHalted(uploader)};
     const concurrency = concurrencyOf(options.concurrency, clock, retries);
-    const outage = outageOf(options, {...patience, concurrency}, error => this.#parts.halt.because(error));
-    this.#parts = {
+    const outage = outageOf(options, {...patience, concurrency}, error => this.#state.halt.because(error));
+    this.#state = {
       concurrency,
       budget: new RetryBudget(),
       outage,
@@ -81,7 +79,7 @@ class Batch {
   }
 
   get concurrency(): Concurrency {
-    return this.#parts.concurrency;
+    return this.#state.concurrency;
   }
 
   get isInterrupted(): boolean {
@@ -92,7 +90,7 @@ class Batch {
   #untilHalted(uploader: Uploader): Uploader {
     return {
       upload: async request => {
-        const why = this.#parts.halt.reason;
+        const why = this.#state.halt.reason;
         if (why === undefined) return uploader.upload(request);
         const sentence = `The file was not tried again: the run had ended (${why.code}).`;
         throw new MediaError('not_tried', sentence, {cause: why});
@@ -100,13 +98,13 @@ class Batch {
     };
   }
 
-  async transfer(source: Source): Promise<Later<Outcome | LeftOut>> {
+  async transfer(source: Source): Promise<PendingResult<Outcome | LeftOut>> {
     const position = this.#next;
     this.#next += 1;
-    const end = this.#parts.halt.reason ?? this.#end();
-    if (end !== undefined) return {result: this.#notTried(position, source, end)};
-    const file = new FileTransfer(position, source, this.#options, this.#parts);
-    const {result} = await this.#parts.descriptors.use(() => file.run());
+    const file = new FileTransfer(position, source, this.#options, this.#state);
+    const end = this.#state.halt.reason ?? this.#end();
+    if (end !== undefined) return {result: file.notTried(end)};
+    const {result} = await this.#state.descriptors.use(() => file.run());
     return {result: result.then(outcome => this.#compared(outcome))};
   }
 
@@ -123,17 +121,12 @@ class Batch {
     return {...outcome, warning: outcome.warning === undefined ? found : `${outcome.warning} ${found}`};
   }
 
-  async #notTried(position: number, source: Source, why: MediaError): Promise<Outcome | LeftOut> {
-    const isLeftOut = source.found !== undefined && (await wouldBeLeftOut(source, this.#options));
-    return isLeftOut ? leftOut(position, source) : notTried(position, source, why);
-  }
-
   /** The outcomes in the order of their positions, with duplicates marked. */
   async *audited(outcomes: AsyncIterable<Outcome | LeftOut>): AsyncGenerator<Outcome | LeftOut> {
     const order = new InOrder<Outcome | LeftOut>();
     for await (const next of outcomes) {
       for (const outcome of order.take(next)) {
-        const duplicateOf = this.#parts.duplicates?.originalOf(outcome.position);
+        const duplicateOf = this.#state.duplicates?.originalOf(outcome.position);
         yield outcome.status === 'checked' && duplicateOf !== undefined ? {...outcome, duplicateOf} : outcome;
       }
     }
@@ -153,7 +146,7 @@ function concurrencyOf(option: ConcurrencyOption, clock: Clock, retries: number)
 /** Detects outages; undefined for a single file, which relies on its retries. */
 function outageOf(
   {random, host, uploader, observer, several}: TransferOptions,
-  shared: RetryAfterOptions & Pick<BatchParts, 'concurrency'>,
+  shared: RetryAfterOptions & Pick<BatchState, 'concurrency'>,
   onEnd: (error: MediaError) => void,
 ): Outage {
   return new Outage({
@@ -164,10 +157,4 @@ function outageOf(
     onChange: since => observer.unavailable(since),
     onEnd,
   });
-}
-
-function notTried(position: number, source: Source, why: MediaError): Outcome {
-  const sentence = `${source.name} was not tried: the run had ended (${why.code}).`;
-  const error = new MediaError('not_tried', sentence, {cause: why});
-  return {...nameOf(source), position, status: 'failed', error, attempts: 0, elapsedMs: 0};
 }

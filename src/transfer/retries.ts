@@ -1,9 +1,12 @@
 import type {MediaError} from '../errors.ts';
+import type {Resend} from '../journal/journal.ts';
 import {withTries} from './attempt/explain.ts';
 import {backoffMs, type Failure, parseRetryAfter, type RetryBudget} from './attempt/retry.ts';
 import type {TransferOptions} from './options.ts';
 import type {OutcomeFacts} from './outcome.ts';
-import {resendOf} from './resend.ts';
+
+/** Services may forget idempotency keys without notice. Those that document it keep them for at least a day. */
+const keyLifeMs = 12 * 3_600_000;
 
 type Options = Pick<TransferOptions, 'clock' | 'random' | 'retries' | 'onUnknown' | 'stop' | 'observer'>;
 
@@ -34,7 +37,14 @@ export class Retries {
    * forgotten the key.
    */
   get mayResend(): boolean {
-    return (this.#firstTryAt ?? 0) >= resendOf(this.#options).releasedSince;
+    return (this.#firstTryAt ?? 0) >= this.resend.releasedSince;
+  }
+
+  /** Which unknown uploads may be sent again now. */
+  get resend(): Resend {
+    const {onUnknown, clock} = this.#options;
+    if (onUnknown === 'honoured') return {releasedSince: clock.now() - keyLifeMs};
+    return {releasedSince: onUnknown === 'hold' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY};
   }
 
   /**

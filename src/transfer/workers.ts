@@ -1,7 +1,7 @@
 import type {Concurrency} from './concurrency.ts';
 
 /** A result that no longer needs a worker. */
-export interface Later<Result> {
+export interface PendingResult<Result> {
   result: Promise<Result>;
 }
 
@@ -14,11 +14,11 @@ export interface Later<Result> {
 export async function* mapConcurrently<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
   concurrency: Pick<Concurrency, 'limit' | 'most' | 'onRise'>,
-  work: (item: Item) => Promise<Later<Result>>,
+  work: (item: Item) => Promise<PendingResult<Result>>,
   isOver: () => boolean = () => false,
   onEnd: () => void = () => {},
 ): AsyncGenerator<Result> {
-  const results: Later<Result>[] = [];
+  const results: PendingResult<Result>[] = [];
   const failures: unknown[] = [];
   const waiting: (() => void)[] = [];
   let onProgress = () => {};
@@ -61,10 +61,10 @@ export async function* mapConcurrently<Item, Result>(
   };
   concurrency.onRise = wakeAll;
   const workOnItems = async () => {
-    for (let later = await worked(); later !== undefined; later = await worked()) {
+    for (let pending = await worked(); pending !== undefined; pending = await worked()) {
       // The result may reject before it is awaited.
-      later.result.catch(() => {});
-      results.push(later);
+      pending.result.catch(() => {});
+      results.push(pending);
       onProgress();
     }
   };

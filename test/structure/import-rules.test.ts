@@ -179,7 +179,7 @@ const doors: Record<string, string[]> = {
   'sources/media-type/tracks': ['containers'],
   'sources/media-type/types': ['extension-types', 'tables'],
   'sources/open': ['disk', 'file', 'source', 'spooled'],
-  transfer: ['batch', 'concurrency', 'left-out', 'outcome', 'verify'],
+  transfer: ['batch', 'concurrency', 'outcome', 'verify'],
   'transfer/attempt': ['attempt', 'explain', 'rate-limit', 'retry'],
 };
 

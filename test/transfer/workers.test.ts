@@ -1,12 +1,12 @@
 import {describe, expect, it} from 'vitest';
 import {nextTurn} from '../../src/host.ts';
 import {fixedConcurrency} from '../../src/transfer/concurrency.ts';
-import {type Later, mapConcurrently} from '../../src/transfer/workers.ts';
+import {mapConcurrently, type PendingResult} from '../../src/transfer/workers.ts';
 import {seeded} from '../support/seeded.ts';
 import {collect} from '../support/trees.ts';
 
 /** A result that is there when its work ends. */
-function now<T>(value: T): Later<T> {
+function now<T>(value: T): PendingResult<T> {
   return {result: Promise.resolve(value)};
 }
 

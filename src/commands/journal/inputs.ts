@@ -25,7 +25,7 @@ export async function* listInputs(
 ): AsyncGenerator<ListedInput> {
   const [{expandInputs}, {isLeftOut}] = await Promise.all([
     import('../../sources/find/expand.ts'),
-    import('../../transfer/left-out.ts'),
+    import('../../transfer/outcome.ts'),
   ]);
   const context = {cwd: host.cwd(), stdin: () => host.stdin, temporaryDirectory: host.temporaryDirectory()};
   for await (const source of expandInputs({inputs, recursive: true, all}, context)) {
@@ -51,7 +51,7 @@ async function describe(path: string | Uint8Array, source: Source, opened: OpenS
   const [{contentHash}, {refuseToTake}, {isLeftOut}] = await Promise.all([
     import('../../lib/files/content-hash.ts'),
     import('../../sources/media-type/decide.ts'),
-    import('../../transfer/left-out.ts'),
+    import('../../transfer/outcome.ts'),
   ]);
   return {
     path,

@@ -1,5 +1,5 @@
 /**
- * Limits how many files are in progress once the process has run out of file descriptors. A file that gets none gives way: it
+ * Limits how many files are in progress once the process has run out of file descriptors. A file that gets none yields: it
  * closes what it has opened, and begins again when another one has ended. Each file that ends raises the limit a little.
  */
 export class Descriptors {
@@ -9,7 +9,7 @@ export class Descriptors {
   #hasCompany = false;
   readonly #waiting: (() => void)[] = [];
 
-  /** Runs `work` when there is room; again, for as long as it resolves to undefined because it gave way. */
+  /** Runs `work` when there is room; again, for as long as it resolves to undefined because it yielded. */
   async use<Result>(work: () => Promise<Result | undefined>): Promise<Result> {
     for (;;) {
       while (this.#inProgress >= Math.floor(this.#most))
@@ -29,7 +29,7 @@ export class Descriptors {
   }
 
   /** Lowers the limit to the other files in progress; false if there were none, which could make room. */
-  giveWay(): boolean {
+  yieldDescriptor(): boolean {
     if (!this.#hasCompany) return false;
     this.#most = Math.max(1, this.#inProgress - 1);
     return true;

@@ -1,6 +1,28 @@
 import {endsJournalling, type MediaError} from '../errors.ts';
-import type {Reach} from './attempt/retry.ts';
+import type {RateLimit} from './attempt/rate-limit.ts';
+import type {Reach, RetryBudget} from './attempt/retry.ts';
+import type {Concurrency} from './concurrency.ts';
+import type {Duplicates} from './duplicates.ts';
 import type {Outcome} from './outcome.ts';
+import type {Descriptors} from './waiting/descriptors.ts';
+import type {Outage} from './waiting/outage.ts';
+
+/** State that the files of a batch share. */
+export interface BatchState {
+  /** How many files are uploaded at a time. */
+  concurrency: Concurrency;
+  /** Limits the retries of the whole batch, so that an outage causes a bounded number of requests. */
+  budget: RetryBudget;
+  /** Keeps files from being sent while the service is away or asks to wait. */
+  outage: Outage;
+  /** Keeps files from being opened while the process has no descriptor left for them. */
+  descriptors: Descriptors;
+  /** Ends the batch when the failure of one file applies to all. */
+  halt: Halt;
+  rateLimit: RateLimit | undefined;
+  /** Set for a dry run. */
+  duplicates: Duplicates | undefined;
+}
 
 /** Decides whether a batch continues: a failure may apply to all remaining files. */
 export class Halt {
@@ -31,12 +53,12 @@ export class Halt {
     if (outcome.status === 'uploaded') this.#answered = true;
     if (!('error' in outcome)) return;
     const {error} = outcome;
-    this.foresee(error, reach);
+    this.stopEarly(error, reach);
     if (error.status !== undefined) this.#answered = true;
   }
 
   /** Ends the batch at once if this failure, whose outcome is yet to be recorded, ends it. */
-  foresee(error: MediaError, reach: Reach): void {
+  stopEarly(error: MediaError, reach: Reach): void {
     const holdsForAll = reach === 'always' || (reach === 'if-first' && !this.#answered);
     if (holdsForAll || endsJournalling(error.code)) this.because(error);
   }

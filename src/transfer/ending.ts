@@ -1,0 +1,95 @@
+import {MediaError} from '../errors.ts';
+import type {JournalEntry, Known} from '../journal/journal.ts';
+import {parseRecord, type ReceivedRecord} from '../service/record.ts';
+import type {Source} from '../sources/open/source.ts';
+import {unknownSince, unrecorded} from './attempt/explain.ts';
+import type {Reach} from './attempt/retry.ts';
+import type {Halt} from './batch-state.ts';
+import type {TransferOptions} from './options.ts';
+import {type LeftOut, leftOut, nameOf, type Outcome, type OutcomeFacts, wouldBeLeftOut} from './outcome.ts';
+import type {PendingResult} from './workers.ts';
+
+/** Makes the outcome of one file, wherever its transfer ends. */
+export class Ending {
+  /** What is known about the file so far. */
+  readonly facts: OutcomeFacts;
+  readonly #source: Source;
+  readonly #options: TransferOptions;
+  readonly #halt: Halt;
+  readonly #start: number;
+
+  constructor(position: number, source: Source, options: TransferOptions, halt: Halt) {
+    this.facts = {...nameOf(source), position, attempts: 0, elapsedMs: 0};
+    this.#source = source;
+    this.#options = options;
+    this.#halt = halt;
+    this.#start = options.clock.monotonic();
+  }
+
+  /** The file was not begun, since the run had ended. */
+  async notTried(why: MediaError): Promise<Outcome | LeftOut> {
+    if (await wouldBeLeftOut(this.#source, this.#options)) return this.#leftOut();
+    const sentence = `${this.#source.name} was not tried: the run had ended (${why.code}).`;
+    const error = new MediaError('not_tried', sentence, {cause: why});
+    return {...this.facts, status: 'failed', error};
+  }
+
+  leftOut(): PendingResult<LeftOut> {
+    return {result: Promise.resolve(this.#leftOut())};
+  }
+
+  #leftOut(): LeftOut {
+    return leftOut(this.facts.position, this.#source);
+  }
+
+  /** `reach`: which files the failure applies to. */
+  failed(status: 'failed' | 'unknown', error: MediaError, reach: Reach = 'never'): PendingResult<Outcome> {
+    return this.#ended({...this.#described(), status, error}, reach);
+  }
+
+  /** The file passed the checks of a dry run. */
+  checked(): PendingResult<Outcome> {
+    return this.#ended({...this.#described(), status: 'checked'});
+  }
+
+  /** The journal knows the file. Rejects if its record in the journal is damaged: sending the file again would store it twice. */
+  async fromJournal(known: Known): Promise<PendingResult<Outcome>> {
+    if (known.status === 'unknown') return this.failed('unknown', unknownSince(this.#source.name));
+    const received = parseRecord(known.recordJson);
+    if (!('problem' in received)) return this.#ended({...this.#described(), status: 'skipped', received});
+    const what = `holds a record that is ${received.problem}`;
+    const {journal, memory} = this.#options;
+    throw (await (journal ?? memory)?.reader.damage(known.entry, what)) ?? new Error(what);
+  }
+
+  /** The service stored the file; its `result` is known when the journal has recorded it. */
+  stored(received: ReceivedRecord, entry: JournalEntry | undefined): PendingResult<Outcome> {
+    const outcome = {...this.#described(), status: 'uploaded', received} as const;
+    const ended = this.#ended(outcome);
+    return entry === undefined ? ended : {result: this.#recorded(outcome, entry)};
+  }
+
+  /** A stored file counts as uploaded even if the journal cannot record it, but then nothing more is sent. */
+  async #recorded(outcome: Outcome & {status: 'uploaded'}, entry: JournalEntry): Promise<Outcome> {
+    try {
+      const {json, serviceId} = outcome.received;
+      await entry.done(json, serviceId, error => this.#halt.because(error));
+      return outcome;
+    } catch (error) {
+      if (!(error instanceof MediaError)) throw error;
+      this.#halt.because(error);
+      return {...outcome, unrecorded: unrecorded(outcome.name, error)};
+    }
+  }
+
+  #ended(outcome: Outcome, reach: Reach = 'never'): PendingResult<Outcome> {
+    this.#halt.learn(outcome, reach);
+    this.#options.observer.finished(outcome.position);
+    return {result: Promise.resolve(outcome)};
+  }
+
+  #described(): OutcomeFacts {
+    this.facts.elapsedMs = Math.round(this.#options.clock.monotonic() - this.#start);
+    return this.facts;
+  }
+}
