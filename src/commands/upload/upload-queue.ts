@@ -44,7 +44,11 @@ export class UploadQueue {
   readonly #options: QueueOptions;
   readonly #stop = new Stop<MediaError>();
   readonly #waiting: Added[] = [];
+  /** The files of the batch whose outcome is not known yet, by position. */
+  readonly #pending = new Map<number, Added>();
   #running: Promise<void> | undefined;
+  /** Whether the batch takes no more files. */
+  #isOver = false;
   #wake = () => {};
 
   constructor(invocation: Invocation, options: QueueOptions) {
@@ -76,25 +80,22 @@ export class UploadQueue {
     });
   }
 
-  /** Uploads what is waiting and what is added meanwhile, until there has been nothing to do for a while. */
+  /** Uploads what is waiting and what is added meanwhile in one batch, until there has been nothing to do for a while. */
   async #run(): Promise<void> {
-    const batch = new QueuedBatch(this.#invocation.host.clock, this.#waiting, this.#stop);
-    this.#wake = () => batch.wake();
+    this.#isOver = false;
     try {
       this.#stop.throwIfAborted();
       const {shard, close} = {shard: undefined, close: async () => {}};
       const resources = await openResources(this.#flags, this.#invocation, {shard, close}, this.#stop);
-      const failure = await this.#upload(batch, resources).finally(() => closeResources(resources));
+      const failure = await this.#upload(resources).finally(() => closeResources(resources));
       if (failure !== undefined) throw failure;
     } catch (error) {
-      batch.fail(await withoutChoice(error));
-    } finally {
-      this.#wake = () => {};
+      this.#fail(await withoutChoice(error));
     }
   }
 
   /** Resolves to the error that ended the batch for all files, if one did. */
-  async #upload(batch: QueuedBatch, resources: Resources): Promise<MediaError | undefined> {
+  async #upload(resources: Resources): Promise<MediaError | undefined> {
     const {host, globals} = this.#invocation;
     const {uploadBatch} = await import('../../transfer/batch.ts');
     const options = transferOptions(this.#flags, resources, this.#invocation, {
@@ -107,15 +108,62 @@ export class UploadQueue {
     const wording = {host, options: hintOptions(host, globals)};
     const {session} = resources;
     let asked = Promise.resolve();
-    for await (const result of uploadBatch(batch.sources(), options)) {
+    for await (const result of uploadBatch(this.#sources(), options)) {
       const outcome =
         result.status === 'left out' ? result : withHints(withReason(result), session?.keyFacts, wording);
-      const end = this.#options.beforeEnd?.(outcome, session)?.then(() => batch.settle(outcome));
-      if (end === undefined) batch.settle(outcome);
+      const end = this.#options.beforeEnd?.(outcome, session)?.then(() => this.#settle(outcome));
+      if (end === undefined) this.#settle(outcome);
       else asked = asked.then(() => end);
     }
     await asked;
     return this.#stop.reason;
+  }
+
+  /** The files of one batch: those that wait, as long as the batch goes on. */
+  async *#sources(): AsyncGenerator<Source> {
+    for (let position = 0; !this.#isOver && !this.#stop.aborted; ) {
+      const added = this.#waiting.shift();
+      if (added === undefined) {
+        await this.#change();
+        continue;
+      }
+      this.#pending.set(position, added);
+      position += 1;
+      yield added.source;
+    }
+  }
+
+  /** Resolves when there may be another file; ends the batch when nothing has happened for a while. */
+  #change(): Promise<void> {
+    return new Promise(resolve => {
+      const endWhenIdle = () => {
+        this.#isOver = true;
+        this.#wake();
+      };
+      const isIdle = this.#pending.size === 0;
+      const cancel = isIdle ? this.#invocation.host.clock.after(idleMs, endWhenIdle) : () => {};
+      this.#wake = () => {
+        cancel();
+        this.#wake = () => {};
+        resolve();
+      };
+    });
+  }
+
+  #settle(outcome: Outcome | LeftOut): void {
+    const {position} = outcome;
+    const added = this.#pending.get(position);
+    this.#pending.delete(position);
+    if (outcome.status !== 'left out' && endsBatch(outcome)) this.#isOver = true;
+    if (this.#pending.size === 0 || this.#isOver) this.#wake();
+    added?.resolve(outcome);
+  }
+
+  /** Fails every file that waits or whose outcome is not known. */
+  #fail(error: unknown): void {
+    const failed = [...this.#pending.values(), ...this.#waiting.splice(0)];
+    this.#pending.clear();
+    for (const {reject} of failed) reject(asMediaError(error));
   }
 
   #observer(): TransferObserver {
@@ -148,75 +196,6 @@ function withReason(outcome: Outcome): Outcome {
   if (!('error' in outcome) || outcome.error.code !== 'not_tried') return outcome;
   const {cause} = outcome.error;
   return cause instanceof MediaError ? {...outcome, error: cause} : outcome;
-}
-
-/** The files of one batch: those that wait, as long as the batch goes on. */
-class QueuedBatch {
-  readonly #clock: Invocation['host']['clock'];
-  readonly #waiting: Added[];
-  readonly #stop: Stop<MediaError>;
-  /** The files whose outcome is not known yet, by position. */
-  readonly #pending = new Map<number, Added>();
-  #isOver = false;
-  #onWake = () => {};
-
-  constructor(clock: Invocation['host']['clock'], waiting: Added[], stop: Stop<MediaError>) {
-    this.#clock = clock;
-    this.#waiting = waiting;
-    this.#stop = stop;
-  }
-
-  /** Call when a file was added or the queue was stopped. */
-  wake(): void {
-    this.#onWake();
-  }
-
-  async *sources(): AsyncGenerator<Source> {
-    for (let position = 0; !this.#isOver && !this.#stop.aborted; ) {
-      const added = this.#waiting.shift();
-      if (added === undefined) {
-        await this.#change();
-        continue;
-      }
-      this.#pending.set(position, added);
-      position += 1;
-      yield added.source;
-    }
-  }
-
-  settle(outcome: Outcome | LeftOut): void {
-    const {position} = outcome;
-    const added = this.#pending.get(position);
-    this.#pending.delete(position);
-    if (outcome.status !== 'left out' && endsBatch(outcome)) this.#isOver = true;
-    if (this.#pending.size === 0 || this.#isOver) this.#onWake();
-    added?.resolve(outcome);
-  }
-
-  /** Fails every file that waits or whose outcome is not known. */
-  fail(error: unknown): void {
-    const failed = [...this.#pending.values(), ...this.#waiting.splice(0)];
-    this.#pending.clear();
-    for (const {reject} of failed) reject(asMediaError(error));
-  }
-
-  /** Resolves when there may be another file; ends the batch when nothing has happened for a while. */
-  #change(): Promise<void> {
-    return new Promise(resolve => {
-      const isIdle = this.#pending.size === 0;
-      const cancel = isIdle
-        ? this.#clock.after(idleMs, () => {
-            this.#isOver = true;
-            this.#onWake();
-          })
-        : () => {};
-      this.#onWake = () => {
-        cancel();
-        this.#onWake = () => {};
-        resolve();
-      };
-    });
-  }
 }
 
 /** Whether a later file needs the service or the journal to be opened again: the key, the journal or the network may be another by then. */

@@ -1,9 +1,15 @@
 import {readdir, realpath} from 'node:fs/promises';
-import {basename, join} from 'node:path';
+import {basename, join, relative, sep} from 'node:path';
 import type {FSWatcher} from 'chokidar';
+import {MediaError} from '../../errors.ts';
 import type {Clock} from '../../host.ts';
+import {failed} from '../../lib/files/failed.ts';
 import {inodeOf} from '../../lib/files/inode-of.ts';
-import {isPassedOver} from './unfinished.ts';
+import {makeDirectory} from '../../lib/files/make-directory.ts';
+import {namedStat} from '../../lib/files/named-stat.ts';
+import {typedPath} from '../../lib/files/typed-path.ts';
+import {systemCode, systemReason} from '../../lib/system-code.ts';
+import {isPassedOver} from './settler.ts';
 
 export interface DirectoryWatchOptions {
   clock: Clock;
@@ -148,4 +154,60 @@ export class DirectoryWatch {
     this.#watcher = undefined;
     await watcher?.close();
   }
+}
+
+/** What an error of the watcher means: without events, nothing can be watched; what cannot be read is passed over. */
+export function watchTrouble(cause: unknown, directory: string): {isFatal: boolean; error: MediaError} {
+  const code = systemCode(cause);
+  if (code === 'ENOSPC' || code === 'EMFILE' || code === 'ENFILE') {
+    const sentence = `${directory} cannot be watched: the system allows no more watches (${code}).`;
+    const hint =
+      'Use --poll, or raise the limits (fs.inotify.max_user_watches and max_user_instances on Linux).';
+    return {isFatal: true, error: new MediaError('local_failure', sentence, {hint, cause})};
+  }
+  const sentence = `A part of ${directory} cannot be watched: ${systemReason(cause)}.`;
+  return {isFatal: false, error: new MediaError('local_failure', sentence, {cause})};
+}
+
+/** A directory to watch: as it was typed, and its absolute path. */
+export interface WatchedPlace {
+  shown: string;
+  path: string;
+}
+
+/** Checks that each is a directory; rejects with the first that is not. */
+export async function watchedPlaces(typed: readonly string[], cwd: string): Promise<WatchedPlace[]> {
+  const places: WatchedPlace[] = [];
+  for (const name of typed) {
+    const path = withoutSlash(typedPath(cwd, name));
+    if (!(await namedStat(name, path)).isDirectory())
+      throw new MediaError('usage', `${name} is not a directory.`, {
+        hint: 'Name directories to watch; files are uploaded by: media upload',
+      });
+    places.push({shown: withoutSlash(name), path});
+  }
+  return places;
+}
+
+/** Creates the directory that files are moved to; resolves to its real path. A watched directory is refused. */
+export async function targetPlace(
+  typed: string,
+  cwd: string,
+  watched: readonly WatchedPlace[],
+): Promise<string> {
+  const path = typedPath(cwd, typed);
+  await makeDirectory(path).catch(failed('local_failure', `${typed} could not be created`));
+  const real = await realpath(path);
+  for (const {shown, path: other} of watched) {
+    const inside = relative(real, await realpath(other));
+    if (inside === '' || !(inside === '..' || inside.startsWith(`..${sep}`)))
+      throw new MediaError('usage', `--move-to ${typed} contains the watched directory ${shown}.`, {
+        hint: 'Choose a directory beside it, or one inside it, which is then not watched.',
+      });
+  }
+  return real;
+}
+
+function withoutSlash(path: string): string {
+  return path.replace(/(?<=.)[/\\]+$/, '');
 }

@@ -2,7 +2,7 @@ import type {ErrorCode, MediaError} from '../../errors.ts';
 import type {Clock} from '../../host.ts';
 import {asMediaError} from '../../output/report.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
-import {Settler, type SettlerOptions, type WatchedState} from './settler.ts';
+import {Settler, type SettlerOptions} from './settler.ts';
 
 /** The outcome of a file that was not uploaded, or may not have been. */
 export type FailedOutcome = Extract<Outcome, {error: MediaError}>;
@@ -10,17 +10,20 @@ export type FailedOutcome = Extract<Outcome, {error: MediaError}>;
 /** Whether an uploaded file stays there, as it was uploaded, for good or until its disposal is decided again, or is no longer there. */
 export type Finished = 'stays' | 'asked again' | 'left';
 
-/** What the feed needs of the rest of the command. */
-export interface FeedParts extends Omit<SettlerOptions, 'onSettled'> {
-  clock: Clock;
+/** What is done with a complete file. */
+export interface FileWork {
   /** Uploads a file; rejects if the service or the journal could not be opened. */
-  upload: (path: string) => Promise<Outcome | LeftOut>;
+  upload(path: string): Promise<Outcome | LeftOut>;
   /** Disposes of an uploaded file and prints its outcome. Rejects if it could not. */
-  finish: (path: string, outcome: Outcome) => Promise<Finished>;
+  finish(path: string, outcome: Outcome): Promise<Finished>;
   /** Called for a file that is not tried again as it is. */
-  failed: (path: string, outcome: FailedOutcome) => Promise<void>;
+  failed(path: string, outcome: FailedOutcome): Promise<void>;
   /** Called at most once a minute for each kind of error while files wait to be tried again. */
-  delayed: (error: MediaError, files: number) => void;
+  delayed(error: MediaError, files: number): void;
+}
+
+export interface FeedOptions extends SettlerOptions {
+  clock: Clock;
 }
 
 /** Failures that are about the file as it is: it is tried again only when it has changed. */
@@ -40,29 +43,25 @@ const askAgainMs = 3_600_000;
 
 /** Takes files from their appearance to their end: complete, uploaded, disposed of, or tried again later. */
 export class Feed {
-  readonly #parts: FeedParts;
+  readonly #clock: Clock;
+  readonly #work: FileWork;
   readonly #settler: Settler;
   /** The files that are being uploaded, and whether each has settled again since. */
   readonly #active = new Map<string, boolean>();
   /** The state in which a file was done with, until it disappears. */
   readonly #done = new Map<string, string>();
   readonly #delayed = new Set<string>();
-  readonly #takes = new Set<Promise<void>>();
+  readonly #ways = new Set<Promise<void>>();
   #waitMs = shortestWaitMs;
   #cancelRetry: (() => void) | undefined;
   /** When each kind of error was last reported. */
   readonly #reported = new Map<ErrorCode, number>();
   #isClosed = false;
 
-  constructor(parts: FeedParts) {
-    this.#parts = parts;
-    this.#settler = new Settler({
-      ...parts,
-      onSettled: (path, state) => {
-        const take = this.#take(path, state).finally(() => this.#takes.delete(take));
-        this.#takes.add(take);
-      },
-    });
+  constructor(options: FeedOptions, work: FileWork) {
+    this.#clock = options.clock;
+    this.#work = work;
+    this.#settler = new Settler(options);
   }
 
   /** How many files are being uploaded, wait for that, or wait to be tried again. */
@@ -72,7 +71,8 @@ export class Feed {
 
   /** Call when a file has appeared or changed. */
   touch(path: string): void {
-    this.#settler.touch(path);
+    const way = this.#take(path).finally(() => this.#ways.delete(way));
+    this.#ways.add(way);
   }
 
   /** Call when a file has disappeared. */
@@ -90,11 +90,13 @@ export class Feed {
 
   /** Resolves when the files that were taken have come to their end. */
   async ended(): Promise<void> {
-    await Promise.all(this.#takes);
+    await Promise.all(this.#ways);
   }
 
-  async #take(path: string, {key}: WatchedState): Promise<void> {
-    if (this.#done.get(path) === key) return;
+  /** The way of one file: complete, not done with as it is, uploaded, disposed of; else tried again later. */
+  async #take(path: string): Promise<void> {
+    const state = await this.#settler.settled(path);
+    if (state === undefined || this.#done.get(path) === state.key) return;
     if (this.#active.has(path)) {
       this.#active.set(path, true);
       return;
@@ -102,7 +104,8 @@ export class Feed {
     this.#active.set(path, false);
     this.#delayed.delete(path);
     try {
-      await this.#upload(path, key);
+      const outcome = await this.#work.upload(path);
+      await this.#end(path, outcome, state.key);
     } catch (error) {
       this.#delay(path, asMediaError(error));
     } finally {
@@ -112,9 +115,8 @@ export class Feed {
     }
   }
 
-  async #upload(path: string, key: string): Promise<void> {
-    const {upload, finish, failed} = this.#parts;
-    const outcome = await upload(path);
+  /** Decides by the outcome whether a file is done with, or tried again. */
+  async #end(path: string, outcome: Outcome | LeftOut, key: string): Promise<void> {
     if (outcome.status === 'left out') this.#done.set(path, key);
     else if ('error' in outcome) {
       const {error, status} = outcome;
@@ -122,9 +124,9 @@ export class Feed {
       if (error.code === 'source_changed') return this.touch(path);
       if (status === 'failed' && !ownFailures.has(error.code)) return this.#delay(path, error);
       this.#done.set(path, key);
-      await failed(path, outcome);
+      await this.#work.failed(path, outcome);
     } else {
-      const finished = await finish(path, outcome);
+      const finished = await this.#work.finish(path, outcome);
       if (finished === 'asked again') this.#askAgain(path);
       // What has disappeared, with its file system perhaps, may come back as it was.
       if (finished === 'left') this.touch(path);
@@ -135,7 +137,7 @@ export class Feed {
 
   /** Takes the file again later, as it is. */
   #askAgain(path: string): void {
-    const cancel = this.#parts.clock.every(askAgainMs, () => {
+    const cancel = this.#clock.every(askAgainMs, () => {
       cancel();
       this.#done.delete(path);
       this.touch(path);
@@ -145,14 +147,13 @@ export class Feed {
   /** Tries the file again later, with all others that wait. */
   #delay(path: string, error: MediaError): void {
     if (this.#isClosed) return;
-    const {clock, delayed} = this.#parts;
     this.#delayed.add(path);
     const reported = this.#reported.get(error.code);
-    if (reported === undefined || clock.monotonic() - reported >= silenceMs) {
-      this.#reported.set(error.code, clock.monotonic());
-      delayed(error, this.waiting);
+    if (reported === undefined || this.#clock.monotonic() - reported >= silenceMs) {
+      this.#reported.set(error.code, this.#clock.monotonic());
+      this.#work.delayed(error, this.waiting);
     }
-    this.#cancelRetry ??= clock.after(this.#waitMs, () => {
+    this.#cancelRetry ??= this.#clock.after(this.#waitMs, () => {
       this.#cancelRetry = undefined;
       this.#waitMs = Math.min(longestWaitMs, 2 * this.#waitMs);
       for (const waiting of this.#delayed) this.touch(waiting);

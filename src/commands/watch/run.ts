@@ -1,18 +1,19 @@
-import {lstat} from 'node:fs/promises';
-import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
-import {endSignal} from '../../cli/invocation.ts';
+import {type ExitStatus, endSignal, type Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
 import {Stop} from '../../lib/stop.ts';
 import {parseTemplate} from '../../output/results/template.ts';
-import {DirectoryWatch} from './directory-watch.ts';
+import {
+  DirectoryWatch,
+  targetPlace,
+  type WatchedPlace,
+  watchedPlaces,
+  watchTrouble,
+} from './directory-watch.ts';
 import {type Disposal, Disposals} from './disposal/disposal.ts';
 import {Feed} from './feed.ts';
-import {targetPlace, type WatchedPlace, watchedPlaces} from './places.ts';
 import {WatchPrinter} from './printer.ts';
-import type {WatchedState} from './settler.ts';
-import {hasCompanion} from './unfinished.ts';
+import {hasCompanion, watchedState} from './settler.ts';
 import {Uploads} from './uploads.ts';
-import {watchTrouble} from './watch-trouble.ts';
 
 export interface WatchFlags {
   directories: string[];
@@ -42,16 +43,13 @@ export async function runWatch(flags: WatchFlags, invocation: Invocation): Promi
   // A record is compared with its file before that goes.
   const verify = flags.verify ?? (disposals.areWanted ? 'warn' : undefined);
   const uploads = new Uploads(invocation, places, printer, {disposals, verify});
-  const feed = new Feed({
+  const settling = {
     clock: host.clock,
     settleMs: flags.settle,
-    look: stateOf,
+    look: watchedState,
     isUnfinished: hasCompanion,
-    upload: path => uploads.upload(path),
-    finish: (path, outcome) => uploads.finish(path, outcome),
-    failed: (path, outcome) => uploads.failed(path, outcome),
-    delayed: (error, waiting) => void printer.delayed(error, waiting),
-  });
+  };
+  const feed = new Feed(settling, uploads);
   uploads.waiting = () => feed.waiting;
   const watching = watchAll(places, {flags, disposal, feed, printer}, invocation);
   try {
@@ -121,11 +119,4 @@ async function chosenDisposal(
   if (flags.moveTo === undefined) return flags.delete ? 'delete' : 'keep';
   if (!flags.delete) return {moveTo: await targetPlace(flags.moveTo, cwd, places)};
   throw new MediaError('usage', '--move-to and --delete cannot be used together.', {hint: 'Choose one.'});
-}
-
-/** Links are passed over, since what they lead to would stay when they are moved or deleted. */
-async function stateOf(path: string): Promise<WatchedState | undefined> {
-  const found = await lstat(path, {bigint: true}).catch(() => undefined);
-  if (!found?.isFile()) return undefined;
-  return {key: `${found.size} ${found.mtimeNs} ${found.ino}`, size: Number(found.size)};
 }

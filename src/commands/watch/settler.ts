@@ -1,3 +1,4 @@
+import {lstat} from 'node:fs/promises';
 import type {Clock} from '../../host.ts';
 
 /** A regular file as it was at one moment; the key differs after every write. */
@@ -14,14 +15,15 @@ export interface SettlerOptions {
   look: (path: string) => Promise<WatchedState | undefined>;
   /** Whether another sign says that a file is still being written. */
   isUnfinished: (path: string) => Promise<boolean>;
-  /** Called once for a file that is complete. */
-  onSettled: (path: string, state: WatchedState) => void;
 }
 
-/** Waits until files are complete: size and time of change have been the same for a while. Empty files are passed over. */
+/**
+ * Waits until files are complete: size and time of change have been the same for a while. The size alone, which chokidar's
+ * awaitWriteFinish compares, says nothing of a file whose space was reserved before it is written.
+ */
 export class Settler {
   readonly #options: SettlerOptions;
-  /** The files that are being waited for, with what cancels the next look at them. */
+  /** The files that are being waited for, with what ends that. */
   readonly #files = new Map<string, () => void>();
   #isClosed = false;
 
@@ -34,33 +36,75 @@ export class Settler {
     return this.#files.size;
   }
 
-  /** Call when a file has appeared or changed. */
-  touch(path: string): void {
-    if (this.#isClosed || this.#files.has(path)) return;
+  /** Resolves to the state of a complete file; undefined if it is empty, gone, or waited for already, and after `close`. */
+  async settled(path: string): Promise<WatchedState | undefined> {
+    if (this.#isClosed || this.#files.has(path)) return undefined;
     this.#files.set(path, () => {});
-    void this.#look(path, undefined);
+    const state = await this.#unchanged(path);
+    this.#files.delete(path);
+    return this.#isClosed || state?.size === 0 ? undefined : state;
   }
 
   /** Waits for no file any more. */
   close(): void {
     this.#isClosed = true;
-    for (const cancel of this.#files.values()) cancel();
-    this.#files.clear();
+    for (const end of this.#files.values()) end();
   }
 
-  async #look(path: string, before: string | undefined): Promise<void> {
-    const {clock, settleMs, look, isUnfinished, onSettled} = this.#options;
-    const state = await look(path);
-    const isSettled = state !== undefined && state.key === before && !(await isUnfinished(path));
-    if (this.#isClosed) return;
-    if (state === undefined || isSettled) {
-      this.#files.delete(path);
-      if (state !== undefined && state.size > 0) onSettled(path, state);
-      return;
+  async #unchanged(path: string): Promise<WatchedState | undefined> {
+    const {look, isUnfinished} = this.#options;
+    let before: string | undefined;
+    while (!this.#isClosed) {
+      const state = await look(path);
+      if (state === undefined) return undefined;
+      if (state.key === before && !(await isUnfinished(path))) return state;
+      before = state.key;
+      await this.#pause(path);
     }
-    this.#files.set(
-      path,
-      clock.after(settleMs, () => void this.#look(path, state.key)),
-    );
+    return undefined;
   }
+
+  /** Resolves after the time that a file must stay as it is, or when nothing is waited for any more. */
+  #pause(path: string): Promise<void> {
+    return new Promise(resolve => {
+      if (this.#isClosed) return resolve();
+      const cancel = this.#options.clock.after(this.#options.settleMs, resolve);
+      this.#files.set(path, () => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+}
+
+/** The state of a file. Links are passed over, since what they lead to would stay when they are moved or deleted. */
+export async function watchedState(path: string): Promise<WatchedState | undefined> {
+  const found = await lstat(path, {bigint: true}).catch(() => undefined);
+  if (!found?.isFile()) return undefined;
+  return {key: `${found.size} ${found.mtimeNs} ${found.ino}`, size: Number(found.size)};
+}
+
+/** What browsers, download managers and copying programs append to the name of a file that is not complete. */
+const unfinishedEnding =
+  /(?:\.(?:part|partial|crdownload|download|opdownload|filepart|aria2|tmp|temp|!qb|!ut|bc!|xltd|ytdl)|~)$/i;
+
+/** Whether a name is hidden, or that of a file or directory that a program has not finished. */
+export function isPassedOver(name: string): boolean {
+  return /^(?:\.|~\$)/.test(name) || unfinishedEnding.test(name);
+}
+
+/** What stands beside a file while Firefox or aria2 writes it under its final name. */
+const companions = ['.part', '.aria2'];
+
+/** Whether a program has a file beside this one that says that it is still being written. */
+export async function hasCompanion(path: string): Promise<boolean> {
+  const there = await Promise.all(
+    companions.map(ending =>
+      lstat(path + ending).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return there.includes(true);
 }

@@ -12,9 +12,9 @@ import {sourceAt} from '../../sources/open/file.ts';
 import type {FileStat, Source} from '../../sources/open/source.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import {UploadQueue} from '../upload/upload-queue.ts';
+import type {WatchedPlace} from './directory-watch.ts';
 import type {Disposals, Disposed} from './disposal/disposal.ts';
-import type {FailedOutcome, Finished} from './feed.ts';
-import type {WatchedPlace} from './places.ts';
+import type {FailedOutcome, FileWork, Finished} from './feed.ts';
 import type {WatchPrinter} from './printer.ts';
 
 /** How often it is said that the service is still unavailable, in milliseconds. */
@@ -23,7 +23,7 @@ const reminderMs = 60_000;
 const longestOutageMs = 24 * 3_600_000;
 
 /** Uploads the files of the watched directories, and reports what becomes of them. */
-export class Uploads {
+export class Uploads implements FileWork {
   readonly #invocation: Invocation;
   readonly #places: readonly WatchedPlace[];
   readonly #printer: WatchPrinter;
@@ -121,6 +121,10 @@ export class Uploads {
     await this.#printer.outcome({...outcome, error}, path);
     if (outcome.status !== 'mismatched' || !this.#disposals.areWanted) return;
     await this.#printer.event({event: 'kept', file: outcome.name, reason: error.message});
+  }
+
+  delayed(error: MediaError, files: number): void {
+    void this.#printer.delayed(error, files);
   }
 
   /** Ends the uploads; resolves when nothing is in progress. */

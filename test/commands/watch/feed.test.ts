@@ -30,23 +30,25 @@ function feed(
   const versions = new Map<string, number>();
   const tries = new Map<string, number>();
   const log: string[] = [];
-  const parts = new Feed({
-    ...{clock, settleMs: 100, isUnfinished: async () => false},
-    look: async path => ({key: String(versions.get(path) ?? 0), size: 1}),
-    async upload(path) {
-      tries.set(path, (tries.get(path) ?? 0) + 1);
-      return answer(path, tries.get(path) ?? 0);
+  const look = async (path: string) => ({key: String(versions.get(path) ?? 0), size: 1});
+  const parts = new Feed(
+    {clock, settleMs: 100, isUnfinished: async () => false, look},
+    {
+      async upload(path) {
+        tries.set(path, (tries.get(path) ?? 0) + 1);
+        return answer(path, tries.get(path) ?? 0);
+      },
+      async finish(path) {
+        const stays = staysAfter(path, tries.get(path) ?? 0);
+        log.push(`done ${path}`);
+        return stays === 'asked again' ? stays : stays ? 'stays' : 'left';
+      },
+      async failed(path, {status}) {
+        log.push(`${status} ${path}`);
+      },
+      delayed: (error, files) => void log.push(`${clock.now()} ${files} wait: ${error.code}`),
     },
-    async finish(path) {
-      const stays = staysAfter(path, tries.get(path) ?? 0);
-      log.push(`done ${path}`);
-      return stays === 'asked again' ? stays : stays ? 'stays' : 'left';
-    },
-    async failed(path, {status}) {
-      log.push(`${status} ${path}`);
-    },
-    delayed: (error, files) => log.push(`${clock.now()} ${files} wait: ${error.code}`),
-  });
+  );
   return {clock, versions, tries, log, feed: parts};
 }
 

@@ -1,6 +1,5 @@
 import {expect, test} from 'vitest';
-import {Settler, type WatchedState} from '../../../src/commands/watch/settler.ts';
-import {isPassedOver} from '../../../src/commands/watch/unfinished.ts';
+import {isPassedOver, Settler, type WatchedState} from '../../../src/commands/watch/settler.ts';
 import {ManualClock} from '../../support/manual-clock.ts';
 
 /** A disk whose files have a size and a version, and the files that have settled on it, each with the time. */
@@ -15,15 +14,16 @@ function disk() {
   };
   const settler = new Settler({
     ...{clock, settleMs: 2_000, look, isUnfinished: async path => unfinished.has(path)},
-    onSettled: path => settled.push([path, clock.now()]),
   });
+  const touch = (path: string) =>
+    void settler.settled(path).then(state => state && settled.push([path, clock.now()]));
   let version = 0;
   const write = (path: string, size: number) => {
     version += 1;
     files.set(path, {size, version});
-    settler.touch(path);
+    touch(path);
   };
-  return {clock, files, unfinished, settled, settler, write};
+  return {clock, files, unfinished, settled, settler, touch, write};
 }
 
 test('a writer that takes 20 s: taken once, 2 s after its last byte', async () => {
