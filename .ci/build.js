@@ -222,8 +222,8 @@ const commonjs = {
   define: {'import.meta.url': 'importMetaUrl'},
   banner: {js: "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;"},
 };
-// The programs that read uploaded media run as separate processes, the one that reads documents as a thread.
-const programs = ['src/main.ts', 'src/embedded/media/media-program.ts', 'src/rewrite/scan/scan-thread.ts'];
+// The program that reads uploaded media runs as a separate process.
+const programs = ['src/main.ts', 'src/embedded/media/media-program.ts'];
 const main = await build({...commonjs, entryNames: '[name]', entryPoints: programs});
 // The program that uses the keychain runs as a separate process.
 const modules = {index: 'src/index.ts', 'keychain-child': 'src/settings/keychain-child.ts'};

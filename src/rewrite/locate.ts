@@ -2,6 +2,7 @@ import {existsSync} from 'node:fs';
 import {readdir, realpath, stat} from 'node:fs/promises';
 import {dirname, isAbsolute, join, resolve, sep} from 'node:path';
 import {MediaError} from '../errors.ts';
+import {isBelow} from '../lib/files/is-below.ts';
 import type {Reference} from './scan/reference.ts';
 
 /** Where the files of documents may be. */
@@ -20,8 +21,9 @@ export class Locator {
   /** Documents of one directory often refer to the same files. */
   readonly #located = new Map<string, Promise<Located>>();
   readonly #roots = new Map<string, Promise<string>>();
-  #realPublic: Promise<string[]> | undefined;
+  /** All files below a root by their names, as Obsidian looks for them. */
   readonly #names = new Map<string, Promise<Map<string, string[]>>>();
+  #realPublic: Promise<string[]> | undefined;
 
   constructor(places: RewritePlaces) {
     this.#places = places;
@@ -30,11 +32,7 @@ export class Locator {
   /** The real path of the file; `outside` if it is not below the root, and undefined if there is none. */
   async locate({target, context}: Pick<Reference, 'target' | 'context'>, document: string): Promise<Located> {
     const key = [dirname(document), context === 'wiki', target].join('\0');
-    const known = this.#located.get(key);
-    if (known !== undefined) return known;
-    const found = this.#locate(target, context, document);
-    this.#located.set(key, found);
-    return found;
+    return once(this.#located, key, () => this.#locate(target, context, document));
   }
 
   async #locate(target: string, context: Reference['context'], document: string): Promise<Located> {
@@ -59,7 +57,8 @@ export class Locator {
     const spellings = context === 'wiki' ? [target] : spellingsOf(target);
     const paths = spellings.flatMap(spelling => this.#pathsOf(spelling, document, root));
     if (context !== 'wiki') return paths;
-    const named = (await this.#namesBelow(root)).get(target.split('/').pop() ?? target) ?? [];
+    const named =
+      (await once(this.#names, root, () => namesBelow(root))).get(target.split('/').pop() ?? target) ?? [];
     return [...paths, join(root, target), ...named.filter(path => path.endsWith(`${sep}${target}`))];
   }
 
@@ -79,31 +78,24 @@ export class Locator {
   }
 
   #rootOf(directory: string): Promise<string> {
-    const known = this.#roots.get(directory);
-    if (known !== undefined) return known;
-    const found = realDirectory(this.#places.root ?? workTreeOf(directory) ?? directory);
-    this.#roots.set(directory, found);
-    return found;
+    const find = () => realDirectory(this.#places.root ?? workTreeOf(directory) ?? directory);
+    return once(this.#roots, directory, find);
   }
+}
 
-  /** All files below a directory by their names, as Obsidian looks for them. */
-  #namesBelow(root: string): Promise<Map<string, string[]>> {
-    const known = this.#names.get(root);
-    if (known !== undefined) return known;
-    const found = namesBelow(root);
-    this.#names.set(root, found);
-    return found;
-  }
+/** The value of a key, which is made once. */
+function once<Value>(made: Map<string, Value>, key: string, make: () => Value): Value {
+  const known = made.get(key);
+  if (known !== undefined) return known;
+  const value = make();
+  made.set(key, value);
+  return value;
 }
 
 async function realDirectory(path: string): Promise<string> {
   return realpath(path).catch(cause => {
     throw new MediaError('file_missing', `The directory ${path} does not exist.`, {cause});
   });
-}
-
-function isBelow(path: string, root: string): boolean {
-  return path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
 }
 
 /**

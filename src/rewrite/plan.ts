@@ -5,9 +5,8 @@ import {contentHash} from '../lib/files/content-hash.ts';
 import {decideSourceType, isNamedMedia} from '../sources/media-type/decide.ts';
 import {filesIn} from '../sources/open/file.ts';
 import {decodeDocument, LineIndex} from './document-text.ts';
-import type {DocumentFile} from './documents.ts';
+import {type DocumentFile, readDocument} from './documents.ts';
 import {Locator, type RewritePlaces, withoutQuery} from './locate.ts';
-import {readDocument} from './read-document.ts';
 import type {Reference, ScanOptions} from './scan/reference.ts';
 import {Scanner} from './scanner.ts';
 

@@ -1,9 +1,12 @@
 import {hash} from 'node:crypto';
-import {dirname, join} from 'node:path';
+import type {FileHandle} from 'node:fs/promises';
+import {basename, dirname, join} from 'node:path';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
+import {renameDurably} from '../lib/files/durable.ts';
 import {failed} from '../lib/files/failed.ts';
 import {makeDirectory} from '../lib/files/make-directory.ts';
+import {linkTarget, withoutUnsafe} from '../lib/safe-url.ts';
 import {
   applyEdits,
   type DecodedDocument,
@@ -11,13 +14,12 @@ import {
   type Edit,
   encodeDocument,
 } from './document-text.ts';
+import {readDocument} from './documents.ts';
 import type {DocumentPlan, FoundReference} from './plan.ts';
-import {readDocument} from './read-document.ts';
-import {replacementOf} from './replacement.ts';
-import {replaceContent, writeContent} from './write-document.ts';
+import type {Reference} from './scan/reference.ts';
 
 /** A document with the URLs in place, and the bytes that it was made from. */
-export interface Rewritten {
+interface Rewritten {
   before: Buffer;
   after: Buffer;
   /** How many references were replaced. */
@@ -93,4 +95,95 @@ function changed(name: string): MediaError {
   return new MediaError('document_changed', `${name} changed during the upload; it was not overwritten.`, {
     hint: 'Run the same command again: what was uploaded is not sent again.',
   });
+}
+
+/**
+ * Replaces the content of a file at once and durably, if it is still `before`; resolves to whether it is `after` now. A link stays
+ * a link. Rejects if owner, group or mode could not be kept, or if other names of the file would keep the old content.
+ */
+export async function replaceContent(
+  path: string,
+  before: Uint8Array,
+  after: Uint8Array,
+  host: Host,
+): Promise<boolean> {
+  const {files} = host;
+  const target = await files.realpath(path);
+  const {mode, uid, gid, nlink} = await files.stat(target);
+  if (nlink > 1) throw new Error('it has several names (hard links)');
+  const prepare = async (file: FileHandle) => {
+    // Not every user or file system may do that, or say so.
+    await file.chown(uid, gid).catch(() => {});
+    await file.chmod(mode & 0o7777);
+    const kept = await file.stat();
+    if (kept.uid !== uid || kept.gid !== gid || kept.mode !== mode)
+      throw new Error('it would get another owner, group or mode');
+  };
+  const isCurrent = async () => (await files.readFile(target)).equals(before);
+  return (
+    (await write(target, after, host, prepare, isCurrent)) || (await files.readFile(target)).equals(after)
+  );
+}
+
+/** Writes a file at once and durably, in place of any other. */
+async function writeContent(path: string, content: Uint8Array, host: Host): Promise<void> {
+  await write(path, content, host);
+}
+
+async function write(
+  path: string,
+  content: Uint8Array,
+  {files, uuid}: Host,
+  prepare = async (_file: FileHandle) => {},
+  isCurrent = async () => true,
+): Promise<boolean> {
+  const temporary = join(dirname(path), `.${basename(path)}.${uuid()}`);
+  const file = await files.open(temporary, 'wx');
+  try {
+    try {
+      await prepare(file);
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    const mayReplace = await isCurrent();
+    if (mayReplace) await renameDurably(temporary, path, files);
+    return mayReplace;
+  } finally {
+    await files.rm(temporary, {force: true});
+  }
+}
+
+/** The text that stands for a reference once its file has this safe URL. The fragment of the reference is kept. */
+export function replacementOf({context, source, target}: Reference, url: string): string {
+  if (context === 'wiki') return wikiImage(source, target, linkTarget(url));
+  const whole = withFragment(url, target);
+  switch (context) {
+    case 'markdown':
+      return linkTarget(whole);
+    case 'attribute':
+    case 'css attribute':
+      return whole.replaceAll('&', '&amp;');
+    case 'bare attribute':
+      // Without quotes, micromark reads no slash in a value.
+      return `"${whole.replaceAll('&', '&amp;')}"`;
+    case 'srcset':
+      return whole.replaceAll(',', '%2C').replaceAll('&', '&amp;');
+    default:
+      return whole;
+  }
+}
+
+function withFragment(url: string, target: string): string {
+  const at = target.indexOf('#');
+  if (at < 0 || url.includes('#')) return url;
+  return `${url}${withoutUnsafe(target.slice(at))}`;
+}
+
+/** `![[photo.png|300]]` as `![photo.png|300](url)`, which is how Obsidian writes the size of an image from the web. */
+function wikiImage(source: string, target: string, url: string): string {
+  const name = (target.split(/[/\\]/).pop() ?? target).replace(/[[\]\\`*_<>&]/g, '\\$&');
+  const [, options = ''] = /^[^|]*?(\\?\|.*)$/s.exec(source) ?? [];
+  return `![${name}${options}](${url})`;
 }

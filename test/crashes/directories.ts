@@ -5,7 +5,7 @@ import {openJournal} from '../../src/journal/open.ts';
 import {writeMerged} from '../../src/journal/reading/merge.ts';
 import {closeAll, readJournals} from '../../src/journal/reading/reader.ts';
 import {type FileSystem, systemFiles} from '../../src/lib/files/file-system.ts';
-import {replaceContent} from '../../src/rewrite/write-document.ts';
+import {replaceContent} from '../../src/rewrite/write-plan.ts';
 import {inputOf, scope, upload} from '../support/journal.ts';
 import {temporaryDirectory} from '../support/media.ts';
 import {type Image, Recorder} from './recorder.ts';

@@ -1,7 +1,7 @@
 import {applyEdits} from '../../src/rewrite/document-text.ts';
-import {replacementOf} from '../../src/rewrite/replacement.ts';
 import type {DocumentKind, Reference, ScanOptions} from '../../src/rewrite/scan/reference.ts';
 import {scanDocument} from '../../src/rewrite/scan/scan.ts';
+import {replacementOf} from '../../src/rewrite/write-plan.ts';
 
 /** What is looked for without options. */
 export const usualScan: ScanOptions = {links: false, attributes: [], frontMatter: []};

@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {applyEdits} from '../../src/rewrite/document-text.ts';
-import {replacementOf} from '../../src/rewrite/replacement.ts';
 import type {DocumentKind, ScanOptions} from '../../src/rewrite/scan/reference.ts';
+import {replacementOf} from '../../src/rewrite/write-plan.ts';
 import {rewritten, scanned} from './rewritten.ts';
 
 const u = 'https://u.example';

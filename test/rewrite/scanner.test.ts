@@ -14,7 +14,7 @@ const scan = (name: string, text: string) => scanner.scan(name, {kind: 'markdown
 
 describe('Scanner', () => {
   it('a document that takes too long: refused by name, others are scanned; after a time for all such documents, untried', async () => {
-    scanner = new Scanner({inlineMs: 50, processorMs: 200, togetherMs: 300});
+    scanner = new Scanner({processorMs: 200, togetherMs: 300, remainingMs: 100});
     const messages: unknown[] = [];
     // On a busy machine, one of them may use up the time of all.
     for (const name of ['a.md', 'b.md', "it's c.md"]) {
@@ -33,7 +33,7 @@ describe('Scanner', () => {
   }, 120_000);
 
   it('a document that takes too much memory: refused by name, others are scanned', async () => {
-    scanner = new Scanner({inlineMs: 50, heapMiB: 16});
+    scanner = new Scanner({heapMiB: 16});
     await expect(scan('a.md', slow)).rejects.toMatchObject({
       code: 'document_too_complex',
       message: 'a.md is too complex: its references could not be found in 16 MiB of memory.',
@@ -42,7 +42,7 @@ describe('Scanner', () => {
   }, 120_000);
 
   it('documents that the other thread scans: the same references, one document after the other', async () => {
-    scanner = new Scanner({inlineMs: 1});
+    scanner = new Scanner({lengthHere: 0});
     for (const text of [photo.repeat(400), `> ${photo}`.repeat(100)])
       expect(await scan('a.md', text)).toEqual(scanDocument('markdown', text, usualScan));
     await expect(scan('a.md', `${'> '.repeat(1_001)}a\n\n${photo.repeat(200)}`)).rejects.toMatchObject({

@@ -1,11 +1,12 @@
 import {createWriteStream} from 'node:fs';
 import {mkdtemp, realpath, rm, stat} from 'node:fs/promises';
 import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
-import {isAbsolute, join, relative, sep} from 'node:path';
+import {isAbsolute, join} from 'node:path';
 import {pipeline} from 'node:stream/promises';
 import {MediaError} from '../../errors.ts';
 import {failed} from '../../lib/files/failed.ts';
 import {pathOfFileUrl} from '../../lib/files/file-url.ts';
+import {isBelow} from '../../lib/files/is-below.ts';
 import {textOf} from '../../lib/files/read-text.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {parseObject} from '../../lib/json.ts';
@@ -152,9 +153,4 @@ function pathIn(named: string): string {
   } catch (cause) {
     throw new BridgeRefusal(400, `${named} is not the URL of a local file.`, {cause});
   }
-}
-
-function isBelow(path: string, root: string): boolean {
-  const rest = relative(root, path);
-  return rest !== '' && rest !== '..' && !rest.startsWith(`..${sep}`) && !isAbsolute(rest);
 }

@@ -1,8 +1,8 @@
 import {tokenize} from 'css-tree/tokenizer';
-import {decodeEscapes} from './decoded.ts';
+import type {Reference} from './reference.ts';
 
 /** A URL in CSS: the range of its text without quotes, and what it refers to. */
-export interface CssUrl {
+interface CssUrl {
   start: number;
   end: number;
   target: string;
@@ -83,6 +83,18 @@ export function cssUrls(css: string): CssUrl[] {
   return found;
 }
 
+/** The references of a style sheet, which begins at `base` in its document. */
+export function cssReferences(css: string, base = 0): Reference[] {
+  return cssUrls(css).map(({start, end, target}) => ({
+    start: base + start,
+    end: base + end,
+    source: css.slice(start, end),
+    target,
+    context: 'css',
+    onlyMedia: true,
+  }));
+}
+
 function decodeCss(text: string): string {
   return decodeEscapes(text, /\\(?:[0-9a-f]{1,6}[ \t\n\f\r]?|\r\n|[\s\S])/gi, found => {
     const digits = /^\\([0-9a-f]{1,6})/i.exec(found)?.[1];
@@ -90,4 +102,39 @@ function decodeCss(text: string): string {
     const code = Number.parseInt(digits, 16);
     return code === 0 || code > 0x10ffff ? '\ufffd' : String.fromCodePoint(code);
   }).text;
+}
+
+/** A text with its escapes resolved, and where each of its UTF-16 units came from. */
+export interface Decoded {
+  text: string;
+  /** For each unit, and for the end, the offset in the original text. */
+  offsets: readonly number[] | undefined;
+}
+
+/** Resolves the escapes that a pattern finds; text without any keeps its offsets. */
+export function decodeEscapes(raw: string, pattern: RegExp, resolve: (found: string) => string): Decoded {
+  let text = '';
+  const offsets: number[] = [];
+  let end = 0;
+  const add = (part: string, at: (index: number) => number) => {
+    for (let index = 0; index < part.length; index += 1) offsets.push(at(index));
+    text += part;
+  };
+  for (const match of raw.matchAll(pattern)) {
+    const {index} = match;
+    const from = end;
+    add(raw.slice(from, index), each => from + each);
+    add(resolve(match[0]), () => index);
+    end = index + match[0].length;
+  }
+  if (end === 0) return {text: raw, offsets: undefined};
+  const from = end;
+  add(raw.slice(from), each => from + each);
+  offsets.push(raw.length);
+  return {text, offsets};
+}
+
+/** The offset in the original text of an offset in the decoded one. */
+export function originalOffset({offsets}: Decoded, at: number): number {
+  return offsets === undefined ? at : (offsets[at] ?? 0);
 }

@@ -1,10 +1,8 @@
 import {decodeHTMLAttribute} from 'entities/decode';
 import {type Token, Tokenizer, TokenizerMode} from 'parse5';
 import {own} from '../../lib/own.ts';
-import {cssUrls} from './css.ts';
-import {type Decoded, decodeEscapes, originalOffset} from './decoded.ts';
-import {isLocal, type Reference, type ScanOptions} from './reference.ts';
-import {srcsetUrls} from './srcset.ts';
+import {cssReferences, cssUrls, type Decoded, decodeEscapes, originalOffset} from './css.ts';
+import type {Reference, ScanOptions} from './reference.ts';
 
 /** Elements whose content is text, with the tokenizer's mode for it. */
 const textElements: Record<string, (typeof TokenizerMode)[keyof typeof TokenizerMode]> = {
@@ -56,8 +54,10 @@ export class HtmlScanner {
         },
         onEndTag: token => {
           if (token.tagName === 'audio') this.#audio = Math.max(0, this.#audio - 1);
-          if (token.tagName === 'style' && styleStart !== undefined)
-            this.#style(html.slice(styleStart, token.location?.startOffset), base + styleStart);
+          if (token.tagName === 'style' && styleStart !== undefined) {
+            const css = html.slice(styleStart, token.location?.startOffset);
+            cssReferences(css, base + styleStart).forEach(this.#add);
+          }
           styleStart = undefined;
         },
         onComment: ignore,
@@ -141,18 +141,9 @@ export class HtmlScanner {
     context: Reference['context'],
     onlyMedia: boolean,
   ): void {
-    if (!isLocal(url.target)) return;
     const [start, end] = [originalOffset(decoded, url.start), originalOffset(decoded, url.end)];
     const source = raw.slice(start, end);
     this.#add({start: base + start, end: base + end, source, target: url.target, context, onlyMedia});
-  }
-
-  #style(css: string, base: number): void {
-    for (const {start, end, target} of cssUrls(css)) {
-      if (!isLocal(target)) continue;
-      const source = css.slice(start, end);
-      this.#add({start: base + start, end: base + end, source, target, context: 'css', onlyMedia: true});
-    }
   }
 }
 
@@ -164,4 +155,37 @@ function valueStart(html: string, afterName: number, end: number): number | unde
   return found === undefined || (quote === '' && afterName + found.length >= end)
     ? undefined
     : afterName + found.length;
+}
+
+/** The URLs of a srcset attribute's value with their offsets, as the HTML standard parses its candidates. */
+function srcsetUrls(value: string): {start: number; end: number; target: string}[] {
+  const urls: {start: number; end: number; target: string}[] = [];
+  for (let at = 0; at < value.length; ) {
+    at = skip(value, at, /[\s,]/);
+    const start = at;
+    at = skip(value, at, /\S/);
+    const url = value.slice(start, at);
+    const target = url.replace(/,+$/, '');
+    if (target !== '') urls.push({start, end: start + target.length, target});
+    // A URL that ends with a comma has no descriptors; those end at a comma outside parentheses.
+    if (url === target) at = endOfDescriptors(value, at);
+  }
+  return urls;
+}
+
+function skip(text: string, from: number, pattern: RegExp): number {
+  let at = from;
+  while (at < text.length && pattern.test(text.charAt(at))) at += 1;
+  return at;
+}
+
+function endOfDescriptors(value: string, from: number): number {
+  let isInParentheses = false;
+  for (let at = from; at < value.length; at += 1) {
+    const character = value.charAt(at);
+    if (character === '(') isInParentheses = true;
+    else if (character === ')') isInParentheses = false;
+    else if (character === ',' && !isInParentheses) return at + 1;
+  }
+  return value.length;
 }

@@ -3,9 +3,8 @@ import {parse, postprocess, preprocess} from 'micromark';
 import {frontmatter} from 'micromark-extension-frontmatter';
 import {gfm} from 'micromark-extension-gfm';
 import type {Token} from 'micromark-util-types';
-import {frontMatterReference} from './front-matter.ts';
 import {HtmlScanner} from './html.ts';
-import {isLocal, type Reference, type ScanOptions} from './reference.ts';
+import type {Reference, ScanOptions} from './reference.ts';
 import {wikiImages} from './wiki-image.ts';
 
 const extensions = [gfm(), frontmatter(['yaml', 'toml']), wikiImages];
@@ -103,11 +102,9 @@ class MarkdownScanner {
       case 'definitionLabelString':
         this.#definition = normalized(this.#slice(token));
         break;
-      case 'definitionDestinationString': {
-        const reference = this.#reference(token, true);
-        if (reference !== undefined) this.#definitions.push({label: this.#definition, reference});
+      case 'definitionDestinationString':
+        this.#definitions.push({label: this.#definition, reference: this.#reference(token, true)});
         break;
-      }
       case 'htmlFlow':
       case 'htmlText':
         this.#scanHtml();
@@ -139,14 +136,12 @@ class MarkdownScanner {
   #destination(token: Token): void {
     const isImage = this.#open.at(-1)?.isImage === true;
     if (!isImage && !this.#options.links) return;
-    const reference = this.#reference(token, !isImage);
-    if (reference !== undefined) this.#found.push(reference);
+    this.#found.push(this.#reference(token, !isImage));
   }
 
-  #reference(token: Token, onlyMedia: boolean): Reference | undefined {
+  #reference(token: Token, onlyMedia: boolean): Reference {
     const source = this.#slice(token);
     const target = unescapeMarkdown(source);
-    if (!isLocal(target)) return undefined;
     const [start, end] = [token.start.offset + this.#shift, token.end.offset + this.#shift];
     return {start, end, source, target, context: 'markdown', onlyMedia};
   }
@@ -154,7 +149,6 @@ class MarkdownScanner {
   #wiki(token: Token): void {
     const source = this.#slice(token);
     const target = source.split(/\\?\||#/, 1)[0] ?? '';
-    if (!isLocal(target)) return;
     const [start, end] = [token.start.offset + this.#shift - 3, token.end.offset + this.#shift + 2];
     this.#found.push({start, end, source, target, context: 'wiki', onlyMedia: true});
   }
@@ -199,4 +193,31 @@ function unescapeMarkdown(text: string): string {
     /\\([!-/:-@[-`{-~])|&(?:#x?[0-9a-f]+|[a-z][a-z0-9]*);/gi,
     (found, escaped?: string) => escaped ?? decodeHTMLStrict(found),
   );
+}
+
+/** `key: value` of YAML and `key = value` of TOML, on one line, at any depth. */
+const entry = /^([ \t]*(?:- +)?(["']?)([\w.-]+)\2[ \t]*[:=][ \t]*)(.*)$/;
+
+/** The value in a line of the front matter, without its end, if the line begins with one of these keys; `base` is its offset. */
+function frontMatterReference(line: string, base: number, keys: readonly string[]): Reference | undefined {
+  const [, before = '', , key = '', rest = ''] = entry.exec(line) ?? [];
+  const value = keys.includes(key) ? scalar(rest) : undefined;
+  if (value === undefined) return undefined;
+  const start = base + before.length + value.start;
+  return {...value, start, end: start + value.source.length, onlyMedia: false};
+}
+
+type Scalar = Pick<Reference, 'start' | 'source' | 'target' | 'context'>;
+
+function scalar(text: string): Scalar | undefined {
+  const quoted = /^(["'])(.*?)\1[ \t]*(#.*)?$/.exec(text);
+  if (quoted !== null) {
+    const source = quoted[2] ?? '';
+    // A value with escapes would need another parser.
+    return /[\\"']/.test(source) ? undefined : {start: 1, source, target: source, context: 'quoted'};
+  }
+  const source = text.replace(/[ \t]#.*$/, '').trimEnd();
+  return source === '' || /^[[{&*!|>%@`"']/.test(source)
+    ? undefined
+    : {start: 0, source, target: source, context: 'plain'};
 }

@@ -1,4 +1,5 @@
-import {cssUrls} from './css.ts';
+import {parentPort, workerData} from 'node:worker_threads';
+import {cssReferences} from './css.ts';
 import {HtmlScanner} from './html.ts';
 import {markdownReferences} from './markdown.ts';
 import {type DocumentKind, isLocal, type Reference, type ScanOptions} from './reference.ts';
@@ -12,6 +13,12 @@ export interface ScanRequest {
 /** The references, or why they were not found. */
 export type ScanAnswer = {references: Reference[]} | {failure: string};
 
+/** What tells the thread of a Scanner from any other. */
+export const scanThread = 'scan documents';
+
+if (workerData === scanThread)
+  parentPort?.on('message', (request: ScanRequest) => parentPort?.postMessage(answerTo(request)));
+
 export function answerTo({kind, text, options}: ScanRequest): ScanAnswer {
   try {
     return {references: scanDocument(kind, text, options)};
@@ -24,7 +31,9 @@ export function answerTo({kind, text, options}: ScanRequest): ScanAnswer {
 
 /** Finds the references to local files in a document, in their order. Throws a RangeError if it is nested too deeply. */
 export function scanDocument(kind: DocumentKind, text: string, options: ScanOptions): Reference[] {
-  return references(kind, text, options).sort((a, b) => a.start - b.start);
+  return references(kind, text, options)
+    .filter(({target}) => isLocal(target))
+    .sort((a, b) => a.start - b.start);
 }
 
 function references(kind: DocumentKind, text: string, options: ScanOptions): Reference[] {
@@ -34,10 +43,5 @@ function references(kind: DocumentKind, text: string, options: ScanOptions): Ref
     new HtmlScanner(options, reference => found.push(reference)).scan(text);
     return found;
   }
-  return cssUrls(text)
-    .filter(({target}) => isLocal(target))
-    .map(({start, end, target}) => {
-      const source = text.slice(start, end);
-      return {start, end, source, target, context: 'css', onlyMedia: true};
-    });
+  return cssReferences(text);
 }
