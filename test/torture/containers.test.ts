@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {sandboxFor} from '../service/program.ts';
 import {type Container, cannotContain, startContained} from '../support/containers.ts';
 import type {Sandbox} from '../support/media.ts';
-import {experiment, type Scale} from './experiment.ts';
+import {experiment, onlyTorture, type Scale} from './experiment.ts';
 import {pauseBriefly} from './fault-proxy.ts';
 import {KeepingServer} from './keeping-server.ts';
 import {sha256Of, uniqueBytes} from './verdicts.ts';
@@ -184,7 +184,9 @@ for (const {name, containers, hasLock} of meetings) {
         note: `of ${files} files each; one of them finished in ${finished}; ${unknown} files unknown`,
       };
     },
-    cannotContain(),
+    (hasLock
+      ? onlyTorture('a journal file that is mounted into two containers, and test/simulation')
+      : undefined) ?? cannotContain(),
   );
 }
 
@@ -241,5 +243,5 @@ experiment(
       note: `of ${files} files each; ${followed} followed with files left; ${unknown} files unknown at last`,
     };
   },
-  cannotContain(),
+  onlyTorture('test/simulation') ?? cannotContain(),
 );

@@ -5,7 +5,7 @@ import {eventually} from '../support/eventually.ts';
 import {fixture, type Sandbox} from '../support/media.ts';
 import {RecordStore, type StoreAnswer} from '../support/record-store.ts';
 import {Watching} from '../support/watching.ts';
-import {type Findings, onlyLong, type Trial, waitingExperiment} from './experiment.ts';
+import {type Findings, onlyLong, onlyTorture, type Trial, waitingExperiment} from './experiment.ts';
 import {pause} from './fault-proxy.ts';
 import {concurrently} from './tally.ts';
 import {filesIn, findingsOf} from './watched.ts';
@@ -90,8 +90,10 @@ for (const [isFromMemory, what] of [
   [false, 'records that differ from the files'],
   [true, 'records of earlier runs, whose files are gone or changed at the service'],
 ] as const)
-  waitingExperiment(`media watch --delete and --move-to, ${what}: these files stay, the others go`, trial =>
-    both(disposal => lies(trial, disposal, isFromMemory)),
+  waitingExperiment(
+    `media watch --delete and --move-to, ${what}: these files stay, the others go`,
+    trial => both(disposal => lies(trial, disposal, isFromMemory)),
+    onlyTorture('test/cli/watch-disposal.test.ts'),
   );
 
 /** Programs that write files with long pauses: with the file open all the time, or opening it again, then after less than 10 s. */

@@ -9,7 +9,7 @@ import {program, type Sandbox, temporaryDirectory} from '../support/media.ts';
 import {memoryIn, tellMemory} from '../support/memory.ts';
 import {patienceMs, slowTest} from '../support/patience.ts';
 import {someOf} from '../support/seeded.ts';
-import {experiment} from './experiment.ts';
+import {experiment, onlyTorture} from './experiment.ts';
 import {KeepingServer} from './keeping-server.ts';
 import {cannotMount, smallDisk} from './small-disk.ts';
 import {sha256Of, uniqueBytes} from './verdicts.ts';
@@ -115,7 +115,7 @@ experiment(
     }
     return {tried: blocks.length, held, broken, note: `of 12 files each, ${unknown} unknown in all`};
   },
-  windows,
+  onlyTorture('test/simulation') ?? windows,
 );
 
 experiment(

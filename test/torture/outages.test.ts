@@ -4,7 +4,7 @@ import {sandboxFor} from '../service/program.ts';
 import {deadUrl} from '../service/support.ts';
 import {slowTest} from '../support/patience.ts';
 import {missingProxy, squid, startProxy, tinyproxy} from '../support/proxy-programs.ts';
-import {experiment, onlyLong} from './experiment.ts';
+import {experiment, onlyLong, onlyTorture} from './experiment.ts';
 import {pause} from './fault-proxy.ts';
 import {KeepingServer} from './keeping-server.ts';
 import {missingPeer, type PeerName, startPeer} from './peers.ts';
@@ -130,7 +130,7 @@ experiment(
     const note = `${unknown} unknown, ${connected} connections when it began`;
     return {tried: files, held: files - wrong.length, broken: wrong, note};
   },
-  nginx.missing,
+  onlyTorture('the outages of 0.4 s') ?? nginx.missing,
 );
 
 experiment(
