@@ -5,8 +5,11 @@ import {type Change, type Image, written} from './recorder.ts';
 type Write = Extract<Change, {kind: 'write'}>;
 type Unsynced = Write | Extract<Change, {kind: 'empty' | 'names' | 'directory'}>;
 
-/** What a power cut may leave of an unsynced change: all of it, nothing, so many bytes, or its length without its bytes. */
-type Left = 'all' | 'nothing' | 'zeros' | number;
+/**
+ * What a power cut may leave of an unsynced change: all of it, nothing, so many bytes, its length without its bytes, or without
+ * those of its first block.
+ */
+type Left = 'all' | 'nothing' | 'zeros' | 'later blocks' | number;
 
 /** A disk after a power cut. */
 export interface CrashState extends Image {
@@ -122,9 +125,15 @@ function isBelow(path: string, directories: ReadonlySet<string>): boolean {
   return above === path || (directories.has(above) && isBelow(above, directories));
 }
 
-function partOf({bytes}: Write, part: Exclude<Left, 'nothing'>): Buffer {
+function partOf({offset, bytes}: Write, part: Exclude<Left, 'nothing'>): Buffer {
   if (part === 'all') return bytes;
-  return part === 'zeros' ? Buffer.alloc(bytes.length) : bytes.subarray(0, part);
+  if (typeof part === 'number') return bytes.subarray(0, part);
+  const zeros = part === 'zeros' ? bytes.length : untilNextBlock(offset);
+  return Buffer.concat([Buffer.alloc(zeros), bytes.subarray(zeros)]);
+}
+
+function untilNextBlock(offset: number): number {
+  return blockSize - (offset % blockSize);
 }
 
 /** What may be left of each of some unsynced changes: each combination, or, of too many, those that differ most. */
@@ -144,13 +153,14 @@ function choicesOf(change: Unsynced, {cuts}: Thoroughness): Left[] {
   const {offset, bytes} = change;
   const {length} = bytes;
   const at = new Set([Math.floor(length / 2)]);
-  const firstBlock = blockSize - (offset % blockSize);
+  const firstBlock = untilNextBlock(offset);
   if (cuts === 'many') {
     for (let block = firstBlock; block < length; block += blockSize) at.add(block);
     for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, end + 1)) at.add(end).add(end + 1);
     at.add(1).add(length - 1);
   } else if (firstBlock < length) at.add(firstBlock);
-  return ['all', 'nothing', 'zeros', ...[...at].filter(cut => cut > 0 && cut < length)];
+  const later: Left[] = firstBlock < length ? ['later blocks'] : [];
+  return ['all', 'nothing', 'zeros', ...later, ...[...at].filter(cut => cut > 0 && cut < length)];
 }
 
 function* all(choices: readonly (readonly Left[])[]): Generator<Left[]> {
@@ -183,7 +193,7 @@ function* some(choices: readonly (readonly Left[])[]): Generator<Left[]> {
 function joined(unsynced: readonly Unsynced[], left: Left[]): Left[] {
   for (let at = unsynced.length - 1; at > 0; at -= 1) {
     const next = unsynced[at];
-    if (next?.kind !== 'write' || left[at] === 'nothing') continue;
+    if (next?.kind !== 'write' || left[at] === 'nothing' || left[at] === 'later blocks') continue;
     const before = unsynced.findLastIndex(
       (one, index) => index < at && 'file' in one && one.file === next.file,
     );

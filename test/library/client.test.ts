@@ -263,6 +263,14 @@ test('`allowHttp`: plain http to another machine; the proxy of the environment i
   expect(asked).toEqual(['media.invalid:80']);
 });
 
+test.each([
+  ['base URL', {baseUrl: 'http://media.example'}],
+  ['GraphQL URL', {baseUrl: 'https://media.example', graphqlUrl: 'http://media.example/graphql'}],
+])('without `allowHttp`, the key goes to no other machine in plain text: %s', (name, urls) => {
+  const refused = expect.objectContaining({code: 'usage', message: expect.stringContaining(name)});
+  expect(() => new MediaClient({...urls, apiKey})).toThrow(refused);
+});
+
 test('a key that a service repeats is in no message', async () => {
   const {client} = await serving({}, (_request, response) => {
     response.writeHead(422, {'Content-Type': 'application/json'});

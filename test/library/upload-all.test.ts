@@ -396,6 +396,14 @@ describe('uploadAll', () => {
 });
 
 describe('filesOf', () => {
+  it('hidden files of a directory are left out, also for those who only list', async () => {
+    const cwd = await temporaryDirectory();
+    for (const name of ['a.png', '.b.png']) await copyFile(fixture('photo.png'), join(cwd, name));
+    const options = {cwd, recursive: true};
+    expect(await collectNames(filesOf(['.'], options))).toEqual(['a.png']);
+    expect(await collectNames(filesOf(['.'], {...options, all: true}))).toEqual(['.b.png', 'a.png']);
+  });
+
   it('a pattern that matches nothing, and a file called -', async () => {
     const cwd = await temporaryDirectory();
     await expect(collectNames(filesOf(['*.png'], {cwd}))).rejects.toMatchObject({code: 'nothing_matched'});
