@@ -1,14 +1,16 @@
 // Builds the program into a directory, dist by default: src as one file; one file for each package that is loaded only
 // when needed; the types of the library; and the licences of all bundled packages.
 import {spawnSync} from 'node:child_process';
-import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {readdirSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {dirname, join, relative, resolve} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
+import {licenses} from './licenses.js';
 import {keepReachableTypes} from './reachable-types.js';
 
+const require = createRequire(import.meta.url);
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [directory = 'dist'] = process.argv.slice(2);
 
@@ -16,15 +18,8 @@ const [directory = 'dist'] = process.argv.slice(2);
 const external = ['@napi-rs/keyring', 'sharp'];
 /** Packages that every command needs, or that are too small for a separate file. */
 const packagesWithin = [
-  'commander',
-  ...[
-    'micromark',
-    'micromark-extension-gfm',
-    'micromark-extension-frontmatter',
-    'parse5',
-    'css-tree',
-    'entities',
-  ],
+  ...['commander', 'micromark', 'micromark-extension-gfm', 'micromark-extension-frontmatter'],
+  ...['parse5', 'css-tree', 'entities'],
 ];
 /** Large modules that few runs need. Nothing in them may throw or catch a MediaError. */
 const modulesApart = {
@@ -40,22 +35,16 @@ const keepApart = {
   name: 'keep apart',
   setup({onResolve}) {
     onResolve({filter: /^[^./]/}, ({path, kind, importer, namespace}) => {
-      if (
-        kind === 'entry-point' ||
-        namespace !== 'file' ||
-        path.startsWith('node:') ||
-        external.includes(path)
-      )
-        return;
       const [name] = /^(@[^/]+\/)?[^/]+/.exec(path);
+      const isPackage = kind !== 'entry-point' && namespace === 'file' && !path.startsWith('node:');
+      if (!isPackage || external.includes(path)) return undefined;
       const isOurs = !importer.includes('node_modules') && !packagesWithin.includes(name);
       return isOurs || apart.has(fileOf(name)) ? loaded(fileOf(name), name) : undefined;
     });
     onResolve({filter: /^\.{1,2}\/.*\.ts$/}, ({path, kind, resolveDir}) => {
       const module = relative(root, resolve(resolveDir, path)).replaceAll('\\', '/');
-      return kind !== 'entry-point' && module in modulesApart
-        ? loaded(modulesApart[module], module)
-        : undefined;
+      const file = kind === 'entry-point' ? undefined : modulesApart[module];
+      return file === undefined ? undefined : loaded(file, module);
     });
   },
 };
@@ -69,148 +58,53 @@ function loaded(file, from) {
   return {path: `./${file}.cjs`, external: true};
 }
 
-/**
- * Modules that packages import but do not need here, by the end of their names, and their replacements. Commander
- * starts programs for external commands, which we do not have. Undici's client includes HTTP/2 and the bodies of fetch,
- * which are never used with `allowH2: false` and bodies that are not FormData; a connector, where src has its own; two of
- * Node's modules, of which it uses little; and its tree of header field names, which takes longer to build than it saves. What
- * conf uses to write files would send every signal to this process a second time, to remove temporary files; and without a
- * schema, conf validates nothing. The metrics of one process need neither traces, summaries, other processes of a cluster, nor
- * a gateway.
- */
+/** Files of packages that are replaced; the build fails by the name of one that the bundle no longer has. */
 const replacements = {
-  atomically: {'when-exit': 'export default () => () => {};'},
-  commander: {'node:child_process': ''},
-  'prom-client': {
-    '@opentelemetry/api': 'exports.trace = {getSpan() {}}; exports.context = {active() {}};',
-    '/summary': '',
-    '/cluster': '',
-    '/pushgateway': '',
-  },
-  conf: {'ajv/dist/2020': 'export const Ajv2020 = undefined;', 'ajv-formats': 'export default {};'},
-  undici: {
-    '/client-h2': '',
-    '/web/fetch/body': '',
-    '/core/connect': '',
-    '/tree': 'exports.tree = {lookup() {}};',
-    'node:http': 'exports.maxHeaderSize = 16384; exports.IncomingMessage = class {};',
-    'node:assert': `module.exports = (holds, message) => {
-      if (!holds) throw new Error(message ?? 'an assertion of undici failed');
-    };`,
-  },
+  // Of all that undici's index loads, fetch above all, only the client is used: 65 ms.
+  'undici/index.js': "exports.Client = require('./lib/dispatcher/client.js');",
+  // HTTP/2, which is not used with `allowH2: false`: 24 ms.
+  'undici/lib/dispatcher/client-h2.js': '',
+  // What conf uses to write files would send every signal to this process a second time, to remove temporary files.
+  'when-exit/dist/node/index.js': 'export default () => () => {};',
 };
 
-const withoutUnneeded = {
-  name: 'without what is not needed',
-  setup({onResolve, onLoad}) {
-    for (const [name, modules] of Object.entries(replacements)) {
-      for (const [ending, contents] of Object.entries(modules)) {
-        onResolve({filter: new RegExp(`${ending}(\\.js)?$`)}, ({path, importer}) =>
-          importer.includes(`/node_modules/${name}/`)
-            ? {path, namespace: 'replaced', pluginData: contents}
-            : undefined,
-        );
-      }
-    }
-    onLoad({filter: /.*/, namespace: 'replaced'}, ({pluginData}) => ({contents: pluginData}));
-  },
-};
-
-/** Of the table of media types, only what has an extension, by which types are looked up. */
-const typesWithExtension = {
-  name: 'types with an extension',
+const replaced = {
+  name: 'replaced',
   setup({onLoad}) {
-    onLoad({filter: /mime-db[\\/]db\.json$/}, ({path}) => {
-      const types = Object.entries(JSON.parse(readFileSync(path, 'utf8')));
-      const kept = types.flatMap(([type, {source, extensions}]) =>
-        extensions === undefined ? [] : [[type, {source, extensions}]],
-      );
-      return {contents: JSON.stringify(Object.fromEntries(kept)), loader: 'json'};
+    onLoad({filter: /node_modules/}, ({path}) => {
+      const contents = replacements[path.replaceAll('\\', '/').split('/node_modules/').at(-1)];
+      return contents === undefined ? undefined : {contents, resolveDir: dirname(path)};
     });
   },
 };
 
-/** Only the parts of undici that src uses: its index would import everything. */
-const partsOfUndici = {
-  name: 'parts of undici',
-  setup({onResolve, onLoad}) {
-    onResolve({filter: /^undici$/}, () => ({path: 'undici', namespace: 'parts'}));
-    onLoad({filter: /^undici$/, namespace: 'parts'}, () => ({
-      contents: `
-        export {default as Client} from 'undici/lib/dispatcher/client.js';`,
-      resolveDir: root,
-    }));
-  },
-};
-
-/** micromark's table of named characters is the one that parse5 brings. */
-const sharedCharacters = {
-  name: 'shared characters',
-  setup({onResolve, onLoad}) {
-    const name = 'decode-named-character-reference';
-    onResolve({filter: new RegExp(`^${name}$`)}, () => ({path: name, namespace: 'characters'}));
-    onLoad({filter: /.*/, namespace: 'characters'}, () => ({
-      contents: `
-        import {decodeHTMLStrict} from 'entities/decode';
-        export function decodeNamedCharacterReference(name) {
-          const reference = '&' + name + ';';
-          const text = decodeHTMLStrict(reference);
-          return text === reference ? false : text;
-        }`,
-      resolveDir: root,
-    }));
-  },
-};
-
-/**
- * Modules of Node that take 4 to 16 ms to load, so each is loaded on first use: many commands do not use them. Calls of
- * node:fs/promises are made through node:fs, which is already loaded; only file handles need node:fs/promises itself.
- */
-const lateModules = ['node:crypto', 'node:tls', 'node:net', 'node:child_process', 'node:fs/promises'];
+/** Modules of Node that are loaded on first use: crypto takes 12 ms, tls 12, child_process 7 and fs/promises 7. */
+const lateModules = ['node:crypto', 'node:tls', 'node:child_process', 'node:fs/promises'];
 
 const loadLate = {
   name: 'load late',
   setup({onResolve, onLoad}) {
-    onResolve({filter: /^node:/}, ({path, importer}) =>
-      lateModules.includes(path) && importer.startsWith(join(root, 'src'))
-        ? {path, namespace: 'late'}
-        : undefined,
+    onResolve({filter: /^node:/}, ({path, namespace}) =>
+      namespace === 'file' && lateModules.includes(path) ? {path, namespace: 'late'} : undefined,
     );
-    onLoad({filter: /.*/, namespace: 'late'}, ({path}) => {
-      const names = Object.keys(createRequire(import.meta.url)(path)).filter(name => name !== 'default');
-      const member = path === 'node:fs/promises' ? 'callOf(name)' : `require('${path}')[name]`;
-      return {
-        contents: `
-          for (const name of ${JSON.stringify(names)})
-            Object.defineProperty(exports, name, {enumerable: true, configurable: true, get() {
-              const value = ${member};
-              Object.defineProperty(exports, name, {value});
-              return value;
-            }});
-          function callOf(name) {
-            const fs = require('node:fs');
-            const call = name === 'realpath' ? fs.realpath.native : fs[name];
-            return name === 'open' || typeof call !== 'function'
-              ? require('node:fs/promises')[name]
-              : require('node:util').promisify(call);
-          }`,
-      };
-    });
+    onLoad({filter: /.*/, namespace: 'late'}, ({path}) => ({
+      contents: `for (const name of ${JSON.stringify(Object.keys(require(path)))})
+        Object.defineProperty(exports, name, {enumerable: true, get: () => require('${path}')[name]});`,
+    }));
   },
 };
 
+const shared = {absWorkingDir: root, minify: true, logLevel: 'warning'};
 const options = {
-  absWorkingDir: root,
+  ...shared,
   outdir: directory,
   bundle: true,
   platform: 'node',
   target: 'node20.19',
-  minify: true,
   legalComments: 'none',
   external,
-  plugins: [keepApart, partsOfUndici, typesWithExtension, sharedCharacters, withoutUnneeded],
+  plugins: [keepApart, replaced],
   metafile: true,
-  logLevel: 'warning',
 };
 /** CommonJS: Node starts it 10 ms sooner than ES modules. */
 const commonjs = {
@@ -228,74 +122,33 @@ const main = await build({...commonjs, entryNames: '[name]', entryPoints: progra
 // The program that uses the keychain runs as a separate process.
 const modules = {index: 'src/index.ts', 'keychain-child': 'src/settings/keychain-child.ts'};
 const library = await build({...options, format: 'esm', entryPoints: modules});
-const parts = [];
 // A default import of a package gets the exports of its file.
-const footer = {
-  js: 'if(module.exports.default)module.exports=Object.assign(module.exports.default,module.exports);',
-};
-for (const [file, from] of apart) {
-  parts.push(await build({...commonjs, footer, entryPoints: {[file]: from}}));
-}
-if (parts.some(({metafile}) => metafile.inputs['src/errors.ts'] !== undefined)) {
-  console.error('What stays apart has a MediaError of its own, which nobody else takes for one.');
-  process.exit(1);
-}
+const js = 'if(module.exports.default)module.exports=Object.assign(module.exports.default,module.exports);';
+const parts = [];
+for (const [file, from] of apart)
+  parts.push(await build({...commonjs, footer: {js}, entryPoints: {[file]: from}}));
+const inParts = parts.flatMap(({metafile}) => Object.keys(metafile.inputs));
+if (inParts.includes('src/errors.ts'))
+  throw new Error('What stays apart has a MediaError of its own, which nobody else takes for one.');
+for (const file of Object.keys(replacements))
+  if (!inParts.some(path => path.endsWith(`node_modules/${file}`)))
+    throw new Error(`There is no ${file} to replace any more.`);
 
 const pages = 'src/embedded/pages/assets';
-await build({
-  absWorkingDir: root,
-  outdir: join(directory, 'assets'),
-  entryPoints: readdirSync(join(root, pages)).map(name => `${pages}/${name}`),
-  minify: true,
-  loader: {'.svg': 'copy'},
-  logLevel: 'warning',
-});
+const entryPoints = readdirSync(join(root, pages)).map(name => `${pages}/${name}`);
+await build({...shared, outdir: join(directory, 'assets'), entryPoints, loader: {'.svg': 'copy'}});
 
-await prepareAnswers();
+// Output that never changes, which bin/media.js prints without loading the program.
+const {run, systemHost} = require(resolve(root, directory, 'main.cjs'));
+for (const answer of ['version', 'help']) {
+  const stdout = new PassThrough();
+  await run([`--${answer}`], {...systemHost(), stdout});
+  writeFileSync(join(root, directory, `${answer}.txt`), stdout.read());
+}
 
-const types = spawnSync(
-  process.execPath,
-  // `npm run typecheck` checks the types; a build that did as well would take two and a half times as long.
-  ['node_modules/typescript/bin/tsc', '-p', 'src', '--outDir', directory, '--noCheck'],
-  {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-  },
-);
+// `npm run typecheck` checks the types; a build that did as well would take two and a half times as long.
+const compiler = [require.resolve('typescript/bin/tsc'), '-p', 'src', '--outDir', directory, '--noCheck'];
+const types = spawnSync(process.execPath, compiler, {cwd: root, stdio: ['ignore', 2, 2]});
 if (types.status !== 0) process.exit(types.status ?? 1);
 keepReachableTypes(join(root, directory));
-writeFileSync(join(root, directory, 'THIRD-PARTY-LICENSES.txt'), licenses([main, library, ...parts]));
-
-/** Output that never changes, which bin/media.js prints without loading the program. */
-async function prepareAnswers() {
-  const {run, systemHost} = createRequire(import.meta.url)(join(root, directory, 'main.cjs'));
-  for (const answer of ['version', 'help']) {
-    const stdout = new PassThrough();
-    await run([`--${answer}`], {...systemHost(), stdout});
-    writeFileSync(join(root, directory, `${answer}.txt`), stdout.read());
-  }
-}
-
-/** Name, version, licence and home page of every bundled package, with each text of a licence once. */
-function licenses(builds) {
-  const packages = new Map();
-  const homes = builds
-    .flatMap(({metafile}) => Object.keys(metafile.inputs))
-    .map(path => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0])
-    .filter(home => home !== undefined);
-  for (const home of new Set(homes)) {
-    const {name, version, license, author, repository} = JSON.parse(
-      readFileSync(join(root, home, 'package.json'), 'utf8'),
-    );
-    const file = readdirSync(join(root, home)).find(entry => /^licen[cs]e(-mit)?(\.\w+)?$/i.test(entry));
-    const holder = typeof author === 'string' ? author : (author?.name ?? '');
-    const text = file === undefined ? holder : readFileSync(join(root, home, file), 'utf8').trim();
-    const source = typeof repository === 'string' ? repository : repository?.url;
-    const same = packages.get(text) ?? [];
-    packages.set(text, [...same, `${name} ${version} (${license})\n${source}\n`]);
-  }
-  return [...packages]
-    .map(([text, names]) => `${[...new Set(names)].sort().join('')}\n${text}\n`)
-    .sort()
-    .join(`\n${'-'.repeat(80)}\n\n`);
-}
+writeFileSync(join(root, directory, 'THIRD-PARTY-LICENSES.txt'), licenses(root, [main, library, ...parts]));

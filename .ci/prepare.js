@@ -71,6 +71,7 @@ const sources = digest([
   'package-lock.json',
   'tsconfig.json',
   '.ci/build.js',
+  '.ci/licenses.js',
   '.ci/reachable-types.js',
   ...filesBelow('src'),
 ]);

@@ -1,3 +1,5 @@
+import {systemReason} from './lib/system-code.ts';
+
 /** Every value that `error.code` can take, with the exit status that it leads to (cli-contract, "Exit status"). */
 export const exitStatusOf = {
   usage: 2,
@@ -154,4 +156,11 @@ export function describeBroken(cause: unknown, host: string): MediaError {
         hint: 'Check the host and the port of the base URL.',
       })
     : new MediaError('connection_lost', `The connection to ${host} broke.`, {cause});
+}
+
+/** For `catch`: rejects with a MediaError whose sentence is `what`, a colon and the reason of the system. */
+export function failed(code: ErrorCode, what: string, hint?: string): (cause: unknown) => never {
+  return cause => {
+    throw new MediaError(code, `${what}: ${systemReason(cause)}.`, {hint, cause});
+  };
 }

@@ -1,9 +1,9 @@
+import {randomUUID} from 'node:crypto';
 import {fstatSync, readFileSync, readlinkSync} from 'node:fs';
 import {homedir, hostname, tmpdir} from 'node:os';
 import type {Readable, Writable} from 'node:stream';
 import {type FileSystem, systemFiles} from './lib/files/file-system.ts';
 import {systemCode} from './lib/system-code.ts';
-import {uuidSource} from './lib/uuid.ts';
 
 /** The signals that end a run: SIGINT (130), SIGTERM (143), SIGHUP (129). */
 export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
@@ -121,6 +121,17 @@ export const systemClock: Clock = {
     });
   },
 };
+
+/** Makes UUIDs. The first is the kernel's: to load node:crypto takes 12 ms, and a small upload has no other use for it. */
+function uuidSource(): () => string {
+  let isFirst = true;
+  const kernels = () => readOrNothing(() => readFileSync('/proc/sys/kernel/random/uuid', 'latin1').trim());
+  return () => {
+    const uuid = isFirst ? kernels() : undefined;
+    isFirst = false;
+    return uuid ?? randomUUID();
+  };
+}
 
 /** Resolves once events that are already there have been handled, such as data that a socket has received. */
 export function nextTurn(): Promise<void> {

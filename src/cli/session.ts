@@ -3,10 +3,10 @@ import type {StopSignal} from '../host.ts';
 import type {ConnectionOptions} from '../http/http.ts';
 import {Secret} from '../lib/secrets/secret.ts';
 import {asMediaError} from '../output/report.ts';
+import {packageVersion} from '../package-file.ts';
 import {graphqlUrl, type ServiceAddress, ServiceClient, serviceIdentity} from '../service/client.ts';
 import {dataDirectory} from '../settings/paths.ts';
 import {resolveSettings, type Settings} from '../settings/settings.ts';
-import {packageVersion} from '../version.ts';
 import type {Invocation} from './invocation.ts';
 import {type KeyFacts, keyFacts, missingSettings} from './key-hints.ts';
 

@@ -1,6 +1,6 @@
 import {MediaError} from '../errors.ts';
 import {uploadUrl} from '../service/client.ts';
-import type {UploadPathVerdict} from '../service/upload-path.ts';
+import type {UploadPathVerdict} from '../service/probe.ts';
 import type {Settings} from '../settings/settings.ts';
 
 /** The result of checking the upload path, in words. */

@@ -2,7 +2,7 @@ import type {Command} from 'commander';
 import {globalHeading, helpConfiguration} from '../cli/help-format.ts';
 import type {Cli} from '../cli/invocation.ts';
 import {MediaError} from '../errors.ts';
-import {packageVersion} from '../version.ts';
+import {packageVersion} from '../package-file.ts';
 
 /** The text that commander printed: help and the version for standard output, and errors, which are reworded. */
 export interface Written {

@@ -1,9 +1,9 @@
 import {BlockList, isIP, isIPv6, type Socket} from 'node:net';
 import {MediaError} from '../errors.ts';
 import type {Clock, Host} from '../host.ts';
-import {isLoopback} from '../lib/loopback.ts';
 import {own} from '../lib/own.ts';
 import {Secret} from '../lib/secrets/secret.ts';
+import {isLoopback} from '../lib/url.ts';
 import {wordsOf} from './errors.ts';
 
 /** The proxy that the environment names for an origin; throws `proxy_failed` if it is not a valid one. */

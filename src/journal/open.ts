@@ -1,9 +1,9 @@
 import {dirname} from 'node:path';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {diskKind} from '../lib/files/disk-kind.ts';
+import {syncDirectory} from '../lib/files/durable.ts';
+import {diskKind} from '../lib/files/file-system.ts';
 import type {Lock} from '../lib/files/lock.ts';
-import {syncDirectory} from '../lib/files/sync-directory.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {systemCode} from '../lib/system-code.ts';
 import {inUse, journalCodes, journalFailed, unusable} from './file/errors.ts';

@@ -14,7 +14,19 @@ export function isOutOfSpace(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT'].includes(systemCode(error) ?? '');
 }
 
-/** Why a call failed, for the end of a sentence: the system's code, or the message. */
+/** Whether a call failed because this user may not do that. */
+function isDenied(error: unknown): boolean {
+  return ['EACCES', 'EPERM'].includes(systemCode(error) ?? '');
+}
+
+/** Whether a call failed because there is no such file. */
+export function isMissing(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '');
+}
+
+/** Why a call failed, for the end of a sentence: in words, as the system's code, or the error's message. */
 export function systemReason(error: unknown): string {
+  if (isOutOfSpace(error)) return 'the disk is full';
+  if (isDenied(error)) return 'permission denied';
   return systemCode(error) ?? (error instanceof Error ? error.message : String(error));
 }

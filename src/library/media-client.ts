@@ -1,10 +1,10 @@
 import type {EmbeddedService, ServiceOptions} from '../embedded/service.ts';
 import {type StopSignal, systemHost} from '../host.ts';
 import type {ConnectionOptions, HttpAnswer} from '../http/http.ts';
+import {packageVersion} from '../package-file.ts';
 import {type GraphqlRequest, ServiceClient, serviceIdentity} from '../service/client.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from '../service/uploader.ts';
 import {parseKey, parseServiceUrl} from '../settings/parse.ts';
-import {packageVersion} from '../version.ts';
 import {refuseUnknown} from './inputs.ts';
 
 export interface MediaClientOptions {

@@ -1,5 +1,5 @@
 import {own} from '../lib/own.ts';
-import {linkTarget, safeUrl} from '../lib/safe-url.ts';
+import {linkTarget, safeUrl} from '../lib/url.ts';
 
 /** C0 and C1 controls, DEL, line and paragraph separators, and marks that change the reading direction. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is what this is for

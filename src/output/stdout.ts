@@ -1,6 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {Clock, TerminalOutput} from '../host.ts';
-import {systemCode} from '../lib/system-code.ts';
+import {systemCode, systemReason} from '../lib/system-code.ts';
 
 /**
  * Standard output that survives its reader: after EPIPE, output is dropped silently; any other failure is stored in
@@ -57,9 +57,7 @@ export class Stdout {
   #end(error: unknown): void {
     this.#ended = true;
     if (systemCode(error) === 'EPIPE') return;
-    const text = systemCode(error) === 'ENOSPC' ? 'the disk is full' : (systemCode(error) ?? String(error));
-    this.#failure ??= new MediaError('output_failed', `The output could not be written: ${text}.`, {
-      cause: error,
-    });
+    const sentence = `The output could not be written: ${systemReason(error)}.`;
+    this.#failure ??= new MediaError('output_failed', sentence, {cause: error});
   }
 }

@@ -1,12 +1,11 @@
 import {constants, type Dirent} from 'node:fs';
 import {open, readdir, stat} from 'node:fs/promises';
 import {basename, join} from 'node:path';
-import {MediaError} from '../errors.ts';
-import {failed} from '../lib/files/failed.ts';
-import {namedStat} from '../lib/files/named-stat.ts';
+import {failed, MediaError} from '../errors.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {own} from '../lib/own.ts';
 import {systemReason} from '../lib/system-code.ts';
+import {namedStat} from '../sources/open/file.ts';
 import type {DocumentKind} from './scan/reference.ts';
 import {tooComplex} from './scanner.ts';
 

@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs';
 import {readdir, realpath, stat} from 'node:fs/promises';
 import {dirname, isAbsolute, join, resolve, sep} from 'node:path';
 import {MediaError} from '../errors.ts';
-import {isBelow} from '../lib/files/is-below.ts';
+import {isBelow} from '../lib/files/typed-path.ts';
 import type {Reference} from './scan/reference.ts';
 
 /** Where the files of documents may be. */

@@ -1,12 +1,10 @@
 import {hash} from 'node:crypto';
 import type {FileHandle} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
-import {MediaError} from '../errors.ts';
+import {failed, MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {renameDurably} from '../lib/files/durable.ts';
-import {failed} from '../lib/files/failed.ts';
-import {makeDirectory} from '../lib/files/make-directory.ts';
-import {linkTarget, withoutUnsafe} from '../lib/safe-url.ts';
+import {makeDirectory, renameDurably} from '../lib/files/durable.ts';
+import {linkTarget, withoutUnsafe} from '../lib/url.ts';
 import {
   applyEdits,
   type DecodedDocument,

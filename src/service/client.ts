@@ -10,7 +10,7 @@ import {
 import {defined} from '../lib/defined.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
 import {Stop} from '../lib/stop.ts';
-import {answerToProbe, serviceIdIn, whyAway} from './presence.ts';
+import {answerToProbe, serviceIdIn, whyAway} from './probe.ts';
 import {type MediaRecord, parseErrorRecord, parseRecord} from './record.ts';
 import {isStillStored} from './stored.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from './uploader.ts';

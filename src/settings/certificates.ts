@@ -1,7 +1,6 @@
 import {createPrivateKey, type KeyObject, X509Certificate} from 'node:crypto';
-import {MediaError} from '../errors.ts';
+import {failed, MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {failed} from '../lib/files/failed.ts';
 import {readText} from '../lib/files/read-text.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 

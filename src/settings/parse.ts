@@ -1,6 +1,6 @@
 import {MediaError} from '../errors.ts';
-import {isLoopback} from '../lib/loopback.ts';
 import {Secret} from '../lib/secrets/secret.ts';
+import {isLoopback} from '../lib/url.ts';
 
 export type BaseUrl = {kind: 'embedded'} | {kind: 'service'; url: URL};
 

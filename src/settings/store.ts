@@ -1,15 +1,15 @@
 import type {Stats} from 'node:fs';
-import {chmod, lstat, readFile, stat} from 'node:fs/promises';
+import {chmod} from 'node:fs/promises';
 import {join} from 'node:path';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {makeDirectory} from '../lib/files/make-directory.ts';
-import {syncDirectory} from '../lib/files/sync-directory.ts';
-import {withLock} from '../lib/files/with-lock.ts';
+import {makeDirectory, syncDirectory} from '../lib/files/durable.ts';
+import {systemFiles} from '../lib/files/file-system.ts';
+import {LockHeld, withLock} from '../lib/files/lock.ts';
 import {isObject} from '../lib/json.ts';
 import {hasShape, isString, oneOf, optional, type Shape, wrongField} from '../lib/shape.ts';
 import {shellQuoted} from '../lib/shell.ts';
-import {systemCode} from '../lib/system-code.ts';
+import {isMissing, systemReason} from '../lib/system-code.ts';
 import {configDirectory, isHomeless} from './paths.ts';
 
 /** The settings of a profile that `media config` reads and writes. */
@@ -79,13 +79,18 @@ export async function readProfiles(host: Host): Promise<Profiles> {
       },
     );
   }
-  await makePrivate(configDirectory(host), await stat(configDirectory(host)), privateDirectory, host);
+  await makePrivate(
+    configDirectory(host),
+    await systemFiles.stat(configDirectory(host)),
+    privateDirectory,
+    host,
+  );
   await makePrivate(path, stats, privateFile, host);
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await systemFiles.readFile(path, 'utf8');
   } catch (error) {
-    throw unusable(`${path} could not be read: ${systemCode(error) ?? 'unknown reason'}`, {cause: error});
+    throw unusable(`${path} could not be read: ${systemReason(error)}`, {cause: error});
   }
   return parseProfiles(text, path);
 }
@@ -96,7 +101,7 @@ export async function updateProfiles(host: Host, change: (profiles: Profiles) =>
   const path = configPath(host);
   try {
     await makeDirectory(directory, privateDirectory);
-    await makePrivate(directory, await stat(directory), privateDirectory, host);
+    await makePrivate(directory, await systemFiles.stat(directory), privateDirectory, host);
     // Loaded before the lock is taken, since other processes wait for the lock.
     const {default: Conf} = await import('conf');
     await withLock(join(directory, `${fileName}.lock`), host, async () => {
@@ -115,13 +120,15 @@ export async function updateProfiles(host: Host, change: (profiles: Profiles) =>
     });
   } catch (error) {
     if (error instanceof MediaError) throw error;
-    throw unusable(
-      `${path} could not be written: ${systemCode(error) ?? (error instanceof Error ? error.message : String(error))}`,
-      {
-        cause: error,
-        hint: 'Set MEDIA_CONFIG_DIR to a directory that you may write to, or use MEDIA_API_KEY and MEDIA_BASE_URL.',
-      },
-    );
+    if (error instanceof LockHeld) {
+      throw new MediaError('config_unusable', error.message, {
+        hint: 'Wait until the other media command has ended, then try again; if there is none, remove that file.',
+      });
+    }
+    throw unusable(`${path} could not be written: ${systemReason(error)}`, {
+      cause: error,
+      hint: 'Set MEDIA_CONFIG_DIR to a directory that you may write to, or use MEDIA_API_KEY and MEDIA_BASE_URL.',
+    });
   }
 }
 
@@ -158,10 +165,10 @@ function damaged(path: string, how: string): MediaError {
 
 async function lstatIfThere(path: string): Promise<Stats | undefined> {
   try {
-    return await lstat(path);
+    return await systemFiles.lstat(path);
   } catch (error) {
-    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return undefined;
-    throw unusable(`${path} could not be read: ${systemCode(error) ?? 'unknown reason'}`, {cause: error});
+    if (isMissing(error)) return undefined;
+    throw unusable(`${path} could not be read: ${systemReason(error)}`, {cause: error});
   }
 }
 
@@ -192,7 +199,7 @@ async function makePrivate(path: string, stats: Stats, mode: number, host: Host)
     await chmod(path, mode);
   } catch (error) {
     throw unusable(
-      `${path} may be read by other users, and that could not be changed: ${systemCode(error) ?? 'unknown reason'}`,
+      `${path} may be read by other users, and that could not be changed: ${systemReason(error)}`,
       {
         cause: error,
         hint: `Run: chmod ${mode.toString(8)} ${shellQuoted(path)}`,

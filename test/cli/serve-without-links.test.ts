@@ -11,7 +11,7 @@ const withoutLinks = (call: 'open' | 'sync', code: string) =>
   import fs from 'node:fs';
   const refuse = code => Promise.reject(Object.assign(new Error(code), {code}));
   const {open} = fs.promises;
-  fs.promises.link = () => refuse('EPERM');
+  fs.link = (_from, _to, done) => void refuse('EPERM').catch(done);
   fs.promises.open = async (path, flags, mode) => {
     const isDirectory = fs.statSync(path, {throwIfNoEntry: false})?.isDirectory();
     if (isDirectory && '${call}' === 'open') return refuse('${code}');

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {isLoopback} from '../../src/lib/loopback.ts';
+import {isLoopback} from '../../src/lib/url.ts';
 import {graphqlUrl, uploadUrl} from '../../src/service/client.ts';
 
 test.each([

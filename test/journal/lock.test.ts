@@ -5,7 +5,7 @@ import {execa} from 'execa';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {openJournal} from '../../src/journal/open.ts';
 import {type Holder, holderHere} from '../../src/lib/files/holder.ts';
-import {withLock} from '../../src/lib/files/with-lock.ts';
+import {withLock} from '../../src/lib/files/lock.ts';
 import {
   type Bench,
   bench,

@@ -11,7 +11,7 @@ import {
   type UploadRequest,
   uploadAll,
 } from '../../src/index.ts';
-import {packageVersion} from '../../src/version.ts';
+import {packageVersion} from '../../src/package-file.ts';
 import {listen, portOf} from '../service/support.ts';
 import {eventually} from '../support/eventually.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';

@@ -5,12 +5,11 @@ import {expect, test} from 'vitest';
 import {fixture, sandbox} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
-/** What nothing on the way of a small upload over plain http has a use for; each takes 2 to 10 ms to load. */
+/** What nothing on the way of a small upload over plain http has a use for; each takes 7 to 24 ms to load. */
 const unused = [
   'tls',
   'child_process',
   'crypto',
-  'http',
   'http2',
   'internal/fs/promises',
   'internal/readline/interface',

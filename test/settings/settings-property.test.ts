@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
-import {isLoopback} from '../../src/lib/loopback.ts';
+import {isLoopback} from '../../src/lib/url.ts';
 import {graphqlUrl, uploadUrl} from '../../src/service/client.ts';
 import {parseKey, parseProfileName, parseServiceUrl} from '../../src/settings/parse.ts';
 import {anyText, holdsFor} from '../support/property.ts';

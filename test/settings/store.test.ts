@@ -2,6 +2,7 @@ import {chmod, chown, mkdir, readdir, readFile, stat, writeFile} from 'node:fs/p
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {type Host, systemHost} from '../../src/host.ts';
+import {holderHere} from '../../src/lib/files/holder.ts';
 import {configPath, readProfiles, updateProfiles} from '../../src/settings/store.ts';
 import {temporaryDirectory} from '../support/media.ts';
 import {WatchedDisk} from '../support/watched-disk.ts';
@@ -64,6 +65,24 @@ describe('the store of profiles', () => {
     await expect(updateProfiles(host, fail)).rejects.toMatchObject({code: 'config_unusable'});
     expect(await readProfiles(host)).toEqual({a: {key: 'k'}});
     expect(await readdir(join(configPath(host), '..'))).toEqual(['config.json']);
+  });
+
+  it('another process that keeps the lock: an error that says what to do, after 10 s on the clock', async () => {
+    let now = 0;
+    const sleep = async (ms: number) => {
+      now += ms;
+    };
+    const host = await freshHost({clock: {...systemHost().clock, monotonic: () => now, sleep}});
+    await updateProfiles(host, () => {});
+    const {ppid} = process;
+    const holder = {...holderHere(host), pid: ppid, startTime: host.processStart(ppid)};
+    await writeFile(`${configPath(host)}.lock`, JSON.stringify(holder));
+    await expect(updateProfiles(host, () => {})).rejects.toMatchObject({
+      code: 'config_unusable',
+      message: `${configPath(host)}.lock is held by another process.`,
+      hint: expect.stringContaining('remove that file'),
+    });
+    expect(now).toBeGreaterThan(10_000);
   });
 
   it.each([0o644, 0o640, 0o604])('a file of mode %o: made private before it is read', async mode => {

@@ -220,7 +220,7 @@ export class Process {
       lstatSync: (path: string, {bigint = false, throwIfNoEntry = true} = {}) =>
         throwIfNoEntry || disks.get(path) !== undefined ? statPath(path, bigint) : undefined,
       closeSync: (fd: number) => void this.#descriptors.delete(fd),
-      otherThread: {
+      asyncFs: {
         open: (path: string, flags: number) => call(() => this.#open(path, flags)),
         read: (fd: number, into: Uint8Array, offset: number, length: number, position: number) =>
           call(() => ({bytesRead: this.#read(fd, into, offset, length, position), buffer: into})),

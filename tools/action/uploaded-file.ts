@@ -1,5 +1,5 @@
 import {parseObject} from '../../src/lib/json.ts';
-import {safeUrl} from '../../src/lib/safe-url.ts';
+import {safeUrl} from '../../src/lib/url.ts';
 
 /** A file that is stored, now or since an earlier run. */
 export interface UploadedFile {

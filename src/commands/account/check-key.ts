@@ -6,7 +6,7 @@ import {exitStatusOf, type MediaError} from '../../errors.ts';
 import type {Secret} from '../../lib/secrets/secret.ts';
 import type {ServiceClient} from '../../service/client.ts';
 import {type KeyVerdict, verifyKey, whoOwnsKey} from '../../service/identity.ts';
-import {checkUploadPath} from '../../service/upload-path.ts';
+import {checkUploadPath} from '../../service/probe.ts';
 import type {Settings} from '../../settings/settings.ts';
 
 /** A key that is not stored yet, and the service that it is for. */

@@ -7,7 +7,7 @@ import {adviseOnUploadPath} from '../../cli/upload-path-advice.ts';
 import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {type KeyVerdict, verifyKey} from '../../service/identity.ts';
-import {checkUploadPath} from '../../service/upload-path.ts';
+import {checkUploadPath} from '../../service/probe.ts';
 import {resolveSettings, type Settings} from '../../settings/settings.ts';
 import {configPath} from '../../settings/store.ts';
 import type {CheckName, CheckResult} from './check-result.ts';

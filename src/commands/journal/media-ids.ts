@@ -1,6 +1,5 @@
-import {MediaError} from '../../errors.ts';
+import {failed, MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
-import {failed} from '../../lib/files/failed.ts';
 import {readText} from '../../lib/files/read-text.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 

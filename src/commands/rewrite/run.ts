@@ -1,9 +1,9 @@
 import {join} from 'node:path';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
-import {inodeOf} from '../../lib/files/inode-of.ts';
+import {inodeOf} from '../../lib/files/file-system.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
-import {safeUrl} from '../../lib/safe-url.ts';
+import {safeUrl} from '../../lib/url.ts';
 import {asMediaError} from '../../output/report.ts';
 import {type DocumentFile, findDocuments} from '../../rewrite/documents.ts';
 import {type DocumentPlan, planRewrite, type RewritePlan} from '../../rewrite/plan.ts';

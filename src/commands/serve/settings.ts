@@ -1,8 +1,7 @@
 import {defaultPort} from '../../cli/start-embedded.ts';
-import {MediaError} from '../../errors.ts';
+import {failed, MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {defined} from '../../lib/defined.ts';
-import {failed} from '../../lib/files/failed.ts';
 import {readText} from '../../lib/files/read-text.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 

@@ -2,7 +2,7 @@ import {basename, isAbsolute} from 'node:path';
 import type {Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
 import type {Host, StopSignal} from '../../host.ts';
-import {inodeOf} from '../../lib/files/inode-of.ts';
+import {inodeOf} from '../../lib/files/file-system.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import type {InputContext, InputRequest} from '../../sources/find/expand.ts';
 import type {Shard} from '../../sources/find/shard.ts';
@@ -42,8 +42,8 @@ export async function openInputs(
   if (options.clipboard) return clipboardInputs(options, host, signal);
   const [{expandInputs}, {interruptible}, {resumed}, {ownShare}] = await Promise.all([
     import('../../sources/find/expand.ts'),
-    import('../../sources/find/interruptible.ts'),
-    import('../../sources/find/resumed.ts'),
+    import('../../sources/find/iterators.ts'),
+    import('../../sources/find/iterators.ts'),
     import('../../sources/find/shard.ts'),
   ]);
   const shard = await chosenShard(options, host.env);

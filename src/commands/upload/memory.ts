@@ -6,7 +6,7 @@ import {MediaError} from '../../errors.ts';
 import type {Host, StopSignal} from '../../host.ts';
 import type {JournalMemory, RunJournal, Scope} from '../../journal/journal.ts';
 import {defined} from '../../lib/defined.ts';
-import {makeDirectory} from '../../lib/files/make-directory.ts';
+import {makeDirectory} from '../../lib/files/durable.ts';
 import {systemReason} from '../../lib/system-code.ts';
 import type {Report} from '../../output/report.ts';
 import type {Settings} from '../../settings/settings.ts';

@@ -1,14 +1,13 @@
 import {readdir, realpath} from 'node:fs/promises';
 import {basename, join, relative, sep} from 'node:path';
 import type {FSWatcher} from 'chokidar';
-import {MediaError} from '../../errors.ts';
+import {failed, MediaError} from '../../errors.ts';
 import type {Clock} from '../../host.ts';
-import {failed} from '../../lib/files/failed.ts';
-import {inodeOf} from '../../lib/files/inode-of.ts';
-import {makeDirectory} from '../../lib/files/make-directory.ts';
-import {namedStat} from '../../lib/files/named-stat.ts';
+import {makeDirectory} from '../../lib/files/durable.ts';
+import {inodeOf} from '../../lib/files/file-system.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {systemCode, systemReason} from '../../lib/system-code.ts';
+import {namedStat} from '../../sources/open/file.ts';
 import {isPassedOver} from './settler.ts';
 
 export interface DirectoryWatchOptions {

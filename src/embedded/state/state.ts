@@ -1,6 +1,6 @@
 import {resolve} from 'node:path';
 import {type Clock, systemClock, systemHost} from '../../host.ts';
-import {makeDirectory} from '../../lib/files/make-directory.ts';
+import {makeDirectory} from '../../lib/files/durable.ts';
 import {type LeftBehind, TemporaryNames} from './clean-up.ts';
 import {IdempotencyEntries} from './idempotency.ts';
 import {UserProfile} from './identity.ts';

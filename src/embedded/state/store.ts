@@ -1,9 +1,13 @@
 import {readdir, rename, rm, stat, statfs} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
-import {renameDurably, writeDurably} from '../../lib/files/durable.ts';
-import {makeDirectory} from '../../lib/files/make-directory.ts';
-import {openDirectory, syncDirectory} from '../../lib/files/sync-directory.ts';
+import {
+  makeDirectory,
+  openDirectory,
+  renameDurably,
+  syncDirectory,
+  writeDurably,
+} from '../../lib/files/durable.ts';
 import {oneOf, type Shape} from '../../lib/shape.ts';
 import {isOutOfDescriptors} from '../../lib/system-code.ts';
 import {type LeftBehind, removeOrphans, removeTemporary, type TemporaryNames} from './clean-up.ts';

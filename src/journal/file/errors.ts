@@ -1,7 +1,7 @@
 import {type ErrorCode, MediaError} from '../../errors.ts';
 import {type Holder, holderText} from '../../lib/files/holder.ts';
 import {shellQuoted} from '../../lib/shell.ts';
-import {isOutOfSpace, systemCode} from '../../lib/system-code.ts';
+import {systemReason} from '../../lib/system-code.ts';
 
 /** The error codes of problems with a journal. */
 export const journalCodes = {
@@ -21,16 +21,18 @@ export function unusable(sentence: string, hint: string, cause?: unknown): Media
 
 /** The error for a journal that could not be read or written, with the system's reason. */
 export function journalFailed(path: string, did: 'read' | 'written', cause: unknown): MediaError {
-  const code = systemCode(cause);
-  const text = isOutOfSpace(cause) ? 'the disk is full' : (code ?? String(cause));
   const hint =
     did === 'read'
       ? 'Check that you may read it.'
       : 'Nothing is sent without being recorded. Free some space, then run the command again.';
-  return new MediaError(journalCodes.failed, `The journal ${path} could not be ${did}: ${text}.`, {
-    cause,
-    hint,
-  });
+  return new MediaError(
+    journalCodes.failed,
+    `The journal ${path} could not be ${did}: ${systemReason(cause)}.`,
+    {
+      cause,
+      hint,
+    },
+  );
 }
 
 /** The error for a journal that another run holds. */

@@ -1,7 +1,7 @@
 import {constants, type Stats} from 'node:fs';
 import {MediaError} from '../../errors.ts';
 import type {FileSystem} from '../../lib/files/file-system.ts';
-import {systemCode} from '../../lib/system-code.ts';
+import {systemCode, systemReason} from '../../lib/system-code.ts';
 import {unusable} from './errors.ts';
 
 /** The methods of an open file that a journal needs; node's FileHandle has them. */
@@ -105,7 +105,7 @@ export function cannotOpen(shown: string, error: unknown): MediaError {
       return notRegular(shown, 'a symbolic link');
     default:
       return unusable(
-        `The journal ${shown} could not be opened: ${systemCode(error) ?? String(error)}`,
+        `The journal ${shown} could not be opened: ${systemReason(error)}`,
         'Name a file that you may read and write.',
         error,
       );

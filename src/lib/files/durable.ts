@@ -1,7 +1,6 @@
 import {dirname} from 'node:path';
 import {systemCode} from '../system-code.ts';
 import {systemFiles} from './file-system.ts';
-import {syncDirectory} from './sync-directory.ts';
 
 /** Writes a new file (0600) that is on disk when the promise resolves; removes it on failure. */
 export async function writeDurably(path: string, text: string, files = systemFiles): Promise<void> {
@@ -58,4 +57,59 @@ export async function claimName(path: string, target: string, files = systemFile
   } finally {
     await files.rm(path, {force: true});
   }
+}
+
+const directoriesCannotSync = new Set(['EPERM', 'EACCES', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP']);
+
+/** A directory whose entries can be made durable without another descriptor. */
+export interface OpenDirectory {
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens a directory for syncing, if the system supports it; rejects with the system's error. */
+export async function openDirectory(path: string, files = systemFiles): Promise<OpenDirectory> {
+  const handle = await files.open(path, 'r').catch(ignoreWhereImpossible);
+  return {
+    sync: async () => handle?.sync().catch(ignoreWhereImpossible),
+    close: async () => handle?.close(),
+  };
+}
+
+/** Makes the entries of a directory durable, if the system supports it; rejects with the system's error. */
+export async function syncDirectory(path: string, files = systemFiles): Promise<void> {
+  const directory = await openDirectory(path, files);
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+function ignoreWhereImpossible(error: unknown): undefined {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (!directoriesCannotSync.has(code)) throw error;
+}
+
+/**
+ * Creates a directory and its missing parents with this mode, which survive a crash once the promise resolves; rejects with the
+ * system's error. `mkdir` with `recursive` of Node 20 never returns where the system refuses a directory with ENOENT although its
+ * parent exists (/proc, autofs).
+ */
+export async function makeDirectory(path: string, mode = 0o777, files = systemFiles): Promise<void> {
+  const create = async () => {
+    try {
+      await files.mkdir(path, {mode});
+    } catch (error) {
+      const there = await files.stat(path).catch(() => undefined);
+      if (!there?.isDirectory()) throw error;
+      return;
+    }
+    await syncDirectory(dirname(path), files);
+  };
+  await create().catch(async error => {
+    if (systemCode(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    await makeDirectory(dirname(path), mode, files);
+    await create();
+  });
 }

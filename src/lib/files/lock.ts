@@ -53,6 +53,16 @@ export async function acquireLock(path: string, host: Host, options: LockOptions
   }
 }
 
+/** Runs `action` while no other process runs one under the same lock; waits for each living holder up to 10 s. */
+export async function withLock<T>(path: string, host: Host, action: () => Promise<T>): Promise<T> {
+  const lock = await acquireLock(path, host, {patienceMs: 10_000});
+  try {
+    return await action();
+  } finally {
+    await lock.release();
+  }
+}
+
 /** A lock that this process holds. */
 export class Lock {
   readonly path: string;

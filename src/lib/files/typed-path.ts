@@ -1,4 +1,5 @@
-import {resolve, sep} from 'node:path';
+import {isAbsolute, relative, resolve, sep} from 'node:path';
+import {fileURLToPath} from 'node:url';
 
 /** A path for node:fs: a string if that is exact, otherwise bytes. */
 export type FilePath = string | Buffer;
@@ -12,4 +13,15 @@ export function typedPath(directory: string, path: string): string {
   // Windows normalises paths before it follows links, and has several roots.
   if (sep !== '/') return resolve(directory, path);
   return `${directory.endsWith('/') ? directory : `${directory}/`}${path}`;
+}
+
+/** The path that a path or a file:// URL stands for; throws if the URL is not that of a local file. */
+export function pathOfFileUrl(text: string): string {
+  return /^file:\/\//i.test(text) ? fileURLToPath(text) : text;
+}
+
+/** Whether a real path leads below a directory, itself a real path. */
+export function isBelow(path: string, directory: string): boolean {
+  const rest = relative(directory, path);
+  return rest !== '' && rest !== '..' && !rest.startsWith(`..${sep}`) && !isAbsolute(rest);
 }

@@ -1,5 +1,4 @@
 import {inspect} from 'node:util';
-import {Redaction} from './redaction.ts';
 
 /** An API key. toString, JSON and inspect print a placeholder; only reveal() returns the key. */
 export class Secret {
@@ -46,4 +45,200 @@ export class Secret {
   [inspect.custom](): string {
     return '[secret]';
   }
+}
+
+/** A longer run of characters of the key is as secret as the key. */
+const longestHarmless = 11;
+/** A shorter key is only found as a whole word: it may occur in unrelated words. */
+const shortestPart = 8;
+/** A key shorter than this is a word like any other; only its context shows that it is a key. */
+const shortestWord = 4;
+/** How many characters the quick check compares. */
+const sample = 4;
+
+const placeholder = '[secret]';
+
+/** A spelling to search for: all its runs of one length, in lower case. */
+interface Spelling {
+  readonly text: string;
+  readonly length: number;
+  readonly runs: ReadonlySet<string>;
+}
+
+/** A text with its escapes decoded, in lower case. */
+interface Read {
+  readonly lower: string;
+  /** Where each of its UTF-16 units was in the original, and where the text ended. */
+  readonly starts: Uint32Array;
+}
+
+/** Finds a key, and parts of it, in text. */
+export class Redaction {
+  readonly #key: string;
+  readonly #spellings: readonly Spelling[];
+  readonly #samples: readonly string[];
+  readonly #isNumber: boolean;
+
+  constructor(key: string) {
+    this.#key = key.toLowerCase();
+    // A key of digits could also be an unrelated number, such as a size.
+    this.#isNumber = !Number.isNaN(Number(key));
+    const decoded = [anyEscape, percentEscape].map(pattern => read(key, pattern).lower);
+    const texts = key.length < shortestPart ? [] : [key, ...decoded];
+    texts.push(...base64Of(key).filter(text => text.length >= shortestPart));
+    this.#spellings = [...new Set(texts.map(text => text.toLowerCase()))].map(text =>
+      runsOf(text, Math.min(text.length, longestHarmless + 1)),
+    );
+    this.#samples = key.length < shortestPart ? [this.#key] : this.#spellings.flatMap(samplesOf);
+  }
+
+  /** The text without the key, whether it is plain, escaped as in JSON or in a URL, or in base64. JSON stays JSON. */
+  apply(text: string): string {
+    if (!this.mayHold(text)) return text;
+    const found = [anyEscape, jsonEscape].flatMap(pattern => this.#rangesIn(read(text, pattern, noQuote)));
+    // In text that is not JSON, quotes may end nothing and backslashes may escape nothing.
+    if (!isJson(text))
+      found.push(...[percentEscape, noEscape].flatMap(pattern => this.#rangesIn(read(text, pattern))));
+    const outside = this.#isNumber ? numbersIn(text) : [];
+    const ranges = found.filter(([start]) => !outside.some(([from, to]) => from <= start && start < to));
+    return replaced(text, ranges);
+  }
+
+  /**
+   * A quick check whether the text needs the full search. Texts that are checked together, a line each, need no more than if
+   * each were checked alone: no escape reaches beyond a line break.
+   */
+  mayHold(text: string): boolean {
+    if (this.#key === '') return false;
+    if (this.#hasSample(text)) return true;
+    if (!text.includes('\\') && !text.includes('%')) return false;
+    return [anyEscape, jsonEscape, percentEscape].some(pattern =>
+      this.#hasSample(decodedText(text, pattern)),
+    );
+  }
+
+  #hasSample(text: string): boolean {
+    const lower = text.toLowerCase();
+    return this.#samples.some(part => lower.includes(part));
+  }
+
+  #rangesIn({lower, starts}: Read): [number, number][] {
+    const ranges: [number, number][] = [];
+    const add = (from: number, to: number) => ranges.push([starts[from] ?? 0, starts[to] ?? 0]);
+    if (this.#key.length < shortestPart) {
+      for (let at = lower.indexOf(this.#key); at !== -1; at = lower.indexOf(this.#key, at + 1))
+        if (this.#isWordAt(lower, at)) add(at, at + this.#key.length);
+    }
+    for (const {length, runs} of this.#spellings)
+      for (let at = 0; at + length <= lower.length; at += 1)
+        if (runs.has(lower.slice(at, at + length))) add(at, at + length);
+    return ranges;
+  }
+
+  #isWordAt(lower: string, at: number): boolean {
+    const [before, after] = [lower.slice(0, at), lower.slice(at + this.#key.length)];
+    if (/^\w/.test(after)) return false;
+    return this.#key.length < shortestWord ? /bearer[ "':=]+$/.test(before) : !/\w$/.test(before);
+  }
+}
+
+const anyEscape = /\\u[\da-f]{4}|\\.|%[\da-f]{2}/gis;
+const jsonEscape = /\\u[\da-f]{4}|\\./gis;
+const percentEscape = /%[\da-f]{2}/gis;
+/** Matches nothing: a text without escapes. */
+const noEscape = /(?!)/gs;
+
+/** Stands for an unescaped quote: in JSON it begins or ends a string, so it is not part of a key. */
+const noQuote = '\uffff';
+
+/** Decodes the escapes that a pattern finds in a text; a megabyte of text takes at most five. */
+function read(text: string, pattern: RegExp, quote = '"'): Read {
+  const starts = new Uint32Array(text.length + 1);
+  let lower = '';
+  let units = 0;
+  let at = 0;
+  const take = (plain: string, written: number, each: number) => {
+    lower += inSmallLetters(plain);
+    for (const end = at + written; at < end; at += each) {
+      starts[units] = at;
+      units += 1;
+    }
+  };
+  const takePlain = (end: number) => take(text.slice(at, end).replaceAll('"', quote), end - at, 1);
+  for (const {0: written, index} of text.matchAll(pattern)) {
+    takePlain(index);
+    take(plainOf(written), written.length, written.length);
+  }
+  takePlain(text.length);
+  starts[units] = text.length;
+  return {lower, starts};
+}
+
+/** Each character in lower case, if that form is also a single character. */
+function inSmallLetters(text: string): string {
+  const lower = text.toLowerCase();
+  if (lower.length === text.length) return lower;
+  return text.replace(/./gs, unit => (unit.toLowerCase().length === 1 ? unit.toLowerCase() : unit));
+}
+
+/** Samples of a spelling, of which each run contains at least one. */
+function samplesOf({text, length}: Spelling): string[] {
+  const parts: string[] = [];
+  for (let at = 0; at + sample <= text.length; at += Math.max(1, length - sample + 1))
+    parts.push(text.slice(at, at + sample));
+  return parts.length === 0 ? [text] : parts;
+}
+
+/** The text with its escapes decoded. */
+function decodedText(text: string, pattern: RegExp): string {
+  return text.replace(pattern, written => (written.length === 1 ? written : plainOf(written)));
+}
+
+function plainOf(written: string): string {
+  const hex = /^(?:\\u|%)(?=[\da-f]+$)(.+)$/i.exec(written)?.[1];
+  return hex === undefined ? written.slice(-1) : String.fromCharCode(Number.parseInt(hex, 16));
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function runsOf(text: string, length: number): Spelling {
+  const runs = new Set<string>();
+  for (let at = 0; at + length <= text.length; at += 1) runs.add(text.slice(at, at + length));
+  return {text, length, runs};
+}
+
+/** The base64 of the key after any number of other bytes, without the characters that depend on adjacent bytes. */
+function base64Of(key: string): string[] {
+  return [0, 1, 2].flatMap(offset => {
+    const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(key, 'latin1')]);
+    const encoded = bytes.toString('base64').replace(/=+$/, '');
+    const own = encoded.slice(Math.ceil((offset * 8) / 6), Math.floor((bytes.length * 8) / 6));
+    return [own, own.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+}
+
+/** The parts of a text that are not between quotes. */
+function numbersIn(text: string): [number, number][] {
+  return [...text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|[^"]+/gs)]
+    .filter(([part]) => !part.startsWith('"'))
+    .map(({0: part, index}) => [index, index + part.length]);
+}
+
+function replaced(text: string, ranges: [number, number][]): string {
+  let result = '';
+  let at = 0;
+  for (const [start, end] of ranges.sort(([one], [other]) => one - other)) {
+    if (end <= at) continue;
+    // Matches that overlap or touch are merged.
+    if (start > at || at === 0) result += `${text.slice(at, start)}${placeholder}`;
+    at = end;
+  }
+  return result + text.slice(at);
 }

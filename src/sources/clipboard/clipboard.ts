@@ -3,7 +3,7 @@ import {Readable} from 'node:stream';
 import {MediaError} from '../../errors.ts';
 import type {Host, StopSignal} from '../../host.ts';
 import {runChild} from '../../lib/child.ts';
-import {pathOfFileUrl} from '../../lib/files/file-url.ts';
+import {pathOfFileUrl} from '../../lib/files/typed-path.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import type {Source} from '../open/source.ts';
 import {spooledSource} from '../open/spooled.ts';

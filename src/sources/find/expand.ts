@@ -3,12 +3,11 @@ import {MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import type {Source} from '../open/source.ts';
 import {type Candidate, Finder, type UnfollowedLink} from './inputs.ts';
+import {resumed} from './iterators.ts';
 import {Lists} from './lists.ts';
-import {resumed} from './resumed.ts';
 import {Seen} from './seen.ts';
-import {compileFilters} from './walk/filters.ts';
-import {isPattern} from './walk/globs.ts';
 import {toText} from './walk/names.ts';
+import {compileFilters, isPattern} from './walk/patterns.ts';
 
 /** The inputs of a command line. */
 export interface InputRequest {

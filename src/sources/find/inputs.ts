@@ -1,17 +1,14 @@
-import {stat} from 'node:fs/promises';
 import {basename} from 'node:path';
 import type {Readable} from 'node:stream';
 import {MediaError} from '../../errors.ts';
 import {shellQuoted} from '../../lib/shell.ts';
-import {isOutOfDescriptors, systemCode} from '../../lib/system-code.ts';
+import {isMissing, isOutOfDescriptors, systemReason} from '../../lib/system-code.ts';
 import {isNamedMedia} from '../media-type/decide.ts';
 import {Disk} from '../open/disk.ts';
 import {sourceAt} from '../open/file.ts';
 import type {FoundInput, Source} from '../open/source.ts';
 import {spooledSource} from '../open/spooled.ts';
 import type {NamedFile} from './seen.ts';
-import type {Filters} from './walk/filters.ts';
-import {compileGlob, isPattern} from './walk/globs.ts';
 import {
   type ByteName,
   fromTyped,
@@ -25,8 +22,8 @@ import {
   toText,
   withSlashes,
 } from './walk/names.ts';
-import {type Found, walk} from './walk/walk.ts';
-import type {WalkRules} from './walk/walk-rules.ts';
+import {compileGlob, type Filters, isPattern} from './walk/patterns.ts';
+import {type Found, type WalkRules, walk} from './walk/walk.ts';
 
 /** A source from an input, before it is known whether another input has yielded it too. */
 export interface Candidate {
@@ -94,7 +91,7 @@ export class Finder {
 
   async #kindOf(name: ByteName): Promise<Kind> {
     try {
-      const stats = await stat(toPath(resolveName(this.#options.cwd, name)));
+      const stats = await this.#disk.files.stat(toPath(resolveName(this.#options.cwd, name)));
       return stats.isFile() ? 'regular' : stats.isDirectory() ? 'directory' : 'other';
     } catch {
       return 'missing';
@@ -206,24 +203,13 @@ function failingSource(error: MediaError, names: Names): Source {
   return {...names, open: () => Promise.reject(error)};
 }
 
-function isMissing(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '');
-}
-
 function unreadableDirectory(name: string, cause: unknown): MediaError {
-  const code = systemCode(cause);
   if (isMissing(cause))
     return new MediaError('file_missing', `The directory ${name} no longer exists.`, {cause});
+  const failed = `The directory ${name} could not be read`;
   if (isOutOfDescriptors(cause)) {
-    return new MediaError(
-      'too_many_open_files',
-      `The directory ${name} could not be read: too many files are open.`,
-      {
-        cause,
-        hint: 'Raise the limit with ulimit -n.',
-      },
-    );
+    const hint = 'Raise the limit with ulimit -n.';
+    return new MediaError('too_many_open_files', `${failed}: too many files are open.`, {cause, hint});
   }
-  const reason = code === 'EACCES' || code === 'EPERM' ? 'permission denied' : (code ?? String(cause));
-  return new MediaError('file_unreadable', `The directory ${name} could not be read: ${reason}.`, {cause});
+  return new MediaError('file_unreadable', `${failed}: ${systemReason(cause)}.`, {cause});
 }

@@ -4,7 +4,7 @@ import {MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {shellQuoted} from '../../lib/shell.ts';
-import {systemCode} from '../../lib/system-code.ts';
+import {isMissing, systemReason} from '../../lib/system-code.ts';
 import type {ByteName} from './walk/names.ts';
 
 /** No system accepts longer paths, so a longer name is not from a list. */
@@ -17,13 +17,7 @@ async function openList(file: string, cwd: string): Promise<Readable> {
     if (!(await handle.stat()).isDirectory()) return handle.createReadStream();
     await handle.close();
   } catch (error) {
-    const code = systemCode(error);
-    const reason =
-      code === 'ENOENT' || code === 'ENOTDIR'
-        ? 'it does not exist'
-        : code === 'EACCES' || code === 'EPERM'
-          ? 'permission denied'
-          : (code ?? String(error));
+    const reason = isMissing(error) ? 'it does not exist' : systemReason(error);
     throw new MediaError('usage', `The list ${file} could not be read: ${reason}.`, {cause: error});
   }
   throw new MediaError('usage', `The list ${file} is a directory, not a file of names.`, {
@@ -124,13 +118,8 @@ export class Lists {
       yield* readNames(stream, label);
     } catch (error) {
       if (error instanceof MediaError || this.#context.signal?.aborted) throw error;
-      throw new MediaError(
-        'local_failure',
-        `${label} could not be read to its end: ${systemCode(error) ?? String(error)}.`,
-        {
-          cause: error,
-        },
-      );
+      const sentence = `${label} could not be read to its end: ${systemReason(error)}.`;
+      throw new MediaError('local_failure', sentence, {cause: error});
     }
   }
 

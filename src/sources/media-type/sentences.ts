@@ -2,10 +2,9 @@ import {basename, dirname, join} from 'node:path';
 import {MediaError, NotMediaError} from '../../errors.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {containerWordsFor, wordsFor} from './plain-words.ts';
-import type {Finding, MediaFinding, OtherFinding} from './sniff/finding.ts';
-import {base64Text, dataUri} from './sniff/plain-text.ts';
 import {appleDouble} from './sniff/signatures.ts';
-import {lfsPointer} from './sniff/text.ts';
+import type {Finding, MediaFinding, OtherFinding} from './sniff/sniff.ts';
+import {base64Text, dataUri, lfsPointer} from './sniff/text.ts';
 
 /** What a file's name says about its type. */
 export interface Claim {

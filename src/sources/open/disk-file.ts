@@ -1,7 +1,8 @@
 import type {BigIntStats} from 'node:fs';
+import type {Clock, StopSignal} from '../../host.ts';
 import type {FileSystem} from '../../lib/files/file-system.ts';
 import type {FilePath} from '../../lib/files/typed-path.ts';
-import type {SlowCalls} from './slow-calls.ts';
+import {unlessStopped} from '../../lib/stop.ts';
 
 /** Larger reads are always made on another thread. */
 export const smallBytes = 64 * 1024;
@@ -39,6 +40,8 @@ export interface DiskFileParts {
   isLocal: boolean;
   /** Whether no part of its path is a symbolic link. */
   isPathReal: boolean;
+  /** Calls on other threads are abandoned when it is aborted: a disk may hang. */
+  signal: StopSignal<Error>;
 }
 
 /** An open file descriptor as a DiskFile. */
@@ -70,22 +73,32 @@ export class OpenDiskFile implements DiskFile {
     const {files, calls, fd, isLocal} = this.#parts;
     return into.length <= smallBytes && isLocal && calls.areFast
       ? calls.timed(() => files.readSync(fd, into, 0, into.length, position))
-      : files.otherThread.read(fd, into, 0, into.length, position).then(({bytesRead}) => bytesRead);
+      : this.#unlessStopped(files.asyncFs.read(fd, into, 0, into.length, position)).then(
+          ({bytesRead}) => bytesRead,
+        );
   }
 
   stat(): BigIntStats | Promise<BigIntStats> {
     const {files, fd, isLocal} = this.#parts;
-    return isLocal ? this.#statHere() : files.otherThread.fstat(fd, {bigint: true});
+    return isLocal ? this.#statHere() : this.#unlessStopped(files.asyncFs.fstat(fd, {bigint: true}));
   }
 
   statPath(): BigIntStats | undefined | Promise<BigIntStats | undefined> {
     const {files, path} = this.#parts;
-    return this.#isPathHere ? this.#statPathHere() : files.stat(path, {bigint: true}).catch(() => undefined);
+    return this.#isPathHere
+      ? this.#statPathHere()
+      : this.#unlessStopped(files.stat(path, {bigint: true}).catch(() => undefined));
   }
 
   close(): void | Promise<void> {
-    const {files, fd, isLocal} = this.#parts;
-    return isLocal ? files.closeSync(fd) : files.otherThread.close(fd);
+    const {files, fd, isLocal, signal} = this.#parts;
+    if (isLocal) return files.closeSync(fd);
+    const closing = files.asyncFs.close(fd);
+    return signal.aborted ? undefined : this.#unlessStopped(closing).catch(() => {});
+  }
+
+  #unlessStopped<Result>(call: Promise<Result>): Promise<Result> {
+    return unlessStopped(call, this.#parts.signal);
   }
 
   #readHere(length: number): Uint8Array {
@@ -103,5 +116,48 @@ export class OpenDiskFile implements DiskFile {
     } catch {
       return undefined;
     }
+  }
+}
+
+/** A call that took longer than this has waited for a disk. */
+const slowCallMs = 2;
+
+/**
+ * How many files are opened on other threads after a slow call. The number doubles each time, since a slow disk is slow
+ * often and a busy machine only now and then, and falls by one with each fast call.
+ */
+const carefulOpens = {least: 8, most: 512};
+
+/** Decides by the time that calls take whether the next may be made on this thread. */
+export class SlowCalls {
+  readonly #clock: Clock;
+  /** How many files are still to be opened on other threads. */
+  #careful = 0;
+  /** How many will be after the next slow call. */
+  #nextCareful = carefulOpens.least;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Whether recent calls were fast. */
+  get areFast(): boolean {
+    return this.#careful <= 0;
+  }
+
+  /** Makes a call on this thread, and measures it. */
+  timed<Result>(call: () => Result): Result {
+    const start = this.#clock.monotonic();
+    const result = call();
+    if (this.#clock.monotonic() - start > slowCallMs) {
+      this.#careful = this.#nextCareful;
+      this.#nextCareful = Math.min(carefulOpens.most, 2 * this.#nextCareful);
+    } else this.#nextCareful = Math.max(carefulOpens.least, this.#nextCareful - 1);
+    return result;
+  }
+
+  /** Counts a file that was opened on another thread. */
+  openedElsewhere(): void {
+    this.#careful -= 1;
   }
 }

@@ -1,12 +1,11 @@
 import {type BigIntStats, constants} from 'node:fs';
 import {resolve} from 'node:path';
-import {type Clock, systemClock} from '../../host.ts';
-import {diskKind} from '../../lib/files/disk-kind.ts';
-import {type FileSystem, systemFiles} from '../../lib/files/file-system.ts';
+import {type Clock, type StopSignal, systemClock} from '../../host.ts';
+import {diskKind, type FileSystem, systemFiles} from '../../lib/files/file-system.ts';
 import type {FilePath} from '../../lib/files/typed-path.ts';
+import {unlessStopped} from '../../lib/stop.ts';
 import {systemCode} from '../../lib/system-code.ts';
-import {type DiskFile, OpenDiskFile} from './disk-file.ts';
-import {SlowCalls} from './slow-calls.ts';
+import {type DiskFile, OpenDiskFile, SlowCalls} from './disk-file.ts';
 
 /** Without O_NONBLOCK, opening would wait for a writer if a FIFO took the file's place. */
 const readOnly = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
@@ -32,14 +31,28 @@ export class Disk {
     this.files = files;
   }
 
-  /** Opens a file for reading; throws or rejects with the system's error. */
-  open(path: FilePath): DiskFile | Promise<DiskFile> {
-    if (!this.isQuick(path)) return this.#openElsewhere(path);
+  /**
+   * Opens a file for reading; throws or rejects with the system's error. What is done on other threads is abandoned when the
+   * signal is aborted.
+   */
+  open(path: FilePath, signal: StopSignal<Error>): DiskFile | Promise<DiskFile> {
+    if (!this.isQuick(path)) return this.#openUnlessStopped(path, signal);
     try {
       const fd = this.#calls.timed(() => this.files.openSync(path, readNoLink));
-      return this.#opened(fd, path, this.files.fstatSync(fd, {bigint: true}), true);
+      return this.#opened(fd, path, this.files.fstatSync(fd, {bigint: true}), true, signal);
     } catch (error) {
-      if (isLinkRefusal(error)) return this.#openElsewhere(path);
+      if (isLinkRefusal(error)) return this.#openUnlessStopped(path, signal);
+      throw error;
+    }
+  }
+
+  /** A file that is opened after the signal was aborted is closed again. */
+  async #openUnlessStopped(path: FilePath, signal: StopSignal<Error>): Promise<DiskFile> {
+    const opening = this.#openElsewhere(path, signal);
+    try {
+      return await unlessStopped(opening, signal);
+    } catch (error) {
+      void opening.then(file => file.close()).catch(() => {});
       throw error;
     }
   }
@@ -70,25 +83,25 @@ export class Disk {
     );
   }
 
-  async #openElsewhere(path: FilePath): Promise<DiskFile> {
+  async #openElsewhere(path: FilePath, signal: StopSignal<Error>): Promise<DiskFile> {
     let isLink = false;
-    const fd = await this.files.otherThread.open(path, readNoLink).catch((error: unknown) => {
+    const fd = await this.files.asyncFs.open(path, readNoLink).catch((error: unknown) => {
       if (!isLinkRefusal(error)) throw error;
       isLink = true;
-      return this.files.otherThread.open(path, readOnly);
+      return this.files.asyncFs.open(path, readOnly);
     });
     this.#calls.openedElsewhere();
     try {
       if (!isLink && this.#isInLocalDirectory(path))
-        return this.#opened(fd, path, this.files.fstatSync(fd, {bigint: true}), true);
+        return this.#opened(fd, path, this.files.fstatSync(fd, {bigint: true}), true, signal);
       const [stats, isPathReal] = await Promise.all([
-        this.files.otherThread.fstat(fd, {bigint: true}),
+        this.files.asyncFs.fstat(fd, {bigint: true}),
         !isLink && this.#isReal(path),
       ]);
       await this.#learn(path, stats.dev, isPathReal);
-      return this.#opened(fd, path, stats, isPathReal);
+      return this.#opened(fd, path, stats, isPathReal, signal);
     } catch (error) {
-      await this.files.otherThread.close(fd);
+      await this.files.asyncFs.close(fd);
       throw error;
     }
   }
@@ -115,9 +128,16 @@ export class Disk {
     );
   }
 
-  #opened(fd: number, path: FilePath, opened: BigIntStats, isPathReal: boolean): DiskFile {
+  #opened(
+    fd: number,
+    path: FilePath,
+    opened: BigIntStats,
+    isPathReal: boolean,
+    signal: StopSignal<Error>,
+  ): DiskFile {
     const isLocal = this.#isLocal.get(opened.dev) === true;
-    return new OpenDiskFile({files: this.files, calls: this.#calls, fd, path, opened, isLocal, isPathReal});
+    const {files} = this;
+    return new OpenDiskFile({files, calls: this.#calls, fd, path, opened, isLocal, isPathReal, signal});
   }
 
   /** Whether no part of the path of its directory is a symbolic link; what is not UTF-8 is taken for one. */

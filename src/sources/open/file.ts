@@ -1,4 +1,4 @@
-import type {BigIntStats} from 'node:fs';
+import type {BigIntStats, Stats} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
@@ -6,12 +6,11 @@ import {systemFiles} from '../../lib/files/file-system.ts';
 import {type FilePath, typedPath} from '../../lib/files/typed-path.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {unlessStopped} from '../../lib/stop.ts';
-import {systemCode, systemReason} from '../../lib/system-code.ts';
+import {isMissing, isOutOfDescriptors, systemCode, systemReason} from '../../lib/system-code.ts';
 import {Disk} from './disk.ts';
 import type {DiskFile} from './disk-file.ts';
 import {OpenFile} from './open-file.ts';
 import type {OpenSource, Source} from './source.ts';
-import {StoppableFile} from './stoppable.ts';
 
 /** Makes sources of files by their names as typed in a directory. They share what is learnt about the disk. */
 export function filesIn(cwd: string, files = systemFiles): (name: string) => Source {
@@ -39,11 +38,7 @@ async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error
   if (!isRegular) await refuseWhatBlocks(disk, toOpen, signal);
   let file: DiskFile;
   try {
-    const opening = disk.open(path);
-    file = new StoppableFile(
-      opening instanceof Promise ? await openUnlessStopped(opening, signal) : opening,
-      signal,
-    );
+    file = await disk.open(path, signal);
   } catch (error) {
     throw await describeOpenError(name, error);
   }
@@ -52,16 +47,6 @@ async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error
     return new OpenFile(name, file);
   } catch (error) {
     await file.close();
-    throw error;
-  }
-}
-
-/** A file that is opened after the signal was aborted is closed again. */
-async function openUnlessStopped(opening: Promise<DiskFile>, signal: StopSignal<Error>): Promise<DiskFile> {
-  try {
-    return await unlessStopped(opening, signal);
-  } catch (error) {
-    void opening.then(file => file.close()).catch(() => {});
     throw error;
   }
 }
@@ -108,40 +93,34 @@ function notAFile(name: string, stats: FileKind): MediaError {
   });
 }
 
-async function describeOpenError(name: string, error: unknown): Promise<MediaError> {
-  if (error instanceof MediaError) return error;
-  const details = {cause: error};
-  switch (systemCode(error)) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return new MediaError('file_missing', `${name} does not exist.`, {
-        ...details,
-        ...(await pathHint(name)),
-      });
-    case 'EACCES':
-    case 'EPERM':
-      return new MediaError('file_unreadable', `${name} could not be read: permission denied.`, details);
-    case 'EMFILE':
-    case 'ENFILE':
-      return new MediaError('too_many_open_files', `${name} could not be opened: too many files are open.`, {
-        ...details,
-        hint: 'Raise the limit with ulimit -n.',
-      });
-    case 'ELOOP':
-      return new MediaError('file_unreadable', `${name} is a symbolic link that leads to itself.`, details);
-    case 'ENAMETOOLONG':
-      return new MediaError(
-        'file_missing',
-        `${name.slice(0, 60)}... is too long to be the name of a file.`,
-        details,
-      );
-    default:
-      return new MediaError(
-        'file_unreadable',
-        `${name} could not be opened: ${systemReason(error)}.`,
-        details,
-      );
+async function describeOpenError(name: string, cause: unknown): Promise<MediaError> {
+  if (cause instanceof MediaError) return cause;
+  if (isMissing(cause))
+    return new MediaError('file_missing', `${name} does not exist.`, {cause, ...(await pathHint(name))});
+  if (isOutOfDescriptors(cause)) {
+    const hint = 'Raise the limit with ulimit -n.';
+    return new MediaError('too_many_open_files', `${name} could not be opened: too many files are open.`, {
+      cause,
+      hint,
+    });
   }
+  switch (systemCode(cause)) {
+    case 'ELOOP':
+      return new MediaError('file_unreadable', `${name} is a symbolic link that leads to itself.`, {cause});
+    case 'ENAMETOOLONG':
+      return new MediaError('file_missing', `${name.slice(0, 60)}... is too long to be the name of a file.`, {
+        cause,
+      });
+    default:
+      return new MediaError('file_unreadable', `${name} could not be read: ${systemReason(cause)}.`, {cause});
+  }
+}
+
+/** What is at a path that the user named, links followed; rejects with a MediaError if that cannot be read. */
+export async function namedStat(name: string, path: string): Promise<Stats> {
+  return systemFiles.stat(path).catch(async error => {
+    throw await describeOpenError(name, error);
+  });
 }
 
 /** Dragging a file onto a terminal may type a URL; if it names an existing file, the hint has the path. */

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import type {Readable} from 'node:stream';
 import {MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
-import {systemCode, systemReason} from '../../lib/system-code.ts';
+import {systemReason} from '../../lib/system-code.ts';
 import type {DiskFile} from './disk-file.ts';
 import {OpenFile} from './open-file.ts';
 import type {OpenSource, Source} from './source.ts';
@@ -108,10 +108,9 @@ async function openNameless(
 }
 
 function cannotSpool(options: SpoolOptions, error: unknown): MediaError {
-  const text = systemCode(error) === 'ENOSPC' ? 'the disk is full' : systemReason(error);
   return new MediaError(
     'local_failure',
-    `${options.what} could not be stored in ${options.temporaryDirectory}: ${text}.`,
+    `${options.what} could not be stored in ${options.temporaryDirectory}: ${systemReason(error)}.`,
     {cause: error, hint: 'Set TMPDIR to a directory with enough space.'},
   );
 }

@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {MediaError} from '../../../src/errors.ts';
-import type {RandomAccess} from '../../../src/sources/media-type/bytes/random-access.ts';
+import type {RandomAccess} from '../../../src/sources/media-type/bytes/bytes.ts';
 import {decideContentType, type TypeRule} from '../../../src/sources/media-type/decide.ts';
 
 const rules: TypeRule[] = ['extension', 'content', 'strict'];

@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {systemClock} from '../../../src/host.ts';
 import {type FileSystem, systemFiles} from '../../../src/lib/files/file-system.ts';
+import {Stop} from '../../../src/lib/stop.ts';
 import {Disk} from '../../../src/sources/open/disk.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 
@@ -23,7 +24,7 @@ async function oneFile(): Promise<{directory: string; path: string}> {
 }
 
 async function readWhole(disk: Disk, path: string): Promise<string> {
-  const file = await disk.open(path);
+  const file = await disk.open(path, new Stop());
   const into = Buffer.alloc(20);
   const length = await file.read(into, 0);
   expect(await file.read(into.subarray(length), length)).toBe(0);
@@ -71,7 +72,7 @@ describe('a disk', () => {
     const disk = new Disk(filesOn(async asked => (asked === link ? nfs : ext4)));
     await readWhole(disk, path);
     expect(disk.isQuick(link)).toBe(true);
-    const opening = disk.open(link);
+    const opening = disk.open(link, new Stop());
     expect(opening).toBeInstanceOf(Promise);
     const file = await opening;
     expect(file.inline).toBeUndefined();
@@ -91,7 +92,7 @@ describe('a disk', () => {
     await symlink(path, link);
     const disk = new Disk(filesOn(async () => ext4));
     await readWhole(disk, path);
-    const file = await disk.open(link);
+    const file = await disk.open(link, new Stop());
     expect(file.inline).toBeUndefined();
     expect(file.statPath()).toBeInstanceOf(Promise);
     expect(file.read(Buffer.alloc(20), 0)).toBe(7);
@@ -160,7 +161,7 @@ describe('a disk', () => {
       slowClock(() => msACall),
     );
     const opened = async () => {
-      await (await disk.open(path)).close();
+      await (await disk.open(path, new Stop())).close();
       return disk.isQuick(path);
     };
     expect(await opened()).toBe(true);
@@ -181,10 +182,16 @@ describe('a disk', () => {
     const {directory, path} = await oneFile();
     const disk = new Disk(filesOn(async () => ext4));
     const missing = join(directory, 'b.png');
-    await expect((async () => disk.open(missing))()).rejects.toMatchObject({code: 'ENOENT', path: missing});
+    await expect((async () => disk.open(missing, new Stop()))()).rejects.toMatchObject({
+      code: 'ENOENT',
+      path: missing,
+    });
     await readWhole(disk, path);
     expect(disk.isQuick(path)).toBe(true);
-    await expect((async () => disk.open(missing))()).rejects.toMatchObject({code: 'ENOENT', path: missing});
+    await expect((async () => disk.open(missing, new Stop()))()).rejects.toMatchObject({
+      code: 'ENOENT',
+      path: missing,
+    });
   });
 
   it('a name that is not UTF-8: opened and read as its bytes', async () => {
@@ -192,7 +199,7 @@ describe('a disk', () => {
     const path = Buffer.concat([Buffer.from(`${directory}/`), Buffer.from([0xe9])]);
     await writeFile(path, 'bytes');
     const disk = new Disk(filesOn(async () => ext4));
-    const file = await disk.open(path);
+    const file = await disk.open(path, new Stop());
     const into = Buffer.alloc(5);
     expect(await file.read(into, 0)).toBe(5);
     expect(into.toString()).toBe('bytes');

@@ -16,7 +16,7 @@ const signal = new Stop<Error>();
 /** The file system of this machine with other calls, which knows how many descriptors are open. */
 function counting(calls: Partial<FileSystem> = {}): {files: FileSystem; open: Set<number>} {
   const open = new Set<number>();
-  const {openSync: openHere, closeSync: closeHere, otherThread} = {...systemFiles, ...calls};
+  const {openSync: openHere, closeSync: closeHere, asyncFs} = {...systemFiles, ...calls};
   const opened = (fd: number) => {
     open.add(fd);
     return fd;
@@ -29,12 +29,12 @@ function counting(calls: Partial<FileSystem> = {}): {files: FileSystem; open: Se
       open.delete(fd);
       closeHere(fd);
     },
-    otherThread: {
-      ...otherThread,
-      open: async (path: string, flags: number) => opened(await otherThread.open(path, flags)),
+    asyncFs: {
+      ...asyncFs,
+      open: async (path: string, flags: number) => opened(await asyncFs.open(path, flags)),
       close: (fd: number) => {
         open.delete(fd);
-        return otherThread.close(fd);
+        return asyncFs.close(fd);
       },
     },
   } as FileSystem;
@@ -70,15 +70,15 @@ describe('descriptors', () => {
     });
     let isOpening = false;
     let isOpen = false;
-    const {otherThread} = systemFiles;
+    const {asyncFs} = systemFiles;
     const slowOpen = async (path: string, flags: number) => {
       isOpening = true;
       await waiting;
       isOpen = true;
-      return otherThread.open(path, flags);
+      return asyncFs.open(path, flags);
     };
     const {files, open} = counting({
-      otherThread: {...otherThread, open: slowOpen as typeof otherThread.open},
+      asyncFs: {...asyncFs, open: slowOpen as typeof asyncFs.open},
     });
     const stop = new Stop<Error>();
     const opening = filesIn(directory, files)('a.png').open(stop);
@@ -97,15 +97,15 @@ describe('a disk that reads a few bytes at a time', () => {
     const directory = await directoryWith({'a.png': content});
     const most = 4_099;
     const few = (length: number) => Math.min(length, size < most ? 7 : most);
-    const {otherThread, readSync} = systemFiles;
+    const {asyncFs, readSync} = systemFiles;
     const files = {
       ...systemFiles,
       readSync: (fd: number, into: Uint8Array, at: number, length: number, position: number) =>
         readSync(fd, into, at, few(length), position),
-      otherThread: {
-        ...otherThread,
+      asyncFs: {
+        ...asyncFs,
         read: (fd: number, into: Uint8Array, at: number, length: number, position: number) =>
-          otherThread.read(fd, into, at, few(length), position),
+          asyncFs.read(fd, into, at, few(length), position),
       },
     } as FileSystem;
     const opened = await filesIn(directory, files)('a.png').open(signal);
@@ -128,15 +128,15 @@ describe('a file that is touched each time anybody looks', () => {
       if (ctimeNs !== undefined) Object.assign(stats as BigIntStats, {ctimeNs: ctimeNs + BigInt(looks)});
       return stats;
     };
-    const {otherThread, fstatSync, lstatSync, stat} = systemFiles;
+    const {asyncFs, fstatSync, lstatSync, stat} = systemFiles;
     const files = {
       ...systemFiles,
       fstatSync: (...facts: [number]) => touched(fstatSync(...facts)),
       lstatSync: (...facts: [string]) => touched(lstatSync(...facts)),
       stat: async (...facts: [string]) => touched(await stat(...facts)),
-      otherThread: {
-        ...otherThread,
-        fstat: async (...facts: [number, {bigint: true}]) => touched(await otherThread.fstat(...facts)),
+      asyncFs: {
+        ...asyncFs,
+        fstat: async (...facts: [number, {bigint: true}]) => touched(await asyncFs.fstat(...facts)),
       },
     } as FileSystem;
     const fileNamed = filesIn(directory, files);

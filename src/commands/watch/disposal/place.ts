@@ -2,10 +2,8 @@ import {createHash} from 'node:crypto';
 import {type BigIntStats, constants} from 'node:fs';
 import type {FileHandle} from 'node:fs/promises';
 import {basename, dirname, extname, join} from 'node:path';
-import {isWithoutHardLinks, renameDurably} from '../../../lib/files/durable.ts';
+import {isWithoutHardLinks, makeDirectory, renameDurably, syncDirectory} from '../../../lib/files/durable.ts';
 import type {FileSystem} from '../../../lib/files/file-system.ts';
-import {makeDirectory} from '../../../lib/files/make-directory.ts';
-import {syncDirectory} from '../../../lib/files/sync-directory.ts';
 import {systemCode} from '../../../lib/system-code.ts';
 
 /** The second place of a file: another name of it, or a durable copy on another file system. */

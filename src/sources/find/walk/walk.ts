@@ -1,9 +1,7 @@
 import type {Dirent} from 'node:fs';
-import {opendir, stat} from 'node:fs/promises';
+import {opendir, realpath, stat} from 'node:fs/promises';
 import type {FilePath} from '../../../lib/files/typed-path.ts';
-import {type ByteName, joinNames, resolveName, toPath} from './names.ts';
-import {Places} from './places.ts';
-import type {WalkRules} from './walk-rules.ts';
+import {type ByteName, joinNames, parentsOf, resolveName, toPath, withSlashes} from './names.ts';
 
 /** What a walk finds; paths are relative to its root, '' for the root itself. */
 export type Found =
@@ -117,4 +115,58 @@ async function readEntries(path: FilePath): Promise<Entry[]> {
 function kindOf(entry: Dirent<Buffer>): Entry['kind'] {
   if (entry.isFile()) return 'regular';
   return entry.isDirectory() ? 'directory' : entry.isSymbolicLink() ? 'link' : 'other';
+}
+
+/** What a walk reads and takes; paths are relative to its root. */
+export interface WalkRules {
+  /** Whether a file is wanted. */
+  takes(relative: ByteName): boolean;
+  /** Whether a directory is read. */
+  enters(relative: ByteName): boolean;
+  /** Whether something that is wanted is left out as hidden. */
+  hides(relative: ByteName): boolean;
+}
+
+/** Finds the targets of links within a walk, so that no file is taken twice. */
+export class Places {
+  readonly #root: ByteName;
+  readonly #rules: WalkRules;
+  #realRoot: Promise<ByteName> | undefined;
+
+  constructor(root: ByteName, rules: WalkRules) {
+    this.#root = root;
+    this.#rules = rules;
+  }
+
+  /** The path, relative to the root, where the walk finds the target of a link by itself, if it does. */
+  async ofFile(link: ByteName): Promise<ByteName | undefined> {
+    const relative = await this.#below(link);
+    return relative !== undefined && relative !== '' && this.#rules.takes(relative) && this.#leadsTo(relative)
+      ? relative
+      : undefined;
+  }
+
+  #leadsTo(relative: ByteName): boolean {
+    const {enters, hides} = this.#rules;
+    return !hides(relative) && [...parentsOf(relative)].every(parent => enters(parent) && !hides(parent));
+  }
+
+  /** The target of a link, relative to the root, if it is below it. */
+  async #below(link: ByteName): Promise<ByteName | undefined> {
+    try {
+      this.#realRoot ??= realPath(this.#root);
+      const [root, target] = await Promise.all([this.#realRoot, realPath(link)]);
+      if (target === root) return '';
+      const prefix = root === '/' ? '/' : `${root}/`;
+      return target.startsWith(prefix) ? target.slice(prefix.length) : undefined;
+    } catch {
+      // A broken link has no target.
+      return undefined;
+    }
+  }
+}
+
+/** The path without links; rejects if it does not exist. */
+export async function realPath(path: ByteName): Promise<ByteName> {
+  return withSlashes((await realpath(toPath(path), 'buffer')).toString('latin1'));
 }

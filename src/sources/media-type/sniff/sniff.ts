@@ -1,15 +1,10 @@
-import {holdsAudioFrames} from '../bytes/audio-frames.ts';
-import {matches} from '../bytes/bytes.ts';
-import type {RandomAccess} from '../bytes/random-access.ts';
+import {holdsAudioFrames, isAudioStream} from '../bytes/audio.ts';
+import {matches, type RandomAccess} from '../bytes/bytes.ts';
 import {type Contents, readContainer} from '../tracks/containers.ts';
 import {canonicalType, isMediaType, mayBeText} from '../types/tables.ts';
-import {isAudioStream} from './audio.ts';
-import type {Finding} from './finding.ts';
-import {sniffRawVideo} from './nal.ts';
 import {sniffPicture} from './pictures.ts';
-import {sniffPlainText} from './plain-text.ts';
 import {isConfirmed, isCursor, sniffSignature} from './signatures.ts';
-import {sniffText} from './text.ts';
+import {sniffPlainText, sniffText} from './text.ts';
 
 const headLength = 64 * 1024;
 
@@ -30,8 +25,7 @@ export async function sniff(bytes: RandomAccess): Promise<Finding> {
   if (type !== undefined) return finding(type, text !== undefined);
   const container = await readContainer(head, bytes);
   if (container !== undefined) return containerFinding(container);
-  const rest = sniffRawVideo(head);
-  return rest === undefined ? askFileType(head, bytes) : finding(rest);
+  return askFileType(head, bytes);
 }
 
 function finding(type: string, isText = false): Finding {
@@ -69,4 +63,22 @@ async function isAudio(bytes: RandomAccess): Promise<boolean> {
 // file-type also needs the directory, which may be at the end of a large file.
 function isTiff(head: Uint8Array): boolean {
   return matches(head, 0, 'II*\0') || matches(head, 0, 'MM\0*');
+}
+
+/** What the bytes are: an image or video, certainly something else, or unknown (undefined). */
+export type Finding = MediaFinding | OtherFinding | undefined;
+
+export interface MediaFinding {
+  isMedia: true;
+  type: string;
+  /** Whether its first bytes are text. */
+  isText?: boolean;
+}
+
+export interface OtherFinding {
+  isMedia: false;
+  /** A media type or a description; for a video container, its content. */
+  what: string;
+  /** The type of the container if it contained video. */
+  container?: string;
 }

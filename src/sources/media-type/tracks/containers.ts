@@ -1,7 +1,7 @@
-import type {RandomAccess} from '../bytes/random-access.ts';
+import type {RandomAccess} from '../bytes/bytes.ts';
 import {isobmffTracks, isobmffType} from './isobmff.ts';
 import {matroskaTracks, matroskaType} from './matroska.ts';
-import {isMxf, mxfTracks} from './mxf.ts';
+import {isTransportStream, sniffRawVideo, transportTracks} from './mpeg.ts';
 import {
   asfTracks,
   aviTracks,
@@ -9,19 +9,20 @@ import {
   isAsf,
   isAvi,
   isFlv,
+  isMxf,
   isOgg,
   isProgramStream,
   isRealMedia,
   isWtv,
+  mxfTracks,
   oggTracks,
   programTracks,
   realMediaTracks,
   wtvTracks,
 } from './streams.ts';
 import type {Tracks} from './tracks.ts';
-import {isTransportStream, transportTracks} from './transport.ts';
 
-/** A container that may hold video. */
+/** A container that may hold video, or a stream of video without one. */
 export interface Contents {
   /** Its type if there is video in it, or a type of picture. */
   type: string;
@@ -59,7 +60,10 @@ export async function readContainer(head: Uint8Array, bytes: RandomAccess): Prom
   const matroska = matroskaType(head);
   if (matroska !== undefined) return {type: matroska, tracks: await matroskaTracks(cached)};
   const type = isobmffType(head, bytes.size);
-  if (type === undefined) return undefined;
+  if (type === undefined) {
+    const raw = sniffRawVideo(head);
+    return raw === undefined ? undefined : {type: raw, tracks: 'video'};
+  }
   if (type.startsWith('image/')) return {type, tracks: undefined};
   const tracks = await isobmffTracks(cached);
   // The brands of audio are for audio only, unless there is a video track.

@@ -1,6 +1,5 @@
-import {holdsAudioFrames} from '../bytes/audio-frames.ts';
-import {matches, viewOf} from '../bytes/bytes.ts';
-import type {RandomAccess} from '../bytes/random-access.ts';
+import {holdsAudioFrames} from '../bytes/audio.ts';
+import {matches, type RandomAccess, viewOf} from '../bytes/bytes.ts';
 import {mostTelling, type Tracks} from './tracks.ts';
 
 /** Enough for any real file; limits files that were made to waste time. */

@@ -1,5 +1,4 @@
-import {matches} from '../bytes/bytes.ts';
-import type {RandomAccess} from '../bytes/random-access.ts';
+import {matches, type RandomAccess} from '../bytes/bytes.ts';
 import {mostTelling, type Tracks} from './tracks.ts';
 
 /** The most elements before the list of tracks: a few, or a cluster every few seconds if the list comes last. */

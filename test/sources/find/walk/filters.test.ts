@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {compileFilters} from '../../../../src/sources/find/walk/filters.ts';
+import {compileFilters} from '../../../../src/sources/find/walk/patterns.ts';
 
 const paths = [
   'a.png',

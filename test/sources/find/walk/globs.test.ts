@@ -1,8 +1,8 @@
 import {mkdir, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {compileGlob, isPattern} from '../../../../src/sources/find/walk/globs.ts';
 import {toText} from '../../../../src/sources/find/walk/names.ts';
+import {compileGlob, isPattern} from '../../../../src/sources/find/walk/patterns.ts';
 import {walk} from '../../../../src/sources/find/walk/walk.ts';
 import {bytePath, collect, makeTree} from '../../../support/trees.ts';
 

@@ -4,8 +4,7 @@ import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {toText} from '../../../../src/sources/find/walk/names.ts';
-import {type Found, walk} from '../../../../src/sources/find/walk/walk.ts';
-import type {WalkRules} from '../../../../src/sources/find/walk/walk-rules.ts';
+import {type Found, type WalkRules, walk} from '../../../../src/sources/find/walk/walk.ts';
 import {asOrdinaryUser, bytePath, collect, makeTree} from '../../../support/trees.ts';
 
 const everything: WalkRules = {

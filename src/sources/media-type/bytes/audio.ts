@@ -1,4 +1,4 @@
-import type {RandomAccess} from './random-access.ts';
+import type {RandomAccess} from './bytes.ts';
 
 /** This many consecutive frames are no coincidence. */
 const enoughFrames = 4;
@@ -78,4 +78,35 @@ function dolbyLength(third: number, fourth: number, fifth: number, sixth: number
 function adtsLength(third: number, fourth: number, fifth: number, sixth: number): number | undefined {
   const length = ((fourth & 3) << 11) | (fifth << 3) | (sixth >> 5);
   return ((third >> 2) & 15) < 13 && length > 7 ? length : undefined;
+}
+
+/** mediabunny skips tags and cover pictures of any length; after this many bytes it is stopped. */
+const mostBytes = 2 ** 20;
+
+/**
+ * Whether a file has consecutive frames of MP3 or AAC, according to mediabunny; file-type only checks eleven bits. Loading
+ * mediabunny takes 50 to 100 ms, so it is only done for files that look like audio.
+ */
+export async function isAudioStream(bytes: RandomAccess): Promise<boolean> {
+  const {ADTS, CustomSource, Input, Logging, LogLevel, MP3} = await import('mediabunny');
+  // By default mediabunny writes to the console.
+  Logging.level = LogLevel.Silent;
+  let left = mostBytes;
+  const source = new CustomSource({
+    getSize: () => bytes.size,
+    read: async (start, end) => {
+      left -= end - start;
+      if (left < 0) throw new RangeError('no frames within reach');
+      return new Uint8Array(await bytes.read(start, end - start));
+    },
+    handleUnhandledError: () => undefined,
+  });
+  const input = new Input({formats: [MP3, ADTS], source});
+  try {
+    return await input.canRead();
+  } catch {
+    return false;
+  } finally {
+    input.dispose();
+  }
 }

@@ -1,3 +1,5 @@
+import {isIP} from 'node:net';
+
 /** Characters that end a URL, or begin something else, in Markdown, HTML or CSS. */
 const unsafe = /["'()<>\\|`\s]/g;
 
@@ -23,4 +25,10 @@ function percentEncoded(character: string): string {
 /** A safe URL as the target of a Markdown link, where `&copy;` would be read as a character. */
 export function linkTarget(url: string): string {
   return url.replace(/&(?=#?\w+;)/g, '&amp;');
+}
+
+/** Whether a host name means this machine's loopback: localhost, 127.0.0.0/8 or ::1. */
+export function isLoopback(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
