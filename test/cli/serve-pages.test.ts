@@ -138,19 +138,17 @@ describe('the pages of media serve', () => {
         await page.goto(url + path);
         // Evaluated from outside: the page's policy would let no other script in.
         await page.evaluate(axe.source);
-        for (const colorScheme of ['dark', 'light'] as const) {
-          for (const width of [320, 1600]) {
-            await page.setViewportSize({width, height: 800});
-            await page.emulateMedia({colorScheme});
-            const found = await page.evaluate('axe.run().then(({violations}) => violations)');
-            expect({path, colorScheme, width, found}).toEqual({path, colorScheme, width, found: []});
-            const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-            expect({path, width, overflow: Math.max(0, Number(overflow))}).toEqual({
-              path,
-              width,
-              overflow: 0,
-            });
-          }
+        // The style does not choose colours by the width.
+        for (const [colorScheme, width] of [
+          ['dark', 320],
+          ['light', 1600],
+        ] as const) {
+          await page.setViewportSize({width, height: 800});
+          await page.emulateMedia({colorScheme});
+          const found = await page.evaluate('axe.run().then(({violations}) => violations)');
+          expect({path, colorScheme, width, found}).toEqual({path, colorScheme, width, found: []});
+          const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+          expect({path, width, overflow: Math.max(0, Number(overflow))}).toEqual({path, width, overflow: 0});
         }
       }
       await page.goto(url);

@@ -5,7 +5,7 @@ import {type FormatName, formatNames} from '../../src/output/results/formats.ts'
 import {connectedSandbox} from '../support/embedded.ts';
 import {fixture, type Sandbox} from '../support/media.ts';
 import {optionOf} from '../support/output-formats.ts';
-import {experiment} from './experiment.ts';
+import {experiment, onlyTorture} from './experiment.ts';
 import {notJson, payloads, rawControl, runnerCommands} from './hostile-text.ts';
 
 /** Every payload as a file name, and what people, systems and attackers come up with besides; as bytes. */
@@ -129,51 +129,59 @@ function complaintsAbout(stdout: string, stderr: string): string[] {
   ];
 }
 
-experiment('hostile names: uploaded, in every output format', async () => {
-  expect(names.length).toBeGreaterThanOrEqual(40);
-  const {service, sandbox} = await hostileDirectory(await readFile(fixture('photo.png')));
-  const broken: string[] = [];
-  for (const format of formatNames) {
-    const {stdout, stderr, exitCode} = await sandbox.run([
-      'upload',
-      '-r',
-      '--all',
-      'in',
-      ...optionOf(format),
-    ]);
-    expect(exitCode, stderr).toBe(0);
-    const complaints = [...complaintsAbout(stdout, stderr), ...checks[format](stdout)];
-    broken.push(...complaints.map(complaint => `${format}: ${complaint}`));
-  }
-  expect(await service.records()).toHaveLength(names.length * formatNames.length);
-  const tried = names.length * formatNames.length;
-  return {
-    tried,
-    held: tried - broken.length,
-    broken,
-    note: `${names.length} names, ${formatNames.length} formats`,
-  };
-});
+experiment(
+  'hostile names: uploaded, in every output format',
+  async () => {
+    expect(names.length).toBeGreaterThanOrEqual(40);
+    const {service, sandbox} = await hostileDirectory(await readFile(fixture('photo.png')));
+    const broken: string[] = [];
+    for (const format of formatNames) {
+      const {stdout, stderr, exitCode} = await sandbox.run([
+        'upload',
+        '-r',
+        '--all',
+        'in',
+        ...optionOf(format),
+      ]);
+      expect(exitCode, stderr).toBe(0);
+      const complaints = [...complaintsAbout(stdout, stderr), ...checks[format](stdout)];
+      broken.push(...complaints.map(complaint => `${format}: ${complaint}`));
+    }
+    expect(await service.records()).toHaveLength(names.length * formatNames.length);
+    const tried = names.length * formatNames.length;
+    return {
+      tried,
+      held: tried - broken.length,
+      broken,
+      note: `${names.length} names, ${formatNames.length} formats`,
+    };
+  },
+  onlyTorture('test/cli/names.test.ts'),
+);
 
-experiment('hostile names: refused, in words and as JSON', async ({scale}) => {
-  const {sandbox} = await hostileDirectory(Buffer.from('<!doctype html><p>no image'));
-  const broken: string[] = [];
-  const formats = scale === 'long' ? formatNames : (['table', 'ndjson'] as const);
-  for (const format of formats) {
-    const {stdout, stderr, exitCode} = await sandbox.run([
-      'upload',
-      '-v',
-      '-r',
-      '--all',
-      'in',
-      ...optionOf(format),
-    ]);
-    expect(exitCode).toBe(1);
-    broken.push(...complaintsAbout(stdout, stderr).map(complaint => `${format}: ${complaint}`));
-  }
-  const tried = names.length * formats.length;
-  return {tried, held: tried - broken.length, broken};
-});
+experiment(
+  'hostile names: refused, in words and as JSON',
+  async ({scale}) => {
+    const {sandbox} = await hostileDirectory(Buffer.from('<!doctype html><p>no image'));
+    const broken: string[] = [];
+    const formats = scale === 'long' ? formatNames : (['table', 'ndjson'] as const);
+    for (const format of formats) {
+      const {stdout, stderr, exitCode} = await sandbox.run([
+        'upload',
+        '-v',
+        '-r',
+        '--all',
+        'in',
+        ...optionOf(format),
+      ]);
+      expect(exitCode).toBe(1);
+      broken.push(...complaintsAbout(stdout, stderr).map(complaint => `${format}: ${complaint}`));
+    }
+    const tried = names.length * formats.length;
+    return {tried, held: tried - broken.length, broken};
+  },
+  onlyTorture('test/cli/names.test.ts'),
+);
 
 experiment('hostile names: in a journal, its list, its check and its merge', async () => {
   const {service, sandbox} = await hostileDirectory(await readFile(fixture('photo.png')));
