@@ -1,6 +1,6 @@
 import {InvalidArgumentError, Option} from 'commander';
 import {own} from '../lib/own.ts';
-import {autoConcurrency} from '../transfer/concurrency.ts';
+import {transferDefaults} from '../transfer/options.ts';
 
 const durationUnits: Record<string, number> = {ms: 1, s: 1_000, m: 60_000, h: 3_600_000};
 
@@ -65,13 +65,13 @@ export function concurrencyOption(): Option {
     'files to upload at the same time; auto: as many as make it faster',
   )
     .argParser(parseConcurrency)
-    .default(autoConcurrency, 'auto');
+    .default(transferDefaults.concurrency, 'auto');
 }
 
 /** Parses how many files to upload at a time: a number, or `auto` or `auto:N` for as many as make it faster, at most N. */
 function parseConcurrency(value: string): number | {most: number} {
   const parseNumber = wholeNumber(1, 1000);
-  if (value === 'auto') return autoConcurrency;
+  if (value === 'auto') return transferDefaults.concurrency;
   try {
     return value.startsWith('auto:') ? {most: parseNumber(value.slice('auto:'.length))} : parseNumber(value);
   } catch {

@@ -8,7 +8,7 @@ import {decideSourceType, parseContentType, type TypeRule} from '../sources/medi
 import {pictureDimensions} from '../sources/media-type/dimensions.ts';
 import type {Source} from '../sources/open/source.ts';
 import {type TransferObserver, type TransferOptions, uploadBatch as transferAll} from '../transfer/batch.ts';
-import {autoConcurrency} from '../transfer/concurrency.ts';
+import {transferDefaults} from '../transfer/options.ts';
 import type {Outcome, OutcomeFacts} from '../transfer/outcome.ts';
 import {itemsOf, kindOf, refuseOthers, refuseSingle, refuseUnknown, sourcesOf} from './inputs.ts';
 
@@ -176,9 +176,12 @@ function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop
     uuid: () => host.uuid(),
     contentType: async (source, opened) => decideSourceType(source, opened, {types, contentType}),
     typeRule: contentType ?? types,
-    concurrency: concurrency === 'auto' ? autoConcurrency : wholeNumber('concurrency', concurrency, 1, 1000),
-    retries: wholeNumber('retries', options.retries ?? 5, 0, 100),
-    retryMaxWaitMs: positive('retryMaxWaitMs', options.retryMaxWaitMs ?? 300_000),
+    concurrency:
+      concurrency === 'auto'
+        ? transferDefaults.concurrency
+        : wholeNumber('concurrency', concurrency, 1, 1000),
+    retries: wholeNumber('retries', options.retries ?? transferDefaults.retries, 0, 100),
+    retryMaxWaitMs: positive('retryMaxWaitMs', options.retryMaxWaitMs ?? transferDefaults.retryMaxWaitMs),
     timeoutMs: timeoutMs === undefined ? undefined : positive('timeoutMs', timeoutMs),
     limitRate: limitRate === undefined ? undefined : positive('limitRate', limitRate),
     onUnknown,

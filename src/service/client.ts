@@ -13,7 +13,7 @@ import {Stop} from '../lib/stop.ts';
 import {answerToProbe, serviceIdIn, whyAway} from './probe.ts';
 import {type MediaRecord, parseErrorRecord, parseRecord} from './record.ts';
 import {isStillStored} from './stored.ts';
-import type {UploadAnswer, Uploader, UploadRequest} from './uploader.ts';
+import {type UploadAnswer, type Uploader, type UploadRequest, uploadPath} from './uploader.ts';
 
 export interface ServiceAddress {
   /** The base URL; a path prefix is kept and trailing slashes are ignored. */
@@ -183,7 +183,7 @@ export class ServiceClient implements Uploader {
 export function uploadUrl(baseUrl: URL): URL {
   const url = new URL(baseUrl);
   // Not `new URL(path, base)`: a path that begins with two slashes would name another host.
-  url.pathname = `${baseUrl.pathname.replace(/\/+$/, '')}/v1/media/upload`;
+  url.pathname = `${baseUrl.pathname.replace(/\/+$/, '')}${uploadPath}`;
   return url;
 }
 

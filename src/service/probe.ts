@@ -3,6 +3,7 @@ import type {StopSignal} from '../host.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {defined} from '../lib/defined.ts';
 import {parseErrorRecord} from './record.ts';
+import {asksForFewer} from './uploader.ts';
 
 /** Sends a request without a body to the upload path; resolves to undefined if there is no response in time. */
 export type Ask = (method: 'GET' | 'POST', waitMs: number) => Promise<HttpAnswer | undefined>;
@@ -79,7 +80,8 @@ function judge({status, headers, body}: HttpAnswer): UploadPathVerdict {
   if (status >= 300 && status < 400)
     return {status: 'redirected', httpStatus: status, ...defined({location})};
   if (status === 401) return {status: 'unverified', reason: 'the key is not accepted (401)'};
-  if (status === 429 || status >= 500) return {status: 'unverified', reason: `the response was ${status}`};
+  if (asksForFewer(status) || status >= 500)
+    return {status: 'unverified', reason: `the response was ${status}`};
   // A success is as wrong as a 404, since nothing was sent that could be stored.
   if (status < 300 || status === 403 || status === 404 || status === 405)
     return {status: 'doubtful', httpStatus: status, ...defined({message: record?.message})};

@@ -2,6 +2,16 @@ import type {StopSignal} from '../host.ts';
 import type {Body} from '../http/http.ts';
 import type {ReceivedRecord} from './record.ts';
 
+/** Where files are posted to, below the base URL (interface, 4.1). */
+export const uploadPath = '/v1/media/upload';
+
+/** With these statuses the service asks for fewer requests: nothing was stored, and another try may succeed. */
+const fewerStatuses: readonly number[] = [429];
+
+export function asksForFewer(status: number): boolean {
+  return fewerStatuses.includes(status);
+}
+
 export interface UploadRequest {
   contentType: string;
   /** A UUID, the same for every attempt at one file's content. */

@@ -14,9 +14,8 @@ import type {TransferOptions} from './options.ts';
 import type {LeftOut, Outcome} from './outcome.ts';
 import {mismatchOf, sizeWarning} from './verify.ts';
 import {Descriptors} from './waiting/descriptors.ts';
-import {Gate} from './waiting/gate.ts';
+import {Gate, type RetryAfterOptions, withRetryAfter} from './waiting/gate.ts';
 import {Outage} from './waiting/outage.ts';
-import {heedingRetryAfter, type RetryAfterOptions} from './waiting/retry-after.ts';
 import {mapConcurrently, type PendingResult} from './workers.ts';
 
 export type {TransferObserver, TransferOptions} from './options.ts';
@@ -42,8 +41,6 @@ export function uploadBatch(
   return options.dryRun ? batch.audited(outcomes) : outcomes;
 }
 
-const defaultRetryMaxWaitMs = 5 * 60_000;
-
 class Batch {
   readonly #options: TransferOptions;
   readonly #state: BatchState;
@@ -54,9 +51,9 @@ class Batch {
   constructor(options: TransferOptions) {
     const {clock, limitRate, dryRun, sourceNamed, stop} = options;
     const gate = new Gate(clock);
-    const patience = {clock, gate, maxWaitMs: options.retryMaxWaitMs ?? defaultRetryMaxWaitMs};
+    const patience = {clock, gate, retryMaxWaitMs: options.retryMaxWaitMs};
     const {random, retries} = options;
-    const uploader = heedingRetryAfter(options.uploader, {...patience, random, retries});
+    const uploader = withRetryAfter(options.uploader, {...patience, random, retries});
     this.#options = {...options, uploader: this.#untilHalted(uploader)};
     const concurrency = concurrencyOf(options.concurrency, clock, retries);
     const outage = outageOf(options, {...patience, concurrency}, error => this.#state.halt.because(error));

@@ -19,9 +19,6 @@ export interface Concurrency {
 /** A fixed number of files at a time, or as many as raise the throughput, up to `most`. */
 export type ConcurrencyOption = number | {readonly most: number};
 
-/** As many files at a time as make a run faster, at most so many unless the user says otherwise. */
-export const autoConcurrency = {most: 128} as const;
-
 /** As many files at a time as hardly any service finds too many. */
 export const safeConcurrency = 8;
 

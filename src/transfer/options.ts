@@ -23,42 +23,24 @@ export interface TransferObserver {
   warning(name: string, message: string): void;
 }
 
-export interface TransferOptions {
-  /** Receives up to `concurrency` uploads at a time. */
-  uploader: Uploader;
-  /** The service's host and port, for messages. */
-  host: string;
+/** What surrounds a batch. */
+interface Surroundings {
   clock: Clock;
   random: () => number;
   uuid: () => string;
+  /** Aborted when the run should end. */
+  stop: StopSignal<MediaError>;
+  observer: TransferObserver;
+}
+
+/** What a batch does about each file before it is sent. */
+interface Preparation {
   /** Decides the content type, or rejects with a MediaError. */
   contentType: (source: Source, opened: OpenSource) => Promise<{contentType: string; warning?: string}>;
   /** What decides the content type, as the journal records it: a rule, or the type that was given for all files. */
   typeRule: string;
   /** Whether a record that differs from its file is a warning or a failure, and how to measure a picture. */
   verify?: {mode: 'warn' | 'strict'; dimensions: (opened: OpenSource) => Promise<Dimensions | undefined>};
-  /** How many files are uploaded at a time. */
-  concurrency: ConcurrencyOption;
-  /** Attempts after the first. */
-  retries: number;
-  /** Whether there may be more than one file. If so, the batch waits while the service is unavailable. */
-  several: boolean;
-  /** Whether a network whose proxy answers with a page is waited for, as for a service; otherwise the batch ends. */
-  waitsForNetwork?: boolean;
-  /** The longest Retry-After or outage to wait for, in milliseconds; 5 minutes by default. */
-  retryMaxWaitMs?: number;
-  /**
-   * An attempt ends when nothing more can be sent for this many milliseconds (by default 1 minute), or when no response comes for
-   * as long after the last byte (by default 10 minutes).
-   */
-  timeoutMs?: number | undefined;
-  /** Bytes per second for all files together; unlimited if undefined. */
-  limitRate?: number | undefined;
-  /**
-   * Whether to send an unknown upload again; `honoured`: only while the service knows its idempotency key, which it may
-   * forget after 12 hours.
-   */
-  onUnknown: 'hold' | 'retry' | 'honoured';
   /** Records what was sent, so that another run can continue. */
   journal?: RunJournal | undefined;
   /** The journal that a dry run would continue, for look-ups only. */
@@ -66,7 +48,47 @@ export interface TransferOptions {
   dryRun: boolean;
   /** With it, a dry run keeps only the names of the files that it may have to compare with later ones. */
   sourceNamed?: SourceNamed;
-  /** Aborted when the run should end. */
-  stop: StopSignal<MediaError>;
-  observer: TransferObserver;
 }
+
+/** How a batch sends files. */
+interface Sending {
+  /** Receives up to `concurrency` uploads at a time. */
+  uploader: Uploader;
+  /** The service's host and port, for messages. */
+  host: string;
+  /** How many files are uploaded at a time. */
+  concurrency: ConcurrencyOption;
+  /** Bytes per second for all files together; unlimited if undefined. */
+  limitRate?: number | undefined;
+  /**
+   * An attempt ends when nothing more can be sent for this many milliseconds (by default 1 minute), or when no response comes for
+   * as long after the last byte (by default 10 minutes).
+   */
+  timeoutMs?: number | undefined;
+}
+
+/** What a batch does about failures. */
+interface Patience {
+  /** Attempts after the first. */
+  retries: number;
+  /** Whether there may be more than one file. If so, the batch waits while the service is unavailable. */
+  several: boolean;
+  /** Whether a network whose proxy answers with a page is waited for, as for a service; otherwise the batch ends. */
+  waitsForNetwork?: boolean;
+  /** The longest Retry-After or outage to wait for, in milliseconds. */
+  retryMaxWaitMs: number;
+  /**
+   * Whether to send an unknown upload again; `honoured`: only while the service knows its idempotency key, which it may
+   * forget after 12 hours.
+   */
+  onUnknown: 'hold' | 'retry' | 'honoured';
+}
+
+export interface TransferOptions extends Surroundings, Preparation, Sending, Patience {}
+
+/** What `media upload` and the library do unless told otherwise; times in milliseconds. */
+export const transferDefaults = {
+  concurrency: {most: 128},
+  retries: 5,
+  retryMaxWaitMs: 300_000,
+} as const;

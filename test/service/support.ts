@@ -219,7 +219,7 @@ export async function uploadEach(
     contentType: async () => ({contentType: 'image/png'}),
     typeRule: 'extension',
     retries: 0,
-    timeoutMs: 10_000,
+    ...{timeoutMs: 10_000, retryMaxWaitMs: 300_000},
     several: false,
     onUnknown: 'hold',
     dryRun: false,

@@ -135,7 +135,7 @@ const allowed: Record<string, string[]> = {
 /** Imports between rooms that may bring code along; every other import below a wall is of types only. */
 const codeAllowed: Record<string, string[]> = {
   journal: ['errors.ts', 'host.ts', 'lib'],
-  transfer: ['errors.ts', 'lib', 'service/record.ts'],
+  transfer: ['errors.ts', 'lib', 'service/record.ts', 'service/uploader.ts'],
   output: ['errors.ts', 'lib', 'service/record.ts'],
   embedded: ['host.ts', 'lib', 'package-file.ts'],
   service: ['errors.ts', 'lib', 'http'],
@@ -178,7 +178,7 @@ const doors: Record<string, string[]> = {
   'sources/media-type/tracks': ['containers'],
   'sources/media-type/types': ['extension-types', 'tables'],
   'sources/open': ['disk', 'file', 'source', 'spooled'],
-  transfer: ['batch', 'concurrency', 'outcome', 'verify'],
+  transfer: ['batch', 'options', 'outcome', 'verify'],
   'transfer/attempt': ['attempt', 'explain', 'rate-limit', 'retry'],
 };
 

@@ -267,7 +267,7 @@ export class JournalStory {
         ...{uploader: uploaderOf(this.#service, process, isFair), host: 'a.example', journal},
         ...{clock: host.clock, random: () => 0, uuid: host.uuid, typeRule: 'extension'},
         contentType: async () => ({contentType: 'image/png'}),
-        ...{several: true, concurrency: 3, retries: 1, timeoutMs: 10_000},
+        ...{several: true, concurrency: 3, retries: 1, timeoutMs: 10_000, retryMaxWaitMs: 300_000},
         ...{
           onUnknown: 'hold',
           dryRun: false,

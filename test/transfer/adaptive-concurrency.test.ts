@@ -1,12 +1,8 @@
 import {describe, expect, it} from 'vitest';
 import {nextTurn} from '../../src/host.ts';
 import {AdaptiveConcurrency} from '../../src/transfer/adaptive-concurrency.ts';
-import {
-  autoConcurrency,
-  type ConcurrencyOption,
-  type EndAttempt,
-  fixedConcurrency,
-} from '../../src/transfer/concurrency.ts';
+import {type ConcurrencyOption, type EndAttempt, fixedConcurrency} from '../../src/transfer/concurrency.ts';
+import {transferDefaults} from '../../src/transfer/options.ts';
 
 /** A line and the service at its end; times in milliseconds. */
 interface Link {
@@ -129,7 +125,7 @@ async function send(link: Link, {files, size = 3_000}: Sent, of: ConcurrencyOpti
   return {ms: clock.monotonic(), refused, most, last: concurrency.limit};
 }
 
-const auto = autoConcurrency;
+const auto = transferDefaults.concurrency;
 
 /** The time of the best fixed number of files at a time. */
 async function best(link: Link, sent: Sent): Promise<number> {

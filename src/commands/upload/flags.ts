@@ -1,13 +1,13 @@
 import type {formatChoices} from '../../output/results/formats.ts';
 import type {TypeRule} from '../../sources/media-type/decide.ts';
-import {autoConcurrency} from '../../transfer/concurrency.ts';
+import {transferDefaults} from '../../transfer/options.ts';
 
 /** The defaults of `media upload`; times in milliseconds. */
 export const uploadDefaults = {
   types: 'extension',
-  concurrency: autoConcurrency,
-  retries: 5,
-  retryMaxWait: 300_000,
+  concurrency: transferDefaults.concurrency,
+  retries: transferDefaults.retries,
+  retryMaxWait: transferDefaults.retryMaxWaitMs,
 } as const;
 
 /** The options of `media upload`, as they were read from the command line. */

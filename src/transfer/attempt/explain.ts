@@ -1,6 +1,6 @@
-import {describeBroken, MediaError, type MediaErrorDetails} from '../../errors.ts';
+import {describeBroken, type ErrorCode, MediaError, type MediaErrorDetails} from '../../errors.ts';
 import {isOutOfDescriptors} from '../../lib/system-code.ts';
-import type {Refused} from '../../service/uploader.ts';
+import {asksForFewer, type Refused, uploadPath} from '../../service/uploader.ts';
 import type {Decision, Failure, Phase} from './retry.ts';
 
 /** The error to show for a failed attempt. `host` names the service. */
@@ -70,26 +70,28 @@ export function describeRefusal(refusal: Refused, host: string): MediaError {
     );
   }
   if (status >= 300 && status < 400) return describeRedirect(refusal, host, details);
-  const code =
-    status === 429
-      ? 'rate_limited'
-      : status === 503
-        ? 'service_unavailable'
-        : status >= 500 || status === 408
-          ? 'service_failed'
-          : 'rejected';
   const {longWaitMs} = refusal;
   const wait = longWaitMs === undefined ? '' : ` It asks to wait ${longTime(longWaitMs)}.`;
-  return new MediaError(code, sentence(`${host} ${verb(status)}${said || plainReason(status)}`) + wait, {
-    ...details,
-    ...(longWaitMs === undefined
-      ? hintFor(status)
-      : {hint: `Try again then, or add --retry-max-wait ${Math.ceil(longWaitMs / 1000)}s.`}),
-  });
+  return new MediaError(
+    codeOf(status),
+    sentence(`${host} ${verb(status)}${said || plainReason(status)}`) + wait,
+    {
+      ...details,
+      ...(longWaitMs === undefined
+        ? hintFor(status)
+        : {hint: `Try again then, or add --retry-max-wait ${Math.ceil(longWaitMs / 1000)}s.`}),
+    },
+  );
+}
+
+function codeOf(status: number): ErrorCode {
+  if (asksForFewer(status)) return 'rate_limited';
+  if (status === 503) return 'service_unavailable';
+  return status >= 500 || status === 408 ? 'service_failed' : 'rejected';
 }
 
 function verb(status: number): string {
-  if (status === 429) return 'received too many requests (429)';
+  if (asksForFewer(status)) return `received too many requests (${status})`;
   if (status === 503) return 'is unavailable (503)';
   if (status >= 500 || status === 408) return `failed (${status})`;
   return `refused the request (${status})`;
@@ -107,7 +109,8 @@ function hintFor(status: number): {hint?: string} {
     return {hint: 'Set the type with --content-type, or let the bytes decide with --types content.'};
   if (status === 411)
     return {hint: 'A proxy in between may have removed the Content-Length; try without the proxy.'};
-  if (status === 429 || status === 503) return {hint: 'Try again later, or allow more tries with --retries.'};
+  if (asksForFewer(status) || status === 503)
+    return {hint: 'Try again later, or allow more tries with --retries.'};
   return {};
 }
 
@@ -132,7 +135,8 @@ function describeRedirect(refusal: Refused, host: string, details: MediaErrorDet
 
 /** The base URL that belongs to an upload URL. */
 function baseUrlIn({origin, pathname}: URL): string {
-  return `${origin}${/^(.*)\/v1\/media\/upload\/?$/.exec(pathname)?.[1] ?? ''}`;
+  const path = pathname.replace(/\/$/, '');
+  return `${origin}${path.endsWith(uploadPath) ? path.slice(0, -uploadPath.length) : ''}`;
 }
 
 function whyUnknown(phase: Phase, failure: Failure, {isFinal}: Decision & {action: 'unknown'}): string {

@@ -1,5 +1,5 @@
 import {isPage, isUnreachable, type MediaError} from '../../errors.ts';
-import type {Refused, Unreadable} from '../../service/uploader.ts';
+import {asksForFewer, type Refused, type Unreadable} from '../../service/uploader.ts';
 
 /**
  * How far an attempt got. Until `released`, part of the body is held back, so that the request cannot take effect
@@ -85,7 +85,7 @@ function decideRefusal(phase: Phase, refusal: Refused): Decision {
   const {status} = refusal;
   if (status === 401) return {action: 'fail', halt: 'always'};
   if (status === 403 || status === 404) return {action: 'fail', halt: 'if-first'};
-  if (status === 429 || (status === 503 && (phase !== 'released' || isOfService(refusal))))
+  if (asksForFewer(status) || (status === 503 && (phase !== 'released' || isOfService(refusal))))
     return refusal.longWaitMs === undefined ? retry : fail;
   if (status === 408 || status >= 500) return phase === 'released' ? unknown : retry;
   return fail;
@@ -106,7 +106,7 @@ export function signOf(failure: Failure, decision: Decision): Sign {
   if (failure.kind !== 'refused') return 'neither';
   const {status} = failure;
   if (status === 502 || status === 504 || (status === 503 && !isOfService(failure))) return 'away';
-  return decision.action === 'fail' || status === 429 || status === 503 ? 'refused' : 'neither';
+  return decision.action === 'fail' || asksForFewer(status) || status === 503 ? 'refused' : 'neither';
 }
 
 /**
@@ -116,7 +116,7 @@ export function signOf(failure: Failure, decision: Decision): Sign {
 export function overloadOf(phase: Phase, failure: Failure): 'refused' | 'broken' | undefined {
   switch (failure.kind) {
     case 'refused':
-      if (failure.status !== 408 && failure.status !== 429 && failure.status < 500) return undefined;
+      if (failure.status !== 408 && !asksForFewer(failure.status) && failure.status < 500) return undefined;
       return decide(phase, failure).action === 'unknown' ? 'broken' : 'refused';
     case 'error':
       return isUnreachable(failure.error) || failure.error.code === 'too_many_open_files'

@@ -1,6 +1,8 @@
 import type {Clock, StopSignal} from '../../host.ts';
+import {asksForFewer, type Uploader} from '../../service/uploader.ts';
+import {backoffMs, isOfService, parseRetryAfter} from '../attempt/retry.ts';
 
-/** Stops all workers from sending while the service asks to wait (429 or 503 with Retry-After). */
+/** Stops all workers from sending while the service asks to wait with Retry-After, or refuses one file after the other. */
 export class Gate {
   /** How long each file waits even if the gate is open, in milliseconds. */
   waitMs = () => 0;
@@ -25,5 +27,74 @@ export class Gate {
       if (waitMs <= 0) return;
       await this.#clock.sleep(waitMs, signal);
     }
+  }
+}
+
+export interface RetryAfterOptions {
+  clock: Clock;
+  gate: Gate;
+  /** The longest Retry-After to wait for, in milliseconds. */
+  retryMaxWaitMs: number;
+}
+
+/**
+ * An uploader that closes the gate for all workers for as long as the service asks, and marks refusals that ask for
+ * longer. If refusals that do not say how long follow one another, each file waits at the gate, unless nothing is to be retried.
+ */
+export function withRetryAfter(
+  uploader: Uploader,
+  {clock, gate, retryMaxWaitMs, random, retries}: RetryAfterOptions & {random: () => number; retries: number},
+): Uploader {
+  const refusals = new Refusals();
+  if (retries > 0) gate.waitMs = () => refusals.waitMs(random);
+  return {
+    async upload(request) {
+      const sentAt = clock.monotonic();
+      const answer = await uploader.upload(request);
+      if (answer.kind === 'stored') refusals.stored();
+      if (answer.kind !== 'refused' || (!asksForFewer(answer.status) && answer.status !== 503)) return answer;
+      const {retryAfter} = answer;
+      const waitMs = retryAfter === undefined ? undefined : parseRetryAfter(retryAfter, clock.now());
+      if (waitMs === undefined) {
+        if (asksForFewer(answer.status) || isOfService(answer)) refusals.refused(sentAt, clock.monotonic());
+        return answer;
+      }
+      if (waitMs > retryMaxWaitMs) return {...answer, longWaitMs: waitMs};
+      gate.closeFor(waitMs);
+      return answer;
+    },
+  };
+}
+
+/**
+ * The pause grows with up to so many refusals in a row, to 2 s: a batch whose files are all refused ends within minutes, and 8 at a
+ * time cause fewer than 10 requests a second.
+ */
+const longestRow = 3;
+
+/**
+ * Counts refusals that come one after the other, with nothing stored between them: the service limits how many files it takes in
+ * some time, and even one at a time is too fast. Without pauses, a batch would have most of its files refused in a second.
+ */
+class Refusals {
+  #inARow = 0;
+  #heardAt = Number.NEGATIVE_INFINITY;
+
+  /** Call for each stored file. */
+  stored(): void {
+    this.#inARow = 0;
+  }
+
+  /** Call for each refusal, with the times when its request was sent and when it was heard. */
+  refused(sentAt: number, heardAt: number): void {
+    // Those that were sent together count once.
+    if (sentAt < this.#heardAt) return;
+    this.#heardAt = heardAt;
+    this.#inARow += 1;
+  }
+
+  /** How long a file should wait before it is sent, in milliseconds: at random, so that all do not come at once. */
+  waitMs(random: () => number): number {
+    return this.#inARow < 2 ? 0 : backoffMs(Math.min(this.#inARow, longestRow) - 1, random);
   }
 }

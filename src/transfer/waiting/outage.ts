@@ -22,7 +22,7 @@ export interface OutageOptions {
   /** How many files are uploaded at a time. */
   concurrency: {readonly limit: number};
   /** How long an outage may last, in milliseconds. */
-  maxWaitMs: number;
+  retryMaxWaitMs: number;
   /** Checks without a file whether the service is available; resolves to the reason, as a sentence, if it is not. */
   probe: Uploader['whyAway'];
   /** Called when an outage begins, with the time of its first sign, and with undefined when it is over. */
@@ -149,8 +149,8 @@ export class Outage {
 
   /** Probes the service once, after a wait that grows each time. */
   async #isBack(): Promise<boolean> {
-    const {clock, random, maxWaitMs, probe} = this.#options;
-    const waitMs = Math.min(backoffMs(this.#probes, random), maxWaitMs - this.#awayMs);
+    const {clock, random, retryMaxWaitMs, probe} = this.#options;
+    const waitMs = Math.min(backoffMs(this.#probes, random), retryMaxWaitMs - this.#awayMs);
     this.#probes += 1;
     await clock.sleep(Math.max(0, waitMs), this.#pause).catch(() => {});
     this.#over.throwIfAborted();
@@ -168,7 +168,7 @@ export class Outage {
   }
 
   #giveUpInTime(why: string): void {
-    if (this.#awayMs < this.#options.maxWaitMs || this.#over.aborted) return;
+    if (this.#awayMs < this.#options.retryMaxWaitMs || this.#over.aborted) return;
     this.#end = this.#error(why, 'Try again when it is back, or wait longer for it with --retry-max-wait.');
     this.#options.onEnd(this.#end);
   }

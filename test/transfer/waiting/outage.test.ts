@@ -7,7 +7,7 @@ import {ManualClock, settled} from '../../support/manual-clock.ts';
 const away = 'It answered 502.';
 
 /** Eight workers, a service that answers probes as told, and a log of who was let through. */
-function batch({concurrency = 8, maxWaitMs = 60_000, several = true} = {}) {
+function batch({concurrency = 8, retryMaxWaitMs = 60_000, several = true} = {}) {
   const clock = new ManualClock();
   const gate = new Gate(clock);
   const log: string[] = [];
@@ -17,7 +17,14 @@ function batch({concurrency = 8, maxWaitMs = 60_000, several = true} = {}) {
     return state.probe;
   };
   const outage = new Outage({
-    ...{clock, gate, host: 'media.example', concurrency: {limit: concurrency}, maxWaitMs, random: () => 0.5},
+    ...{
+      clock,
+      gate,
+      host: 'media.example',
+      concurrency: {limit: concurrency},
+      retryMaxWaitMs,
+      random: () => 0.5,
+    },
     probe: several ? probe : undefined,
     onChange: since => log.push(since === undefined ? 'back' : `away since ${since}`),
     onEnd: error => {
@@ -127,7 +134,7 @@ describe('an outage', () => {
   });
 
   it('longer than allowed: all who wait are told why, and so is the batch', async () => {
-    const {clock, outage, state, send, news} = batch({maxWaitMs: 20_000});
+    const {clock, outage, state, send, news} = batch({retryMaxWaitMs: 20_000});
     await send(0, 1, 2);
     for (const file of [0, 1, 2]) outage.ended(file, 'away', away);
     await send(8, 9);
@@ -143,7 +150,7 @@ describe('an outage', () => {
   });
 
   it('files that go alone and end so for longer than allowed: it is given up too', async () => {
-    const {clock, outage, state, send, news} = batch({maxWaitMs: 20_000});
+    const {clock, outage, state, send, news} = batch({retryMaxWaitMs: 20_000});
     await send(0, 1, 2);
     for (const file of [0, 1, 2]) outage.ended(file, 'away', away);
     state.probe = undefined;

@@ -1,7 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import type {UploadAnswer, Uploader, UploadRequest} from '../../../src/service/uploader.ts';
-import {Gate} from '../../../src/transfer/waiting/gate.ts';
-import {heedingRetryAfter} from '../../../src/transfer/waiting/retry-after.ts';
+import {Gate, withRetryAfter} from '../../../src/transfer/waiting/gate.ts';
 import {ManualClock, settled} from '../../support/manual-clock.ts';
 
 const stop = new AbortController().signal;
@@ -27,7 +26,7 @@ async function minuteOf(answer: (asked: number) => UploadAnswer, retries = 5) {
       return answers.at(-1) ?? tooMany;
     },
   };
-  const uploader = heedingRetryAfter(service, {clock, gate, maxWaitMs: minute, random: () => 0.5, retries});
+  const uploader = withRetryAfter(service, {clock, gate, retryMaxWaitMs: minute, random: () => 0.5, retries});
   const work = async () => {
     while (clock.monotonic() < minute && answers.length < 1_000) {
       await gate.pass(stop);
