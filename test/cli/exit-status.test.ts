@@ -18,6 +18,7 @@ import {
   writeSparsePng,
 } from '../service/support.ts';
 import {fixture, program, type Sandbox, sandbox, temporaryDirectory} from '../support/media.ts';
+import {outcomeOf} from '../support/outcomes.ts';
 import {patienceMs} from '../support/patience.ts';
 import {type Script, scriptedServer, someRecord} from '../support/scripted-server.ts';
 
@@ -33,14 +34,13 @@ function answers(...statuses: number[]): Script[] {
 }
 
 describe('exitStatus', () => {
-  const facts = {name: 'a.png', position: 0, attempts: 1, elapsedMs: 1};
   const outcome = (what: 'uploaded' | 'checked' | 'unknown' | ErrorCode): Outcome => {
     if (what === 'uploaded')
-      return {...facts, status: 'uploaded', received: {record: {id: 'x'}, json: '{"id":"x"}'}};
-    if (what === 'checked') return {...facts, status: 'checked'};
+      return outcomeOf({status: 'uploaded', received: {record: {id: 'x'}, json: '{"id":"x"}'}});
+    if (what === 'checked') return outcomeOf({status: 'checked'});
     if (what === 'unknown')
-      return {...facts, status: 'unknown', error: new MediaError('outcome_unknown', 'Unknown.')};
-    return {...facts, status: 'failed', error: new MediaError(what, 'Failed.')};
+      return outcomeOf({status: 'unknown', error: new MediaError('outcome_unknown', 'Unknown.')});
+    return outcomeOf({status: 'failed', error: new MediaError(what, 'Failed.')});
   };
 
   test.each<[Parameters<typeof outcome>[0][], number]>([

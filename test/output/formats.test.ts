@@ -14,35 +14,28 @@ import {renderTable} from '../../src/output/results/table.ts';
 import {Stdout} from '../../src/output/stdout.ts';
 import {type MediaRecord, parseRecord, type ReceivedRecord} from '../../src/service/record.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
+import {outcomeOf} from '../support/outcomes.ts';
 
 function uploaded(json: string, name = 'photo.png'): Outcome {
-  return {
-    name,
-    status: 'uploaded',
-    received: parseRecord(json) as ReceivedRecord,
-    position: 0,
-    attempts: 1,
-    elapsedMs: 5,
-  };
+  return outcomeOf({name, status: 'uploaded', received: parseRecord(json) as ReceivedRecord, elapsedMs: 5});
 }
 
-const failed: Outcome = {
+const failed = outcomeOf({
   name: 'gone.png',
   status: 'failed',
   error: new MediaError('rejected', 'No.', {status: 418, serviceCode: 7, hint: 'Make tea.'}),
   contentType: 'image/png',
   size: 3,
-  position: 0,
   attempts: 2,
   elapsedMs: 9,
-};
+});
 
 describe('formatOutcome', () => {
   it.each(['json', 'url', 'markdown'] as const)('%s, a failure: nothing', format => {
     expect(formatOutcome(format, failed)).toBe('');
-    expect(
-      formatOutcome(format, {name: 'a', status: 'checked', position: 0, attempts: 0, elapsedMs: 0}),
-    ).toBe('');
+    expect(formatOutcome(format, outcomeOf({name: 'a', status: 'checked', attempts: 0, elapsedMs: 0}))).toBe(
+      '',
+    );
   });
 
   it('ndjson, a failure: all its fields in the order of the contract', () => {
@@ -54,14 +47,10 @@ describe('formatOutcome', () => {
 
   it('ndjson, what a dry run checked: checked', () => {
     expect(
-      formatOutcome('ndjson', {
-        name: 'a',
-        status: 'checked',
-        contentType: 'image/png',
-        position: 0,
-        attempts: 0,
-        elapsedMs: 1,
-      }),
+      formatOutcome(
+        'ndjson',
+        outcomeOf({name: 'a', status: 'checked', contentType: 'image/png', attempts: 0}),
+      ),
     ).toBe('{"file":"a","status":"checked","contentType":"image/png","attempts":0,"elapsedMs":1}\n');
   });
 
@@ -115,15 +104,7 @@ describe('outcomeRow', () => {
     const json = '{"id":"m","width":2,"height":3,"size":4,"fileUrl":"https://c/1"}';
     expect(outcomeRow(uploaded(json))).toEqual(['photo.png', 'uploaded', 'm', '2x3', '4', 'https://c/1']);
     expect(outcomeRow(failed)).toEqual(['gone.png', 'failed', '', '', '3', 'rejected']);
-    const checked: Outcome = {
-      name: 'a',
-      status: 'checked',
-      contentType: 'image/png',
-      size: 1,
-      position: 0,
-      attempts: 0,
-      elapsedMs: 0,
-    };
+    const checked = outcomeOf({name: 'a', status: 'checked', contentType: 'image/png', size: 1, attempts: 0});
     expect(checkRow(checked)).toEqual(['a', 'checked', 'image/png', '1', '']);
     expect(checkRow({...checked, duplicateOf: 'b'})).toEqual([
       'a',

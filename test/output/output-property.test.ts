@@ -5,7 +5,7 @@ import {markdownText, markdownUrl, printable, printableJson} from '../../src/out
 import {formatNames, formatOutcome} from '../../src/output/results/formats.ts';
 import {renderTable} from '../../src/output/results/table.ts';
 import {parseRecord} from '../../src/service/record.ts';
-import type {Outcome} from '../../src/transfer/outcome.ts';
+import {outcomeOf} from '../support/outcomes.ts';
 import {anyText, holdsFor} from '../support/property.ts';
 import {rawControl, runnerCommands} from '../torture/hostile-text.ts';
 
@@ -99,7 +99,7 @@ describe('outcomes', () => {
     (name, json) => {
       const received = parseRecord(json);
       if ('problem' in received) return;
-      const outcome: Outcome = {status: 'uploaded', name, position: 0, attempts: 1, elapsedMs: 1, received};
+      const outcome = outcomeOf({status: 'uploaded', name, received});
       for (const format of formatNames) {
         if (format === 'table') continue;
         const text = formatOutcome(format, outcome);

@@ -5,10 +5,11 @@ import {Results} from '../../src/output/results/results.ts';
 import {Stdout} from '../../src/output/stdout.ts';
 import type {MediaRecord} from '../../src/service/record.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
+import {outcomeOf} from '../support/outcomes.ts';
 
 function checked(position: number): Outcome {
   const name = `p${position}.png`;
-  return {name, position, status: 'checked', contentType: 'image/png', size: 1, attempts: 0, elapsedMs: 0};
+  return outcomeOf({name, position, status: 'checked', contentType: 'image/png', size: 1, attempts: 0});
 }
 
 /** What is printed of one uploaded file with this record. */
@@ -20,7 +21,7 @@ async function tableOf(record: MediaRecord): Promise<string> {
   });
   const options = {format: 'table', several: false, dryRun: false, isBrief: false, color: false} as const;
   const results = new Results(new Stdout(stream), {...options, width: () => 100});
-  await results.add({...checked(0), status: 'uploaded', received: {record, json: '{}'}});
+  await results.add(outcomeOf({name: 'p0.png', status: 'uploaded', size: 1, received: {record, json: '{}'}}));
   await results.end();
   return text;
 }

@@ -7,6 +7,7 @@ import {
   publicUrl,
   type ReceivedRecord,
 } from '../../src/service/record.ts';
+import {outcomeOf} from '../support/outcomes.ts';
 
 function received(text: string): ReceivedRecord {
   const result = parseRecord(text);
@@ -17,14 +18,7 @@ function received(text: string): ReceivedRecord {
 /** What a user sees of a record in the two main formats. */
 function shown(text: string): {json: string; table: Record<string, string>} {
   const record = received(text);
-  const outcome = {
-    name: 'a.png',
-    position: 0,
-    attempts: 1,
-    elapsedMs: 1,
-    status: 'uploaded' as const,
-    received: record,
-  };
+  const outcome = outcomeOf({status: 'uploaded', received: record});
   return {json: formatOutcome('json', outcome), table: Object.fromEntries(recordRows(record.record))};
 }
 

@@ -3,7 +3,7 @@ import {type FormatName, formatNames} from '../../src/output/results/formats.ts'
 import {Results} from '../../src/output/results/results.ts';
 import {Stdout} from '../../src/output/stdout.ts';
 import {parseErrorRecord, parseRecord} from '../../src/service/record.ts';
-import type {Outcome} from '../../src/transfer/outcome.ts';
+import {outcomeOf} from '../support/outcomes.ts';
 import {experiment} from './experiment.ts';
 
 const mebibyte = 1024 * 1024;
@@ -78,9 +78,7 @@ async function printed(
   });
   const options = {format, several, dryRun: false, width: () => 80, isBrief: false, color: true};
   const results = new Results(new Stdout(stream), options);
-  const facts = {name: 'a.png', position: 0, attempts: 1, elapsedMs: 1, size: 1, contentType: 'image/png'};
-  const outcome: Outcome = {...facts, status: 'uploaded', received: record};
-  await results.add(outcome);
+  await results.add(outcomeOf({status: 'uploaded', received: record, size: 1, contentType: 'image/png'}));
   await results.end();
   return length;
 }

@@ -17,10 +17,10 @@ import {expect, onTestFinished, test} from 'vitest';
 import {type Disposal, Disposals, type Disposed} from '../../../src/commands/watch/disposal/disposal.ts';
 import {type FileSystem, systemFiles} from '../../../src/lib/files/file-system.ts';
 import {Stop} from '../../../src/lib/stop.ts';
-import type {Outcome} from '../../../src/transfer/outcome.ts';
 import {notRun} from '../../support/installed.ts';
 import {ManualClock} from '../../support/manual-clock.ts';
 import {temporaryDirectory} from '../../support/media.ts';
+import {outcomeOf} from '../../support/outcomes.ts';
 
 const old = new Date('2001-02-03T04:05:06.789Z');
 
@@ -36,10 +36,8 @@ async function uploadedFile(target?: string, settleMs = 0, files = systemFiles) 
   const [clock, stop] = [new ManualClock(), new Stop<Error>()];
   /** Begins to dispose of the file as it is now. */
   const begin = async (disposal: Disposal = {moveTo}) => {
-    const outcome: Outcome = {
-      ...{name: 'in/a.png', position: 0, attempts: 1, elapsedMs: 1, size: 7, status: 'uploaded'},
-      received: {record: {id: 'm'}, json: '{"id":"m"}'},
-    };
+    const received = {record: {id: 'm'}, json: '{"id":"m"}'};
+    const outcome = outcomeOf({name: 'in/a.png', size: 7, status: 'uploaded', received});
     const file = {path, relative: join('sub', 'a.png'), stat: await stat(path, {bigint: true}), outcome};
     return {ended: new Disposals(disposal, {host: {clock, files}, settleMs, stop}).dispose(file, () => {})};
   };

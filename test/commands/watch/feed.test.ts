@@ -3,22 +3,16 @@ import {Feed} from '../../../src/commands/watch/feed.ts';
 import {type ErrorCode, MediaError} from '../../../src/errors.ts';
 import type {Outcome} from '../../../src/transfer/outcome.ts';
 import {ManualClock} from '../../support/manual-clock.ts';
+import {outcomeOf} from '../../support/outcomes.ts';
 
 const record = {record: {id: 'm'}, json: '{"id":"m"}'};
 
 function uploaded(name: string): Outcome {
-  return {name, position: 0, attempts: 1, elapsedMs: 1, status: 'uploaded', received: record};
+  return outcomeOf({name, status: 'uploaded', received: record});
 }
 
 function failed(name: string, code: ErrorCode, status: 'failed' | 'unknown' = 'failed'): Outcome {
-  return {
-    name,
-    position: 0,
-    attempts: 1,
-    elapsedMs: 1,
-    status,
-    error: new MediaError(code, `${name}: ${code}.`),
-  };
+  return outcomeOf({name, status, error: new MediaError(code, `${name}: ${code}.`)});
 }
 
 /** A feed of files that are always complete, to a service and a disposal that a test controls. */
