@@ -1,12 +1,11 @@
 import {createHash, randomBytes} from 'node:crypto';
-import {open, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
-import type {Clock} from '../../host.ts';
+import {type Clock, systemHost} from '../../host.ts';
 import {defined} from '../../lib/defined.ts';
 import {replaceDurably} from '../../lib/files/durable.ts';
+import {acquireLock} from '../../lib/files/lock.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 import {isList, isSha256, isString, listOf, oneOf, optional, type Shape} from '../../lib/shape.ts';
-import {systemCode} from '../../lib/system-code.ts';
 import {KeptFile} from './kept-file.ts';
 
 /** The permissions of keys: POST /v1/media/upload; queries to /graphql; everything at /graphql. */
@@ -69,8 +68,8 @@ const damageHint = 'Restore it from a backup, or move it away and use a new key.
 /** A key has 192 random bits; the first 24 of them are shown to its owner. */
 const prefixLength = 'mk_'.length + 4;
 
-const lockStaleAfterMs = 10_000;
-const lockPatienceMs = 20_000;
+/** Longer than it takes to find that a holder in another container is gone. */
+const lockPatienceMs = 100_000;
 
 /** The API keys of a data directory, in `keys.json` (0600), and those of this process only. */
 export class KeyRing {
@@ -173,42 +172,16 @@ export class KeyRing {
     return isKnown;
   }
 
+  /** Changes the stored keys; two processes do not overwrite each other's. */
   async #update(change: (keys: StoredKey[]) => StoredKey[]): Promise<void> {
-    const release = await this.#lock();
+    const lock = await acquireLock(`${this.#path}.lock`, systemHost(), {patienceMs: lockPatienceMs});
     try {
       const file: KeyFile = {version: 1, keys: change(await this.#read())};
       const draft = `${this.#path}.${randomBytes(8).toString('hex')}`;
       await replaceDurably(this.#path, `${JSON.stringify(file, null, 2)}\n`, draft);
     } finally {
-      await release();
+      await lock.release();
     }
-  }
-
-  /** Locks `keys.json.lock`, so that two processes do not overwrite each other's keys. */
-  async #lock(): Promise<() => Promise<void>> {
-    const lock = `${this.#path}.lock`;
-    const deadline = this.#clock.monotonic() + lockPatienceMs;
-    while (true) {
-      try {
-        await (await open(lock, 'wx', 0o600)).close();
-        return () => rm(lock, {force: true});
-      } catch (error) {
-        if (systemCode(error) !== 'EEXIST') throw error;
-        if (this.#clock.monotonic() > deadline) {
-          throw new Error(`Another process holds ${lock}; remove it if none does.`, {cause: error});
-        }
-      }
-      await this.#removeStale(lock);
-      await this.#clock.sleep(10);
-    }
-  }
-
-  async #removeStale(lock: string): Promise<void> {
-    const age = await stat(lock).then(
-      found => this.#clock.now() - found.mtimeMs,
-      () => 0,
-    );
-    if (age > lockStaleAfterMs) await rm(lock, {force: true});
   }
 }
 
