@@ -38,6 +38,8 @@ export class Store {
   readonly #nextId: () => string;
   readonly #quota: Quota;
   #identity: string | undefined;
+  /** The file that was last read for it. */
+  #seenIdentity: string | undefined;
   #listed: {ids: readonly string[]; changedAt: bigint} | undefined;
 
   /** `quota`: how many bytes all uploads together may have. */
@@ -85,11 +87,18 @@ export class Store {
 
   /** Whether the data directory is still the same: it may have been moved away, or another one mounted in its place. */
   async isInPlace(): Promise<boolean> {
+    const file = await stat(join(this.dataDirectory, 'identity.json'), {bigint: true}).catch(() => undefined);
+    if (file === undefined) return false;
+    // The same directory, mounted again, may be another device.
+    const seen = `${file.dev} ${file.ino} ${file.ctimeNs}`;
+    if (seen === this.#seenIdentity) return true;
     const identity = await identityIn(this.dataDirectory).catch((error: unknown) => {
       if (isOutOfDescriptors(error)) throw error;
       return undefined;
     });
-    return identity === this.#identity;
+    if (identity !== this.#identity) return false;
+    this.#seenIdentity = seen;
+    return true;
   }
 
   newId(): string {
