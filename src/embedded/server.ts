@@ -3,7 +3,7 @@ import {createServer, type IncomingMessage, type Server, type ServerResponse} fr
 import type {Duplex} from 'node:stream';
 import {systemCode} from '../lib/system-code.ts';
 import type {Service} from './api/context.ts';
-import {routeOf, showHealth} from './api/routes.ts';
+import {respondTo, showHealth} from './api/routes.ts';
 import {
   checkHost,
   connectionOf,
@@ -100,7 +100,7 @@ async function work(exchange: Exchange, service: Service, refusal: Refusal | und
       // Loaded on first use, since most runs of the service never show a page.
       const {showPage} = await import('./pages/pages.ts');
       await showPage(exchange, service);
-    } else await routeOf(exchange)(exchange, service);
+    } else await respondTo(exchange, service);
   } catch (error) {
     if (error instanceof ExchangeOver) return;
     const known = refusalOf(error);

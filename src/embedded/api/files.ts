@@ -7,6 +7,7 @@ import type {Service} from './context.ts';
 
 /** Lets browsers show uploads as images and videos, and nothing else. */
 const inertHeaders: Readonly<Record<string, string>> = {
+  'Content-Disposition': 'inline',
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy':
     "sandbox; default-src 'none'; img-src 'self' data:; media-src 'self'; style-src 'unsafe-inline'",
@@ -32,24 +33,21 @@ export async function sendFile(exchange: Exchange, service: Service, id: string)
   const stored = await service.store.find(id);
   if (stored === undefined) throw new Refusal(404, 'There is no such file.');
   const {contentType, sha256} = stored;
-  const headers = {
+  await sendStored(exchange, service.store.filesDirectory, stored.id, {
     'Content-Type': contentType,
     'Content-Disposition': dispositionOf(contentType),
     ETag: `"${sha256}"`,
-  };
-  await sendStored(exchange, service.store.filesDirectory, stored.id, headers);
+  });
 }
 
 /** GET and HEAD of /thumbnails/<id>.webp: the same of a thumbnail. */
 export async function sendThumbnail(exchange: Exchange, service: Service, id: string): Promise<void> {
   const stored = await service.store.find(id);
   if (stored?.thumbnail === undefined) throw new Refusal(404, 'There is no such thumbnail.');
-  const headers = {
+  await sendStored(exchange, service.store.thumbnailsDirectory, `${stored.id}.webp`, {
     'Content-Type': 'image/webp',
-    'Content-Disposition': 'inline',
     ETag: `"${stored.sha256}-320"`,
-  };
-  await sendStored(exchange, service.store.thumbnailsDirectory, `${stored.id}.webp`, headers);
+  });
 }
 
 const streamTypes: Readonly<Record<string, string>> = {
@@ -61,20 +59,19 @@ const streamTypes: Readonly<Record<string, string>> = {
 export async function sendStream(
   exchange: Exchange,
   service: Service,
-  {id, name}: {id: string; name: string},
+  id: string,
+  name: string,
 ): Promise<void> {
   const stored = await service.store.find(id);
   const contentType = own(streamTypes, /^[\w-]+\.(m3u8|mp4)$/.exec(name)?.[1] ?? '');
   if (stored?.stream === undefined || contentType === undefined)
     throw new Refusal(404, 'There is no such stream.');
-  const headers = {
+  await sendStored(exchange, service.store.streamsDirectory, `${stored.id}/${name}`, {
     'Content-Type': contentType,
-    'Content-Disposition': 'inline',
     ETag: `"${stored.sha256}-${name}"`,
     // Players written as scripts read the files themselves.
     'Access-Control-Allow-Origin': '*',
-  };
-  await sendStored(exchange, service.store.streamsDirectory, `${stored.id}/${name}`, headers);
+  });
 }
 
 async function sendStored(

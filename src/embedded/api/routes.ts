@@ -5,31 +5,30 @@ import type {Service} from './context.ts';
 import {sendFile, sendStream, sendThumbnail} from './files.ts';
 import {upload} from './upload.ts';
 
+/** Responds to a request; `id` and `name` are what its path names. */
+type Route = (exchange: Exchange, service: Service, id: string, name: string) => Promise<void>;
+
+const reads = ['GET', 'HEAD'];
+
+const routes: readonly (readonly [path: RegExp, methods: readonly string[], route: Route])[] = [
+  [/^\/v1\/media\/upload$/, ['POST'], upload],
+  [/^\/graphql$/, ['GET', 'POST'], lazyGraphql],
+  [/^\/metrics$/, reads, showMetrics],
+  [/^\/$/, reads, describe],
+  [/^\/files\/([^/]+)$/, reads, sendFile],
+  [/^\/thumbnails\/([^/]+)\.webp$/, reads, sendThumbnail],
+  [/^\/streams\/([^/]+)\/([^/]+)$/, reads, sendStream],
+];
+
 /** Sends the response to a request, or rejects with the refusal to send. */
-type Route = (exchange: Exchange, service: Service) => Promise<void>;
-
-/** The route of a request; throws a 404 or 405. */
-export function routeOf({path, method}: Exchange): Route {
-  if (path === '/v1/media/upload') return allow(method, ['POST'], upload);
-  if (path === '/graphql') return allow(method, ['GET', 'POST'], lazyGraphql);
-  if (path === '/metrics') return allow(method, ['GET', 'HEAD'], showMetrics);
-  if (path === '/') return allow(method, ['GET', 'HEAD'], describe);
-  const thumbnail = /^\/thumbnails\/([^/]+)\.webp$/.exec(path)?.[1];
-  if (thumbnail !== undefined)
-    return allow(method, ['GET', 'HEAD'], (exchange, service) => sendThumbnail(exchange, service, thumbnail));
-  const [, streamId, name] = /^\/streams\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
-  if (streamId !== undefined && name !== undefined)
-    return allow(method, ['GET', 'HEAD'], (exchange, service) =>
-      sendStream(exchange, service, {id: streamId, name}),
-    );
-  const id = /^\/files\/([^/]+)$/.exec(path)?.[1];
-  if (id === undefined) throw new Refusal(404, 'There is nothing here.');
-  return allow(method, ['GET', 'HEAD'], (exchange, service) => sendFile(exchange, service, id));
-}
-
-function allow(method: string, methods: readonly string[], route: Route): Route {
-  if (methods.includes(method)) return route;
-  throw wrongMethod(methods);
+export async function respondTo(exchange: Exchange, service: Service): Promise<void> {
+  for (const [pattern, methods, route] of routes) {
+    const [found, id = '', name = ''] = pattern.exec(exchange.path) ?? [];
+    if (found === undefined) continue;
+    if (!methods.includes(exchange.method)) throw wrongMethod(methods);
+    return route(exchange, service, id, name);
+  }
+  throw new Refusal(404, 'There is nothing here.');
 }
 
 async function lazyGraphql(exchange: Exchange, service: Service): Promise<void> {
@@ -48,13 +47,12 @@ async function describe(exchange: Exchange): Promise<void> {
 
 /** The response to /healthz: 200 if the data directory can be used, else 503. */
 export async function showHealth(exchange: Exchange, service: Service): Promise<void> {
-  await allow(exchange.method, ['GET', 'HEAD'], async () => {
-    const isThere =
-      (await service.store.isInPlace()) && (await service.store.hasSpaceFor(1).catch(() => false));
-    respondJson(exchange, isThere ? 200 : 503, {
-      status: isThere ? 'ok' : 'the data directory cannot be used',
-    });
-  })(exchange, service);
+  if (!reads.includes(exchange.method)) throw wrongMethod(reads);
+  const isThere =
+    (await service.store.isInPlace()) && (await service.store.hasSpaceFor(1).catch(() => false));
+  respondJson(exchange, isThere ? 200 : 503, {
+    status: isThere ? 'ok' : 'the data directory cannot be used',
+  });
 }
 
 async function showMetrics(exchange: Exchange, {metrics}: Service): Promise<void> {
