@@ -79,7 +79,7 @@ describe('help', () => {
       'how to print the records (table, url, markdown; default: table)',
       'files to upload at the same time; auto: as many as make it faster (default: auto)',
       'how often to retry a file (default: 5)',
-      '(default: 10m)',
+      '(default: 1m, and 10m for the response)',
     ])
       expect(text).toContain(fact);
   });

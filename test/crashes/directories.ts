@@ -104,7 +104,7 @@ const before = Buffer.from(`![a](a.png)\n${'text '.repeat(300)}\n`);
 const after = Buffer.from(`![a](https://media.example/a.png)\n${'text '.repeat(300)}\n`);
 
 const rewrite = inDirectory({
-  name: '`media rewrite --write`',
+  name: '`media rewrite` with `--write`',
   prepare: host => writeFile(join(host.cwd(), 'a.md'), before),
   async act(host, tell) {
     await replaceContent(join(host.cwd(), 'a.md'), before, after, host);

@@ -50,12 +50,15 @@ export function uploads(
 }
 
 export const uploadStories: readonly Story[] = [
-  uploads('`media upload --journal`, a new journal', {}),
-  uploads('`media upload --journal`, on a network share', {disk: nfs, before: true}),
-  uploads('`media watch --move-to`, on the same disk', {disposal: {moveTo: `${targets[0]}`}}),
-  uploads('`media watch --move-to`, to another disk', {disposal: {moveTo: `${targets[1]}`}}),
-  uploads('`media watch --move-to`, on a stick (FAT)', {disk: fat, disposal: {moveTo: `${targets[0]}`}}),
-  uploads('`media watch --delete`', {disposal: 'delete', before: true}),
+  uploads('`media upload` with `--journal`, a new journal', {}),
+  uploads('`media upload` with `--journal`, on a network share', {disk: nfs, before: true}),
+  uploads('`media watch` with `--move-to`, on the same disk', {disposal: {moveTo: `${targets[0]}`}}),
+  uploads('`media watch` with `--move-to`, to another disk', {disposal: {moveTo: `${targets[1]}`}}),
+  uploads('`media watch` with `--move-to`, on a stick (FAT)', {
+    disk: fat,
+    disposal: {moveTo: `${targets[0]}`},
+  }),
+  uploads('`media watch` with `--delete`', {disposal: 'delete', before: true}),
 ];
 
 async function record(disk: DiskTraits, disposal: Disposal, before: boolean) {
