@@ -230,7 +230,7 @@ async function readOnlyHome(connected: Record<string, string>): Promise<string[]
   return [
     ...(uploaded.exitCode === 0 ? [] : [`a home that cannot be written: ${uploaded.stderr}`]),
     ...(stored.exitCode === 1 &&
-    /^media: .* could not be written: EACCES\.\n {2}Set MEDIA_CONFIG_DIR/m.test(stored.stderr)
+    /^media: .* could not be written: permission denied\.\n {2}Set MEDIA_CONFIG_DIR/m.test(stored.stderr)
       ? []
       : [`a login that cannot be stored: ${stored.exitCode} ${stored.stderr}`]),
   ];
