@@ -1,9 +1,9 @@
 import {createHash} from 'node:crypto';
-import {type FileHandle, open, rm} from 'node:fs/promises';
+import {open, rm} from 'node:fs/promises';
 import {Writable} from 'node:stream';
-import {watchPace} from '../exchange/body.ts';
-import {type Exchange, isBodyPending} from '../exchange/exchange.ts';
-import {ClientGone, Refusal} from '../exchange/refusal.ts';
+import {failureOf, receiveBody} from '../exchange/body.ts';
+import type {Exchange} from '../exchange/exchange.ts';
+import {Refusal} from '../exchange/refusal.ts';
 import {respondJson} from '../exchange/respond.ts';
 import {makePreviews, type Previews, prepareToProbe, probeMedia, removePreviews} from '../media/media.ts';
 import {ownerOf} from '../state/keys.ts';
@@ -142,52 +142,22 @@ async function receive(exchange: Exchange, path: string, contentType: string): P
   const handle = await open(path, 'wx', 0o600);
   try {
     const hash = createHash('sha256');
-    await writeBody(exchange, handle, chunk => hash.update(chunk));
+    const file = new Writable({
+      highWaterMark: 1024 * 1024,
+      write: (chunk: Buffer, _encoding, done) => {
+        hash.update(chunk);
+        handle
+          .writeFile(chunk)
+          .then(() => exchange.disturbance?.pace(chunk.length))
+          .then(() => done(), done);
+      },
+    });
+    await receiveBody(exchange, file);
     await handle.sync();
     return {path, contentType, size: exchange.received, sha256: hash.digest('hex')};
   } finally {
     await handle.close();
   }
-}
-
-/** Streams the body to a file; rejects as soon as the connection fails, and keeps the socket open for the response. */
-function writeBody(exchange: Exchange, handle: FileHandle, onChunk: (chunk: Buffer) => void): Promise<void> {
-  const {request, connection} = exchange;
-  const file = new Writable({
-    highWaterMark: 1024 * 1024,
-    write: (chunk: Buffer, _encoding, done) => {
-      handle
-        .writeFile(chunk)
-        .then(() => exchange.disturbance?.pace(chunk.length))
-        .then(() => done(), done);
-    },
-  });
-  return new Promise<void>((resolve, reject) => {
-    const settle = (error?: unknown) => {
-      stopListening();
-      stopWatching();
-      request.off('data', onData).off('close', onClose);
-      request.unpipe(file);
-      if (error === undefined) return resolve();
-      file.destroy();
-      reject(error);
-    };
-    const onData = (chunk: Buffer) => {
-      exchange.received += chunk.length;
-      onChunk(chunk);
-    };
-    const onClose = () => {
-      if (!request.complete) settle(new ClientGone());
-    };
-    const stopListening = connection.onFailure(() => settle(failureOf(exchange)));
-    const stopWatching = watchPace(exchange, () => file.writableLength > 0, settle);
-    file.on('error', settle).on('finish', () => settle());
-    if (connection.failure !== undefined) return settle(failureOf(exchange));
-    if (request.destroyed && !request.complete) return settle(new ClientGone());
-    request.on('data', onData).on('close', onClose);
-    request.pipe(file);
-    exchange.acceptBody();
-  });
 }
 
 /** The parser reads bytes after the declared length as another request; after one turn it has found an error, if any. */
@@ -200,9 +170,4 @@ function throwFailure(exchange: Exchange): void {
   // Nothing is stored for a client that is known to have disconnected.
   if (exchange.connection.failure !== undefined || exchange.request.socket.destroyed)
     throw failureOf(exchange);
-}
-
-function failureOf(exchange: Exchange): Refusal {
-  if (isBodyPending(exchange.request) || exchange.request.socket.destroyed) return new ClientGone();
-  return new Refusal(400, 'The body is longer than Content-Length declares.');
 }

@@ -1,44 +1,63 @@
+import {Writable} from 'node:stream';
 import {type Exchange, isBodyPending} from './exchange.ts';
 import {ClientGone, Refusal} from './refusal.ts';
 
 /** Reads the whole body as UTF-8; rejects with a 413 beyond `limit` bytes, and if the connection ends before the body. */
-export function readBody(exchange: Exchange, limit: number): Promise<string> {
+export async function readBody(exchange: Exchange, limit: number): Promise<string> {
+  const tooLong = new Refusal(413, `The body may have at most ${limit} bytes.`);
+  if (Number(exchange.request.headers['content-length'] ?? 0) > limit) throw tooLong;
+  const chunks: Buffer[] = [];
+  const text = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      chunks.push(chunk);
+      done(exchange.received > limit ? tooLong : null);
+    },
+  });
+  await receiveBody(exchange, text);
+  return Buffer.concat(chunks).toString();
+}
+
+/** Writes the body to a stream; rejects as soon as the connection fails, and keeps the socket open for the response. */
+export function receiveBody(exchange: Exchange, target: Writable): Promise<void> {
   const {request, connection} = exchange;
-  const tooLong = () => new Refusal(413, `The body may have at most ${limit} bytes.`);
-  if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLong());
-  return new Promise<string>((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    const settle = (error?: Refusal) => {
+  return new Promise<void>((resolve, reject) => {
+    const settle = (error?: unknown) => {
       stopListening();
       stopWatching();
-      request.off('data', onData).off('end', onEnd).off('close', onClose);
-      request.pause();
-      if (error === undefined) resolve(Buffer.concat(chunks).toString('utf8'));
-      else reject(error);
+      request.off('data', onData).off('close', onClose);
+      request.unpipe(target);
+      if (error === undefined) return resolve();
+      target.destroy();
+      reject(error);
     };
     const onData = (chunk: Buffer) => {
       exchange.received += chunk.length;
-      if (exchange.received > limit) settle(tooLong());
-      else chunks.push(chunk);
     };
-    const onEnd = () => settle();
-    const onClose = () => settle(new ClientGone());
-    const stopListening = connection.onFailure(() => settle(new ClientGone()));
-    const stopWatching = watchPace(exchange, () => false, settle);
-    if (connection.failure !== undefined || (request.destroyed && !request.complete)) {
-      settle(new ClientGone());
-      return;
-    }
-    request.on('data', onData).on('end', onEnd).on('close', onClose);
+    const onClose = () => {
+      if (!request.complete) settle(new ClientGone());
+    };
+    const stopListening = connection.onFailure(() => settle(failureOf(exchange)));
+    const stopWatching = watchPace(exchange, () => target.writableLength > 0, settle);
+    target.on('error', settle).on('finish', () => settle());
+    if (connection.failure !== undefined) return settle(failureOf(exchange));
+    if (request.destroyed && !request.complete) return settle(new ClientGone());
+    request.on('data', onData).on('close', onClose);
+    request.pipe(target);
     exchange.acceptBody();
   });
+}
+
+/** Why a connection that has failed, or was closed, ends a request. */
+export function failureOf(exchange: Exchange): Refusal {
+  if (isBodyPending(exchange.request) || exchange.request.socket.destroyed) return new ClientGone();
+  return new Refusal(400, 'The body is longer than Content-Length declares.');
 }
 
 /**
  * Watches the body of a request and calls `onTooSlow` when too few bytes arrive in a window; windows in which the service
  * itself was too slow (`isBehind`) do not count. Returns a function that stops watching.
  */
-export function watchPace(
+function watchPace(
   exchange: Exchange,
   isBehind: () => boolean,
   onTooSlow: (refusal: Refusal) => void,
