@@ -2,7 +2,7 @@ import type {EventEmitter} from 'node:events';
 import type {Argument, Command, Help, Option} from 'commander';
 import {headingOf} from '../src/cli/help-format.ts';
 import {collect} from '../src/cli/values.ts';
-import {settingNames} from '../src/settings/store.ts';
+import {settingNames} from '../src/settings/setting-table.ts';
 
 /** What a value on the command line can be completed to. */
 export type Values =

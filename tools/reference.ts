@@ -1,9 +1,8 @@
-import {settingMeanings} from '../src/commands/account/config.ts';
 import type {DisposalFields, WatchEvent} from '../src/commands/watch/printer.ts';
 import {type ErrorCode, exitStatusOf} from '../src/errors.ts';
 import type {EndSignal} from '../src/host.ts';
 import type {FormatName} from '../src/output/results/formats.ts';
-import {type SettingName, settingNames} from '../src/settings/store.ts';
+import {type SettingName, settingNames, settingOf} from '../src/settings/setting-table.ts';
 import {jobEngines} from '../src/sources/find/shard.ts';
 
 /** A row of a reference table in Markdown: its name, and what it means. */
@@ -167,7 +166,7 @@ const settingOverrules: {[name in SettingName]?: {flag?: string; environment?: s
 /** The settings of a profile, with the flag and the variable that overrule each. */
 export const settings: readonly Row[] = settingNames.map(name => {
   const {flag, environment: variable} = settingOverrules[name] ?? {};
-  return [code(name), code(flag), code(variable), settingMeanings[name]];
+  return [code(name), code(flag), code(variable), settingOf(name).meaning];
 });
 
 /** The environment variables that a user sets. */

@@ -1,6 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {Host, StopSignal} from '../host.ts';
 import {type GlobalOptions, hintOptions, loginCommandFor} from './hint-options.ts';
+import {settingNames, settingOf} from './setting-table.ts';
 import type {Profile} from './store.ts';
 
 /** Where the key of a profile comes from. */
@@ -48,21 +49,11 @@ export async function readStoredKey(
   );
 }
 
-/** The settings that belong to one service. Another service cannot use them, or must not get them. */
-export const serviceSettings = [
-  'key',
-  'key-store',
-  'key-origin',
-  'key-account',
-  'key-command',
-  'graphql-url',
-  'profile-url',
-  'client-cert',
-  'client-key',
-  'idempotency-keys',
-] as const satisfies readonly (keyof Profile)[];
-
-export type ServiceSetting = (typeof serviceSettings)[number];
+/** The fields of a profile that belong to one service. Another service cannot use them, or must not get them. */
+export function serviceSettings(): (keyof Profile)[] {
+  const ofKey = ['key', 'key-store', 'key-origin', 'key-account'] as const;
+  return [...ofKey, ...settingNames.filter(name => settingOf(name).isOfService)];
+}
 
 /**
  * The profile with another base URL, or with none, and without the settings that belong to its earlier service.
@@ -72,14 +63,16 @@ export type ServiceSetting = (typeof serviceSettings)[number];
 export function withBaseUrl(
   profile: Profile,
   baseUrl: string | undefined,
-): {profile: Profile; dropped: ServiceSetting[]} {
-  const {'base-url': before, ...settings} = profile;
+): {profile: Profile; dropped: (keyof Profile)[]} {
+  const before = profile['base-url'];
+  const settings: Profile = {...profile};
+  delete settings['base-url'];
   const origins = [originOf(profile), profile['key-origin']].filter(origin => origin !== undefined);
   const origin = baseUrl === undefined ? undefined : originOf({'base-url': baseUrl});
   const isForeign = (name: string) =>
     origins.some(known => known !== origin) ||
     (name === 'idempotency-keys' && before !== undefined && !isSameBaseUrl(before, baseUrl));
-  const dropped = serviceSettings.filter(name => settings[name] !== undefined && isForeign(name));
+  const dropped = serviceSettings().filter(name => settings[name] !== undefined && isForeign(name));
   for (const name of dropped) delete settings[name];
   return {profile: baseUrl === undefined ? settings : {...settings, 'base-url': baseUrl}, dropped};
 }
@@ -90,7 +83,7 @@ export function isSameBaseUrl(one: string | undefined, other: string | undefined
 }
 
 /** A sentence that lists the removed settings; undefined if there are none. */
-export function droppedNote(profile: Profile, dropped: readonly ServiceSetting[]): string | undefined {
+export function droppedNote(profile: Profile, dropped: readonly (keyof Profile)[]): string | undefined {
   const names = dropped.filter(name => !['key', 'key-store', 'key-origin', 'key-account'].includes(name));
   if (dropped.includes('key') || dropped.includes('key-store')) names.unshift('key');
   if (names.length === 0) return undefined;

@@ -7,24 +7,10 @@ import {makeDirectory, syncDirectory} from '../lib/files/durable.ts';
 import {systemFiles} from '../lib/files/file-system.ts';
 import {LockHeld, withLock} from '../lib/files/lock.ts';
 import {isObject} from '../lib/json.ts';
-import {hasShape, isString, oneOf, optional, type Shape, wrongField} from '../lib/shape.ts';
 import {shellQuoted} from '../lib/shell.ts';
 import {isMissing, systemReason} from '../lib/system-code.ts';
 import {configDirectory, isHomeless} from './paths.ts';
-
-/** The settings of a profile that `media config` reads and writes. */
-export const settingNames = [
-  'base-url',
-  'graphql-url',
-  'profile-url',
-  'key-command',
-  'cacert',
-  'client-cert',
-  'client-key',
-  'idempotency-keys',
-  'once',
-] as const;
-export type SettingName = (typeof settingNames)[number];
+import type {SettingName} from './setting-table.ts';
 
 /** A profile as it is stored. */
 export type Profile = {[name in SettingName]?: string} & {
@@ -36,22 +22,6 @@ export type Profile = {[name in SettingName]?: string} & {
   'key-origin'?: string;
   /** Whose key it is, if the service said so when it was stored. */
   'key-account'?: string;
-};
-
-const profileShape: Shape<Profile> = {
-  'base-url': optional(isString),
-  'graphql-url': optional(isString),
-  'profile-url': optional(isString),
-  'key-command': optional(isString),
-  cacert: optional(isString),
-  'client-cert': optional(isString),
-  'client-key': optional(isString),
-  'idempotency-keys': optional(isString),
-  once: optional(isString),
-  key: optional(isString),
-  'key-store': optional(oneOf('keychain')),
-  'key-origin': optional(isString),
-  'key-account': optional(isString),
 };
 
 export type Profiles = Record<string, Profile>;
@@ -146,12 +116,8 @@ function parseProfiles(text: string, path: string): Profiles {
     if (!isObject(profile) || !Object.values(profile).every(setting => typeof setting === 'string')) {
       throw damaged(path, `contains a profile "${name}" that is not a set of strings`);
     }
-    if (!hasShape(profile, profileShape)) {
-      throw damaged(
-        path,
-        `contains a profile "${name}" with an unknown "${wrongField(profile, profileShape)}"`,
-      );
-    }
+    if (!['keychain', undefined].includes(profile['key-store'] as string | undefined))
+      throw damaged(path, `contains a profile "${name}" with an unknown "key-store"`);
     checked[name] = profile;
   }
   return checked;

@@ -1,6 +1,6 @@
 import {readFile} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
-import {settingNames} from '../../src/settings/store.ts';
+import {settingNames} from '../../src/settings/setting-table.ts';
 import {fixture, sandbox} from '../support/media.ts';
 
 const commands = [

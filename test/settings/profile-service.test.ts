@@ -1,6 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {droppedNote, serviceSettings, withBaseUrl} from '../../src/settings/profile.ts';
-import {type Profile, settingNames} from '../../src/settings/store.ts';
+import {settingNames} from '../../src/settings/setting-table.ts';
+import type {Profile} from '../../src/settings/store.ts';
 
 /** A value of each setting that belongs to a service, as `media login` and `media config set` store it. */
 const ofService: Required<Omit<Profile, 'base-url' | 'cacert' | 'once'>> = {
@@ -18,8 +19,8 @@ const ofService: Required<Omit<Profile, 'base-url' | 'cacert' | 'once'>> = {
 const whole: Profile = {'base-url': 'https://a.example/base', cacert: '/etc/ca.pem', ...ofService};
 
 it('every setting belongs to a service, is the base URL, or is about this machine', () => {
-  expect([...serviceSettings].sort()).toEqual(Object.keys(ofService).sort());
-  const rest = settingNames.filter(name => !serviceSettings.some(known => known === name));
+  expect(serviceSettings().sort()).toEqual(Object.keys(ofService).sort());
+  const rest = settingNames.filter(name => !serviceSettings().some(known => known === name));
   expect(rest).toEqual(['base-url', 'cacert', 'once']);
 });
 
@@ -55,7 +56,7 @@ it('all of them at once: what is about this machine stays, and the note names th
   const {profile, dropped} = withBaseUrl(whole, 'https://b.example');
   expect(profile).toEqual({'base-url': 'https://b.example', cacert: '/etc/ca.pem'});
   expect(droppedNote(whole, dropped)).toBe(
-    'Removed the settings that belong to https://a.example: key, key-command, graphql-url, profile-url, client-cert, client-key, idempotency-keys.',
+    'Removed the settings that belong to https://a.example: key, graphql-url, profile-url, key-command, client-cert, client-key, idempotency-keys.',
   );
   expect(droppedNote(whole, [])).toBeUndefined();
 });

@@ -6,39 +6,21 @@ import {MediaError} from '../../errors.ts';
 import {own} from '../../lib/own.ts';
 import {printable} from '../../output/escape.ts';
 import {parseProfileName} from '../../settings/parse.ts';
-import {droppedNote, type ServiceSetting, withBaseUrl} from '../../settings/profile.ts';
+import {droppedNote, withBaseUrl} from '../../settings/profile.ts';
+import {type SettingName, settingNames, settingOf} from '../../settings/setting-table.ts';
 import {profileOf} from '../../settings/settings.ts';
-import {
-  configPath,
-  type Profile,
-  type Profiles,
-  readProfiles,
-  type SettingName,
-  settingNames,
-  updateProfiles,
-} from '../../settings/store.ts';
-import {settingName, settingValue} from './setting-value.ts';
+import {configPath, type Profile, type Profiles, readProfiles, updateProfiles} from '../../settings/store.ts';
 
 export type ConfigOptions =
   | {action: 'list' | 'path' | 'profiles'}
   | {action: 'get' | 'unset'; name: string}
   | {action: 'set'; name: string; value: string};
 
-/** What each setting is for. */
-export const settingMeanings: Readonly<Record<SettingName, string>> = {
-  'base-url': 'the service, such as https://api.example.com, or embedded',
-  'graphql-url': 'where GraphQL requests go (default: /graphql on the host of base-url)',
-  'profile-url': 'the page where the service shows your keys; shown when a key is refused',
-  'key-command': 'a shell command that prints the key, run whenever a key is needed',
-  cacert: 'a PEM file of certificate authorities to trust, as with --cacert',
-  'client-cert': 'a PEM file with the certificate that this machine presents to the service',
-  'client-key': 'a PEM file with the private key of client-cert (default: the same file)',
-  'idempotency-keys':
-    'honoured if the service stores a repeated upload only once, else ignored; media login detects it',
-  once: 'true to skip what this machine has already uploaded, as with --once',
-};
-
-const settingsHelp = helpList('Settings:', Object.entries(settingMeanings));
+/** The settings with their meanings, for help. */
+function settingsHelp(context: {command: Command}): string {
+  const meanings = settingNames.map(name => [name, settingOf(name).meaning] as const);
+  return helpList('Settings:', meanings)(context);
+}
 
 /** Declares `media config` and its subcommands. */
 export function configCommand(cli: Cli, run = runConfig): Command {
@@ -126,7 +108,8 @@ export async function runConfig(options: ConfigOptions, invocation: Invocation):
       return printSetting(settingName(options.name), profileName, invocation);
     case 'set': {
       const name = settingName(options.name);
-      const value = settingValue(name, options.value, invocation);
+      const context = {cwd: host.cwd(), allowHttp: globals.allowHttp === true};
+      const value = settingOf(name).parse(options.value, context);
       if (name === 'base-url') return setBaseUrl(value, profileName, invocation);
       let hasStoredKey = false;
       await updateProfiles(host, profiles => {
@@ -149,6 +132,15 @@ export async function runConfig(options: ConfigOptions, invocation: Invocation):
   }
 }
 
+/** The setting of that name, or a usage error that names all. */
+function settingName(name: string): SettingName {
+  const known = settingNames.find(setting => setting === name);
+  if (known !== undefined) return known;
+  throw new MediaError('usage', `There is no setting "${name}".`, {
+    hint: `The settings are ${settingNames.join(', ')}.`,
+  });
+}
+
 /** The settings of the old service are removed with its base URL. */
 async function setBaseUrl(
   value: string | undefined,
@@ -156,7 +148,7 @@ async function setBaseUrl(
   {host, report}: Invocation,
 ): Promise<ExitStatus> {
   let before: Profile = {};
-  let dropped: ServiceSetting[] = [];
+  let dropped: (keyof Profile)[] = [];
   await updateProfiles(host, profiles => {
     before = value === undefined ? storedProfile(profiles, profileName) : (own(profiles, profileName) ?? {});
     const changed = withBaseUrl(before, value);

@@ -5,7 +5,7 @@ import {MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {type FormatName, formatChoices} from '../../output/results/formats.ts';
 import type {OutputFormat} from '../../output/results/results.ts';
-import {type UploadFlags, uploadDefaults} from './flags.ts';
+import {type FormatFlags, type UploadFlags, uploadDefaults} from './flags.ts';
 
 /** Declares `media upload`. */
 export function uploadCommand(cli: Cli, run = runUpload): Command {
@@ -107,7 +107,7 @@ export async function runUpload(options: UploadFlags, invocation: Invocation): P
   return startRun(options, invocation, format);
 }
 
-async function chosenFormat(options: UploadFlags, {host}: Invocation): Promise<OutputFormat> {
+async function chosenFormat(options: FormatFlags, {host}: Invocation): Promise<OutputFormat> {
   const chosen = new Set<FormatName | 'template'>();
   if (options.json) chosen.add('json');
   if (options.ndjson) chosen.add('ndjson');

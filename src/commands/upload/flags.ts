@@ -1,4 +1,4 @@
-import type {formatChoices} from '../../output/results/formats.ts';
+import type {FormatName} from '../../output/results/formats.ts';
 import type {TypeRule} from '../../sources/media-type/decide.ts';
 import {transferDefaults} from '../../transfer/options.ts';
 
@@ -10,34 +10,57 @@ export const uploadDefaults = {
   retryMaxWait: transferDefaults.retryMaxWaitMs,
 } as const;
 
-/** The options of `media upload`, as they were read from the command line. */
-export interface UploadFlags {
+/** Which files are uploaded. */
+export interface InputFlags {
   inputs: string[];
-  contentType?: string;
-  types: TypeRule;
-  name?: string;
-  clipboard?: boolean;
-  format?: (typeof formatChoices)[number];
-  json?: boolean;
-  ndjson?: boolean;
-  template?: string;
   recursive?: boolean;
   all?: boolean;
   filesFrom?: string[];
   exclude?: string[];
+  name?: string;
+  clipboard?: boolean;
   shard?: string;
+}
+
+/** What decides the content type of each file. */
+export interface TypeFlags {
+  contentType?: string;
+  types: TypeRule;
+}
+
+/** How the results are printed. */
+export interface FormatFlags {
+  format?: FormatName;
+  json?: boolean;
+  ndjson?: boolean;
+  template?: string;
+}
+
+/** What is remembered of earlier runs, and for later ones. */
+export interface MemoryFlags {
+  journal?: string;
+  /** Whether this machine's own journal is used; undefined where the profile decides. */
+  once?: boolean;
+}
+
+/** How the files are sent; times in milliseconds. */
+export interface TransferFlags extends TypeFlags {
   /** A number, or as many as make it faster, up to `most`. */
   concurrency: number | {most: number};
   retries: number;
   retryMaxWait: number;
   timeout?: number;
-  deadline?: number;
   limitRate?: number;
   onUnknown?: 'hold' | 'retry';
-  journal?: string;
-  /** Whether this machine's own journal is used; undefined where the profile decides. */
-  once?: boolean;
   verify?: 'warn' | 'strict';
   dryRun?: boolean;
+}
+
+/** What a run as a whole does besides. */
+export interface RunFlags {
+  deadline?: number;
   ci?: 'github' | 'auto';
 }
+
+/** The options of `media upload`, as they were read from the command line. */
+export type UploadFlags = InputFlags & FormatFlags & MemoryFlags & TransferFlags & RunFlags;

@@ -9,7 +9,7 @@ import type {Shard} from '../../sources/find/shard.ts';
 import {filesIn} from '../../sources/open/file.ts';
 import type {Source} from '../../sources/open/source.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
-import type {UploadFlags} from './flags.ts';
+import type {InputFlags, MemoryFlags, TransferFlags} from './flags.ts';
 
 /** The inputs of a run: a stream of sources, and what is known about it beforehand. */
 export interface Inputs {
@@ -27,8 +27,6 @@ export interface Inputs {
   /** Closes the lists of names, for a run that fails before it has read the sources. */
   close(): Promise<void>;
 }
-
-type InputFlags = InputRequest & Pick<UploadFlags, 'shard' | 'clipboard'>;
 
 /**
  * Opens the sources that the command line names, or with `--shard` this machine's share. Rejects with a usage error before
@@ -143,7 +141,7 @@ async function refuseGoneDirectory({inputs, filesFrom = []}: InputRequest, direc
 }
 
 async function chosenShard(
-  {shard}: Pick<UploadFlags, 'shard'>,
+  {shard}: InputFlags,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Shard | undefined> {
   if (shard === undefined) return undefined;
@@ -157,7 +155,7 @@ export type DecideType = TransferOptions['contentType'];
 const fewAtATime = 16;
 
 /** The function that decides the content type of each source; an invalid --content-type is a usage error. */
-export async function typeDecision(options: UploadFlags): Promise<DecideType> {
+export async function typeDecision(options: TransferFlags): Promise<DecideType> {
   const {decideSourceType, loadTypeKnowledge, parseContentType} = await import(
     '../../sources/media-type/decide.ts'
   );
@@ -184,7 +182,10 @@ interface Used {
 }
 
 /** Throws a usage error, before anything is written, if the journal, a list and standard output are not different files. */
-export async function refuseSameFile({journal, filesFrom = []}: UploadFlags, host: Host): Promise<void> {
+export async function refuseSameFile(
+  {journal, filesFrom = []}: InputFlags & MemoryFlags,
+  host: Host,
+): Promise<void> {
   const used: Used[] = [
     ...(journal === undefined ? [] : [{what: '--journal', path: journal}]),
     ...filesFrom.map(path => listAt(path)),

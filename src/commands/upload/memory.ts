@@ -11,13 +11,13 @@ import {systemReason} from '../../lib/system-code.ts';
 import type {Report} from '../../output/report.ts';
 import type {Settings} from '../../settings/settings.ts';
 import type {Shard} from '../../sources/find/shard.ts';
-import type {UploadFlags} from './flags.ts';
+import type {MemoryFlags} from './flags.ts';
 
 /** How long a run waits for another one that uses this machine's own journal. */
 const oncePatienceMs = 30_000;
 
 /** Throws a usage error if two journals were requested. */
-export function refuseTwoJournals({journal, once}: UploadFlags): void {
+export function refuseTwoJournals({journal, once}: MemoryFlags): void {
   if (journal === undefined || once !== true) return;
   throw new MediaError('usage', '--once and --journal were given together.', {
     hint: "--once uses this machine's own journal; leave one of them out.",
@@ -31,7 +31,7 @@ type JournalOwner = Pick<Session, 'identity' | 'account' | 'profileName' | 'once
 
 /** Opens the journal of a run for its service and its part of the inputs; undefined without a journal. */
 export async function openRunJournal(
-  flags: Pick<UploadFlags, 'journal' | 'once'>,
+  flags: MemoryFlags,
   {host, report}: {host: Host; report: Pick<Report, 'note'>},
   {session, shard, stop}: {session: JournalOwner | undefined; shard: Shard | undefined; stop: StopSignal},
 ): Promise<RunJournal | undefined> {
@@ -59,21 +59,21 @@ export async function openRunJournal(
 }
 
 /** What a dry run goes by, which opens no service. */
-export interface Rehearsal {
+export interface DryRunMemory {
   /** What is known of earlier runs. */
   memory: JournalMemory | undefined;
   /** Whether the service honours Idempotency-Key, as far as the profile says. */
   idempotencyHonoured: boolean;
 }
 
-const nothingKnown: Rehearsal = {memory: undefined, idempotencyHonoured: false};
+const nothingKnown: DryRunMemory = {memory: undefined, idempotencyHonoured: false};
 
 /** Reads what a dry run goes by. Without a base URL, nobody can tell whether earlier runs were about its service. */
-export async function rehearse(
-  {journal, once}: UploadFlags,
+export async function readDryRunMemory(
+  {journal, once}: MemoryFlags,
   invocation: Invocation,
   {shard, stop}: {shard: Shard | undefined; stop: StopSignal},
-): Promise<Rehearsal> {
+): Promise<DryRunMemory> {
   const {host, globals} = invocation;
   if (journal === undefined && once === false) return nothingKnown;
   const {resolveSettings} = await import('../../settings/settings.ts');

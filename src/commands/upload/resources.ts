@@ -5,9 +5,9 @@ import type {JournalMemory, RunJournal} from '../../journal/journal.ts';
 import type {Stop} from '../../lib/stop.ts';
 import {filesIn} from '../../sources/open/file.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
-import type {UploadFlags} from './flags.ts';
+import type {MemoryFlags, TransferFlags} from './flags.ts';
 import type {Inputs} from './inputs.ts';
-import {openRunJournal, rehearse} from './memory.ts';
+import {openRunJournal, readDryRunMemory} from './memory.ts';
 
 /** What a run keeps open: the service, its journal, or what a dry run knows of earlier runs. */
 export interface Resources {
@@ -20,7 +20,7 @@ export interface Resources {
 
 /** Opens what the options ask for; if one of them fails, the others and the inputs are closed again. */
 export async function openResources(
-  options: UploadFlags,
+  options: MemoryFlags & TransferFlags,
   invocation: Invocation,
   inputs: Pick<Inputs, 'shard' | 'close'>,
   stop: Stop<MediaError>,
@@ -31,7 +31,8 @@ export async function openResources(
     resources.session = await openSessionFor(options, invocation, stop);
     const {session} = resources;
     resources.journal = await openRunJournal(options, invocation, {session, shard, stop});
-    if (session === undefined) Object.assign(resources, await rehearse(options, invocation, {shard, stop}));
+    if (session === undefined)
+      Object.assign(resources, await readDryRunMemory(options, invocation, {shard, stop}));
     else resources.idempotencyHonoured = session.idempotencyHonoured;
     return resources;
   } catch (error) {
@@ -43,7 +44,7 @@ export async function openResources(
 
 /** A dry run needs no service. */
 async function openSessionFor(
-  {dryRun}: UploadFlags,
+  {dryRun}: TransferFlags,
   invocation: Invocation,
   stop: Stop<MediaError>,
 ): Promise<Session | undefined> {
@@ -73,7 +74,7 @@ export type OfThisRun = Pick<
 
 /** How a batch transfers files, by the flags and by what the run has opened. */
 export function transferOptions(
-  flags: UploadFlags,
+  flags: TransferFlags,
   {session, journal, memory, idempotencyHonoured}: Resources,
   {host}: Pick<Invocation, 'host'>,
   ofThisRun: OfThisRun,
@@ -101,7 +102,7 @@ export function transferOptions(
 }
 
 /** What --verify asks of the transfer; pictures are measured only then. */
-export function verification({verify}: UploadFlags): Pick<TransferOptions, 'verify'> {
+export function verification({verify}: TransferFlags): Pick<TransferOptions, 'verify'> {
   if (verify === undefined) return {};
   return {
     verify: {

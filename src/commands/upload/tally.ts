@@ -1,7 +1,7 @@
 import {exitStatusOf, MediaError} from '../../errors.ts';
 import {formatBytes} from '../../output/units.ts';
 import {type LeftOut, type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
-import type {UploadFlags} from './flags.ts';
+import type {InputFlags} from './flags.ts';
 
 /** Counts the results of the inputs; keeps only one outcome of each kind. */
 export class Tally {
@@ -164,7 +164,7 @@ function sumText({files, bytes}: Sum): string {
 }
 
 /** Throws `nothing_matched` if all files were left out; not for a shard, since other machines may upload files. */
-export function refuseNothing({total, leftOut}: Tally, {shard}: UploadFlags): void {
+export function refuseNothing({total, leftOut}: Tally, {shard}: InputFlags): void {
   if (total > 0 || leftOut === 0 || shard !== undefined) return;
   const counted = leftOut === 1 ? '1 name was' : `${leftOut} names were`;
   throw new MediaError(

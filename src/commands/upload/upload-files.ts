@@ -4,7 +4,7 @@ import type {OutputFormat} from '../../output/results/results.ts';
 import {publicUrl} from '../../service/record.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import type {OwnParts} from './display.ts';
-import {type UploadFlags, uploadDefaults} from './flags.ts';
+import {type RunFlags, type TransferFlags, type UploadFlags, uploadDefaults} from './flags.ts';
 import type {GithubReport} from './github.ts';
 import {fileInputs, typeDecision} from './inputs.ts';
 import {UploadRun} from './run.ts';
@@ -51,7 +51,7 @@ export async function startRun(
  * failure.
  */
 async function withCiReport(
-  {ci, dryRun}: Pick<UploadFlags, 'ci' | 'dryRun'>,
+  {ci, dryRun}: RunFlags & TransferFlags,
   invocation: Invocation,
   run: (report: GithubReport | undefined) => Promise<ExitStatus>,
 ): Promise<ExitStatus> {

@@ -1,0 +1,114 @@
+import {isAbsolute} from 'node:path';
+import {MediaError} from '../errors.ts';
+import {typedPath} from '../lib/files/typed-path.ts';
+import {parseServiceUrl} from './parse.ts';
+
+/** Where a value is set: relative paths count from `cwd`, and `allowHttp` allows plain http to other machines. */
+interface SettingContext {
+  cwd: string;
+  allowHttp: boolean;
+}
+
+interface SettingKind {
+  meaning: string;
+  /** Whether it belongs to one service: it is removed when the base URL changes, and never used for another. */
+  isOfService: boolean;
+  /** The value as it is stored; throws a usage error. */
+  parse: (value: string, context: SettingContext) => string;
+}
+
+/** All that is to be said of each setting of a profile, except what it does. */
+const settingTable = {
+  'base-url': {
+    meaning: 'the service, such as https://api.example.com, or embedded',
+    isOfService: false,
+    parse: (value, {allowHttp}) =>
+      value === 'embedded' ? value : parseServiceUrl(value, 'base URL', allowHttp).href.replace(/\/+$/, ''),
+  },
+  'graphql-url': {
+    meaning: 'where GraphQL requests go (default: /graphql on the host of base-url)',
+    isOfService: true,
+    parse: (value, {allowHttp}) => parseServiceUrl(value, 'GraphQL URL', allowHttp).href,
+  },
+  'profile-url': {
+    meaning: 'the page where the service shows your keys; shown when a key is refused',
+    isOfService: true,
+    parse: parsePageUrl,
+  },
+  'key-command': {
+    meaning: 'a shell command that prints the key, run whenever a key is needed',
+    isOfService: true,
+    parse: parseCommand,
+  },
+  cacert: {
+    meaning: 'a PEM file of certificate authorities to trust, as with --cacert',
+    isOfService: false,
+    parse: parsePath,
+  },
+  'client-cert': {
+    meaning: 'a PEM file with the certificate that this machine presents to the service',
+    isOfService: true,
+    parse: parsePath,
+  },
+  'client-key': {
+    meaning: 'a PEM file with the private key of client-cert (default: the same file)',
+    isOfService: true,
+    parse: parsePath,
+  },
+  'idempotency-keys': {
+    meaning:
+      'honoured if the service stores a repeated upload only once, else ignored; media login detects it',
+    isOfService: true,
+    parse: value => {
+      const hint =
+        'Set honoured if the service returns the stored record for a repeated Idempotency-Key, else ignored.';
+      return parseWord(value, 'idempotency-keys', ['honoured', 'ignored'], hint);
+    },
+  },
+  once: {
+    meaning: 'true to skip what this machine has already uploaded, as with --once',
+    isOfService: false,
+    parse: value => parseWord(value, 'once', ['true', 'false'], 'Set true or false.'),
+  },
+} satisfies Record<string, SettingKind>;
+
+export type SettingName = keyof typeof settingTable;
+
+/** The settings of a profile that `media config` reads and writes. */
+export const settingNames = Object.keys(settingTable) as SettingName[];
+
+/** What a setting is for, and how its value is read. */
+export function settingOf(name: SettingName): SettingKind {
+  return settingTable[name];
+}
+
+function parseWord(value: string, name: string, words: readonly string[], hint: string): string {
+  if (words.includes(value)) return value;
+  throw new MediaError('usage', `"${value}" is not a value of ${name}.`, {hint});
+}
+
+function parseCommand(value: string): string {
+  if (value.trim() !== '') return value;
+  throw new MediaError('usage', 'The key-command is empty.', {
+    hint: "Set a command that prints the key, such as 'pass show media/key'.",
+  });
+}
+
+/** A stored path must be valid from every working directory. */
+function parsePath(value: string, {cwd}: SettingContext): string {
+  const path = typedPath(cwd, value);
+  if (isAbsolute(path)) return path;
+  throw new MediaError('usage', 'The working directory has no path that could be stored.', {
+    hint: 'Give the absolute path of the file.',
+  });
+}
+
+/** A URL for a browser: with any query and fragment, but no credentials. */
+function parsePageUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '')
+    return url.href;
+  throw new MediaError('usage', 'That is not the URL of a page, or it contains a user name or password.', {
+    hint: 'Give the page where the service shows your keys, such as https://app.example.com/profile/edit',
+  });
+}
