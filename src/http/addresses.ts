@@ -33,8 +33,11 @@ export async function connectToHost(name: string, port: number, round: Round): P
   const first = families.get(name) ?? found[0]?.family;
   const own = found.filter(({family}) => family === first);
   const others = found.filter(({family}) => family !== first);
-  const inTurns = found.flatMap((_, turn) => [...own.slice(turn, turn + 1), ...others.slice(turn, turn + 1)]);
-  const reached = await firstOf(inTurns, port, round);
+  const alternating = found.flatMap((_, turn) => [
+    ...own.slice(turn, turn + 1),
+    ...others.slice(turn, turn + 1),
+  ]);
+  const reached = await firstOf(alternating, port, round);
   families.set(name, reached.family);
   return reached.socket;
 }

@@ -70,8 +70,8 @@ export class MediaClient implements Uploader {
   }
 
   /** Asks, without a file, whether the service takes requests: resolves to why not, as a sentence, or to undefined. */
-  whyAway(signal: StopSignal): Promise<string | undefined> {
-    return this.#client.whyAway(signal);
+  probeAvailability(signal: StopSignal): Promise<string | undefined> {
+    return this.#client.probeAvailability(signal);
   }
 
   /** Asks, without a file, which service is behind the URL: resolves to its Media-Service-Id, or to undefined. */

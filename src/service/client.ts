@@ -10,9 +10,8 @@ import {
 import {defined} from '../lib/defined.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
 import {Stop} from '../lib/stop.ts';
-import {answerToProbe, serviceIdIn, whyAway} from './probe.ts';
-import {type MediaRecord, parseErrorRecord, parseRecord} from './record.ts';
-import {isStillStored} from './stored.ts';
+import {answerToProbe, probeAvailability} from './probe.ts';
+import {type MediaRecord, parseErrorRecord, parseRecord, serviceIdIn} from './record.ts';
 import {type UploadAnswer, type Uploader, type UploadRequest, uploadPath} from './uploader.ts';
 
 export interface ServiceAddress {
@@ -90,13 +89,19 @@ export class ServiceClient implements Uploader {
   }
 
   /** Whether the file of a record is still there, with its size in bytes. */
-  isStored(record: MediaRecord, size: number, isEmbedded: boolean, signal: StopSignal): Promise<boolean> {
+  async isStored(
+    record: MediaRecord,
+    size: number,
+    isEmbedded: boolean,
+    signal: StopSignal,
+  ): Promise<boolean> {
+    const {isStillStored} = await import('./stored.ts');
     return isStillStored(record, size, {baseUrl: this.#address.baseUrl, isEmbedded, signal}, this.#options);
   }
 
   /** Checks, without a file, whether the service accepts requests. */
-  whyAway(signal: StopSignal): Promise<string | undefined> {
-    return whyAway((method, waitMs) => this.askUploadPath(method, waitMs, signal));
+  probeAvailability(signal: StopSignal): Promise<string | undefined> {
+    return probeAvailability((method, waitMs) => this.askUploadPath(method, waitMs, signal));
   }
 
   /** Asks, without a file, which service is behind the URL; undefined if it does not say so within 5 s. */

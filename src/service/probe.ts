@@ -17,7 +17,7 @@ const getWaitMs = 10_000;
  * once, and a GET if there is no response: servers and gateways that wait for the body answer that. Neither can store
  * anything.
  */
-export async function whyAway(ask: Ask): Promise<string | undefined> {
+export async function probeAvailability(ask: Ask): Promise<string | undefined> {
   try {
     const answer = await answerToProbe(ask);
     if (answer === undefined) return 'It did not respond.';
@@ -32,11 +32,6 @@ export async function whyAway(ask: Ask): Promise<string | undefined> {
 /** The response to the first of the two requests that gets one. */
 export async function answerToProbe(ask: Ask): Promise<HttpAnswer | undefined> {
   return (await ask('POST', postWaitMs)) ?? ask('GET', getWaitMs);
-}
-
-/** The identity of the service in a response; undefined if it is absent or malformed: 1 to 128 characters that URLs may have. */
-export function serviceIdIn({headers}: Pick<HttpAnswer, 'headers'>): string | undefined {
-  return /^[\w.~-]{1,128}$/.exec(headers['media-service-id'] ?? '')?.[0];
 }
 
 /** The result of checking the upload path. */

@@ -1,3 +1,4 @@
+import type {HttpAnswer} from '../http/http.ts';
 import {defined} from '../lib/defined.ts';
 import {isNestedTooDeeply, isObject, parseObject} from '../lib/json.ts';
 
@@ -106,4 +107,9 @@ export function publicUrl(record: MediaRecord): string | undefined {
   ];
   if (typeof url === 'string') return url;
   return typeof record.fileUrl === 'string' ? record.fileUrl : undefined;
+}
+
+/** The identity of the service in a response; undefined if it is absent or malformed: 1 to 128 characters that URLs may have. */
+export function serviceIdIn({headers}: Pick<HttpAnswer, 'headers'>): string | undefined {
+  return /^[\w.~-]{1,128}$/.exec(headers['media-service-id'] ?? '')?.[0];
 }

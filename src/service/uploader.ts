@@ -58,7 +58,7 @@ export interface Uploader {
    * Asks whether the service takes requests, without sending a file: resolves to why not, as a sentence, or to undefined.
    * Without this method a batch does not wait for a service that is away.
    */
-  whyAway?(signal: StopSignal): Promise<string | undefined>;
+  probeAvailability?(signal: StopSignal): Promise<string | undefined>;
   /**
    * Asks, without a file, which service is behind the URL: resolves to its Media-Service-Id, or to undefined without one within
    * 5 s. Without this method, a journal knows the service by its URL only.

@@ -150,7 +150,7 @@ function outageOf(
     ...shared,
     random,
     host,
-    probe: several ? uploader.whyAway?.bind(uploader) : undefined,
+    probe: several ? uploader.probeAvailability?.bind(uploader) : undefined,
     onChange: since => observer.unavailable(since),
     onEnd,
   });

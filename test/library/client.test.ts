@@ -167,7 +167,7 @@ test('close: pending requests fail at once, and every connection is closed', asy
   await eventually(() => closed === 2);
 });
 
-test('without a service: a MediaError that says so; whyAway says it, too', async () => {
+test('without a service: a MediaError that says so; probeAvailability says it, too', async () => {
   const server = createServer();
   await listen(server);
   const client = new MediaClient({baseUrl: `http://127.0.0.1:${portOf(server)}`, apiKey});
@@ -176,7 +176,7 @@ test('without a service: a MediaError that says so; whyAway says it, too', async
     name: 'MediaError',
     code: 'connection_refused',
   });
-  expect(await client.whyAway(new AbortController().signal)).toContain(client.host);
+  expect(await client.probeAvailability(new AbortController().signal)).toContain(client.host);
   await client.close();
 });
 
@@ -184,7 +184,7 @@ test.each([
   [405, undefined],
   [200, undefined],
   [502, 'It answered 502.'],
-])('whyAway of a service that answers %i: %s', async (status, why) => {
+])('probeAvailability of a service that answers %i: %s', async (status, why) => {
   const server = createServer((_request, response) => response.writeHead(status).end());
   await listen(server);
   onTestFinished(() => {
@@ -193,7 +193,7 @@ test.each([
   });
   const client = new MediaClient({baseUrl: `http://127.0.0.1:${portOf(server)}`, apiKey});
   onTestFinished(() => client.close());
-  expect(await client.whyAway(new AbortController().signal)).toBe(why);
+  expect(await client.probeAvailability(new AbortController().signal)).toBe(why);
 });
 
 test('`certificateAuthorities`: trusted instead of the system’s', async () => {

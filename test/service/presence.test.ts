@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
-import {whyAway} from '../../src/service/probe.ts';
+import {probeAvailability} from '../../src/service/probe.ts';
 
 /** A status, an error that connecting ends with, or undefined for silence. */
 type Reply = number | MediaError | undefined;
@@ -28,5 +28,5 @@ test.each<[post: Reply, get: Reply, expected: string | undefined]>([
   [noTunnel, noTunnel, 'The proxy refused (503).'],
   [needsLogin, needsLogin, undefined],
 ])('POST: %s, GET: %s: %s', async (post, get, expected) => {
-  expect(await whyAway(method => reply(method === 'GET' ? get : post))).toBe(expected);
+  expect(await probeAvailability(method => reply(method === 'GET' ? get : post))).toBe(expected);
 });

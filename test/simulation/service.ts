@@ -66,7 +66,7 @@ export class SimulatedService {
   uploader(process: Process): Uploader {
     return {
       upload: request => this.#upload(request, process),
-      whyAway: () => process.step(() => undefined, 20),
+      probeAvailability: () => process.step(() => undefined, 20),
     };
   }
 

@@ -48,7 +48,7 @@ export async function* listInputs(
 }
 
 async function describe(path: string | Uint8Array, source: Source, opened: OpenSource): Promise<ListedInput> {
-  const [{contentHash}, {refuseToTake}, {isLeftOut}] = await Promise.all([
+  const [{contentHash}, {rejectNonMedia}, {isLeftOut}] = await Promise.all([
     import('../../lib/files/content-hash.ts'),
     import('../../sources/media-type/decide.ts'),
     import('../../transfer/outcome.ts'),
@@ -58,7 +58,7 @@ async function describe(path: string | Uint8Array, source: Source, opened: OpenS
     size: opened.size,
     stat: opened.stat,
     hash: () => contentHash(opened),
-    isLeftOut: await refuseToTake(source, opened).then(
+    isLeftOut: await rejectNonMedia(source, opened).then(
       () => false,
       error => isLeftOut(source, error),
     ),

@@ -38,10 +38,8 @@ export async function openInputs(
   signal: StopSignal<Error>,
 ): Promise<Inputs> {
   if (options.clipboard) return clipboardInputs(options, host, signal);
-  const [{expandInputs}, {interruptible}, {resumed}, {ownShare}] = await Promise.all([
+  const [{expandInputs, interruptible, resumed}, {ownShare}] = await Promise.all([
     import('../../sources/find/expand.ts'),
-    import('../../sources/find/iterators.ts'),
-    import('../../sources/find/iterators.ts'),
     import('../../sources/find/shard.ts'),
   ]);
   const shard = await chosenShard(options, host.env);

@@ -24,9 +24,9 @@ export interface ClipboardProgram {
 
 /** The programs for the clipboard of this machine, the best first; none without a screen. */
 export function clipboardPrograms({platform, env}: Pick<Host, 'platform' | 'env'>): ClipboardProgram[] {
-  if (platform === 'darwin') return [macOS];
-  if (platform === 'win32') return [windows];
-  return [...(env['WAYLAND_DISPLAY'] ? [wayland] : []), ...(env['DISPLAY'] ? [x11] : [])];
+  if (platform === 'darwin') return [macOS()];
+  if (platform === 'win32') return [windows()];
+  return [...(env['WAYLAND_DISPLAY'] ? [wayland()] : []), ...(env['DISPLAY'] ? [x11()] : [])];
 }
 
 /** What a user installs to have a program for the clipboard, and the command for it. */
@@ -41,19 +41,21 @@ const mediaTypes = {
   pictures: [/^image\/png$/, /^image\/jpeg$/, /^image\//],
 };
 
-const wayland = mediaTypeProgram({
-  program: 'wl-paste',
-  list: ['-l'],
-  read: format => ['-n', '-t', format],
-  nothing: /no selection|nothing is copied|no suitable type/i,
-});
+const wayland = () =>
+  mediaTypeProgram({
+    program: 'wl-paste',
+    list: ['-l'],
+    read: format => ['-n', '-t', format],
+    nothing: /no selection|nothing is copied|no suitable type/i,
+  });
 
-const x11 = mediaTypeProgram({
-  program: 'xclip',
-  list: ['-selection', 'clipboard', '-target', 'TARGETS', '-out'],
-  read: format => ['-selection', 'clipboard', '-target', format, '-out'],
-  nothing: /target \S+ not available/i,
-});
+const x11 = () =>
+  mediaTypeProgram({
+    program: 'xclip',
+    list: ['-selection', 'clipboard', '-target', 'TARGETS', '-out'],
+    read: format => ['-selection', 'clipboard', '-target', format, '-out'],
+    nothing: /target \S+ not available/i,
+  });
 
 function mediaTypeProgram(options: {
   program: string;
@@ -78,14 +80,14 @@ const appleScript = (script: string): ClipboardCommand => ({
 });
 
 /** Files come first: the Finder also offers the icon of a file that was copied. AppleScript turns every picture into PNG. */
-const macOS: ClipboardProgram = {
+const macOS = (): ClipboardProgram => ({
   formats: appleScript('clipboard info'),
   files: [/^«class furl»$/],
   readFiles: () => appleScript('POSIX path of (the clipboard as «class furl»)'),
   pictures: [/^«class PNGf»$/, /^(TIFF|JPEG|GIF) picture$/],
   readPicture: () => [{program: 'pngpaste', parameters: ['-']}, appleScript('the clipboard as «class PNGf»')],
   nothing: /-1700|no image data/i,
-};
+});
 
 const powerShell = (script: string): ClipboardCommand => ({
   program: 'powershell.exe',
@@ -97,7 +99,7 @@ const windowsForms =
   "$ErrorActionPreference = 'Stop'; Add-Type -AssemblyName System.Windows.Forms, System.Drawing;" +
   ' $clipboard = [System.Windows.Forms.Clipboard];';
 
-const windows: ClipboardProgram = {
+const windows = (): ClipboardProgram => ({
   formats: powerShell(
     "if ($clipboard::ContainsFileDropList()) { 'files' } if ($clipboard::ContainsImage()) { 'picture' }",
   ),
@@ -114,4 +116,4 @@ const windows: ClipboardProgram = {
         ' $output = [Console]::OpenStandardOutput(); $bytes.WriteTo($output); $output.Flush()',
     ),
   ],
-};
+});

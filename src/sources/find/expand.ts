@@ -1,9 +1,9 @@
 import type {Readable} from 'node:stream';
 import {MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
+import {Stop, unlessStopped} from '../../lib/stop.ts';
 import type {Source} from '../open/source.ts';
 import {type Candidate, Finder, type UnfollowedLink} from './inputs.ts';
-import {resumed} from './iterators.ts';
 import {Lists} from './lists.ts';
 import {Seen} from './seen.ts';
 import {toText} from './walk/names.ts';
@@ -44,11 +44,11 @@ export interface InputContext {
  */
 export async function* expandInputs(request: InputRequest, context: InputContext): AsyncGenerator<Source> {
   checkRequest(request);
-  const lists = new Lists(context);
+  const lists = request.filesFrom?.length ? new Lists(context) : undefined;
   try {
     const inputs = await planInputs(request, context, lists);
     await refuseEmpty(inputs.slice(1));
-    const isOne = inputs.length < 2 && lists.count === 0;
+    const isOne = inputs.length < 2 && lists === undefined;
     const seen = new Seen(context.cwd, {onlyLinks: isOne});
     for (const input of inputs) {
       let isEmpty = true;
@@ -67,7 +67,7 @@ export async function* expandInputs(request: InputRequest, context: InputContext
       if (isEmpty) input.refuseNothing(hasLinks);
     }
   } finally {
-    lists.close();
+    lists?.close();
   }
 }
 
@@ -96,7 +96,11 @@ function checkRequest({inputs, filesFrom: lists = [], name}: InputRequest): void
   }
 }
 
-async function planInputs(request: InputRequest, context: InputContext, lists: Lists): Promise<Input[]> {
+async function planInputs(
+  request: InputRequest,
+  context: InputContext,
+  lists: Lists | undefined,
+): Promise<Input[]> {
   const {recursive = false, all = false, exclude = [], name} = request;
   const filters = await compileFilters(exclude);
   const finder = new Finder({
@@ -123,6 +127,7 @@ async function planInputs(request: InputRequest, context: InputContext, lists: L
             : nothingMatched(`There is no file in ${argument}`, isFiltered, hasLinks ? linksHint : undefined),
       }),
   );
+  if (lists === undefined) return named;
   for (const file of request.filesFrom ?? []) {
     const names = await lists.open(file);
     named.push(new Input({open: async () => finder.listed(names), isLookedInto: true, isOnce: true}));
@@ -187,5 +192,57 @@ class Input {
 
   async candidates(): Promise<AsyncIterable<Yielded>> {
     return this.#begun ?? this.#options.open();
+  }
+}
+
+/**
+ * The items of an iterator, until a signal interrupts the run: then its next item is not waited for, since a disk may hang, and the
+ * iteration rejects with the signal's reason. A deadline does not end it, since the items that are left are reported.
+ */
+export function interruptible<Item>(
+  items: AsyncIterable<Item>,
+  signal: StopSignal<Error>,
+): AsyncIterableIterator<Item> {
+  const iterator = items[Symbol.asyncIterator]();
+  const interruption = interruptionOf(signal);
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () => unlessStopped(iterator.next(), interruption),
+    async return() {
+      const ended = iterator.return?.();
+      if (interruption.aborted) ended?.catch(() => {});
+      else await ended;
+      return {done: true, value: undefined};
+    },
+  };
+}
+
+/** Aborted when the signal interrupts the run, but not at a deadline. */
+function interruptionOf(signal: StopSignal<Error>): StopSignal<Error> {
+  const interruption = new Stop<Error>();
+  const onStop = () => {
+    const {reason} = signal;
+    if (reason instanceof MediaError && reason.code === 'interrupted') interruption.abort(reason);
+  };
+  signal.addEventListener('abort', onStop, {once: true});
+  if (signal.aborted) onStop();
+  return interruption;
+}
+
+/** Yields the items that were already taken from an iterator, then the rest. */
+export async function* resumed<Item>(
+  taken: readonly IteratorResult<Item>[],
+  rest: AsyncIterator<Item>,
+): AsyncGenerator<Item> {
+  try {
+    for (const {done, value} of taken) {
+      if (done) return;
+      yield value;
+    }
+    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+  } finally {
+    await rest.return?.();
   }
 }

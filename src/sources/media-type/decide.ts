@@ -58,12 +58,12 @@ export async function decideSourceType(
 ): Promise<TypeDecision> {
   if (contentType === undefined)
     return decideContentType(source.typeName, opened, types, source.found !== undefined);
-  await refuseToTake(source, opened);
+  await rejectNonMedia(source, opened);
   return {contentType};
 }
 
 /** Rejects with a NotMediaError if a walk found the file and neither its name nor its bytes say that it is media. */
-export async function refuseToTake({typeName, found}: Source, opened: RandomAccess): Promise<void> {
+export async function rejectNonMedia({typeName, found}: Source, opened: RandomAccess): Promise<void> {
   if (found === undefined || (await found.isNamedMedia())) return;
   await decideContentType(typeName, opened, 'content', true).catch(error => {
     if (!(error instanceof NotMediaError) || !error.isCalledMedia) throw error;

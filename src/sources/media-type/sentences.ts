@@ -2,8 +2,7 @@ import {basename, dirname, join} from 'node:path';
 import {MediaError, NotMediaError} from '../../errors.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {containerWordsFor, wordsFor} from './plain-words.ts';
-import {appleDouble} from './sniff/signatures.ts';
-import type {Finding, MediaFinding, OtherFinding} from './sniff/sniff.ts';
+import {appleDouble, type Finding, type MediaFinding, type OtherFinding} from './sniff/sniff.ts';
 import {base64Text, dataUri, lfsPointer} from './sniff/text.ts';
 
 /** What a file's name says about its type. */

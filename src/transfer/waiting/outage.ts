@@ -24,7 +24,7 @@ export interface OutageOptions {
   /** How long an outage may last, in milliseconds. */
   retryMaxWaitMs: number;
   /** Checks without a file whether the service is available; resolves to the reason, as a sentence, if it is not. */
-  probe: Uploader['whyAway'];
+  probe: Uploader['probeAvailability'];
   /** Called when an outage begins, with the time of its first sign, and with undefined when it is over. */
   onChange: (since: number | undefined) => void;
   /** Called when an outage has lasted too long. */

@@ -49,7 +49,7 @@ const kinds = {
     own.abort('enough');
     await pending;
   },
-  probe: client => client.whyAway(signal),
+  probe: client => client.probeAvailability(signal),
 };
 
 function* failing() {

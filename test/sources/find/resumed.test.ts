@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {resumed} from '../../../src/sources/find/iterators.ts';
+import {resumed} from '../../../src/sources/find/expand.ts';
 import {collect} from '../../support/trees.ts';
 
 /** 0, 1, 2, ... up to `end`, and whether whoever read them has closed them. */

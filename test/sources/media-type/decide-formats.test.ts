@@ -3,8 +3,8 @@ import mimeTypes from 'mime-types';
 import {describe, expect, test} from 'vitest';
 import {MediaError} from '../../../src/errors.ts';
 import {decideContentType, type TypeRule} from '../../../src/sources/media-type/decide.ts';
-import {ambiguousExtensions, extensionRows} from '../../../src/sources/media-type/types/extension-types.ts';
-import {commonTypes} from '../../../src/sources/media-type/types/tables.ts';
+import {ambiguousExtensions} from '../../../src/sources/media-type/types/extension-types.ts';
+import {commonTypes, extensionRows} from '../../../src/sources/media-type/types/tables.ts';
 import {latin1, smallFiles} from '../../support/formats.ts';
 
 /** The type, with a mark where there is a warning; or the code of the refusal. */

@@ -1,9 +1,8 @@
 import {holdsAudioFrames, isAudioStream} from '../bytes/audio.ts';
-import {matches, type RandomAccess} from '../bytes/bytes.ts';
+import {matches, type RandomAccess, viewOf} from '../bytes/bytes.ts';
 import {type Contents, readContainer} from '../tracks/containers.ts';
 import {canonicalType, isMediaType, mayBeText} from '../types/tables.ts';
 import {sniffPicture} from './pictures.ts';
-import {isConfirmed, isCursor, sniffSignature} from './signatures.ts';
 import {sniffPlainText, sniffText} from './text.ts';
 
 const headLength = 64 * 1024;
@@ -81,4 +80,158 @@ export interface OtherFinding {
   what: string;
   /** The type of the container if it contained video. */
   container?: string;
+}
+
+/** The file in which macOS stores metadata of another file on disks of other systems. */
+export const appleDouble = 'an AppleDouble file';
+
+/** First bytes that identify a type for certain. file-type knows further types, but takes time to load. */
+const signatures: readonly (readonly [bytes: string, type: string])[] = [
+  ['GIF87a', 'image/gif'],
+  ['GIF89a', 'image/gif'],
+  ['\xff\xd8\xff\xf7', 'image/jls'],
+  ['\xff\xd8\xff', 'image/jpeg'],
+  ['qoif', 'image/qoi'],
+  ['DDS ', 'image/vnd.ms-dds'],
+  ['\x76\x2f\x31\x01', 'image/x-exr'],
+  ['SIMPLE  =', 'image/fits'],
+  ['SDPX', 'image/dpx'],
+  ['XPDS', 'image/dpx'],
+  ['farbfeld', 'image/x-farbfeld'],
+  ['\xb1\x68\xde\x3a', 'image/x-dcx'],
+  ['\x59\xa6\x6a\x95', 'image/x-sun-raster'],
+  ['\x13\xab\xa1\x5c', 'image/astc'],
+  ['\xabKTX 20\xbb', 'image/ktx2'],
+  ['\x8bJNG\r\n\x1a\n', 'image/x-jng'],
+  ['msid', 'image/x-mrsid-image'],
+  ['id=ImageMagick', 'image/x-miff'],
+  // Raw pictures that are not TIFFs.
+  ['II\x1a\0\0\0HEAPCCDR', 'image/x-canon-crw'],
+  ['IIU\0', 'image/x-panasonic-rw2'],
+  ['\0MRM', 'image/x-minolta-mrw'],
+  ['FOVb', 'image/x-sigma-x3f'],
+  ['ARRI\x12\x34\x56\x78', 'image/x-dcraw'],
+  // Videos.
+  ['\x8aMNG\r\n\x1a\n', 'video/x-mng'],
+  ['DKIF\0\0\x20\0', 'video/x-ivf'],
+  ['YUV4MPEG2 ', 'video/x-yuv4mpeg'],
+  ['\x12\0\x0a', 'video/av1'],
+  ['NSVf', 'video/x-nsv'],
+  ['NSVs', 'video/x-nsv'],
+  ['SMK2', 'video/vnd.radgamettools.smacker'],
+  ['SMK4', 'video/vnd.radgamettools.smacker'],
+  // Not media.
+  ['\x0a\x0d\x0d\x0a', 'application/vnd.tcpdump.pcap'],
+  ['bplist00', 'a macOS property list'],
+  ['.ra\xfd', 'an audio file'],
+  ['\x89HDF\r\n\x1a\n', 'scientific data'],
+  ['\xde\x12\x04\x95', 'a message catalogue'],
+  ['%PDF-', 'application/pdf'],
+  ['\0\x05\x16\x07', appleDouble],
+  ['\0\x05\x16\0', 'an AppleSingle file'],
+  ['SQLite format 3\0', 'application/x-sqlite3'],
+  ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'application/x-cfb'],
+  ['{\\rtf', 'application/rtf'],
+  ['PK\x03\x04', 'application/zip'],
+  ['PK\x05\x06', 'application/zip'],
+  ['\x1f\x8b\x08', 'application/gzip'],
+];
+
+/** The type that the first bytes of a file identify for certain, if any. */
+export function sniffSignature(head: Uint8Array): string | undefined {
+  if (matches(head, 0, '\x89PNG\r\n\x1a\n')) return pngType(head);
+  if (matches(head, 0, 'RIFF') && matches(head, 8, 'WEBP')) return 'image/webp';
+  const known = signatures.find(([bytes]) => matches(head, 0, bytes));
+  if (known !== undefined) return known[0].startsWith('PK') && isEip(head) ? captureOne : known[1];
+  return sniffWithin(head);
+}
+
+/** A Capture One package: a ZIP of one raw picture and its settings. */
+const captureOne = 'a Capture One package';
+
+// The first entry is the picture (APPNOTE.TXT, 4.3.7).
+function isEip(head: Uint8Array): boolean {
+  const length = head.length < 30 ? 0 : viewOf(head).getUint16(26, true);
+  return /^\d+\.(?:iiq|tiff?|cr2|nef|dng)$/i.test(String.fromCharCode(...head.subarray(30, 30 + length)));
+}
+
+/** Types that are identified by bytes at an offset. */
+function sniffWithin(head: Uint8Array): string | undefined {
+  if (isTagged(head)) return 'audio/mpeg';
+  if (matches(head, 4, 'RED1') || matches(head, 4, 'RED2')) return 'video/x-red-r3d';
+  if ((matches(head, 0, 'IIII') && matches(head, 5, 'waR')) || matches(head, 0x19, 'ARECOYK'))
+    return 'image/x-dcraw';
+  if (matches(head, 0, 'BIK') && /[bdfghik]/.test(String.fromCharCode(head[3] ?? 0)))
+    return 'video/vnd.radgamettools.bink';
+  return isFlic(head) ? 'video/x-fli' : undefined;
+}
+
+// Only audio files have these tags, whatever their codec; some bits of the version and the length are never set.
+function isTagged(head: Uint8Array): boolean {
+  if (!matches(head, 0, 'ID3') || head.length < 10) return false;
+  return (head[3] ?? 255) < 5 && head.subarray(6, 10).every(byte => byte < 0x80);
+}
+
+// Autodesk's animations: FLI, and FLC for larger screens; both have eight bits per pixel.
+function isFlic(head: Uint8Array): boolean {
+  if (!matches(head, 4, '\x11\xaf') && !matches(head, 4, '\x12\xaf')) return false;
+  const view = viewOf(head);
+  return head.length >= 16 && view.getUint16(8, true) > 0 && view.getUint16(10, true) > 0;
+}
+
+// An animation has a chunk before the picture's data (PNG, third edition, 11.3.6).
+function pngType(head: Uint8Array): string {
+  const view = viewOf(head);
+  let position = 8;
+  while (position + 8 <= head.length && !matches(head, position + 4, 'IDAT')) {
+    if (matches(head, position + 4, 'acTL')) return 'image/apng';
+    position += 12 + view.getUint32(position);
+  }
+  return 'image/png';
+}
+
+/** Checks of types that file-type reports after only a few bytes; false if our own checks are better. */
+const confirmations = new Map<string, (head: Uint8Array, size: number) => boolean>([
+  ['image/bmp', head => [12, 16, 40, 52, 56, 64, 108, 124].includes(uint32(head, 14))],
+  ['image/gif', () => false],
+  ['image/x-icon', isIconDirectory],
+  ['video/mp2t', () => false],
+  ['video/quicktime', () => false],
+  ['application/postscript', head => matches(head, 0, '%!PS')],
+  ['application/x-msdownload', isExecutable],
+  ['application/x-apple-diskimage', () => false],
+  ['application/x-arj', () => false],
+  ['application/x-compress', () => false],
+  ['application/vnd.rn-realmedia', () => false],
+  ['audio/aiff', head => matches(head, 8, 'AIFF') || matches(head, 8, 'AIFC')],
+  ['video/x-flv', () => false],
+  ['application/x-cpio', head => matches(head, 0, '07070')],
+]);
+
+/** Whether a type that file-type reports is more than a coincidence. */
+export function isConfirmed(type: string, head: Uint8Array, size: number): boolean {
+  return confirmations.get(type)?.(head, size) ?? true;
+}
+
+/** A cursor has the layout of an icon with another number in its header. */
+export function isCursor(head: Uint8Array): boolean {
+  return matches(head, 0, '\0\0\x02\0');
+}
+
+// An uncompressed TGA begins like a cursor, so the first picture must be within the file, after the directory.
+function isIconDirectory(head: Uint8Array, size: number): boolean {
+  if (head.length < 22) return false;
+  const count = viewOf(head).getUint16(4, true);
+  const offset = uint32(head, 18);
+  const liesWithin = offset >= 6 + 16 * count && offset < size;
+  return count > 0 && head[9] === 0 && uint32(head, 14) > 0 && liesWithin;
+}
+
+function isExecutable(head: Uint8Array, size: number): boolean {
+  const offset = uint32(head, 60);
+  return offset < size && (matches(head, offset, 'PE\0\0') || matches(head, offset, 'NE'));
+}
+
+function uint32(head: Uint8Array, offset: number): number {
+  return offset + 4 <= head.length ? viewOf(head).getUint32(offset, true) : 0;
 }

@@ -1,6 +1,6 @@
 import {holdsAudioFrames} from '../bytes/audio.ts';
 import {matches, type RandomAccess, viewOf} from '../bytes/bytes.ts';
-import {mostTelling, type Tracks} from './tracks.ts';
+import {dominantTrack, type Tracks} from './tracks.ts';
 
 /** Enough for any real file; limits files that were made to waste time. */
 const mostBoxes = 1000;
@@ -86,7 +86,7 @@ export async function isobmffTracks(bytes: RandomAccess): Promise<Tracks> {
   }
   if (pictures.some(id => id === undefined || !chapters.has(id))) return 'video';
   if (!budget.isSound || found.has('unknown')) return undefined;
-  return mostTelling(found);
+  return dominantTrack(found);
 }
 
 /** The number of a track, if its header has one (ISO/IEC 14496-12, 8.3.2). */

@@ -1,5 +1,5 @@
 import {matches, type RandomAccess} from '../bytes/bytes.ts';
-import {mostTelling, type Tracks} from './tracks.ts';
+import {dominantTrack, type Tracks} from './tracks.ts';
 
 /** The most elements before the list of tracks: a few, or a cluster every few seconds if the list comes last. */
 const mostElements = 4000;
@@ -54,7 +54,7 @@ export async function matroskaTracks(bytes: RandomAccess): Promise<Tracks> {
   }
   if (found.has('video')) return 'video';
   const isWhole = budget.isSound && budget.elements > 0 && position <= end && end <= bytes.size;
-  return isWhole && !found.has('unknown') ? mostTelling(found) : undefined;
+  return isWhole && !found.has('unknown') ? dominantTrack(found) : undefined;
 }
 
 /** How many more elements may be read, and whether all so far were valid. */

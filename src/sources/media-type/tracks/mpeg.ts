@@ -1,29 +1,21 @@
 import {viewOf} from '../bytes/bytes.ts';
-import {mostTelling, type Tracks} from './tracks.ts';
+import {dominantTrack, type Tracks} from './tracks.ts';
 
-/** The kinds of streams by type (ISO/IEC 13818-1, table 2-34; from 0x80 on, ATSC and SMPTE). */
-const streamTypes = new Map<number, 'video' | 'audio' | 'none'>([
-  ...[0x01, 0x02, 0x10, 0x1b, 0x1e, 0x1f, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25].map(each => video(each)),
-  ...[0x31, 0x32, 0x33, 0x34, 0x35, 0x42, 0xd1, 0xd2, 0xd4, 0xea].map(each => video(each)),
-  ...[0x03, 0x04, 0x0f, 0x11, 0x1c, 0x2d, 0x2e, 0x81, 0x82, 0x83, 0x84].map(each => audio(each)),
-  ...[0x85, 0x87, 0x88, 0xc1, 0xc2].map(each => audio(each)),
-  // Sections, data carousels, metadata.
-  ...[0x05, 0x0b, 0x0d, 0x15, 0x86].map(each => [each, 'none'] as const),
+/** Types of streams (ISO/IEC 13818-1, table 2-34; from 0x80 on, ATSC and SMPTE). */
+const videoTypes = new Set([
+  ...[0x01, 0x02, 0x10, 0x1b, 0x1e, 0x1f, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25],
+  ...[0x31, 0x32, 0x33, 0x34, 0x35, 0x42, 0xd1, 0xd2, 0xd4, 0xea],
 ]);
-
-function video(type: number): readonly [number, 'video'] {
-  return [type, 'video'];
-}
-
-function audio(type: number): readonly [number, 'audio'] {
-  return [type, 'audio'];
-}
-
-/** Descriptors of private streams: AC-3, E-AC-3, DTS, AAC; subtitles and teletext (ETSI EN 300 468). */
-const descriptors = new Map<number, Tracks>([
-  ...[0x6a, 0x7a, 0x7b, 0x7c, 0x81].map(tag => [tag, 'audio'] as const),
-  ...[0x46, 0x56, 0x59].map(tag => [tag, 'subtitles'] as const),
+const audioTypes = new Set([
+  ...[0x03, 0x04, 0x0f, 0x11, 0x1c, 0x2d, 0x2e, 0x81, 0x82, 0x83, 0x84],
+  ...[0x85, 0x87, 0x88, 0xc1, 0xc2],
 ]);
+/** Sections, data carousels, metadata. */
+const otherTypes = new Set([0x05, 0x0b, 0x0d, 0x15, 0x86]);
+
+/** Descriptors of private streams (ETSI EN 300 468): AC-3, E-AC-3, DTS, AAC; then subtitles and teletext. */
+const audioDescriptors = new Set([0x6a, 0x7a, 0x7b, 0x7c, 0x81]);
+const subtitleDescriptors = new Set([0x46, 0x56, 0x59]);
 
 /** The content of an MPEG transport stream, by the tables of its programs; undefined unless every stream is known. */
 export function transportTracks(head: Uint8Array): Tracks {
@@ -38,7 +30,7 @@ export function transportTracks(head: Uint8Array): Tracks {
     else if (programs.has(section.pid)) for (const kind of streamKinds(section.bytes)) found.add(kind);
   }
   if (found.has('video')) return 'video';
-  return found.has('unknown') ? undefined : mostTelling(found);
+  return found.has('unknown') ? undefined : dominantTrack(found);
 }
 
 /**
@@ -91,15 +83,19 @@ function* streamKinds(table: Uint8Array): Generator<Tracks | 'none' | 'unknown'>
   while (at + 5 <= table.length) {
     const type = table[at] ?? 0;
     const end = at + 5 + (view.getUint16(at + 3) & 0xfff);
-    yield streamTypes.get(type) ?? described(table.subarray(at + 5, end));
+    yield kindOf(type, table.subarray(at + 5, end));
     at = end;
   }
 }
 
-function described(list: Uint8Array): Tracks | 'unknown' {
-  for (let at = 0; at + 2 <= list.length; at += 2 + (list[at + 1] ?? 0)) {
-    const kind = descriptors.get(list[at] ?? 0);
-    if (kind !== undefined) return kind;
+function kindOf(type: number, descriptors: Uint8Array): Tracks | 'none' | 'unknown' {
+  if (videoTypes.has(type)) return 'video';
+  if (audioTypes.has(type)) return 'audio';
+  if (otherTypes.has(type)) return 'none';
+  for (let at = 0; at + 2 <= descriptors.length; at += 2 + (descriptors[at + 1] ?? 0)) {
+    const tag = descriptors[at] ?? 0;
+    if (audioDescriptors.has(tag)) return 'audio';
+    if (subtitleDescriptors.has(tag)) return 'subtitles';
   }
   return 'unknown';
 }

@@ -1,5 +1,5 @@
 import {holds, matches, type RandomAccess, viewOf} from '../bytes/bytes.ts';
-import {mostTelling, type Tracks} from './tracks.ts';
+import {dominantTrack, type Tracks} from './tracks.ts';
 
 /** The first bytes of each stream in an Ogg file, by codec. */
 const oggCodecs: readonly (readonly [magic: string, tracks: Tracks])[] = [
@@ -34,7 +34,7 @@ export function oggTracks(head: Uint8Array): Tracks {
     found.add(oggCodecs.find(([magic]) => matches(head, packet, magic))?.[1]);
     position = packet + segments.reduce((sum, length) => sum + length, 0);
   }
-  return mostTelling(found);
+  return dominantTrack(found);
 }
 
 const asfHeader = '\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c';
@@ -77,7 +77,7 @@ export function flvTracks(head: Uint8Array): Tracks {
     position += 11 + (view.getUint32(position) & 0xffffff) + 4;
   }
   // Video may begin late, so the header must agree.
-  return ((head[4] ?? 1) & 1) === 0 ? mostTelling(found) : undefined;
+  return ((head[4] ?? 1) & 1) === 0 ? dominantTrack(found) : undefined;
 }
 
 /** Whether a file is an AVI. */
@@ -97,7 +97,7 @@ export function aviTracks(head: Uint8Array): Tracks {
     const isKnown = matches(header, at + 8, 'auds') || matches(header, at + 8, 'txts');
     found.add(isKnown ? (matches(header, at + 8, 'auds') ? 'audio' : 'subtitles') : 'unknown');
   }
-  return found.has('unknown') ? undefined : mostTelling(found);
+  return found.has('unknown') ? undefined : dominantTrack(found);
 }
 
 function aviHeaderEnd(head: Uint8Array): number | undefined {

@@ -1,4 +1,11 @@
-import {extensionRows} from './extension-types.ts';
+import {extensionsBySource, type TypeSource} from './extension-types.ts';
+
+/** Each extension of our own table, its type, and the source of that. */
+export const extensionRows = Object.entries(extensionsBySource).flatMap(([source, types]) =>
+  Object.entries(types).flatMap(([type, extensions]) =>
+    extensions.split(' ').map(extension => [extension, type, source as TypeSource] as const),
+  ),
+);
 
 /** Extensions that mime-types lacks or assigns another type. */
 export const extensionTypes: ReadonlyMap<string, string> = new Map(
@@ -37,31 +44,12 @@ const aliases = new Map([
 ]);
 
 /** Raw pictures that are TIFFs, often with no mark except a private tag. */
-const rawTiffs = [
-  'image/x-adobe-dng',
-  'image/x-canon-cr2',
-  'image/x-dcraw',
-  'image/x-epson-erf',
-  'image/x-gopro-gpr',
-  'image/x-hasselblad-3fr',
-  'image/x-hasselblad-fff',
-  'image/x-kodak-dcr',
-  'image/x-kodak-k25',
-  'image/x-kodak-kdc',
-  'image/x-leaf-mos',
-  'image/x-mamiya-mef',
-  'image/x-nikon-nef',
-  'image/x-nikon-nrw',
-  'image/x-panasonic-rw',
-  'image/x-panasonic-rw2',
-  'image/x-pentax-pef',
-  'image/x-phaseone-iiq',
-  'image/x-samsung-srw',
-  'image/x-sinar-sti',
-  'image/x-sony-arw',
-  'image/x-sony-sr2',
-  'image/x-sony-srf',
-];
+const rawTiffs =
+  `adobe-dng canon-cr2 dcraw epson-erf gopro-gpr hasselblad-3fr hasselblad-fff kodak-dcr kodak-k25 kodak-kdc leaf-mos
+  mamiya-mef nikon-nef nikon-nrw panasonic-rw panasonic-rw2 pentax-pef phaseone-iiq samsung-srw sinar-sti sony-arw sony-sr2
+  sony-srf`
+    .split(/\s+/)
+    .map(kind => `image/x-${kind}`);
 
 /** Types whose bytes cannot or need not be distinguished: within a line, the file's name decides. */
 const families = [
