@@ -1,6 +1,5 @@
 import {type ChildProcess, type SpawnOptions, spawn} from 'node:child_process';
-import type {Host, StopSignal} from '../host.ts';
-import {childEnvironment} from './secrets/child-environment.ts';
+import {type Host, type StopSignal, secretVariables} from '../host.ts';
 
 /** A program that is run for what it prints: a keychain, a password manager, a clipboard. */
 export interface ChildRequest {
@@ -119,3 +118,16 @@ class Printed {
     return Buffer.concat(this.#chunks);
   }
 }
+
+/** The environment for a program that we start: without our secrets, and without passwords for proxies. */
+export function childEnvironment(env: Host['env']): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(env)
+      // On Windows, names differ in case.
+      .filter(([name]) => !secretVariables.includes(name.toUpperCase()))
+      .map(([name, value]) => [name, /_proxy$/i.test(name) ? value?.replace(credentials, '$1') : value]),
+  );
+}
+
+/** The part of a URL before the last @ of its host, with or without a scheme. */
+const credentials = /^([a-z][a-z\d+.-]*:\/\/)?.*@/i;

@@ -1,6 +1,6 @@
 import {chmod, mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {childEnvironment} from '../../src/lib/secrets/child-environment.ts';
+import {childEnvironment} from '../../src/lib/child.ts';
 import {fixture, sandbox} from '../support/media.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
 import {experiment} from './experiment.ts';
