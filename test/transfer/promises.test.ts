@@ -7,7 +7,7 @@ import {parseRecord} from '../../src/service/record.ts';
 import type {Refused, UploadAnswer, Uploader, UploadRequest} from '../../src/service/uploader.ts';
 import type {OpenSource, Source} from '../../src/sources/open/source.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
-import {memorySource, uploadEach, zeroSource} from '../service/support.ts';
+import {memorySource, noObserver, uploadEach, zeroSource} from '../service/support.ts';
 import {type Bench, bench, changedHandle, inputOf, lookup, upload} from '../support/journal.ts';
 import {ManualClock, settled} from '../support/manual-clock.ts';
 
@@ -598,4 +598,27 @@ describe('what was opened is closed, once', () => {
     expect(told(outcomes)).toEqual([expected]);
     expect(isOpen).toBe(0);
   });
+});
+
+test('refused after a stop: no other attempt, and none is announced', async () => {
+  const stop = new Stop<MediaError>();
+  const announced: string[] = [];
+  let requests = 0;
+  const uploader: Uploader = {
+    async upload(request) {
+      requests += 1;
+      await send(request);
+      stop.abort(interrupted);
+      return busy;
+    },
+  };
+  const observer = {...noObserver, retrying: (_position: number, name: string) => announced.push(name)};
+  const outcomes = await uploadEach([small()], uploader, {
+    stop,
+    observer,
+    retries: 5,
+    clock: new InstantClock(),
+  });
+  expect(told(outcomes)).toEqual(['failed service_unavailable']);
+  expect([requests, announced]).toEqual([1, []]);
 });
