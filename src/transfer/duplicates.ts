@@ -1,22 +1,28 @@
 import type {StopSignal} from '../host.ts';
 import {contentHash} from '../lib/files/content-hash.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
-import {FirstFiles} from './first-files.ts';
 
 /** Makes the source of a file again, by its name. */
 export type SourceNamed = (name: string) => Source;
+
+/** The first file of a size or of a content; about 200 bytes for each of a million. */
+interface First {
+  position: number;
+  name: string;
+  /** Kept to read the file again, unless its name is enough to make it. */
+  source: Source | undefined;
+  /** Resolves once the file is hashed, or could not be: a file that cannot be read has no duplicates. */
+  hashed: Promise<void> | undefined;
+}
 
 /** Finds files with the same content; only files of equal size are read. */
 export class Duplicates {
   readonly #stop: StopSignal<Error>;
   readonly #sourceNamed: SourceNamed | undefined;
-  readonly #firsts = new FirstFiles();
-  /** The first source of each size, unless its name is enough to make it again. */
-  readonly #kept = new Map<number, Source>();
-  /** The first files of a size that are being hashed, or could not be. */
-  readonly #hashing = new Map<number, Promise<void>>();
-  /** The row of the content of each hashed file, by its position, until it is looked up. */
-  readonly #rows = new Map<number, number>();
+  readonly #bySize = new Map<number, First>();
+  readonly #byContent = new Map<string, First>();
+  /** The first file with the content of each hashed one, by the position of that, until it is looked up. */
+  readonly #originals = new Map<number, First>();
   /** The position that is looked up next. */
   #next = 0;
 
@@ -28,18 +34,20 @@ export class Duplicates {
 
   /** Adds an open file; files may come in any order. */
   async add(position: number, source: Source, opened: OpenSource): Promise<void> {
-    const {size} = opened;
-    const file = {position, name: source.name};
-    const first = this.#firsts.ofSize(size);
-    if (first !== -1) {
-      await this.#onceHashed(first, () => this.#reopenAndHash(first));
-      this.#found(position, this.#firsts.addContent(file, await contentHash(opened), size));
+    const file: First = {position, name: source.name, source: undefined, hashed: undefined};
+    const first = this.#bySize.get(opened.size);
+    if (first !== undefined) {
+      first.hashed ??= this.#reopenAndHash(first).catch(() => {});
+      await first.hashed;
+      this.#addContent(file, await contentHash(opened));
       return;
     }
-    const row = this.#firsts.addSize(file, size);
+    this.#bySize.set(opened.size, file);
     // It can be read only once, so it is hashed now.
-    if (source.isOnce) await this.#onceHashed(row, () => this.#hash(row, opened));
-    else if (this.#sourceNamed === undefined || source.nameBytes) this.#kept.set(row, source);
+    if (source.isOnce) {
+      file.hashed = this.#hash(file, opened).catch(() => {});
+      await file.hashed;
+    } else if (this.#sourceNamed === undefined || source.nameBytes) file.source = source;
   }
 
   /**
@@ -48,34 +56,29 @@ export class Duplicates {
    */
   originalOf(position: number): string | undefined {
     this.#next = position + 1;
-    const row = this.#rows.get(position);
-    if (row === undefined) return undefined;
-    this.#rows.delete(position);
-    return this.#firsts.positionAt(row) < position ? this.#firsts.at(row).name : undefined;
+    const original = this.#originals.get(position);
+    this.#originals.delete(position);
+    return original !== undefined && original.position < position ? original.name : undefined;
   }
 
-  #found(position: number, row: number): void {
-    if (position >= this.#next) this.#rows.set(position, row);
-  }
-
-  /** Hashes the first file of a size if that was not tried before; a file that cannot be read has no duplicates. */
-  async #onceHashed(row: number, hash: () => Promise<void>): Promise<void> {
-    if (this.#firsts.isHashed(row)) return;
-    const hashing = this.#hashing.get(row) ?? hash().catch(() => {});
-    this.#hashing.set(row, hashing);
-    await hashing;
-    if (this.#firsts.isHashed(row)) this.#hashing.delete(row);
-  }
-
-  async #reopenAndHash(row: number): Promise<void> {
-    const source = this.#kept.get(row) ?? this.#sourceNamed?.(this.#firsts.at(row).name);
-    this.#kept.delete(row);
+  async #reopenAndHash(first: First): Promise<void> {
+    const source = first.source ?? this.#sourceNamed?.(first.name);
+    first.source = undefined;
     const opened = await source?.open(this.#stop);
-    if (opened !== undefined) await this.#hash(row, opened).finally(() => opened.close());
+    if (opened !== undefined) await this.#hash(first, opened).finally(() => opened.close());
   }
 
-  async #hash(row: number, opened: OpenSource): Promise<void> {
-    this.#firsts.hash(row, await contentHash(opened));
-    this.#found(this.#firsts.positionAt(row), row);
+  async #hash(first: First, opened: OpenSource): Promise<void> {
+    this.#addContent(first, await contentHash(opened));
+  }
+
+  #addContent(file: First, sha256: string): void {
+    // Half of the hash is enough to tell files apart.
+    const key = Buffer.from(sha256, 'hex').toString('latin1', 0, 16);
+    const {position, name} = file;
+    const first = this.#byContent.get(key) ?? file;
+    if (first === file) this.#byContent.set(key, file);
+    else if (position < first.position) Object.assign(first, {position, name});
+    if (position >= this.#next) this.#originals.set(position, first);
   }
 }

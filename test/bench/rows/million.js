@@ -38,7 +38,7 @@ export function million(directory, sink, isFull) {
     linear('dry run', dry),
     linear('upload', plain),
     linear('upload with --journal', journal),
-    within(`dry run of ${what} files`, 'MiB', [dry.many.peak], isFull ? 220 : 140),
+    within(`dry run of ${what} files`, 'MiB', [dry.many.peak], isFull ? 400 : 170),
     {
       what: `upload of ${what} files with --journal`,
       unit: 's',
