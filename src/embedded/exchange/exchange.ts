@@ -116,7 +116,7 @@ export function connectionOf(socket: Duplex): ServedConnection {
   return connection;
 }
 
-/** Until when a request was processed: its head was read, its body was received, what it asks for was stored. */
+/** A point in the processing of a request: its head was read, its body was received, its change was stored. */
 export type Stage = 'head' | 'body' | 'store';
 
 /** What is done to an exchange on purpose, by the faults that apply to it. */
@@ -125,7 +125,7 @@ export interface Disturbance {
   readonly applied: readonly string[];
   /** Resolves when the request may go on; rejects with an ExchangeOver if a fault has ended it. */
   at(stage: Stage): Promise<void>;
-  /** Resolves when so many more bytes of a body may pass. */
+  /** Resolves when the bandwidth allows this many more bytes of a body. */
   pace(bytes: number): Promise<void>;
   /** Whether the response is to end in the middle of its body. */
   cuts(): boolean;

@@ -114,10 +114,10 @@ class RequestFaults implements Disturbance {
   readonly #exchange: Exchange;
   readonly #waits: Waits;
   readonly #drawn: readonly Drawn[];
-  /** Those that depend on the response. */
+  /** Faults with `instead-of`, which depend on the response. */
   readonly #replacing: readonly ActiveFault[];
   readonly #applied = new Set<ActiveFault>();
-  /** Only uploads and queries have a body that is received, and something that is done then. */
+  /** Whether the request has stages after its head: only uploads and queries have. */
   readonly #hasStages: boolean;
 
   constructor(exchange: Exchange, operation: string, active: readonly ActiveFault[], waits: Waits) {

@@ -19,7 +19,7 @@ const formatNames: Readonly<Record<string, string>> = {
 
 /** PNG, GIF, BMP, WebP and JPEG. */
 const plainFormat = /^(?:\x89PNG|GIF8[79]a|BM|RIFF.{4}WEBP|\xff\xd8)/s;
-/** How many bytes of these formats to read, except JPEG. */
+/** How many bytes to read of these formats, except JPEG. */
 const plainLength = 64;
 
 /** Format and coded size of an image that is not plain; throws if the format is not recognized. */

@@ -38,8 +38,8 @@ export async function removeTemporary(
 }
 
 /**
- * Removes what has no record in directories whose names begin with an ID, but for what another process is about to commit: the
- * draft of its record exists by then. Returns the IDs of what was removed, and of the records whose file is missing.
+ * Removes files whose names begin with an ID that has no record. What another process is about to commit stays: the draft of its
+ * record exists by then. Returns the IDs of what was removed, and of the records whose file is missing.
  */
 export async function removeOrphans(directories: {
   files: string;
@@ -60,7 +60,7 @@ export async function removeOrphans(directories: {
     const id = idOf(name);
     return !records.has(id) && !drafts.has(id) && isRecordId(id);
   };
-  // There may be 100,000 names, of which hardly any is one.
+  // Paths are made for orphans only: a directory may hold 100,000 names.
   const orphans = listed.flatMap(({directory, names}) =>
     names.filter(isOrphan).map(name => join(directory, name)),
   );

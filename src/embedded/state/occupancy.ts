@@ -44,7 +44,7 @@ export async function occupy(
       `${dataDirectory} is in use by another media serve, ${holderText(error.holder)}.`,
     );
   }
-  // Only now: nobody else removes a socket that is in use.
+  // The lock is ours by now, so the socket that this replaces is not in use.
   const socket = await listenIn(dataDirectory);
   lock.holder.socketDevice = socket?.device;
   await lock.renew().catch(() => {});

@@ -18,7 +18,7 @@ import {isRecordId, recordIds, recordShape, type StoredRecord} from './stored-re
 
 const damageHint = 'Restore it from a backup, or move it away: its upload then counts as not stored.';
 
-/** Two changes of a directory within this time may get the same time. */
+/** File systems may give the same time to two changes of a directory within this time. */
 const finestTimeMs = 2_000;
 
 /**

@@ -23,7 +23,7 @@ const type = {
   comment: 25,
 } as const;
 
-/** At-rules whose URLs are no pictures. */
+/** At-rules whose URLs are not pictures. */
 const otherRules = new Set([
   '@import',
   '@namespace',
