@@ -4,6 +4,7 @@ import {openJournal} from '../../src/journal/open.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
 import type {FileSystem} from '../../src/lib/files/file-system.ts';
 import {Stop} from '../../src/lib/stop.ts';
+import {bytesSource} from '../../src/library/sources.ts';
 import {Disk} from '../../src/sources/open/disk.ts';
 import {sourceAt} from '../../src/sources/open/file.ts';
 import {type TransferObserver, uploadBatch} from '../../src/transfer/batch.ts';
@@ -17,6 +18,8 @@ import {seeded} from '../support/seeded.ts';
 import type {Image} from './recorder.ts';
 
 export const root = '/a/files';
+/** What comes through standard input in runs that keep their files: it has no file, and is hashed each time. */
+export const streamed = {name: 'pasted.png', content: 'pasted'};
 const journalPath = '/a/journal';
 const scope = {service: 'https://a.example'};
 
@@ -127,9 +130,11 @@ export class Machine {
     const disposing = new Disposing(disposal, {process, service: this.service, stop});
     const journal = await openJournal(journalPath, host, {scope});
     const disk = new Disk(host.files, host.clock);
-    const sources = this.sources.map(path =>
+    const files = this.sources.map(path =>
       disposing.watched({...sourceAt(disk, path, path, false), relativePath: path.slice(root.length + 1)}),
     );
+    const stream = bytesSource(streamed.name, Buffer.from(streamed.content));
+    const sources = disposal === 'keep' ? [...files, stream] : files;
     const outcomes: Outcome[] = [];
     const disposed: Promise<string>[] = [];
     for await (const outcome of uploadBatch(sources, {

@@ -3,9 +3,9 @@ import {MediaError} from '../../src/errors.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 import {type DiskTraits, ext4, fat, nfs} from '../simulation/disk.ts';
 import {sha256} from '../simulation/service.ts';
-import {idOf, Machine, root} from './machine.ts';
+import {idOf, Machine, root, streamed} from './machine.ts';
 import {type Image, Recorder} from './recorder.ts';
-import type {CrashState} from './states.ts';
+import {type CrashState, crashStates} from './states.ts';
 import type {Story} from './story.ts';
 
 const targets = ['/a/done', '/b/done'];
@@ -19,6 +19,10 @@ const contents: Record<string, string> = {
   '4.png': 'large '.repeat(14_000),
 };
 
+function contentOf(name: string): string {
+  return name === streamed.name ? streamed.content : (contents[name.slice(root.length + 1)] ?? '');
+}
+
 /** What happened, as the recorder keeps it. */
 interface Event {
   /** The content whose last bytes have left, so that it may be stored. */
@@ -28,30 +32,60 @@ interface Event {
   told?: [path: string, id: string];
 }
 
-/** A run with a journal, and what becomes of its files afterwards. `before`: whether an earlier run has sent a part of them. */
+interface Options {
+  disk?: DiskTraits;
+  disposal?: Disposal;
+  /** Whether an earlier run has sent one of the files, and was killed. */
+  before?: boolean;
+  /** Which state of a first power cut the run begins from, between the first (0) and the last (1). */
+  again?: number;
+}
+
+/** A run with a journal, and what becomes of its files afterwards. */
 export function uploads(
   name: string,
-  {
-    disk = ext4,
-    disposal = 'keep',
-    before = false,
-  }: {disk?: DiskTraits; disposal?: Disposal; before?: boolean},
+  {disk = ext4, disposal = 'keep', before = false, again}: Options,
 ): Story {
-  let stored: string[] = [];
+  let earlier: string[] = [];
   return {
     name,
     async record() {
-      const recorded = await record(disk, disposal, before);
-      stored = recorded.stored;
-      return recorded;
+      const machine = await prepared({disk, before});
+      earlier = machine.service.stored.map(one => JSON.stringify({stored: one.sha256}));
+      const recorded = await record(machine, {disk, disposal});
+      if (again === undefined) return recorded;
+      const states = [...crashStates(recorded.start, recorded.changes, {limit: 16, cuts: 'few'})];
+      const state = states[Math.floor(again * (states.length - 1))] as CrashState;
+      earlier = [...earlier, ...state.events];
+      return record(restarted(state, storedIn(earlier), {disk, boot: 2}), {disk, disposal});
     },
-    check: state => check(state, {disk, disposal, stored}),
+    check: state => check({...state, events: [...earlier, ...state.events]}, {disk, disposal}),
   };
+}
+
+function restarted(
+  image: Image,
+  stored: readonly string[],
+  {disk, boot}: {disk: DiskTraits; boot: number},
+): Machine {
+  const machine = new Machine(image, disk, boot);
+  for (const [number, content] of stored.entries())
+    machine.service.stored.push({id: `med_${number}`, sha256: content, key: ''});
+  return machine;
+}
+
+function storedIn(events: readonly string[]): string[] {
+  return events.flatMap(event => (JSON.parse(event) as Event).stored ?? []);
 }
 
 export const uploadStories: readonly Story[] = [
   uploads('`media upload` with `--journal`, a new journal', {}),
   uploads('`media upload` with `--journal`, on a network share', {disk: nfs, before: true}),
+  uploads('`media upload` with `--journal`, begun again after another one', {
+    disk: nfs,
+    before: true,
+    again: 0.6,
+  }),
   uploads('`media watch` with `--move-to`, on the same disk', {disposal: {moveTo: `${targets[0]}`}}),
   uploads('`media watch` with `--move-to`, to another disk', {disposal: {moveTo: `${targets[1]}`}}),
   uploads('`media watch` with `--move-to`, on a stick (FAT)', {
@@ -61,7 +95,8 @@ export const uploadStories: readonly Story[] = [
   uploads('`media watch` with `--delete`', {disposal: 'delete', before: true}),
 ];
 
-async function record(disk: DiskTraits, disposal: Disposal, before: boolean) {
+/** A machine with the files, and perhaps with the journal of an earlier run that was killed. */
+async function prepared({disk, before}: {disk: DiskTraits; before: boolean}): Promise<Machine> {
   const empty: Image = {directories: new Set(['/', '/a', root, '/b']), names: new Map(), contents: new Map()};
   const machine = new Machine(empty, disk, 1);
   const names = Object.entries(contents);
@@ -72,8 +107,11 @@ async function record(disk: DiskTraits, disposal: Disposal, before: boolean) {
   }
   for (const [name, content] of names) machine.write(`${root}/${name}`, content);
   machine.disks.settle();
+  return machine;
+}
+
+async function record(machine: Machine, {disk, disposal}: {disk: DiskTraits; disposal: Disposal}) {
   const start = machine.image;
-  const stored = machine.service.stored.map(one => one.sha256);
   let recorder: Recorder | undefined;
   const note = (event: Event) => recorder?.event(JSON.stringify(event));
   machine.service.onReleased = released => note({released});
@@ -86,20 +124,18 @@ async function record(disk: DiskTraits, disposal: Disposal, before: boolean) {
     },
     onTold: (path, id) => note({told: [path, `${id}`]}),
   });
-  return {start, changes: recorder?.changes ?? [], stored};
+  return {start, changes: recorder?.changes ?? []};
 }
 
 interface Setting {
   disk: DiskTraits;
   disposal: Disposal;
-  /** What the service had before. */
-  stored: readonly string[];
 }
 
 /** What is broken of what is promised, if the next runs begin with this state. */
 async function check(state: CrashState, setting: Setting): Promise<string[]> {
   const events = state.events.map(event => JSON.parse(event) as Event);
-  const stored = [...setting.stored, ...events.flatMap(event => event.stored ?? [])];
+  const stored = storedIn(state.events);
   const onTheWay = events.flatMap(event => event.released ?? []).filter(one => !stored.includes(one));
   const broken: string[] = [];
   // What had left when the power was cut has arrived, or has not.
@@ -116,10 +152,8 @@ class Aftermath {
   readonly #broken: string[] = [];
 
   constructor(state: CrashState, events: readonly Event[], stored: readonly string[], setting: Setting) {
-    this.#machine = new Machine(state, setting.disk, 2);
+    this.#machine = restarted(state, stored, {disk: setting.disk, boot: 3});
     this.#setting = setting;
-    for (const [number, content] of stored.entries())
-      this.#machine.service.stored.push({id: `med_${number}`, sha256: content, key: ''});
     this.#told = new Map(events.flatMap(({told}) => (told === undefined ? [] : [told])));
     this.#mayBeUnknown = new Set(this.#committed(state));
   }
@@ -155,7 +189,7 @@ class Aftermath {
   #judge(outcome: Outcome): void {
     const {name, status} = outcome;
     const id = this.#told.get(name);
-    const hash = sha256(contents[name.slice(root.length + 1)] ?? '');
+    const hash = sha256(contentOf(name));
     if (id !== undefined && (status !== 'skipped' || idOf(outcome) !== id))
       this.#broken.push(`${name} was told as stored, and is ${status}`);
     const isFine = status === 'uploaded' || status === 'skipped';
@@ -164,7 +198,7 @@ class Aftermath {
   }
 
   #isStored(path: string, id: string): void {
-    const hash = sha256(contents[path.slice(root.length + 1)] ?? '');
+    const hash = sha256(contentOf(path));
     if (!this.#machine.service.stored.some(one => one.id === id && one.sha256 === hash))
       this.#broken.push(`${path} was told as stored as ${id}, which it is not`);
   }
@@ -185,7 +219,7 @@ class Aftermath {
   }
 
   #storedOnce(when: string): void {
-    for (const content of new Set(Object.values(contents))) {
+    for (const content of new Set([...Object.values(contents), streamed.content])) {
       const {length} = this.#machine.service.with(sha256(content));
       if (length > 1) this.#broken.push(`${content.slice(0, 9)} is stored ${length} times ${when}`);
     }
@@ -197,7 +231,7 @@ class Aftermath {
     const outcomes = await this.#run('the last run', 'keep');
     for (const {name, status} of outcomes)
       if (status !== 'uploaded' && status !== 'skipped') this.#broken.push(`${name} is ${status} in the end`);
-    for (const content of Object.values(contents))
+    for (const content of [...Object.values(contents), streamed.content])
       if (this.#machine.service.with(sha256(content)).length === 0)
         this.#broken.push(`${content.slice(0, 9)} is not stored in the end`);
     this.#storedOnce('in the end');
