@@ -265,6 +265,27 @@ test('a client of your own: only `upload` and `host` are needed; a journal ident
   });
 });
 
+test('another store behind the URL of a journal is refused, and nothing is skipped', async () => {
+  const {client} = await answering(store);
+  const journal = join(await temporaryDirectory(), 'a.journal');
+  /** A client of a service that says which store is behind it. */
+  const storing = (serviceId: string) => ({
+    host: 'one.example',
+    serviceId: async () => serviceId,
+    async upload(request: Parameters<MediaClient['upload']>[0]) {
+      const answer = await client.upload(request);
+      return answer.kind === 'stored' ? {...answer, received: {...answer.received, serviceId}} : answer;
+    },
+  });
+  const [first, second] = [storing('store-1'), storing('store-2')];
+  expect(await collect(uploadAll([photo], {client: first, journal}))).toMatchObject([{status: 'uploaded'}]);
+  expect(await collect(uploadAll([photo], {client: first, journal}))).toMatchObject([{status: 'skipped'}]);
+  for (const dryRun of [false, true])
+    await expect(collect(uploadAll([photo], {client: second, journal, dryRun}))).rejects.toMatchObject({
+      code: 'journal_of_other_service',
+    });
+});
+
 test('inputs that reject: their error, after the results of what was taken', async () => {
   const {client} = await answering(store);
   const broken = new Error('There are no more.');
