@@ -26,7 +26,7 @@ const passing: ReadonlySet<ErrorCode> = new Set([
   'interrupted',
 ]);
 
-/** Failures that end a run, and would end the next one too. */
+/** Failures that end a run, and would end the next run too. */
 const lasting: ReadonlySet<ErrorCode> = new Set([
   'unauthorized',
   'forbidden',

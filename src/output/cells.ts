@@ -17,7 +17,7 @@ export function cellsOf(text: string): number {
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** The characters as readers see them, such as several emoji joined to one; those that would not fit into `cells` in parts. */
+/** The characters as readers see them, such as several emoji joined to one; those wider than `cells` are split. */
 function charactersOf(text: string, cells: number): string[] {
   if (/^[ -~]*$/.test(text)) return [...text];
   segmenter ??= new Intl.Segmenter();

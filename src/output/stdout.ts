@@ -9,7 +9,7 @@ import {systemCode, systemReason} from '../lib/system-code.ts';
 export class Stdout {
   readonly stream: TerminalOutput;
   #ended = false;
-  /** Callbacks of those who wait for the reader. */
+  /** Resolves the writes that wait for the reader. */
   readonly #waiting = new Set<() => void>();
   #patience: {clock: Clock; ms: number} | undefined;
   #failure: MediaError | undefined;
@@ -40,7 +40,7 @@ export class Stdout {
     });
   }
 
-  /** From now on, a reader that takes nothing for `ms` milliseconds counts as gone. */
+  /** From now on, drops all output once the reader has read nothing for `ms` milliseconds. */
   hurry(clock: Clock, ms: number): void {
     this.#patience = {clock, ms};
     for (const done of this.#waiting) this.#limit(done);

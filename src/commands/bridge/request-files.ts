@@ -126,7 +126,7 @@ export async function readablePath(named: string, roots: readonly string[]): Pro
   const path = pathIn(named);
   if (!isAbsolute(path)) return withoutSlash(named, roots);
   const real = await realpath(path).catch(cause => {
-    // Whether a file exists outside the roots is nobody's business.
+    // The message must not tell whether a file outside the roots exists.
     const where = roots.length === 0 ? systemReason(cause) : 'it does not exist, or it is outside --root';
     throw new BridgeRefusal(400, `${named} could not be read: ${where}.`, {cause});
   });

@@ -165,7 +165,7 @@ export async function namePages(url: string, {host, globals, report}: Invocation
   try {
     profile = own(await readProfiles(host), name) ?? {};
   } catch (error) {
-    // Whoever chose no profile may not have asked for any settings.
+    // Without a chosen profile, unusable settings are no reason to fail.
     if (chosen === undefined && error instanceof MediaError) return;
     throw error;
   }

@@ -163,14 +163,14 @@ async function show(
 /** Receives the results of a run. */
 export type ResultSink = Pick<Results, 'add' | 'end'>;
 
-/** The inputs and results of a command that uploads for its own purpose, and draws its own conclusion at the end. */
+/** The inputs and results of a command that uploads files for its own purpose, and prints its own summary. */
 export interface OwnParts {
-  /** Those that its options name, if it does not bring its own. */
+  /** If undefined, the options of the run name the inputs. */
   inputs: Inputs | undefined;
   results: ResultSink;
 }
 
-/** The parts of a command that brings them itself. */
+/** The parts that the calling command provides; undefined for `media upload` itself. */
 export function ownParts(output: OutputFormat | OwnParts): OwnParts | undefined {
   return typeof output === 'object' && 'results' in output ? output : undefined;
 }

@@ -88,7 +88,7 @@ export class Groups<Detail> {
     else this.#others += 1;
   }
 
-  /** The groups, and how many files have another reason than the first twenty; it is empty afterwards. */
+  /** Removes and returns the groups, and the number of files with further reasons. */
   take(): {groups: Group<Detail>[]; others: number} {
     const taken = {groups: [...this.#groups.values()], others: this.#others};
     this.#groups.clear();

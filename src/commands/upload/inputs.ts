@@ -125,7 +125,7 @@ async function* asynchronous(
   for (const file of files) yield source(file);
 }
 
-/** A working directory that was removed would be read as an empty one. */
+/** Rejects if the working directory was removed, since reading it would find no files. */
 async function refuseGoneDirectory({inputs, filesFrom = []}: InputRequest, directory: string): Promise<void> {
   const isNeeded = [...inputs, ...filesFrom].some(input => input !== '-' && !isAbsolute(input));
   if (directory !== '.' || !isNeeded) return;
@@ -149,7 +149,7 @@ async function chosenShard(
 
 export type DecideType = TransferOptions['contentType'];
 
-/** With this concurrency, file descriptors are left even if a process may have only 64. */
+/** Up to this concurrency, a limit of 64 file descriptors is enough to load modules later. */
 const fewAtATime = 16;
 
 /** The function that decides the content type of each source; an invalid --content-type is a usage error. */
@@ -163,7 +163,7 @@ export async function typeDecision(options: TransferFlags): Promise<DecideType> 
   const decide: DecideType = async (source, opened) =>
     decideSourceType(source, opened, {types: options.types, contentType});
   if (typeof concurrency === 'number' || concurrency.most <= fewAtATime) return decide;
-  // A small run does without; before there are many at a time, this many have been begun.
+  // Small runs do not need it; it is loaded before many files are in progress.
   let fewLeft = fewAtATime / 2;
   return async (source, opened) => {
     fewLeft -= 1;

@@ -48,7 +48,7 @@ export async function openRunJournal(
   await makeDirectory(dirname(path), 0o700).catch(cause => {
     throw stateUnwritable(host, `${dirname(path)} could not be created: ${systemReason(cause)}`, cause);
   });
-  // For every shard, since a machine remembers all of its uploads.
+  // Without the shard: this machine's journal serves all shards.
   return openSharedJournal(path, host, {
     ...{scope: scopeOf(session, undefined), patienceMs: oncePatienceMs, ...common},
     inUseHint: `Wait until that run has ended${orNoOnce}`,
@@ -58,7 +58,7 @@ export async function openRunJournal(
   });
 }
 
-/** What a dry run goes by, which opens no service. */
+/** What a dry run knows of earlier runs and of the service, which it does not open. */
 export interface DryRunMemory {
   /** What is known of earlier runs. */
   memory: JournalMemory | undefined;
@@ -68,7 +68,7 @@ export interface DryRunMemory {
 
 const nothingKnown: DryRunMemory = {memory: undefined, idempotencyHonoured: false};
 
-/** Reads what a dry run goes by. Without a base URL, nobody can tell whether earlier runs were about its service. */
+/** Reads the journal for a dry run. Without a base URL, its service cannot be compared with that of the journal. */
 export async function readDryRunMemory(
   {journal, once}: MemoryFlags,
   invocation: Invocation,
@@ -97,7 +97,7 @@ export async function readDryRunMemory(
   return {memory, idempotencyHonoured};
 }
 
-/** What a journal knows the service by that a session would be opened with; undefined where there is none yet. */
+/** How a journal identifies the configured service; undefined without a base URL, and before the first embedded service. */
 async function identityOf({baseUrl}: Settings, host: Invocation['host']): Promise<string | undefined> {
   if (baseUrl === undefined) return undefined;
   if (baseUrl.kind === 'service') {

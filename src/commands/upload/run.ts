@@ -17,7 +17,7 @@ import {refuseTwoJournals} from './memory.ts';
 import {closeResources, openResources, transferOptions} from './resources.ts';
 import {DryRunTotals, refuseNothing, Tally, unfollowedText} from './tally.ts';
 
-/** How long an ending run waits for a reader that takes none of its output, in milliseconds. */
+/** How long a stopping run waits for a reader of its output that reads nothing, in milliseconds. */
 const readerPatienceMs = 50;
 
 /** One run of `media upload`: opens the service, sends the sources, prints the results, handles signals. */
@@ -31,7 +31,7 @@ export class UploadRun {
   readonly #dryRunTotals = new DryRunTotals();
   readonly #retryAdvice: RetryAdvice;
   readonly #failures: Failures;
-  /** What the hints of this run are worded for. */
+  /** The machine and the options that hints of this run are made for. */
   readonly #wording: {host: Host; options: string};
   #signal: EndSignal | undefined;
   #cancelQuit = () => {};
@@ -207,12 +207,12 @@ export class UploadRun {
   }
 }
 
-/** Longer than an ending run waits for responses, in milliseconds. */
+/** A stopping run waits 5 s for responses, so a longer pause means a disk that hangs; in milliseconds. */
 const longestPauseMs = 5_500;
 
 /**
- * Calls `quit` when an ending run has produced no further result for 5.5 s, according to `count`: it is waiting for a
- * disk that hangs. Returns a function that stops watching.
+ * Calls `quit` when `count`, the number of results of a stopping run, has not changed for 5.5 s. Returns a function that stops
+ * watching.
  */
 export function watchForHang(clock: Clock, count: () => number, quit: () => void): () => void {
   const before = count();

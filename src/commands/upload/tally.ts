@@ -36,7 +36,7 @@ export class Tally {
     return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
   }
 
-  /** What to do where the output of a run that failed nowhere else could not be written. */
+  /** The hint if all uploads succeeded but the output could not be written. */
   get outputHint(): string | undefined {
     if (this.#dryRun || this.successes === 0) return undefined;
     return 'The uploads themselves succeeded. Do not run the command again only for its output.';
@@ -65,7 +65,7 @@ export class Tally {
     return `${uploaded} uploaded, ${skipped} skipped, ${failed} failed, ${unknown} unknown${this.#mismatchedText()}${this.#unrecordedText()}${this.#leftOutText()}`;
   }
 
-  /** What a journal says of files that a dry run does not count as to be sent. */
+  /** The files that a dry run would not send, by the journal. */
   #rememberedText(): string {
     const {skipped, unknown} = this.#counts;
     if (skipped + unknown === 0) return '';

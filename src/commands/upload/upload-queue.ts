@@ -19,11 +19,11 @@ export interface QueueOptions {
   waitsForService: boolean;
   /** Called with the time since when the service has been unavailable, and with undefined when it is back. */
   onUnavailable?: TransferObserver['unavailable'];
-  /** What is awaited, while the service is open, before whoever added a file gets its outcome. */
+  /** Awaited, while the service is open, before the outcome is returned to the caller of `add`. */
   beforeEnd?: (outcome: Outcome | LeftOut, session: Session | undefined) => Promise<void> | undefined;
 }
 
-/** A file that was added, and whoever waits for its outcome. */
+/** A file that was added, with the promise of its outcome. */
 interface Added {
   source: Source;
   resolve: (outcome: Outcome | LeftOut) => void;
@@ -183,7 +183,7 @@ export class UploadQueue {
   }
 }
 
-/** The commands that run for a long time have no --no-once. */
+/** Removes --no-once from the hint, since the commands with a queue have no such option. */
 async function withoutChoice(error: unknown): Promise<unknown> {
   const {orNoOnce} = await import('../../settings/paths.ts');
   return error instanceof MediaError && error.hint?.endsWith(orNoOnce)
@@ -191,14 +191,14 @@ async function withoutChoice(error: unknown): Promise<unknown> {
     : error;
 }
 
-/** What ended the batch for all is the reason why a file was not tried. */
+/** Replaces the error of a file that was not tried by the error that ended the batch. */
 function withReason(outcome: Outcome): Outcome {
   if (!('error' in outcome) || outcome.error.code !== 'not_tried') return outcome;
   const {cause} = outcome.error;
   return cause instanceof MediaError ? {...outcome, error: cause} : outcome;
 }
 
-/** Whether a later file needs the service or the journal to be opened again: the key, the journal or the network may be another by then. */
+/** Whether the service or the journal must be opened again for the next file, because the key, the journal or the network failed. */
 function endsBatch(outcome: Outcome): boolean {
   const error = 'error' in outcome ? outcome.error : unrecordedOf(outcome);
   return (

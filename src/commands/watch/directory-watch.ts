@@ -155,7 +155,7 @@ export class DirectoryWatch {
   }
 }
 
-/** What an error of the watcher means: without events, nothing can be watched; what cannot be read is passed over. */
+/** The message for an error of the watcher. It is fatal if the system allows no more watches; unreadable parts are skipped. */
 export function watchTrouble(cause: unknown, directory: string): {isFatal: boolean; error: MediaError} {
   const code = systemCode(cause);
   if (code === 'ENOSPC' || code === 'EMFILE' || code === 'ENFILE') {

@@ -7,7 +7,7 @@ import {Settler, type SettlerOptions} from './settler.ts';
 /** The outcome of a file that was not uploaded, or may not have been. */
 export type FailedOutcome = Extract<Outcome, {error: MediaError}>;
 
-/** Whether an uploaded file stays there, as it was uploaded, for good or until its disposal is decided again, or is no longer there. */
+/** After its upload, a file stays where it is, stays until its disposal is decided again in an hour, or has left. */
 export type Finished = 'stays' | 'asked again' | 'left';
 
 /** What is done with a complete file. */

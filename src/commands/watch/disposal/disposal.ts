@@ -42,7 +42,7 @@ interface DisposalOptions {
   stop: StopSignal;
 }
 
-/** Moves or deletes files that are certainly stored, and no others: all that decides about that is here. */
+/** Moves or deletes files that are certainly stored; the only place that decides about it. */
 export class Disposals {
   readonly #disposal: Disposal;
   readonly #options: DisposalOptions;
