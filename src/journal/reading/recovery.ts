@@ -1,11 +1,9 @@
-import {isUtf8} from 'node:buffer';
 import type {ReadHandle} from '../file/file.ts';
 import {headerStart, type Scope} from '../file/lines.ts';
 import {isWriterLine, type ParsedLine, parseLine, type WriterLine} from '../file/parse.ts';
 import {damagedLine, lineAt, type Piece, pieces, type RawLine} from '../file/raw-lines.ts';
 import {joinedScope, scopeOf} from '../file/scope.ts';
 import {JournalIndex} from '../known/journal-index.ts';
-import {PlainLines} from './plain-lines.ts';
 
 const belongsNowhere = 'belongs to an upload that no earlier line starts';
 
@@ -32,7 +30,6 @@ export class Recovery {
   /** A last line without its line break, which was not processed. */
   rest: RawLine | undefined;
   readonly #shown: string;
-  readonly #plain = new PlainLines();
   /** The opening line of the last writer. */
   #writer: WriterLine | undefined;
   #isClosed = true;
@@ -62,9 +59,7 @@ export class Recovery {
 
   #takePiece(piece: Piece): void {
     const {bytes, offset, ended} = piece;
-    const mayBePlain = ended && isUtf8(bytes);
     for (let begin = 0; begin < bytes.length; begin = ended ? this.next.offset - offset : bytes.length) {
-      if (mayBePlain && this.#takePlain(bytes, offset, begin)) continue;
       const line = lineAt(piece, begin, this.next.number, this.#shown);
       if (line.ended) this.take(line);
       else this.#keep(line);
@@ -83,24 +78,6 @@ export class Recovery {
     if (parsed === undefined)
       this.#doubt ??= {number, what: 'is not a journal line', isHole: line.bytes.includes(0)};
     else if (!this.#fits(parsed, line)) this.#doubt ??= {number, what: belongsNowhere, isHole: false};
-  }
-
-  /** Processes lines as long as they are in the plain form; returns whether there was any. */
-  #takePlain(bytes: Buffer, offset: number, from: number): boolean {
-    if (this.scope === undefined) return false;
-    let begin = from;
-    let {number} = this.next;
-    while (begin < bytes.length && this.#doubt === undefined) {
-      const end = this.#plain.read(bytes, begin);
-      if (end === -1) break;
-      if (this.#plain.isRelease) this.#released(this.#plain.facts.by);
-      else if (!this.index.take(this.#plain.facts, offset + begin, end - begin - 1))
-        this.#doubt = {number, what: belongsNowhere, isHole: false};
-      begin = end;
-      number += 1;
-    }
-    this.next = {offset: offset + begin, number};
-    return begin > from;
   }
 
   /** An incomplete write can only be followed by the opening line of the next writer. */

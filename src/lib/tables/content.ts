@@ -16,27 +16,3 @@ export function contentOf(sha256: string, size: number): Content {
   }
   return {size, sha};
 }
-
-/** Reads a SHA-256 in hex; false if it is not one. A journal may contain millions of these. */
-export function readHash(into: ShaHalf, bytes: Uint8Array, from: number): boolean {
-  let isNone = 0;
-  for (let part = 0; part < 4; part += 1) {
-    let value = 0;
-    for (let at = from + 8 * part; at < from + 8 * part + 8; at += 1) {
-      const digit = digits[bytes[at] ?? 0] ?? notDigit;
-      value = (value << 4) | digit;
-      isNone |= digit;
-    }
-    into[part] = value;
-  }
-  for (let at = from + 32; at < from + 64; at += 1) isNone |= digits[bytes[at] ?? 0] ?? notDigit;
-  return isNone < notDigit;
-}
-
-const notDigit = 16;
-
-/** The value of each byte as a hexadecimal digit in lower case. */
-const digits = Uint8Array.from({length: 256}, (_, byte) => {
-  const digit = '0123456789abcdef'.indexOf(String.fromCharCode(byte));
-  return digit === -1 ? notDigit : digit;
-});
