@@ -1,5 +1,5 @@
 import {MediaError} from '../errors.ts';
-import type {Intent, Transition} from './file/lines.ts';
+import type {Intent, Transition} from './line.ts';
 
 /** What a service says of itself, and what to do at once if the journal belongs to another one. */
 export type ToldBy = [serviceId?: string | undefined, onOther?: (error: MediaError) => void];
@@ -70,7 +70,7 @@ export class JournalEntry {
   /** Records that certainly nothing was stored; another commit may follow. Never call it for an unknown outcome. */
   async failed({code, message}: {code: string; message: string}): Promise<void> {
     this.#recordIntent();
-    await this.#parts.append({event: 'failed', key: this.idempotencyKey, code, message});
+    await this.#parts.append({event: 'failed', key: this.idempotencyKey, error: {code, message}});
   }
 
   /** Ends this upload in this run. If it was committed and has no result, it is unknown. */
@@ -82,7 +82,7 @@ export class JournalEntry {
   #commit(): Promise<void> {
     const intent = this.#intent;
     this.#intent = undefined;
-    return this.#parts.append({event: 'commit', key: this.idempotencyKey, sha256: this.#sent, ...intent});
+    return this.#parts.append({event: 'commit', key: this.idempotencyKey, ...intent, sha256: this.#sent});
   }
 
   #recordIntent(): void {

@@ -1,24 +1,36 @@
 import {MediaError} from '../errors.ts';
-import type {Host} from '../host.ts';
+import {type Host, nextTurn} from '../host.ts';
 import {markEnded} from '../lib/files/holder.ts';
 import type {Lock} from '../lib/files/lock.ts';
-import {fencedOff, journalFailed} from './file/errors.ts';
-import type {Fence} from './file/fence.ts';
-import {appendAll, type JournalHandle} from './file/file.ts';
-import {GroupSync} from './file/group-sync.ts';
-import {formatTransition, formatWriterLine, type Transition, type WriterEvent} from './file/lines.ts';
-import {isRecordJson} from './file/parse.ts';
-import type {JournalIndex} from './known/journal-index.ts';
+import {fencedOff, journalFailed} from './errors.ts';
+import {appendAll, type JournalHandle} from './file.ts';
+import type {JournalIndex} from './journal-index.ts';
+import {formatTransition, formatWriterLine, isRecordJson, type Transition, type WriterEvent} from './line.ts';
+import type {Place} from './path-history.ts';
+import type {WriterCheck} from './writer-check.ts';
 
 /** How often a writer shows that it is alive, in milliseconds. */
 const renewMs = 20_000;
 
-/** The transitions that others rely on, so that they must survive a crash. */
+/** The transitions that others rely on, so that they must survive a crash of the machine. */
 const durable: ReadonlySet<Transition['event']> = new Set(['commit', 'done', 'resolved', 'forgotten']);
+
+/** A line to append, and what becomes of it. Callbacks, since a promise for each line takes longer than the line. */
+interface Line {
+  text: string;
+  isDurable: boolean;
+  /** Whether the line permits sending; only the last writer gets this permission. */
+  isRelease: boolean;
+  /** Called when the line is in the file, before `resolve`. */
+  onWritten: (place: Place) => void;
+  resolve: () => void;
+  /** Called if the line could not be written, synced or acted on; has no effect after `resolve`. */
+  reject: (error: unknown) => void;
+}
 
 export interface LogParts {
   handle: JournalHandle;
-  fence: Fence;
+  check: WriterCheck;
   lock: Lock;
   index: JournalIndex;
   shown: string;
@@ -29,23 +41,21 @@ export interface LogParts {
   syncsWrites: boolean;
 }
 
-/** The lines that a run writes to its journal, as its only writer. */
+/**
+ * The lines that a run writes to its journal, as its only writer: one write per group. Lines that arrive during a write or
+ * sync share the next one, so each waits for at most the running sync and one more. After a failure, every further line is
+ * rejected.
+ */
 export class JournalLog {
   readonly #parts: LogParts;
-  readonly #group: GroupSync;
   readonly #stopRenewing: () => void;
+  #pending: Line[] = [];
+  #running: Promise<void> | undefined;
   #failure: MediaError | undefined;
   #isIdle = true;
 
   constructor(parts: LogParts) {
     this.#parts = parts;
-    const {handle} = parts;
-    this.#group = new GroupSync({
-      write: bytes => appendAll(handle, bytes),
-      sync: () => (parts.syncsWrites ? Promise.resolve() : handle.datasync()),
-      look: (bytes, isRelease) => this.#look(bytes, isRelease),
-      releaseLine: () => this.#writerLine('release'),
-    });
     this.#stopRenewing = parts.host.clock.every(renewMs, () => this.#renew());
   }
 
@@ -55,7 +65,7 @@ export class JournalLog {
     this.#write(
       transition,
       () => {},
-      error => this.#failed(error),
+      () => {},
     );
   }
 
@@ -68,7 +78,7 @@ export class JournalLog {
   append(transition: Transition): Promise<void> {
     return new Promise((resolve, reject) => {
       this.refuseIfFailed();
-      this.#write(transition, resolve, error => reject(this.#failed(error)));
+      this.#write(transition, resolve, reject);
     });
   }
 
@@ -78,41 +88,37 @@ export class JournalLog {
     markEnded(this.#parts.lock.holder);
     // If this fails, others still see that this process has ended, or wait for it.
     if (this.#failure === undefined) await this.#writeEvent('close').catch(() => {});
+    await this.#running;
+    if (this.#failure !== undefined) return;
     try {
-      await this.#group.end();
+      await this.#sync();
     } catch (error) {
-      throw this.#failed(error);
+      throw this.#fail(error);
     }
   }
 
   #write(transition: Transition, resolve: () => void, reject: (error: unknown) => void): void {
     const {index, lock} = this.#parts;
-    const {token} = lock.holder;
-    const line = formatTransition(transition, token);
+    const by = lock.holder.token;
+    const text = formatTransition(transition, by);
     // The record is the only part of a line that comes from outside.
     if ('recordJson' in transition && !isRecordJson(transition.recordJson)) {
-      reject(new Error(`not a journal line: ${line}`));
+      reject(new Error(`not a journal line: ${text}`));
       return;
     }
     this.#isIdle = false;
     const isRelease = transition.event === 'commit';
-    this.#group.append({
-      text: line,
-      isDurable: durable.has(transition.event),
-      isRelease,
-      onWritten: ({offset, length}) => {
-        index.apply(transition, token, offset, length);
-        if (isRelease) index.release(token);
-      },
-      resolve,
-      reject,
-    });
+    const onWritten = (place: Place) => {
+      index.apply({by, ...transition}, place);
+      if (isRelease) index.release(by);
+    };
+    this.#append({text, isDurable: durable.has(transition.event), isRelease, onWritten, resolve, reject});
   }
 
   #writeEvent(event: WriterEvent): Promise<void> {
     return new Promise((resolve, reject) => {
       const text = this.#writerLine(event);
-      this.#group.append({text, isDurable: false, isRelease: false, onWritten: () => {}, resolve, reject});
+      this.#append({text, isDurable: false, isRelease: false, onWritten: () => {}, resolve, reject});
     });
   }
 
@@ -121,24 +127,63 @@ export class JournalLog {
     return formatWriterLine(event, lock.holder, host.clock.now());
   }
 
-  async #look(bytes: Buffer, isRelease: boolean): Promise<{start: number; refusal?: MediaError | undefined}> {
-    const {fence, lock, shown, isRemote} = this.#parts;
-    const {start, other} = fence.look(bytes);
-    if (other !== undefined) this.#failure ??= fence.refusal(other);
+  #append(line: Line): void {
+    this.#pending.push(line);
+    this.#running ??= this.#writeGroups();
+  }
+
+  async #writeGroups(): Promise<void> {
+    while (this.#pending.length > 0) {
+      // The responses that have arrived are handled first: what they lead to shares one sync.
+      await nextTurn();
+      const group = this.#pending;
+      this.#pending = [];
+      if (this.#failure === undefined) await this.#writeGroup(group).catch(error => this.#fail(error));
+      // Has no effect on promises that are already settled.
+      if (this.#failure !== undefined) for (const {reject} of group) reject(this.#failure);
+    }
+    this.#running = undefined;
+  }
+
+  async #writeGroup(group: readonly Line[]): Promise<void> {
+    const isRelease = group.some(line => line.isRelease);
+    const lines = group.map(({text}) => text).join('');
+    const bytes = Buffer.from(isRelease ? `${lines}${this.#writerLine('release')}` : lines);
+    await appendAll(this.#parts.handle, bytes);
+    if (group.some(line => line.isDurable)) await this.#sync();
+    let offset = await this.#find(bytes, isRelease);
+    for (const line of group) {
+      const length = Buffer.byteLength(line.text);
+      const isHeld = line.isRelease && this.#failure !== undefined;
+      if (!isHeld) line.onWritten({offset, length: length - 1});
+      if (!isHeld) line.resolve();
+      offset += length;
+    }
+  }
+
+  /** Where these bytes are in the file; afterwards, #failure tells whether another writer has taken the journal over. */
+  async #find(bytes: Buffer, isRelease: boolean): Promise<number> {
+    const {check, lock, shown, isRemote} = this.#parts;
+    const {start, other} = check.look(bytes);
+    if (other !== undefined) this.#failure ??= check.refusal(other);
     else if (isRemote && isRelease && !(await lock.isOurs()))
       this.#failure ??= fencedOff(shown, 'another process');
-    return {start, refusal: this.#failure};
+    return start;
+  }
+
+  async #sync(): Promise<void> {
+    const {handle, syncsWrites} = this.#parts;
+    if (!syncsWrites) await handle.datasync();
   }
 
   #renew(): void {
     this.#parts.lock.renew().catch(() => {});
-    if (this.#isIdle && this.#failure === undefined)
-      this.#writeEvent('alive').catch(error => this.#failed(error));
+    // A failure shows in the next line that matters.
+    if (this.#isIdle && this.#failure === undefined) this.#writeEvent('alive').catch(() => {});
     this.#isIdle = true;
   }
 
-  #failed(error: unknown): unknown {
-    if (error instanceof Error && error.message.startsWith('not a journal line')) return error;
+  #fail(error: unknown): MediaError {
     this.#failure ??=
       error instanceof MediaError ? error : journalFailed(this.#parts.shown, 'written', error);
     return this.#failure;

@@ -1,22 +1,22 @@
 import {dirname} from 'node:path';
 import {MediaError} from '../errors.ts';
-import type {Host} from '../host.ts';
+import type {Host, StopSignal} from '../host.ts';
 import {syncDirectory} from '../lib/files/durable.ts';
 import {diskKind} from '../lib/files/file-system.ts';
-import type {Lock} from '../lib/files/lock.ts';
+import {type Holder, holderText, stateOf} from '../lib/files/holder.ts';
+import {acquireLock, type Lock, LockHeld, pollMs, staleMs} from '../lib/files/lock.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {systemCode} from '../lib/system-code.ts';
-import {inUse, journalCodes, journalFailed, unusable} from './file/errors.ts';
-import {Fence} from './file/fence.ts';
-import {appendAll, type JournalHandle, openJournalFile} from './file/file.ts';
-import {formatHeader, formatWriterLine, type Scope} from './file/lines.ts';
-import {type Identify, refuseOtherScope, refuseOtherStore} from './file/scope.ts';
-import {lockJournal, type Patience, waitForWriter} from './file/takeover.ts';
+import {inUse, journalCodes, journalFailed, unusable} from './errors.ts';
+import {appendAll, cannotOpen, type JournalHandle, openJournalFile} from './file.ts';
+import {formatHeader, formatWriterLine, type Scope, type WriterLine} from './line.ts';
 import {JournalLog} from './log.ts';
-import {JournalReader} from './reading/reader.ts';
-import {type Recovery, recover} from './reading/recovery.ts';
+import {JournalReader} from './reader.ts';
+import {type Recovery, recover} from './recovery.ts';
 import {Journal} from './run-journal.ts';
+import {type Identify, refuseOtherScope, refuseOtherStore} from './scope.ts';
 import {type RunJournal, SharedJournal} from './shared.ts';
+import {WriterCheck} from './writer-check.ts';
 
 export interface JournalOptions extends Patience {
   /** The scope of the run, which the journal must have. Without a scope, only an existing journal is opened. */
@@ -54,10 +54,10 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
     const {writer} = recovery;
     if (writer !== undefined) await waitForWriter({handle, lock, shown: path, writer}, host, options);
     await refuseOtherStore(recovery.scope, options.identify, path);
-    const fence = await enter(opening, host, options.scope);
+    const check = await enter(opening, host, options.scope);
     const {isRemote, isLocal} = await diskKind(host.files, absolute);
     const log = new JournalLog({
-      ...{handle, fence, lock, index: recovery.index, shown: path, host, isRemote},
+      ...{handle, check, lock, index: recovery.index, shown: path, host, isRemote},
       syncsWrites: syncsWrites && isLocal,
     });
     return new Journal({reader: new JournalReader(path, recovery, handle), log, lock, host});
@@ -99,11 +99,11 @@ async function enter(
   {absolute, shown, handle, lock, recovery}: Opening,
   host: Host,
   asked: Scope | undefined,
-): Promise<Fence> {
+): Promise<WriterCheck> {
   const {rest, next, scope} = recovery;
   const isNew = scope === undefined && asked !== undefined;
   const lineBreak = rest === undefined ? '' : '\n';
-  const header = isNew ? `${formatHeader(asked)}\n` : '';
+  const header = isNew ? formatHeader(asked) : '';
   const bytes = Buffer.from(
     `${lineBreak}${header}${formatWriterLine('open', lock.holder, host.clock.now())}`,
   );
@@ -115,19 +115,95 @@ async function enter(
   } catch (error) {
     throw journalFailed(shown, 'written', error);
   }
-  const fence = new Fence(
+  const check = new WriterCheck(
     {files: host.files, handle, path: absolute, shown},
     lock.holder.token,
     next.offset + (rest?.bytes.length ?? 0),
   );
-  fence.look(bytes);
+  check.look(bytes);
   await recovery.read(handle);
   refuseUnfit(recovery, shown, asked);
   if (recovery.writer?.by !== lock.holder.token) throw takenAtOnce(recovery, shown);
-  return fence;
+  return check;
 }
 
 /** Two runs began at the same moment, and the other one was last. */
 function takenAtOnce({writer}: Recovery, shown: string): MediaError {
   return inUse(shown, writer?.holder);
+}
+
+/** How a run treats a journal that another run may hold. */
+interface Patience {
+  /** How long to wait for a run that is certainly alive, in milliseconds. */
+  patienceMs?: number | undefined;
+  /** Whether a holder that cannot be judged from here counts as gone. */
+  isGone?: boolean | undefined;
+  /** Receives a note when the run has to wait, and when it has taken a journal over. */
+  note?: ((text: string) => void) | undefined;
+  stop?: StopSignal | undefined;
+}
+
+/**
+ * Locks a journal against other runs. Waits for a holder that cannot be judged from here, until it renews its lock or
+ * has shown no activity for 90 s.
+ */
+export async function lockJournal(
+  absolute: string,
+  shown: string,
+  host: Host,
+  {patienceMs = 0, isGone = false, note = () => {}, stop}: Patience = {},
+): Promise<Lock> {
+  try {
+    const onUnknownHolder = (holder: Holder | undefined) => note(waitingText(shown, holder));
+    const lock = await acquireLock(`${absolute}.lock`, host, {patienceMs, isGone, onUnknownHolder, stop});
+    const {replaced} = lock;
+    if (replaced !== undefined && stateOf(replaced, host) === 'unknown') note(takenText(shown, replaced));
+    return lock;
+  } catch (error) {
+    if (error instanceof LockHeld) throw inUse(shown, error.holder);
+    throw stop?.aborted ? error : cannotOpen(shown, error);
+  }
+}
+
+/** A journal whose last writer has not recorded its end. */
+interface AbandonedJournal {
+  handle: Pick<JournalHandle, 'stat'>;
+  lock: Lock;
+  shown: string;
+  writer: WriterLine;
+}
+
+/**
+ * Waits until its last writer is certainly gone: one that left no lock, or that cannot be judged from here. Rejects if
+ * that writer writes meanwhile or is certainly alive.
+ */
+async function waitForWriter(journal: AbandonedJournal, host: Host, patience: Patience): Promise<void> {
+  const {writer, lock, shown, handle} = journal;
+  const {note = () => {}, isGone, stop} = patience;
+  const {holder} = writer;
+  const state = holder === undefined ? 'unknown' : stateOf(holder, host);
+  if (state === 'dead' || lock.replaced?.token === writer.by) return;
+  if (state === 'alive') throw inUse(shown, holder);
+  const found = await handle.stat();
+  const since = host.clock.monotonic();
+  let isAnnounced = false;
+  // Where the clock was set back since, the age of the file says nothing: then it is waited for as long here.
+  while (!isGone && host.clock.monotonic() - since < staleMs) {
+    const {size, mtimeMs} = await handle.stat();
+    if (size !== found.size) throw inUse(shown, holder);
+    // Compares with the time of a file that is written now, so that the clocks of two machines are never compared.
+    if ((await lock.touched()) - mtimeMs >= staleMs) break;
+    if (!isAnnounced) note(waitingText(shown, holder));
+    isAnnounced = true;
+    await host.clock.sleep(pollMs, stop);
+  }
+  note(takenText(shown, holder));
+}
+
+function waitingText(shown: string, holder: Holder | undefined): string {
+  return `Waiting: the journal ${shown} is held by ${holderText(holder)}, which may still be running. If it shows no activity for 90 s, this run takes the journal over.`;
+}
+
+function takenText(shown: string, holder: Holder | undefined): string {
+  return `The journal ${shown} was taken over from ${holderText(holder)}.`;
 }

@@ -1,18 +1,15 @@
 import type {Host, StopSignal} from '../host.ts';
 import {type Hashable, largeHash, smallHash} from '../lib/files/content-hash.ts';
 import type {Lock} from '../lib/files/lock.ts';
-import {type Content, contentOf} from '../lib/tables/content.ts';
 import type {FileStat} from '../sources/open/source.ts';
+import {type ActiveUpload, ActiveUploads} from './active-uploads.ts';
 import {JournalEntry, type ToldBy} from './entry.ts';
-import {pathKey} from './file/lines.ts';
-import {ofOtherStore} from './file/scope.ts';
-import {type Flight, Flights} from './flights.ts';
-import type {Entry} from './known/journal-index.ts';
-import type {FileState} from './known/shortcuts.ts';
+import {type Content, contentOf, type Entry} from './journal-index.ts';
+import {type FileState, pathKey} from './line.ts';
 import type {JournalLog} from './log.ts';
-import {type JournalInput, JournalMemory, type Known, type Resend} from './reading/memory.ts';
-import type {JournalReader} from './reading/reader.ts';
-import {isSettled, statText} from './reading/stat.ts';
+import {isSettled, type JournalInput, JournalMemory, type Known, type Resend, statText} from './memory.ts';
+import type {JournalReader} from './reader.ts';
+import {ofOtherStore} from './scope.ts';
 
 /** What a journal knows about an input, or a new entry if it must be sent. */
 export type Admission = Known | {status: 'new'; entry: JournalEntry};
@@ -44,7 +41,7 @@ export class Journal {
   readonly #lock: Lock;
   readonly #host: Host;
   readonly #memory: JournalMemory;
-  readonly #flights = new Flights();
+  readonly #active = new ActiveUploads();
 
   constructor({reader, log, lock, host}: JournalParts) {
     this.reader = reader;
@@ -57,7 +54,7 @@ export class Journal {
 
   /** What is known about a file that has not changed since it was last read. */
   async recall(input: JournalInput, resend?: Resend): Promise<Known | undefined> {
-    const isBusy = this.#flights.has(input.size);
+    const isBusy = this.#active.has(input.size);
     const known = await this.#memory.recall(input, resend);
     // An equal file may be in progress: admit() waits for it, and then knows more.
     return isBusy && known?.status === 'unknown' ? undefined : known;
@@ -72,27 +69,25 @@ export class Journal {
     source: Hashable,
     options: AdmitOptions = {},
   ): Promise<Admission> {
-    const flight = this.#flights.begin(input.size);
+    const active = this.#active.begin(input.size);
     let isInProgress = false;
     try {
-      const hashed = await this.#hashIfNeeded(input, source, flight, options.stop);
+      const hashed = await this.#hashIfNeeded(input, source, active, options.stop);
       const known =
         hashed === undefined ? undefined : await this.#memory.find(input, hashed.sha256, options.resend);
       if (known?.status === 'done') await this.#see(input, known.entry);
       if (known !== undefined) return known;
-      const entry = await this.#begin(input, hashed, flight, options.onEnd);
+      const entry = await this.#begin(input, hashed, active, options.onEnd);
       isInProgress = true;
       return {status: 'new', entry};
     } finally {
-      if (!isInProgress) flight.end();
+      if (!isInProgress) active.end();
     }
   }
 
   /** Records how an unknown upload was settled. */
   async settle(entry: Entry, settlement: Settlement): Promise<void> {
-    const line = await this.reader.lineOf(entry);
-    const {key} = line;
-    const sha256 = 'sha256' in line ? line.sha256 : '';
+    const {key, sha256 = ''} = await this.reader.lineOf(entry);
     await this.#log.append(
       settlement === 'resend'
         ? {event: 'resolved', key, as: 'resend', sha256}
@@ -126,22 +121,22 @@ export class Journal {
   async #hashIfNeeded(
     {size, stat}: JournalInput,
     source: Hashable,
-    flight: Flight,
+    active: ActiveUpload,
     stop: StopSignal | undefined,
   ): Promise<Hashed | undefined> {
-    const isNeeded = stat === undefined || flight.hasEarlier || this.reader.index.maySize(size);
+    const isNeeded = stat === undefined || active.hasEarlier || this.reader.index.hasSize(size);
     const small = await smallHash(source);
     if (small === undefined && !isNeeded) return undefined;
     const sha256 = small ?? (await largeHash(source, stop));
-    flight.announce(sha256);
-    if (flight.hasEarlier) await flight.afterEqual();
+    active.announce(sha256);
+    if (active.hasEarlier) await active.afterEqual();
     return {sha256, isLasting: small !== undefined || (stat !== undefined && this.#isSettled(stat))};
   }
 
   /** Records that a file has this content, unless that is known, so that it need not be read again. */
   async #see(input: JournalInput, entry: Entry): Promise<void> {
     const seen = {size: entry.size, ...this.#seen(input)};
-    if (this.reader.index.shortcuts.rowOf(seen) === entry.row) return;
+    if (this.reader.index.rowOfFile(seen) === entry.row) return;
     const {key} = await this.reader.lineOf(entry);
     this.#log.note({event: 'seen', key, ...seen});
   }
@@ -154,7 +149,7 @@ export class Journal {
   async #begin(
     input: JournalInput & {contentType: string},
     hashed: Hashed | undefined,
-    flight: Flight,
+    active: ActiveUpload,
     onEnd = () => {},
   ): Promise<JournalEntry> {
     const {size, contentType} = input;
@@ -176,9 +171,9 @@ export class Journal {
       intent: sha256 === undefined ? undefined : intent,
       append: transition => this.#log.append(transition),
       done: (recordJson, ...told) => this.#done(key, recordJson, ...told),
-      announce: sha256 => flight.announce(sha256),
+      announce: sha256 => active.announce(sha256),
       end: () => {
-        flight.end();
+        active.end();
         onEnd();
       },
     });

@@ -1,5 +1,5 @@
 import type {Clock} from '../host.ts';
-import type {JournalReader} from './reading/reader.ts';
+import type {JournalReader} from './reader.ts';
 import type {Admission, Journal} from './run-journal.ts';
 
 /** The methods of a journal that uploads need, whether it is held for the whole run or not. */

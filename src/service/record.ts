@@ -73,6 +73,12 @@ export function parseRecord(text: string): ReceivedRecord | {problem: RecordProb
   return {record: value as MediaRecord, json: compactJson(text)};
 }
 
+/** The media ID in a record's JSON, every digit kept; empty when it has none. */
+export function mediaIdIn(recordJson: string): string {
+  const parsed = parseRecord(recordJson);
+  return 'problem' in parsed ? '' : (parsed.record.id ?? '');
+}
+
 /** The JSON text on one line, without white space between tokens and otherwise unchanged. */
 export function compactJson(text: string): string {
   return /\s/.test(text) ? text.replace(stringOrSpace, '$1') : text;

@@ -6,7 +6,7 @@ import {describe, expect, it} from 'vitest';
 import type {Cli} from '../../src/cli/invocation.ts';
 import {journalCommand} from '../../src/commands/journal/command.ts';
 import {exitStatusOf, MediaError} from '../../src/errors.ts';
-import {formatTransition, type Transition} from '../../src/journal/file/lines.ts';
+import {formatTransition, type Transition} from '../../src/journal/line.ts';
 import {openJournal} from '../../src/journal/open.ts';
 import {Stdout} from '../../src/output/stdout.ts';
 import {

@@ -1,9 +1,9 @@
 import {mkdir, readdir, readFile, utimes, writeFile} from 'node:fs/promises';
 import {basename, join, relative} from 'node:path';
 import {type Clock, type Host, systemClock, systemHost} from '../../src/host.ts';
+import {writeMerged} from '../../src/journal/merge.ts';
 import {openJournal} from '../../src/journal/open.ts';
-import {writeMerged} from '../../src/journal/reading/merge.ts';
-import {closeAll, readJournals} from '../../src/journal/reading/reader.ts';
+import {closeAll, readJournals} from '../../src/journal/reader.ts';
 import {type FileSystem, systemFiles} from '../../src/lib/files/file-system.ts';
 import {replaceContent} from '../../src/rewrite/write-plan.ts';
 import {inputOf, scope, upload} from '../support/journal.ts';

@@ -3,10 +3,10 @@ import {readdir, utimes, writeFile} from 'node:fs/promises';
 import {basename, join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {Host} from '../../src/host.ts';
-import {pathKey} from '../../src/journal/file/lines.ts';
+import {pathKey} from '../../src/journal/line.ts';
+import {writeMerged} from '../../src/journal/merge.ts';
 import {openJournal} from '../../src/journal/open.ts';
-import {writeMerged} from '../../src/journal/reading/merge.ts';
-import {closeAll, readJournals} from '../../src/journal/reading/reader.ts';
+import {closeAll, readJournals} from '../../src/journal/reader.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
 import type {FileSystem} from '../../src/lib/files/file-system.ts';
 import {
@@ -211,7 +211,7 @@ describe('hundreds of journals', () => {
     const host = hostIn(one.directory, {files: disk.files});
     const readers = await readJournals(paths, host, {paths: true});
     for (const reader of readers) {
-      const entry = reader.index.latestOf(pathKey('a.png'));
+      const [entry] = reader.index.entriesOf(pathKey('a.png'));
       expect(entry && (await reader.recordOf(entry))).toBe('{"id":"med_1"}');
     }
     await writeMerged(join(one.directory, 'merged'), readers, host);

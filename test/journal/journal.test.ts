@@ -2,9 +2,9 @@ import {mkdir, stat, symlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
-import {pathKey} from '../../src/journal/file/lines.ts';
+import {pathKey} from '../../src/journal/line.ts';
 import {openJournal} from '../../src/journal/open.ts';
-import {readJournals} from '../../src/journal/reading/reader.ts';
+import {readJournals} from '../../src/journal/reader.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
 import {
   begin,

@@ -1,6 +1,6 @@
 import {appendFile} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
-import {pathKey} from '../../src/journal/file/lines.ts';
+import {pathKey} from '../../src/journal/line.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
 import {
   type Bench,

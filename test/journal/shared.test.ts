@@ -1,6 +1,6 @@
 import {readFile} from 'node:fs/promises';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import type {JournalHandle} from '../../src/journal/file/file.ts';
+import type {JournalHandle} from '../../src/journal/file.ts';
 import {openSharedJournal} from '../../src/journal/open.ts';
 import {
   bench,

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
 import {nextTurn, systemClock} from '../../src/host.ts';
-import type {JournalHandle} from '../../src/journal/file/file.ts';
+import type {JournalHandle} from '../../src/journal/file.ts';
 import {parseRecord} from '../../src/service/record.ts';
 import type {Uploader} from '../../src/service/uploader.ts';
 import type {Source} from '../../src/sources/open/source.ts';

@@ -154,7 +154,7 @@ experiment(
     }
     return {tried, held: tried - broken.length, broken};
   },
-  onlyTorture('test/journal/reading/recovery.test.ts'),
+  onlyTorture('test/journal/recovery.test.ts'),
 );
 
 experiment('settings: logins at once', async ({scale}) => {

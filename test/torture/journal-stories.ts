@@ -2,7 +2,7 @@ import {copyFile, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile}
 import {join} from 'node:path';
 import {MediaError} from '../../src/errors.ts';
 import {type Host, systemClock} from '../../src/host.ts';
-import type {JournalHandle} from '../../src/journal/file/file.ts';
+import type {JournalHandle} from '../../src/journal/file.ts';
 import {openJournal} from '../../src/journal/open.ts';
 import {Stop} from '../../src/lib/stop.ts';
 import {parseRecord} from '../../src/service/record.ts';

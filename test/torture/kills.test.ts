@@ -5,7 +5,7 @@ import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {inject} from 'vitest';
 import {startEmbeddedService} from '../../src/embedded/service.ts';
-import {pathKey} from '../../src/journal/file/lines.ts';
+import {pathKey} from '../../src/journal/line.ts';
 import {openJournal} from '../../src/journal/open.ts';
 import {png} from '../embedded/support.ts';
 import {sandboxFor} from '../service/program.ts';

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
-import type {JournalHandle} from '../../src/journal/file/file.ts';
-import {pathKey} from '../../src/journal/file/lines.ts';
+import type {JournalHandle} from '../../src/journal/file.ts';
+import {pathKey} from '../../src/journal/line.ts';
 import {Stop, unlessStopped} from '../../src/lib/stop.ts';
 import {parseRecord} from '../../src/service/record.ts';
 import type {Refused, UploadAnswer, Uploader, UploadRequest} from '../../src/service/uploader.ts';

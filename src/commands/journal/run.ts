@@ -7,7 +7,6 @@ import type {Entry} from '../../journal/journal.ts';
 import {
   closeAll,
   entryReason,
-  idIn,
   type JournalReader,
   JournalSet,
   journalCodes,
@@ -19,7 +18,7 @@ import {
   writeMerged,
 } from '../../journal/journal.ts';
 import {printableJson} from '../../output/escape.ts';
-import {parseRecord} from '../../service/record.ts';
+import {mediaIdIn, parseRecord} from '../../service/record.ts';
 import {type ListedInput, type ListedInputs, listInputs} from './inputs.ts';
 import {fileFields, Lines, type ProofCounts, ProofTally, textLine} from './output.ts';
 import type {JournalRequest} from './request.ts';
@@ -70,10 +69,10 @@ async function listFormat({json, template}: Options<'list'>): Promise<ListFormat
 
 /** Shows stored and unknown content always, any other result only if nothing newer is known about its path. */
 function isShown({index}: JournalReader, number: number, path: PathKey, {row, state}: Entry): boolean {
-  const {sightings} = index;
-  const numbers = [...(sightings?.of(path) ?? [])];
+  const {history} = index;
+  const numbers = history?.of(path) ?? [];
   // A path that was seen several times with the same content is printed once.
-  const latest = numbers.find(each => sightings?.at(each).row === row);
+  const latest = numbers.find(each => history?.at(each).row === row);
   if (latest !== number) return false;
   return number === numbers[0] || state === 'done' || state === 'unknown';
 }
@@ -88,7 +87,8 @@ export const statusOf = {
 } as const;
 
 async function entryText(reader: JournalReader, path: PathKey, entry: Entry): Promise<string> {
-  const id = entry.state === 'done' ? idIn(await reader.recordOf(entry)) : await entryReason(reader, entry);
+  const id =
+    entry.state === 'done' ? mediaIdIn(await reader.recordOf(entry)) : await entryReason(reader, entry);
   return textLine(statusOf[entry.state], path, id);
 }
 

@@ -2,7 +2,6 @@ import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
 import {
   type Entry,
-  idIn,
   type Journal,
   type JournalReader,
   openJournal,
@@ -11,6 +10,7 @@ import {
   pathKey,
 } from '../../journal/journal.ts';
 import {shellQuoted} from '../../lib/shell.ts';
+import {mediaIdIn} from '../../service/record.ts';
 import {fromText, normalizeName, toText} from '../../sources/find/walk/names.ts';
 import {mediaIdsIn} from './media-ids.ts';
 import type {JournalRequest} from './request.ts';
@@ -106,8 +106,8 @@ async function chooseAll(
 
 /** The names of an upload: its idempotency key, the hash of its content and, last, its path, which others may have too. */
 async function namesOf(reader: JournalReader, path: PathKey, entry: Entry): Promise<string[]> {
-  const line = await reader.lineOf(entry);
-  return [line.key, ...('sha256' in line ? [line.sha256] : []), pathFields(path).path];
+  const {key, sha256} = await reader.lineOf(entry);
+  return [key, ...(sha256 === undefined ? [] : [sha256]), pathFields(path).path];
 }
 
 async function chooseOne(reader: JournalReader, options: Options, what: string): Promise<Decision[]> {
@@ -115,7 +115,7 @@ async function chooseOne(reader: JournalReader, options: Options, what: string):
   const [entry = await named(reader, what, 'unknown'), ...others] = reader.entriesOf(path, 'unknown');
   if (others.length > 0) throw ambiguous(reader, what);
   if (entry !== undefined) return [{name: what, entry, id: options.uploaded}];
-  const latest = reader.index.latestOf(path);
+  const [latest] = reader.index.entriesOf(path);
   throw latest === undefined
     ? notThere(reader, what)
     : new MediaError('usage', `${what} is not unknown: it is ${statusOf[latest.state]}.`, {
@@ -132,7 +132,7 @@ async function named(
 ): Promise<Entry | undefined> {
   for await (const {path, entry} of reader.entriesIn(state)) {
     const names = await namesOf(reader, path, entry);
-    if (state === 'done') names.push(idIn(await reader.recordOf(entry)));
+    if (state === 'done') names.push(mediaIdIn(await reader.recordOf(entry)));
     if (names.includes(what) || (isSha256.test(what) && reader.hasHash(entry, what))) return entry;
   }
   return undefined;

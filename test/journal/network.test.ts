@@ -1,14 +1,14 @@
 import {existsSync} from 'node:fs';
 import {writeFile} from 'node:fs/promises';
 import {expect, it, onTestFinished} from 'vitest';
-import {Fence} from '../../../src/journal/file/fence.ts';
-import {openJournalFile} from '../../../src/journal/file/file.ts';
-import {JournalIndex} from '../../../src/journal/known/journal-index.ts';
-import {JournalLog} from '../../../src/journal/log.ts';
-import {diskKind, systemFiles} from '../../../src/lib/files/file-system.ts';
-import {holderHere} from '../../../src/lib/files/holder.ts';
-import {acquireLock} from '../../../src/lib/files/lock.ts';
-import {bench, sha256} from '../../support/journal.ts';
+import {openJournalFile} from '../../src/journal/file.ts';
+import {JournalIndex} from '../../src/journal/journal-index.ts';
+import {JournalLog} from '../../src/journal/log.ts';
+import {WriterCheck} from '../../src/journal/writer-check.ts';
+import {diskKind, systemFiles} from '../../src/lib/files/file-system.ts';
+import {holderHere} from '../../src/lib/files/holder.ts';
+import {acquireLock} from '../../src/lib/files/lock.ts';
+import {bench, sha256} from '../support/journal.ts';
 
 /** A journal that holds an intent, and whose lock another run has taken since, without a line in the file. */
 async function lockTaken(isRemote: boolean) {
@@ -16,12 +16,12 @@ async function lockTaken(isRemote: boolean) {
   const handle = await openJournalFile(systemFiles, one.path, one.path, 'create');
   onTestFinished(() => handle.close());
   const lock = await acquireLock(`${one.path}.lock`, one.host);
-  const fence = new Fence(
+  const check = new WriterCheck(
     {files: systemFiles, handle, path: one.path, shown: one.path},
     lock.holder.token,
     0,
   );
-  const parts = {handle, fence, lock, index: new JournalIndex(), shown: one.path, host: one.host};
+  const parts = {handle, check, lock, index: new JournalIndex(), shown: one.path, host: one.host};
   const log = new JournalLog({...parts, isRemote, syncsWrites: true});
   log.note({event: 'intent', key: 'k', path: 'a.png', size: 7, contentType: 'image/png'});
   await writeFile(lock.path, JSON.stringify(holderHere(one.host)));

@@ -1,8 +1,8 @@
 import {stat} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
-import type {JournalHandle} from '../../../src/journal/file/file.ts';
-import {openJournal} from '../../../src/journal/open.ts';
-import {systemFiles} from '../../../src/lib/files/file-system.ts';
+import type {JournalHandle} from '../../src/journal/file.ts';
+import {openJournal} from '../../src/journal/open.ts';
+import {systemFiles} from '../../src/lib/files/file-system.ts';
 import {
   begin,
   bench,
@@ -14,7 +14,7 @@ import {
   scope,
   sha256,
   upload,
-} from '../../support/journal.ts';
+} from '../support/journal.ts';
 
 /** A file whose syncs are counted and can be held back, and whose disk can become full. */
 class Disk {

@@ -1,8 +1,8 @@
 import {realpath} from 'node:fs/promises';
 import {expect, it} from 'vitest';
-import {readMemory} from '../../../src/journal/reading/read-memory.ts';
-import {bench, scope} from '../../support/journal.ts';
-import {canListOpenFiles, openFiles} from '../../support/open-files.ts';
+import {readMemory} from '../../src/journal/memory.ts';
+import {bench, scope} from '../support/journal.ts';
+import {canListOpenFiles, openFiles} from '../support/open-files.ts';
 
 it.skipIf(!canListOpenFiles)('a journal about another service: refused, and closed', async () => {
   const journal = await bench();

@@ -1,11 +1,12 @@
-import type {StopSignal} from '../../host.ts';
-import {contentHash, type Hashable} from '../../lib/files/content-hash.ts';
-import {contentOf} from '../../lib/tables/content.ts';
-import type {FileStat} from '../../sources/open/source.ts';
-import {pathKey} from '../file/lines.ts';
-import type {Entry} from '../known/journal-index.ts';
-import type {JournalReader} from './reader.ts';
-import {statText} from './stat.ts';
+import {MediaError} from '../errors.ts';
+import type {Host, StopSignal} from '../host.ts';
+import {contentHash, type Hashable} from '../lib/files/content-hash.ts';
+import type {FileStat} from '../sources/open/source.ts';
+import {journalCodes} from './errors.ts';
+import {contentOf, type Entry} from './journal-index.ts';
+import {pathKey, type Scope} from './line.ts';
+import {type JournalReader, readJournals} from './reader.ts';
+import {type Identify, refuseOtherScope, refuseOtherStore} from './scope.ts';
 
 /** An input, as far as it is known without reading its content. */
 export interface JournalInput {
@@ -49,8 +50,8 @@ export class JournalMemory {
   async recall(input: JournalInput, resend: Resend = never): Promise<Known | undefined> {
     const {index} = this.reader;
     const {path, size, stat, types} = input;
-    if (stat === undefined || !index.maySize(size)) return undefined;
-    const row = index.shortcuts.rowOf({path: pathKey(path), size, stat: statText(stat), types});
+    if (stat === undefined || !index.hasSize(size)) return undefined;
+    const row = index.rowOfFile({path: pathKey(path), size, stat: statText(stat), types});
     const content = row === -1 ? undefined : index.contentOf(row);
     if (content === undefined) return undefined;
     if (await this.#isHeld(index.rowsOf(content), resend)) return {status: 'unknown'};
@@ -78,7 +79,7 @@ export class JournalMemory {
     source: Hashable,
     options: {resend?: Resend; stop?: StopSignal} = {},
   ): Promise<Known | undefined> {
-    if (!this.reader.index.maySize(input.size)) return undefined;
+    if (!this.reader.index.hasSize(input.size)) return undefined;
     return this.find(input, await contentHash(source, options.stop), options.resend);
   }
 
@@ -97,5 +98,42 @@ export class JournalMemory {
 
   async #done(entry: Entry): Promise<Known> {
     return {status: 'done', recordJson: await this.reader.recordOf(entry), entry};
+  }
+}
+
+/** A file that changed less than this many nanoseconds ago may change again without a change of its times. */
+const youngNs = 2_000_000_000n;
+
+/** The state of a file, as text for lines and shortcuts. */
+export function statText({mtimeNs, ctimeNs, dev, ino}: FileStat): string {
+  return `${mtimeNs} ${ctimeNs} ${dev} ${ino}`;
+}
+
+/** Whether a file was unchanged long enough before `now`, in milliseconds, that another change would show in its times. */
+export function isSettled({ctimeNs}: FileStat, now: number): boolean {
+  return BigInt(Math.floor(now)) * 1_000_000n - ctimeNs >= youngNs;
+}
+
+/**
+ * Reads a journal for a run that sends nothing, without writing or locking. Resolves to undefined if there is none;
+ * rejects as openJournal() does. The caller closes its reader.
+ */
+export async function readMemory(
+  path: string,
+  host: Pick<Host, 'cwd' | 'files'>,
+  asked: Scope | undefined,
+  identify?: Identify,
+): Promise<JournalMemory | undefined> {
+  let reader: JournalReader | undefined;
+  try {
+    [reader] = await readJournals([path], host);
+    if (reader === undefined) return undefined;
+    if (asked !== undefined && reader.scope !== undefined) refuseOtherScope(reader.scope, asked, path);
+    await refuseOtherStore(reader.scope, identify, path);
+    return new JournalMemory(reader);
+  } catch (error) {
+    await reader?.close();
+    if (error instanceof MediaError && error.code === journalCodes.missing) return undefined;
+    throw error;
   }
 }

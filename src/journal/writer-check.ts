@@ -1,11 +1,11 @@
-import type {FileSystem} from '../../lib/files/file-system.ts';
-import {holderText} from '../../lib/files/holder.ts';
+import type {FileSystem} from '../lib/files/file-system.ts';
+import {holderText} from '../lib/files/holder.ts';
 import {fencedOff, gone} from './errors.ts';
 import type {JournalHandle} from './file.ts';
-import {parseLine, type WriterLine} from './parse.ts';
+import {openLinesIn, type WriterLine} from './line.ts';
 
 /** The result of checking the last append. */
-export interface Look {
+interface Look {
   /** The offset of the appended bytes. */
   start: number;
   /** Another writer that has opened the journal since the last check. */
@@ -16,7 +16,7 @@ export interface Look {
  * Detects a second writer from the file itself. Both writers append, so each sees the other, and the one that opened
  * the journal last owns it. The calls are synchronous, since they only touch the page cache.
  */
-export class Fence {
+export class WriterCheck {
   readonly #files: FileSystem;
   readonly #handle: Pick<JournalHandle, 'fd'>;
   readonly #path: string;
@@ -54,8 +54,7 @@ export class Fence {
     const start = this.#end + at;
     const whole = tail.lastIndexOf(10) + 1;
     this.#end += whole;
-    const foreign = at === 0 && tail.length === bytes.length ? [] : linesIn(tail.subarray(0, whole));
-    const opens = foreign.map(openIn).filter(line => line !== undefined);
+    const opens = tail.length === bytes.length ? [] : openLinesIn(tail.toString('utf8', 0, whole));
     return {start, other: opens.find(({by}) => by !== this.#token)};
   }
 
@@ -74,14 +73,4 @@ export class Fence {
     }
     return buffer.subarray(0, filled);
   }
-}
-
-function linesIn(bytes: Buffer): string[] {
-  return bytes.toString().split('\n');
-}
-
-function openIn(text: string): WriterLine | undefined {
-  if (!text.includes('"event":"open"')) return undefined;
-  const line = parseLine(text);
-  return line?.event === 'open' ? line : undefined;
 }

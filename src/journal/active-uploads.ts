@@ -2,13 +2,13 @@
 class Group {
   count = 0;
   /** Those whose hash is not known yet, in the order in which they began. */
-  readonly unhashed = new Set<Flight>();
+  readonly unhashed = new Set<ActiveUpload>();
   /** The others, by hash. */
-  readonly hashed = new Map<string, Set<Flight>>();
+  readonly hashed = new Map<string, Set<ActiveUpload>>();
 }
 
 /** An upload in progress; later files of the same size may wait for it. */
-export class Flight {
+export class ActiveUpload {
   /** Whether another file of the same size was already in progress when it began. */
   readonly hasEarlier: boolean;
   readonly #group: Group;
@@ -57,7 +57,7 @@ export class Flight {
   }
 
   /** An earlier upload that has, or may have, the same content. */
-  #earlier(): Flight | undefined {
+  #earlier(): ActiveUpload | undefined {
     const {unhashed, hashed} = this.#group;
     const [first] = unhashed;
     if (first !== undefined && first.#number < this.#number) return first;
@@ -86,7 +86,7 @@ export class Flight {
 }
 
 /** The uploads in progress, by size. */
-export class Flights {
+export class ActiveUploads {
   readonly #groups = new Map<number, Group>();
   #count = 0;
 
@@ -96,10 +96,10 @@ export class Flights {
   }
 
   /** Adds an upload; later files of the same size can wait for it until its end(). */
-  begin(size: number): Flight {
+  begin(size: number): ActiveUpload {
     const group = this.#groups.get(size) ?? new Group();
     this.#groups.set(size, group);
     this.#count += 1;
-    return new Flight(group, this.#count, () => this.#groups.delete(size));
+    return new ActiveUpload(group, this.#count, () => this.#groups.delete(size));
   }
 }

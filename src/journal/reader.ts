@@ -1,17 +1,22 @@
-import type {MediaError} from '../../errors.ts';
-import type {Host} from '../../host.ts';
-import type {FileSystem} from '../../lib/files/file-system.ts';
-import {typedPath} from '../../lib/files/typed-path.ts';
-import {contentOf} from '../../lib/tables/content.ts';
-import {journalFailed, unusable} from '../file/errors.ts';
-import {openJournalFile, type ReadHandle, readAll, reopening} from '../file/file.ts';
-import type {Place} from '../file/group-sync.ts';
-import type {PathKey, Scope} from '../file/lines.ts';
-import {isWriterLine, parseLine, recordIn, type UploadLine} from '../file/parse.ts';
-import {damagedLine, pieces, rawLines} from '../file/raw-lines.ts';
-import {commonScope} from '../file/scope.ts';
-import type {Entry, EntryState, JournalIndex} from '../known/journal-index.ts';
+import type {MediaError} from '../errors.ts';
+import type {Host} from '../host.ts';
+import type {FileSystem} from '../lib/files/file-system.ts';
+import {typedPath} from '../lib/files/typed-path.ts';
+import {journalFailed, unusable} from './errors.ts';
+import {
+  blocksOf,
+  damagedLine,
+  linesIn,
+  openJournalFile,
+  type ReadHandle,
+  readAll,
+  reopening,
+} from './file.ts';
+import {contentOf, type Entry, type EntryState, type JournalIndex} from './journal-index.ts';
+import {isWriterLine, type PathKey, parseLine, recordIn, type Scope, type UploadLine} from './line.ts';
+import type {Place} from './path-history.ts';
 import {type Recovery, recover} from './recovery.ts';
+import {commonScope} from './scope.ts';
 
 /** The least number of bytes per read. */
 const readAhead = 16 * 1024;
@@ -46,11 +51,10 @@ export class JournalReader {
   /** When an unknown upload was released, in milliseconds since the Unix epoch; NaN if that cannot be told. */
   async timeOf(entry: Entry): Promise<number> {
     const {by} = await this.#uploadLine(entry);
-    for await (const {bytes} of pieces(this.#handle, this.shown, entry.offset)) {
-      for (const text of bytes.toString().split('\n')) {
-        if (!text.startsWith(`{"event":"release","by":"${by}"`)) continue;
-        const {at} = JSON.parse(text) as {at?: unknown};
-        return Date.parse(String(at));
+    for await (const block of blocksOf(this.#handle, this.shown, entry.offset)) {
+      for (const {bytes} of linesIn(block)) {
+        const line = parseLine(bytes.toString());
+        if (line?.event === 'release' && line.by === by) return Date.parse(line.at ?? '');
       }
     }
     return Number.NaN;
@@ -58,30 +62,28 @@ export class JournalReader {
 
   /** Whether an entry's content has this SHA-256, in hex. */
   hasHash({row, size}: Entry, sha256: string): boolean {
-    const content = this.index.contentOf(row);
-    const asked = contentOf(sha256, size);
-    return content?.sha.every((part, at) => part === asked.sha[at]) === true;
+    return this.index.contentOf(row) === contentOf(sha256, size);
   }
 
   /** Why an entry failed. */
   async failureOf(entry: Entry): Promise<{code: string; message: string}> {
-    const line = await this.#uploadLine(entry);
-    return line.event === 'failed' ? {code: line.code, message: line.message} : {code: '', message: ''};
+    const {error} = await this.#uploadLine(entry);
+    return {code: String(error?.code ?? ''), message: String(error?.message ?? '')};
   }
 
   /** All paths with their contents, in the order of their lines. Needs `paths`. */
   async *sightings(): AsyncGenerator<{number: number; path: PathKey; entry: Entry}> {
-    const {sightings} = this.index;
-    for (let number = 0; sightings !== undefined && number < sightings.count; number += 1) {
-      yield {number, path: await this.pathOf(number), entry: this.index.entry(sightings.at(number).row)};
+    const {history} = this.index;
+    for (let number = 0; history !== undefined && number < history.count; number += 1) {
+      const sighting = history.at(number);
+      const {path} = await this.#uploadLine(sighting);
+      yield {number, path: path ?? this.#changed(), entry: this.index.entry(sighting.row)};
     }
   }
 
   /** The entries of a path in a state, latest first. Needs `paths`. */
   entriesOf(path: PathKey, state: EntryState): Entry[] {
-    const {sightings} = this.index;
-    const rows = new Set([...(sightings?.of(path) ?? [])].map(number => sightings?.at(number).row ?? -1));
-    return [...rows].filter(row => this.index.stateOf(row) === state).map(row => this.index.entry(row));
+    return this.index.entriesOf(path).filter(entry => entry.state === state);
   }
 
   /** All entries in a state, in the order in which they were begun, each with its first path. */
@@ -94,30 +96,25 @@ export class JournalReader {
     }
   }
 
-  /** The path of a sighting. */
-  async pathOf(number: number): Promise<PathKey> {
-    const place = this.index.sightings?.at(number);
-    const line = place === undefined ? this.#changed() : await this.#uploadLine(place);
-    return 'path' in line ? line.path : this.#changed();
-  }
-
   /** The error for an entry with an unusable line; `what` completes the sentence "Line N ...". */
   async damage({offset}: Entry, what: string): Promise<MediaError> {
-    for await (const batch of rawLines(this.#handle, this.shown)) {
-      const line = batch.find(one => one.offset === offset);
-      if (line !== undefined) return damagedLine(this.shown, line.number, what);
+    let number = 0;
+    for await (const block of blocksOf(this.#handle, this.shown, 0)) {
+      for (const line of linesIn(block)) {
+        number += 1;
+        if (line.offset === offset) return damagedLine(this.shown, number, what);
+      }
     }
     return this.#changed();
   }
 
-  /** All lines about uploads, each with its row. */
-  async *lines(): AsyncGenerator<{text: string; event: UploadLine['event']; row: number}[]> {
-    for await (const batch of rawLines(this.#handle, this.shown)) {
-      yield batch.flatMap(({bytes}) => {
+  /** All lines about uploads, each with its text. */
+  async *lines(): AsyncGenerator<(UploadLine & {text: string})[]> {
+    for await (const block of blocksOf(this.#handle, this.shown, 0)) {
+      yield [...linesIn(block)].flatMap(({bytes}) => {
         const text = bytes.toString();
         const line = parseLine(text);
-        if (line === undefined || line.event === 'header' || isWriterLine(line)) return [];
-        return [{text, event: line.event, row: this.index.rowOf(line.key)}];
+        return line === undefined || line.event === 'header' || isWriterLine(line) ? [] : [{...line, text}];
       });
     }
   }

@@ -1,9 +1,16 @@
-import type {ReadHandle} from '../file/file.ts';
-import {headerStart, type Scope} from '../file/lines.ts';
-import {isWriterLine, type ParsedLine, parseLine, type WriterLine} from '../file/parse.ts';
-import {damagedLine, lineAt, type Piece, pieces, type RawLine} from '../file/raw-lines.ts';
-import {joinedScope, scopeOf} from '../file/scope.ts';
-import {JournalIndex} from '../known/journal-index.ts';
+import {isUtf8} from 'node:buffer';
+import type {ReadHandle} from './file.ts';
+import {blocksOf, damagedLine, linesIn, longestLine, type RawLine} from './file.ts';
+import {JournalIndex} from './journal-index.ts';
+import {
+  isWriterLine,
+  mayBeginHeader,
+  type ParsedLine,
+  parseLine,
+  type Scope,
+  type WriterLine,
+} from './line.ts';
+import {joinedScope, scopeOf} from './scope.ts';
 
 const belongsNowhere = 'belongs to an upload that no earlier line starts';
 
@@ -17,8 +24,6 @@ interface Doubt {
 
 /** No first write of a journal has more bytes. */
 const longestOpening = 4096;
-
-const utf8 = new TextDecoder('utf-8', {fatal: true});
 
 /** Reads a journal line by line. Nothing is ever written. */
 export class Recovery {
@@ -49,32 +54,27 @@ export class Recovery {
   /** Processes all complete lines that were not processed yet. */
   async read(handle: ReadHandle): Promise<void> {
     this.rest = undefined;
-    for await (const piece of pieces(handle, this.#shown, this.next.offset)) this.#takePiece(piece);
+    for await (const block of blocksOf(handle, this.#shown, this.next.offset)) {
+      for (const line of linesIn(block)) {
+        if (line.ended) this.#take(line);
+        else this.#keep(line);
+      }
+    }
   }
 
   /** Processes a last line that is complete except for its line break. */
   takeRest(): void {
-    if (this.rest !== undefined) this.take(this.rest);
+    if (this.rest !== undefined) this.#take(this.rest);
   }
 
-  #takePiece(piece: Piece): void {
-    const {bytes, offset, ended} = piece;
-    for (let begin = 0; begin < bytes.length; begin = ended ? this.next.offset - offset : bytes.length) {
-      const line = lineAt(piece, begin, this.next.number, this.#shown);
-      if (line.ended) this.take(line);
-      else this.#keep(line);
-    }
-  }
-
-  take(line: RawLine): void {
-    this.next = {offset: line.offset + line.bytes.length + 1, number: line.number + 1};
+  #take(line: RawLine): void {
+    const {number} = this.next;
+    this.next = {offset: line.offset + line.bytes.length + 1, number: number + 1};
     const parsed = parseBytes(line.bytes);
     if (this.scope === undefined && parsed?.event !== 'header') {
-      if (parsed !== undefined || line.number > 1 || !mayBeginHeader(line.bytes))
-        scopeOf(undefined, this.#shown);
+      if (parsed !== undefined || number > 1 || !mayBeHeader(line.bytes)) scopeOf(undefined, this.#shown);
     }
     if (this.#doubt !== undefined) this.#judgeDoubt(parsed, this.#doubt);
-    const {number} = line;
     if (parsed === undefined)
       this.#doubt ??= {number, what: 'is not a journal line', isHole: line.bytes.includes(0)};
     else if (!this.#fits(parsed, line)) this.#doubt ??= {number, what: belongsNowhere, isHole: false};
@@ -91,11 +91,14 @@ export class Recovery {
   }
 
   #keep(line: RawLine): void {
+    const {number} = this.next;
+    if (line.bytes.length > longestLine)
+      throw damagedLine(this.#shown, number, 'is longer than any journal line');
     this.rest = line;
     const parsed = parseBytes(line.bytes);
-    if (line.number > 1) return;
+    if (number > 1) return;
     if (parsed?.event === 'header') this.scope = scopeOf(parsed, this.#shown);
-    else if (parsed !== undefined || !mayBeginHeader(line.bytes)) scopeOf(undefined, this.#shown);
+    else if (parsed !== undefined || !mayBeHeader(line.bytes)) scopeOf(undefined, this.#shown);
   }
 
   #fits(parsed: ParsedLine, line: RawLine): boolean {
@@ -107,7 +110,7 @@ export class Recovery {
       return true;
     }
     if (isWriterLine(parsed)) this.#follow(parsed);
-    else if (!this.index.apply(parsed, parsed.by, line.offset, line.bytes.length)) return false;
+    else if (!this.index.apply(parsed, {offset: line.offset, length: line.bytes.length})) return false;
     const {serviceId} = this.index;
     if (serviceId !== undefined && this.scope !== undefined && serviceId !== this.scope.serviceId)
       this.scope = joinedScope(this.scope, {...this.scope, serviceId}, this.#shown);
@@ -149,17 +152,12 @@ export async function recover(
   return recovery;
 }
 
-function parseBytes(bytes: Uint8Array): ParsedLine | undefined {
-  try {
-    return parseLine(utf8.decode(bytes));
-  } catch {
-    return undefined;
-  }
+function parseBytes(bytes: Buffer): ParsedLine | undefined {
+  return isUtf8(bytes) ? parseLine(bytes.toString()) : undefined;
 }
 
 /** Whether this may be what a power cut left of a header: its beginning, or its length without its bytes. */
-function mayBeginHeader(bytes: Buffer): boolean {
-  const text = bytes.toString('latin1');
-  if (text.length <= longestOpening && /^\0+$/.test(text)) return true;
-  return text !== '' && (text.startsWith(headerStart) || headerStart.startsWith(text));
+function mayBeHeader(bytes: Buffer): boolean {
+  const isHole = bytes.length <= longestOpening && /^\0+$/.test(bytes.toString('latin1'));
+  return isHole || mayBeginHeader(bytes);
 }

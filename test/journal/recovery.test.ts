@@ -1,8 +1,8 @@
 import {readFile} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
-import {formatTransition, type Scope} from '../../../src/journal/file/lines.ts';
-import {closeAll, readJournals} from '../../../src/journal/reading/reader.ts';
-import type {Journal} from '../../../src/journal/run-journal.ts';
+import {formatTransition, type Scope} from '../../src/journal/line.ts';
+import {closeAll, readJournals} from '../../src/journal/reader.ts';
+import type {Journal} from '../../src/journal/run-journal.ts';
 import {
   type Bench,
   begin,
@@ -13,7 +13,7 @@ import {
   sha256,
   upload,
   withoutSync,
-} from '../../support/journal.ts';
+} from '../support/journal.ts';
 
 const ends = ['done', 'commit', 'failed', 'intent'] as const;
 const names = ends.map(end => `${end}-ü.png`);
@@ -92,7 +92,7 @@ describe('a journal cut off', () => {
       const readers = await readJournals([one.path], one.host, {paths: true});
       const states = expected(bytes.subarray(0, length).toString());
       for (const name of names.map(name => Buffer.from(name).toString('latin1'))) {
-        const entry = readers[0]?.index.latestOf(name);
+        const entry = readers[0]?.index.entriesOf(name)[0];
         const isDone = states.get(Buffer.from(name, 'latin1').toString()) === 'done';
         expect(entry?.state === 'done').toBe(isDone);
       }
@@ -269,7 +269,8 @@ describe('what two writers wrote into one journal', () => {
   const intent = (by: string) =>
     formatTransition({event: 'intent', key: 'k', ...input, path: 'a.png', stat: undefined}, by);
   const commit = (by: string) => formatTransition({event: 'commit', key: 'k', sha256: sha256(content)}, by);
-  const failed = (by: string) => formatTransition({event: 'failed', key: 'k', code: 'c', message: 'm'}, by);
+  const failed = (by: string) =>
+    formatTransition({event: 'failed', key: 'k', error: {code: 'c', message: 'm'}}, by);
   const begun = `${header}\n${line('open', 'A')}${intent('A')}`;
   const sent = `${commit('A')}${line('release', 'A')}`;
 
@@ -294,7 +295,7 @@ describe('what two writers wrote into one journal', () => {
     const one = await bench();
     await one.write(parts.join(''));
     const [reader] = await readJournals([one.path], one.host, {paths: true});
-    expect(reader?.index.latestOf('a.png')?.state).toBe(state);
+    expect(reader?.index.entriesOf('a.png')[0]?.state).toBe(state);
     await reader?.close();
   });
 });

@@ -1,7 +1,7 @@
-import {type ErrorCode, MediaError} from '../../errors.ts';
-import {type Holder, holderText} from '../../lib/files/holder.ts';
-import {shellQuoted} from '../../lib/shell.ts';
-import {systemReason} from '../../lib/system-code.ts';
+import {type ErrorCode, MediaError} from '../errors.ts';
+import {type Holder, holderText} from '../lib/files/holder.ts';
+import {shellQuoted} from '../lib/shell.ts';
+import {systemReason} from '../lib/system-code.ts';
 
 /** The error codes of problems with a journal. */
 export const journalCodes = {

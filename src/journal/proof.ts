@@ -1,10 +1,9 @@
-import {type Content, contentOf} from '../../lib/tables/content.ts';
-import {type PathKey, pathKey} from '../file/lines.ts';
-import {idIn} from '../file/parse.ts';
-import type {Entry} from '../known/journal-index.ts';
+import {mediaIdIn} from '../service/record.ts';
+import {type Content, contentOf, type Entry} from './journal-index.ts';
+import {type PathKey, pathKey} from './line.ts';
 import type {JournalInput} from './memory.ts';
+import {statText} from './memory.ts';
 import type {JournalReader} from './reader.ts';
-import {statText} from './stat.ts';
 
 /** Whether the content of an input is recorded exactly once, and if not, why. */
 export interface Verdict {
@@ -39,7 +38,7 @@ export class JournalSet {
     const path = pathKey(input.path);
     const content = this.#recalled(input) ?? contentOf(await hash(), input.size);
     const found = this.#withContent(content);
-    const unknown = firstUnknown(found);
+    const unknown = await firstUnknown(found);
     if (unknown !== undefined) return verdict('unknown', path, unknownReason(unknown));
     const done = found.filter(({entry}) => entry.state === 'done');
     if (done.length === 0) return verdict('missing', path, await this.#missingReason(path));
@@ -51,8 +50,8 @@ export class JournalSet {
     for (const [number, reader] of this.#readers.entries()) {
       const earlier = this.#readers.slice(0, number);
       for await (const {number: sighting, path} of reader.sightings()) {
-        const isFirst = reader.index.sightings?.isFirst(sighting) === true;
-        const isNew = isFirst && earlier.every(({index}) => !has(index.sightings?.of(path)));
+        const isFirst = reader.index.history?.isFirst(sighting) === true;
+        const isNew = isFirst && earlier.every(({index}) => index.entriesOf(path).length === 0);
         if (isNew) yield await this.#provePath(path);
       }
     }
@@ -64,9 +63,9 @@ export class JournalSet {
       const content = reader.index.contentOf(entry.row);
       return content === undefined ? [] : this.#withContent(content);
     });
-    const unknown = firstUnknown(found);
+    const unknown = await firstUnknown(found);
     if (unknown !== undefined) return verdict('unknown', path, unknownReason(unknown));
-    const stands = this.#readers.some(({index}) => index.latestOf(path)?.state === 'done');
+    const stands = this.#readers.some(({index}) => index.entriesOf(path)[0]?.state === 'done');
     if (!stands) return verdict('missing', path, await this.#missingReason(path));
     let elsewhere: Verdict | undefined;
     for (const {reader, entry} of seen) {
@@ -103,7 +102,7 @@ export class JournalSet {
   #recalled({path, size, stat}: Omit<JournalInput, 'types'>): Content | undefined {
     if (stat === undefined) return undefined;
     for (const {index} of this.#readers) {
-      const row = index.shortcuts.rowOf({path: pathKey(path), size, stat: statText(stat)});
+      const row = index.rowOfFile({path: pathKey(path), size, stat: statText(stat)});
       const content = row === -1 ? undefined : index.contentOf(row);
       if (content !== undefined) return content;
     }
@@ -117,11 +116,7 @@ export class JournalSet {
   }
 
   #ofPath(path: PathKey): Found[] {
-    return this.#readers.flatMap(reader => {
-      const {sightings} = reader.index;
-      const rows = new Set([...(sightings?.of(path) ?? [])].map(number => sightings?.at(number).row ?? 0));
-      return [...rows].map(row => ({reader, entry: reader.index.entry(row)}));
-    });
+    return this.#readers.flatMap(reader => reader.index.entriesOf(path).map(entry => ({reader, entry})));
   }
 
   async #missingReason(path: PathKey): Promise<string> {
@@ -136,22 +131,18 @@ function verdict(status: Verdict['status'], path: PathKey, reason: string, ids: 
   return {status, path, reason, ids};
 }
 
-function has(numbers: Iterator<number> | undefined): boolean {
-  return numbers !== undefined && numbers.next().done !== true;
-}
-
 function isSame(one: Found, other: Found): boolean {
   return one.reader === other.reader && one.entry.row === other.entry.row;
 }
 
 /** An unknown upload that no other journal knows to be done. */
-function firstUnknown(found: readonly Found[]): Found | undefined {
-  const readers = new Set(found.map(({reader}) => reader));
-  return found.find(({reader, entry}) => {
-    if (entry.state !== 'unknown') return false;
-    const key = reader.index.keyOf(entry.row);
-    return ![...readers].some(other => other.index.hasDone(key));
-  });
+async function firstUnknown(found: readonly Found[]): Promise<Found | undefined> {
+  for (const one of found) {
+    if (one.entry.state !== 'unknown') continue;
+    const {key} = await one.reader.lineOf(one.entry);
+    if (!found.some(({reader}) => reader.index.isDone(key))) return one;
+  }
+  return undefined;
 }
 
 function unknownReason({reader}: Found): string {
@@ -179,5 +170,5 @@ export async function entryReason(reader: JournalReader, entry: Entry): Promise<
 /** The same record in two journals, as in a copy, counts once. */
 async function idsOf(found: readonly Found[]): Promise<string[]> {
   const records = await Promise.all(found.map(({reader, entry}) => reader.recordOf(entry)));
-  return [...new Set(records.map(idIn))];
+  return [...new Set(records.map(mediaIdIn))];
 }

@@ -1,8 +1,8 @@
 import {constants, type Stats} from 'node:fs';
-import {MediaError} from '../../errors.ts';
-import type {FileSystem} from '../../lib/files/file-system.ts';
-import {systemCode, systemReason} from '../../lib/system-code.ts';
-import {unusable} from './errors.ts';
+import {MediaError} from '../errors.ts';
+import type {FileSystem} from '../lib/files/file-system.ts';
+import {systemCode, systemReason} from '../lib/system-code.ts';
+import {journalFailed, unusable} from './errors.ts';
 
 /** The methods of an open file that a journal needs; node's FileHandle has them. */
 export interface JournalHandle {
@@ -128,4 +128,72 @@ export async function readAll(handle: ReadHandle, offset: number, length: number
     filled += bytesRead;
   }
   return buffer.subarray(0, filled);
+}
+
+/** Whole lines of a file, or a last line without its line break. */
+interface Block {
+  bytes: Buffer;
+  offset: number;
+  ended: boolean;
+}
+
+/** One line of a file, without its line break. */
+export type RawLine = Block;
+
+const blockBytes = 1024 * 1024;
+/** In bytes: a longer line is not one of a journal. */
+export const longestLine = 8 * 1024 * 1024;
+
+/** The lines of a file from an offset on, one block at a time; the bytes of a block are valid until the next one. */
+export async function* blocksOf(handle: ReadHandle, shown: string, from: number): AsyncGenerator<Block> {
+  let buffer = Buffer.allocUnsafeSlow(blockBytes);
+  /** The bytes in the buffer: the beginning of a line. */
+  let filled = 0;
+  for (let position = from; ; ) {
+    const length = await readInto(buffer.subarray(filled), handle, position, shown);
+    const offset = position - filled;
+    if (length === 0 || filled > longestLine) {
+      if (filled > 0) yield {bytes: buffer.subarray(0, filled), offset, ended: false};
+      return;
+    }
+    const bytes = buffer.subarray(0, filled + length);
+    const whole = bytes.lastIndexOf(10) + 1;
+    if (whole > 0) yield {bytes: bytes.subarray(0, whole), offset, ended: true};
+    position += length;
+    filled = bytes.length - whole;
+    const next = 2 * filled > buffer.length ? Buffer.allocUnsafeSlow(2 * buffer.length) : buffer;
+    bytes.copy(next, 0, whole);
+    buffer = next;
+  }
+}
+
+/** The lines of a block. */
+export function* linesIn({bytes, offset, ended}: Block): Generator<RawLine> {
+  if (!ended) yield {bytes, offset, ended};
+  for (let begin = 0; ended && begin < bytes.length; ) {
+    const end = bytes.indexOf(10, begin);
+    yield {bytes: bytes.subarray(begin, end), offset: offset + begin, ended};
+    begin = end + 1;
+  }
+}
+
+async function readInto(
+  buffer: Buffer,
+  handle: ReadHandle,
+  position: number,
+  shown: string,
+): Promise<number> {
+  try {
+    return (await handle.read(buffer, 0, buffer.length, position)).bytesRead;
+  } catch (error) {
+    throw journalFailed(shown, 'read', error);
+  }
+}
+
+/** The error for an unusable line; `what` completes the sentence "Line N ...". */
+export function damagedLine(shown: string, number: number, what: string): MediaError {
+  return unusable(
+    `The journal ${shown} is damaged: line ${number} ${what}`,
+    `Nothing was changed. Check line ${number}: fix it, or delete it if you know the result of that upload.`,
+  );
 }

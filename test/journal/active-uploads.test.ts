@@ -1,16 +1,16 @@
 import {setImmediate} from 'node:timers/promises';
 import {expect, it} from 'vitest';
-import {type Flight, Flights} from '../../src/journal/flights.ts';
+import {type ActiveUpload, ActiveUploads} from '../../src/journal/active-uploads.ts';
 import {collectGarbage} from '../support/memory-used.ts';
 
 it('an upload that has ended is forgotten, although one of the same size was always in progress since', async () => {
-  const flights = new Flights();
-  const refs: WeakRef<Flight>[] = [];
-  const inProgress: Flight[] = [];
+  const active = new ActiveUploads();
+  const refs: WeakRef<ActiveUpload>[] = [];
+  const inProgress: ActiveUpload[] = [];
   for (let number = 0; number < 1000; number += 1) {
-    const flight = flights.begin(43);
-    refs.push(new WeakRef(flight));
-    inProgress.push(flight);
+    const upload = active.begin(43);
+    refs.push(new WeakRef(upload));
+    inProgress.push(upload);
     if (inProgress.length > 8) inProgress.shift()?.end();
   }
   // A weak reference keeps its target until the end of the turn that made it.

@@ -1,17 +1,18 @@
 import fc from 'fast-check';
 import {describe, expect} from 'vitest';
-import {MediaError} from '../../../src/errors.ts';
-import type {ReadHandle} from '../../../src/journal/file/file.ts';
+import {MediaError} from '../../src/errors.ts';
+import type {ReadHandle} from '../../src/journal/file.ts';
 import {
   formatHeader,
   formatTransition,
+  parseLine,
   pathFields,
   pathKey,
+  recordIn,
   type Transition,
-} from '../../../src/journal/file/lines.ts';
-import {parseLine, recordIn} from '../../../src/journal/file/parse.ts';
-import {recover} from '../../../src/journal/reading/recovery.ts';
-import {anyText, holdsFor} from '../../support/property.ts';
+} from '../../src/journal/line.ts';
+import {recover} from '../../src/journal/recovery.ts';
+import {anyText, holdsFor} from '../support/property.ts';
 
 const keys = fc.constantFrom('k1', 'k2', 'k3');
 const hashes = fc.constantFrom('aa'.repeat(32), 'bb'.repeat(32));
@@ -36,8 +37,7 @@ const ends: fc.Arbitrary<Transition> = fc.oneof(
   fc.record({
     event: fc.constant('failed' as const),
     key: keys,
-    code: fc.constant('rejected'),
-    message: anyText,
+    error: fc.record({code: fc.constant('rejected'), message: anyText}),
   }),
   fc.record({
     event: fc.constant('resolved' as const),
@@ -101,7 +101,7 @@ const journals = fc
     );
     return Buffer.from(
       [
-        `${formatHeader({service: 'https://media.example'})}\n`,
+        formatHeader({service: 'https://media.example'}),
         ...[...begun, ...transitions].map(transition => formatTransition(transition, 'w')),
       ].join(''),
     );

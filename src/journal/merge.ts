@@ -1,15 +1,15 @@
-import {MediaError} from '../../errors.ts';
-import type {Host} from '../../host.ts';
-import {renameDurably} from '../../lib/files/durable.ts';
-import type {FileSystem} from '../../lib/files/file-system.ts';
-import {typedPath} from '../../lib/files/typed-path.ts';
-import {systemCode} from '../../lib/system-code.ts';
-import {journalFailed} from '../file/errors.ts';
-import {appendAll, cannotOpen, createJournalFile} from '../file/file.ts';
-import {formatHeader} from '../file/lines.ts';
-import {commonScope} from '../file/scope.ts';
-import {lockJournal} from '../file/takeover.ts';
+import {MediaError} from '../errors.ts';
+import type {Host} from '../host.ts';
+import {renameDurably} from '../lib/files/durable.ts';
+import type {FileSystem} from '../lib/files/file-system.ts';
+import {typedPath} from '../lib/files/typed-path.ts';
+import {systemCode} from '../lib/system-code.ts';
+import {journalFailed} from './errors.ts';
+import {appendAll, cannotOpen, createJournalFile} from './file.ts';
+import {formatHeader, withoutCommit} from './line.ts';
+import {lockJournal} from './open.ts';
 import {closeAll, type JournalReader, readJournals} from './reader.ts';
+import {commonScope} from './scope.ts';
 
 /**
  * Writes a journal of everything that is stored, and replaces the output file once the new one is durable. Never
@@ -68,12 +68,12 @@ async function copyTo(
   const handle = await createJournalFile(files, temporary, shown);
   try {
     const scope = commonScope(readers);
-    if (scope !== undefined) await appendAll(handle, Buffer.from(`${formatHeader(scope)}\n`));
+    if (scope !== undefined) await appendAll(handle, Buffer.from(formatHeader(scope)));
     for (const [number, reader] of readers.entries()) {
       const earlier = readers.slice(0, number);
       for await (const batch of reader.lines()) {
-        const kept = batch.filter(({row}) => isKept(row, reader, earlier));
-        await appendAll(handle, Buffer.from(kept.map(line => `${withoutCommit(line)}\n`).join('')));
+        const kept = batch.filter(({key}) => isKept(key, reader, earlier));
+        await appendAll(handle, Buffer.from(kept.map(({text}) => `${withoutCommit(text)}\n`).join('')));
       }
     }
     await handle.datasync();
@@ -82,16 +82,10 @@ async function copyTo(
   }
 }
 
-/** In the new journal nothing is about to be sent, so that commits would wait for their release in vain. */
-function withoutCommit({text, event}: {text: string; event: string}): string {
-  return event === 'commit' ? text.replace('{"event":"commit"', '{"event":"hashed"') : text;
-}
-
 /**
  * Whether an upload is stored and in none of the earlier journals: one of them may be a copy of another that was
  * continued.
  */
-function isKept(row: number, {index}: JournalReader, earlier: readonly JournalReader[]): boolean {
-  const isDone = row !== -1 && index.stateOf(row) === 'done';
-  return isDone && !earlier.some(before => before.index.hasDone(index.keyOf(row)));
+function isKept(key: string, {index}: JournalReader, earlier: readonly JournalReader[]): boolean {
+  return index.isDone(key) && !earlier.some(before => before.index.isDone(key));
 }

@@ -1,11 +1,8 @@
-import {isUnreachable, MediaError} from '../../errors.ts';
-import {defined} from '../../lib/defined.ts';
-import {shellQuoted} from '../../lib/shell.ts';
+import {isUnreachable, MediaError} from '../errors.ts';
+import {defined} from '../lib/defined.ts';
+import {shellQuoted} from '../lib/shell.ts';
 import {journalCodes, unusable} from './errors.ts';
-import type {Scope} from './lines.ts';
-import type {ParsedLine} from './parse.ts';
-
-type Header = Extract<ParsedLine, {event: 'header'}>;
+import type {HeaderLine, ParsedLine, Scope} from './line.ts';
 
 /** Asks the service which one it is; resolves to undefined if it does not say, and rejects without a connection. */
 export type Identify = () => Promise<string | undefined>;
@@ -23,7 +20,7 @@ export function scopeOf(parsed: ParsedLine | undefined, shown: string): Scope {
   return {service, ...defined({account, shard, serviceId})};
 }
 
-function ofOtherVersion({version}: Header, shown: string): MediaError {
+function ofOtherVersion({version}: HeaderLine, shown: string): MediaError {
   const text = String(JSON.stringify(version)).slice(0, 40);
   return unusable(
     version === 2

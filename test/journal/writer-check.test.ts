@@ -1,9 +1,9 @@
 import {appendFile, readFile, rename, rm, stat, truncate, utimes, writeFile} from 'node:fs/promises';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import type {Host} from '../../../src/host.ts';
-import type {JournalOptions} from '../../../src/journal/open.ts';
-import {openJournal} from '../../../src/journal/open.ts';
-import type {Journal} from '../../../src/journal/run-journal.ts';
+import type {Host} from '../../src/host.ts';
+import type {JournalOptions} from '../../src/journal/open.ts';
+import {openJournal} from '../../src/journal/open.ts';
+import type {Journal} from '../../src/journal/run-journal.ts';
 import {
   type Bench,
   begin,
@@ -16,7 +16,7 @@ import {
   sha256,
   sourceOf,
   upload,
-} from '../../support/journal.ts';
+} from '../support/journal.ts';
 
 /** Where processes have the same host name, and ids of their own: another container. */
 function elsewhere(one: Bench, changes: Partial<Host> = {}): Host {

@@ -1,0 +1,247 @@
+import {Column} from '../lib/tables/column.ts';
+import {CompactMap} from '../lib/tables/compact-map.ts';
+import type {FileState, PathKey, UploadLine} from './line.ts';
+import {PathHistory, type Place} from './path-history.ts';
+
+const states = ['pending', 'unknown', 'done', 'failed', 'forgotten'] as const;
+
+/**
+ * `pending`: nothing was released, or it may be sent again. `unknown`: released, without a recorded result.
+ * `forgotten`: it was stored, but no longer counts.
+ */
+export type EntryState = (typeof states)[number];
+
+/** The upload of some content under one content type and idempotency key. */
+export interface Entry {
+  /** The row in the index. */
+  row: number;
+  state: EntryState;
+  size: number;
+  contentType: string;
+  /** The offset of the line with the current state; its hash, record or failure is read from there on demand. */
+  offset: number;
+  length: number;
+  /** Whether it was ever released, so that the service may know its key. */
+  released: boolean;
+}
+
+/** Identifies some content: the first half of its SHA-256, in hex, and its size. */
+export type Content = string;
+
+export function contentOf(sha256: string, size: number): Content {
+  return `${sha256.slice(0, 32)} ${size}`;
+}
+
+/** A journal in memory, without paths unless they are requested. */
+export class JournalIndex {
+  /** The service that has stored all of this, as far as it said which one it is. */
+  serviceId: string | undefined;
+  /** Present on request, for commands that look up paths. */
+  readonly history: PathHistory | undefined;
+  readonly #rows = new CompactMap();
+  /** The first upload of each content, and all of those that have several. */
+  readonly #contents = new CompactMap();
+  readonly #equals = new Map<number, number[]>();
+  readonly #sizes = new Set<number>();
+  /** The upload of each state of a file, for each rule that decided its content type. */
+  readonly #fileStates = new Map<string, CompactMap>();
+  readonly #names: string[] = [];
+  readonly #numbers = new Map<string, number>();
+  readonly #offset = new Column(Float64Array);
+  readonly #length = new Column(Uint32Array);
+  readonly #size = new Column(Float64Array);
+  /** The first half of each SHA-256, in four numbers. */
+  readonly #hash = new Column(Uint32Array);
+  readonly #state = new Column(Uint8Array);
+  readonly #released = new Column(Uint8Array);
+  /** The content type and the last writer of each upload, as numbers of names. */
+  readonly #type = new Column(Uint32Array);
+  readonly #writer = new Column(Uint32Array);
+  #committed: (Place & {row: number; by: string})[] = [];
+
+  constructor(options: {paths?: boolean | undefined} = {}) {
+    this.history = options.paths ? new PathHistory() : undefined;
+  }
+
+  /** The number of uploads. */
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  /** The row of an idempotency key, or -1. */
+  rowOf(key: string): number {
+    return this.#rows.get(key) ?? -1;
+  }
+
+  entry(row: number): Entry {
+    return {
+      row,
+      state: this.stateOf(row),
+      size: this.#size.at(row),
+      contentType: this.#names[this.#type.at(row)] ?? '',
+      offset: this.#offset.at(row),
+      length: this.#length.at(row),
+      released: this.#released.at(row) === 1,
+    };
+  }
+
+  stateOf(row: number): EntryState {
+    return states[this.#state.at(row)] ?? 'pending';
+  }
+
+  /** Whether the upload with this key is done. */
+  isDone(key: string): boolean {
+    const row = this.rowOf(key);
+    return row !== -1 && this.stateOf(row) === 'done';
+  }
+
+  /** The uploads of a path, latest first; none without `paths`. */
+  entriesOf(path: PathKey): Entry[] {
+    const numbers = this.history?.of(path) ?? [];
+    const rows = new Set(numbers.map(number => this.history?.at(number).row ?? 0));
+    return [...rows].map(row => this.entry(row));
+  }
+
+  /** The content of an upload that was released; undefined if nobody has hashed it. */
+  contentOf(row: number): Content | undefined {
+    let sha256 = '';
+    for (let at = 4 * row; at < 4 * row + 4; at += 1) {
+      const part = this.#hash.at(at);
+      // Rows without a hash hold zeros.
+      if (part === 0 && at === 4 * row && this.#hash.at(at + 1) === 0) return undefined;
+      sha256 += part.toString(16).padStart(8, '0');
+    }
+    return contentOf(sha256, this.#size.at(row));
+  }
+
+  /** The rows of all uploads with this content, in the order in which they were hashed. */
+  rowsOf(content: Content): number[] {
+    const first = this.#contents.get(content);
+    if (first === undefined) return [];
+    const rows = new Set(this.#equals.get(first) ?? [first]);
+    return [...rows].filter(row => this.contentOf(row) === content);
+  }
+
+  /** Whether content of this size is known. */
+  hasSize(size: number): boolean {
+    return this.#sizes.has(size);
+  }
+
+  /** The row of the upload for a file in this state, or -1; if `types` is given, it must match too. */
+  rowOfFile(file: FileState): number {
+    const key = keyOf(file);
+    const tables =
+      file.types === undefined ? [...this.#fileStates.values()] : [this.#fileStates.get(file.types)];
+    return tables.map(table => table?.get(key)).find(row => row !== undefined) ?? -1;
+  }
+
+  /** Adds a line; false if it does not fit the earlier ones. */
+  apply(line: UploadLine, place: Place): boolean {
+    const {event, key, by, sha256} = line;
+    const isIntent = line.contentType !== undefined;
+    const row = isIntent ? this.#added(line) : this.rowOf(key);
+    if (row === -1) return false;
+    if (isIntent) this.#intend(row, by, place);
+    if (line.path !== undefined && !this.#see(row, line, place)) return false;
+    // Usually the hash was in the commit line.
+    if (sha256 && (event !== 'resolved' || this.contentOf(row) === undefined)) this.#setHash(row, sha256);
+    switch (event) {
+      case 'commit':
+        this.#committed.push({row, by, ...place});
+        break;
+      case 'forgotten':
+        this.#set(row, 'forgotten', place);
+        break;
+      case 'done':
+        this.serviceId ??= line.serviceId;
+        // What another service has stored does not count here.
+        this.#set(row, (line.serviceId ?? this.serviceId) === this.serviceId ? 'done' : 'forgotten', place);
+        break;
+      case 'failed':
+        // If another writer has released this upload since, the failure of the earlier one says nothing about it.
+        if (this.#writer.at(row) === this.#numberOf(by)) this.#settle(row, 'failed', place);
+        break;
+      case 'resolved':
+        this.#settle(row, line.as === 'resend' ? 'pending' : 'done', place);
+    }
+    return true;
+  }
+
+  /** Everything that a writer has committed is about to be sent: without a result, it is unknown. */
+  release(by: string): void {
+    const committed = this.#committed;
+    this.#committed = committed.filter(commit => commit.by !== by);
+    for (const {row, ...commit} of committed) {
+      if (commit.by !== by) continue;
+      this.#released.set(row, 1);
+      this.#writer.set(row, this.#numberOf(by));
+      // Only the first commit counts, since the service may have known the key from then on.
+      if (this.stateOf(row) !== 'unknown') this.#settle(row, 'unknown', commit);
+    }
+  }
+
+  /** Commits that were not released when another writer opened the journal are never sent. */
+  withdraw(): void {
+    this.#committed = [];
+  }
+
+  #set(row: number, state: EntryState, {offset, length}: Place): void {
+    this.#state.set(row, states.indexOf(state));
+    this.#offset.set(row, offset);
+    this.#length.set(row, length);
+  }
+
+  /** A stored record stays valid whatever follows it. */
+  #settle(row: number, state: EntryState, place: Place): void {
+    if (this.stateOf(row) !== 'done') this.#set(row, state, place);
+  }
+
+  /** The row of an upload, which it gets with its first intent. */
+  #added({key, size = 0, contentType = ''}: UploadLine): number {
+    const next = this.#rows.size;
+    const row = this.#rows.getOrSet(key, next);
+    if (row === next) this.#size.set(row, size);
+    if (row === next) this.#type.set(row, this.#numberOf(contentType));
+    return row;
+  }
+
+  #see(row: number, {path = '', size = 0, stat, types = ''}: UploadLine, place: Place): boolean {
+    const table = this.#fileStates.get(types) ?? new CompactMap();
+    this.#fileStates.set(types, table);
+    table.set(keyOf({path, size, stat}), row);
+    this.history?.add(path, row, place);
+    return this.#size.at(row) === size;
+  }
+
+  #setHash(row: number, sha256: string): void {
+    const content = contentOf(sha256, this.#size.at(row));
+    if (this.contentOf(row) === content) return;
+    for (let part = 0; part < 4; part += 1)
+      this.#hash.set(4 * row + part, Number.parseInt(sha256.slice(8 * part, 8 * part + 8), 16));
+    this.#sizes.add(this.#size.at(row));
+    const first = this.#contents.getOrSet(content, row);
+    const equals = this.#equals.get(first);
+    if (equals !== undefined) equals.push(row);
+    else if (first !== row) this.#equals.set(first, [first, row]);
+  }
+
+  /** An intent with the same key is another run with the same content. It does not settle an unknown upload. */
+  #intend(row: number, by: string, place: Place): void {
+    this.#writer.set(row, this.#numberOf(by));
+    const state = this.stateOf(row);
+    // If it was released, its current line contains the hash.
+    if (state === 'failed' || state === 'forgotten' || (state === 'pending' && this.#released.at(row) === 0))
+      this.#set(row, 'pending', place);
+  }
+
+  #numberOf(name: string): number {
+    const known = this.#numbers.get(name);
+    if (known !== undefined) return known;
+    this.#numbers.set(name, this.#names.length);
+    return this.#names.push(name) - 1;
+  }
+}
+
+function keyOf({path, size, stat = ''}: FileState): string {
+  return `${path}\0${size}\0${stat}`;
+}

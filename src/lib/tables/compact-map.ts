@@ -1,0 +1,86 @@
+import {hash, randomBytes} from 'node:crypto';
+
+/** Makes collisions impossible to prepare; the same in all maps of this process. */
+const salt = randomBytes(16).toString('latin1');
+
+/** Numbers of a slot: 96 bits of a digest, and the value plus one; 0 in a free slot. */
+const slotLength = 4;
+
+/**
+ * A Map from texts to numbers below 2^32 - 1, for millions of texts. It keeps 96 bits of a salted SHA-256 instead of each
+ * text, so that an entry takes 21 to 43 bytes and no object; two of a million texts are taken for one once in 10^17 times.
+ */
+export class CompactMap {
+  #slots = new Uint32Array(slotLength * 256);
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(text: string): number | undefined {
+    return this.#valueAt(this.#slotOf(digestOf(text)));
+  }
+
+  /** Sets a value, and returns the one before. */
+  set(text: string, value: number): number | undefined {
+    const digest = digestOf(text);
+    const slot = this.#slotOf(digest);
+    const before = this.#valueAt(slot);
+    if (before === undefined) this.#insert(slot, digest, value);
+    else this.#slots[slot + 3] = value + 1;
+    return before;
+  }
+
+  /** The value of a text; if it has none, it gets this one. */
+  getOrSet(text: string, value: number): number {
+    const digest = digestOf(text);
+    const slot = this.#slotOf(digest);
+    const known = this.#valueAt(slot);
+    if (known === undefined) this.#insert(slot, digest, value);
+    return known ?? value;
+  }
+
+  #valueAt(slot: number): number | undefined {
+    const value = this.#slots[slot + 3] ?? 0;
+    return value === 0 ? undefined : value - 1;
+  }
+
+  /** Where a digest is, or would be. */
+  #slotOf([a, b, c]: Digest): number {
+    const slots = this.#slots;
+    for (let slot = (slotLength * a) % slots.length; ; slot = (slot + slotLength) % slots.length) {
+      const isSame = slots[slot] === a && slots[slot + 1] === b && slots[slot + 2] === c;
+      if (isSame || slots[slot + 3] === 0) return slot;
+    }
+  }
+
+  #insert(slot: number, digest: Digest, value: number): void {
+    this.#slots.set([...digest, value + 1], slot);
+    this.#size += 1;
+    if (4 * slotLength * this.#size > 3 * this.#slots.length) this.#grow();
+  }
+
+  #grow(): void {
+    const before = this.#slots;
+    this.#slots = new Uint32Array(2 * before.length);
+    for (let slot = 0; slot < before.length; slot += slotLength) {
+      const entry = before.subarray(slot, slot + slotLength);
+      const [a = 0, b = 0, c = 0, value = 0] = entry;
+      if (value !== 0) this.#slots.set(entry, this.#slotOf([a, b, c]));
+    }
+  }
+}
+
+type Digest = readonly [number, number, number];
+
+function digestOf(text: string): Digest {
+  // The fastest form, since no buffer is created.
+  const bytes = hash('sha256', salt + text, 'binary');
+  return [wordIn(bytes, 0), wordIn(bytes, 4), wordIn(bytes, 8)];
+}
+
+function wordIn(bytes: string, at: number): number {
+  const low = bytes.charCodeAt(at) | (bytes.charCodeAt(at + 1) << 8) | (bytes.charCodeAt(at + 2) << 16);
+  return (low | (bytes.charCodeAt(at + 3) << 24)) >>> 0;
+}
