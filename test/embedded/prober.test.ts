@@ -1,7 +1,6 @@
 import {chmod, readFile, writeFile} from 'node:fs/promises';
 import {delimiter, join} from 'node:path';
-import {expect, onTestFinished, test} from 'vitest';
-import {probeMedia} from '../../src/embedded/media/media.ts';
+import {expect, onTestFinished, test, vi} from 'vitest';
 import {fixture} from '../support/media.ts';
 import {temporaryDirectory} from './support.ts';
 
@@ -18,6 +17,9 @@ test('images that own readers decide: ffprobe is not started for them, as it is 
   onTestFinished(() => {
     process.env['PATH'] = path;
   });
+  // The process that reads media is shared, and another test may have started it with another PATH.
+  vi.resetModules();
+  const {probeMedia} = await import('../../src/embedded/media/media.ts');
   const facts = async (name: string, contentType: string) => probeMedia({path: fixture(name), contentType});
   const size = {width: 320, height: 200};
   expect(await facts('favicon.ico', 'image/x-icon')).toEqual({width: 32, height: 32, imageType: 'ico'});
