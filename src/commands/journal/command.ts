@@ -3,13 +3,16 @@ import {helpDescription} from '../../cli/help-format.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
 import {defined} from '../../lib/defined.ts';
-import type {JournalRequest} from './request.ts';
+import type {ResolveOptions} from './settle.ts';
 
 /** Declares `media journal` and its subcommands. */
-export function journalCommand(cli: Cli, run = runJournal): Command {
-  const act = async (options: JournalRequest, command: Command) => {
-    cli.status = await run(options, invocationOf(cli, command));
+export function journalCommand(cli: Cli): Command {
+  const act = async <Options>(action: Promise<Action<Options>>, options: Options, command: Command) => {
+    cli.status = await (await action)(options, invocationOf(cli, command));
   };
+  const listing = () => import('./list.ts');
+  const checking = () => import('./check.ts');
+  const settling = () => import('./settle.ts');
   const journal = new Command('journal')
     .helpCommand('help [command]', helpDescription)
     .description('Read, check, merge and repair the journals that media upload --journal writes.')
@@ -36,7 +39,11 @@ export function journalCommand(cli: Cli, run = runJournal): Command {
       ]),
     )
     .action((files: string[], options: {json?: boolean; template?: string}, command: Command) =>
-      act({action: 'list', files, ...options}, command),
+      act(
+        listing().then(({listJournals}) => listJournals),
+        {files, ...options},
+        command,
+      ),
     );
   journal
     .command('check <file...>')
@@ -47,9 +54,10 @@ export function journalCommand(cli: Cli, run = runJournal): Command {
     .option('--all', 'check everything in directories, as media upload --all uploads it')
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', examples(['media journal check uploads.ndjson -- ./assets']))
-    .action((words: string[], {all, json}: {all?: boolean; json?: boolean}, command: Command) =>
+    .action((words: string[], options: {all?: boolean; json?: boolean}, command: Command) =>
       act(
-        {action: 'check', ...splitAtDashes(words, command), ...(all && {all}), ...(json && {json})},
+        checking().then(({checkJournals}) => checkJournals),
+        {...splitAtDashes(words, command), ...options},
         command,
       ),
     );
@@ -61,8 +69,12 @@ export function journalCommand(cli: Cli, run = runJournal): Command {
     .requiredOption('-o, --output <file>', 'the journal to write')
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', examples(['media journal merge -o all.ndjson shard-*.ndjson']))
-    .action((files: string[], {output, json}: {output: string; json?: boolean}, command: Command) =>
-      act({action: 'merge', files, output, ...(json && {json})}, command),
+    .action((files: string[], options: {output: string; json?: boolean}, command: Command) =>
+      act(
+        checking().then(({mergeJournals}) => mergeJournals),
+        {files, ...options},
+        command,
+      ),
     );
   journal
     .command('resolve <file> [path]')
@@ -85,8 +97,18 @@ export function journalCommand(cli: Cli, run = runJournal): Command {
         'media journal resolve uploads.ndjson --all --resend',
       ]),
     )
-    .action((file: string, what: string | undefined, options: ResolveFlags, command: Command) =>
-      act({action: 'resolve', file, ...defined({what}), ...options}, command),
+    .action(
+      (
+        file: string,
+        what: string | undefined,
+        options: Omit<ResolveOptions, 'file' | 'what'>,
+        command: Command,
+      ) =>
+        act(
+          settling().then(({resolveUnknown}) => resolveUnknown),
+          {file, ...defined({what}), ...options},
+          command,
+        ),
     );
   journal
     .command('forget <file> <path>')
@@ -95,43 +117,27 @@ export function journalCommand(cli: Cli, run = runJournal): Command {
     )
     .addHelpText('after', examples(['media journal forget uploads.ndjson photos/cat.png']))
     .action((file: string, what: string, _options: object, command: Command) =>
-      act({action: 'forget', file, what}, command),
+      act(
+        settling().then(({forgetUpload}) => forgetUpload),
+        {file, what},
+        command,
+      ),
     );
   journal
     .command('unlock <file>')
     .description('Release a journal whose last run is gone, so that the next run need not wait 90 seconds.')
     .addHelpText('after', examples(['media journal unlock uploads.ndjson']))
-    .action((file: string, _options: object, command: Command) => act({action: 'unlock', file}, command));
+    .action((file: string, _options: object, command: Command) =>
+      act(
+        settling().then(({unlockJournal}) => unlockJournal),
+        {file},
+        command,
+      ),
+    );
   return journal;
 }
 
-interface ResolveFlags {
-  all?: boolean;
-  uploadedFrom?: string;
-  uploaded?: string;
-  resend?: boolean;
-  base64?: boolean;
-}
-
-/** Reads, checks, merges or repairs journals; the exit status is 1 if a check fails. */
-export async function runJournal(options: JournalRequest, invocation: Invocation): Promise<ExitStatus> {
-  const {checkJournals, listJournals, mergeJournals, unlockJournal} = await import('./run.ts');
-  const {forgetUpload, resolveUnknown} = await import('./settle.ts');
-  switch (options.action) {
-    case 'list':
-      return listJournals(options, invocation);
-    case 'check':
-      return checkJournals(options, invocation);
-    case 'merge':
-      return mergeJournals(options, invocation);
-    case 'resolve':
-      return resolveUnknown(options, invocation);
-    case 'forget':
-      return forgetUpload(options, invocation);
-    case 'unlock':
-      return unlockJournal(options, invocation);
-  }
-}
+type Action<Options> = (options: Options, invocation: Invocation) => Promise<ExitStatus>;
 
 /** Commander joins the words on both sides of `--` into one list; the original command line shows where it was. */
 function splitAtDashes(words: readonly string[], command: Command): {files: string[]; inputs: string[]} {

@@ -1,5 +1,6 @@
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
-import {MediaError} from '../../errors.ts';
+import {failed, MediaError} from '../../errors.ts';
+import type {Host} from '../../host.ts';
 import {
   type Entry,
   type Journal,
@@ -9,14 +10,29 @@ import {
   pathFields,
   pathKey,
 } from '../../journal/journal.ts';
+import {readText} from '../../lib/files/read-text.ts';
+import {typedPath} from '../../lib/files/typed-path.ts';
+import {isSha256} from '../../lib/shape.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {mediaIdIn} from '../../service/record.ts';
 import {fromText, normalizeName, toText} from '../../sources/find/walk/names.ts';
-import {mediaIdsIn} from './media-ids.ts';
-import type {JournalRequest} from './request.ts';
-import {statusOf, withJournals} from './run.ts';
+import {statusOf, withJournals} from './list.ts';
 
-type Options = Extract<JournalRequest, {action: 'resolve'}>;
+/** How `media journal resolve` settles unknown uploads. */
+export interface ResolveOptions {
+  file: string;
+  /** A path, an idempotency key or the SHA-256 of the content; absent with `all`. */
+  what?: string;
+  /** Whether `what` is the path in Base64. */
+  base64?: boolean;
+  /** Whether to settle all unknown uploads. */
+  all?: boolean;
+  /** The media ID at the service. */
+  uploaded?: string;
+  /** A file of media IDs, each after a path, an idempotency key or a SHA-256. */
+  uploadedFrom?: string;
+  resend?: boolean;
+}
 
 /** An upload to settle with its media ID; without an ID, it is sent again. */
 interface Decision {
@@ -26,7 +42,10 @@ interface Decision {
 }
 
 /** Records the user's decisions about unknown uploads. If none of them matches, nothing is written. */
-export async function resolveUnknown(options: Options, {host, report}: Invocation): Promise<ExitStatus> {
+export async function resolveUnknown(
+  options: ResolveOptions,
+  {host, report}: Invocation,
+): Promise<ExitStatus> {
   refuseUnclear(options);
   const {file} = options;
   const listed =
@@ -51,7 +70,7 @@ export async function resolveUnknown(options: Options, {host, report}: Invocatio
   return 0;
 }
 
-function refuseUnclear({what, all, uploaded, uploadedFrom, resend}: Options): void {
+function refuseUnclear({what, all, uploaded, uploadedFrom, resend}: ResolveOptions): void {
   const hint = 'Check whether the service has the file: if so, --uploaded ID; if not, --resend.';
   if ((what === undefined) !== (all === true))
     throw new MediaError('usage', 'Give the path of the upload to settle, or --all.', {hint});
@@ -110,7 +129,7 @@ async function namesOf(reader: JournalReader, path: PathKey, entry: Entry): Prom
   return [key, ...(sha256 === undefined ? [] : [sha256]), pathFields(path).path];
 }
 
-async function chooseOne(reader: JournalReader, options: Options, what: string): Promise<Decision[]> {
+async function chooseOne(reader: JournalReader, options: ResolveOptions, what: string): Promise<Decision[]> {
   const path = pathKey(options.base64 ? Buffer.from(what, 'base64') : toText(normalizeName(fromText(what))));
   const [entry = await named(reader, what, 'unknown'), ...others] = reader.entriesOf(path, 'unknown');
   if (others.length > 0) throw ambiguous(reader, what);
@@ -123,8 +142,6 @@ async function chooseOne(reader: JournalReader, options: Options, what: string):
       });
 }
 
-const isSha256 = /^[0-9a-f]{64}$/;
-
 async function named(
   reader: JournalReader,
   what: string,
@@ -133,7 +150,7 @@ async function named(
   for await (const {path, entry} of reader.entriesIn(state)) {
     const names = await namesOf(reader, path, entry);
     if (state === 'done') names.push(mediaIdIn(await reader.recordOf(entry)));
-    if (names.includes(what) || (isSha256.test(what) && reader.hasHash(entry, what))) return entry;
+    if (names.includes(what) || (isSha256(what) && reader.hasHash(entry, what))) return entry;
   }
   return undefined;
 }
@@ -153,7 +170,7 @@ function ambiguous({shown}: JournalReader, path: string): MediaError {
 
 /** Records that the service no longer has a file, so that the next run sends it again. */
 export async function forgetUpload(
-  {file, what}: Extract<JournalRequest, {action: 'forget'}>,
+  {file, what}: {file: string; what: string},
   {host, report}: Invocation,
 ): Promise<ExitStatus> {
   const path = pathKey(toText(normalizeName(fromText(what))));
@@ -171,4 +188,31 @@ export async function forgetUpload(
   }
   report.note(`${what}: forgotten, so the next run sends it again.`);
   return 0;
+}
+
+/** Takes a journal over from a run that is gone, and releases it. Rejects if that run is certainly alive. */
+export async function unlockJournal({file}: {file: string}, {host, report}: Invocation): Promise<ExitStatus> {
+  const journal = await openJournal(file, host, {isGone: true, note: text => report.note(text)});
+  await journal.close();
+  report.note(`The journal ${file} is free.`);
+  return 0;
+}
+
+/** The media IDs of a list: on each line a path, an idempotency key or a SHA-256, then a space and the ID. */
+async function mediaIdsIn(path: string, host: Host): Promise<Map<string, string>> {
+  const hint = 'Use a file with a path and a media ID on each line.';
+  const text = await readText(typedPath(host.cwd(), path)).catch(
+    failed('file_unreadable', `The list ${path} could not be read`, hint),
+  );
+  const ids = new Map<string, string>();
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const [, name, id] = /^(.*\S)\s+(\S+)\s*$/.exec(line) ?? [];
+    if (name === undefined || id === undefined)
+      throw new MediaError('usage', `Line ${index + 1} of ${path} is not a path followed by a media ID.`, {
+        hint: 'Write one on each line, as in: photos/cat.png med_123',
+      });
+    ids.set(name, id);
+  }
+  return ids;
 }

@@ -1,0 +1,124 @@
+import {readdir} from 'node:fs/promises';
+import {join} from 'node:path';
+import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
+import {MediaError} from '../../errors.ts';
+import type {Host} from '../../host.ts';
+import {
+  closeAll,
+  type Entry,
+  entryReason,
+  type JournalReader,
+  type PathKey,
+  readJournals,
+} from '../../journal/journal.ts';
+import {printableJson} from '../../output/escape.ts';
+import {mediaIdIn, parseRecord} from '../../service/record.ts';
+import {fileFields, Lines, textLine} from './output.ts';
+
+interface ListOptions {
+  files: readonly string[];
+  json?: boolean;
+  template?: string;
+}
+
+/** Prints the result of each input, one per line, in the order in which they were started. */
+export async function listJournals(options: ListOptions, {host, stdout}: Invocation): Promise<ExitStatus> {
+  const listed = await listFormat(options);
+  const lines = new Lines(stdout);
+  const files = options.files.length > 0 ? options.files : await ownJournals(host);
+  for (const file of files) {
+    await withJournals([file], host, async ([reader]) => {
+      if (reader === undefined) return;
+      for await (const {number, path, entry} of reader.sightings()) {
+        if (!isShown(reader, number, path, entry)) continue;
+        await lines.add(await listed(reader, path, entry));
+      }
+    });
+  }
+  await lines.end();
+  return 0;
+}
+
+type ListFormat = (reader: JournalReader, path: PathKey, entry: Entry) => Promise<string>;
+
+async function listFormat({json, template}: ListOptions): Promise<ListFormat> {
+  if (template === undefined) return json ? entryJson : entryText;
+  if (json)
+    throw new MediaError('usage', 'Two output formats were given: json and template.', {hint: 'Choose one.'});
+  const {parseTemplate, renderTemplate} = await import('../../output/results/template.ts');
+  const parsed = parseTemplate(template);
+  return async (reader, path, entry) => {
+    if (entry.state !== 'done') return '';
+    const {file, fileBase64} = fileFields(path);
+    const received = parseRecord(await reader.recordOf(entry));
+    return renderTemplate(parsed, {
+      ...{file, path: file, status: statusOf[entry.state], size: entry.size},
+      fileBytes: fileBase64 === undefined ? undefined : Buffer.from(fileBase64, 'base64'),
+      received: 'problem' in received ? undefined : received,
+    });
+  };
+}
+
+/** Shows stored and unknown content always, any other result only if nothing newer is known about its path. */
+function isShown({index}: JournalReader, number: number, path: PathKey, {row, state}: Entry): boolean {
+  const {history} = index;
+  const numbers = history?.of(path) ?? [];
+  // A path that was seen several times with the same content is printed once.
+  const latest = numbers.find(each => history?.at(each).row === row);
+  if (latest !== number) return false;
+  return number === numbers[0] || state === 'done' || state === 'unknown';
+}
+
+/** The name of each upload state in the output. */
+export const statusOf = {
+  done: 'uploaded',
+  failed: 'failed',
+  unknown: 'unknown',
+  pending: 'pending',
+  forgotten: 'forgotten',
+} as const;
+
+async function entryText(reader: JournalReader, path: PathKey, entry: Entry): Promise<string> {
+  const id =
+    entry.state === 'done' ? mediaIdIn(await reader.recordOf(entry)) : await entryReason(reader, entry);
+  return textLine(statusOf[entry.state], path, id);
+}
+
+async function entryJson(reader: JournalReader, path: PathKey, entry: Entry): Promise<string> {
+  const {size, state} = entry;
+  const {key} = await reader.lineOf(entry);
+  const error =
+    state === 'failed'
+      ? await reader.failureOf(entry)
+      : state === 'unknown'
+        ? {code: 'outcome_unknown', message: await entryReason(reader, entry)}
+        : undefined;
+  const record = state === 'done' ? `,"record":${await reader.recordOf(entry)}` : '';
+  const fields = {
+    ...fileFields(path),
+    status: statusOf[state],
+    error,
+    size,
+    idempotencyKey: key,
+    journal: reader.shown,
+  };
+  return printableJson(`${JSON.stringify(fields).slice(0, -1)}${record}}\n`);
+}
+
+/** The journals that `--once` keeps on this machine. */
+async function ownJournals(host: Invocation['host']): Promise<string[]> {
+  const {journalDirectory} = await import('../../settings/paths.ts');
+  const directory = journalDirectory(host);
+  const names = await readdir(directory).catch(() => []);
+  return names.filter(name => name.endsWith('.ndjson')).map(name => join(directory, name));
+}
+
+/** Opens journals for reading and closes them after `use`. */
+export async function withJournals<T>(
+  files: readonly string[],
+  host: Host,
+  use: (readers: readonly JournalReader[]) => Promise<T>,
+): Promise<T> {
+  const readers = await readJournals(files, host, {paths: true});
+  return use(readers).finally(() => closeAll(readers));
+}
