@@ -1,5 +1,5 @@
-import {isUtf8} from 'node:buffer';
 import {type Holder, holderShape} from '../lib/files/holder.ts';
+import {fromText, isText, toBytes, toText} from '../lib/files/typed-path.ts';
 import {isObject, parseObject} from '../lib/json.ts';
 import {hasShape} from '../lib/shape.ts';
 
@@ -111,20 +111,15 @@ export type HeaderLine = {event: 'header'; version: unknown} & Partial<Scope>;
 /** A parsed line. */
 export type ParsedLine = HeaderLine | UploadLine | WriterLine;
 
-const printableAscii = /^[ -~]*$/;
-
 /** The key of a path, given as text, or as bytes if it is not UTF-8. */
 export function pathKey(path: string | Uint8Array): PathKey {
-  if (typeof path !== 'string') return Buffer.from(path).toString('latin1');
-  return printableAscii.test(path) ? path : Buffer.from(path).toString('latin1');
+  return typeof path === 'string' ? fromText(path) : Buffer.from(path).toString('latin1');
 }
 
 /** The text of a path, with U+FFFD for bytes that are not UTF-8, and in that case also its bytes in Base64. */
 export function pathFields(key: PathKey): {path: string; pathBase64?: string} {
-  if (printableAscii.test(key)) return {path: key};
-  const bytes = Buffer.from(key, 'latin1');
-  const path = bytes.toString();
-  return isUtf8(bytes) ? {path} : {path, pathBase64: bytes.toString('base64')};
+  const path = toText(key);
+  return isText(key) ? {path} : {path, pathBase64: toBytes(key).toString('base64')};
 }
 
 /** The beginning of every journal; a file that ends within it is an empty journal. */

@@ -1,7 +1,8 @@
 import {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
+import {toText} from '../lib/files/typed-path.ts';
 import {Stop, unlessStopped} from '../lib/stop.ts';
-import {fromTyped, normalizeName, toText} from '../sources/find/walk/names.ts';
+import {fromTyped, normalizeName} from '../sources/find/walk/names.ts';
 import {filesIn} from '../sources/open/file.ts';
 import type {Source} from '../sources/open/source.ts';
 

@@ -11,11 +11,11 @@ import {
   pathKey,
 } from '../../journal/journal.ts';
 import {readText} from '../../lib/files/read-text.ts';
-import {typedPath} from '../../lib/files/typed-path.ts';
+import {fromText, toText, typedPath} from '../../lib/files/typed-path.ts';
 import {isSha256} from '../../lib/shape.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {mediaIdIn} from '../../service/record.ts';
-import {fromText, normalizeName, toText} from '../../sources/find/walk/names.ts';
+import {normalizeName} from '../../sources/find/walk/names.ts';
 import {statusOf, withJournals} from './list.ts';
 
 /** How `media journal resolve` settles unknown uploads. */

@@ -1,3 +1,4 @@
+import {isUtf8} from 'node:buffer';
 import {isAbsolute, relative, resolve, sep} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
@@ -24,4 +25,37 @@ export function pathOfFileUrl(text: string): string {
 export function isBelow(path: string, directory: string): boolean {
   const rest = relative(directory, path);
   return rest !== '' && rest !== '..' && !rest.startsWith(`..${sep}`) && !isAbsolute(rest);
+}
+
+/**
+ * A name or path as a string with one character (U+0000 to U+00FF) per byte: every name can be represented, `<` compares bytes,
+ * and long lists of names take little memory. The separator is always `/`.
+ */
+export type ByteName = string;
+
+const printableAscii = /^[ -~]*$/;
+
+/** Converts a text to its bytes. */
+export function fromText(text: string): ByteName {
+  return printableAscii.test(text) ? text : Buffer.from(text).toString('latin1');
+}
+
+/** The text of a name; bytes that are not UTF-8 become U+FFFD. */
+export function toText(name: ByteName): string {
+  return printableAscii.test(name) ? name : toBytes(name).toString();
+}
+
+/** The bytes of a name. */
+export function toBytes(name: ByteName): Buffer {
+  return Buffer.from(name, 'latin1');
+}
+
+/** Whether a name is valid UTF-8. */
+export function isText(name: ByteName): boolean {
+  return printableAscii.test(name) || isUtf8(toBytes(name));
+}
+
+/** Converts a path for node:fs. */
+export function toPath(name: ByteName): FilePath {
+  return isText(name) ? toText(name) : toBytes(name);
 }

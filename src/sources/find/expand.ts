@@ -1,12 +1,12 @@
 import type {Readable} from 'node:stream';
 import {MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
+import {toText} from '../../lib/files/typed-path.ts';
 import {Stop, unlessStopped} from '../../lib/stop.ts';
 import type {Source} from '../open/source.ts';
 import {type Candidate, Finder, type UnfollowedLink} from './inputs.ts';
 import {Lists} from './lists.ts';
 import {Seen} from './seen.ts';
-import {toText} from './walk/names.ts';
 import {compileFilters, isPattern} from './walk/patterns.ts';
 
 /** The inputs of a command line. */

@@ -1,6 +1,7 @@
 import {basename} from 'node:path';
 import type {Readable} from 'node:stream';
 import {MediaError} from '../../errors.ts';
+import {type ByteName, isText, toBytes, toPath, toText} from '../../lib/files/typed-path.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {isMissing, isOutOfDescriptors, systemReason} from '../../lib/system-code.ts';
 import {isNamedMedia} from '../media-type/decide.ts';
@@ -9,19 +10,7 @@ import {sourceAt} from '../open/file.ts';
 import type {FoundInput, Source} from '../open/source.ts';
 import {spooledSource} from '../open/spooled.ts';
 import type {NamedFile} from './seen.ts';
-import {
-  type ByteName,
-  fromTyped,
-  isHiddenName,
-  isText,
-  joinNames,
-  normalizeName,
-  resolveName,
-  toBytes,
-  toPath,
-  toText,
-  withSlashes,
-} from './walk/names.ts';
+import {fromTyped, isHiddenName, joinNames, normalizeName, resolveName, withSlashes} from './walk/names.ts';
 import {compileGlob, type Filters, isPattern} from './walk/patterns.ts';
 import {type Found, type WalkRules, walk} from './walk/walk.ts';
 

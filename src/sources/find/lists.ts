@@ -2,10 +2,9 @@ import {open} from 'node:fs/promises';
 import type {Readable} from 'node:stream';
 import {MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
-import {typedPath} from '../../lib/files/typed-path.ts';
+import {type ByteName, typedPath} from '../../lib/files/typed-path.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {isMissing, systemReason} from '../../lib/system-code.ts';
-import type {ByteName} from './walk/names.ts';
 
 /** No system accepts longer paths, so a longer name is not from a list. */
 const longestName = 64 * 1024;

@@ -1,7 +1,8 @@
 import {hash} from 'node:crypto';
+import type {ByteName} from '../../lib/files/typed-path.ts';
 import {isNamedMedia} from '../media-type/decide.ts';
 import type {Source} from '../open/source.ts';
-import {type ByteName, normalizeName, resolveName} from './walk/names.ts';
+import {normalizeName, resolveName} from './walk/names.ts';
 import {realPath} from './walk/walk.ts';
 
 /** A file, by the name that led to it. */

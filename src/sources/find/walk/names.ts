@@ -1,19 +1,5 @@
-import {isUtf8} from 'node:buffer';
 import {sep} from 'node:path';
-import {type FilePath, typedPath} from '../../../lib/files/typed-path.ts';
-
-/**
- * A name or path as a string with one character (U+0000 to U+00FF) per byte: every name can be represented, `<` compares bytes,
- * and long lists of names take little memory. The separator is always `/`.
- */
-export type ByteName = string;
-
-const printableAscii = /^[ -~]*$/;
-
-/** Converts a text to its bytes. */
-export function fromText(text: string): ByteName {
-  return printableAscii.test(text) ? text : Buffer.from(text).toString('latin1');
-}
+import {type ByteName, fromText, isText, toText, typedPath} from '../../../lib/files/typed-path.ts';
 
 /** Converts a typed path to its bytes; on Windows `\` is a separator too. */
 export function fromTyped(path: string): ByteName {
@@ -23,26 +9,6 @@ export function fromTyped(path: string): ByteName {
 /** A name with its system's separators replaced by `/`. */
 export function withSlashes(name: ByteName): ByteName {
   return sep === '/' ? name : name.replaceAll(sep, '/');
-}
-
-/** The text of a name; bytes that are not UTF-8 become U+FFFD. */
-export function toText(name: ByteName): string {
-  return printableAscii.test(name) ? name : toBytes(name).toString();
-}
-
-/** The bytes of a name. */
-export function toBytes(name: ByteName): Buffer {
-  return Buffer.from(name, 'latin1');
-}
-
-/** Whether a name is valid UTF-8. */
-export function isText(name: ByteName): boolean {
-  return printableAscii.test(name) || isUtf8(toBytes(name));
-}
-
-/** Converts a path for node:fs. */
-export function toPath(name: ByteName): FilePath {
-  return isText(name) ? toText(name) : toBytes(name);
 }
 
 /** An absolute path for the system, with `..` kept: with links, it may not lead where it seems to. */

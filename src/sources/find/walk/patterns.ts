@@ -1,5 +1,6 @@
 import {MediaError} from '../../../errors.ts';
-import {type ByteName, baseName, fromText, fromTyped, isHiddenName, parentsOf, toText} from './names.ts';
+import {type ByteName, fromText, toText} from '../../../lib/files/typed-path.ts';
+import {baseName, fromTyped, isHiddenName, parentsOf} from './names.ts';
 import type {WalkRules} from './walk.ts';
 
 /** Whether a path with `/` as separator matches. */

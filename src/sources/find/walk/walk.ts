@@ -1,7 +1,7 @@
 import type {Dirent} from 'node:fs';
 import {opendir, realpath, stat} from 'node:fs/promises';
-import type {FilePath} from '../../../lib/files/typed-path.ts';
-import {type ByteName, joinNames, parentsOf, resolveName, toPath, withSlashes} from './names.ts';
+import {type ByteName, type FilePath, toPath} from '../../../lib/files/typed-path.ts';
+import {joinNames, parentsOf, resolveName, withSlashes} from './names.ts';
 
 /** What a walk finds; paths are relative to its root, '' for the root itself. */
 export type Found =

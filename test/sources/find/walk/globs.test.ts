@@ -1,7 +1,7 @@
 import {mkdir, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {toText} from '../../../../src/sources/find/walk/names.ts';
+import {toText} from '../../../../src/lib/files/typed-path.ts';
 import {compileGlob, isPattern} from '../../../../src/sources/find/walk/patterns.ts';
 import {walk} from '../../../../src/sources/find/walk/walk.ts';
 import {bytePath, collect, makeTree} from '../../../support/trees.ts';

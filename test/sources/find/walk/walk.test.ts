@@ -3,7 +3,7 @@ import {chmod, link, mkdir, rm, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {toText} from '../../../../src/sources/find/walk/names.ts';
+import {toText} from '../../../../src/lib/files/typed-path.ts';
 import {type Found, type WalkRules, walk} from '../../../../src/sources/find/walk/walk.ts';
 import {asOrdinaryUser, bytePath, collect, makeTree} from '../../../support/trees.ts';
 
