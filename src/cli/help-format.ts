@@ -1,5 +1,5 @@
 import type {Command, Help, Option} from 'commander';
-import {defined} from '../lib/defined.ts';
+import {defined} from '../lib/object.ts';
 
 /** The heading of the options that every command has. */
 export const globalHeading = 'Global options:';

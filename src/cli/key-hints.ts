@@ -1,6 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {defined} from '../lib/defined.ts';
+import {defined} from '../lib/object.ts';
 import type {KeyVerdict} from '../service/identity.ts';
 import {loginCommandFor} from '../settings/hint-options.ts';
 import {keyOf} from '../settings/profile.ts';

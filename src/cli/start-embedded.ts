@@ -1,6 +1,6 @@
 import type {EmbeddedService, ServiceOptions} from '../embedded/service.ts';
 import {MediaError} from '../errors.ts';
-import {defined} from '../lib/defined.ts';
+import {defined} from '../lib/object.ts';
 import {isOutOfSpace, systemCode} from '../lib/system-code.ts';
 
 /** The default port of `media serve`. It is fixed so that the URLs in records keep working. */

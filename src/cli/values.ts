@@ -1,5 +1,5 @@
 import {InvalidArgumentError, Option} from 'commander';
-import {own} from '../lib/own.ts';
+import {own} from '../lib/object.ts';
 import {transferDefaults} from '../transfer/options.ts';
 
 const durationUnits: Record<string, number> = {ms: 1, s: 1_000, m: 60_000, h: 3_600_000};

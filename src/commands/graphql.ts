@@ -5,10 +5,10 @@ import {collect, timeoutOption} from '../cli/values.ts';
 import {describeBroken, exitStatusOf, failed, MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import type {HttpAnswer} from '../http/http.ts';
-import {defined} from '../lib/defined.ts';
 import {readText, textOf} from '../lib/files/read-text.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {parseObject} from '../lib/json.ts';
+import {defined} from '../lib/object.ts';
 import {printableJson} from '../output/escape.ts';
 import type {GraphqlRequest} from '../service/client.ts';
 

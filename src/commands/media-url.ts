@@ -11,7 +11,7 @@ import {printable} from '../output/escape.ts';
 import {asMediaError} from '../output/report.ts';
 import {packageFile} from '../package-file.ts';
 import type {Outcome} from '../transfer/outcome.ts';
-import {asRoot, type Written} from './root-command.ts';
+import {asRoot, type Written} from './program.ts';
 
 interface MediaUrlOptions {
   files: string[];

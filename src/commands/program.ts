@@ -1,7 +1,9 @@
 import {Command} from 'commander';
-import {helpDescription} from '../cli/help-format.ts';
+import {globalHeading, helpConfiguration, helpDescription} from '../cli/help-format.ts';
 import {type Cli, examples} from '../cli/invocation.ts';
-import {own} from '../lib/own.ts';
+import {MediaError} from '../errors.ts';
+import {own} from '../lib/object.ts';
+import {packageVersion} from '../package-file.ts';
 import {configCommand} from './account/config.ts';
 import {loginCommand} from './account/login.ts';
 import {logoutCommand} from './account/logout.ts';
@@ -12,12 +14,15 @@ import {doctorCommand} from './doctor/command.ts';
 import {graphqlCommand} from './graphql.ts';
 import {journalCommand} from './journal/command.ts';
 import {rewriteCommand} from './rewrite/command.ts';
-import {asRoot, type Written} from './root-command.ts';
 import {serveCommand} from './serve/command.ts';
 import {uploadCommand} from './upload/command.ts';
 import {watchCommand} from './watch/command.ts';
 
-export type {Written} from './root-command.ts';
+/** The text that commander printed: help and the version for standard output, and errors, which are reworded. */
+export interface Written {
+  out: string;
+  err: string;
+}
 
 const commands: Record<string, (cli: Cli) => Command> = {
   upload: uploadCommand,
@@ -84,4 +89,54 @@ export function helpCommand(program: Command): Command {
       }
       found.help();
     });
+}
+
+/** Makes a command the root of a program: with the global options, and all its output in `written`. */
+export function asRoot(program: Command, cli: Cli, written: Written): Command {
+  return program
+    .optionsGroup(globalHeading)
+    .option('--profile <name>', 'use the settings of this profile (MEDIA_PROFILE; default: default)')
+    .option('--base-url <url>', 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)')
+    .option('-q, --quiet', 'print only failures')
+    .option('-v, --verbose', 'print each step')
+    .option('--cacert <file>', 'trust the certificate authorities in this PEM file')
+    .option('--allow-http', 'allow http:// for services on other machines')
+    .version(packageVersion(), '--version', 'print the version')
+    .helpOption('-h, --help', 'print help, with examples')
+    .configureHelp(helpConfiguration)
+    .configureOutput({
+      writeOut: text => {
+        written.out += text;
+      },
+      writeErr: text => {
+        written.err += text;
+      },
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+      getOutHelpWidth: () => cli.host.stdout.columns || 100,
+      getErrHelpWidth: () => cli.host.stdout.columns || 100,
+    })
+    .exitOverride()
+    .hook('preAction', (_, command) => refuseEmptyValues(command));
+}
+
+/**
+ * Refuses empty arguments and empty option values: `media upload -r "$photos"` must not upload the working directory if the
+ * variable is not set.
+ */
+export function refuseEmptyValues(command: Command): void {
+  if (command.args.includes('')) throw isEmpty('An argument');
+  for (let at: Command | null = command; at !== null; at = at.parent) {
+    for (const option of at.options) {
+      const value: unknown = at.getOptionValue(option.attributeName());
+      if (value === '' || (Array.isArray(value) && value.includes('')))
+        throw isEmpty(`The value of ${option.long ?? option.short}`);
+    }
+  }
+}
+
+function isEmpty(what: string): MediaError {
+  return new MediaError('usage', `${what} is empty.`, {
+    hint: 'If it comes from a variable, that variable is not set.',
+  });
 }

@@ -2,7 +2,7 @@ import {isIP, type Socket} from 'node:net';
 import {connect as connectTls} from 'node:tls';
 import type {MediaError} from '../errors.ts';
 import {nextTurn, type StopSignal} from '../host.ts';
-import {defined} from '../lib/defined.ts';
+import {defined} from '../lib/object.ts';
 import {Stop, unlessStopped} from '../lib/stop.ts';
 import {connectToHost} from './addresses.ts';
 import {closedAtOnce, describeConnectError, describeUnasked} from './errors.ts';

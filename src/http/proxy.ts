@@ -1,7 +1,7 @@
 import {BlockList, isIP, isIPv6, type Socket} from 'node:net';
 import {MediaError} from '../errors.ts';
 import type {Clock, Host} from '../host.ts';
-import {own} from '../lib/own.ts';
+import {own} from '../lib/object.ts';
 import {Secret} from '../lib/secrets/secret.ts';
 import {isLoopback} from '../lib/url.ts';
 import {wordsOf} from './errors.ts';

@@ -1,7 +1,6 @@
 import {type Holder, holderShape} from '../lib/files/holder.ts';
 import {fromText, isText, toBytes, toText} from '../lib/files/typed-path.ts';
-import {isObject, parseObject} from '../lib/json.ts';
-import {hasShape} from '../lib/shape.ts';
+import {hasShape, isObject, parseObject} from '../lib/json.ts';
 
 /** A path as a map key: one character (U+0000 to U+00FF) per byte. */
 export type PathKey = string;

@@ -1,5 +1,5 @@
 import {isUnreachable, MediaError} from '../errors.ts';
-import {defined} from '../lib/defined.ts';
+import {defined} from '../lib/object.ts';
 import {shellQuoted} from '../lib/shell.ts';
 import {journalCodes, unusable} from './errors.ts';
 import type {HeaderLine, ParsedLine, Scope} from './line.ts';

@@ -39,3 +39,60 @@ export function parseObject(text: string, {wrapping = 0} = {}): Record<string, u
     return undefined;
   }
 }
+
+/** The type of each field of a stored object; fields that are not listed may be anything. */
+export type Shape<T> = {readonly [Field in keyof T]-?: (value: unknown) => value is T[Field]};
+
+/** Whether an object matches a shape. */
+export function hasShape<T extends object>(value: object, shape: Shape<T>): value is T {
+  return wrongField(value, shape) === undefined;
+}
+
+/** The first field of an object that does not match the shape. */
+export function wrongField<T extends object>(value: object, shape: Shape<T>): string | undefined {
+  const fields = new Map<string, unknown>(Object.entries(value));
+  for (const field in shape) if (!shape[field](fields.get(field))) return field;
+  return undefined;
+}
+
+export function isString(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+export function isPositive(value: unknown): value is number {
+  return Number.isFinite(value) && Number(value) > 0;
+}
+
+/** Whether a value is a whole number above 0 that is exact. */
+export function isCount(value: unknown): value is number {
+  return isPositive(value) && Number.isSafeInteger(value);
+}
+
+/** Whether a value is one of these. */
+export function oneOf<const Value>(...values: readonly Value[]): (value: unknown) => value is Value {
+  return (value): value is Value => values.some(one => one === value);
+}
+
+export function isList(value: unknown): value is unknown[] {
+  return Array.isArray(value);
+}
+
+/** Whether a value is a list whose items all satisfy `isItem`. */
+export function listOf<Item>(isItem: (value: unknown) => value is Item): (value: unknown) => value is Item[] {
+  return (value): value is Item[] => isList(value) && value.every(isItem);
+}
+
+/** Whether a value is a string that matches a pattern. */
+export function matching(pattern: RegExp): (value: unknown) => value is string {
+  return (value): value is string => isString(value) && pattern.test(value);
+}
+
+/** Whether a value is a SHA-256 in hex. */
+export const isSha256 = matching(/^[0-9a-f]{64}$/);
+
+/** Whether a value is undefined or satisfies `isValue`. */
+export function optional<Value>(
+  isValue: (value: unknown) => value is Value,
+): (value: unknown) => value is Value | undefined {
+  return (value): value is Value | undefined => value === undefined || isValue(value);
+}

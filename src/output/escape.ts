@@ -1,4 +1,4 @@
-import {own} from '../lib/own.ts';
+import {own} from '../lib/object.ts';
 import {linkTarget, safeUrl} from '../lib/url.ts';
 
 /** C0 and C1 controls, DEL, line and paragraph separators, and marks that change the reading direction. */

@@ -1,6 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {TerminalOutput} from '../host.ts';
-import {defined} from '../lib/defined.ts';
+import {defined} from '../lib/object.ts';
 import {printable, printableJson} from './escape.ts';
 import {causesOf, failureSentence} from './failure-text.ts';
 import {paint} from './terminal.ts';

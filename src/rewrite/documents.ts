@@ -3,7 +3,7 @@ import {open, readdir, stat} from 'node:fs/promises';
 import {basename, join} from 'node:path';
 import {failed, MediaError} from '../errors.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
-import {own} from '../lib/own.ts';
+import {own} from '../lib/object.ts';
 import {systemReason} from '../lib/system-code.ts';
 import {namedStat} from '../sources/open/file.ts';
 import type {DocumentKind} from './scan/reference.ts';

@@ -7,7 +7,7 @@ import {
   type HttpRequest,
   sendHead,
 } from '../http/http.ts';
-import {defined} from '../lib/defined.ts';
+import {defined} from '../lib/object.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
 import {Stop} from '../lib/stop.ts';
 import {answerToProbe, probeAvailability} from './probe.ts';

@@ -1,8 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {HttpAnswer} from '../http/http.ts';
-import {defined} from '../lib/defined.ts';
 import {parseObject} from '../lib/json.ts';
-import {own} from '../lib/own.ts';
+import {defined, own} from '../lib/object.ts';
 import type {ServiceClient} from './client.ts';
 import {parseErrorRecord} from './record.ts';
 

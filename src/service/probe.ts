@@ -1,7 +1,7 @@
 import {isUnreachable, MediaError} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
 import type {HttpAnswer} from '../http/http.ts';
-import {defined} from '../lib/defined.ts';
+import {defined} from '../lib/object.ts';
 import {parseErrorRecord} from './record.ts';
 import {asksForFewer} from './uploader.ts';
 

@@ -1,6 +1,6 @@
 import type {HttpAnswer} from '../http/http.ts';
-import {defined} from '../lib/defined.ts';
 import {isNestedTooDeeply, isObject, parseObject} from '../lib/json.ts';
+import {defined} from '../lib/object.ts';
 
 /**
  * The shapes of the service's responses (interface, part 2). The interface does not say which fields are always present, so

@@ -1,11 +1,9 @@
 import {MediaError} from '../errors.ts';
 import type {Host, StopSignal} from '../host.ts';
-import {defined} from '../lib/defined.ts';
-import {own} from '../lib/own.ts';
+import {defined, own} from '../lib/object.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
 import {type ClientCertificate, readAuthorities, readClientCertificate} from './certificates.ts';
-import type {GlobalOptions} from './hint-options.ts';
-import {hintOptions, profileOption} from './hint-options.ts';
+import {type GlobalOptions, hintOptions, profileOption} from './hint-options.ts';
 import {type BaseUrl, parseBaseUrl, parseKey, parseProfileName, parseServiceUrl} from './parse.ts';
 import {isSameBaseUrl, keyOf, originOf, readStoredKey, type StoredKeySource} from './profile.ts';
 import {type Profile, type Profiles, readProfiles} from './store.ts';

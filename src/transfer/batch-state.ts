@@ -4,8 +4,8 @@ import type {Reach, RetryBudget} from './attempt/retry.ts';
 import type {Concurrency} from './concurrency.ts';
 import type {Duplicates} from './duplicates.ts';
 import type {Outcome} from './outcome.ts';
-import type {Descriptors} from './waiting/descriptors.ts';
 import type {Outage} from './waiting/outage.ts';
+import type {Descriptors} from './workers.ts';
 
 /** State that the files of a batch share. */
 export interface BatchState {

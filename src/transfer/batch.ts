@@ -13,10 +13,9 @@ import {FileTransfer} from './file-transfer.ts';
 import type {TransferOptions} from './options.ts';
 import type {LeftOut, Outcome} from './outcome.ts';
 import {mismatchOf, sizeWarning} from './verify.ts';
-import {Descriptors} from './waiting/descriptors.ts';
 import {Gate, type RetryAfterOptions, withRetryAfter} from './waiting/gate.ts';
 import {Outage} from './waiting/outage.ts';
-import {mapConcurrently, type PendingResult} from './workers.ts';
+import {Descriptors, mapConcurrently, type PendingResult} from './workers.ts';
 
 export type {TransferObserver, TransferOptions} from './options.ts';
 

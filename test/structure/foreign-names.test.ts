@@ -48,5 +48,5 @@ it('an object is looked into by a name from outside in own() alone, which finds 
     };
     visit(file);
   }
-  expect(found).toEqual(['src/lib/own.ts: object[name]']);
+  expect(found).toEqual(['src/lib/object.ts: object[name]']);
 }, 120_000);

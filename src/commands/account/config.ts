@@ -3,7 +3,7 @@ import {helpDescription, helpList} from '../../cli/help-format.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
 import {existingProfiles} from '../../cli/key-hints.ts';
 import {MediaError} from '../../errors.ts';
-import {own} from '../../lib/own.ts';
+import {own} from '../../lib/object.ts';
 import {printable} from '../../output/escape.ts';
 import {parseProfileName} from '../../settings/parse.ts';
 import {droppedNote, withBaseUrl} from '../../settings/profile.ts';

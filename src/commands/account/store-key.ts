@@ -1,7 +1,6 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import type {Host} from '../../host.ts';
-import {defined} from '../../lib/defined.ts';
-import {own} from '../../lib/own.ts';
+import {defined, own} from '../../lib/object.ts';
 import type {Secret} from '../../lib/secrets/secret.ts';
 import type {Report} from '../../output/report.ts';
 import type {KeyVerdict} from '../../service/identity.ts';

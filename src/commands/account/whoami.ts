@@ -3,7 +3,7 @@ import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from
 import {keyFacts, missingSettings, refusedKeyHint} from '../../cli/key-hints.ts';
 import {timeoutOption} from '../../cli/values.ts';
 import {exitStatusOf} from '../../errors.ts';
-import {defined} from '../../lib/defined.ts';
+import {defined} from '../../lib/object.ts';
 import {printable, printableJson} from '../../output/escape.ts';
 import type {Identity, KeyVerdict} from '../../service/identity.ts';
 import type {KeySource, Settings} from '../../settings/settings.ts';

@@ -2,7 +2,7 @@ import {Command} from 'commander';
 import {helpDescription} from '../../cli/help-format.ts';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
-import {defined} from '../../lib/defined.ts';
+import {defined} from '../../lib/object.ts';
 import type {ResolveOptions} from './settle.ts';
 
 /** Declares `media journal` and its subcommands. */

@@ -12,7 +12,7 @@ import {
 } from '../../journal/journal.ts';
 import {readText} from '../../lib/files/read-text.ts';
 import {fromText, toText, typedPath} from '../../lib/files/typed-path.ts';
-import {isSha256} from '../../lib/shape.ts';
+import {isSha256} from '../../lib/json.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {mediaIdIn} from '../../service/record.ts';
 import {normalizeName} from '../../sources/find/walk/names.ts';

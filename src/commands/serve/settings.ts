@@ -1,9 +1,9 @@
 import {defaultPort} from '../../cli/start-embedded.ts';
 import {failed, MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
-import {defined} from '../../lib/defined.ts';
 import {readText} from '../../lib/files/read-text.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
+import {defined} from '../../lib/object.ts';
 
 /** The options of `media serve`, as they were typed. */
 export interface ServeOptions {

@@ -2,7 +2,7 @@ import {join, relative, sep} from 'node:path';
 import type {Invocation} from '../../cli/invocation.ts';
 import {withRunOptions} from '../../cli/key-hints.ts';
 import {MediaError} from '../../errors.ts';
-import {defined} from '../../lib/defined.ts';
+import {defined} from '../../lib/object.ts';
 import {shellWord} from '../../lib/shell.ts';
 import {systemReason} from '../../lib/system-code.ts';
 import {hintOptions} from '../../settings/hint-options.ts';

@@ -1,5 +1,5 @@
 import send from 'send';
-import {own} from '../../lib/own.ts';
+import {own} from '../../lib/object.ts';
 import type {Exchange} from '../exchange/exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {respondRefusal, sendHalf} from '../exchange/respond.ts';

@@ -7,7 +7,7 @@ import {
   type ValidationContext,
   type ValidationRule,
 } from 'graphql/index.js';
-import {own} from '../../lib/own.ts';
+import {own} from '../../lib/object.ts';
 
 /** A page of 1,000 media with all their fields costs 15,002. */
 const maxCost = 20_000;

@@ -1,4 +1,4 @@
-import {own} from '../../lib/own.ts';
+import {own} from '../../lib/object.ts';
 import {isOutOfDescriptors, isOutOfSpace, systemCode} from '../../lib/system-code.ts';
 
 /** A response with an error record, thrown to refuse a request. */

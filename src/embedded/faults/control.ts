@@ -3,9 +3,17 @@ import {once} from 'node:events';
 import {createServer, type Server} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {systemClock} from '../../host.ts';
-import {parseObject} from '../../lib/json.ts';
+import {
+  hasShape,
+  isCount,
+  isString,
+  listOf,
+  optional,
+  parseObject,
+  type Shape,
+  wrongField,
+} from '../../lib/json.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
-import {hasShape, isCount, isString, listOf, optional, type Shape, wrongField} from '../../lib/shape.ts';
 import {readBody} from '../exchange/body.ts';
 import {bearerOf, defaultPace, type Exchange, exchangeOf} from '../exchange/exchange.ts';
 import {InvalidOption, Refusal, refusalOf, wrongMethod} from '../exchange/refusal.ts';

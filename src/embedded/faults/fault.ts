@@ -1,4 +1,4 @@
-import {own} from '../../lib/own.ts';
+import {own} from '../../lib/object.ts';
 import type {Stage} from '../exchange/exchange.ts';
 import {InvalidOption} from '../exchange/refusal.ts';
 

@@ -1,5 +1,5 @@
 import {parseObject} from '../../lib/json.ts';
-import {own} from '../../lib/own.ts';
+import {own} from '../../lib/object.ts';
 import {seeded} from '../../lib/seeded.ts';
 import {
   type Disturbance,

@@ -1,7 +1,6 @@
 import {execFile} from 'node:child_process';
-import {defined} from '../../lib/defined.ts';
 import {isObject, parseObject} from '../../lib/json.ts';
-import {own} from '../../lib/own.ts';
+import {defined, own} from '../../lib/object.ts';
 import type {Findings, MediaFacts, MediaFile} from './media-facts.ts';
 
 const limits = {milliseconds: 8_000, allocation: 256 * 1024 * 1024};

@@ -1,5 +1,5 @@
 import type {FileHandle} from 'node:fs/promises';
-import {own} from '../../lib/own.ts';
+import {own} from '../../lib/object.ts';
 import type {MediaFacts} from './media-facts.ts';
 
 /** The size of an image is in its `meta` box, which is small, and may come after its data. */

@@ -1,6 +1,6 @@
 import type {FileHandle} from 'node:fs/promises';
 import {imageSize} from 'image-size';
-import {own} from '../../lib/own.ts';
+import {own} from '../../lib/object.ts';
 import {heifBrand, probeHeif} from './heif.ts';
 import type {MediaFacts} from './media-facts.ts';
 

@@ -4,8 +4,8 @@ import {Socket} from 'node:net';
 import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
 import {systemHost} from '../../host.ts';
-import {defined} from '../../lib/defined.ts';
 import {parseObject} from '../../lib/json.ts';
+import {defined} from '../../lib/object.ts';
 import {packageFile} from '../../package-file.ts';
 import type {MediaRequest} from './media-facts.ts';
 

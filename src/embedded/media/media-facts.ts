@@ -1,5 +1,5 @@
 import {type FileHandle, open} from 'node:fs/promises';
-import {isCount, isPositive, isString, oneOf, optional, type Shape} from '../../lib/shape.ts';
+import {isCount, isPositive, isString, oneOf, optional, type Shape} from '../../lib/json.ts';
 
 /** Facts read from the bytes of a medium; unknown fields are absent. */
 export interface MediaFacts {

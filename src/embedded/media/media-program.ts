@@ -1,8 +1,7 @@
 import {createInterface} from 'node:readline';
 import {isMainThread, parentPort, Worker} from 'node:worker_threads';
 import {systemHost} from '../../host.ts';
-import {parseObject} from '../../lib/json.ts';
-import {hasShape} from '../../lib/shape.ts';
+import {hasShape, parseObject} from '../../lib/json.ts';
 import {agreeing, canCompare, probeWithFfprobe} from './ffmpeg.ts';
 import {type Findings, type MediaRequest, requestShape} from './media-facts.ts';
 import {probe} from './probe.ts';

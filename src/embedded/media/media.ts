@@ -1,7 +1,7 @@
 import {mkdir, rm} from 'node:fs/promises';
 import {createRequire} from 'node:module';
-import {defined} from '../../lib/defined.ts';
-import {hasShape} from '../../lib/shape.ts';
+import {hasShape} from '../../lib/json.ts';
+import {defined} from '../../lib/object.ts';
 import {packageFile} from '../../package-file.ts';
 import {MediaChild} from './media-child.ts';
 import {factsIn, factsShape, type MediaFacts, type MediaFile} from './media-facts.ts';

@@ -1,4 +1,4 @@
-import {own} from '../../lib/own.ts';
+import {own} from '../../lib/object.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 import type {Service} from '../api/context.ts';
 import {readBody} from '../exchange/body.ts';

@@ -1,5 +1,5 @@
 import {readFile} from 'node:fs/promises';
-import {own} from '../../lib/own.ts';
+import {own} from '../../lib/object.ts';
 import {packageFile} from '../../package-file.ts';
 import type {Service} from '../api/context.ts';
 import type {Exchange} from '../exchange/exchange.ts';

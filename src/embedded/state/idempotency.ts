@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {claimName, replaceDurably, writeDurably} from '../../lib/files/durable.ts';
-import {isString, type Shape} from '../../lib/shape.ts';
+import {isString, type Shape} from '../../lib/json.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {KeptFile} from './kept-file.ts';
 import {hashOf} from './keys.ts';

@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import {join} from 'node:path';
 import {claimName, replaceDurably, writeDurably} from '../../lib/files/durable.ts';
-import {isString, matching, oneOf, type Shape} from '../../lib/shape.ts';
+import {isString, matching, oneOf, type Shape} from '../../lib/json.ts';
 import {KeptFile} from './kept-file.ts';
 
 const identityShape: Shape<{version: 1; identity: string}> = {

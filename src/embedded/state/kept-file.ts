@@ -1,6 +1,5 @@
 import {readFile} from 'node:fs/promises';
-import {isObject, parseObject} from '../../lib/json.ts';
-import {hasShape, type Shape, wrongField} from '../../lib/shape.ts';
+import {hasShape, isObject, parseObject, type Shape, wrongField} from '../../lib/json.ts';
 import {systemCode} from '../../lib/system-code.ts';
 
 /** A file in the data directory was changed from outside; it is left unchanged. */

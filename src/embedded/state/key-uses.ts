@@ -2,7 +2,7 @@ import {rename, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
-import {isString, type Shape} from '../../lib/shape.ts';
+import {isString, type Shape} from '../../lib/json.ts';
 import {KeptFile} from './kept-file.ts';
 import {keyId, type StoredKey} from './keys.ts';
 

@@ -1,11 +1,11 @@
 import {createHash, randomBytes} from 'node:crypto';
 import {join} from 'node:path';
 import {type Clock, systemHost} from '../../host.ts';
-import {defined} from '../../lib/defined.ts';
 import {replaceDurably} from '../../lib/files/durable.ts';
 import {acquireLock} from '../../lib/files/lock.ts';
+import {isList, isSha256, isString, listOf, oneOf, optional, type Shape} from '../../lib/json.ts';
+import {defined} from '../../lib/object.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
-import {isList, isSha256, isString, listOf, oneOf, optional, type Shape} from '../../lib/shape.ts';
 import {KeptFile} from './kept-file.ts';
 
 /** The permissions of keys: POST /v1/media/upload; queries to /graphql; everything at /graphql. */

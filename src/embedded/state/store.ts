@@ -8,7 +8,7 @@ import {
   syncDirectory,
   writeDurably,
 } from '../../lib/files/durable.ts';
-import {oneOf, type Shape} from '../../lib/shape.ts';
+import {oneOf, type Shape} from '../../lib/json.ts';
 import {isOutOfDescriptors} from '../../lib/system-code.ts';
 import {type LeftBehind, removeOrphans, removeTemporary, type TemporaryNames} from './clean-up.ts';
 import {identityIn, identityOf} from './identity.ts';

@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import type {Clock} from '../../host.ts';
-import {defined} from '../../lib/defined.ts';
-import {isCount, isSha256, isString, matching, oneOf, optional, type Shape} from '../../lib/shape.ts';
+import {isCount, isSha256, isString, matching, oneOf, optional, type Shape} from '../../lib/json.ts';
+import {defined} from '../../lib/object.ts';
 import type {MediaRecord} from '../../service/record.ts';
 import {factsShape, type MediaFacts} from '../media/media-facts.ts';
 

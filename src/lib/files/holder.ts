@@ -1,5 +1,5 @@
 import type {Host} from '../../host.ts';
-import {isString, optional, type Shape} from '../shape.ts';
+import {isString, optional, type Shape} from '../json.ts';
 
 /**
  * The process that holds something, in a form that other processes can read. A process id alone means nothing in

@@ -1,7 +1,6 @@
 import {constants} from 'node:fs';
 import type {Host, StopSignal} from '../../host.ts';
-import {parseObject} from '../json.ts';
-import {hasShape} from '../shape.ts';
+import {hasShape, parseObject} from '../json.ts';
 import {systemCode} from '../system-code.ts';
 import {isWithoutHardLinks} from './durable.ts';
 import type {FileSystem} from './file-system.ts';

@@ -1,5 +1,5 @@
 import type {Clock} from '../../host.ts';
-import {defined} from '../../lib/defined.ts';
+import {defined} from '../../lib/object.ts';
 import {formatBytes, formatDuration} from '../units.ts';
 
 /** A file that is being uploaded. */

@@ -1,6 +1,5 @@
-import {own} from '../../lib/own.ts';
-import type {MediaRecord} from '../../service/record.ts';
-import {publicUrl} from '../../service/record.ts';
+import {own} from '../../lib/object.ts';
+import {type MediaRecord, publicUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import {markdownText, markdownUrl, printable, printableJson} from '../escape.ts';
 import {errorFields} from '../report.ts';

@@ -1,5 +1,5 @@
 import {InOrder} from '../../lib/in-order.ts';
-import {own} from '../../lib/own.ts';
+import {own} from '../../lib/object.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import type {Stdout} from '../stdout.ts';
 import type {Style} from '../terminal.ts';

@@ -1,6 +1,5 @@
 import Table from 'cli-table3';
-import {defined} from '../../lib/defined.ts';
-import {own} from '../../lib/own.ts';
+import {defined, own} from '../../lib/object.ts';
 import {cellsOf, urlsIn, wrap} from '../cells.ts';
 import {paint, type Style} from '../terminal.ts';
 

@@ -1,7 +1,7 @@
 import {basename} from 'node:path';
 import {MediaError} from '../../errors.ts';
 import {isObject} from '../../lib/json.ts';
-import {own} from '../../lib/own.ts';
+import {own} from '../../lib/object.ts';
 import {shellWord} from '../../lib/shell.ts';
 import {publicUrl, type ReceivedRecord} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';

@@ -1,6 +1,6 @@
 import {decodeHTMLAttribute} from 'entities/decode';
 import {type Token, Tokenizer, TokenizerMode} from 'parse5';
-import {own} from '../../lib/own.ts';
+import {own} from '../../lib/object.ts';
 import {cssReferences, cssUrls, type Decoded, decodeEscapes, originalOffset} from './css.ts';
 import type {Reference, ScanOptions} from './reference.ts';
 

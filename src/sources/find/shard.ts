@@ -1,6 +1,6 @@
 import {hash} from 'node:crypto';
 import {MediaError} from '../../errors.ts';
-import {own} from '../../lib/own.ts';
+import {own} from '../../lib/object.ts';
 import type {Source} from '../open/source.ts';
 
 /** One machine's share of the inputs: number `index` of `count`, from 1. */

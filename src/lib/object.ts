@@ -1,3 +1,11 @@
+/**
+ * What an object has under a name from outside. `object[name]` would also find what every object inherits, such as
+ * `constructor`.
+ */
+export function own<Value>(object: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
 /** A copy of an object without the fields that are undefined. */
 export function defined<T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
