@@ -16,8 +16,8 @@ import {experiment} from './experiment.ts';
 
 const photo = fixture('photo.png');
 const signals = ['SIGHUP', 'SIGTERM', 'SIGINT'] as const;
-/** Of the deadlines, in milliseconds: later than any of the phases is reached. */
-const deadlineMs = 900;
+/** Of the deadlines, in milliseconds: later than an idle machine comes to any of the phases. */
+const shortestDeadlineMs = 900;
 
 /** A run that comes to wait for something. */
 interface Waiting {
@@ -119,6 +119,8 @@ const phases: Record<
       const path = join(box.directory, 'bus');
       const reached = await silentSocket(path);
       box.env['DBUS_SESSION_BUS_ADDRESS'] = `unix:path=${path}`;
+      // With a screen, somebody may have to unlock it: it is waited for longer than a busy machine takes to ask it.
+      box.env['DISPLAY'] = ':9';
       await mkdir(join(box.directory, '.config'));
       await writeSettings(join(box.directory, '.config/media'), {
         'key-store': 'keychain',
@@ -193,10 +195,14 @@ async function onHangingDisk(call: string, ...names: string[]): Promise<Waiting>
   };
 }
 
-/** Ends one run that waits; how long that took, in milliseconds, or what went wrong. */
+/**
+ * Ends one run that waits; how long that took, in milliseconds, or what went wrong. A run that meets its deadline before it waits,
+ * as on a busy machine, makes way for one with twice the time.
+ */
 async function endOne(
   start: () => Promise<Waiting>,
   how: (typeof signals)[number] | 'deadline',
+  deadlineMs = shortestDeadlineMs,
 ): Promise<number | string> {
   const {box, parameters, reached, release} = await start();
   const options = how === 'deadline' ? ['--deadline', `${deadlineMs}ms`] : [];
@@ -212,7 +218,13 @@ async function endOne(
   upload.stderr?.on('data', chunk => {
     stderr += chunk;
   });
-  await reached();
+  const isReached = reached().then(() => true);
+  if (how === 'deadline' && !(await Promise.race([isReached, exit.then(() => false)]))) {
+    isReached.catch(() => {});
+    release?.();
+    return endOne(start, how, 2 * deadlineMs);
+  }
+  await isReached;
   if (how === 'deadline') {
     await ended(upload.pid ?? 0);
     const elapsed = performance.now() - began - deadlineMs;
