@@ -38,10 +38,18 @@ function slowClock(ms: () => number) {
   return {...systemClock, monotonic: () => (time += ms())};
 }
 
+/** A disk whose calls take no time, however busy the machine is. */
+function quickDisk(typeOf: (path: string) => Promise<number>): Disk {
+  return new Disk(
+    filesOn(typeOf),
+    slowClock(() => 0),
+  );
+}
+
 describe('a disk', () => {
   it('of this machine: is quick from its first file on', async () => {
     const {path} = await oneFile();
-    const disk = new Disk(filesOn(async () => ext4));
+    const disk = quickDisk(async () => ext4);
     expect(disk.isQuick(path)).toBe(false);
     expect(await readWhole(disk, path)).toBe('content');
     expect(disk.isQuick(path)).toBe(true);
@@ -50,14 +58,14 @@ describe('a disk', () => {
 
   it('behind a network: never is', async () => {
     const {path} = await oneFile();
-    const disk = new Disk(filesOn(async () => nfs));
+    const disk = quickDisk(async () => nfs);
     for (let turn = 0; turn < 3; turn += 1) expect(await readWhole(disk, path)).toBe('content');
     expect(disk.isQuick(path)).toBe(false);
   });
 
   it('another directory on it: is looked at anew', async () => {
     const [one, other] = [await oneFile(), await oneFile()];
-    const disk = new Disk(filesOn(async () => ext4));
+    const disk = quickDisk(async () => ext4);
     await readWhole(disk, one.path);
     expect(disk.isQuick(other.path)).toBe(false);
     await readWhole(disk, other.path);
@@ -69,7 +77,7 @@ describe('a disk', () => {
     const link = join(directory, 'link.png');
     // No disk, and another device than that of the test's directory.
     await symlink('/proc/self/status', link);
-    const disk = new Disk(filesOn(async asked => (asked === link ? nfs : ext4)));
+    const disk = quickDisk(async asked => (asked === link ? nfs : ext4));
     await readWhole(disk, path);
     expect(disk.isQuick(link)).toBe(true);
     const opening = disk.open(link, new Stop());
@@ -90,7 +98,7 @@ describe('a disk', () => {
     const {directory, path} = await oneFile();
     const link = join(directory, 'link.png');
     await symlink(path, link);
-    const disk = new Disk(filesOn(async () => ext4));
+    const disk = quickDisk(async () => ext4);
     await readWhole(disk, path);
     const file = await disk.open(link, new Stop());
     expect(file.inline).toBeUndefined();
@@ -104,7 +112,7 @@ describe('a disk', () => {
     const {directory} = await oneFile();
     const link = `${directory}-link`;
     await symlink(directory, link);
-    const disk = new Disk(filesOn(async () => ext4));
+    const disk = quickDisk(async () => ext4);
     for (let turn = 0; turn < 2; turn += 1)
       expect(await readWhole(disk, join(link, 'a.png'))).toBe('content');
     expect(disk.isQuick(join(link, 'a.png'))).toBe(false);
@@ -112,7 +120,7 @@ describe('a disk', () => {
 
   it('a path with dots that leads over no link: is at hand all the same', async () => {
     const {directory} = await oneFile();
-    const disk = new Disk(filesOn(async () => ext4));
+    const disk = quickDisk(async () => ext4);
     await readWhole(disk, `${directory}/./a.png`);
     expect(disk.isQuick(`${directory}/./a.png`)).toBe(true);
   });
@@ -121,7 +129,7 @@ describe('a disk', () => {
     const {directory, path} = await oneFile();
     const link = join(directory, 'link.png');
     await symlink(path, link);
-    const disk = new Disk(filesOn(async () => ext4));
+    const disk = quickDisk(async () => ext4);
     const first = disk.size(path);
     expect(first).toBeInstanceOf(Promise);
     expect(await first).toBe(7);
@@ -144,7 +152,7 @@ describe('a disk', () => {
     ],
   ])('%s: tells sizes from another thread; of what is missing, none', async (_, placeOf, type) => {
     const directory = await placeOf((await oneFile()).directory);
-    const disk = new Disk(filesOn(async () => type));
+    const disk = quickDisk(async () => type);
     for (let turn = 0; turn < 2; turn += 1) {
       const size = disk.size(join(directory, 'a.png'));
       expect(size).toBeInstanceOf(Promise);
@@ -180,7 +188,7 @@ describe('a disk', () => {
 
   it('what is not there: the same error either way', async () => {
     const {directory, path} = await oneFile();
-    const disk = new Disk(filesOn(async () => ext4));
+    const disk = quickDisk(async () => ext4);
     const missing = join(directory, 'b.png');
     await expect((async () => disk.open(missing, new Stop()))()).rejects.toMatchObject({
       code: 'ENOENT',
@@ -198,7 +206,7 @@ describe('a disk', () => {
     const {directory} = await oneFile();
     const path = Buffer.concat([Buffer.from(`${directory}/`), Buffer.from([0xe9])]);
     await writeFile(path, 'bytes');
-    const disk = new Disk(filesOn(async () => ext4));
+    const disk = quickDisk(async () => ext4);
     const file = await disk.open(path, new Stop());
     const into = Buffer.alloc(5);
     expect(await file.read(into, 0)).toBe(5);
