@@ -1,5 +1,5 @@
-import {hash} from 'node:crypto';
 import type {ByteName} from '../../lib/files/typed-path.ts';
+import {CompactMap} from '../../lib/tables/compact-map.ts';
 import {isNamedMedia} from '../media-type/decide.ts';
 import type {Source} from '../open/source.ts';
 import {normalizeName, resolveName} from './walk/names.ts';
@@ -23,9 +23,9 @@ export interface NamedFile {
 export class Seen {
   readonly #cwd: string;
   readonly #onlyLinks: boolean;
-  /** For each file, by the digest of its path, whether it is certainly sent; otherwise its bytes decide. */
-  readonly #files = new Map<string, boolean>();
-  readonly #hidden = new Set<string>();
+  /** For each file, by its path, whether it is certainly sent (1); otherwise its bytes decide (0). */
+  readonly #files = new CompactMap();
+  readonly #hidden = new CompactMap();
   /** The last directory, since a walk asks about the files of a directory in sequence. */
   #directory: {name: ByteName; real: ByteName} | undefined;
 
@@ -41,23 +41,21 @@ export class Seen {
   }
 
   async #isKnown(file: NamedFile, source: Source): Promise<boolean> {
-    if (source.found?.isHidden) return this.#isHiddenRepeat(digestOf(await this.#realPath(file)));
+    if (source.found?.isHidden) return this.#isHiddenRepeat(await this.#realPath(file));
     const isSent = await isSentForCertain(source);
     if (file.target !== undefined) {
       const isTargetSent = source.found === undefined || (await isNamedMedia(file.target));
       return isTargetSent || !isSent || (await isMedia(source));
     }
-    const digest = digestOf(await this.#realPath(file));
-    const first = this.#files.get(digest);
-    if (first === true || (first === false && (!isSent || (await isMedia(source))))) return true;
-    this.#files.set(digest, isSent);
+    const path = await this.#realPath(file);
+    const first = this.#files.get(path);
+    if (first === 1 || (first === 0 && (!isSent || (await isMedia(source))))) return true;
+    this.#files.set(path, isSent ? 1 : 0);
     return false;
   }
 
-  #isHiddenRepeat(digest: string): boolean {
-    const isRepeat = this.#hidden.has(digest);
-    this.#hidden.add(digest);
-    return isRepeat;
+  #isHiddenRepeat(path: ByteName): boolean {
+    return this.#hidden.set(path, 1) !== undefined;
   }
 
   async #realPath({name, isPlain}: NamedFile): Promise<ByteName> {
@@ -72,11 +70,6 @@ export class Seen {
     if (this.#directory?.name !== name) this.#directory = {name, real: await realPathOrName(name || '/')};
     return `${this.#directory.real === '/' ? '' : this.#directory.real}${absolute.slice(slash)}`;
   }
-}
-
-/** In 12 bytes, which take less memory than long paths; two of a million paths have the same once in 10^16 times. */
-function digestOf(path: ByteName): string {
-  return hash('sha256', path, 'buffer').toString('latin1', 0, 12);
 }
 
 function isSentForCertain({found}: Source): boolean | Promise<boolean> {
