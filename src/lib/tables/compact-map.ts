@@ -1,7 +1,7 @@
 import {hash, randomBytes} from 'node:crypto';
 
-/** Makes collisions impossible to prepare; the same in all maps of this process. */
-const salt = randomBytes(16).toString('latin1');
+/** Makes collisions impossible to prepare; the same in all maps of this process, and made with the first text. */
+let salt: string | undefined;
 
 /** Numbers of a slot: 96 bits of a digest, and the value plus one; 0 in a free slot. */
 const slotLength = 4;
@@ -75,6 +75,7 @@ export class CompactMap {
 type Digest = readonly [number, number, number];
 
 function digestOf(text: string): Digest {
+  salt ??= randomBytes(16).toString('latin1');
   // The fastest form, since no buffer is created.
   const bytes = hash('sha256', salt + text, 'binary');
   return [wordIn(bytes, 0), wordIn(bytes, 4), wordIn(bytes, 8)];
