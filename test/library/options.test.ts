@@ -1,5 +1,5 @@
 import {copyFile, stat, writeFile} from 'node:fs/promises';
-import {createServer, type IncomingHttpHeaders, type ServerResponse} from 'node:http';
+import {createServer, type IncomingHttpHeaders, type Server, type ServerResponse} from 'node:http';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {
@@ -46,6 +46,11 @@ async function answering(...answers: Answer[]) {
     const number = requests.push({headers: request.headers, bytes}) - 1;
     answers[Math.min(number, answers.length - 1)]?.(response, number);
   });
+  return {requests, client: await clientOf(server), server};
+}
+
+/** A client for a server that listens from now on, until the test has finished. */
+async function clientOf(server: Server): Promise<MediaClient> {
   await listen(server);
   const client = new MediaClient({baseUrl: `http://127.0.0.1:${portOf(server)}`, apiKey: 'key-of-the-test'});
   onTestFinished(async () => {
@@ -53,7 +58,7 @@ async function answering(...answers: Answer[]) {
     server.close();
     server.closeAllConnections();
   });
-  return {requests, client, server};
+  return client;
 }
 
 async function collect(results: AsyncIterable<UploadResult>): Promise<UploadResult[]> {
@@ -109,14 +114,7 @@ test('`retryMaxWaitMs`: a longer Retry-After is not waited for', async () => {
 });
 
 test('`timeoutMs`: an attempt ends when nothing more is taken for so long', async () => {
-  const server = createServer(request => void request.pause());
-  await listen(server);
-  const client = new MediaClient({baseUrl: `http://127.0.0.1:${portOf(server)}`, apiKey: 'key-of-the-test'});
-  onTestFinished(async () => {
-    await client.close();
-    server.close();
-    server.closeAllConnections();
-  });
+  const client = await clientOf(createServer(request => void request.pause()));
   const source = bytesSource('a.png', Buffer.concat([png, Buffer.alloc(64 * 2 ** 20)]));
   const results = await collect(uploadAll([source], {client, timeoutMs: 300, retries: 0}));
   expect(results).toMatchObject([{status: 'failed', error: {code: 'stalled'}}]);

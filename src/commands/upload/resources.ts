@@ -22,10 +22,9 @@ export interface Resources {
 export async function openResources(
   options: MemoryFlags & TransferFlags,
   invocation: Invocation,
-  inputs: Pick<Inputs, 'shard' | 'close'>,
+  shard: Inputs['shard'],
   stop: Stop<MediaError>,
 ): Promise<Resources> {
-  const {shard} = inputs;
   const resources: Resources = {idempotencyHonoured: false};
   try {
     resources.session = await openSessionFor(options, invocation, stop);
@@ -37,7 +36,6 @@ export async function openResources(
     return resources;
   } catch (error) {
     await closeResources(resources);
-    await inputs.close();
     throw error;
   }
 }

@@ -125,9 +125,14 @@ export class UploadRun {
       several: inputs.several,
       dryRun: this.#options.dryRun === true,
     });
-    const resources = await openResources(this.#options, this.#invocation, inputs, this.#stop);
+    const {several, shard} = inputs;
+    const resources = await openResources(this.#options, this.#invocation, shard, this.#stop).catch(
+      async error => {
+        await inputs.close();
+        throw error;
+      },
+    );
     const {session} = resources;
-    const {several} = inputs;
     this.#isRemembered = resources.journal !== undefined;
     const {observer, tell, finish} = await watchUpload(
       this.#invocation,

@@ -85,8 +85,7 @@ export class UploadQueue {
     this.#isOver = false;
     try {
       this.#stop.throwIfAborted();
-      const {shard, close} = {shard: undefined, close: async () => {}};
-      const resources = await openResources(this.#flags, this.#invocation, {shard, close}, this.#stop);
+      const resources = await openResources(this.#flags, this.#invocation, undefined, this.#stop);
       const failure = await this.#upload(resources).finally(() => closeResources(resources));
       if (failure !== undefined) throw failure;
     } catch (error) {

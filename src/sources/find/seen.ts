@@ -41,7 +41,7 @@ export class Seen {
   }
 
   async #isKnown(file: NamedFile, source: Source): Promise<boolean> {
-    if (source.found?.isHidden) return this.#isHiddenRepeat(await this.#realPath(file));
+    if (source.found?.isHidden) return this.#hidden.set(await this.#realPath(file), 1) !== undefined;
     const isSent = await isSentForCertain(source);
     if (file.target !== undefined) {
       const isTargetSent = source.found === undefined || (await isNamedMedia(file.target));
@@ -52,10 +52,6 @@ export class Seen {
     if (first === 1 || (first === 0 && (!isSent || (await isMedia(source))))) return true;
     this.#files.set(path, isSent ? 1 : 0);
     return false;
-  }
-
-  #isHiddenRepeat(path: ByteName): boolean {
-    return this.#hidden.set(path, 1) !== undefined;
   }
 
   async #realPath({name, isPlain}: NamedFile): Promise<ByteName> {
