@@ -25,6 +25,7 @@ const {numPassedTests, numFailedTests} = first.results;
 const counts = {
   numPassedTests: numPassedTests + recovered.length,
   numFailedTests: numFailedTests - recovered.length,
+  testResults: second.results.testResults,
 };
 writeFileSync(report, JSON.stringify(counts));
 process.exit(second.status);

@@ -1,7 +1,7 @@
 import Table from 'cli-table3';
 
 /** Prints the findings of all experiments as one table: what was tried, how often, how many held. */
-export class FindingsTable {
+export default class FindingsTable {
   onTestRunEnd(modules) {
     const table = new Table({
       head: ['experiment', 'tried', 'held', 'seed', 'note'],

@@ -1,6 +1,6 @@
 import {defineConfig} from 'vitest/config';
 import {withDaemons} from '../support/path.js';
-import {FindingsTable} from './table.js';
+import FindingsTable from './table.js';
 
 export default defineConfig({
   test: {
