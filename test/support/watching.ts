@@ -48,10 +48,16 @@ export class Watching {
     return this.#lines;
   }
 
+  /** What it has said last, for a person who looks for why it does not go on. */
+  get lastWords(): {stdout: string[]; stderr: string[]} {
+    const lastOf = (text: string) => text.split('\n').slice(-30);
+    return {stdout: lastOf(this.stdout), stderr: lastOf(this.stderr)};
+  }
+
   /** The first line, from this one on, that has these values. */
   line(wanted: WatchLine, from = 0): Promise<WatchLine> {
     const fits = (line: WatchLine) =>
       Object.entries(wanted).every(([name, value]) => line[name as keyof WatchLine] === value);
-    return eventually(() => this.lines().slice(from).find(fits));
+    return eventually(() => this.lines().slice(from).find(fits), {state: () => this.lastWords});
   }
 }

@@ -18,7 +18,10 @@ async function renameOften(directory: string, name: string, times: number): Prom
   }
 }
 
-/** Files that come all at once and are renamed on their way, past a service that dies meanwhile; one is answered last. */
+/**
+ * Files that come all at once and are renamed on their way, past a service that dies meanwhile; one is answered last. That one
+ * comes once the service is back: the first file after an outage is sent alone, and all others would wait for its answer.
+ */
 async function allAtOnce({scale}: Trial, ...parameters: string[]): Promise<Findings> {
   const [many, renamed, times] = scale === 'long' ? [3_000, 300, 40] : [150, 20, 5];
   let release = () => {};
@@ -26,6 +29,7 @@ async function allAtOnce({scale}: Trial, ...parameters: string[]): Promise<Findi
     release = resolve;
   });
   let isDead = false;
+  let isHeld = false;
   const heldSize = 4_001;
   const machine: Watched = await Watched.machine({
     at: async (moment, request) => {
@@ -34,12 +38,13 @@ async function allAtOnce({scale}: Trial, ...parameters: string[]): Promise<Findi
         isDead = true;
         machine.server.die();
       }
-      if (Number(request.headers['content-length']) === heldSize) await held;
+      if (Number(request.headers['content-length']) !== heldSize) return;
+      isHeld = true;
+      await held;
     },
   });
   const watching = machine.watch(undefined, '--move-to', 'done', ...parameters);
   await watching.line({event: 'watching'});
-  await machine.write('in/held.png', heldSize);
   const names = Array.from({length: many}, (_, at) => `in/many/${at % 7}/${at}.png`);
   const storm = Array.from({length: renamed}, (_, at) => `${at}.png`);
   await concurrently(names, 50, async name => void (await machine.write(name)));
@@ -49,6 +54,9 @@ async function allAtOnce({scale}: Trial, ...parameters: string[]): Promise<Findi
   });
   await watching.line({event: 'unavailable'});
   await machine.server.revive();
+  await watching.line({event: 'available'});
+  await machine.write('in/held.png', heldSize);
+  await eventually(() => isHeld);
   await machine.emptied(machine.path('in'), () => ['held.png']);
   const wrong: string[] = [];
   // Its record is stored, but not confirmed.

@@ -18,6 +18,7 @@ export class Watched {
   readonly server: KeepingServer;
   /** The hash of every file that was written, with its name. */
   readonly #written = new Map<string, string>();
+  #watching: Watching | undefined;
 
   private constructor(box: Sandbox, server: KeepingServer) {
     this.box = box;
@@ -39,7 +40,8 @@ export class Watched {
 
   /** Starts to watch `in`, in a space of mounts if there is one. */
   watch(space: MountSpace | undefined, ...parameters: string[]): Watching {
-    return new Watching(space?.inside(this.box) ?? this.box, ['in', '--ndjson', ...parameters]);
+    this.#watching = new Watching(space?.inside(this.box) ?? this.box, ['in', '--ndjson', ...parameters]);
+    return this.#watching;
   }
 
   /** Writes a file of its own content; `root` if it is not in the directory of the machine. */
@@ -60,7 +62,14 @@ export class Watched {
 
   /** Resolves when a directory has no files but these. */
   async emptied(directory = this.path('in'), but: () => readonly string[] = () => []): Promise<void> {
-    await eventually(async () => (await filesIn(directory)).every(name => but().includes(name)), patience);
+    const left = async () => (await filesIn(directory)).filter(name => !but().includes(name));
+    const state = async () => ({
+      left: await left(),
+      stored: this.server.stored.length,
+      written: this.count,
+      ...this.#watching?.lastWords,
+    });
+    await eventually(async () => (await left()).length === 0, {...patience, state});
   }
 
   /**
