@@ -1,10 +1,10 @@
 import {extname} from 'node:path';
 import {MediaError, NotMediaError} from '../../errors.ts';
 import type {Source} from '../open/source.ts';
-import type {RandomAccess} from './bytes/bytes.ts';
 import {type Claim, describeMismatch, mismatched, notMedia, showable} from './sentences.ts';
 import {type Finding, loadSniffer, type MediaFinding, sniff} from './sniff/sniff.ts';
 import {markup, plainText} from './sniff/text.ts';
+import type {RandomAccess} from './tracks/bytes.ts';
 import {ambiguousExtensions, furtherTypes, textExtensions} from './types/extension-types.ts';
 import {
   extensionTypes,

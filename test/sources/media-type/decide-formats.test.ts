@@ -28,7 +28,7 @@ describe('a rare format', () => {
     expect(await decide(name, bytes, 'content')).toBe(type);
   });
 
-  test.each(smallFiles.filter(({type}) => !/tiff|dcraw|-(nef|nrw|arw)$/.test(type)))(
+  test.each(smallFiles.filter(({type}) => !/tiff|dcraw|-(nef|nrw|arw)$|h26|x-fli|x-pict|x-ilbm/.test(type)))(
     '$name without its name is known by its bytes, unless it is a TIFF',
     async ({bytes}) => {
       const isTiff = bytes.subarray(0, 4).equals(latin1('II*\0'));
@@ -54,10 +54,7 @@ describe('an extension of the table', () => {
 });
 
 describe('an extension that other files have too', () => {
-  const audio = latin1(`FORM\0\0\0\x40AIFFCOMM${'\0\x01'.repeat(30)}`);
-
   test.each([
-    ['a.iff', 'AIFF', audio],
     ['a.hdr', 'ENVI text', latin1('ENVI\nsamples = 100\nlines = 100\n')],
     ['a.hdr', 'NIfTI', Buffer.concat([latin1('\x5c\x01\0\0'), Buffer.alloc(344)])],
     ['a.pfm', 'font metrics', latin1('\0\x01\xf5\x02\0\0(C) somebody')],

@@ -8,7 +8,7 @@ import {NotMediaError} from '../../../src/errors.ts';
 import {decideContentType, parseContentType} from '../../../src/sources/media-type/decide.ts';
 import {wordsFor} from '../../../src/sources/media-type/plain-words.ts';
 import {canonicalType, isMediaType} from '../../../src/sources/media-type/types/tables.ts';
-import {box, latin1, mp3Frame, mxf, wtv} from '../../support/formats.ts';
+import {box, latin1, mp3Frame} from '../../support/formats.ts';
 
 function fixture(name: string): Buffer {
   return readFileSync(new URL(`../../fixtures/${name}`, import.meta.url));
@@ -102,100 +102,33 @@ describe('what is no media, whatever its name', () => {
     expect(error.hint).toContain(hint);
   });
 
-  test.each([
-    ['one frame of MP3', mp3Frame],
-    ['three frames of MP3', Buffer.concat([mp3Frame, mp3Frame, mp3Frame])],
-    [
-      'part of the frame that describes an MP3',
-      Buffer.concat([mp3Frame.subarray(0, 36), latin1('Xing'), Buffer.alloc(60)]),
-    ],
-    ['a tag of MP3 and little else', latin1('ID3\x03\0\0\0\0\0\x05TIT2\0\xff')],
-  ])('%s named .mp4', async (_kind, bytes) => {
-    expect((await refusal('a.mp4', bytes)).message).toContain('the bytes are MP3 audio');
-  });
+  test.each([['a tag of MP3 and little else', latin1('ID3\x03\0\0\0\0\0\x05TIT2\0\xff')]])(
+    '%s named .mp4',
+    async (_kind, bytes) => {
+      expect((await refusal('a.mp4', bytes)).message).toContain('the bytes are MP3 audio');
+    },
+  );
 
-  const fileType = box('ftyp', latin1('isom\0\0\0\0isom'));
-
-  test.each([
-    ['whose recording was broken off', [box('mdat', mp3Frame, mp3Frame)]],
-    [
-      'with a list of tracks',
-      [
-        box('moov', box('trak', box('mdia', box('hdlr', latin1('\0\0\0\0\0\0\0\0soun'))))),
-        box('mdat', mp3Frame),
-      ],
-    ],
-  ])('an MP4 with nothing but a sliver of MP3 in it, %s', async (_kind, boxes) => {
-    expect((await refusal('a.mp4', Buffer.concat([fileType, ...boxes]))).message).toContain(
-      'an MP4 file that contains only audio',
-    );
+  test('one frame of MP3 without a tag is not certainly audio', async () => {
+    expect(await sent('a.mp4', mp3Frame)).toBe('video/mp4');
+    expect((await refusal('a.mp3', mp3Frame)).message).toContain('the bytes are not recognised');
   });
 
   test('an MP4 whose data is anything else may be a film', async () => {
-    expect(await sent('a.mp4', Buffer.concat([fileType, box('mdat', Buffer.alloc(500, 3))]))).toBe(
-      'video/mp4',
-    );
-  });
-
-  const flv = (flags: number, tag: number) =>
-    Buffer.concat([
-      latin1(`FLV\x01${String.fromCharCode(flags)}\0\0\0\x09\0\0\0\0`),
-      latin1(`${String.fromCharCode(tag)}\0\0\x04${'\0'.repeat(7)}abcd\0\0\0\x0f`),
-    ]);
-  const avi = (kind: string) => {
-    const header = latin1(`hdrlLIST\0\0\0\0strlstrh\x38\0\0\0${kind}${'\0'.repeat(52)}`);
-    const length = Buffer.alloc(4);
-    length.writeUInt32LE(header.length);
-    return Buffer.concat([latin1('RIFF\0\x10\0\0AVI LIST'), length, header, Buffer.alloc(100)]);
-  };
-  const transport = (...streams: number[]) => {
-    const packet = (pid: number, section: Buffer) => {
-      const header = Buffer.from([0x47, 0x40 | (pid >> 8), pid & 255, 0x10, 0]);
-      return Buffer.concat([header, section], 188).fill(0xff, header.length + section.length);
-    };
-    const section = (table: number, ...content: number[]) =>
-      Buffer.from([table, 0xb0, content.length + 9, 0, 1, 0xc1, 0, 0, ...content, 0, 0, 0, 0]);
-    const pids = streams.flatMap((type, index) => [type, 0xe1, index, 0xf0, 0]);
-    const data = packet(0x100, Buffer.alloc(100));
-    data[1] = 1;
-    return Buffer.concat([
-      packet(0, section(0, 0, 1, 0xf0, 0)),
-      packet(0x1000, section(2, 0xe1, 0, 0xf0, 0, ...pids)),
-      ...Array.from({length: 8}, () => data),
-    ]);
-  };
-
-  test.each([
-    ['a.mxf', mxf(1), 'video/mxf'],
-    ['a.mxf', mxf(2), 'an MXF file that contains only audio'],
-    ['a.wtv', wtv('vids'), 'video/x-ms-wtv'],
-    ['a.wtv', wtv('auds'), 'a Windows TV recording that contains only audio'],
-    ['a.rm', latin1('.RMF\0\0\0\x12 audio/x-pn-realaudio'), 'a RealMedia file that contains only audio'],
-    ['a.flv', flv(5, 9), 'video/x-flv'],
-    ['a.flv', flv(4, 9), 'video/x-flv'],
-    ['a.flv', flv(5, 8), 'video/x-flv'],
-    ['a.flv', flv(4, 8), 'a Flash video file that contains only audio'],
-    ['a.avi', avi('vids'), 'video/x-msvideo'],
-    ['a.avi', avi('auds'), 'an AVI file that contains only audio'],
-    ['a.ts', transport(0x1b, 0x0f), 'video/mp2t'],
-    ['a.ts', transport(0x0f, 0x1b), 'video/mp2t'],
-    ['a.ts', transport(0x0f), 'an MPEG transport stream that contains only audio'],
-    ['a.m2t', transport(0x81, 0x15), 'an MPEG transport stream that contains only audio'],
-    ['a.ts', transport(0x0f, 0x06), 'video/mp2t'],
-    ['a.ts', transport(), 'video/mp2t'],
-  ])('%s by its tracks', async (name, bytes, expected) => {
-    if (/^video\//.test(expected)) expect(await sent(name, bytes)).toBe(expected);
-    else expect((await refusal(name, bytes)).message).toContain(expected);
+    expect(
+      await sent(
+        'a.mp4',
+        Buffer.concat([box('ftyp', latin1('isom\0\0\0\0isom')), box('mdat', Buffer.alloc(500, 3))]),
+      ),
+    ).toBe('video/mp4');
   });
 });
 
 describe('plain words', () => {
-  const others = [...supportedMimeTypes].map(canonicalType).filter(type => !isMediaType(type));
-
-  test.each(others.filter(type => type !== 'application/vnd.ms-asf' && type !== 'application/mxf'))(
-    '%s has some',
+  test.each([...supportedMimeTypes].map(canonicalType).filter(type => !isMediaType(type)))(
+    '%s has some, or is named itself',
     type => {
-      expect(wordsFor(type, 'a')).not.toMatch(/\//);
+      expect(wordsFor(type, 'a')).toMatch(/^(?:an?|JSON|MP3|encrypted) [\w -]+$|^a file of type [\w/.+-]+$/i);
     },
   );
 

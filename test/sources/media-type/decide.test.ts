@@ -1,8 +1,8 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {MediaError} from '../../../src/errors.ts';
-import type {RandomAccess} from '../../../src/sources/media-type/bytes/bytes.ts';
 import {decideContentType, type TypeRule} from '../../../src/sources/media-type/decide.ts';
+import type {RandomAccess} from '../../../src/sources/media-type/tracks/bytes.ts';
 
 const rules: TypeRule[] = ['extension', 'content', 'strict'];
 
@@ -85,7 +85,6 @@ describe('a file that is positively no media', () => {
     ['song-named.mp4', 'MP3 audio'],
     ['audio-only.mp4', 'contains only audio'],
     ['audio-only.mkv', 'contains only audio'],
-    ['audio-only.mpg', 'contains only audio'],
     ['audio-only.webm', 'contains only audio'],
     ['audio-only.ogg', 'contains only audio'],
     ['audio-only.wmv', 'contains only audio'],

@@ -1,7 +1,7 @@
-import {holdsAudioFrames, isAudioStream} from '../bytes/audio.ts';
-import {matches, type RandomAccess, viewOf} from '../bytes/bytes.ts';
+import {matches, type RandomAccess, viewOf} from '../tracks/bytes.ts';
 import {type Contents, readContainer} from '../tracks/containers.ts';
 import {canonicalType, isMediaType, mayBeText} from '../types/tables.ts';
+import {isAudioStream} from './audio.ts';
 import {sniffPicture} from './pictures.ts';
 import {sniffPlainText, sniffText} from './text.ts';
 
@@ -11,7 +11,7 @@ const headLength = 64 * 1024;
 const undecided = new Set(['application/ogg', 'application/vnd.ms-asf']);
 
 /** Audio types that file-type reports after only two bytes. */
-const bareAudio = new Set(['audio/mpeg', 'audio/aac', 'audio/vnd.dolby.dd-raw']);
+const bareAudio = new Set(['audio/mpeg', 'audio/aac']);
 
 /** Finds out what a file's bytes are, from its first 64 KiB and, for containers, from the list of tracks. */
 export async function sniff(bytes: RandomAccess): Promise<Finding> {
@@ -50,13 +50,8 @@ async function askFileType(head: Uint8Array, bytes: RandomAccess): Promise<Findi
   // XML is left to sniffText, which reads more than the declaration.
   if (reported === 'application/xml' || undecided.has(reported)) return undefined;
   if (!isConfirmed(reported, head, bytes.size)) return undefined;
-  if (bareAudio.has(reported) && !(await isAudio(bytes))) return undefined;
+  if (bareAudio.has(reported) && !(await isAudioStream(bytes))) return undefined;
   return finding(reported === 'image/x-icon' && isCursor(head) ? 'image/x-cursor' : canonicalType(reported));
-}
-
-// mediabunny needs more bytes than a short file has.
-async function isAudio(bytes: RandomAccess): Promise<boolean> {
-  return (await holdsAudioFrames(bytes, 0, bytes.size)) || isAudioStream(bytes);
 }
 
 // file-type also needs the directory, which may be at the end of a large file.
@@ -118,6 +113,9 @@ const signatures: readonly (readonly [bytes: string, type: string])[] = [
   ['\x12\0\x0a', 'video/av1'],
   ['NSVf', 'video/x-nsv'],
   ['NSVs', 'video/x-nsv'],
+  ['.RMF\0\0\0', 'video/vnd.rn-realvideo'],
+  ['\xb7\xd8\x00\x20\x37\x49\xda\x11\xa6\x4e\x00\x07\xe9\x5e\xad\x8d', 'video/x-ms-wtv'],
+  ['\x06\x0e\x2b\x34\x02\x05\x01\x01\x0d\x01\x02\x01\x01\x02', 'video/mxf'],
   ['SMK2', 'video/vnd.radgamettools.smacker'],
   ['SMK4', 'video/vnd.radgamettools.smacker'],
   // Not media.
@@ -142,17 +140,7 @@ export function sniffSignature(head: Uint8Array): string | undefined {
   if (matches(head, 0, '\x89PNG\r\n\x1a\n')) return pngType(head);
   if (matches(head, 0, 'RIFF') && matches(head, 8, 'WEBP')) return 'image/webp';
   const known = signatures.find(([bytes]) => matches(head, 0, bytes));
-  if (known !== undefined) return known[0].startsWith('PK') && isEip(head) ? captureOne : known[1];
-  return sniffWithin(head);
-}
-
-/** A Capture One package: a ZIP of one raw picture and its settings. */
-const captureOne = 'a Capture One package';
-
-// The first entry is the picture (APPNOTE.TXT, 4.3.7).
-function isEip(head: Uint8Array): boolean {
-  const length = head.length < 30 ? 0 : viewOf(head).getUint16(26, true);
-  return /^\d+\.(?:iiq|tiff?|cr2|nef|dng)$/i.test(String.fromCharCode(...head.subarray(30, 30 + length)));
+  return known === undefined ? sniffWithin(head) : known[1];
 }
 
 /** Types that are identified by bytes at an offset. */
@@ -163,20 +151,13 @@ function sniffWithin(head: Uint8Array): string | undefined {
     return 'image/x-dcraw';
   if (matches(head, 0, 'BIK') && /[bdfghik]/.test(String.fromCharCode(head[3] ?? 0)))
     return 'video/vnd.radgamettools.bink';
-  return isFlic(head) ? 'video/x-fli' : undefined;
+  return undefined;
 }
 
 // Only audio files have these tags, whatever their codec; some bits of the version and the length are never set.
 function isTagged(head: Uint8Array): boolean {
   if (!matches(head, 0, 'ID3') || head.length < 10) return false;
   return (head[3] ?? 255) < 5 && head.subarray(6, 10).every(byte => byte < 0x80);
-}
-
-// Autodesk's animations: FLI, and FLC for larger screens; both have eight bits per pixel.
-function isFlic(head: Uint8Array): boolean {
-  if (!matches(head, 4, '\x11\xaf') && !matches(head, 4, '\x12\xaf')) return false;
-  const view = viewOf(head);
-  return head.length >= 16 && view.getUint16(8, true) > 0 && view.getUint16(10, true) > 0;
 }
 
 // An animation has a chunk before the picture's data (PNG, third edition, 11.3.6).
@@ -203,8 +184,9 @@ const confirmations = new Map<string, (head: Uint8Array, size: number) => boolea
   ['application/x-arj', () => false],
   ['application/x-compress', () => false],
   ['application/vnd.rn-realmedia', () => false],
+  ['audio/vnd.dolby.dd-raw', () => false],
   ['audio/aiff', head => matches(head, 8, 'AIFF') || matches(head, 8, 'AIFC')],
-  ['video/x-flv', () => false],
+  ['video/x-flv', head => matches(head, 5, '\0\0\0\x09')],
   ['application/x-cpio', head => matches(head, 0, '07070')],
 ]);
 

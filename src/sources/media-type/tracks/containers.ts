@@ -1,26 +1,9 @@
-import type {RandomAccess} from '../bytes/bytes.ts';
+import {holds, matches, type RandomAccess, viewOf} from './bytes.ts';
 import {isobmffTracks, isobmffType} from './isobmff.ts';
 import {matroskaTracks, matroskaType} from './matroska.ts';
-import {isTransportStream, sniffRawVideo, transportTracks} from './mpeg.ts';
-import {
-  asfTracks,
-  aviTracks,
-  flvTracks,
-  isAsf,
-  isAvi,
-  isFlv,
-  isMxf,
-  isOgg,
-  isProgramStream,
-  isRealMedia,
-  isWtv,
-  mxfTracks,
-  oggTracks,
-  programTracks,
-  realMediaTracks,
-  wtvTracks,
-} from './streams.ts';
-import type {Tracks} from './tracks.ts';
+
+/** The most significant kind of track in a container; undefined if unknown. */
+export type Tracks = 'video' | 'audio' | 'subtitles' | undefined;
 
 /** A container that may hold video, or a stream of video without one. */
 export interface Contents {
@@ -29,46 +12,34 @@ export interface Contents {
   tracks: Tracks;
 }
 
-/** Containers that list their tracks in their first bytes: the type with video, a test, and a reader of the tracks. */
-const containers: readonly (readonly [
-  type: string,
-  begins: (head: Uint8Array) => boolean,
-  tracks: (head: Uint8Array) => Tracks,
-])[] = [
-  ['video/x-ms-asf', isAsf, asfTracks],
-  ['video/x-msvideo', isAvi, aviTracks],
-  ['video/x-flv', isFlv, flvTracks],
-  ['video/vnd.rn-realvideo', isRealMedia, realMediaTracks],
-  ['video/x-ms-wtv', isWtv, wtvTracks],
-  ['video/mpeg', isProgramStream, programTracks],
-  ['video/mp2t', isTransportStream, transportTracks],
-];
-
 /**
- * Reads the content of a container from its first bytes and its list of tracks; undefined for other files. mediabunny would
- * do this for four of the ten containers only (not for AVI, ASF, FLV, MXF, RealMedia, WTV), and takes 50 ms to load.
+ * Reads the content of a container from its first bytes and, where sound alone is common, from its list of tracks; undefined
+ * for other files. mediabunny would do the latter for three of the four, but takes 50 to 100 ms to load, and some damaged
+ * files keep it busy forever.
  */
 export async function readContainer(head: Uint8Array, bytes: RandomAccess): Promise<Contents | undefined> {
-  if (isOgg(head)) {
+  if (matches(head, 0, 'OggS')) {
     const tracks = oggTracks(head);
     return tracks && {type: 'video/ogg', tracks};
   }
-  const known = containers.find(([, begins]) => begins(head));
-  if (known !== undefined) return {type: known[0], tracks: known[2](head)};
+  if (matches(head, 0, asfHeader)) return {type: 'video/x-ms-asf', tracks: asfTracks(head)};
+  if (isProgramStream(head)) return {type: 'video/mpeg', tracks: undefined};
+  if (isTransportStream(head)) return {type: 'video/mp2t', tracks: undefined};
   const cached = withHead(head, bytes);
-  if (isMxf(head)) return {type: 'video/mxf', tracks: await mxfTracks(cached)};
   const matroska = matroskaType(head);
-  if (matroska !== undefined) return {type: matroska, tracks: await matroskaTracks(cached)};
+  if (matroska !== undefined) return {type: matroska, tracks: dominantTrack(await matroskaTracks(cached))};
   const type = isobmffType(head, bytes.size);
-  if (type === undefined) {
-    const raw = sniffRawVideo(head);
-    return raw === undefined ? undefined : {type: raw, tracks: 'video'};
-  }
+  if (type === undefined) return undefined;
   if (type.startsWith('image/')) return {type, tracks: undefined};
-  const tracks = await isobmffTracks(cached);
+  const tracks = dominantTrack(await isobmffTracks(cached));
   // The brands of audio are for audio only, unless there is a video track.
   if (type === 'audio/mp4') return {type: 'video/mp4', tracks: tracks ?? 'audio'};
   return {type, tracks};
+}
+
+/** The most significant of the kinds that were found; undefined if there is none. */
+function dominantTrack(found: ReadonlySet<unknown> | undefined): Tracks {
+  return (['video', 'audio', 'subtitles'] as const).find(kind => found?.has(kind));
 }
 
 /** Most lists of tracks begin within the bytes that are read already. */
@@ -80,4 +51,87 @@ function withHead(head: Uint8Array, bytes: RandomAccess): RandomAccess {
         ? head.subarray(position, position + length)
         : bytes.read(position, length),
   };
+}
+
+/** The first bytes of each stream in an Ogg file, by codec. */
+const oggCodecs: readonly (readonly [magic: string, tracks: Tracks])[] = [
+  ['\x80theora', 'video'],
+  ['\x01video\0', 'video'],
+  ['BBCD', 'video'],
+  ['OVP80', 'video'],
+  ['\x01vorbis', 'audio'],
+  ['OpusHead', 'audio'],
+  ['\x7fFLAC', 'audio'],
+  ['fLaC', 'audio'],
+  ['Speex   ', 'audio'],
+  ['\x80kate', 'subtitles'],
+];
+
+/** The content of an Ogg file. The first pages of all streams come before any other page (RFC 3533, section 6). */
+function oggTracks(head: Uint8Array): Tracks {
+  const found = new Set<Tracks>();
+  let position = 0;
+  while (
+    matches(head, position, 'OggS') &&
+    position + 27 <= head.length &&
+    ((head[position + 5] ?? 0) & 2) !== 0
+  ) {
+    const segments = head.subarray(position + 27, position + 27 + (head[position + 26] ?? 0));
+    const packet = position + 27 + segments.length;
+    found.add(oggCodecs.find(([magic]) => matches(head, packet, magic))?.[1]);
+    position = packet + segments.reduce((sum, length) => sum + length, 0);
+  }
+  return dominantTrack(found);
+}
+
+/** The header of Microsoft's ASF, the container of WMV and WMA, and the types of its streams (ASF 01.20.03, 3.3). */
+const asfHeader = '\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c';
+const asfVideo = '\xc0\xef\x19\xbc\x4d\x5b\xcf\x11\xa8\xfd\x00\x80\x5f\x5c\x44\x2b';
+const asfAudio = '\x40\x9e\x69\xf8\x4d\x5b\xcf\x11\xa8\xfd\x00\x80\x5f\x5c\x44\x2b';
+
+/** The content of an ASF file, by its header. file-type reads only the first stream. */
+function asfTracks(head: Uint8Array): Tracks {
+  if (head.length < 24) return undefined;
+  const end = Number(viewOf(head).getBigUint64(16, true));
+  const header = head.subarray(0, end);
+  if (holds(header, asfVideo)) return 'video';
+  return end <= head.length && holds(header, asfAudio) ? 'audio' : undefined;
+}
+
+/** Whether a file is an MPEG program stream (ISO/IEC 11172-1, 2.4.3.2; 13818-1, 2.5.3.3). */
+function isProgramStream(head: Uint8Array): boolean {
+  const version = head[4] ?? 0;
+  return matches(head, 0, '\0\0\x01\xba') && ((version & 0xf0) === 0x20 || (version & 0xc0) === 0x40);
+}
+
+/**
+ * Whether the bytes are packets of an MPEG transport stream: of 188 bytes, 192 with a time stamp, or 204 with error correction.
+ * A capture may begin within a packet; then more packets are required.
+ */
+function isTransportStream(head: Uint8Array): boolean {
+  for (const distance of [188, 192, 204]) {
+    for (let start = 0; start < distance; start += 1) {
+      if (head[start] !== 0x47) continue;
+      const atBoundary = start === 0 || (start === 4 && distance === 192);
+      if (packetsFollow(head, start, distance, atBoundary ? 3 : 5)) return true;
+    }
+  }
+  return false;
+}
+
+function packetsFollow(head: Uint8Array, start: number, distance: number, least: number): boolean {
+  const whole = Math.floor((head.length - start) / distance);
+  if (whole < least) return false;
+  let isText = true;
+  for (let packet = 0; packet < Math.min(whole, 8); packet += 1) {
+    const position = start + packet * distance;
+    // The sync byte is the letter G, so the next bytes must not have the error bit or the reserved "no content" (H.222.0, 2.4.3).
+    const isPacket = head[position] === 0x47 && ((head[position + 1] ?? 0x80) & 0x80) === 0;
+    if (!isPacket || ((head[position + 3] ?? 0) & 0x30) === 0) return false;
+    // A damaged log may have other bytes than text, but not in each line after the same letter.
+    isText &&= head
+      .subarray(position + 1, position + 4)
+      .every(byte => byte >= 0x20 || (byte >= 9 && byte <= 13));
+  }
+  return !isText;
 }

@@ -1,6 +1,4 @@
-import {holdsAudioFrames} from '../bytes/audio.ts';
-import {matches, type RandomAccess, viewOf} from '../bytes/bytes.ts';
-import {dominantTrack, type Tracks} from './tracks.ts';
+import {matches, type RandomAccess, viewOf} from './bytes.ts';
 
 /** Enough for any real file; limits files that were made to waste time. */
 const mostBoxes = 1000;
@@ -66,11 +64,11 @@ export function isobmffType(head: Uint8Array, size: number): string | undefined 
   return brandTypes.get(brand) ?? 'video/mp4';
 }
 
-/** The content of an MP4 or QuickTime file, by its list of tracks; undefined unless the list is complete. */
-export async function isobmffTracks(bytes: RandomAccess): Promise<Tracks> {
+/** The kinds of tracks in an MP4 or QuickTime file; undefined unless there is video, or the list of tracks is complete. */
+export async function isobmffTracks(bytes: RandomAccess): Promise<ReadonlySet<string> | undefined> {
   const budget = {boxes: mostBoxes, isSound: true};
   const movie = await findBox(bytes, 'moov', {start: 0, end: bytes.size}, budget);
-  if (movie === undefined) return budget.isSound ? tracksOfData(bytes, budget) : undefined;
+  if (movie === undefined) return undefined;
   const found = new Set<string>();
   const pictures: (number | undefined)[] = [];
   const chapters = new Set<number | undefined>();
@@ -84,9 +82,8 @@ export async function isobmffTracks(bytes: RandomAccess): Promise<Tracks> {
     else found.add(kind ?? 'unknown');
     for (const id of await chaptersOf(bytes, track, budget)) chapters.add(id);
   }
-  if (pictures.some(id => id === undefined || !chapters.has(id))) return 'video';
-  if (!budget.isSound || found.has('unknown')) return undefined;
-  return dominantTrack(found);
+  if (pictures.some(id => id === undefined || !chapters.has(id))) return new Set(['video']);
+  return budget.isSound && !found.has('unknown') ? found : undefined;
 }
 
 /** The number of a track, if its header has one (ISO/IEC 14496-12, 8.3.2). */
@@ -104,13 +101,6 @@ async function chaptersOf(bytes: RandomAccess, track: Box, budget: Budget): Prom
   if (list === undefined) return [];
   const ids = viewOf(await bytes.read(list.start, Math.min(list.end - list.start, 64) & ~3));
   return Array.from({length: ids.byteLength >> 2}, (_, index) => ids.getUint32(4 * index));
-}
-
-/** The content by the data itself, for an aborted recording without a list of tracks. */
-async function tracksOfData(bytes: RandomAccess, budget: Budget): Promise<Tracks> {
-  const data = await findBox(bytes, 'mdat', {start: 0, end: bytes.size}, budget);
-  if (data === undefined) return undefined;
-  return (await holdsAudioFrames(bytes, data.start, data.end)) ? 'audio' : undefined;
 }
 
 /** How many more boxes may be read, and whether all so far were valid. */

@@ -1,5 +1,4 @@
-import {matches, type RandomAccess} from '../bytes/bytes.ts';
-import {dominantTrack, type Tracks} from './tracks.ts';
+import {matches, type RandomAccess} from './bytes.ts';
 
 /** The most elements before the list of tracks: a few, or a cluster every few seconds if the list comes last. */
 const mostElements = 4000;
@@ -12,7 +11,7 @@ const trackEntry = 0xae;
 const trackType = 0x83;
 
 /** The kinds of tracks; 3 is a picture with sound (RFC 9559, 5.1.4.1.3). */
-const trackTypes = new Map<number, Tracks>([
+const trackTypes = new Map([
   [1, 'video'],
   [2, 'audio'],
   [3, 'video'],
@@ -35,13 +34,13 @@ export function matroskaType(head: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** The content of a Matroska or WebM file, by its list of tracks; undefined unless the list is complete. */
-export async function matroskaTracks(bytes: RandomAccess): Promise<Tracks> {
+/** The kinds of tracks in a Matroska or WebM file; undefined unless there is video, or the list of tracks is complete. */
+export async function matroskaTracks(bytes: RandomAccess): Promise<ReadonlySet<string> | undefined> {
   const budget = {elements: mostElements, isSound: true};
   const whole = await findElement(bytes, segment, {data: 0, size: bytes.size}, budget);
   const list = whole && (await findElement(bytes, trackList, whole, budget));
   if (list === undefined) return undefined;
-  const found = new Set<Tracks | 'unknown'>();
+  const found = new Set<string>();
   const end = list.data + list.size;
   let position = list.data;
   for (;;) {
@@ -52,9 +51,9 @@ export async function matroskaTracks(bytes: RandomAccess): Promise<Tracks> {
     found.add(trackTypes.get((await bytes.read(type.data, 1))[0] ?? 0) ?? 'unknown');
     position = entry.data + entry.size;
   }
-  if (found.has('video')) return 'video';
+  if (found.has('video')) return found;
   const isWhole = budget.isSound && budget.elements > 0 && position <= end && end <= bytes.size;
-  return isWhole && !found.has('unknown') ? dominantTrack(found) : undefined;
+  return isWhole && !found.has('unknown') ? found : undefined;
 }
 
 /** How many more elements may be read, and whether all so far were valid. */

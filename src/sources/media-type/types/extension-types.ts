@@ -40,14 +40,14 @@ export const extensionsBySource: Readonly<Record<TypeSource, Readonly<Record<str
     'image/x-canon-cr2': 'cr2',
     'image/x-canon-cr3': 'cr3',
     'image/x-canon-crw': 'crw',
-    'image/x-dcraw': 'ari bay cap dcs drf eip ptx pxn',
+    'image/x-dcraw': 'ari bay cap dcs drf ptx pxn',
     'image/x-epson-erf': 'erf',
     'image/x-farbfeld': 'ff',
     'image/x-fuji-raf': 'raf',
     'image/x-hasselblad-3fr': '3fr',
     'image/x-hasselblad-fff': 'fff',
     'image/x-icns': 'icns',
-    'image/x-ilbm': 'iff ilbm lbm',
+    'image/x-ilbm': 'ilbm lbm',
     'image/x-jp2-codestream': 'j2c j2k jpc',
     'image/x-kodak-dcr': 'dcr',
     'image/x-kodak-k25': 'k25',
@@ -65,7 +65,6 @@ export const extensionsBySource: Readonly<Record<TypeSource, Readonly<Record<str
     'image/x-pfm': 'pfm',
     'image/x-phaseone-iiq': 'iiq',
     'image/x-phm': 'phm',
-    'image/x-photo-cd': 'pcd',
     'image/x-samsung-srw': 'srw',
     'image/x-sigma-x3f': 'x3f',
     'image/x-sinar-sti': 'sti',
@@ -119,7 +118,7 @@ export const extensionsBySource: Readonly<Record<TypeSource, Readonly<Record<str
  * raw data, network captures, font metrics, subtitles, schemas. For these the bytes must confirm the type.
  */
 export const ambiguousExtensions: ReadonlySet<string> = new Set(
-  'cap dcr dcx fbs hdr iff m2ts mts mxf pcd pfm ptx raw rm rmvb sid sub tap ts'.split(' '),
+  'cap dcr dcx fbs hdr m2ts mts mxf pfm ptx raw rm rmvb sid sub tap ts'.split(' '),
 );
 
 /** Extensions of texts that mime-types does not know, above all of templates and sources. */

@@ -98,7 +98,6 @@ const refinements = new Map<string, readonly string[]>([
 const wrappings = new Map<string, string>([
   ['image/vnd.fpx', 'application/x-cfb'],
   ['image/vnd.net-fpx', 'application/x-cfb'],
-  ['image/x-dcraw', 'a Capture One package'],
 ]);
 
 /** Formats that are text themselves. */

@@ -1,0 +1,32 @@
+import type {RandomAccess} from '../tracks/bytes.ts';
+
+/** mediabunny skips tags and cover pictures of any length; after this many bytes it is stopped. */
+const mostBytes = 2 ** 20;
+
+/**
+ * Whether a file has consecutive frames of MP3 or AAC, according to mediabunny; file-type only checks eleven bits. Loading
+ * mediabunny takes 50 to 100 ms, so it is only done for files that look like audio.
+ */
+export async function isAudioStream(bytes: RandomAccess): Promise<boolean> {
+  const {ADTS, CustomSource, Input, Logging, LogLevel, MP3} = await import('mediabunny');
+  // By default mediabunny writes to the console.
+  Logging.level = LogLevel.Silent;
+  let left = mostBytes;
+  const source = new CustomSource({
+    getSize: () => bytes.size,
+    read: async (start, end) => {
+      left -= end - start;
+      if (left < 0) throw new RangeError('no frames within reach');
+      return new Uint8Array(await bytes.read(start, end - start));
+    },
+    handleUnhandledError: () => undefined,
+  });
+  const input = new Input({formats: [MP3, ADTS], source});
+  try {
+    return await input.canRead();
+  } catch {
+    return false;
+  } finally {
+    input.dispose();
+  }
+}
