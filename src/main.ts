@@ -1,6 +1,6 @@
 import {CommanderError} from 'commander';
 import type {Cli, ExitStatus} from './cli/invocation.ts';
-import {reportFor} from './cli/invocation.ts';
+import {noteOptions, reportFor} from './cli/invocation.ts';
 import {usageError} from './cli/usage-error.ts';
 import {buildMediaUrl} from './commands/media-url.ts';
 import {buildProgram, type Written} from './commands/program.ts';
@@ -29,7 +29,7 @@ export async function runMediaUrl(argv: readonly string[], host: Host): Promise<
 async function runProgram(build: Build, argv: readonly string[], host: Host): Promise<ExitStatus> {
   const stdout = new Stdout(host.stdout);
   return new Promise(resolve => {
-    const cli: Cli = {host, stdout, argv, status: 0, abandon: resolve};
+    const cli: Cli = {host, stdout, argv, typed: [], status: 0, abandon: resolve};
     execute(build, argv, cli).then(resolve, error => resolve(fail(error, argv, host)));
   });
 }
@@ -37,6 +37,7 @@ async function runProgram(build: Build, argv: readonly string[], host: Host): Pr
 async function execute(build: Build, argv: readonly string[], cli: Cli): Promise<ExitStatus> {
   const written: Written = {out: '', err: ''};
   const program = build(cli, written, argv);
+  noteOptions(program, cli.typed);
   try {
     await program.parseAsync(argv, {from: 'user'});
   } catch (error) {

@@ -36,6 +36,6 @@ export async function generatedFiles(root: URL): Promise<Map<string, string>> {
 
 async function completionData(): Promise<CompletionData> {
   const host = systemHost();
-  const cli = {host, stdout: new Stdout(host.stdout), argv: [], status: 0, abandon: () => {}};
+  const cli = {host, stdout: new Stdout(host.stdout), argv: [], typed: [], status: 0, abandon: () => {}};
   return describeProgram(buildProgram(cli, {out: '', err: ''}), await mediaNames());
 }

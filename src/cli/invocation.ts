@@ -4,10 +4,17 @@ import {Report} from '../output/report.ts';
 import type {Stdout} from '../output/stdout.ts';
 import {mayColor} from '../output/terminal.ts';
 import type {GlobalOptions} from '../settings/hint-options.ts';
-import {givenOptions} from './retry-advice.ts';
 
 /** How a run ends: an exit status, or the signal that ends the process. */
 export type ExitStatus = number | EndSignal;
+
+/** An option as it was typed. */
+interface TypedOption {
+  /** Its name as an attribute, such as `baseUrl`. */
+  attribute: string;
+  /** The option, and its value if it has one. */
+  words: string[];
+}
 
 /** One run of the program, before its command line is read. */
 export interface Cli {
@@ -15,6 +22,8 @@ export interface Cli {
   stdout: Stdout;
   /** What was typed after `media`. */
   argv: readonly string[];
+  /** The options among it, in the order in which they were read. */
+  typed: TypedOption[];
   /** Set by the command that ran. */
   status: ExitStatus;
   /** Ends the run at once, without waiting for anything. */
@@ -30,8 +39,19 @@ export interface Invocation {
   /** What was typed after `media`. */
   argv: readonly string[];
   /** The options among it, except those named in `omitted`, for hints about the same service and profile. */
-  given: (omitted?: ReadonlySet<string>) => string[];
+  given: (omitted: ReadonlySet<string>) => string[];
   abandon: (status: ExitStatus) => void;
+}
+
+/** Notes the options of a command and its subcommands while commander reads them. */
+export function noteOptions(command: Command, typed: TypedOption[]): void {
+  for (const option of command.options) {
+    const name = option.long ?? option.short ?? '';
+    command.on(`option:${option.name()}`, (value?: string) =>
+      typed.push({attribute: option.attributeName(), words: value == null ? [name] : [name, value]}),
+    );
+  }
+  for (const child of command.commands) noteOptions(child, typed);
 }
 
 /** Reads the global options from the command that was found. */
@@ -47,7 +67,7 @@ export function invocationOf(cli: Cli, command: Command): Invocation {
     report: reportFor(cli.host, options, structured),
     globals: options,
     argv: cli.argv,
-    given: omitted => givenOptions(cli.argv, command, omitted),
+    given: omitted => cli.typed.filter(({attribute}) => !omitted.has(attribute)).flatMap(({words}) => words),
     abandon: cli.abandon,
   };
 }

@@ -23,7 +23,7 @@ function collecting() {
 
 function tree(): Command {
   const host = {...systemHost(), ...collecting().streams};
-  const cli: Cli = {host, stdout: new Stdout(host.stdout), argv: [], status: 0, abandon: () => {}};
+  const cli: Cli = {host, stdout: new Stdout(host.stdout), argv: [], typed: [], status: 0, abandon: () => {}};
   return buildProgram(cli, {out: '', err: ''});
 }
 

@@ -34,7 +34,14 @@ async function media(one: Bench, ...parameters: string[]) {
   const streams = {stdout: new PassThrough(), stderr: new PassThrough()};
   const [stdout, stderr] = [collected(streams.stdout), collected(streams.stderr)];
   const host = hostIn(one.directory, streams);
-  const cli: Cli = {host, stdout: new Stdout(streams.stdout), argv: [], status: 0, abandon: () => {}};
+  const cli: Cli = {
+    host,
+    stdout: new Stdout(streams.stdout),
+    argv: [],
+    typed: [],
+    status: 0,
+    abandon: () => {},
+  };
   const program = new Command('media').exitOverride().addCommand(journalCommand(cli));
   try {
     await program.parseAsync(['journal', ...parameters], {from: 'user'});

@@ -3,12 +3,13 @@ import {sandbox} from '../support/media.ts';
 
 describe('a command line that cannot be understood', () => {
   it.each([
-    [['uplaod', 'photo.png'], "media: Unknown command 'uplaod'.\n  Did you mean: media upload photo.png\n"],
+    [['uplaod', 'photo.png'], "media: Unknown command 'uplaod'.\n  Did you mean upload?\n"],
+    [['photo.png'], "media: Unknown command 'photo.png'.\n  To upload: media upload photo.png\n"],
     [['upload', 'photo.png', '--jsn'], "media: Unknown option '--jsn'.\n  Did you mean --json?\n"],
     [['whoami', '--profil', 'x'], "media: Unknown option '--profil'.\n  Did you mean --profile?\n"],
-    [['help', 'uplaod'], "media: Unknown command 'uplaod'.\n  Did you mean: media help upload\n"],
-    [['help', 'journal', 'lst'], "media: Unknown command 'lst'.\n  Did you mean: media help journal list\n"],
-    [['config', 'lst'], "media: Unknown command 'lst'.\n  Did you mean: media config list\n"],
+    [['help', 'uplaod'], "media: Unknown command 'uplaod'.\n  Did you mean upload?\n"],
+    [['help', 'journal', 'lst'], "media: Unknown command 'lst'.\n  Did you mean list?\n"],
+    [['config', 'lst'], "media: Unknown command 'lst'.\n  Did you mean list?\n"],
     [
       ['logout', 'now'],
       "media: Too many arguments for 'logout'. Expected 0 arguments but got 1.\n  For help, run: media logout --help\n",

@@ -18,7 +18,7 @@ const stdout = new Stdout(host.stdout);
 /** The command tree of a program with nothing to do in it, and what it writes. */
 function inertProgram(build: typeof buildProgram = buildProgram) {
   const written = {out: '', err: ''};
-  const cli = {host, stdout, argv: [], status: 0, abandon: () => {}};
+  const cli = {host, stdout, argv: [], typed: [], status: 0, abandon: () => {}};
   const program = build(cli, written);
   for (const command of commandsBelow(program)) if (command.commands.length === 0) command.action(() => {});
   return {program, written};

@@ -1,6 +1,6 @@
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {withHints, withRunOptions} from '../../cli/key-hints.ts';
-import {RetryAdvice, typedCommand} from '../../cli/retry-advice.ts';
+import {RetryAdvice} from '../../cli/retry-advice.ts';
 import type {Session} from '../../cli/session.ts';
 import {MediaError} from '../../errors.ts';
 import type {Clock, EndSignal, Host} from '../../host.ts';
@@ -50,7 +50,7 @@ export class UploadRun {
     this.#output = output;
     this.#ci = ci;
     this.#tally = new Tally(options.dryRun);
-    this.#retryAdvice = new RetryAdvice(typedCommand(options, invocation));
+    this.#retryAdvice = new RetryAdvice(options, invocation);
     const {host, globals} = invocation;
     this.#wording = {host, options: hintOptions(host, globals)};
     this.#failures = new Failures(invocation);
