@@ -32,13 +32,6 @@ function cellsOfCharacter(character: string): number {
   return wide.test(character) ? 2 : 1;
 }
 
-const url = /https?:\/\/\S+/g;
-
-/** The web URLs in a text. */
-export function urlsIn(text: string): string[] {
-  return text.match(url) ?? [];
-}
-
 /**
  * Wraps a text to lines of at most `cells` cells, at spaces if possible; its own line breaks stay. A URL is never broken:
  * its line is as long as necessary.
@@ -49,54 +42,38 @@ export function wrap(text: string, cells: number): string[] {
 
 function wrapLine(line: string, cells: number): string[] {
   const lines: string[] = [];
-  const characters = charactersOf(line, cells);
-  const urls = rangesOfUrls(line, cells);
-  let start = 0;
-  for (;;) {
-    const fitting = countFitting(characters, cells, start);
-    const rest = characters.length - start;
-    if (fitting >= rest || rest < 2) break;
-    const end = endOfLine(characters, start, start + Math.max(1, fitting), urls);
-    if (end >= characters.length) break;
-    lines.push(characters.slice(start, end).join(''));
-    // A space at the end of a line is dropped.
-    start = characters[end] === ' ' ? end + 1 : end;
+  let last: string | undefined;
+  for (const word of line.split(' ')) {
+    const longer = last === undefined ? word : `${last} ${word}`;
+    if (cellsOf(longer) <= cells) {
+      last = longer;
+      continue;
+    }
+    if (last) lines.push(last);
+    const pieces = /https?:\/\//.test(word) ? [word] : broken(word, cells);
+    last = pieces.pop();
+    lines.push(...pieces);
   }
-  return [...lines, characters.slice(start).join('')];
+  return [...lines, last ?? ''];
 }
 
-/** Where to break a line of at most `most` characters: at its last space, or next to a URL, never within one. */
-function endOfLine(
-  characters: readonly string[],
-  start: number,
-  most: number,
-  urls: readonly [number, number][],
-): number {
-  let space = most;
-  while (space > start && characters[space] !== ' ') space -= 1;
-  const end = space > start ? space : most;
-  const [from = 0, to = 0] = urls.find(([from, to]) => from < end && end < to) ?? [];
-  if (to === 0) return end;
-  if (from <= start) return to;
-  return characters[from - 1] === ' ' && from - 1 > start ? from - 1 : from;
+/** A word in pieces of at most `cells` cells, but of one character at least. */
+function broken(word: string, cells: number): string[] {
+  const characters = charactersOf(word, cells);
+  const pieces: string[] = [];
+  while (characters.length > 0)
+    pieces.push(characters.splice(0, Math.max(1, countFitting(characters, cells))).join(''));
+  return pieces;
 }
 
-/** The start (inclusive) and end (exclusive) of each URL in a line, in characters. */
-function rangesOfUrls(line: string, cells: number): [number, number][] {
-  return [...line.matchAll(url)].map(({0: found, index}) => {
-    const from = charactersOf(line.slice(0, index), cells).length;
-    return [from, from + charactersOf(found, cells).length];
-  });
-}
-
-/** How many characters from `start` fit into the cells. */
-function countFitting(characters: readonly string[], cells: number, start = 0): number {
+/** How many characters fit into the cells. */
+function countFitting(characters: readonly string[], cells: number): number {
   let taken = 0;
-  for (let at = start; at < characters.length; at += 1) {
-    taken += cellsOf(characters[at] as string);
-    if (taken > cells) return at - start;
+  for (const [at, character] of characters.entries()) {
+    taken += cellsOf(character);
+    if (taken > cells) return at;
   }
-  return characters.length - start;
+  return characters.length;
 }
 
 /** Shortens a text to at most `cells` cells at its end. */

@@ -267,7 +267,7 @@ describe('base URLs', () => {
     ['http://media.example', 'The key would go to media.example unencrypted'],
     ['https://user:password@media.example', 'contains a user name or password'],
     ['https://media.example/?a=b', 'has a query or a fragment'],
-    ['media.example', 'is not a valid base URL'],
+    ['media.example', 'is not a valid URL'],
   ])('%s: a usage error before anything is asked or sent', async (url, sentence) => {
     const box = await sandbox();
     const runs = await Promise.all([

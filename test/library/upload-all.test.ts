@@ -427,7 +427,7 @@ describe('bytesSource', () => {
 
 describe('MediaClient', () => {
   it.each([
-    [{baseUrl: 'ftp://x', apiKey: 'key'}, '"ftp://x" is not a valid base URL.'],
+    [{baseUrl: 'ftp://x', apiKey: 'key'}, 'The base URL is not a valid URL.'],
     [
       {baseUrl: 'http://api.example.com', apiKey: 'key'},
       'The key would go to api.example.com unencrypted: the base URL is plain http.',
@@ -435,7 +435,7 @@ describe('MediaClient', () => {
     [{baseUrl: 'https://api.example.com', apiKey: ''}, 'The API key is empty.'],
     [
       {baseUrl: 'https://api.example.com', apiKey: 'key', graphqlUrl: 'nonsense'},
-      '"nonsense" is not a valid GraphQL URL.',
+      'The GraphQL URL is not a valid URL.',
     ],
   ])('%j: throws usage', (options, message) => {
     let error: unknown;

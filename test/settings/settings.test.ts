@@ -219,11 +219,11 @@ describe('parseServiceUrl', () => {
     ['https://:password@media.example', 'user name or password'],
     ['https://media.example/?a', 'a query or a fragment'],
     ['https://media.example/#a', 'a query or a fragment'],
-    ['ftp://media.example', 'is not a valid base URL'],
-    ['file:///etc/passwd', 'is not a valid base URL'],
-    ['media.example', 'is not a valid base URL'],
-    ['https://', 'is not a valid base URL'],
-    ['', 'is not a valid base URL'],
+    ['ftp://media.example', 'is not a valid URL'],
+    ['file:///etc/passwd', 'is not a valid URL'],
+    ['media.example', 'is not a valid URL'],
+    ['https://', 'is not a valid URL'],
+    ['', 'is not a valid URL'],
   ])('%j: a usage error', (value, sentence) => {
     expect(() => parseServiceUrl(value, 'base URL', false)).toThrow(
       expect.objectContaining({code: 'usage', message: expect.stringContaining(sentence)}),

@@ -137,7 +137,7 @@ export class Results {
   async #render(rows: string[][], headings: string[] | undefined): Promise<string> {
     const {renderTable} = await import('./table.ts');
     const {color, width} = this.#options;
-    return renderTable(rows, {headings, styles: {status: statusStyle}, width: width(), color});
+    return renderTable(rows, {headings, styleOf, width: width(), color});
   }
 }
 
@@ -170,6 +170,6 @@ const styles: Record<string, Style> = {
 };
 
 /** The colour of a status; none for a status that is neither a success nor a failure of this run. */
-export function statusStyle(status: string): Style | undefined {
-  return own(styles, status);
+function styleOf(heading: string | undefined, text: string): Style | undefined {
+  return heading === 'status' ? own(styles, text) : undefined;
 }
