@@ -34,20 +34,32 @@ const ending = process.env.NODE_DISABLE_COMPILE_CACHE === '1' ? undefined : endi
 const ofPackage = join(program, 'compiled');
 
 // After the first response, Node 20 would compile the HTTP parser again with optimisations, which takes longer than a
-// whole small upload (140 ms of CPU), and the process waits for it at its end. This budget delays that until some hundred
+// whole small upload (140 ms of CPU), and the process waits for it at its end. A larger budget delays that until some hundred
 // responses.
-const v8 = /^2[01]\./.test(process.versions.node) ? require('node:v8') : undefined;
-const setTieringBudget = bytes => v8?.setFlagsFromString(`--wasm-tiering-budget=${bytes}`);
-setTieringBudget(1e8);
+const isEager = /^2[01]\./.test(process.versions.node);
+const usualBudget = 1_800_000;
+const largerBudget = 100_000_000;
+let hasLargerBudget = false;
 
-/** V8 accepts compiled code only under the flags it was compiled under. */
+function setTieringBudget(bytes) {
+  require('node:v8').setFlagsFromString(`--wasm-tiering-budget=${bytes}`);
+}
+
+/** V8 accepts compiled code, Node's own modules included, only under the flags it was compiled under. */
 function underUsualFlags(action) {
-  setTieringBudget(18e5);
+  if (!hasLargerBudget) return action();
+  setTieringBudget(usualBudget);
   try {
     return action();
   } finally {
-    setTieringBudget(1e8);
+    setTieringBudget(largerBudget);
   }
+}
+
+/** Called when the HTTP client is loaded, and Node's modules with it, but not yet the HTTP parser. */
+function delayOptimisation() {
+  hasLargerBudget = true;
+  setTieringBudget(largerBudget);
 }
 
 /** Loads a file of dist, and the files that it requires; returns its exports. */
@@ -69,6 +81,7 @@ function load(name) {
     loaded.delete(name);
     throw error;
   }
+  if (isEager && name === './undici.cjs') delayOptimisation();
   return module.exports;
 }
 
