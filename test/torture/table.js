@@ -1,7 +1,15 @@
 import Table from 'cli-table3';
 
-/** Prints the findings of all experiments as one table: what was tried, how often, how many held. */
+/**
+ * Prints the findings of all experiments as one table: what was tried, how often, how many held. What broke is printed at
+ * once, with its seed: a whole run takes over an hour.
+ */
 export default class FindingsTable {
+  onTestCaseResult(test) {
+    const {state, errors} = test.result();
+    if (state === 'failed') console.log(`${test.fullName}: ${errors?.[0]?.message}`);
+  }
+
   onTestRunEnd(modules) {
     const table = new Table({
       head: ['experiment', 'tried', 'held', 'seed', 'note'],
