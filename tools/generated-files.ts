@@ -1,8 +1,10 @@
 import {readFile} from 'node:fs/promises';
+import mimeTypes from 'mime-types';
 import {buildProgram} from '../src/commands/program.ts';
 import {systemHost} from '../src/host.ts';
 import {Stdout} from '../src/output/stdout.ts';
-import {mediaExtensions, mediaNames} from '../src/sources/media-type/decide.ts';
+import {ambiguousExtensions, extensionTypes} from '../src/sources/media-type/types/extension-types.ts';
+import {isMediaType} from '../src/sources/media-type/types/tables.ts';
 import {bashCompletion} from './bash.ts';
 import {type CompletionData, describeProgram} from './command-tree.ts';
 import {fishCompletion} from './fish.ts';
@@ -28,7 +30,7 @@ export async function generatedFiles(root: URL): Promise<Map<string, string>> {
     files.set(`completions/${name}`, generate(data, template));
   }
   files.set('man/media.1', manualPage(data));
-  const types = mediaTypes(await mediaExtensions());
+  const types = mediaTypes(mediaExtensions());
   for (const page of referencePages)
     files.set(page, withTables(page, await readFile(new URL(page, root), 'utf8'), types));
   return files;
@@ -37,5 +39,23 @@ export async function generatedFiles(root: URL): Promise<Map<string, string>> {
 async function completionData(): Promise<CompletionData> {
   const host = systemHost();
   const cli = {host, stdout: new Stdout(host.stdout), argv: [], typed: [], status: 0, abandon: () => {}};
-  return describeProgram(buildProgram(cli, {out: '', err: ''}), await mediaNames());
+  return describeProgram(buildProgram(cli, {out: '', err: ''}), mediaNames());
+}
+
+/** The extensions (lower case, without a dot) and the media types of images and videos, each sorted. */
+function mediaNames(): {extensions: string[]; types: string[]} {
+  const known = [...Object.entries(mimeTypes.types), ...extensionTypes].filter(([, type]) =>
+    isMediaType(type),
+  );
+  return {
+    extensions: [...new Set(known.map(([extension]) => extension))].sort(),
+    types: [...new Set(known.map(([, type]) => type))].sort(),
+  };
+}
+
+/** The media type of each known image and video extension, and whether the bytes must confirm it. */
+function mediaExtensions(): {extension: string; type: string; isAmbiguous: boolean}[] {
+  return [...new Map([...Object.entries(mimeTypes.types), ...extensionTypes])]
+    .filter(([, type]) => isMediaType(type))
+    .map(([extension, type]) => ({extension, type, isAmbiguous: ambiguousExtensions.has(extension)}));
 }

@@ -7,7 +7,6 @@ import {markup, plainText} from './sniff/text.ts';
 import type {RandomAccess} from './tracks/bytes.ts';
 import {ambiguousExtensions, furtherTypes, textExtensions} from './types/extension-types.ts';
 import {
-  extensionTypes,
   isMediaType,
   isMoreSpecific,
   isTextType,
@@ -165,22 +164,4 @@ function badType(value: string): MediaError {
   return new MediaError('usage', `--content-type takes an image or video type, not "${shown}".`, {
     hint: 'For example --content-type image/png, or --content-type video/mp4.',
   });
-}
-
-/** The extensions (lower case, without a dot) and the media types of images and videos, each sorted. */
-export async function mediaNames(): Promise<{extensions: string[]; types: string[]}> {
-  const {types} = await import('mime-types');
-  const known = [...Object.entries(types), ...extensionTypes].filter(([, type]) => isMediaType(type));
-  return {
-    extensions: [...new Set(known.map(([extension]) => extension))].sort(),
-    types: [...new Set(known.map(([, type]) => type))].sort(),
-  };
-}
-
-/** The media type of each known image and video extension, and whether the bytes must confirm it. */
-export async function mediaExtensions(): Promise<{extension: string; type: string; isAmbiguous: boolean}[]> {
-  const {types} = await import('mime-types');
-  return [...new Map([...Object.entries(types), ...extensionTypes])]
-    .filter(([, type]) => isMediaType(type))
-    .map(([extension, type]) => ({extension, type, isAmbiguous: ambiguousExtensions.has(extension)}));
 }

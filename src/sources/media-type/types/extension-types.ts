@@ -1,117 +1,95 @@
-/** The source of a row's media type. */
-export type TypeSource =
-  /** IANA's registry of media types. */
-  | 'IANA'
-  /** The registry has the container under application/, but the service accepts only image/* and video/*. */
-  | 'IANA, as video'
-  /** The shared MIME database of freedesktop.org. */
-  | 'shared-mime-info'
-  /** The tools of that format, if neither of the above has a name for it. */
-  | 'exiftool'
-  | 'file'
-  | 'GPAC'
-  /** mime-types' type of the same format under another extension, or of its container. */
-  | 'mime-types'
-  /** mime-types has the type of a rare variant of the format. */
-  | 'correction';
+/** Extensions that mime-types lacks, or assigns to another format: types, the extensions of each, and where the type comes from. */
+const extensionsOfTypes: readonly (readonly [type: string, extensions: string])[] = [
+  // IANA's registry of media types.
+  ['image/vnd.radiance', 'hdr rgbe xyze'],
+  ['video/av1', 'obu'],
+  ['video/dv', 'dv'],
+  ['video/h264', '264 avc'],
+  ['video/h265', '265 h265 hevc'],
+  ['video/h266', '266 h266 vvc'],
+  ['video/vnd.radgamettools.bink', 'bik bk2'],
+  ['video/vnd.radgamettools.smacker', 'smk'],
+  // The registry has the container under application/, but the service accepts only image/* and video/*.
+  ['video/mxf', 'mxf'],
+  // The shared MIME database of freedesktop.org; image/x-dcraw is any raw picture of a camera without a type of its own.
+  ['image/astc', 'astc'],
+  ['image/avif', 'avifs'],
+  ['image/heif', 'hif'],
+  ['image/jxr', 'hdp'],
+  ['image/qoi', 'qoi'],
+  ['image/x-canon-cr2', 'cr2'],
+  ['image/x-canon-cr3', 'cr3'],
+  ['image/x-canon-crw', 'crw'],
+  ['image/x-dcraw', 'ari bay cap dcs drf ptx pxn'],
+  ['image/x-epson-erf', 'erf'],
+  ['image/x-farbfeld', 'ff'],
+  ['image/x-fuji-raf', 'raf'],
+  ['image/x-hasselblad-3fr', '3fr'],
+  ['image/x-hasselblad-fff', 'fff'],
+  ['image/x-icns', 'icns'],
+  ['image/x-ilbm', 'ilbm lbm'],
+  ['image/x-jp2-codestream', 'j2c j2k jpc'],
+  ['image/x-kodak-dcr', 'dcr'],
+  ['image/x-kodak-k25', 'k25'],
+  ['image/x-kodak-kdc', 'kdc'],
+  ['image/x-leaf-mos', 'mos'],
+  ['image/x-mamiya-mef', 'mef'],
+  ['image/x-minolta-mdc', 'mdc'],
+  ['image/x-minolta-mrw', 'mrw'],
+  ['image/x-nikon-nef', 'nef'],
+  ['image/x-nikon-nrw', 'nrw'],
+  ['image/x-olympus-orf', 'orf'],
+  ['image/x-panasonic-rw', 'raw'],
+  ['image/x-panasonic-rw2', 'rw2 rwl'],
+  ['image/x-pentax-pef', 'pef'],
+  ['image/x-pfm', 'pfm'],
+  ['image/x-phaseone-iiq', 'iiq'],
+  ['image/x-phm', 'phm'],
+  ['image/x-samsung-srw', 'srw'],
+  ['image/x-sigma-x3f', 'x3f'],
+  ['image/x-sinar-sti', 'sti'],
+  ['image/x-sony-arw', 'arw'],
+  ['image/x-sony-sr2', 'sr2'],
+  ['image/x-sony-srf', 'srf'],
+  ['image/x-sun-raster', 'sun'],
+  ['image/x-tga', 'icb tpic'],
+  ['image/x-xcf', 'xcf'],
+  ['video/mp4', 'lrv'],
+  ['video/vnd.rn-realvideo', 'rm rmvb rv'],
+  ['video/x-mjpeg', 'mjpeg mjpg'],
+  ['video/x-nsv', 'nsv'],
+  // exiftool, if neither of the above has a name for it; then file, and GPAC.
+  ['image/flif', 'flif'],
+  ['image/mpo', 'mpo'],
+  ['image/x-cursor', 'cur'],
+  ['image/x-gopro-gpr', 'gpr'],
+  ['image/x-rawzor', 'rwz'],
+  ['video/x-canon-crm', 'crm'],
+  ['video/x-ms-wtv', 'wtv'],
+  ['video/x-red-r3d', 'r3d'],
+  ['image/bpg', 'bpg'],
+  ['image/x-dcx', 'dcx'],
+  ['image/x-miff', 'miff'],
+  ['image/x-portable-arbitrarymap', 'pam'],
+  ['video/x-ivf', 'ivf'],
+  ['video/x-yuv4mpeg', 'y4m'],
+  // mime-types' type of the same format under another extension, or of its container.
+  ['image/x-pict', 'pict pict1 pict2'],
+  ['video/ogg', 'ogm'],
+  ['video/quicktime', 'braw qtvr'],
+  ['video/x-fli', 'flc'],
+  ['video/x-msvideo', 'divx'],
+  // Formats for which mime-types has the type of a rare variant, image/aces and image/pjpeg.
+  ['image/jpeg', 'jfif'],
+  ['image/x-exr', 'exr'],
+];
 
-/** Extensions that mime-types lacks, or assigns to another format: by the source of their type, the extensions of each type. */
-export const extensionsBySource: Readonly<Record<TypeSource, Readonly<Record<string, string>>>> = {
-  IANA: {
-    'image/vnd.radiance': 'hdr rgbe xyze',
-    'video/av1': 'obu',
-    'video/dv': 'dv',
-    'video/h264': '264 avc',
-    'video/h265': '265 h265 hevc',
-    'video/h266': '266 h266 vvc',
-    'video/vnd.radgamettools.bink': 'bik bk2',
-    'video/vnd.radgamettools.smacker': 'smk',
-  },
-  'IANA, as video': {
-    'video/mxf': 'mxf',
-  },
-  // image/x-dcraw is any raw picture of a camera without a type of its own.
-  'shared-mime-info': {
-    'image/astc': 'astc',
-    'image/avif': 'avifs',
-    'image/heif': 'hif',
-    'image/jxr': 'hdp',
-    'image/qoi': 'qoi',
-    'image/x-canon-cr2': 'cr2',
-    'image/x-canon-cr3': 'cr3',
-    'image/x-canon-crw': 'crw',
-    'image/x-dcraw': 'ari bay cap dcs drf ptx pxn',
-    'image/x-epson-erf': 'erf',
-    'image/x-farbfeld': 'ff',
-    'image/x-fuji-raf': 'raf',
-    'image/x-hasselblad-3fr': '3fr',
-    'image/x-hasselblad-fff': 'fff',
-    'image/x-icns': 'icns',
-    'image/x-ilbm': 'ilbm lbm',
-    'image/x-jp2-codestream': 'j2c j2k jpc',
-    'image/x-kodak-dcr': 'dcr',
-    'image/x-kodak-k25': 'k25',
-    'image/x-kodak-kdc': 'kdc',
-    'image/x-leaf-mos': 'mos',
-    'image/x-mamiya-mef': 'mef',
-    'image/x-minolta-mdc': 'mdc',
-    'image/x-minolta-mrw': 'mrw',
-    'image/x-nikon-nef': 'nef',
-    'image/x-nikon-nrw': 'nrw',
-    'image/x-olympus-orf': 'orf',
-    'image/x-panasonic-rw': 'raw',
-    'image/x-panasonic-rw2': 'rw2 rwl',
-    'image/x-pentax-pef': 'pef',
-    'image/x-pfm': 'pfm',
-    'image/x-phaseone-iiq': 'iiq',
-    'image/x-phm': 'phm',
-    'image/x-samsung-srw': 'srw',
-    'image/x-sigma-x3f': 'x3f',
-    'image/x-sinar-sti': 'sti',
-    'image/x-sony-arw': 'arw',
-    'image/x-sony-sr2': 'sr2',
-    'image/x-sony-srf': 'srf',
-    'image/x-sun-raster': 'sun',
-    'image/x-tga': 'icb tpic',
-    'image/x-xcf': 'xcf',
-    'video/mp4': 'lrv',
-    'video/vnd.rn-realvideo': 'rm rmvb rv',
-    'video/x-mjpeg': 'mjpeg mjpg',
-    'video/x-nsv': 'nsv',
-  },
-  exiftool: {
-    'image/flif': 'flif',
-    'image/mpo': 'mpo',
-    'image/x-cursor': 'cur',
-    'image/x-gopro-gpr': 'gpr',
-    'image/x-rawzor': 'rwz',
-    'video/x-canon-crm': 'crm',
-    'video/x-ms-wtv': 'wtv',
-    'video/x-red-r3d': 'r3d',
-  },
-  file: {
-    'image/bpg': 'bpg',
-    'image/x-dcx': 'dcx',
-    'image/x-miff': 'miff',
-    'image/x-portable-arbitrarymap': 'pam',
-    'video/x-ivf': 'ivf',
-  },
-  GPAC: {
-    'video/x-yuv4mpeg': 'y4m',
-  },
-  'mime-types': {
-    'image/x-pict': 'pict pict1 pict2',
-    'video/ogg': 'ogm',
-    'video/quicktime': 'braw qtvr',
-    'video/x-fli': 'flc',
-    'video/x-msvideo': 'divx',
-  },
-  // mime-types says image/aces and image/pjpeg.
-  correction: {
-    'image/jpeg': 'jfif',
-    'image/x-exr': 'exr',
-  },
-};
+/** The type of each of these extensions. */
+export const extensionTypes: ReadonlyMap<string, string> = new Map(
+  extensionsOfTypes.flatMap(([type, extensions]) =>
+    extensions.split(' ').map(extension => [extension, type]),
+  ),
+);
 
 /**
  * Extensions that other kinds of files have too, often more commonly: transport streams and TypeScript, raw pictures and

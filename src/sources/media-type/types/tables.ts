@@ -1,16 +1,4 @@
-import {extensionsBySource, type TypeSource} from './extension-types.ts';
-
-/** Each extension of our own table, its type, and the source of that. */
-export const extensionRows = Object.entries(extensionsBySource).flatMap(([source, types]) =>
-  Object.entries(types).flatMap(([type, extensions]) =>
-    extensions.split(' ').map(extension => [extension, type, source as TypeSource] as const),
-  ),
-);
-
-/** Extensions that mime-types lacks or assigns another type. */
-export const extensionTypes: ReadonlyMap<string, string> = new Map(
-  extensionRows.map(([extension, type]) => [extension, type]),
-);
+import {extensionTypes} from './extension-types.ts';
 
 /** mime-types' types of the most common extensions, since its own table takes time to load. */
 export const commonTypes = new Map([
