@@ -1,6 +1,7 @@
 import {createHash} from 'node:crypto';
 import {open, rm} from 'node:fs/promises';
 import {Writable} from 'node:stream';
+import {mediaTypeText, parseMediaType} from '../../lib/media-type.ts';
 import {failureOf, receiveBody} from '../exchange/body.ts';
 import type {Exchange} from '../exchange/exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
@@ -46,10 +47,6 @@ export async function upload(exchange: Exchange, service: Service): Promise<void
   respondJson(exchange, 200, mediaRecord(stored, service.publicUrl()));
 }
 
-/** A parameter of a media type (RFC 9110, 5.6.6), its name and its value. */
-const parameter =
-  /[ \t]*;[ \t]*(?:([!#$%&'*+.^_`|~0-9a-z-]+)=([!#$%&'*+.^_`|~0-9a-z-]+|"(?:[\t !#-[\]-~]|\\[\t -~])*"))?/iy;
-
 /** Parameters that describe an image or a video. */
 const knownParameters = new Set(['charset', 'codecs', 'profiles']);
 
@@ -58,23 +55,16 @@ const knownParameters = new Set(['charset', 'codecs', 'profiles']);
  * image/* or video/* type.
  */
 export function readContentType(field: string | undefined): string {
+  const parsed = parseMediaType((field ?? '').trimEnd());
   // The names of RFC 6838, 4.2, which exclude a literal `image/*`.
-  const type = /^(?:image|video)\/[a-z0-9][a-z0-9!#$&^_.+-]*/i.exec(field ?? '')?.[0] ?? '';
-  const rest = (field ?? '').slice(type.length).trimEnd();
-  const kept: string[] = [];
-  let at = 0;
-  while (type !== '' && at < rest.length) {
-    parameter.lastIndex = at;
-    const [whole = '', name = '', value = ''] = parameter.exec(rest) ?? [];
-    if (whole === '') break;
-    at += whole.length;
-    if (knownParameters.has(name.toLowerCase())) kept.push(`; ${name.toLowerCase()}=${value}`);
+  if (parsed === undefined || !/^(?:image|video)\/[a-z0-9][a-z0-9!#$&^_.+-]*$/.test(parsed.type)) {
+    throw new Refusal(
+      415,
+      'Content-Type must be an image/* or video/* type, and the body the bytes of the file.',
+    );
   }
-  if (type !== '' && at === rest.length) return `${type.toLowerCase()}${kept.join('')}`;
-  throw new Refusal(
-    415,
-    'Content-Type must be an image/* or video/* type, and the body the bytes of the file.',
-  );
+  const {type, parameters} = parsed;
+  return mediaTypeText({type, parameters: parameters.filter(([name]) => knownParameters.has(name))});
 }
 
 /** The length of the body in bytes; throws a 411 without one and a 400 for none or one beyond 2^53. */

@@ -1,5 +1,6 @@
 import {extname} from 'node:path';
 import {MediaError, NotMediaError} from '../../errors.ts';
+import {mediaTypeText, parseMediaType} from '../../lib/media-type.ts';
 import type {Source} from '../open/source.ts';
 import {type Claim, describeMismatch, mismatched, notMedia, showable} from './sentences.ts';
 import {type Finding, loadSniffer, type MediaFinding, sniff} from './sniff/sniff.ts';
@@ -137,26 +138,11 @@ async function lookUp(extension: string): Promise<string | undefined> {
   return mimeTypes.lookup(extension) || undefined;
 }
 
-const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
-const quotedString = '"(?:[\\t \\x21\\x23-\\x5b\\x5d-\\x7e]|\\\\[\\t\\x20-\\x7e])*"';
-const typePattern = new RegExp(`^(image|video)/(${token})`, 'i');
-const parameterPattern = new RegExp(`[ \\t]*;[ \\t]*(?:(${token})=(${token}|${quotedString}))?`, 'y');
-
 /** Parses and normalises a value of `--content-type` (RFC 9110, 8.3.1); a usage error if it is not image/* or video/*. */
 export function parseContentType(value: string): string {
-  const text = value.trim();
-  const [whole, type, subtype] = typePattern.exec(text) ?? [];
-  if (whole === undefined || type === undefined || subtype === undefined || subtype.includes('*'))
-    throw badType(value);
-  let parsed = `${type}/${subtype}`.toLowerCase();
-  parameterPattern.lastIndex = whole.length;
-  while (parameterPattern.lastIndex < text.length) {
-    const parameter = parameterPattern.exec(text);
-    if (parameter === null) throw badType(value);
-    // A semicolon with nothing after it is allowed.
-    if (parameter[1] !== undefined) parsed += `; ${parameter[1].toLowerCase()}=${parameter[2]}`;
-  }
-  return parsed;
+  const parsed = parseMediaType(value.trim());
+  if (parsed === undefined || !isMediaType(parsed.type) || parsed.type.includes('*')) throw badType(value);
+  return mediaTypeText(parsed);
 }
 
 function badType(value: string): MediaError {
