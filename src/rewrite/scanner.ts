@@ -2,6 +2,7 @@ import {fileURLToPath} from 'node:url';
 import {Worker} from 'node:worker_threads';
 import {MediaError} from '../errors.ts';
 import {systemHost} from '../host.ts';
+import {boundedAnswer} from '../lib/bounded-answer.ts';
 import {shellQuoted} from '../lib/shell.ts';
 import {systemCode} from '../lib/system-code.ts';
 import {packageFile} from '../package-file.ts';
@@ -40,7 +41,7 @@ export class Scanner {
     const answer =
       request.text.length <= lengthHere
         ? answerTo(request)
-        : await this.#ask(request, scanThread, start + (isLate ? remainingMs : processorMs));
+        : await this.#ask(request, scanThread, isLate ? remainingMs : processorMs);
     if (answer !== undefined && 'references' in answer) return answer.references;
     this.#lostMs += processorTime() - start;
     if (answer === undefined && isLate)
@@ -58,35 +59,19 @@ export class Scanner {
   }
 
   /** The answer of the other thread; undefined if it was ended because it took too long. */
-  #ask(request: ScanRequest, name: string, end: number): Promise<ScanAnswer | undefined> {
+  async #ask(request: ScanRequest, name: string, processorMs: number): Promise<ScanAnswer | undefined> {
     const {heapMiB} = this.#limits;
     this.#thread ??= new Worker(fileURLToPath(packageFile('dist/rewrite-scan.cjs')), {
       workerData: name,
       resourceLimits: {maxOldGenerationSizeMb: heapMiB},
     });
-    const thread = this.#thread;
-    const {clock, processorTime} = systemHost();
-    return new Promise((resolve, reject) => {
-      const stopWatching = clock.every(100, () => {
-        if (processorTime() > end) void thread.terminate();
-      });
-      const settle = (answer?: ScanAnswer) => {
-        stopWatching();
-        thread.off('message', settle).off('error', onError).off('exit', onExit);
-        resolve(answer);
-      };
-      const onEnd = (answer?: ScanAnswer) => {
-        this.#thread = undefined;
-        settle(answer);
-      };
-      const onExit = () => onEnd();
-      const onError = (error: Error) => {
-        if (systemCode(error) !== 'ERR_WORKER_OUT_OF_MEMORY') reject(error);
-        onEnd({failure: `its references could not be found in ${heapMiB} MiB of memory`});
-      };
-      thread.on('message', settle).on('error', onError).on('exit', onExit);
-      thread.postMessage(request);
+    const answer = await boundedAnswer<ScanAnswer>(this.#thread, request, processorMs).catch(error => {
+      this.#thread = undefined;
+      if (systemCode(error) !== 'ERR_WORKER_OUT_OF_MEMORY') throw error;
+      return {failure: `its references could not be found in ${heapMiB} MiB of memory`};
     });
+    if (answer === undefined) this.#thread = undefined;
+    return answer;
   }
 }
 

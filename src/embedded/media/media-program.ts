@@ -1,6 +1,7 @@
 import {createInterface} from 'node:readline';
 import {isMainThread, parentPort, Worker} from 'node:worker_threads';
 import {systemHost} from '../../host.ts';
+import {boundedAnswer} from '../../lib/bounded-answer.ts';
 import {hasShape, parseObject} from '../../lib/json.ts';
 import {agreeing, canCompare, probeWithFfprobe} from './ffmpeg.ts';
 import {type Findings, type MediaRequest, requestShape} from './media-facts.ts';
@@ -61,27 +62,11 @@ async function facts(request: MediaRequest): Promise<object> {
 }
 
 /** Resolves to undefined if the thread has ended instead, also because it used too much time. */
-function probeInThread(request: MediaRequest): Promise<Findings | undefined> {
-  const {clock, processorTime} = systemHost();
-  const end = processorTime() + limits.processorMs;
+async function probeInThread(request: MediaRequest): Promise<Findings | undefined> {
   thread ??= new Worker(new URL(import.meta.url), {
     resourceLimits: {maxOldGenerationSizeMb: limits.heapMiB},
   });
-  const reader = thread;
-  return new Promise(resolve => {
-    const stopWatching = clock.every(100, () => {
-      if (processorTime() > end) void reader.terminate();
-    });
-    const settle = (found?: Findings) => {
-      stopWatching();
-      reader.off('message', settle).off('error', onEnd).off('exit', onEnd);
-      resolve(found);
-    };
-    const onEnd = () => {
-      thread = undefined;
-      settle();
-    };
-    reader.on('message', settle).on('error', onEnd).on('exit', onEnd);
-    reader.postMessage(request);
-  });
+  const found = await boundedAnswer<Findings>(thread, request, limits.processorMs).catch(() => undefined);
+  if (found === undefined) thread = undefined;
+  return found;
 }

@@ -1,0 +1,32 @@
+import type {Worker} from 'node:worker_threads';
+import {systemHost} from '../host.ts';
+
+/**
+ * The answer of a thread to a request that may keep it busy forever. Resolves to undefined if the thread has ended instead, as
+ * it is made to when this process has used so much processor time meanwhile; rejects with an error of the thread, which ends it.
+ */
+export function boundedAnswer<Answer>(
+  thread: Worker,
+  request: unknown,
+  processorMs: number,
+): Promise<Answer | undefined> {
+  const {clock, processorTime} = systemHost();
+  const limit = processorTime() + processorMs;
+  return new Promise((resolve, reject) => {
+    const stopWatching = clock.every(100, () => {
+      if (processorTime() > limit) void thread.terminate();
+    });
+    const settle = (answer?: Answer) => {
+      stopWatching();
+      thread.off('message', settle).off('error', onError).off('exit', onExit);
+      resolve(answer);
+    };
+    const onError = (error: Error) => {
+      reject(error);
+      settle();
+    };
+    const onExit = () => settle();
+    thread.on('message', settle).on('error', onError).on('exit', onExit);
+    thread.postMessage(request);
+  });
+}
