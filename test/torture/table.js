@@ -7,7 +7,9 @@ import Table from 'cli-table3';
 export default class FindingsTable {
   onTestCaseResult(test) {
     const {state, errors} = test.result();
-    if (state === 'failed') console.log(`${test.fullName}: ${errors?.[0]?.message}`);
+    if (state !== 'failed') return;
+    const broken = test.meta().findings?.broken ?? [];
+    console.log([`${test.fullName}: ${errors?.[0]?.message}`, ...broken.slice(0, 3)].join('\n'));
   }
 
   onTestRunEnd(modules) {
