@@ -140,13 +140,15 @@ interface Block {
 /** One line of a file, without its line break. */
 export type RawLine = Block;
 
-const blockBytes = 1024 * 1024;
+/** Most journals fit into the first block; the next ones grow. */
+const firstBlockBytes = 64 * 1024;
+const largestBlockBytes = 1024 * 1024;
 /** In bytes: a longer line is not one of a journal. */
 export const longestLine = 8 * 1024 * 1024;
 
 /** The lines of a file from an offset on, one block at a time; the bytes of a block are valid until the next one. */
 export async function* blocksOf(handle: ReadHandle, shown: string, from: number): AsyncGenerator<Block> {
-  let buffer = Buffer.allocUnsafeSlow(blockBytes);
+  let buffer = Buffer.allocUnsafeSlow(firstBlockBytes);
   /** The bytes in the buffer: the beginning of a line. */
   let filled = 0;
   for (let position = from; ; ) {
@@ -161,7 +163,8 @@ export async function* blocksOf(handle: ReadHandle, shown: string, from: number)
     if (whole > 0) yield {bytes: bytes.subarray(0, whole), offset, ended: true};
     position += length;
     filled = bytes.length - whole;
-    const next = 2 * filled > buffer.length ? Buffer.allocUnsafeSlow(2 * buffer.length) : buffer;
+    const isFull = bytes.length === buffer.length && buffer.length < largestBlockBytes;
+    const next = isFull || 2 * filled > buffer.length ? Buffer.allocUnsafeSlow(2 * buffer.length) : buffer;
     bytes.copy(next, 0, whole);
     buffer = next;
   }
