@@ -2,7 +2,7 @@ import {describe, expect, it} from 'vitest';
 import {examplesIn, markdown, markdownFiles, withoutBlocks} from '../support/examples.ts';
 import {needPrograms} from '../support/installed.ts';
 import {slowTest} from '../support/patience.ts';
-import {newcomersMachine, settledMachine, typeIn} from './newcomer.ts';
+import {newcomersMachine, settledMachine, settledMachineWithNames, typeIn} from './newcomer.ts';
 
 const files = markdownFiles();
 const pages = files.filter(file => file.startsWith('docs/'));
@@ -35,8 +35,9 @@ describe('every example in a Markdown file', () => {
     async (page, context) => {
       const blocks = examplesIn(page).filter(({language}) => language === 'sh');
       if (blocks.some(({code}) => code.includes('curl '))) needPrograms(context, ['curl']);
-      const logsIn = blocks.some(({code}) => code.includes('media login'));
-      const machine = logsIn ? await newcomersMachine() : await settledMachine();
+      const has = (text: string) => blocks.some(({code}) => code.includes(text));
+      const settled = has('example.com') ? settledMachineWithNames : settledMachine;
+      const machine = await (has('media login') ? newcomersMachine : settled)();
       for (const {code} of blocks) await typeIn(machine, code);
     },
   );

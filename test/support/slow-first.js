@@ -14,6 +14,7 @@ const slow = [
   'machines/kubernetes',
   'machines/parallel',
   'docs/',
+  'leaks/',
   'cli/serve-pages',
   'cli/terminal',
   'cli/high-water-marks',
@@ -23,6 +24,13 @@ const slow = [
   'packaging/library',
   'cli/memory',
   'cli/faults',
+  'cli/damaged-data',
+  'cli/failures',
+  'cli/progress',
+  'cli/hostile-media',
+  'embedded/streams',
+  'journal/scale',
+  'action/action',
 ];
 
 /** Starts the slow files first, and the others in vitest's order. */
