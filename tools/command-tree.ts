@@ -1,6 +1,5 @@
 import type {EventEmitter} from 'node:events';
 import type {Argument, Command, Help, Option} from 'commander';
-import {headingOf} from '../src/cli/help-format.ts';
 import {collect} from '../src/cli/values.ts';
 import {settingNames} from '../src/settings/setting-table.ts';
 
@@ -119,7 +118,7 @@ class TreeReader {
       names: [option.short, option.long].filter(name => name !== undefined),
       term: this.#help.optionTerm(option),
       description: option.description,
-      group: headingOf(option).replace(/:$/, ''),
+      group: option.helpGroupHeading?.replace(/:$/, '') ?? 'Options',
       fullDescription: this.#help.optionDescription(option),
       repeatable: option.parseArg === (collect as Option['parseArg']),
       ...(placeholder === undefined

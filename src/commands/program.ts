@@ -1,5 +1,5 @@
 import {Command} from 'commander';
-import {globalHeading, helpConfiguration, helpDescription} from '../cli/help-format.ts';
+import {helpConfiguration, helpDescription} from '../cli/help-format.ts';
 import {type Cli, examples} from '../cli/invocation.ts';
 import {MediaError} from '../errors.ts';
 import {own} from '../lib/object.ts';
@@ -94,7 +94,6 @@ export function helpCommand(program: Command): Command {
 /** Makes a command the root of a program: with the global options, and all its output in `written`. */
 export function asRoot(program: Command, cli: Cli, written: Written): Command {
   return program
-    .optionsGroup(globalHeading)
     .option('--profile <name>', 'use the settings of this profile (MEDIA_PROFILE; default: default)')
     .option('--base-url <url>', 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)')
     .option('-q, --quiet', 'print only failures')

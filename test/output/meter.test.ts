@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import type {Clock} from '../../src/host.ts';
-import {filesText, Meter, type Standing, standingBar, standingText} from '../../src/output/progress/meter.ts';
+import {filesText, Meter, type Standing, standingText} from '../../src/output/progress/meter.ts';
 
 const MiB = 1024 * 1024;
 
@@ -134,20 +134,5 @@ describe('standingText and filesText', () => {
   ])('%s', (_name, standing, text, files) => {
     expect(standingText(standing)).toBe(text);
     expect(filesText(standing)).toBe(files);
-  });
-});
-
-describe('standingBar', () => {
-  it.each<[string, Standing, number, string]>([
-    ['half', half, 27, '[=========>          ]  50%'],
-    ['none', {...half, done: 0}, 27, '[                    ]   0%'],
-    ['all', {...half, done: 10 * MiB}, 27, '[====================] 100%'],
-    ['more than was counted', {...half, done: 11 * MiB}, 27, '[====================] 100%'],
-    ['too narrow', half, 11, ''],
-    ['still counting', counting, 27, ''],
-    ['not counted', uncounted, 27, ''],
-    ['no bytes at all', {...half, done: 0, total: {files: 1, bytes: 0, isComplete: true}}, 27, ''],
-  ])('%s', (_name, standing, width, expected) => {
-    expect(standingBar(standing, width)).toBe(expected);
   });
 });

@@ -1,7 +1,7 @@
 import {PassThrough} from 'node:stream';
 import {describe, expect, it} from 'vitest';
 import type {TerminalOutput} from '../../src/host.ts';
-import {progressTexts} from '../../src/output/progress/progress-lines.ts';
+import {progressText} from '../../src/output/progress/progress-lines.ts';
 import {mayAnimate, mayColor, widthOf, withoutColor} from '../../src/output/terminal.ts';
 import {formatBytes} from '../../src/output/units.ts';
 
@@ -12,17 +12,17 @@ function stream(isTTY: boolean, columns?: number): TerminalOutput & PassThrough 
   return Object.assign(new PassThrough(), {isTTY, ...(columns === undefined ? {} : {columns})});
 }
 
-describe('progressTexts', () => {
+describe('progressText', () => {
   it.each([
     [10 * MiB, 0, 0, '0%  0 B/10.0 MiB'],
     [10 * MiB, MiB, 100, '10%  1.0 MiB/10.0 MiB'],
     [10 * MiB, 5 * MiB, 1000, '50%  5.0 MiB/10.0 MiB  5.0 MiB/s  1s left'],
     [600 * MiB, MiB, 1000, '0%  1.0 MiB/600.0 MiB  1.0 MiB/s  9m59s left'],
     [7201 * MiB, MiB, 1000, '0%  1.0 MiB/7.0 GiB  1.0 MiB/s  2h00m left'],
-    [10 * MiB, 10 * MiB, 1000, '10.0 MiB sent, waiting for the response'],
-    [1, 1, 0, '1 B sent, waiting for the response'],
+    [10 * MiB, 10 * MiB, 1000, '100%  10.0 MiB sent, waiting for the response'],
+    [1, 1, 0, '100%  1 B sent, waiting for the response'],
   ])('size %i, sent %i after %i ms', (size, sent, elapsedMs, expected) => {
-    expect(progressTexts(size, sent, elapsedMs)[0]).toBe(expected);
+    expect(progressText(size, sent, elapsedMs)).toBe(expected);
   });
 });
 

@@ -52,7 +52,7 @@ export async function watchUpload(
     const text = [tally.summary(), ...parts.filter(part => part !== '')].join('; ');
     report.progress(text, {...tally.fields(), ...standingFields(standing, host.clock.now())});
   };
-  const shown = await show(invocation, inputs.several, meter, {tell, counts: () => tally.counts()});
+  const shown = await show(invocation, inputs.several, meter, {tell, summary: () => tally.summary()});
   const surveyed = new AbortController();
   let counting: Promise<void> | undefined;
   const count = () => {
@@ -139,7 +139,7 @@ async function show(
   invocation: Invocation,
   several: boolean,
   meter: Meter,
-  telling: {tell: () => void; counts: () => string[]},
+  telling: {tell: () => void; summary: () => string},
 ): Promise<Shown> {
   const {host, report} = invocation;
   if (!isDrawn(invocation)) {
@@ -149,7 +149,7 @@ async function show(
   const {Progress} = await import('../../output/progress/progress.ts');
   const color = mayColor(host.stderr, host.env);
   const {clock, stderr: stream} = host;
-  const progress = new Progress({stream, clock, color, several, meter, counts: telling.counts});
+  const progress = new Progress({stream, clock, color, several, meter, summary: telling.summary});
   report.drawing = progress;
   return {
     start: () => progress.start(),

@@ -86,17 +86,6 @@ export class Tally {
     return `, ${this.#leftOut} left out: not media${this.#hidden === 0 ? '' : ' or hidden'}`;
   }
 
-  /** The counts for a line that is redrawn: the summary, then shorter texts for narrow terminals. */
-  counts(): string[] {
-    const {failed, unknown} = this.#counts;
-    const counted = (status: Outcome['status']) => `${this.#counts[status]} ${status}`;
-    const present = (Object.keys(this.#counts) as Outcome['status'][]).filter(
-      status => this.#counts[status] > 0,
-    );
-    const wrong = failed + unknown === 0 ? [] : [`${failed + unknown} failed`];
-    return [this.summary(), ...(present.length > 0 ? [present.map(counted).join(', ')] : []), ...wrong];
-  }
-
   /** The counts for programs. */
   fields(): Record<string, number> {
     return {...this.#counts};

@@ -160,17 +160,11 @@ export class Meter {
 }
 
 /** The bytes, rate and time left of a run: `1.1 GiB of 2.6 GiB, 34.5 MiB/s, 44s left`. */
-export function standingText(standing: Standing): string {
-  return standingTexts(standing)[0] as string;
-}
-
-/** The same, and shorter texts for narrow terminals: without the time left, and without the rate. */
-export function standingTexts({done, rate, total, secondsLeft}: Standing): string[] {
+export function standingText({done, rate, total, secondsLeft}: Standing): string {
   const all =
     total === undefined ? '' : ` of ${formatBytes(total.bytes)}${total.isComplete ? '' : ' or more'}`;
-  const size = `${formatBytes(done)}${all}`;
   const left = secondsLeft === undefined ? '' : `, ${formatDuration(secondsLeft)} left`;
-  return [`${size}, ${formatBytes(rate)}/s${left}`, `${size}, ${formatBytes(rate)}/s`, size];
+  return `${formatBytes(done)}${all}, ${formatBytes(rate)}/s${left}`;
 }
 
 /** The number of finished files: `4200 of 10000 files`. */
@@ -189,17 +183,6 @@ export function unavailableText({unavailableSince: since}: Standing): string {
 export function standingPercent({done, total}: Standing): number | undefined {
   if (!total?.isComplete || total.bytes === 0) return undefined;
   return Math.floor(100 * Math.min(1, done / total.bytes));
-}
-
-/** A progress bar of this width; empty while the total is unknown. */
-export function standingBar(standing: Standing, width: number): string {
-  const percent = standingPercent(standing);
-  const room = width - '[] 100%'.length;
-  if (percent === undefined || room < 5) return '';
-  const filled = Math.floor((percent * room) / 100);
-  const head = filled > 0 && filled < room ? '>' : '';
-  const bar = '='.repeat(filled - head.length) + head;
-  return `[${bar.padEnd(room)}] ${String(percent).padStart(3)}%`;
 }
 
 /** The progress for programs. */

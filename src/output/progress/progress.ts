@@ -3,7 +3,7 @@ import type {Clock, TerminalOutput} from '../../host.ts';
 import {cutEnd} from '../cells.ts';
 import type {Drawing} from '../report.ts';
 import type {Meter} from './meter.ts';
-import {batchLines, type Counts, fileLine} from './progress-lines.ts';
+import {batchLines, fileLine} from './progress-lines.ts';
 
 /** The most lines for files; further files are counted. */
 const mostFiles = 8;
@@ -19,8 +19,8 @@ export interface ProgressOptions {
   meter: Meter;
   /** Whether to draw lines for the whole batch above those of its files. */
   several: boolean;
-  /** The results so far, for those lines. */
-  counts: () => Counts;
+  /** The summary of the results so far, for those lines. */
+  summary: () => string;
 }
 
 /** Draws on a terminal what is being sent, how far it is and how fast. */
@@ -61,11 +61,11 @@ export class Progress implements Drawing {
   }
 
   #batchLines(room: number): string[] {
-    const {meter, counts} = this.#options;
+    const {meter, summary} = this.#options;
     const files = this.#fileLines(room - 2, this.#linesForFiles());
     const more = meter.filesInFlight - files.length;
     return [
-      ...batchLines(meter.standing(), counts(), room),
+      ...batchLines(meter.standing(), summary(), room),
       ...files.map(line => `  ${line}`),
       ...(more > 0 ? [`  ${cutEnd(`and ${more} more`, room - 2)}`] : []),
     ];
