@@ -46,7 +46,7 @@ _media_command() {
       rest=file
       ;;
     'journal resolve')
-      options='--all --uploaded --uploaded-from --resend --base64 -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='--all --uploaded --uploaded-from --resend -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
       arguments=(file none)
       ;;
     'journal forget')

@@ -213,7 +213,6 @@ complete -c media -n '__media_is "journal resolve"' -l all -d 'settle all unknow
 complete -c media -n '__media_is "journal resolve"' -l uploaded -x -d 'the upload is stored, with this media ID'
 complete -c media -n '__media_is "journal resolve"' -l uploaded-from -x -d 'with --all: a file that lists what is stored, a path and a media ID on each line'
 complete -c media -n '__media_is "journal resolve"' -l resend -d 'the upload is not stored, or may be stored twice: send it again in the next run'
-complete -c media -n '__media_is "journal resolve"' -l base64 -d 'the path is encoded in Base64'
 complete -c media -n '__media_is "journal resolve"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_at "journal resolve" 1' -a '(__media_files)'
 complete -c media -n '__media_is "journal forget"' -s h -l help -d 'print help, with examples'

@@ -216,7 +216,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--uploaded'; Takes = 'none'; Tip = 'the upload is stored, with this media ID' }
                 @{ Name = '--uploaded-from'; Takes = 'none'; Tip = 'with --all: a file that lists what is stored, a path and a media ID on each line' }
                 @{ Name = '--resend'; Takes = ''; Tip = 'the upload is not stored, or may be stored twice: send it again in the next run' }
-                @{ Name = '--base64'; Takes = ''; Tip = 'the path is encoded in Base64' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )

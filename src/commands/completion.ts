@@ -8,7 +8,7 @@ import {packageFile} from '../package-file.ts';
 import {readProfiles} from '../settings/store.ts';
 
 /** Declares `media completion`. */
-export function completionCommand(cli: Cli, run = printCompletion): Command {
+export function completionCommand(cli: Cli): Command {
   return new Command('completion')
     .description('Print the completion script for a shell.')
     .addArgument(new Argument('[shell]', 'the shell').choices(shells))
@@ -29,7 +29,7 @@ export function completionCommand(cli: Cli, run = printCompletion): Command {
           hint: `Use one of ${shells.join(', ')}, as in media completion bash`,
         });
       }
-      await run(shell, cli.stdout);
+      await printCompletion(shell, cli.stdout);
     });
 }
 

@@ -23,7 +23,7 @@ export interface GraphqlOptions {
 }
 
 /** Declares `media graphql`. */
-export function graphqlCommand(cli: Cli, run = runGraphql): Command {
+export function graphqlCommand(cli: Cli): Command {
   return new Command('graphql')
     .description('Send an authenticated GraphQL request and print the response.')
     .argument('[query]', 'the query, or - for standard input')
@@ -45,7 +45,7 @@ export function graphqlCommand(cli: Cli, run = runGraphql): Command {
       ]),
     )
     .action(async (query: string | undefined, options: Omit<GraphqlOptions, 'query'>, command: Command) => {
-      cli.status = await run({...options, query}, invocationOf(cli, command));
+      cli.status = await runGraphql({...options, query}, invocationOf(cli, command));
     });
 }
 

@@ -26,14 +26,9 @@ function placeOf({code, message}: MediaError, file: string): number {
   return -1;
 }
 
-/** Whether the error's sentence names its file. */
-function isNamed(error: MediaError, file: string): boolean {
-  return placeOf(error, file) >= 0;
-}
-
 /** The error's sentence, with the file's name in front unless the sentence names it. */
 export function failureSentence(error: MediaError, file: string): string {
-  return isNamed(error, file) ? error.message : `${file}: ${error.message}`;
+  return placeOf(error, file) >= 0 ? error.message : `${file}: ${error.message}`;
 }
 
 /** The sentence without its file, which may be the same for several files. */
@@ -45,18 +40,10 @@ export function reasonOf(error: MediaError, file: string): string {
   return at === 0 ? rest : `${message.slice(0, at)}the file${rest}`;
 }
 
-/** A reason with its number of files: `12 files do not exist.` or `12 files: The connection broke.` */
+/** A reason with its number of files: `12 files: each does not exist.` or `12 files: The connection broke.` */
 export function groupSentence(count: number, reason: string): string {
-  if (!reason.startsWith(' ')) return `${count} files: ${reason}`;
-  if (/^ (is|was) (a|an|the|no) /.test(reason)) return `${count} files: each${reason}`;
-  const plural = reason
-    .replace(/^ (is|was|does|has) /, (_, verb: keyof typeof plurals) => ` ${plurals[verb]} `)
-    .replace(/ it was /g, ' they were ')
-    .replace(/ it may /g, ' they may ');
-  return `${count} files${plural}`;
+  return `${count} files: ${reason.startsWith(' ') ? 'each' : ''}${reason}`;
 }
-
-const plurals = {is: 'are', was: 'were', does: 'do', has: 'have'};
 
 /** The longest chain of causes to show; a chain may also be circular. */
 const deepest = 10;

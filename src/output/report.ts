@@ -70,12 +70,6 @@ export class Report {
     if (hint !== undefined) this.#line(`  ${printable(hint)}`);
   }
 
-  /** Reports the progress of the run, as text or as a JSON line. */
-  progress(text: string, fields: Record<string, number>): void {
-    if (!this.#options.json) this.note(text);
-    else if (this.level !== 'quiet') this.#line(JSON.stringify({progress: fields}));
-  }
-
   /** Reports something that happened, as text or as a JSON line. */
   event(text: string, fields: Record<string, unknown>): void {
     if (!this.#options.json) this.note(text);

@@ -74,7 +74,7 @@ describe('the failures of several inputs, on stderr', () => {
     ]);
     expect(exitCode).toBe(3);
     expect(stderr.split('\n')).toEqual([
-      'media: 12 files do not exist.',
+      'media: 12 files: each does not exist.',
       '  gone000.png, gone001.png, gone002.png and 9 more',
       expect.stringMatching(/^media: .*page-named\.png is not recognised as an image or a video: /),
       expect.stringContaining('--content-type'),
@@ -179,7 +179,7 @@ describe('the failures of several inputs, on stderr', () => {
       '--template',
       '{id}\\n',
     ]);
-    expect(stderr).toBe('media: 2 files do not exist.\n  gone1.png, gone2.png\n');
+    expect(stderr).toBe('media: 2 files: each does not exist.\n  gone1.png, gone2.png\n');
   });
 
   it('a message of the service that ends in full stops: one', async () => {

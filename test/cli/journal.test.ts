@@ -37,7 +37,7 @@ async function media(one: Bench, ...parameters: string[]) {
   const cli: Cli = {
     host,
     stdout: new Stdout(streams.stdout),
-    argv: [],
+    argv: ['journal', ...parameters],
     typed: [],
     status: 0,
     abandon: () => {},
@@ -434,17 +434,6 @@ describe('media journal resolve', () => {
     await journalOf(one, 'j', {'a.png': ['commit']});
     expect(await media(one, 'resolve', 'j', './a.png', ...flags)).toMatchObject({exitCode: 0, stdout: ''});
     expect(await media(one, 'list', 'j')).toMatchObject({stdout: listed});
-  });
-
-  it('a path that is not UTF-8, by its bytes', async () => {
-    const one = await bench();
-    const name = Buffer.from([0xff, 0x61]);
-    await one.run(journal => upload(journal, inputOf(name), 'commit'));
-    const flags = ['--base64', '--uploaded', 'med_1'];
-    expect(await media(one, 'resolve', 'uploads.ndjson', name.toString('base64'), ...flags)).toMatchObject({
-      exitCode: 0,
-    });
-    expect((await media(one, 'list', 'uploads.ndjson')).stdout).toContain('med_1');
   });
 
   it.each([

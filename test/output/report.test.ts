@@ -25,7 +25,7 @@ it.each([true, false])('a drawing is cleared before each line and drawn again af
   report.warning('Look out.');
   report.warnings('Look out.', ['a', 'b'], 3);
   report.fileWarning('a.png', 'Look out.');
-  report.progress('1 of 2', {done: 1});
+  report.event('1 of 2', {progress: {done: 1}});
   report.event('Something happened.', {event: 'something'});
   report.note('By the way.');
   report.trace('A step.');

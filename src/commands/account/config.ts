@@ -11,21 +11,21 @@ import {type SettingName, settingNames, settingOf} from '../../settings/setting-
 import {profileOf} from '../../settings/settings.ts';
 import {configPath, type Profile, type Profiles, readProfiles, updateProfiles} from '../../settings/store.ts';
 
-export type ConfigOptions =
-  | {action: 'list' | 'path' | 'profiles'}
-  | {action: 'get' | 'unset'; name: string}
-  | {action: 'set'; name: string; value: string};
-
 /** The settings with their meanings, for help. */
 function settingsHelp(context: {command: Command}): string {
   const meanings = settingNames.map(name => [name, settingOf(name).meaning] as const);
   return helpList('Settings:', meanings)(context);
 }
 
-/** Declares `media config` and its subcommands. */
-export function configCommand(cli: Cli, run = runConfig): Command {
-  const act = async (options: ConfigOptions, command: Command) => {
-    cli.status = await run(options, invocationOf(cli, command));
+/** Declares `media config` and its subcommands; the key is not a setting, and is never printed. */
+export function configCommand(cli: Cli): Command {
+  const act = async (
+    command: Command,
+    action: (invocation: Invocation, profile: string) => Promise<void>,
+  ) => {
+    const invocation = invocationOf(cli, command);
+    const {globals, host} = invocation;
+    await action(invocation, parseProfileName(globals.profile ?? (host.env['MEDIA_PROFILE'] || 'default')));
   };
   const config = new Command('config')
     .helpCommand('help [command]', helpDescription)
@@ -43,12 +43,16 @@ export function configCommand(cli: Cli, run = runConfig): Command {
     .command('list')
     .description('Print all settings of the profile.')
     .addHelpText('after', examples(['media config list', 'media config list --profile staging']))
-    .action((_options, command: Command) => act({action: 'list'}, command));
+    .action((_options, command: Command) => act(command, list));
   config
     .command('get <name>')
     .description('Print one setting; the exit status is 1 when it is not set.')
     .addHelpText('after', examples(['media config get base-url']))
-    .action((name: string, _options, command: Command) => act({action: 'get', name}, command));
+    .action((name: string, _options, command: Command) =>
+      act(command, async (invocation, profile) => {
+        cli.status = await printSetting(settingName(name), profile, invocation);
+      }),
+    );
   config
     .command('set <name> <value>')
     .description('Change one setting.')
@@ -66,70 +70,67 @@ export function configCommand(cli: Cli, run = runConfig): Command {
       ]),
     )
     .action((name: string, value: string, _options, command: Command) =>
-      act({action: 'set', name, value}, command),
+      act(command, (invocation, profile) => set(settingName(name), value, profile, invocation)),
     );
   config
     .command('unset <name>')
     .description('Remove one setting.')
     .addHelpText('after', examples(['media config unset graphql-url']))
-    .action((name: string, _options, command: Command) => act({action: 'unset', name}, command));
+    .action((name: string, _options, command: Command) =>
+      act(command, (invocation, profile) => unset(settingName(name), profile, invocation)),
+    );
   config
     .command('profiles')
     .description('Print the names of all profiles.')
     .addHelpText('after', examples(['media config profiles']))
-    .action((_options, command: Command) => act({action: 'profiles'}, command));
+    .action((_options, command: Command) => act(command, listProfiles));
   config
     .command('path')
     .description('Print where the settings are stored.')
     .addHelpText('after', examples(['media config path']))
-    .action((_options, command: Command) => act({action: 'path'}, command));
+    .action((_options, command: Command) =>
+      act(command, ({stdout, host}) => stdout.write(`${configPath(host)}\n`)),
+    );
   return config;
 }
 
-/** Reads or changes the profile's settings; the key is not a setting and is never printed. */
-export async function runConfig(options: ConfigOptions, invocation: Invocation): Promise<ExitStatus> {
-  const {host, stdout, globals, report} = invocation;
-  const profileName = parseProfileName(globals.profile ?? (host.env['MEDIA_PROFILE'] || 'default'));
-  switch (options.action) {
-    case 'path':
-      await stdout.write(`${configPath(host)}\n`);
-      return 0;
-    case 'profiles':
-      await stdout.write(
-        Object.keys(await readProfiles(host))
-          .map(name => `${printable(name)}\n`)
-          .join(''),
-      );
-      return 0;
-    case 'list':
-      await stdout.write(listText(storedProfile(await readProfiles(host), profileName)));
-      return 0;
-    case 'get':
-      return printSetting(settingName(options.name), profileName, invocation);
-    case 'set': {
-      const name = settingName(options.name);
-      const context = {cwd: host.cwd(), allowHttp: globals.allowHttp === true};
-      const value = settingOf(name).parse(options.value, context);
-      if (name === 'base-url') return setBaseUrl(value, profileName, invocation);
-      let hasStoredKey = false;
-      await updateProfiles(host, profiles => {
-        const before = own(profiles, profileName);
-        hasStoredKey = before?.key !== undefined || before?.['key-store'] !== undefined;
-        profiles[profileName] = {...before, [name]: value};
-      });
-      if (name === 'key-command' && hasStoredKey)
-        report.warning('The stored key is no longer used; media logout deletes it.');
-      return 0;
-    }
-    case 'unset': {
-      const name = settingName(options.name);
-      if (name === 'base-url') return setBaseUrl(undefined, profileName, invocation);
-      await updateProfiles(host, profiles => {
-        delete storedProfile(profiles, profileName)[name];
-      });
-      return 0;
-    }
-  }
+async function listProfiles({host, stdout}: Invocation): Promise<void> {
+  const names = Object.keys(await readProfiles(host));
+  await stdout.write(names.map(name => `${printable(name)}\n`).join(''));
+}
+
+async function list({host, stdout}: Invocation, profileName: string): Promise<void> {
+  const profile = storedProfile(await readProfiles(host), profileName);
+  const lines = settingNames.map(name =>
+    profile[name] === undefined ? '' : `${name}=${printable(profile[name])}\n`,
+  );
+  await stdout.write(lines.join(''));
+}
+
+async function set(
+  name: SettingName,
+  text: string,
+  profileName: string,
+  invocation: Invocation,
+): Promise<void> {
+  const {host, globals, report} = invocation;
+  const value = settingOf(name).parse(text, {cwd: host.cwd(), allowHttp: globals.allowHttp === true});
+  if (name === 'base-url') return setBaseUrl(value, profileName, invocation);
+  let hasStoredKey = false;
+  await updateProfiles(host, profiles => {
+    const before = own(profiles, profileName);
+    hasStoredKey = before?.key !== undefined || before?.['key-store'] !== undefined;
+    profiles[profileName] = {...before, [name]: value};
+  });
+  if (name === 'key-command' && hasStoredKey)
+    report.warning('The stored key is no longer used; media logout deletes it.');
+}
+
+async function unset(name: SettingName, profileName: string, invocation: Invocation): Promise<void> {
+  if (name === 'base-url') return setBaseUrl(undefined, profileName, invocation);
+  await updateProfiles(invocation.host, profiles => {
+    delete storedProfile(profiles, profileName)[name];
+  });
 }
 
 /** The setting of that name, or a usage error that names all. */
@@ -146,7 +147,7 @@ async function setBaseUrl(
   value: string | undefined,
   profileName: string,
   {host, report}: Invocation,
-): Promise<ExitStatus> {
+): Promise<void> {
   let before: Profile = {};
   let dropped: (keyof Profile)[] = [];
   await updateProfiles(host, profiles => {
@@ -162,7 +163,6 @@ async function setBaseUrl(
   }
   const note = droppedNote(before, dropped);
   if (note !== undefined) report.note(note);
-  return 0;
 }
 
 /** The profile of that name; the error lists the existing ones. The default profile always exists. */
@@ -171,12 +171,6 @@ function storedProfile(profiles: Profiles, name: string): Profile {
   throw new MediaError('config_unusable', `There is no profile "${name}".`, {
     hint: `${existingProfiles(Object.keys(profiles))}.`,
   });
-}
-
-function listText(profile: Profile): string {
-  return settingNames
-    .map(name => (profile[name] === undefined ? '' : `${name}=${printable(profile[name])}\n`))
-    .join('');
 }
 
 async function printSetting(

@@ -21,7 +21,7 @@ export interface LoginOptions {
 }
 
 /** Declares `media login`. */
-export function loginCommand(cli: Cli, run = runLogin): Command {
+export function loginCommand(cli: Cli): Command {
   return new Command('login')
     .description('Check an API key with the service and store it.')
     .option('--key-stdin', 'read the key from standard input')
@@ -37,7 +37,7 @@ export function loginCommand(cli: Cli, run = runLogin): Command {
       ]),
     )
     .action(async (options: LoginOptions, command: Command) => {
-      cli.status = await run(options, invocationOf(cli, command));
+      cli.status = await runLogin(options, invocationOf(cli, command));
     });
 }
 

@@ -8,13 +8,13 @@ export interface LogoutOptions {
 }
 
 /** Declares `media logout`. */
-export function logoutCommand(cli: Cli, run = runLogout): Command {
+export function logoutCommand(cli: Cli): Command {
   return new Command('logout')
     .description('Delete the stored API key of a profile.')
     .option('--all', 'delete the keys of all profiles')
     .addHelpText('after', examples(['media logout', 'media logout --profile staging', 'media logout --all']))
     .action(async (options: LogoutOptions, command: Command) => {
-      cli.status = await run(options, invocationOf(cli, command));
+      cli.status = await runLogout(options, invocationOf(cli, command));
     });
 }
 

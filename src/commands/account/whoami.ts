@@ -15,7 +15,7 @@ export interface WhoamiOptions {
 }
 
 /** Declares `media whoami`. */
-export function whoamiCommand(cli: Cli, run = runWhoami): Command {
+export function whoamiCommand(cli: Cli): Command {
   return new Command('whoami')
     .description('Show which profile, service and key are used, and whether the service accepts the key.')
     .option('--json', 'print the report as JSON')
@@ -25,7 +25,7 @@ export function whoamiCommand(cli: Cli, run = runWhoami): Command {
       examples(['media whoami', 'media whoami --json | jq -r .status', 'media whoami --base-url embedded']),
     )
     .action(async (options: WhoamiOptions, command: Command) => {
-      cli.status = await run(options, invocationOf(cli, command));
+      cli.status = await runWhoami(options, invocationOf(cli, command));
     });
 }
 
@@ -48,50 +48,37 @@ interface WhoamiReport {
 export async function runWhoami(options: WhoamiOptions, invocation: Invocation): Promise<ExitStatus> {
   const {resolveSettings} = await import('../../settings/settings.ts');
   const settings = await resolveSettings(invocation.host, invocation.globals);
-  const facts = describeSettings(settings);
-  const {report, status} =
-    facts.key === null || facts.baseUrl === null
-      ? missing(facts, settings, invocation)
-      : await ask(facts, settings, invocation, options.timeout);
+  const {profileName: profile, baseUrl, key} = settings;
+  const isEmbedded = baseUrl?.kind === 'embedded';
+  const canAsk = isEmbedded || (baseUrl !== undefined && key !== undefined);
+  const {exitStatus, ...answer} = canAsk
+    ? await ask(settings, invocation, options.timeout)
+    : missing(settings, invocation);
+  const report: WhoamiReport = {
+    profile,
+    baseUrl: isEmbedded ? 'embedded' : (baseUrl?.url.href ?? null),
+    key: isEmbedded
+      ? {masked: '********', source: 'embedded'}
+      : key === undefined
+        ? null
+        : {masked: key.secret.masked(), source: key.source},
+    ...answer,
+  };
   await invocation.stdout.write(
     options.json ? `${printableJson(JSON.stringify(report))}\n` : reportText(report),
   );
-  return status;
+  return exitStatus;
 }
 
-type Facts = Pick<WhoamiReport, 'profile' | 'baseUrl' | 'key'>;
+/** What the service, or the lack of settings, says of the key. */
+type Answer = Omit<WhoamiReport, 'profile' | 'baseUrl' | 'key'> & {exitStatus: ExitStatus};
 
-function describeSettings(settings: Settings): Facts {
-  const {baseUrl, key} = settings;
-  if (baseUrl?.kind === 'embedded') {
-    return {
-      profile: settings.profileName,
-      baseUrl: 'embedded',
-      key: {masked: '********', source: 'embedded'},
-    };
-  }
-  return {
-    profile: settings.profileName,
-    baseUrl: baseUrl?.url.href ?? null,
-    key: key === undefined ? null : {masked: key.secret.masked(), source: key.source},
-  };
-}
-
-function missing(
-  facts: Facts,
-  settings: Settings,
-  {host}: Invocation,
-): {report: WhoamiReport; status: ExitStatus} {
+function missing(settings: Settings, {host}: Invocation): Answer {
   const {message, hint} = missingSettings(settings, host);
-  return {report: {...facts, status: 'missing', message, ...defined({hint})}, status: 4};
+  return {status: 'missing', message, ...defined({hint}), exitStatus: 4};
 }
 
-async function ask(
-  facts: Facts,
-  settings: Settings,
-  invocation: Invocation,
-  timeoutMs: number,
-): Promise<{report: WhoamiReport; status: ExitStatus}> {
+async function ask(settings: Settings, invocation: Invocation, timeoutMs: number): Promise<Answer> {
   const [{openSessionFor, within}, {verifyKey, whoOwnsKey}] = await Promise.all([
     import('../../cli/session.ts'),
     import('../../service/identity.ts'),
@@ -100,25 +87,28 @@ async function ask(
   try {
     const {client} = session;
     const verdict = await within(invocation, timeoutMs, signal => verifyKey(client, signal));
+    const {status} = verdict;
     const identity =
-      verdict.status === 'accepted'
+      status === 'accepted'
         ? await within(invocation, timeoutMs, signal => whoOwnsKey(client, signal))
         : undefined;
+    const {message, httpStatus} =
+      status === 'unreachable'
+        ? {message: verdict.error.message, httpStatus: undefined}
+        : {message: undefined, httpStatus: undefined, ...verdict};
     const hint = hintFor(verdict, settings, invocation);
-    const report = {
-      ...facts,
-      ...verdictFields(verdict),
-      ...defined({
-        hint,
-        profileUrl: verdict.status === 'rejected' ? settings.profileUrl : undefined,
-        identity,
-      }),
+    const profileUrl = status === 'rejected' ? settings.profileUrl : undefined;
+    return {
+      status,
+      ...defined({httpStatus, message, hint, profileUrl, identity}),
+      exitStatus: status === 'unreachable' ? exitStatusOf[verdict.error.code] : exitStatuses[status],
     };
-    return {report, status: statusOf(verdict)};
   } finally {
     await session.close();
   }
 }
+
+const exitStatuses = {accepted: 0, rejected: 4, denied: 4, unclear: 1};
 
 /** The hint does not repeat the page with the keys, which has its own line in the report. */
 function hintFor(verdict: KeyVerdict, settings: Settings, {host}: Invocation): string | undefined {
@@ -126,27 +116,6 @@ function hintFor(verdict: KeyVerdict, settings: Settings, {host}: Invocation): s
   if (verdict.status === 'rejected') return refusedKeyHint(facts, host);
   if (verdict.status === 'unreachable') return verdict.error.hint;
   return verdict.status === 'accepted' ? undefined : `To find out why: media doctor${facts.hintOptions}`;
-}
-
-function verdictFields(verdict: KeyVerdict): Pick<WhoamiReport, 'status' | 'httpStatus' | 'message'> {
-  if (verdict.status === 'unreachable') return {status: 'unreachable', message: verdict.error.message};
-  if (verdict.status === 'accepted') return {status: 'accepted'};
-  const {status, httpStatus, message} = verdict;
-  return {status, ...defined({httpStatus, message})};
-}
-
-function statusOf(verdict: KeyVerdict): ExitStatus {
-  switch (verdict.status) {
-    case 'accepted':
-      return 0;
-    case 'rejected':
-    case 'denied':
-      return 4;
-    case 'unreachable':
-      return exitStatusOf[verdict.error.code];
-    case 'unclear':
-      return 1;
-  }
 }
 
 const verdictTexts: Record<WhoamiReport['status'], string> = {

@@ -7,13 +7,13 @@ import {type BridgeOptions, runBridge} from './run.ts';
 const picGoPort = 36_677;
 
 /** Declares `media bridge`. */
-export function bridgeCommand(cli: Cli, run = runBridge): Command {
+export function bridgeCommand(cli: Cli): Command {
   return new Command('bridge')
     .description('Upload for editors that use a PicGo server, until you stop it (Ctrl-C).')
     .option('--port <n>', 'the port to listen on; 0 for any free port', wholeNumber(0, 65_535), picGoPort)
     .option('--root <directory>', 'upload only files below this directory (repeatable)', collect)
     .addHelpText('after', examples(['media bridge', 'media bridge --root ~/notes --root ~/Pictures']))
     .action(async (options: BridgeOptions, command: Command) => {
-      cli.status = await run(options, invocationOf(cli, command));
+      cli.status = await runBridge(options, invocationOf(cli, command));
     });
 }

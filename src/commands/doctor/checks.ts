@@ -35,7 +35,7 @@ class Checkup {
     // Reading the settings makes them private, so their modes are checked first.
     const modes = await settingsModes(host);
     const settings = await this.#settings();
-    await this.#fileModes(modes);
+    this.#fileModes(modes);
     if (settings === undefined)
       return this.#skip('the settings cannot be used', 'base-url', ...networkChecks, ...ofService);
     const {baseUrl} = settings;
@@ -68,25 +68,17 @@ class Checkup {
     }
   }
 
-  async #fileModes(before: readonly PathMode[]): Promise<void> {
-    const open = before.filter(isOpenToOthers);
-    if (before.length === 0) return this.#skip('there is no settings file', 'file-modes');
-    if (open.length === 0) return this.#ok('file-modes', 'only you can read the settings');
-    const after = await settingsModes(this.#invocation.host);
-    const names = open.map(({path, mode}) => `${path} (${mode.toString(8).padStart(4, '0')})`).join(' and ');
-    if (after.some(isOpenToOthers)) {
-      const hint = `Run: chmod go= ${open.map(({path}) => path).join(' ')}`;
-      this.#fail(
-        'file-modes',
-        new MediaError('config_unusable', `Other users have access to ${names}.`, {hint}),
-      );
-    } else if (before.every(isOpenToOthers)) {
+  /** `before`: the modes before the settings were read, which made them private. */
+  #fileModes(before: readonly PathMode[]): void {
+    if (before.length === 0) this.#skip('there is no settings file', 'file-modes');
+    else if (before.every(({mode}) => (mode & 0o077) !== 0)) {
+      const names = before
+        .map(({path, mode}) => `${path} (${mode.toString(8).padStart(4, '0')})`)
+        .join(' and ');
       const hint = 'If others use this machine, replace the key that is stored there.';
       const sentence = `Other users had access to ${names} until now.`;
       this.#fail('file-modes', new MediaError('config_unusable', sentence, {hint}));
-    } else {
-      this.#ok('file-modes', `only you can read the settings; made private now: ${names}`);
-    }
+    } else this.#ok('file-modes', 'only you can read the settings');
   }
 
   /** Asks the service about the key and, with the key, the upload path. */
@@ -156,13 +148,13 @@ function describeVerdict(
 }
 
 /** A path with its permission bits, such as 0o600. */
-export interface PathMode {
+interface PathMode {
   path: string;
   mode: number;
 }
 
 /** The modes of the settings file and its directory; empty without a file, and on Windows, which has no modes. */
-export async function settingsModes(host: Host): Promise<PathMode[]> {
+async function settingsModes(host: Host): Promise<PathMode[]> {
   if (host.platform === 'win32') return [];
   const path = configPath(host);
   try {
@@ -175,9 +167,4 @@ export async function settingsModes(host: Host): Promise<PathMode[]> {
     // The code that reads the file reports why it cannot be accessed.
     return [];
   }
-}
-
-/** Whether anybody but the owner can read or change it. */
-export function isOpenToOthers({mode}: PathMode): boolean {
-  return (mode & 0o077) !== 0;
 }

@@ -10,7 +10,7 @@ export interface DoctorOptions {
 }
 
 /** Declares `media doctor`. */
-export function doctorCommand(cli: Cli, run = runDoctor): Command {
+export function doctorCommand(cli: Cli): Command {
   return new Command('doctor')
     .description(
       'Check the settings, the connection and the key, and say how to fix what fails. Uploads nothing.',
@@ -25,7 +25,7 @@ export function doctorCommand(cli: Cli, run = runDoctor): Command {
       ]),
     )
     .action(async (options: DoctorOptions, command: Command) => {
-      cli.status = await run(options, invocationOf(cli, command));
+      cli.status = await runDoctor(options, invocationOf(cli, command));
     });
 }
 

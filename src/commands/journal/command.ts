@@ -1,18 +1,12 @@
 import {Command} from 'commander';
 import {helpDescription} from '../../cli/help-format.ts';
-import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {type Cli, examples, invocationOf} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
 import {defined} from '../../lib/object.ts';
 import type {ResolveOptions} from './settle.ts';
 
 /** Declares `media journal` and its subcommands. */
 export function journalCommand(cli: Cli): Command {
-  const act = async <Options>(action: Promise<Action<Options>>, options: Options, command: Command) => {
-    cli.status = await (await action)(options, invocationOf(cli, command));
-  };
-  const listing = () => import('./list.ts');
-  const checking = () => import('./check.ts');
-  const settling = () => import('./settle.ts');
   const journal = new Command('journal')
     .helpCommand('help [command]', helpDescription)
     .description('Read, check, merge and repair the journals that media upload --journal writes.')
@@ -38,13 +32,10 @@ export function journalCommand(cli: Cli): Command {
         "media journal list --template '{file}\\t{url}\\n'",
       ]),
     )
-    .action((files: string[], options: {json?: boolean; template?: string}, command: Command) =>
-      act(
-        listing().then(({listJournals}) => listJournals),
-        {files, ...options},
-        command,
-      ),
-    );
+    .action(async (files: string[], options: {json?: boolean; template?: string}, command: Command) => {
+      const {listJournals} = await import('./list.ts');
+      cli.status = await listJournals({files, ...options}, invocationOf(cli, command));
+    });
   journal
     .command('check <file...>')
     .usage('[options] <file...> -- <input...>')
@@ -54,13 +45,11 @@ export function journalCommand(cli: Cli): Command {
     .option('--all', 'check everything in directories, as media upload --all uploads it')
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', examples(['media journal check uploads.ndjson -- ./assets']))
-    .action((words: string[], options: {all?: boolean; json?: boolean}, command: Command) =>
-      act(
-        checking().then(({checkJournals}) => checkJournals),
-        {...splitAtDashes(words, command), ...options},
-        command,
-      ),
-    );
+    .action(async (words: string[], options: {all?: boolean; json?: boolean}, command: Command) => {
+      const {checkJournals} = await import('./check.ts');
+      const named = splitAtDashes(words, cli.argv);
+      cli.status = await checkJournals({...named, ...options}, invocationOf(cli, command));
+    });
   journal
     .command('merge <file...>')
     .description(
@@ -69,13 +58,10 @@ export function journalCommand(cli: Cli): Command {
     .requiredOption('-o, --output <file>', 'the journal to write')
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', examples(['media journal merge -o all.ndjson shard-*.ndjson']))
-    .action((files: string[], options: {output: string; json?: boolean}, command: Command) =>
-      act(
-        checking().then(({mergeJournals}) => mergeJournals),
-        {files, ...options},
-        command,
-      ),
-    );
+    .action(async (files: string[], options: {output: string; json?: boolean}, command: Command) => {
+      const {mergeJournals} = await import('./check.ts');
+      cli.status = await mergeJournals({files, ...options}, invocationOf(cli, command));
+    });
   journal
     .command('resolve <file> [path]')
     .description(
@@ -88,7 +74,6 @@ export function journalCommand(cli: Cli): Command {
       'with --all: a file that lists what is stored, a path and a media ID on each line',
     )
     .option('--resend', 'the upload is not stored, or may be stored twice: send it again in the next run')
-    .option('--base64', 'the path is encoded in Base64')
     .addHelpText(
       'after',
       examples([
@@ -98,17 +83,15 @@ export function journalCommand(cli: Cli): Command {
       ]),
     )
     .action(
-      (
+      async (
         file: string,
         what: string | undefined,
         options: Omit<ResolveOptions, 'file' | 'what'>,
         command: Command,
-      ) =>
-        act(
-          settling().then(({resolveUnknown}) => resolveUnknown),
-          {file, ...defined({what}), ...options},
-          command,
-        ),
+      ) => {
+        const {resolveUnknown} = await import('./settle.ts');
+        cli.status = await resolveUnknown({file, ...defined({what}), ...options}, invocationOf(cli, command));
+      },
     );
   journal
     .command('forget <file> <path>')
@@ -116,36 +99,28 @@ export function journalCommand(cli: Cli): Command {
       'Forget an upload that the service no longer has, by path or media ID: the next run sends it again.',
     )
     .addHelpText('after', examples(['media journal forget uploads.ndjson photos/cat.png']))
-    .action((file: string, what: string, _options: object, command: Command) =>
-      act(
-        settling().then(({forgetUpload}) => forgetUpload),
-        {file, what},
-        command,
-      ),
-    );
+    .action(async (file: string, what: string, _options: object, command: Command) => {
+      const {forgetUpload} = await import('./settle.ts');
+      cli.status = await forgetUpload({file, what}, invocationOf(cli, command));
+    });
   journal
     .command('unlock <file>')
     .description('Release a journal whose last run is gone, so that the next run need not wait 90 seconds.')
     .addHelpText('after', examples(['media journal unlock uploads.ndjson']))
-    .action((file: string, _options: object, command: Command) =>
-      act(
-        settling().then(({unlockJournal}) => unlockJournal),
-        {file},
-        command,
-      ),
-    );
+    .action(async (file: string, _options: object, command: Command) => {
+      const {unlockJournal} = await import('./settle.ts');
+      cli.status = await unlockJournal({file}, invocationOf(cli, command));
+    });
   return journal;
 }
 
-type Action<Options> = (options: Options, invocation: Invocation) => Promise<ExitStatus>;
-
 /** Commander joins the words on both sides of `--` into one list; the original command line shows where it was. */
-function splitAtDashes(words: readonly string[], command: Command): {files: string[]; inputs: string[]} {
-  let root = command;
-  while (root.parent !== null) root = root.parent;
-  const {rawArgs} = root as unknown as {rawArgs: readonly string[]};
-  const dashes = rawArgs.indexOf('--');
-  const inputCount = dashes === -1 ? 0 : rawArgs.length - dashes - 1;
+function splitAtDashes(
+  words: readonly string[],
+  argv: readonly string[],
+): {files: string[]; inputs: string[]} {
+  const dashes = argv.indexOf('--');
+  const inputCount = dashes === -1 ? 0 : argv.length - dashes - 1;
   const files = words.slice(0, words.length - inputCount);
   const inputs = words.slice(words.length - inputCount);
   if (files.length > 0 && inputs.length > 0) return {files, inputs};

@@ -23,8 +23,6 @@ export interface ResolveOptions {
   file: string;
   /** A path, an idempotency key or the SHA-256 of the content; absent with `all`. */
   what?: string;
-  /** Whether `what` is the path in Base64. */
-  base64?: boolean;
   /** Whether to settle all unknown uploads. */
   all?: boolean;
   /** The media ID at the service. */
@@ -42,32 +40,43 @@ interface Decision {
 }
 
 /** Records the user's decisions about unknown uploads. If none of them matches, nothing is written. */
-export async function resolveUnknown(
-  options: ResolveOptions,
-  {host, report}: Invocation,
-): Promise<ExitStatus> {
+export async function resolveUnknown(options: ResolveOptions, invocation: Invocation): Promise<ExitStatus> {
   refuseUnclear(options);
-  const {file} = options;
-  const listed =
-    options.uploadedFrom === undefined ? undefined : await mediaIdsIn(options.uploadedFrom, host);
+  const {file, what, uploaded, uploadedFrom} = options;
+  const {host, report} = invocation;
+  const listed = uploadedFrom === undefined ? undefined : await mediaIdsIn(uploadedFrom, host);
   const choose = (reader: JournalReader) =>
-    options.what === undefined ? chooseAll(reader, listed) : chooseOne(reader, options, options.what);
+    what === undefined ? chooseAll(reader, listed) : chooseOne(reader, what, uploaded);
+  await change(file, invocation, choose, async (journal, decisions) => {
+    for (const {entry, id} of decisions)
+      await journal.settle(entry, id === undefined ? 'resend' : {uploaded: id});
+    const [first, ...others] = decisions;
+    if (first !== undefined && others.length === 0) {
+      const end =
+        first.id === undefined ? 'the next run sends it again' : `recorded as uploaded, ${first.id}`;
+      report.note(`${first.name}: ${end}.`);
+    } else report.note(`${decisions.length} unknown uploads were settled.`);
+    const left = await count(journal.reader);
+    const are = left === 1 ? 'is' : 'are';
+    if (left > 0) report.note(`${left} ${are} still unknown: media journal list ${shellQuoted(file)}`);
+  });
+  return 0;
+}
+
+/** Changes what `choose` finds in a journal. It is asked before the journal is opened to be written: a mistake changes nothing. */
+async function change<Choice>(
+  file: string,
+  {host, report}: Invocation,
+  choose: (reader: JournalReader) => Promise<Choice>,
+  act: (journal: Journal, chosen: Choice) => Promise<void>,
+): Promise<void> {
   await withJournals([file], host, async ([reader]) => reader && void (await choose(reader)));
   const journal = await openJournal(file, host, {note: text => report.note(text)});
   try {
-    const decisions = await choose(journal.reader);
-    await settle(journal, decisions);
-    if (decisions.length === 1 && decisions[0] !== undefined) report.note(decisionText(decisions[0]));
-    else report.note(`${decisions.length} unknown uploads were settled.`);
-    const left = await count(journal.reader);
-    if (left > 0)
-      report.note(
-        `${left} ${left === 1 ? 'is' : 'are'} still unknown: media journal list ${shellQuoted(file)}`,
-      );
+    await act(journal, await choose(journal.reader));
   } finally {
     await journal.close();
   }
-  return 0;
 }
 
 function refuseUnclear({what, all, uploaded, uploadedFrom, resend}: ResolveOptions): void {
@@ -81,15 +90,6 @@ function refuseUnclear({what, all, uploaded, uploadedFrom, resend}: ResolveOptio
   const ways = [uploaded, uploadedFrom, resend].filter(way => way !== undefined);
   if (ways.length !== 1 || uploaded === '' || (uploadedFrom !== undefined && all !== true))
     throw new MediaError('usage', 'Add either --uploaded with the media ID, or --resend.', {hint});
-}
-
-async function settle(journal: Journal, decisions: readonly Decision[]): Promise<void> {
-  for (const {entry, id} of decisions)
-    await journal.settle(entry, id === undefined ? 'resend' : {uploaded: id});
-}
-
-function decisionText({name, id}: Decision): string {
-  return `${name}: ${id === undefined ? 'the next run sends it again' : `recorded as uploaded, ${id}`}.`;
 }
 
 async function count(reader: JournalReader): Promise<number> {
@@ -129,11 +129,11 @@ async function namesOf(reader: JournalReader, path: PathKey, entry: Entry): Prom
   return [key, ...(sha256 === undefined ? [] : [sha256]), pathFields(path).path];
 }
 
-async function chooseOne(reader: JournalReader, options: ResolveOptions, what: string): Promise<Decision[]> {
-  const path = pathKey(options.base64 ? Buffer.from(what, 'base64') : toText(normalizeName(fromText(what))));
+async function chooseOne(reader: JournalReader, what: string, id: string | undefined): Promise<Decision[]> {
+  const path = pathKey(toText(normalizeName(fromText(what))));
   const [entry = await named(reader, what, 'unknown'), ...others] = reader.entriesOf(path, 'unknown');
   if (others.length > 0) throw ambiguous(reader, what);
-  if (entry !== undefined) return [{name: what, entry, id: options.uploaded}];
+  if (entry !== undefined) return [{name: what, entry, id}];
   const [latest] = reader.index.entriesOf(path);
   throw latest === undefined
     ? notThere(reader, what)
@@ -171,7 +171,7 @@ function ambiguous({shown}: JournalReader, path: string): MediaError {
 /** Records that the service no longer has a file, so that the next run sends it again. */
 export async function forgetUpload(
   {file, what}: {file: string; what: string},
-  {host, report}: Invocation,
+  invocation: Invocation,
 ): Promise<ExitStatus> {
   const path = pathKey(toText(normalizeName(fromText(what))));
   const choose = async (reader: JournalReader) => {
@@ -179,14 +179,8 @@ export async function forgetUpload(
     if (entry === undefined) throw notThere(reader, what);
     return entry;
   };
-  await withJournals([file], host, async ([reader]) => reader && void (await choose(reader)));
-  const journal = await openJournal(file, host, {note: text => report.note(text)});
-  try {
-    await journal.forget(await choose(journal.reader));
-  } finally {
-    await journal.close();
-  }
-  report.note(`${what}: forgotten, so the next run sends it again.`);
+  await change(file, invocation, choose, (journal, entry) => journal.forget(entry));
+  invocation.report.note(`${what}: forgotten, so the next run sends it again.`);
   return 0;
 }
 

@@ -4,7 +4,7 @@ import {collect, concurrencyOption} from '../../cli/values.ts';
 import type {RewriteFlags} from './flags.ts';
 
 /** Declares `media rewrite`. */
-export function rewriteCommand(cli: Cli, run = runRewrite): Command {
+export function rewriteCommand(cli: Cli): Command {
   return new Command('rewrite')
     .description(
       'Upload the local images and videos of Markdown, HTML and CSS files, and put their URLs in place.',
@@ -51,7 +51,7 @@ export function rewriteCommand(cli: Cli, run = runRewrite): Command {
       ]),
     )
     .action(async (inputs: string[], options: Omit<RewriteFlags, 'inputs'>, command: Command) => {
-      cli.status = await run({...options, inputs}, invocationOf(cli, command));
+      cli.status = await runRewrite({...options, inputs}, invocationOf(cli, command));
     });
 }
 

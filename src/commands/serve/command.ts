@@ -6,7 +6,7 @@ import {runServe} from './run.ts';
 import type {ServeOptions} from './settings.ts';
 
 /** Declares `media serve`. */
-export function serveCommand(cli: Cli, run = runServe): Command {
+export function serveCommand(cli: Cli): Command {
   return new Command('serve')
     .description('Run the embedded service on this machine until you stop it (Ctrl-C).')
     .addOption(
@@ -49,6 +49,6 @@ export function serveCommand(cli: Cli, run = runServe): Command {
       ]),
     )
     .action(async (options: ServeOptions, command: Command) => {
-      cli.status = await run(options, invocationOf(cli, command));
+      cli.status = await runServe(options, invocationOf(cli, command));
     });
 }

@@ -8,7 +8,7 @@ import type {OutputFormat} from '../../output/results/results.ts';
 import {type FormatFlags, type UploadFlags, uploadDefaults} from './flags.ts';
 
 /** Declares `media upload`. */
-export function uploadCommand(cli: Cli, run = runUpload): Command {
+export function uploadCommand(cli: Cli): Command {
   return new Command('upload')
     .description('Upload images and videos and print their records.')
     .argument('[input...]', 'files, directories (with -r), patterns, or - for standard input')
@@ -96,7 +96,7 @@ export function uploadCommand(cli: Cli, run = runUpload): Command {
       ]),
     )
     .action(async (inputs: string[], options: Omit<UploadFlags, 'inputs'>, command: Command) => {
-      cli.status = await run({...options, inputs}, invocationOf(cli, command));
+      cli.status = await runUpload({...options, inputs}, invocationOf(cli, command));
     });
 }
 

@@ -50,7 +50,7 @@ export async function watchUpload(
     const standing = meter.standing();
     const parts = [`${filesText(standing)}, ${standingText(standing)}`, unavailableText(standing)];
     const text = [tally.summary(), ...parts.filter(part => part !== '')].join('; ');
-    report.progress(text, {...tally.fields(), ...standingFields(standing, host.clock.now())});
+    report.event(text, {progress: {...tally.fields(), ...standingFields(standing, host.clock.now())}});
   };
   const shown = await show(invocation, inputs.several, meter, {tell, summary: () => tally.summary()});
   const surveyed = new AbortController();

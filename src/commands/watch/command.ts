@@ -7,7 +7,7 @@ import {runWatch, type WatchFlags} from './run.ts';
 const defaultSettleMs = 2_000;
 
 /** Declares `media watch`. */
-export function watchCommand(cli: Cli, run = runWatch): Command {
+export function watchCommand(cli: Cli): Command {
   return new Command('watch')
     .description('Upload the images and videos in directories, and those that come, until you stop it.')
     .argument('<directory...>', 'directories, watched with all their subdirectories')
@@ -38,6 +38,6 @@ export function watchCommand(cli: Cli, run = runWatch): Command {
       ]),
     )
     .action(async (directories: string[], options: Omit<WatchFlags, 'directories'>, command: Command) => {
-      cli.status = await run({...options, directories}, invocationOf(cli, command));
+      cli.status = await runWatch({...options, directories}, invocationOf(cli, command));
     });
 }
