@@ -222,6 +222,23 @@ test('another process moves it by the same name at the same moment: it keeps tha
   expect(await readFile(target, 'utf8')).toBe('content');
 });
 
+test.each([
+  ['fails', async () => Promise.reject(new Error('EIO')), 'EIO'],
+  ['finds another file there', (path: string) => writeFile(path, 'another'), 'changed'],
+])(
+  'another process moves it by the same name, and then ours %s: the file is not lost',
+  async (_, then, result) => {
+    const files = {...systemFiles};
+    files.lstat = (async (path: string, options: {bigint: true}) => {
+      if (path.endsWith('in/a.png')) await rm(path).then(() => then(path));
+      return systemFiles.lstat(path, options);
+    }) as FileSystem['lstat'];
+    const {disposed, target} = await uploadedFile(undefined, 0, files);
+    expect(await disposed().catch((error: Error) => error.message)).toBe(result);
+    expect(await readFile(target, 'utf8')).toBe('content');
+  },
+);
+
 test('a file that changes while it is copied, in its content or only in its time of change: stays, without a copy', async () => {
   const changes: ((path: string) => Promise<void>)[] = [
     path => appendFile(path, 'more'),

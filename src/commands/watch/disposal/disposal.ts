@@ -123,7 +123,8 @@ export class Disposals {
     try {
       removed = await remove(file, handle, placed, files);
     } finally {
-      if (removed !== 'deleted' && placed !== undefined) await files.unlink(placed.path);
+      // Another name may be the last one: another process may count on it, which found it there.
+      if (removed !== 'deleted' && placed?.isCopy) await files.unlink(placed.path);
     }
     return removed === 'deleted' && placed !== undefined ? {movedTo: placed.path} : removed;
   }
