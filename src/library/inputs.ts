@@ -1,5 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
+import type {FileSystem} from '../lib/files/file-system.ts';
 import {toText} from '../lib/files/typed-path.ts';
 import {Stop, unlessStopped} from '../lib/stop.ts';
 import {fromTyped, normalizeName} from '../sources/find/walk/names.ts';
@@ -36,8 +37,9 @@ export async function* itemsOf<Item>(
 export async function* sourcesOf(
   inputs: AsyncIterable<string | Source>,
   cwd: string,
+  files: FileSystem,
 ): AsyncGenerator<Source> {
-  const fileNamed = filesIn(cwd);
+  const fileNamed = filesIn(cwd, files);
   for await (const input of inputs) {
     if (typeof input === 'string')
       yield {...fileNamed(input), relativePath: toText(normalizeName(fromTyped(input)))};

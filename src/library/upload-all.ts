@@ -89,8 +89,16 @@ export function uploadAll(
   inputs: AsyncIterable<string | Source> | Iterable<string | Source>,
   options: UploadOptions,
 ): AsyncGenerator<UploadResult, void> {
+  return uploadOn(inputs, options, systemHost());
+}
+
+/** The same on a host that may be simulated. */
+export function uploadOn(
+  inputs: AsyncIterable<string | Source> | Iterable<string | Source>,
+  options: UploadOptions,
+  host: Host,
+): AsyncGenerator<UploadResult, void> {
   refuseSingle(inputs);
-  const host = systemHost();
   const stop = new Stop<MediaError>();
   const results = run(inputs, options, {...checkedOptions(options, host), stop}, host);
   const leave = results.return.bind(results);
@@ -128,7 +136,8 @@ async function* run(
       if (checked.dryRun) memory = await readMemory(path, host, scope, identify);
       else journal = await openJournal(path, host, {scope, identify, stop});
     }
-    const outcomes = transferAll(sourcesOf(itemsOf(inputs, stop, host.clock), cwd ?? host.cwd()), {
+    const items = itemsOf(inputs, stop, host.clock);
+    const outcomes = transferAll(sourcesOf(items, cwd ?? host.cwd(), host.files), {
       ...checked,
       several: !Array.isArray(inputs) || inputs.length > 1,
       journal,

@@ -5,12 +5,14 @@ import type {Journal} from '../../src/journal/run-journal.ts';
 import {Stop} from '../../src/lib/stop.ts';
 import {Disk} from '../../src/sources/open/disk.ts';
 import {sourceAt} from '../../src/sources/open/file.ts';
+import type {Source} from '../../src/sources/open/source.ts';
 import {type TransferObserver, uploadBatch} from '../../src/transfer/batch.ts';
-import type {Outcome} from '../../src/transfer/outcome.ts';
+import type {LeftOut, Outcome} from '../../src/transfer/outcome.ts';
 import {seeded} from '../support/seeded.ts';
 import {Disks, type DiskTraits, ext4, fat, nfs} from './disk.ts';
 import {Disposing} from './disposing.ts';
 import {type Faults, type Machine, Process} from './process.ts';
+import {libraryRun, streamOf} from './runs.ts';
 import {SimulatedService, sha256} from './service.ts';
 import {World} from './world.ts';
 
@@ -66,6 +68,8 @@ class Story {
   readonly #writtenAt = new Map<string, number>();
   /** The content with which each file was moved, by its name. */
   readonly #moved = new Map<string, string>();
+  /** What is piped into each run until it is stored, by its name. */
+  readonly #streams = new Map<string, Content>();
   /** All contents that each file had, by its name. */
   readonly #contents = new Map<string, Set<string>>();
   #pids = 100;
@@ -175,6 +179,16 @@ class Story {
     this.#disks.settle();
   }
 
+  /** From now on, a stream is piped into each run until it is stored. */
+  #pipe(): void {
+    this.#names += 1;
+    const name = `stream-${this.#names}.png`;
+    const content = this.world.pick([...small, ...large]);
+    this.#streams.set(name, content);
+    this.#contents.set(name, new Set([content.sha256]));
+    this.world.tell(`${name} is piped, with content ${content.sha256.slice(0, 6)}`);
+  }
+
   #copy(content: Buffer, to: string): void {
     const inode = this.#disks.create(to);
     inode.replace(Buffer.from(content));
@@ -191,6 +205,7 @@ class Story {
     const {world} = this;
     const faults = this.#faults();
     const process = this.#process('pid:[1]', faults);
+    if (world.oneIn(3)) this.#pipe();
     const fault = world.pick(['none', 'none', 'kill', 'power', 'sleep', 'edit', 'signal', 'second'] as const);
     // A power cut may leave half a lock of a run that was taking over another, which is waited for in vain.
     const hasReason =
@@ -238,7 +253,7 @@ class Story {
         () => void others.push(this.#upload(this.#process(world.pick(['pid:[1]', 'pid:[2]'])), {})),
       );
     world.tell(`process ${process.pid} begins`);
-    const running = this.#upload(process, {stop, mayEnd: hasReason});
+    const running = this.#upload(process, {stop, mayEnd: hasReason, isPiped: true});
     await world.until(Promise.race([running, cut]));
     if (fault === 'sleep') process.continue();
     for (const other of others) await world.until(other);
@@ -289,40 +304,41 @@ class Story {
   /** One run over all files, whose outcomes are judged. */
   async #upload(
     process: Process,
-    {stop = new Stop<MediaError>(), isGone = false, mayEnd = true} = {},
+    {stop = new Stop<MediaError>(), isGone = false, mayEnd = true, isPiped = false} = {},
   ): Promise<Outcome[]> {
-    const {host} = process;
     const outcomes: Outcome[] = [];
     let journal: Journal | undefined;
+    const isLibrary = this.world.oneIn(4);
+    if (isLibrary) this.world.tell(`process ${process.pid} calls the library`);
     const disposing = new Disposing(this.#disposal, {process, service: this.#service, stop});
     const disposed: Promise<void>[] = [];
     const start = this.world.now;
     try {
-      journal = await openJournal(journalPath, host, {scope, isGone});
-      const disk = new Disk(host.files, host.clock);
-      const sources = this.#disks.list(root).map(name => {
-        const path = `${root}/${name}`;
-        return disposing.watched({...sourceAt(disk, path, path, false), relativePath: name});
-      });
-      for await (const outcome of uploadBatch(sources, {
-        ...{uploader: this.#service.uploader(process), host: 'a.example', journal},
-        ...{clock: host.clock, random: host.random, uuid: host.uuid, typeRule: 'extension'},
-        contentType: async () => ({contentType: 'image/png'}),
-        ...{several: true, concurrency: this.#concurrency, retries: 2},
-        ...{timeoutMs: 10_000, retryMaxWaitMs: 60_000},
-        onUnknown: this.#service.traits.honoursKeys ? 'honoured' : 'hold',
-        ...{dryRun: false, stop, observer: noObserver},
-      })) {
+      if (!isLibrary) journal = await openJournal(journalPath, process.host, {scope, isGone});
+      const names = this.#disks.list(root);
+      const streams = [...(isPiped ? this.#streams : [])].map(([name, {bytes}]) =>
+        streamOf(name, bytes, process, () => this.broken.add(`${name} comes once, and is opened again`)),
+      );
+      const results = isLibrary
+        ? this.#callLibrary([...names, ...streams], process, stop)
+        : this.#runProgram([...this.#sources(names, process, disposing), ...streams], {
+            process,
+            stop,
+            journal,
+          });
+      for await (const outcome of results) {
         if (process.isKilled) break;
         if (outcome.status === 'left out') continue;
         outcomes.push(outcome);
         const writtenAt = this.#writtenAt.get(nameOf(outcome.name)) ?? start;
         const isClear = !this.#isCoarse || start - writtenAt >= settleMs;
         this.#judge(outcome, isClear);
-        if ((outcome.status === 'uploaded' || outcome.status === 'skipped') && isClear)
-          disposed.push(this.#dispose(outcome, disposing, mayEnd));
+        const isStored = outcome.status === 'uploaded' || outcome.status === 'skipped';
+        if (isStored && this.#streams.delete(outcome.name)) continue;
+        if (isStored && isClear && !isLibrary) disposed.push(this.#dispose(outcome, disposing, mayEnd));
         if (!mayEnd && 'error' in outcome && endsJournalling(outcome.error.code))
           this.broken.add(`a run ends without a cause: ${outcome.error.message}`);
+        if (isLibrary && mayEnd && this.world.oneIn(12)) break;
       }
     } catch (error) {
       this.#expected(error, mayEnd);
@@ -334,6 +350,43 @@ class Story {
     if (!process.isKilled && process.openPaths.length > 0)
       this.broken.add(`process ${process.pid} leaves ${process.openPaths.join(', ')} open`);
     return outcomes;
+  }
+
+  #sources(names: string[], {host}: Process, disposing: Disposing): Source[] {
+    const disk = new Disk(host.files, host.clock);
+    return names.map(name => {
+      const path = `${root}/${name}`;
+      return disposing.watched({...sourceAt(disk, path, path, false), relativePath: name});
+    });
+  }
+
+  #runProgram(
+    sources: Source[],
+    {process, ...options}: {process: Process; stop: Stop<MediaError>; journal: Journal | undefined},
+  ): AsyncIterable<Outcome | LeftOut> {
+    const {host} = process;
+    return uploadBatch(sources, {
+      ...{uploader: this.#service.uploader(process), host: 'a.example', ...options},
+      ...{clock: host.clock, random: host.random, uuid: host.uuid, typeRule: 'extension'},
+      contentType: async () => ({contentType: 'image/png'}),
+      ...{several: true, concurrency: this.#concurrency, retries: 2},
+      ...{timeoutMs: 10_000, retryMaxWaitMs: 60_000},
+      onUnknown: this.#service.traits.honoursKeys ? 'honoured' : 'hold',
+      ...{dryRun: false, observer: noObserver},
+    });
+  }
+
+  /** A program of somebody else uploads the same files by the library. */
+  #callLibrary(
+    inputs: (string | Source)[],
+    process: Process,
+    stop: Stop<MediaError>,
+  ): AsyncIterable<Outcome> {
+    return libraryRun(inputs, {
+      ...{process, stop, uploader: this.#service.uploader(process)},
+      ...{cwd: root, journal: journalPath, concurrency: this.#concurrency},
+      onUnknown: this.#service.traits.honoursKeys ? 'retry' : 'hold',
+    });
   }
 
   /** A run may end because its journal is in use, or because the disk fails. */
@@ -426,8 +479,9 @@ class Story {
     const contents = new Map(
       this.#disks.list(root).map(name => [name, sha256(this.#disks.get(`${root}/${name}`)?.content ?? '')]),
     );
+    for (const [name, {sha256: content}] of this.#streams) contents.set(name, content);
     const start = this.world.now;
-    const outcomes = await this.world.until(this.#upload(process, {mayEnd: false}));
+    const outcomes = await this.world.until(this.#upload(process, {mayEnd: false, isPiped: true}));
     process.exit();
     if (this.world.now - start > 5 * 60_000)
       this.broken.add(`the last run takes ${Math.round((this.world.now - start) / 1000)} s`);
