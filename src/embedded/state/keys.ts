@@ -2,7 +2,7 @@ import {createHash, randomBytes} from 'node:crypto';
 import {join} from 'node:path';
 import {type Clock, systemHost} from '../../host.ts';
 import {replaceDurably} from '../../lib/files/durable.ts';
-import {acquireLock} from '../../lib/files/lock.ts';
+import {withLock} from '../../lib/files/lock.ts';
 import {isList, isSha256, isString, listOf, oneOf, optional, type Shape} from '../../lib/json.ts';
 import {defined} from '../../lib/object.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
@@ -174,14 +174,12 @@ export class KeyRing {
 
   /** Changes the stored keys; two processes do not overwrite each other's. */
   async #update(change: (keys: StoredKey[]) => StoredKey[]): Promise<void> {
-    const lock = await acquireLock(`${this.#path}.lock`, systemHost(), {patienceMs: lockPatienceMs});
-    try {
+    const replace = async () => {
       const file: KeyFile = {version: 1, keys: change(await this.#read())};
       const draft = `${this.#path}.${randomBytes(8).toString('hex')}`;
       await replaceDurably(this.#path, `${JSON.stringify(file, null, 2)}\n`, draft);
-    } finally {
-      await lock.release();
-    }
+    };
+    await withLock(`${this.#path}.lock`, systemHost(), replace, lockPatienceMs);
   }
 }
 

@@ -52,9 +52,14 @@ export async function acquireLock(path: string, host: Host, options: LockOptions
   }
 }
 
-/** Runs `action` while no other process runs one under the same lock; waits for each living holder up to 10 s. */
-export async function withLock<T>(path: string, host: Host, action: () => Promise<T>): Promise<T> {
-  const lock = await acquireLock(path, host, {patienceMs: 10_000});
+/** Runs `action` while no other process runs one under the same lock; waits for each living holder up to `patienceMs`. */
+export async function withLock<T>(
+  path: string,
+  host: Host,
+  action: () => Promise<T>,
+  patienceMs = 10_000,
+): Promise<T> {
+  const lock = await acquireLock(path, host, {patienceMs});
   try {
     return await action();
   } finally {

@@ -64,22 +64,20 @@ class ClipboardReader {
     const {files, readFiles, pictures, readPicture} = this.#program;
     const ofFiles = best(formats, files);
     if (ofFiles !== undefined) {
-      const paths = pathsIn(await this.#firstOutput([readFiles(ofFiles)]));
+      const paths = pathsIn(await this.#printed(readFiles(ofFiles)));
       if (paths.length > 0) return {files: paths};
     }
     const ofPicture = best(formats, pictures);
     if (ofPicture === undefined) throw nothingCopied();
-    const picture = decoded(await this.#firstOutput(readPicture(ofPicture)));
+    const picture = decoded(await this.#printed(readPicture(ofPicture)));
     if (picture.length === 0) throw nothingCopied();
     return {picture, name: pictureName(ofPicture)};
   }
 
-  async #firstOutput(commands: readonly ClipboardCommand[]): Promise<Buffer> {
-    for (const command of commands) {
-      const output = await this.#output(command);
-      if (output !== undefined) return output;
-    }
-    throw noProgram(this.#host);
+  async #printed(command: ClipboardCommand): Promise<Buffer> {
+    const output = await this.#output(command);
+    if (output === undefined) throw noProgram(this.#host);
+    return output;
   }
 
   /** What a program prints; undefined if it is not installed. */

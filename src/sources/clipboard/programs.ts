@@ -16,8 +16,8 @@ export interface ClipboardProgram {
   readFiles(format: string): ClipboardCommand;
   /** The formats of pictures, the best first. */
   pictures: readonly RegExp[];
-  /** Print the picture in one of these formats; the first that is installed does it. */
-  readPicture(format: string): readonly ClipboardCommand[];
+  /** Prints the picture in one of these formats. */
+  readPicture(format: string): ClipboardCommand;
   /** What it says when it fails since the clipboard has nothing, or nothing in a format. */
   nothing?: RegExp;
 }
@@ -69,7 +69,7 @@ function mediaTypeProgram(options: {
     ...mediaTypes,
     formats: {program, parameters: list},
     readFiles: command,
-    readPicture: format => [command(format)],
+    readPicture: command,
     nothing,
   };
 }
@@ -85,8 +85,8 @@ const macOS = (): ClipboardProgram => ({
   files: [/^«class furl»$/],
   readFiles: () => appleScript('POSIX path of (the clipboard as «class furl»)'),
   pictures: [/^«class PNGf»$/, /^(TIFF|JPEG|GIF) picture$/],
-  readPicture: () => [{program: 'pngpaste', parameters: ['-']}, appleScript('the clipboard as «class PNGf»')],
-  nothing: /-1700|no image data/i,
+  readPicture: () => appleScript('the clipboard as «class PNGf»'),
+  nothing: /-1700/,
 });
 
 const powerShell = (script: string): ClipboardCommand => ({
@@ -109,11 +109,10 @@ const windows = (): ClipboardProgram => ({
       '[Console]::OutputEncoding = New-Object System.Text.UTF8Encoding $false; $clipboard::GetFileDropList()',
     ),
   pictures: [/^picture$/],
-  readPicture: () => [
+  readPicture: () =>
     powerShell(
       '$bytes = New-Object System.IO.MemoryStream;' +
         ' $clipboard::GetImage().Save($bytes, [System.Drawing.Imaging.ImageFormat]::Png);' +
         ' $output = [Console]::OpenStandardOutput(); $bytes.WriteTo($output); $output.Flush()',
     ),
-  ],
 });

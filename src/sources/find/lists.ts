@@ -98,10 +98,6 @@ export class Lists {
     context.signal?.addEventListener('abort', this.#abort);
   }
 
-  get count(): number {
-    return this.#streams.length;
-  }
-
   async open(file: string): Promise<AsyncGenerator<ByteName>> {
     const {stdin, cwd, signal} = this.#context;
     const stream = file === '-' ? stdin() : await openList(file, cwd);

@@ -7,14 +7,7 @@ import {type Finding, loadSniffer, type MediaFinding, sniff} from './sniff/sniff
 import {markup, plainText} from './sniff/text.ts';
 import type {RandomAccess} from './tracks/bytes.ts';
 import {ambiguousExtensions, furtherTypes, textExtensions} from './types/extension-types.ts';
-import {
-  isMediaType,
-  isMoreSpecific,
-  isTextType,
-  isWrappedIn,
-  tabledExtensionType,
-  typesAgree,
-} from './types/tables.ts';
+import {isMediaType, isMoreSpecific, isTextType, tabledExtensionType, typesAgree} from './types/tables.ts';
 
 /** The values of `--types`. */
 export type TypeRule = 'extension' | 'content' | 'strict';
@@ -91,10 +84,9 @@ export async function loadTypeKnowledge(): Promise<void> {
 
 const svg = 'image/svg+xml';
 
-/** The finding for a file with this name, whose format may be text, or wrapped in another format. */
+/** The finding for a file with this name, whose format may be text. */
 function within({type}: Claim, finding: Finding): Finding {
   if (finding?.isMedia !== false || type === undefined) return finding;
-  if (isWrappedIn(type, finding.what)) return {isMedia: true, type};
   // The root element of an SVG may come after the bytes that were read.
   const isOwnText = finding.what === plainText ? isTextType(type) : finding.what === markup && type === svg;
   return isOwnText ? undefined : finding;

@@ -3,7 +3,7 @@ import {MediaError, NotMediaError} from '../../errors.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {containerWordsFor, wordsFor} from './plain-words.ts';
 import {appleDouble, type Finding, type MediaFinding, type OtherFinding} from './sniff/sniff.ts';
-import {base64Text, dataUri, lfsPointer} from './sniff/text.ts';
+import {lfsPointer} from './sniff/text.ts';
 
 /** What a file's name says about its type. */
 export interface Claim {
@@ -86,9 +86,7 @@ function hintFor(claim: Claim, finding: Finding): string {
 
 function hintForOther(claim: Claim, {what, container}: OtherFinding): string {
   const {type} = claim;
-  const overrule = (held: string) =>
-    type === undefined || claim.isAmbiguous ? '' : `; --content-type ${type} sends ${held} anyway`;
-  if (what === lfsPointer) return `Run git lfs pull to get the file itself${overrule('the pointer')}.`;
+  if (what === lfsPointer) return 'Run git lfs pull to get the file itself.';
   if (container !== undefined)
     return `It contains no picture; --content-type ${type ?? container} sends it anyway.`;
   const remedy = remedyFor(claim, what);
@@ -98,25 +96,13 @@ function hintForOther(claim: Claim, {what, container}: OtherFinding): string {
 }
 
 /** How to get an image or a video from a file that is not one, if known. */
-function remedyFor(claim: Claim, what: string): string | undefined {
-  const isShowable = claim.name !== '-' && showable(claim.name) === claim.name;
+function remedyFor({name}: Claim, what: string): string | undefined {
   if (what === appleDouble) {
-    const [, other] = isShowable ? (/^\._(.+)$/.exec(basename(claim.name)) ?? []) : [];
-    const file = other === undefined ? undefined : shellQuoted(join(dirname(claim.name), other));
+    const isShowable = name !== '-' && showable(name) === name;
+    const [, other] = isShowable ? (/^\._(.+)$/.exec(basename(name)) ?? []) : [];
+    const file = other === undefined ? undefined : shellQuoted(join(dirname(name), other));
     return `It contains metadata that macOS keeps about another file: upload ${file ?? 'that one'} instead.`;
   }
-  if (/archive$/.test(wordsFor(what, claim.name))) return unpackHint(claim, what, isShowable);
-  // Only the name of a picture shows what the result would be.
-  if (claim.type === undefined || claim.isAmbiguous || !isShowable) return undefined;
-  const file = shellQuoted(claim.name);
-  const decoded = shellQuoted(join(dirname(claim.name), `decoded-${basename(claim.name)}`));
-  if (what === base64Text) return `Decode it first: base64 -d ${file} > ${decoded}`;
-  if (what === dataUri) return `Decode it first: sed 's/^[^,]*,//' ${file} | base64 -d > ${decoded}`;
-  return undefined;
-}
-
-function unpackHint({name, extension}: Claim, what: string, isShowable: boolean): string {
-  if (what !== 'application/gzip' || extension !== 'svgz' || !isShowable)
-    return 'Unpack it, and upload the images and videos in it.';
-  return `Unpack it first: gzip -dc < ${shellQuoted(name)} > ${shellQuoted(`${name.slice(0, -1)}`)}`;
+  const isArchive = /archive$/.test(wordsFor(what, name));
+  return isArchive ? 'Unpack it, and upload the images and videos in it.' : undefined;
 }

@@ -84,18 +84,10 @@ test.for<[string, Partial<Host>, Record<string, string>, object, (string | RegEx
     ['osascript -e clipboard info', 'osascript -e the clipboard as «class PNGf»'],
   ],
   [
-    'macOS with pngpaste',
-    mac,
-    {osascript: "echo 'TIFF picture, 9'", pngpaste: png},
-    picture,
-    ['osascript -e clipboard info', 'pngpaste -'],
-  ],
-  [
     'macOS: a file of the Finder, with its icon',
     mac,
     {
       osascript: `[ "$2" = 'clipboard info' ] && echo '«class furl», 20, «class PNGf», 4' || echo '/写真 1.png'`,
-      pngpaste: png,
     },
     {files: ['/写真 1.png']},
     ['osascript -e clipboard info', 'osascript -e POSIX path of (the clipboard as «class furl»)'],

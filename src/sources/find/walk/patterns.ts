@@ -79,7 +79,20 @@ interface Rule {
  * path, and one that ends in a slash a directory; with a directory, everything in it is excluded.
  */
 export async function compileFilters(exclude: readonly string[]): Promise<Filters> {
-  return new RuleFilters(await Promise.all(exclude.map(compileRule)));
+  const rules = await Promise.all(exclude.map(compileRule));
+  if (rules.length === 0) return {takes: () => true, enters: () => true};
+  const isExcluded = (directory: ByteName) => rules.some(rule => rule.matches(directory));
+  const isBelowExcluded = (path: ByteName) => [...parentsOf(path)].some(isExcluded);
+  return {
+    takes: file => {
+      const path = withoutClimb(file);
+      return !rules.some(rule => !rule.ofDirectories && rule.matches(path)) && !isBelowExcluded(path);
+    },
+    enters: directory => {
+      const path = withoutClimb(directory);
+      return !isExcluded(path) && !isBelowExcluded(path);
+    },
+  };
 }
 
 async function compileRule(text: string): Promise<Rule> {
@@ -91,35 +104,6 @@ async function compileRule(text: string): Promise<Rule> {
     matches: path => isMatch(toText(isPath ? path : baseName(path))),
     ofDirectories: typed.endsWith('/'),
   };
-}
-
-class RuleFilters implements Filters {
-  readonly #excluded: readonly Rule[];
-
-  constructor(excluded: readonly Rule[]) {
-    this.#excluded = excluded;
-  }
-
-  takes(file: ByteName): boolean {
-    if (this.#excluded.length === 0) return true;
-    const path = withoutClimb(file);
-    const isExcluded = this.#excluded.some(rule => !rule.ofDirectories && rule.matches(path));
-    return !isExcluded && !this.#excludesParent(path);
-  }
-
-  enters(directory: ByteName): boolean {
-    if (this.#excluded.length === 0) return true;
-    const path = withoutClimb(directory);
-    return !this.#excludesDirectory(path) && !this.#excludesParent(path);
-  }
-
-  #excludesParent(path: ByteName): boolean {
-    return [...parentsOf(path)].some(parent => this.#excludesDirectory(parent));
-  }
-
-  #excludesDirectory(path: ByteName): boolean {
-    return this.#excluded.some(rule => rule.matches(path));
-  }
 }
 
 /** Typed paths may begin with `/` or `../`, which patterns need not contain. */

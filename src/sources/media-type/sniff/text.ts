@@ -115,26 +115,14 @@ function isJson(text: string, isWhole: boolean): boolean {
 export const plainText = 'plain text';
 /** The description of a text that begins with an unknown tag. */
 export const markup = 'text with markup';
-export const base64Text = 'base64 text';
-export const dataUri = 'a data URI';
 
 /** Fewer bytes are not recognised as text, since any format may begin like that. */
 const shortestText = 5;
 
-/** The kind of text that the first bytes are: plain text, base64 or a data URI; undefined if they are not text. */
+/** The kind of text that the first bytes are: plain text or text with markup; undefined if they are not text. */
 export function sniffPlainText(head: Uint8Array, isWhole: boolean): string | undefined {
   if (head.length < shortestText || !isText(head, isWhole)) return undefined;
-  const text = decode(head.subarray(0, 1024)).trim();
-  if (/^data:[\w.+-]+\/[\w.+-]+[;,]/i.test(text)) return dataUri;
-  // Base64 is longer than a word, and contains characters that words do not have.
-  const isBase64 = text.length >= 64 && /^[A-Za-z0-9+/_\-\s]+=*$/.test(text) && isMixed(text);
-  if (isBase64) return base64Text;
-  return text.startsWith('<') ? markup : plainText;
-}
-
-function isMixed(text: string): boolean {
-  const longest = text.split(/\s+/).reduce((most, word) => Math.max(most, word.length), 0);
-  return longest >= 60 && /[a-z]/.test(text) && /[A-Z]/.test(text) && /[0-9]/.test(text);
+  return decode(head.subarray(0, 1024)).trimStart().startsWith('<') ? markup : plainText;
 }
 
 function isText(head: Uint8Array, isWhole: boolean): boolean {

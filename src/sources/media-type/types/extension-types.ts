@@ -109,7 +109,6 @@ export const textExtensions: ReadonlySet<string> = new Set(
 /** Further types of an extension; the bytes decide. */
 export const furtherTypes = new Map<string, readonly string[]>([
   ['btf', ['image/tiff']],
-  ['m4v', ['video/mp4v-es']],
   ['pic', ['image/vnd.radiance']],
   ['raw', ['image/x-dcraw']],
 ]);

@@ -82,12 +82,6 @@ const refinements = new Map<string, readonly string[]>([
   ['video/mp4', ['video/iso.segment']],
 ]);
 
-/** Formats that are wrapped in a general one: the type of the name, and that of the bytes. */
-const wrappings = new Map<string, string>([
-  ['image/vnd.fpx', 'application/x-cfb'],
-  ['image/vnd.net-fpx', 'application/x-cfb'],
-]);
-
 /** Formats that are text themselves. */
 const textTypes = new Set(['image/cgm', 'image/vnd.dxf', 'image/x-xbitmap', 'image/x-xpixmap']);
 
@@ -110,11 +104,6 @@ export function typesAgree(one: string, other: string): boolean {
 /** Whether the type of the name is a more specific form of the type of the bytes. */
 export function isMoreSpecific(named: string, found: string): boolean {
   return refinements.get(found)?.includes(named) ?? false;
-}
-
-/** Whether a media type is wrapped in a format that is not media itself. */
-export function isWrappedIn(type: string, what: string): boolean {
-  return wrappings.get(type) === what;
 }
 
 /** Whether files of a media type are text. */
