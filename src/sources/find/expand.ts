@@ -49,7 +49,7 @@ export async function* expandInputs(request: InputRequest, context: InputContext
     const inputs = await planInputs(request, context, lists);
     await refuseEmpty(inputs.slice(1));
     const isOne = inputs.length < 2 && lists === undefined;
-    const seen = new Seen(context.cwd, {onlyLinks: isOne});
+    let seen: Seen | undefined;
     for (const input of inputs) {
       let isEmpty = true;
       let hasLinks = false;
@@ -61,8 +61,13 @@ export async function* expandInputs(request: InputRequest, context: InputContext
         }
         const {source, file} = candidate;
         isEmpty = false;
-        const isRepeat = file !== undefined && seen.isRepeat(file, source);
-        if (isRepeat === false || !(await isRepeat)) yield source;
+        // With a single input, only links in a walk can lead to a file again.
+        const mayRepeat = file !== undefined && !(isOne && (file.isPlain || file.isNamed));
+        if (mayRepeat) {
+          seen ??= new Seen(context.cwd);
+          if (await seen.isRepeat(file, source)) continue;
+        }
+        yield source;
       }
       if (isEmpty) input.refuseNothing(hasLinks);
     }

@@ -22,25 +22,18 @@ export interface NamedFile {
  */
 export class Seen {
   readonly #cwd: string;
-  readonly #onlyLinks: boolean;
   /** For each file, by its path, whether it is certainly sent (1); otherwise its bytes decide (0). */
   readonly #files = new CompactMap();
   readonly #hidden = new CompactMap();
   /** The last directory, since a walk asks about the files of a directory in sequence. */
   #directory: {name: ByteName; real: ByteName} | undefined;
 
-  /** `onlyLinks`: with a single input, only links in a walk can lead to a file again. */
-  constructor(cwd: string, {onlyLinks}: {onlyLinks: boolean}) {
+  constructor(cwd: string) {
     this.#cwd = cwd;
-    this.#onlyLinks = onlyLinks;
   }
 
   /** Whether the file was seen before, or will be found under its own name. */
-  isRepeat(file: NamedFile, source: Source): boolean | Promise<boolean> {
-    return this.#onlyLinks && (file.isPlain || file.isNamed) ? false : this.#isKnown(file, source);
-  }
-
-  async #isKnown(file: NamedFile, source: Source): Promise<boolean> {
+  async isRepeat(file: NamedFile, source: Source): Promise<boolean> {
     if (source.found?.isHidden) return this.#hidden.set(await this.#realPath(file), 1) !== undefined;
     const isSent = await isSentForCertain(source);
     if (file.target !== undefined) {
