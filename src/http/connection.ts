@@ -166,7 +166,7 @@ export class ContinueFilter {
   }
 
   #filtered(chunk: Buffer): Buffer {
-    let bytes = Buffer.concat([this.#held, chunk]);
+    let bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     this.#held = Buffer.alloc(0);
     while (/^HTTP\/1\.[01] 100[ \r]/.test(bytes.toString('latin1', 0, 13))) {
       const end = bytes.indexOf('\r\n\r\n');
