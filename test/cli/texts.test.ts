@@ -27,8 +27,6 @@ const pictures: Sample[] = [
   {name: 'plain', content: 'P3\n2 1\n255\n255 0 0\n0 255 0\n'},
   {name: 'line', content: 'P2 2 1 255 0 255'},
   {name: 'printable', content: 'P6\n1 1\n255\nRGB'},
-  {name: 'cursor', content: '#define a_width 8\n#define a_height 1\nstatic char a_bits[] = {0x01};\n'},
-  {name: 'icon', content: '/* XPM */\nstatic char * a[] = {\n"1 1 1 1",\n"a c #ff0000",\n"a"\n};\n'},
 ];
 
 describe.each(['extension', 'content', 'strict'])('--types %s', rule => {
