@@ -31,7 +31,6 @@ export const exitStatusOf = {
   stalled: 1,
   deadline_exceeded: 1,
   unexpected_answer: 1,
-  graphql_errors: 1,
 
   file_missing: 1,
   file_unreadable: 1,

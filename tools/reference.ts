@@ -51,7 +51,6 @@ const errorMeanings: Record<ErrorCode, string> = {
   stalled: 'no progress before the file was complete, after all retries',
   deadline_exceeded: '`--deadline` passed, or `--timeout` of `media graphql`',
   unexpected_answer: 'a response that is neither a record nor an error record',
-  graphql_errors: 'the GraphQL response contains `errors`',
   file_missing: 'no such file',
   file_unreadable: 'the file could not be opened or read',
   too_many_open_files: 'the limit of open files was reached',

@@ -27,22 +27,32 @@ export function keyFacts(settings: Settings): KeyFacts {
   };
 }
 
-/** Why a key cannot be used, by the service's verdict; undefined if it can, or if only its permissions are in doubt. */
-export function verdictError(verdict: KeyVerdict, hostName: string): MediaError | undefined {
+/** Why a key cannot be used, by the service's verdict; undefined if it can. `hint` is for a key that the service does not know. */
+export function verdictError(verdict: KeyVerdict, hostName: string, hint?: string): MediaError | undefined {
   switch (verdict.status) {
     case 'accepted':
-    case 'denied':
       return undefined;
     case 'unreachable':
       return verdict.error;
+    case 'denied': {
+      const {httpStatus: status} = verdict;
+      const text = `${hostName} returned ${status} for a request with the key.`;
+      return new MediaError(status === 404 ? 'not_found' : 'forbidden', text, {
+        status,
+        hint: 'The key lacks permission (an upload-only key may still upload: see the upload path), or the base URL is wrong.',
+      });
+    }
     case 'rejected': {
       const said = verdict.message ? `: ${verdict.message}` : '';
       const text = sentence(`${hostName} does not know this API key (401)${said}`);
-      return new MediaError('unauthorized', text, {status: 401});
+      return new MediaError('unauthorized', text, {status: 401, hint});
     }
     case 'unclear': {
       const text = sentence(`${hostName} could not check the key: ${verdict.message}`);
-      return new MediaError('unexpected_answer', text, {status: verdict.httpStatus});
+      return new MediaError('unexpected_answer', text, {
+        status: verdict.httpStatus,
+        hint: 'Check the base URL: this may be another service, or a proxy in front of it that responds instead.',
+      });
     }
   }
 }
@@ -93,15 +103,22 @@ export function missingSettings(settings: Settings, host: Host): MediaError {
       'There is an API key but no base URL to send it to.',
       'Set the service with --base-url URL or MEDIA_BASE_URL.',
     );
-  if (profile['key-command'] !== undefined) return noKeyFromCommand(settings);
+  if (settings.keyOfOtherOrigin !== undefined)
+    return noKey(
+      `The stored key belongs to ${settings.keyOfOtherOrigin} and is not sent to ${originOfBase(settings)}.`,
+      `Set MEDIA_API_KEY, or log in with another profile: media login --profile NAME --base-url ${originOfBase(settings)}`,
+    );
+  if (profile['key-command'] !== undefined)
+    return noKey(
+      `The key-command of profile ${profileName} has no service to send its key to: the profile has no base URL.`,
+      `Set the base URL: media config set base-url ${baseUrl?.kind === 'service' ? baseUrl.url.href : 'URL'}${settings.profileOption}`,
+    );
   if (baseUrl === undefined) {
     return noKey(
       `Nothing is configured yet: profile ${profileName} has no base URL and no API key.`,
       `Try it on this machine with --base-url embedded, or store a key: ${login}`,
     );
   }
-  if (settings.keyOfOtherOrigin !== undefined)
-    return noKey(otherOrigin(settings), `Set MEDIA_API_KEY, or replace the stored key: ${login}`);
   return noKey(
     `There is no API key for ${originOfBase(settings)}.`,
     `Set MEDIA_API_KEY, or store a key: ${login}`,
@@ -110,25 +127,6 @@ export function missingSettings(settings: Settings, host: Host): MediaError {
 
 function noKey(message: string, hint: string): MediaError {
   return new MediaError('no_key', message, {hint});
-}
-
-function noKeyFromCommand(settings: Settings): MediaError {
-  const {baseUrl, profileName, profileOption} = settings;
-  if (settings.keyOfOtherOrigin !== undefined) {
-    return noKey(
-      otherOrigin(settings),
-      `Set MEDIA_API_KEY, or log in with another profile: media login --profile NAME --base-url ${originOfBase(settings)}`,
-    );
-  }
-  const url = baseUrl?.kind === 'service' ? baseUrl.url.href : 'URL';
-  return noKey(
-    `The key-command of profile ${profileName} has no service to send its key to: the profile has no base URL.`,
-    `Set the base URL: media config set base-url ${url}${profileOption}`,
-  );
-}
-
-function otherOrigin(settings: Settings): string {
-  return `The stored key belongs to ${settings.keyOfOtherOrigin} and is not sent to ${originOfBase(settings)}.`;
 }
 
 function originOfBase({baseUrl}: Settings): string {

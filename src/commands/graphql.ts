@@ -2,7 +2,7 @@ import {Command} from 'commander';
 import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../cli/invocation.ts';
 import {withKeyHint} from '../cli/key-hints.ts';
 import {collect, timeoutOption} from '../cli/values.ts';
-import {describeBroken, exitStatusOf, failed, MediaError} from '../errors.ts';
+import {describeBroken, failed, MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {readText, textOf} from '../lib/files/read-text.ts';
@@ -143,7 +143,7 @@ async function printAnswer(answer: HttpAnswer, hostName: string, {stdout}: Invoc
   // GraphQL errors may come with any status and say more than the status, except if the key is refused.
   if ([401, 403, 404].includes(answer.status) || (!isSuccess && !hasErrors))
     throw await describeAnswer(answer, hostName);
-  return hasErrors ? exitStatusOf.graphql_errors : 0;
+  return hasErrors ? 1 : 0;
 }
 
 /** Accepts an empty list of errors as no error, although GraphQL does not allow it. */

@@ -25,7 +25,8 @@ export async function checkKey(
 ): Promise<KeyVerdict> {
   const {graphqlUrl, profileUrl} = settings;
   const verdict = await ask(invocation, settings, {...unchecked, graphqlUrl}, verifyKey);
-  const error = verdictError(verdict, unchecked.baseUrl.host);
+  // A key for uploads only may be denied.
+  const error = verdict.status === 'denied' ? undefined : verdictError(verdict, unchecked.baseUrl.host);
   if (error !== undefined) throw error.reworded({hint: refusalHint(error, profileUrl)});
   return verdict;
 }

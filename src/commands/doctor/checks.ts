@@ -6,7 +6,7 @@ import {openSessionFor, type Session, within} from '../../cli/session.ts';
 import {adviseOnUploadPath} from '../../cli/upload-path-advice.ts';
 import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
-import {type KeyVerdict, verifyKey} from '../../service/identity.ts';
+import {verifyKey} from '../../service/identity.ts';
 import {checkUploadPath} from '../../service/probe.ts';
 import {resolveSettings, type Settings} from '../../settings/settings.ts';
 import {configPath} from '../../settings/store.ts';
@@ -91,7 +91,9 @@ class Checkup {
     const session = await openSessionFor(settings, this.#invocation);
     try {
       const verdict = await within(this.#invocation, timeoutMs, signal => verifyKey(session.client, signal));
-      const problem = describeVerdict(verdict, session, host);
+      const {keyFacts} = session;
+      const hint = keyFacts && refusedKeyHint(keyFacts, host);
+      const problem = verdictError(verdict, session.hostName, hint);
       if (problem === undefined)
         this.#ok('key', `${settings.key?.secret.masked() ?? 'made for this run'}, accepted`);
       else this.#fail('key', problem);
@@ -122,30 +124,6 @@ class Checkup {
 
 /** The checks that need a response of the service. */
 const ofService = ['key', 'upload-path'] as const;
-
-/** The error in the service's verdict on the key, if any, with a hint. */
-function describeVerdict(
-  verdict: KeyVerdict,
-  {hostName, keyFacts}: Session,
-  host: Host,
-): MediaError | undefined {
-  if (verdict.status === 'denied') {
-    const {httpStatus} = verdict;
-    const code = httpStatus === 404 ? 'not_found' : 'forbidden';
-    return new MediaError(code, `${hostName} returned ${httpStatus} for a request with the key.`, {
-      status: httpStatus,
-      hint: 'The key lacks permission (an upload-only key may still upload: see the upload path), or the base URL is wrong.',
-    });
-  }
-  const error = verdictError(verdict, hostName);
-  if (verdict.status === 'unclear')
-    return error?.reworded({
-      hint: 'Check the base URL: this may be another service, or a proxy in front of it that responds instead.',
-    });
-  return verdict.status === 'rejected' && keyFacts !== undefined
-    ? error?.reworded({hint: refusedKeyHint(keyFacts, host)})
-    : error;
-}
 
 /** A path with its permission bits, such as 0o600. */
 interface PathMode {

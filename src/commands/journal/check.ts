@@ -69,20 +69,18 @@ async function proveListed(journals: JournalSet, input: ListedInput): Promise<Ve
     ids: [],
   });
   if ('error' in input) return unreadable(input.error);
+  let failure: unknown;
+  const hash: ContentHash = () =>
+    input.hash().catch(error => {
+      failure = error;
+      throw error;
+    });
   try {
-    return await journals.prove(input, () =>
-      input.hash().catch(error => Promise.reject(new Unreadable(error))),
-    );
+    return await journals.prove(input, hash);
   } catch (error) {
-    if (error instanceof Unreadable && error.cause instanceof MediaError) return unreadable(error.cause);
+    // An unreadable input is missing; an unreadable journal ends the check.
+    if (error === failure && error instanceof MediaError) return unreadable(error);
     throw error;
-  }
-}
-
-/** Distinguishes an unreadable input from an unreadable journal. */
-class Unreadable extends Error {
-  constructor(cause: unknown) {
-    super('unreadable', {cause});
   }
 }
 

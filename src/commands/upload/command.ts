@@ -104,7 +104,7 @@ export function uploadCommand(cli: Cli): Command {
 export async function runUpload(options: UploadFlags, invocation: Invocation): Promise<ExitStatus> {
   const format = await chosenFormat(options, invocation);
   const {startRun} = await import('./upload-files.ts');
-  return startRun(options, invocation, format);
+  return startRun(options, invocation, {format});
 }
 
 async function chosenFormat(options: FormatFlags, {host}: Invocation): Promise<OutputFormat> {

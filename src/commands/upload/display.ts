@@ -163,32 +163,26 @@ async function show(
 /** Receives the results of a run. */
 export type ResultSink = Pick<Results, 'add' | 'end'>;
 
-/** The inputs and results of a command that uploads files for its own purpose, and prints its own summary. */
-export interface OwnParts {
-  /** If undefined, the options of the run name the inputs. */
-  inputs: Inputs | undefined;
-  results: ResultSink;
-}
-
-/** The parts that the calling command provides; undefined for `media upload` itself. */
-export function ownParts(output: OutputFormat | OwnParts): OwnParts | undefined {
-  return typeof output === 'object' && 'results' in output ? output : undefined;
-}
+/** What becomes of the results: printed, or given to a command that uploads files for its own purpose and prints its own summary. */
+export type RunOutput =
+  | {format: OutputFormat}
+  /** Without inputs, the options of the run name them. */
+  | {inputs: Inputs | undefined; results: ResultSink};
 
 /** Creates the printer of results on standard output, with the width and colours of that stream. */
 export async function openResults(
   {host, stdout, report}: Invocation,
-  output: OutputFormat | OwnParts,
+  output: RunOutput,
   kind: Pick<ResultOptions, 'several' | 'dryRun'>,
 ): Promise<ResultSink> {
-  if (typeof output === 'object' && 'results' in output) return output.results;
+  if ('results' in output) return output.results;
   const [{Results}, {mayColor, widthOf}] = await Promise.all([
     import('../../output/results/results.ts'),
     import('../../output/terminal.ts'),
   ]);
   return new Results(stdout, {
     ...kind,
-    format: output,
+    format: output.format,
     width: () => widthOf(host.stdout),
     isBrief: host.stdout.isTTY !== true && report.level !== 'verbose',
     color: mayColor(host.stdout, host.env),

@@ -5,10 +5,9 @@ import type {Session} from '../../cli/session.ts';
 import {MediaError} from '../../errors.ts';
 import type {Clock, EndSignal, Host} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
-import type {OutputFormat} from '../../output/results/results.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
-import {type OwnParts, openResults, ownParts, type ResultSink, watchUpload} from './display.ts';
+import {openResults, type ResultSink, type RunOutput, watchUpload} from './display.ts';
 import {Failures} from './failures.ts';
 import type {UploadFlags} from './flags.ts';
 import type {GithubReport} from './github.ts';
@@ -24,7 +23,7 @@ const readerPatienceMs = 50;
 export class UploadRun {
   readonly #options: UploadFlags;
   readonly #invocation: Invocation;
-  readonly #output: OutputFormat | OwnParts;
+  readonly #output: RunOutput;
   readonly #ci: GithubReport | undefined;
   readonly #stop = new Stop<MediaError>();
   readonly #tally: Tally;
@@ -39,12 +38,7 @@ export class UploadRun {
   /** Whether the next run knows what this one has sent. */
   #isRemembered = false;
 
-  constructor(
-    options: UploadFlags,
-    invocation: Invocation,
-    output: OutputFormat | OwnParts,
-    ci: GithubReport | undefined,
-  ) {
+  constructor(options: UploadFlags, invocation: Invocation, output: RunOutput, ci: GithubReport | undefined) {
     this.#options = options;
     this.#invocation = invocation;
     this.#output = output;
@@ -113,8 +107,8 @@ export class UploadRun {
   async #upload(contentType: DecideType): Promise<void> {
     refuseTwoJournals(this.#options);
     await refuseSameFile(this.#options, this.#invocation.host);
-    const own = ownParts(this.#output);
-    const inputs = own?.inputs ?? (await openInputs(this.#options, this.#invocation, this.#stop));
+    const given = 'inputs' in this.#output ? this.#output.inputs : undefined;
+    const inputs = given ?? (await openInputs(this.#options, this.#invocation, this.#stop));
     if (inputs.empty) {
       const why =
         inputs.shard === undefined ? 'The list contains no names' : 'This shard contains none of the inputs';
@@ -187,7 +181,7 @@ export class UploadRun {
     }
     if (several && this.#options.dryRun) for (const line of this.#dryRunTotals.lines()) report.note(line);
     this.#failures.end();
-    if (ownParts(this.#output) !== undefined) return;
+    if ('results' in this.#output) return;
     for (const line of this.#advice(several)) report.note(line);
     if (several) report.note(this.#tally.summary());
   }

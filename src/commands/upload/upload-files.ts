@@ -1,9 +1,8 @@
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
-import type {OutputFormat} from '../../output/results/results.ts';
 import {publicUrl} from '../../service/record.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
-import type {OwnParts} from './display.ts';
+import type {RunOutput} from './display.ts';
 import {type RunFlags, type TransferFlags, type UploadFlags, uploadDefaults} from './flags.ts';
 import type {GithubReport} from './github.ts';
 import {fileInputs, typeDecision} from './inputs.ts';
@@ -38,7 +37,7 @@ export async function uploadFiles(
 export async function startRun(
   options: UploadFlags,
   invocation: Invocation,
-  output: OutputFormat | OwnParts,
+  output: RunOutput,
 ): Promise<ExitStatus> {
   const decideType = await typeDecision(options);
   return withCiReport(options, invocation, ci =>
