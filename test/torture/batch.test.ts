@@ -227,9 +227,7 @@ class Telling {
       const isAlone = paths.indexOf(paths[index] ?? '') === paths.lastIndexOf(paths[index] ?? '');
       const {exitCode, stderr} = await this.#media(
         ...['journal', 'resolve', ...(id === undefined ? ['--resend'] : ['--uploaded', id])],
-        ...(isAlone && fileBase64 !== undefined
-          ? ['--base64', '--', 'j', fileBase64]
-          : ['--', 'j', isAlone ? file : idempotencyKey]),
+        ...['--', 'j', isAlone && fileBase64 === undefined ? file : idempotencyKey],
       );
       expect(exitCode, stderr).toBe(0);
     }
