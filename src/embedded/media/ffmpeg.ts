@@ -1,5 +1,5 @@
 import {execFile} from 'node:child_process';
-import {isObject, parseObject} from '../../lib/json.ts';
+import {isCount, isObject, parseObject} from '../../lib/json.ts';
 import {defined, own} from '../../lib/object.ts';
 import type {Findings, MediaFacts, MediaFile} from './media-facts.ts';
 
@@ -90,20 +90,16 @@ export async function probeWithFfprobe({path, contentType}: MediaFile): Promise<
   const {width, height, codec_name: codec} = video;
   const format = isObject(found['format']) ? found['format'] : {};
   const milliseconds = Math.round(Number(format['duration']) * 1_000);
-  const hasSize = isLength(width) && isLength(height);
+  const hasSize = isCount(width) && isCount(height);
   return defined({
     ...(hasSize ? {width, height} : {}),
     imageType: isImage ? own(imageTypes, String(codec)) : undefined,
-    duration: !isImage && isLength(milliseconds) ? milliseconds / 1_000 : undefined,
+    duration: !isImage && isCount(milliseconds) ? milliseconds / 1_000 : undefined,
   });
 }
 
 function isCover(disposition: unknown): boolean {
   return isObject(disposition) && disposition['attached_pic'] === 1;
-}
-
-function isLength(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
 }
 
 /** What two readers say where neither contradicts the other. */

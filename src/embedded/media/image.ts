@@ -1,5 +1,6 @@
 import type {FileHandle} from 'node:fs/promises';
 import {imageSize} from 'image-size';
+import {isCount} from '../../lib/json.ts';
 import {own} from '../../lib/object.ts';
 import {heifBrand, probeHeif} from './heif.ts';
 import type {MediaFacts} from './media-facts.ts';
@@ -54,7 +55,7 @@ function factsOf(head: Uint8Array, contentType: string): MediaFacts {
   // TGA has no signature: almost any file that begins with zeros would count as one.
   if (type === undefined || (type === 'tga' && !/(tga|targa)/.test(contentType))) return {};
   return {
-    ...(isLength(width) && isLength(height) ? {width, height} : {}),
+    ...(isCount(width) && isCount(height) ? {width, height} : {}),
     imageType: own(formatNames, type) ?? type,
   };
 }
@@ -64,11 +65,7 @@ function bitmapFacts(head: Buffer): MediaFacts {
   const isShort = head.readUInt32LE(14) === 12;
   const width = isShort ? head.readUInt16LE(18) : head.readInt32LE(18);
   const height = isShort ? head.readUInt16LE(20) : Math.abs(head.readInt32LE(22));
-  return {...(isLength(width) && isLength(height) ? {width, height} : {}), imageType: 'bmp'};
-}
-
-function isLength(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
+  return {...(isCount(width) && isCount(height) ? {width, height} : {}), imageType: 'bmp'};
 }
 
 /** Whether a PNG has a chunk for animations before its data, as the third edition of its specification says. */

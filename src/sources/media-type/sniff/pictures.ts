@@ -1,4 +1,5 @@
 import {matches} from '../tracks/bytes.ts';
+import {latin1} from './text.ts';
 
 /** The type of a picture that is recognised by more than a few fixed bytes, if the bytes are one. */
 export function sniffPicture(head: Uint8Array): string | undefined {
@@ -21,7 +22,7 @@ const netpbmTypes = new Map([
 // Any text may begin with a letter and a digit, so the size must follow, after comments (netpbm's manual).
 function netpbmType(head: Uint8Array): string | undefined {
   if (head[0] !== 0x50) return undefined;
-  const text = latin1(head, 0, 1024);
+  const text = latin1(head.subarray(0, 1024));
   if (/^P7\s*\n(?:#[^\n]*\n)*(?:WIDTH|HEIGHT|DEPTH|MAXVAL|TUPLTYPE)\s/.test(text))
     return 'image/x-portable-arbitrarymap';
   if (!/^..(?:\s|#[^\r\n]*[\r\n])+\d+(?:\s|#[^\r\n]*[\r\n])+\d+\s/.test(text)) return undefined;
@@ -32,13 +33,7 @@ function netpbmType(head: Uint8Array): string | undefined {
 
 function radianceType(head: Uint8Array): string | undefined {
   if (!matches(head, 0, '#?')) return undefined;
-  return /\n(?:FORMAT=32-bit_rle_(?:rgbe|xyze)|\n[-+][XY] \d+ [-+][XY] \d+)\s/.test(
-    latin1(head, 0, head.length),
-  )
+  return /\n(?:FORMAT=32-bit_rle_(?:rgbe|xyze)|\n[-+][XY] \d+ [-+][XY] \d+)\s/.test(latin1(head))
     ? 'image/vnd.radiance'
     : undefined;
-}
-
-function latin1(head: Uint8Array, start: number, length: number): string {
-  return new TextDecoder('latin1').decode(head.subarray(start, start + length));
 }

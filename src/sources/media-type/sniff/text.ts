@@ -35,7 +35,8 @@ export function decode(head: Uint8Array): string {
   return latin1(head);
 }
 
-function latin1(bytes: Uint8Array): string {
+/** The bytes as text, a character each. */
+export function latin1(bytes: Uint8Array): string {
   return new TextDecoder('latin1').decode(bytes);
 }
 
