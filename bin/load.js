@@ -41,7 +41,7 @@ const isEager = process.versions.node.startsWith('20.');
 const usualBudgets = {'wasm-tiering-budget': 1_800_000, 'interrupt-budget': 67_584};
 const largerBudgets = {'wasm-tiering-budget': 100_000_000, 'interrupt-budget': 540_672};
 /** Long runs profit from optimised functions, so the usual budgets return after this time. */
-const delayMs = 3_000;
+const delayMs = 2_000;
 let hasLargerBudgets = false;
 
 function setBudgets(budgets) {
