@@ -4,6 +4,7 @@ import {execa} from 'execa';
 import {expect, test} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
 import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
+import {patienceMs, slowTest} from '../support/patience.ts';
 import {silentServer} from '../support/silent-peers.ts';
 
 const key = 'mk_some-key-for-tests';
@@ -42,13 +43,11 @@ test('--timeout is 30 s by default, and must be a duration', async () => {
 /** Runs a command whose standard input never ends. */
 function fed(box: Sandbox, parameters: string[]) {
   return execa('sh', ['-c', 'exec "$@" < /dev/zero', 'sh', process.execPath, program, ...parameters], {
-    ...{cwd: box.directory, env: box.env, extendEnv: false, reject: false, timeout: 60_000},
+    ...{cwd: box.directory, env: box.env, extendEnv: false, reject: false, timeout: patienceMs},
   });
 }
 
-test('inputs without an end: read as far as such a text may reach, then refused', {
-  timeout: 120_000,
-}, async () => {
+test('inputs without an end: read as far as such a text may reach, then refused', slowTest, async () => {
   const {sandbox: box, service} = await connectedSandbox();
   await copyFile(fixture('photo.png'), join(box.directory, 'a.png'));
   await box.run(['upload', 'a.png', '--journal', 'j']);

@@ -7,6 +7,7 @@ import {expect, type TestContext, test} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
 import {notRun, whatIsMissing} from '../support/installed.ts';
 import {fixture, program} from '../support/media.ts';
+import {patienceMs, slowTest} from '../support/patience.ts';
 
 const mediaUrl = fileURLToPath(new URL('../../bin/media-url.js', import.meta.url));
 
@@ -25,7 +26,7 @@ async function machine(context: TestContext, uid: number) {
   const run = (parameters: readonly string[], env: Record<string, string>, file = program) =>
     execa(process.execPath, [file, ...parameters], {
       ...{cwd: directory, env: {...bare, ...env}, extendEnv: false, reject: false},
-      ...{stdin: 'ignore', timeout: 60_000, ...user},
+      ...{stdin: 'ignore', timeout: patienceMs, ...user},
     });
   const {exitCode} = await run(['--version'], {}).catch(() => ({exitCode: undefined}));
   if (exitCode !== 0) notRun(context, 'other users cannot read this clone');
@@ -48,9 +49,7 @@ const homes: Record<string, Record<string, string>> = {
 
 test.for(Object.entries(homes))(
   'a home that %s: what needs no memory works, the rest says what to set',
-  {
-    timeout: 120_000,
-  },
+  slowTest,
   async ([, env], context) => {
     const {run, path, service} = await machine(context, 12_345);
     expect(await run(['upload', 'a.png', '--template', '{id}\\n'], env)).toMatchObject({
@@ -83,28 +82,28 @@ test.for(Object.entries(homes))(
   },
 );
 
-test("nobody's home, a state directory and a journal that cannot be written: which, why and what to set", {
-  timeout: 60_000,
-}, async context => {
-  const {run, path} = await machine(context, 65_534);
-  if (isRoot) expect(await run(['upload', '--once', 'a.png'], {})).toMatchObject(needsState);
-  expect(await run(['upload', '--once', 'a.png'], {XDG_STATE_HOME: path('state')})).toMatchObject({
-    exitCode: 0,
-  });
-  for (const [unwritable, parent] of [
-    ['state/media/journals', 'state'],
-    ['state/media', 'state/media'],
-  ] as const) {
-    await chmod(path(unwritable), 0o500);
-    const ended = await run(['upload', '--once', 'a.png'], {XDG_STATE_HOME: path(parent)});
-    expect(ended.stderr).toContain('permission denied');
-    expect(ended).toMatchObject(needsState);
-  }
-});
+test(
+  "nobody's home, a state directory and a journal that cannot be written: which, why and what to set",
+  slowTest,
+  async context => {
+    const {run, path} = await machine(context, 65_534);
+    if (isRoot) expect(await run(['upload', '--once', 'a.png'], {})).toMatchObject(needsState);
+    expect(await run(['upload', '--once', 'a.png'], {XDG_STATE_HOME: path('state')})).toMatchObject({
+      exitCode: 0,
+    });
+    for (const [unwritable, parent] of [
+      ['state/media/journals', 'state'],
+      ['state/media', 'state/media'],
+    ] as const) {
+      await chmod(path(unwritable), 0o500);
+      const ended = await run(['upload', '--once', 'a.png'], {XDG_STATE_HOME: path(parent)});
+      expect(ended.stderr).toContain('permission denied');
+      expect(ended).toMatchObject(needsState);
+    }
+  },
+);
 
-test('a home on a read-only mount: uploads work, --once says what to set', {
-  timeout: 60_000,
-}, async context => {
+test('a home on a read-only mount: uploads work, --once says what to set', slowTest, async context => {
   const {path, service, env} = await machine(context, 0);
   await mkdir(path('home'));
   const mount = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"';

@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {eventually} from '../support/eventually.ts';
 import {fixture, type Sandbox, sandbox} from '../support/media.ts';
+import {slowTest} from '../support/patience.ts';
 import {running} from '../support/running.ts';
 
 /** What FAT and some network shares refuse: hard links, and the sync of a directory (or even to open one). */
@@ -23,7 +24,7 @@ const withoutLinks = (call: 'open' | 'sync', code: string) =>
 async function serve(box: Sandbox, NODE_OPTIONS: string) {
   const {child, stdout, stderr} = running(box, ['serve', '--port', '0'], {
     env: {...box.env, NODE_OPTIONS},
-    timeout: 120_000,
+    ...slowTest,
   });
   const [, url = '', key = ''] = await eventually(
     () => /MEDIA_BASE_URL=(\S+)\n.*MEDIA_API_KEY=(\S+)\n/s.exec(stdout()) ?? undefined,
@@ -38,9 +39,7 @@ test.each([
   ['open', 'EACCES'],
 ] as const)(
   'media serve where hard links are refused, and for directories %s with %s: stores, and has it after a restart',
-  {
-    timeout: 60_000,
-  },
+  slowTest,
   async (call, code) => {
     const box = await sandbox();
     await copyFile(fixture('photo.png'), join(box.directory, 'a.png'));
