@@ -16,7 +16,7 @@ export default defineConfig({
       TMPDIR: process.env['TMPDIR'] ?? memoryDirectory() ?? tmpdir(),
     },
     // More than half of the time a test waits: for a server, a daemon, a terminal.
-    maxWorkers: 3 * availableParallelism(),
+    maxWorkers: 4 * availableParallelism(),
     // To load what the tests share once for each file would take a quarter of the time.
     isolate: false,
     sequence: {sequencer: SlowFirst},
