@@ -15,6 +15,7 @@ import {
 import {basename, dirname, join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {type Disposal, Disposals, type Disposed} from '../../../src/commands/watch/disposal/disposal.ts';
+import {MediaError} from '../../../src/errors.ts';
 import {type FileSystem, systemFiles} from '../../../src/lib/files/file-system.ts';
 import {Stop} from '../../../src/lib/stop.ts';
 import {notRun} from '../../support/installed.ts';
@@ -35,9 +36,10 @@ async function uploadedFile(target?: string, settleMs = 0, files = systemFiles) 
   const moveTo = target ?? join(root, 'done');
   const [clock, stop] = [new ManualClock(), new Stop<Error>()];
   /** Begins to dispose of the file as it is now. */
-  const begin = async (disposal: Disposal = {moveTo}) => {
+  const begin = async (disposal: Disposal = {moveTo}, unrecorded?: MediaError) => {
     const received = {record: {id: 'm'}, json: '{"id":"m"}'};
-    const outcome = outcomeOf({name: 'in/a.png', size: 7, status: 'uploaded', received});
+    const facts = {name: 'in/a.png', size: 7, ...(unrecorded && {unrecorded})};
+    const outcome = outcomeOf({...facts, status: 'uploaded', received});
     const file = {path, relative: join('sub', 'a.png'), stat: await stat(path, {bigint: true}), outcome};
     return {ended: new Disposals(disposal, {host: {clock, files}, settleMs, stop}).dispose(file, () => {})};
   };
@@ -102,6 +104,16 @@ test('before it is due, 10 s or the settling time after its record: still there;
   const {ended} = await begin('delete');
   stop.abort(new Error('stopped'));
   await expect(ended).rejects.toThrow('stopped');
+  expect(await readFile(path, 'utf8')).toBe('content');
+});
+
+test('stored, and the journal could not record it: it stays, since the next run would not know it', async () => {
+  const {path, begin, clock} = await uploadedFile();
+  const why = new MediaError('journal_failed', 'The journal could not be written.');
+  const {ended} = await begin('delete', why);
+  const rejected = expect(ended).rejects.toBe(why);
+  await clock.advance(10_000);
+  await rejected;
   expect(await readFile(path, 'utf8')).toBe('content');
 });
 
