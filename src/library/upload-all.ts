@@ -1,6 +1,6 @@
 import {MediaError} from '../errors.ts';
 import {type Host, systemHost} from '../host.ts';
-import type {Journal, JournalMemory} from '../journal/journal.ts';
+import {type Journal, type JournalMemory, openJournal, readMemory} from '../journal/journal.ts';
 import {Stop} from '../lib/stop.ts';
 import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
@@ -130,7 +130,6 @@ async function* run(
   let memory: JournalMemory | undefined;
   try {
     if (path !== undefined) {
-      const {openJournal, readMemory} = await import('../journal/journal.ts');
       const scope = {service: client.baseUrl ?? client.host};
       const identify = client.serviceId && (async () => client.serviceId?.(stop));
       if (checked.dryRun) memory = await readMemory(path, host, scope, identify);

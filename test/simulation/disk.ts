@@ -201,6 +201,11 @@ export class Disks {
     return this.#names.get(path);
   }
 
+  /** By how many names a file is known. */
+  countNames(inode: Inode): number {
+    return [...this.#names.values()].filter(one => one === inode).length;
+  }
+
   list(directory: string): string[] {
     const start = `${directory}/`;
     const below = [...this.#names.keys()].filter(path => path.startsWith(start));

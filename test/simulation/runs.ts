@@ -1,5 +1,3 @@
-// Loaded by the library when it is first needed, which takes real time.
-import '../../src/journal/journal.ts';
 import type {MediaError} from '../../src/errors.ts';
 import type {Stop} from '../../src/lib/stop.ts';
 import {uploadOn} from '../../src/library/upload-all.ts';
