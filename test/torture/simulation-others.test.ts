@@ -1,0 +1,4 @@
+import {tellStories} from './stories.ts';
+
+tellStories('third');
+tellStories('fourth');
