@@ -19,11 +19,12 @@ export class AccuracyTable {
     this.#rows.set(contentType, row);
     const wrong: string[] = [];
     for (const field of fieldsOf(contentType)) {
-      const truth = agreed(judges, field);
-      if (truth === undefined) continue;
-      const verdict = verdictOf(field, ours[field], truth);
+      const truths = agreed(judges, field);
+      if (truths.length === 0) continue;
+      const verdict = verdictOf(field, ours[field], truths);
       row[field][verdict] += 1;
-      if (verdict === 'wrong') wrong.push(`${field} ${ours[field]}, not ${truth}: ${JSON.stringify(judges)}`);
+      if (verdict === 'wrong')
+        wrong.push(`${field} ${ours[field]}, not ${truths[0]}: ${JSON.stringify(judges)}`);
     }
     return wrong;
   }
@@ -67,7 +68,12 @@ function fieldsOf(contentType: string): readonly Field[] {
   return fields.filter(field => field !== other);
 }
 
-function verdictOf(field: Field, ours: string | number | undefined, truth: string | number): keyof Verdicts {
+/** Durations that agree may be a tenth of a second apart: 0.53 is right where programs say 0.4 and 0.5. */
+function verdictOf(
+  field: Field,
+  ours: string | number | undefined,
+  truths: readonly (string | number)[],
+): keyof Verdicts {
   if (ours === undefined) return 'absent';
-  return isSame(field, truth, ours) ? 'right' : 'wrong';
+  return truths.some(truth => isSame(field, truth, ours)) ? 'right' : 'wrong';
 }

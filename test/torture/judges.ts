@@ -128,17 +128,17 @@ function reading({
   };
 }
 
-/** What at least two readings agree on; undefined where they do not. */
-export function agreed(readings: readonly Reading[], field: Field): string | number | undefined {
+/** What at least two readings agree on, as each of them says it; nothing where they do not. */
+export function agreed(readings: readonly Reading[], field: Field): (string | number)[] {
   const values = readings.map(one => one[field]).filter(value => value !== undefined);
-  return values.find((value, index) =>
+  return values.filter((value, index) =>
     values.some((other, at) => at !== index && isSame(field, value, other)),
   );
 }
 
 /** Whether at least two readings agree on the format and the size of an image. */
 export function isAgreed(readings: readonly Reading[]): boolean {
-  return (['type', 'width', 'height'] as const).every(field => agreed(readings, field) !== undefined);
+  return (['type', 'width', 'height'] as const).every(field => agreed(readings, field).length > 0);
 }
 
 /** Whether two values are the same; a duration by a tenth of a second, or by a frame of a long film. */
