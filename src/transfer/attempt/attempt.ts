@@ -62,7 +62,7 @@ class Attempt implements BodyWatcher {
   #failure: Failure | undefined;
   #bug: unknown;
   #isUnsure = false;
-  #ended = false;
+  #hasEnded = false;
   #cancelTimer = () => {};
 
   constructor(options: AttemptOptions) {
@@ -86,8 +86,7 @@ class Attempt implements BodyWatcher {
       if (this.#isUnsure && this.#failure === undefined) return {kind: 'unsure'};
       return this.#failed(this.#failure ?? asFailure(error));
     } finally {
-      // The body may still be read by a connection that is closed.
-      this.#ended = true;
+      this.#hasEnded = true;
       this.#cancelTimer();
       stop.removeEventListener('abort', onStop);
     }
@@ -108,6 +107,10 @@ class Attempt implements BodyWatcher {
 
   #failed(failure: Failure): FailedAttempt {
     return {kind: 'failed', phase: this.#phase, failure};
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
   }
 
   sending(): void {
@@ -156,7 +159,7 @@ class Attempt implements BodyWatcher {
 
   #setTimer(start: () => () => void): void {
     this.#cancelTimer();
-    if (!this.#ended) this.#cancelTimer = start();
+    if (!this.#hasEnded) this.#cancelTimer = start();
   }
 
   /** Restarted with each sign of progress. */

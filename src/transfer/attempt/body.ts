@@ -26,6 +26,8 @@ export interface BodyOptions {
 
 /** Receives the progress of a body. */
 export interface BodyWatcher {
+  /** Whether the attempt has ended: a connection that is being closed may still read its body. */
+  readonly hasEnded: boolean;
   /** The next bytes are about to be sent. */
   sending(): void;
   /** The next bytes wait for the rate limit. */
@@ -154,6 +156,8 @@ class UploadBody implements Body {
       this.#watcher.unsure();
       throw new Error('The source may have changed.');
     }
+    // Nothing is released any more, so the journal must not say that it may have been.
+    if (this.#watcher.hasEnded) throw new Error('The attempt has ended.');
     if (sha256 !== undefined) await commit?.(sha256);
     signal.throwIfAborted();
   }
