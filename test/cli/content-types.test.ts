@@ -245,6 +245,11 @@ describe('files that are no media under the names of media', () => {
     ['photo.jpg', text, 'plain text'],
     ['._photo.jpg', appleDouble, 'an AppleDouble file'],
     ['song.mp4', readFileSync(fixture('song-named.mp4')), 'MP3 audio'],
+    [
+      'concert.mpg',
+      readFileSync(fixture('audio-only.mpg')),
+      'an MPEG program stream that contains only audio',
+    ],
     ['book.m4b', audiobook('M4B ', [2, 3]), 'an MP4 file that contains only audio'],
     ['podcast.m4a', audiobook('M4A ', [3], 1), 'an MP4 file that contains only audio'],
     ['podcast.mp4', audiobook('mp42', [2, 3]), 'an MP4 file that contains only audio'],

@@ -39,6 +39,7 @@ const words: readonly (readonly [type: RegExp, words: string])[] = [
 const containerWords = new Map([
   ['video/3gpp', 'a 3GP file'],
   ['video/mp4', 'an MP4 file'],
+  ['video/mpeg', 'an MPEG program stream'],
   ['video/ogg', 'an Ogg file'],
   ['video/quicktime', 'a QuickTime file'],
   ['video/webm', 'a WebM file'],

@@ -263,11 +263,18 @@ describe('the track list of a Matroska file', () => {
 });
 
 describe('what streams begin', () => {
-  test('a program stream, in any part: no film is lost', async () => {
-    const bytes = readFileSync(new URL('../../fixtures/clip.mpg', import.meta.url));
-    for (let end = 14; end <= bytes.length; end += 61)
-      expect(`${end}: ${await decide('a.mpg', whole(bytes.subarray(0, end)))}`).toBe(`${end}: video/mpeg`);
-  });
+  test.each(['clip.mpg', 'audio-only.mpg'])(
+    'the program stream %s, in any part: no film is lost',
+    async name => {
+      const bytes = readFileSync(new URL(`../../fixtures/${name}`, import.meta.url));
+      const isFilm = name === 'clip.mpg';
+      for (let end = 14; end <= bytes.length; end += 61) {
+        const decision = await decide('a.mpg', whole(bytes.subarray(0, end)));
+        if (isFilm || end < 32) expect(`${end}: ${decision}`).toBe(`${end}: video/mpeg`);
+        else expect(`${end}: ${decision}`).toBe(`${end}: not_media`);
+      }
+    },
+  );
 
   const page = (packet: string, flags = 2) =>
     latin1(

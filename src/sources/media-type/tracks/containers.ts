@@ -23,7 +23,7 @@ export async function readContainer(head: Uint8Array, bytes: RandomAccess): Prom
     return tracks && {type: 'video/ogg', tracks};
   }
   if (matches(head, 0, asfHeader)) return {type: 'video/x-ms-asf', tracks: asfTracks(head)};
-  if (isProgramStream(head)) return {type: 'video/mpeg', tracks: undefined};
+  if (isProgramStream(head)) return {type: 'video/mpeg', tracks: programTracks(head)};
   if (isTransportStream(head)) return {type: 'video/mp2t', tracks: undefined};
   const cached = withHead(head, bytes);
   const matroska = matroskaType(head);
@@ -102,6 +102,24 @@ function asfTracks(head: Uint8Array): Tracks {
 function isProgramStream(head: Uint8Array): boolean {
   const version = head[4] ?? 0;
   return matches(head, 0, '\0\0\x01\xba') && ((version & 0xf0) === 0x20 || (version & 0xc0) === 0x40);
+}
+
+/** The content of an MPEG program stream, by the bounds in its system header, and its packets, since some headers are wrong. */
+function programTracks(head: Uint8Array): Tracks {
+  const view = viewOf(head);
+  let tracks: Tracks;
+  for (let at = 0; at + 14 <= head.length; ) {
+    const code = view.getUint32(at);
+    if (code >> 4 === 0x1e || code === 0x1fd) return 'video';
+    if (code === 0x1bb && (view.getUint8(at + 10) & 31) > 0) return 'video';
+    if (code === 0x1bb && view.getUint8(at + 9) >> 2 > 0) tracks = 'audio';
+    // A sector of a Video CD ends in zeros.
+    if (code < 0x100) at += 1;
+    else if (code >>> 8 !== 1) return undefined;
+    else if (code !== 0x1ba) at += 6 + view.getUint16(at + 4);
+    else at += (view.getUint8(at + 4) & 0xc0) === 0x40 ? 14 + (view.getUint8(at + 13) & 7) : 12;
+  }
+  return tracks;
 }
 
 /**
