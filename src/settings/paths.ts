@@ -26,10 +26,13 @@ export function isHomeless(host: Host): boolean {
   );
 }
 
+/** The end of hints about the journal of --once. */
+export const orNoOnce = ", or upload without this machine's own journal: --no-once";
+
 /** The error for a directory of journals that cannot be used; `why` has no full stop. */
 export function stateUnwritable(host: Host, why: string, cause?: unknown): MediaError {
   return new MediaError('state_unwritable', `${why}.`, {
-    hint: `Set ${variableOf(host, 'state')} to a directory that you may write to.`,
+    hint: `Set ${variableOf(host, 'state')} to a directory that you may write to${orNoOnce}`,
     cause,
   });
 }

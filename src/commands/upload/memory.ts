@@ -43,7 +43,7 @@ export async function openRunJournal(
   const identify = () => session.client.serviceId(stop);
   const common = {note: (text: string) => report.note(text), stop, identify};
   if (journal !== undefined) return openJournal(journal, host, {scope: scopeOf(session, shard), ...common});
-  const {stateUnwritable} = await import('../../settings/paths.ts');
+  const {orNoOnce, stateUnwritable} = await import('../../settings/paths.ts');
   const path = await ownJournal(host, session.identity, session.profileName);
   await makeDirectory(dirname(path), 0o700).catch(cause => {
     throw stateUnwritable(host, `${dirname(path)} could not be created: ${systemReason(cause)}`, cause);
@@ -51,7 +51,7 @@ export async function openRunJournal(
   // Without the shard: this machine's journal serves all shards.
   return openSharedJournal(path, host, {
     ...{scope: scopeOf(session, undefined), patienceMs: oncePatienceMs, ...common},
-    inUseHint: 'Wait until that run has ended.',
+    inUseHint: `Wait until that run has ended${orNoOnce}`,
   }).catch(error => {
     const isSystems = error instanceof MediaError && error.code === 'journal_unusable' && error.cause;
     throw isSystems ? stateUnwritable(host, error.message.slice(0, -1), error.cause) : error;

@@ -89,7 +89,7 @@ export class UploadQueue {
       const failure = await this.#upload(resources).finally(() => closeResources(resources));
       if (failure !== undefined) throw failure;
     } catch (error) {
-      this.#fail(error);
+      this.#fail(await withoutChoice(error));
     }
   }
 
@@ -180,6 +180,14 @@ export class UploadQueue {
       warning: (name, message) => report.fileWarning(name, message),
     };
   }
+}
+
+/** Removes --no-once from the hint, since the commands with a queue have no such option. */
+async function withoutChoice(error: unknown): Promise<unknown> {
+  const {orNoOnce} = await import('../../settings/paths.ts');
+  return error instanceof MediaError && error.hint?.endsWith(orNoOnce)
+    ? error.reworded({hint: `${error.hint.slice(0, -orNoOnce.length)}.`})
+    : error;
 }
 
 /** Replaces the error of a file that was not tried by the error that ended the batch. */
