@@ -47,6 +47,9 @@ const lateReadMs = 100;
 /** How long a released upload may still wait for its response after the run should end. */
 const graceMs = 5_000;
 
+/** Why a body is not read on; never shown. */
+const ended = new MediaError('interrupted', 'The attempt was ended.');
+
 /**
  * Makes one attempt to upload a file: connects, sends all but the last chunk, checks the source, releases the last chunk and
  * reads the response. Rejects only for a bug. Before the phase `released` the request cannot have taken effect.
@@ -62,7 +65,6 @@ class Attempt implements BodyWatcher {
   #failure: Failure | undefined;
   #bug: unknown;
   #isUnsure = false;
-  #hasEnded = false;
   #cancelTimer = () => {};
 
   constructor(options: AttemptOptions) {
@@ -86,7 +88,7 @@ class Attempt implements BodyWatcher {
       if (this.#isUnsure && this.#failure === undefined) return {kind: 'unsure'};
       return this.#failed(this.#failure ?? asFailure(error));
     } finally {
-      this.#hasEnded = true;
+      this.#abort.abort(ended);
       this.#cancelTimer();
       stop.removeEventListener('abort', onStop);
     }
@@ -107,10 +109,6 @@ class Attempt implements BodyWatcher {
 
   #failed(failure: Failure): FailedAttempt {
     return {kind: 'failed', phase: this.#phase, failure};
-  }
-
-  get hasEnded(): boolean {
-    return this.#hasEnded;
   }
 
   sending(): void {
@@ -145,7 +143,7 @@ class Attempt implements BodyWatcher {
   /** Ends the attempt; only the first failure counts. */
   #end(failure: Failure): void {
     this.#failure ??= failure;
-    this.#abort.abort(new MediaError('interrupted', 'The attempt was ended.'));
+    this.#abort.abort(ended);
   }
 
   #stop(): void {
@@ -159,7 +157,7 @@ class Attempt implements BodyWatcher {
 
   #setTimer(start: () => () => void): void {
     this.#cancelTimer();
-    if (!this.#hasEnded) this.#cancelTimer = start();
+    if (!this.#abort.aborted) this.#cancelTimer = start();
   }
 
   /** Restarted with each sign of progress. */

@@ -9,7 +9,7 @@ import type {RateLimit} from './rate-limit.ts';
 export interface BodyOptions {
   source: OpenSource;
   clock: Clock;
-  /** Aborted when the attempt ends. */
+  /** Aborted when the attempt ends; a connection that is being closed may read the body on. */
   signal: StopSignal<Error>;
   /** Shared by all uploads, if there is a limit. */
   rateLimit?: RateLimit | undefined;
@@ -26,8 +26,6 @@ export interface BodyOptions {
 
 /** Receives the progress of a body. */
 export interface BodyWatcher {
-  /** Whether the attempt has ended: a connection that is being closed may still read its body. */
-  readonly hasEnded: boolean;
   /** The next bytes are about to be sent. */
   sending(): void;
   /** The next bytes wait for the rate limit. */
@@ -157,7 +155,7 @@ class UploadBody implements Body {
       throw new Error('The source may have changed.');
     }
     // Nothing is released any more, so the journal must not say that it may have been.
-    if (this.#watcher.hasEnded) throw new Error('The attempt has ended.');
+    signal.throwIfAborted();
     if (sha256 !== undefined) await commit?.(sha256);
     signal.throwIfAborted();
   }
