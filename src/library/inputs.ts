@@ -1,9 +1,9 @@
 import {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
-import type {FileSystem} from '../lib/files/file-system.ts';
 import {toText} from '../lib/files/typed-path.ts';
 import {Stop, unlessStopped} from '../lib/stop.ts';
 import {fromTyped, normalizeName} from '../sources/find/walk/names.ts';
+import type {Disk} from '../sources/open/disk.ts';
 import {filesIn} from '../sources/open/file.ts';
 import type {Source} from '../sources/open/source.ts';
 
@@ -37,9 +37,9 @@ export async function* itemsOf<Item>(
 export async function* sourcesOf(
   inputs: AsyncIterable<string | Source>,
   cwd: string,
-  files: FileSystem,
+  disk: Disk,
 ): AsyncGenerator<Source> {
-  const fileNamed = filesIn(cwd, files);
+  const fileNamed = filesIn(cwd, disk);
   for await (const input of inputs) {
     if (typeof input === 'string')
       yield {...fileNamed(input), relativePath: toText(normalizeName(fromTyped(input)))};

@@ -6,6 +6,7 @@ import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
 import {decideSourceType, parseContentType, type TypeRule} from '../sources/media-type/decide.ts';
 import {pictureDimensions} from '../sources/media-type/dimensions.ts';
+import {Disk} from '../sources/open/disk.ts';
 import type {Source} from '../sources/open/source.ts';
 import {type TransferObserver, type TransferOptions, uploadBatch as transferAll} from '../transfer/batch.ts';
 import {transferDefaults} from '../transfer/options.ts';
@@ -136,7 +137,8 @@ async function* run(
       else journal = await openJournal(path, host, {scope, identify, stop});
     }
     const items = itemsOf(inputs, stop, host.clock);
-    const outcomes = transferAll(sourcesOf(items, cwd ?? host.cwd(), host.files), {
+    const disk = new Disk(host.files, host.clock);
+    const outcomes = transferAll(sourcesOf(items, cwd ?? host.cwd(), disk), {
       ...checked,
       several: !Array.isArray(inputs) || inputs.length > 1,
       journal,

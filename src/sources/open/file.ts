@@ -13,8 +13,7 @@ import {OpenFile} from './open-file.ts';
 import type {OpenSource, Source} from './source.ts';
 
 /** Makes sources of files by their names as typed in a directory. They share what is learnt about the disk. */
-export function filesIn(cwd: string, files = systemFiles): (name: string) => Source {
-  const disk = new Disk(files);
+export function filesIn(cwd: string, disk = new Disk()): (name: string) => Source {
   return name => sourceAt(disk, name, typedPath(cwd, name), false);
 }
 

@@ -51,7 +51,7 @@ describe('descriptors', () => {
   it('of files that are empty: closed', async () => {
     const directory = await directoryWith({'empty.png': '', 'a.png': 'content'});
     const {files, open} = counting();
-    const fileNamed = filesIn(directory, files);
+    const fileNamed = filesIn(directory, new Disk(files));
     for (const name of ['empty.png', 'a.png', 'empty.png']) {
       const opened = await fileNamed(name)
         .open(signal)
@@ -81,7 +81,7 @@ describe('descriptors', () => {
       asyncFs: {...asyncFs, open: slowOpen as typeof asyncFs.open},
     });
     const stop = new Stop<Error>();
-    const opening = filesIn(directory, files)('a.png').open(stop);
+    const opening = filesIn(directory, new Disk(files))('a.png').open(stop);
     await eventually(() => isOpening);
     stop.abort(new Error('stopped'));
     await expect(opening).rejects.toThrow('stopped');
@@ -108,7 +108,7 @@ describe('a disk that reads a few bytes at a time', () => {
           asyncFs.read(fd, into, at, few(length), position),
       },
     } as FileSystem;
-    const opened = await filesIn(directory, files)('a.png').open(signal);
+    const opened = await filesIn(directory, new Disk(files))('a.png').open(signal);
     expect(Buffer.from(await opened.read(0, size)).equals(content)).toBe(true);
     const into = Buffer.alloc(size);
     expect(Buffer.from(await opened.read(0, size, into)).equals(content)).toBe(true);
@@ -139,7 +139,7 @@ describe('a file that is touched each time anybody looks', () => {
         fstat: async (...facts: [number, {bigint: true}]) => touched(await asyncFs.fstat(...facts)),
       },
     } as FileSystem;
-    const fileNamed = filesIn(directory, files);
+    const fileNamed = filesIn(directory, new Disk(files));
     await (await fileNamed('first.png').open(signal)).close();
     const opened = await fileNamed('a.png').open(signal);
     const bytes = await opened.read(0, size);
