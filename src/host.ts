@@ -79,6 +79,8 @@ export interface Host {
   processStart(pid: number): string | undefined;
   /** Whether a process with this id is running on this machine. */
   isProcessAlive(pid: number): boolean;
+  /** Resolves once events that are already there have been handled, such as data that a socket has received. */
+  nextTurn(): Promise<void>;
   /** The processor time that this process has used, in milliseconds. */
   processorTime(): number;
   /** The numeric user id; undefined on platforms without user ids. */
@@ -136,7 +138,7 @@ function uuidSource(): () => string {
   };
 }
 
-/** Resolves once events that are already there have been handled, such as data that a socket has received. */
+/** See Host.nextTurn. */
 export function nextTurn(): Promise<void> {
   return new Promise(resolve => {
     setImmediate(resolve);
@@ -178,6 +180,7 @@ export function systemHost(): Host {
     pidNamespace: () => readOrNothing(() => readlinkSync('/proc/self/ns/pid')),
     processStart,
     isProcessAlive,
+    nextTurn,
     processorTime() {
       const {user, system} = process.cpuUsage();
       return (user + system) / 1000;

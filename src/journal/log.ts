@@ -1,5 +1,5 @@
 import {MediaError} from '../errors.ts';
-import {type Host, nextTurn} from '../host.ts';
+import type {Host} from '../host.ts';
 import {markEnded} from '../lib/files/holder.ts';
 import type {Lock} from '../lib/files/lock.ts';
 import {fencedOff, journalFailed} from './errors.ts';
@@ -135,7 +135,7 @@ export class JournalLog {
   async #writeGroups(): Promise<void> {
     while (this.#pending.length > 0) {
       // The responses that have arrived are handled first: what they lead to shares one sync.
-      await nextTurn();
+      await this.#parts.host.nextTurn();
       const group = this.#pending;
       this.#pending = [];
       if (this.#failure === undefined) await this.#writeGroup(group).catch(error => this.#fail(error));

@@ -134,6 +134,7 @@ export class Process {
       pidNamespace: () => this.namespace,
       processStart: pid => `start of ${pid}`,
       isProcessAlive: pid => alive.has(`${this.namespace} ${pid}`),
+      nextTurn: () => this.step(() => {}, 0),
       processorTime: () => 0,
       random: () => world.random(),
       uuid: () => uuid(world),

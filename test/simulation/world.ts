@@ -112,12 +112,10 @@ export class World {
   }
 }
 
-/** Resolves when all promises that can settle now have, and what waits for the next turn of the event loop, to share a write. */
+/** Resolves when all promises that can settle now have. */
 function workDone(): Promise<void> {
   return new Promise(resolve => {
-    setImmediate(() => {
-      setImmediate(resolve);
-    });
+    process.nextTick(resolve);
   });
 }
 
