@@ -1,6 +1,7 @@
 import {MediaError} from '../errors.ts';
 import {uploadUrl} from '../service/client.ts';
 import type {UploadPathVerdict} from '../service/probe.ts';
+import {correctBaseUrl} from '../settings/hint-options.ts';
 import type {Settings} from '../settings/settings.ts';
 
 /** The result of checking the upload path, in words. */
@@ -15,6 +16,7 @@ export function adviseOnUploadPath(
   settings: Pick<Settings, 'baseUrlSource' | 'profileOption'>,
 ): UploadPathAdvice {
   const {href} = uploadUrl(baseUrl);
+  const hint = `Uploads go to /v1/media/upload below the base URL. ${correctBaseUrl(settings)}`;
   switch (verdict.status) {
     case 'accepts':
       return {
@@ -28,10 +30,7 @@ export function adviseOnUploadPath(
     case 'wrong':
       return {
         status: 'failed',
-        error: new MediaError('not_found', `Nothing accepts uploads at ${href} (404).`, {
-          status: 404,
-          hint: correction(settings),
-        }),
+        error: new MediaError('not_found', `Nothing accepts uploads at ${href} (404).`, {status: 404, hint}),
       };
     case 'redirected':
       return {
@@ -39,7 +38,7 @@ export function adviseOnUploadPath(
         error: new MediaError(
           'redirected',
           `${href} redirects${verdict.location === undefined ? '' : ` to ${verdict.location}`} (${verdict.httpStatus}), which uploads do not follow.`,
-          {status: verdict.httpStatus, hint: correction(settings)},
+          {status: verdict.httpStatus, hint},
         ),
       };
   }
@@ -49,19 +48,12 @@ function doubt(
   {httpStatus, message}: Extract<UploadPathVerdict, {status: 'doubtful'}>,
   href: string,
 ): string {
-  const said = message === undefined ? '' : `, "${message}"`;
+  const answer = `${href} returned ${httpStatus}${message === undefined ? '' : `, "${message}",`}`;
   if (httpStatus === 403 || httpStatus === 404)
-    return `${href} returned ${httpStatus}${said}: the key may lack the permission to upload, or the base URL may be wrong`;
-  return `${href} returned ${httpStatus}${said} for a test request: the base URL may be wrong`;
-}
-
-/** How to correct the base URL where it was set. */
-function correction({
-  baseUrlSource,
-  profileOption,
-}: Pick<Settings, 'baseUrlSource' | 'profileOption'>): string {
-  const rule = 'Uploads go to /v1/media/upload below the base URL.';
-  if (baseUrlSource === 'flag') return `${rule} Correct --base-url.`;
-  if (baseUrlSource === 'environment') return `${rule} Correct MEDIA_BASE_URL.`;
-  return `${rule} To correct it: media config set base-url URL${profileOption}`;
+    return `${answer} for a test request: the key may lack the permission to upload, or the base URL may be wrong`;
+  const cause =
+    httpStatus === 405 || httpStatus < 300
+      ? 'the base URL may be wrong'
+      : 'something else than the service may have answered, such as a proxy';
+  return `${answer} for a test request: ${cause}`;
 }

@@ -64,9 +64,8 @@ export function describeConnectError(
     return failed('connect_timeout', `Connecting to ${host} took too long.`, hint);
   }
   if (isCertificateAlert(error)) {
-    const hint =
-      'If it requires a client certificate, set MEDIA_CLIENT_CERT to its file, or the setting client-cert.';
-    return failed('tls_failed', `The TLS connection was refused by ${host}: ${alertOf(text)}.`, hint);
+    const message = `The TLS connection was refused by ${host}: ${alertOf(text)}.`;
+    return failed('tls_failed', message, clientCertificateHint);
   }
   if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_|INVALID_CA|EPROTO)/.test(code)) {
     if (/wrong version number|packet length too long|record layer/i.test(text)) {
@@ -78,6 +77,9 @@ export function describeConnectError(
   }
   return failed('connect_failed', `No connection to ${host}: ${reason(text)}.`, checkNetwork);
 }
+
+export const clientCertificateHint =
+  'If it requires a client certificate, set MEDIA_CLIENT_CERT to its file, or the setting client-cert.';
 
 const checkNetwork = 'Check the network connection, then try again.';
 
@@ -137,15 +139,21 @@ function reason(text: string): string {
 const longestLook = 4096;
 const longestWords = 300;
 
+/** The first words of a page or of other bytes as the end of a sentence. */
+export function wordsOf(bytes: Buffer, redact?: (text: string) => string): string {
+  const words = firstWords(bytes, redact);
+  return words === '' ? '.' : `: "${words}".`;
+}
+
 /**
- * What a reader would see first of a page or of other bytes, as the end of a sentence: its title, its first heading or its text;
- * nothing if that is empty. `redact` is called before it is cut.
+ * What a reader would see first of a page or of other bytes: its title, its first heading or its text. `redact` is called before
+ * it is cut.
  */
-export function wordsOf(bytes: Buffer, redact = (text: string) => text): string {
+export function firstWords(bytes: Buffer, redact = (text: string) => text): string {
   const text = bytes.toString('utf8', 0, longestLook);
   const [, title] = /<(?:title|h1)\b[^>]{0,200}>([^<]*)/i.exec(text) ?? [];
-  const words = redact(title ?? text.replace(/<[^>]{0,200}>/g, ' '))
+  return redact(title ?? text.replace(/<[^>]{0,200}>/g, ' '))
     .replace(/[\p{Cc}\p{Cf}\p{Co}\ufffd\s]+/gu, ' ')
-    .trim();
-  return words === '' ? '.' : `: "${words.slice(0, longestWords)}".`;
+    .trim()
+    .slice(0, longestWords);
 }

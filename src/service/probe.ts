@@ -1,6 +1,6 @@
 import {isUnreachable, MediaError} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
-import type {HttpAnswer} from '../http/http.ts';
+import {firstWords, type HttpAnswer} from '../http/http.ts';
 import {defined} from '../lib/object.ts';
 import {parseErrorRecord} from './record.ts';
 import {asksForFewer} from './uploader.ts';
@@ -36,13 +36,13 @@ export async function answerToProbe(ask: Ask): Promise<HttpAnswer | undefined> {
 
 /** The result of checking the upload path. */
 export type UploadPathVerdict =
-  /** It refuses the request, as it must. */
+  /** It refuses the request with an error record, or for its content type, as it must. */
   | {status: 'accepts'; httpStatus: number}
   /** A 404 without an error record of the service: nothing accepts uploads there. */
   | {status: 'wrong'; httpStatus: 404}
   /** Redirects are not followed, so uploads will fail. */
   | {status: 'redirected'; httpStatus: number; location?: string}
-  /** The key may lack permission, or the base URL may be wrong; `message` is the service's. */
+  /** The key may lack permission, the base URL may be wrong, or a proxy has answered; `message` holds the words of the response. */
   | {status: 'doubtful'; httpStatus: number; message?: string}
   /** No conclusive response, and why. */
   | {status: 'unverified'; reason: string};
@@ -78,7 +78,11 @@ function judge({status, headers, body}: HttpAnswer): UploadPathVerdict {
   if (asksForFewer(status) || status >= 500)
     return {status: 'unverified', reason: `the response was ${status}`};
   // A success is as wrong as a 404, since nothing was sent that could be stored.
-  if (status < 300 || status === 403 || status === 404 || status === 405)
-    return {status: 'doubtful', httpStatus: status, ...defined({message: record?.message})};
+  const isElsewhere = status < 300 || status === 403 || status === 404 || status === 405;
+  // Servers in front of the service refuse requests too, but not the type of an upload.
+  if (isElsewhere || (record === undefined && status !== 415)) {
+    const message = record?.message ?? (firstWords(body) || undefined);
+    return {status: 'doubtful', httpStatus: status, ...defined({message})};
+  }
   return {status: 'accepts', httpStatus: status};
 }

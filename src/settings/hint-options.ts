@@ -25,6 +25,16 @@ export function hintOptions(host: Host, options: GlobalOptions): string {
   return `${profileOption(host, options)}${words.map(word => ` ${shellWord(word)}`).join('')}`;
 }
 
+/** How to correct the base URL where it was set. */
+export function correctBaseUrl(
+  {baseUrlSource, profileOption}: {baseUrlSource: 'flag' | 'environment' | 'profile'; profileOption: string},
+  url = 'URL',
+): string {
+  if (baseUrlSource === 'flag') return `Correct it: --base-url ${url}`;
+  if (baseUrlSource === 'environment') return `Correct it: MEDIA_BASE_URL=${url}`;
+  return `Correct it: media config set base-url ${url}${profileOption}`;
+}
+
 /** The login command: it asks for the key, or without a terminal reads it from standard input. */
 export function loginCommandFor({stderr}: Host, options: string): string {
   return `media login${stderr.isTTY === true ? '' : ' --key-stdin'}${options}`;

@@ -40,12 +40,22 @@ export function parseServiceUrl(value: string, what: string, allowHttp: boolean)
       hint: `Use ${url.protocol}//${url.host}${url.pathname}`,
     });
   }
+  if (what === 'base URL') refuseEndpoint(url);
   if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
     throw new MediaError('usage', `The key would go to ${url.host} unencrypted: the ${what} is plain http.`, {
       hint: `Use https://${url.host}${url.pathname}, or add --allow-http if you trust the network.`,
     });
   }
   return url;
+}
+
+/** The URL of an endpoint, as documentation shows it, is no base URL. */
+function refuseEndpoint({origin, pathname}: URL): void {
+  const [, base = '', endpoint] = /^(.*)(\/v1\/media\/upload|\/graphql)\/*$/.exec(pathname) ?? [];
+  if (endpoint === undefined) return;
+  throw new MediaError('usage', `The base URL ends in ${endpoint}.`, {
+    hint: `Use ${origin}${base}: the rest is added to it.`,
+  });
 }
 
 /** The value is not shown: it may be a key, or contain a password. */

@@ -1,4 +1,4 @@
-import {chmod, mkdir, stat, writeFile} from 'node:fs/promises';
+import {chmod, mkdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:https';
 import {join} from 'node:path';
 import {generate} from 'selfsigned';
@@ -6,7 +6,7 @@ import {describe, expect, it, onTestFinished} from 'vitest';
 import {sandboxFor, testKey} from '../service/program.ts';
 import {deadUrl, listen, portOf} from '../service/support.ts';
 import {connectedSandbox, embeddedService, unknownKey} from '../support/embedded.ts';
-import {type Sandbox, sandbox} from '../support/media.ts';
+import {fixture, type Sandbox, sandbox} from '../support/media.ts';
 import {isUploadLook, type ScriptedConnection, scriptedServer} from '../support/scripted-server.ts';
 
 interface Check {
@@ -16,22 +16,17 @@ interface Check {
   error?: {code: string; message: string; hint?: string};
 }
 
+const checkNames = [
+  ...['configuration', 'file-modes', 'base-url', 'proxy', 'dns', 'connection', 'tls', 'key'],
+  'upload-path',
+];
+
 /** What `media doctor --json` finds; nothing may stand on standard error. */
 async function examine(box: Sandbox, parameters: string[] = []) {
   const {stdout, stderr, exitCode} = await box.run(['doctor', '--json', ...parameters]);
   expect(stderr).toBe('');
   const report: {status: string; checks: Check[]} = JSON.parse(stdout);
-  expect(report.checks.map(({check}) => check)).toEqual([
-    'configuration',
-    'file-modes',
-    'base-url',
-    'proxy',
-    'dns',
-    'connection',
-    'tls',
-    'key',
-    'upload-path',
-  ]);
+  expect(report.checks.map(({check}) => check)).toEqual(checkNames);
   const failed = report.checks.filter(({status}) => status === 'failed');
   expect(report.status).toBe(failed.length === 0 ? 'ok' : 'failed');
   const found = (name: string) => report.checks.find(({check}) => check === name) as Check;
@@ -39,6 +34,11 @@ async function examine(box: Sandbox, parameters: string[] = []) {
 }
 
 describe('media doctor, all well', () => {
+  it('the documentation names the checks of --json in their order', async () => {
+    const page = await readFile(new URL('../../docs/settings.md', import.meta.url), 'utf8');
+    expect(page.replaceAll('\n', ' ')).toContain(checkNames.map(name => `\`${name}\``).join(', '));
+  });
+
   it('a service and a key: a line a check, exit 0, nothing is uploaded', async () => {
     const {service, key, sandbox} = await connectedSandbox();
     const {stdout, stderr, exitCode} = await sandbox.run(['doctor']);
@@ -117,6 +117,27 @@ describe('the settings', () => {
     expect(failed).toMatchObject([{check: 'configuration', code: 'config_unusable'}]);
     expect(found('key')).toMatchObject({status: 'skipped', message: 'the settings cannot be used'});
     expect(exitCode).toBe(1);
+  });
+
+  it('a base URL with the path of uploads or of GraphQL: exit 1, and upload refuses it; the right one is named', async () => {
+    const hint = 'Use https://a.example/media: the rest is added to it.';
+    for (const path of ['/v1/media/upload', '/v1/media/upload/', '/graphql']) {
+      const box = await sandboxFor(`https://a.example/media${path}`);
+      const {failed, exitCode} = await examine(box);
+      expect({failed, exitCode}).toMatchObject({
+        failed: [{check: 'configuration', code: 'usage', hint: expect.stringContaining('https://a.example')}],
+        exitCode: 1,
+      });
+    }
+    const box = await sandboxFor('https://a.example/media/v1/media/upload');
+    expect(await box.run(['upload', fixture('tiny.png')])).toMatchObject({
+      stdout: '',
+      stderr: `media: The base URL ends in /v1/media/upload.\n  ${hint}\n`,
+      exitCode: 2,
+    });
+    const stored = await box.run(['config', 'set', 'base-url', 'https://a.example/graphql']);
+    expect(stored.stderr).toContain('Use https://a.example: the rest');
+    expect(stored.exitCode).toBe(2);
   });
 
   it('a base URL that is none: exit 1', async () => {
@@ -204,16 +225,57 @@ describe('the way to the service', () => {
     expect(failed).toMatchObject([
       {check: 'proxy', code: 'proxy_failed', message: expect.stringContaining(sentence)},
     ]);
-    expect(found('dns')).toMatchObject({status: 'ok', message: '127.0.0.1 is an address'});
+    expect(found('dns')).toMatchObject({status: 'skipped', message: 'the proxy looks up media.invalid'});
     expect(stdout).not.toContain('secret');
     expect(exitCode).toBe(1);
   });
 
-  it('a proxy that does not listen: proxy, exit 6', async () => {
+  it('a proxy that does not listen, or that does not exist: proxy, exit 6, no word of DNS', async () => {
     const box = await sandboxFor('https://media.invalid', {HTTPS_PROXY: await deadUrl()});
-    const {failed, exitCode} = await examine(box);
+    const {failed, found, exitCode} = await examine(box);
     expect(failed).toMatchObject([{check: 'proxy', code: 'connection_refused'}]);
+    expect(found('dns').status).toBe('skipped');
     expect(exitCode).toBe(6);
+    const lost = await sandboxFor('https://media.invalid', {HTTPS_PROXY: 'http://proxy.invalid'});
+    expect(await examine(lost)).toMatchObject({failed: [{check: 'proxy'}], exitCode: 6});
+  });
+
+  it('plain http to a port for TLS, and a server that wants a client certificate: TLS, exit 1', async () => {
+    const answering = async (body: string) => {
+      const {url} = await scriptedServer(async connection => {
+        await connection.request();
+        connection.answer(400, body);
+      });
+      return {url, ...(await examine(await sandboxFor(url)))};
+    };
+    const plain = await answering('Client sent an HTTP request to an HTTPS server.\n');
+    const {host} = new URL(plain.url);
+    expect(plain).toMatchObject({
+      exitCode: 1,
+      failed: [
+        {
+          check: 'tls',
+          code: 'tls_failed',
+          message: `${host} expects https: "Client sent an HTTP request to an HTTPS server.".`,
+          hint: `Correct it: MEDIA_BASE_URL=https://${host}`,
+        },
+      ],
+    });
+    expect(plain.found('upload-path').status).toBe('skipped');
+    const certificate = await answering(
+      '<html>\r\n<head><title>400 No required SSL certificate was sent</title></head>\r\n',
+    );
+    expect(certificate).toMatchObject({
+      exitCode: 1,
+      failed: [
+        {
+          check: 'tls',
+          code: 'tls_failed',
+          message: expect.stringContaining('"400 No required SSL certificate was sent"'),
+          hint: expect.stringContaining('MEDIA_CLIENT_CERT'),
+        },
+      ],
+    });
   });
 
   it('a proxy variable that is no URL: proxy, exit 1', async () => {
@@ -254,13 +316,27 @@ describe('the key', () => {
   it.each([
     [403, 'forbidden'],
     [404, 'not_found'],
-  ] as const)('one for uploads alone (%i): exit 4', async (deniedStatus, code) => {
-    const {service} = await embeddedService({deniedStatus});
-    const key = await service.createKey({permissions: ['upload']});
-    const {failed, exitCode} = await examine(await sandboxFor(service.url, {MEDIA_API_KEY: key}));
-    expect(failed).toMatchObject([{check: 'key', code, status: deniedStatus}]);
-    expect(exitCode).toBe(4);
-  });
+  ] as const)(
+    'one for uploads alone (%i): a warning, exit 0; one that may not upload either: exit 4',
+    async (deniedStatus, code) => {
+      const {service} = await embeddedService({deniedStatus});
+      const forUploads = await service.createKey({permissions: ['upload']});
+      const {failed, found, exitCode} = await examine(
+        await sandboxFor(service.url, {MEDIA_API_KEY: forUploads}),
+      );
+      expect({failed, exitCode}).toEqual({failed: [], exitCode: 0});
+      expect(found('key')).toMatchObject({
+        status: 'warning',
+        message: expect.stringContaining(`GraphQL request returned ${deniedStatus}`),
+      });
+      expect(found('upload-path').status).toBe('ok');
+      const forNothing = await service.createKey({permissions: []});
+      expect(await examine(await sandboxFor(service.url, {MEDIA_API_KEY: forNothing}))).toMatchObject({
+        failed: [{check: 'key', code, status: deniedStatus}],
+        exitCode: 4,
+      });
+    },
+  );
 
   it.each([
     ['a web page', 200, '<html>'],
@@ -318,12 +394,12 @@ describe('the upload path', () => {
       const {box, url} = await service(connection => connection.answer(status, body, {location}), '/prefix');
       const {failed, exitCode} = await examine(box);
       expect(failed).toMatchObject([
-        {check: 'upload-path', status, hint: expect.stringMatching(/Correct MEDIA_BASE_URL\.$/)},
+        {check: 'upload-path', status, hint: expect.stringMatching(/Correct it: MEDIA_BASE_URL=URL$/)},
       ]);
       expect(failed[0]?.message).toContain(`${url}/prefix/v1/media/upload`);
       expect(exitCode).toBe(status === 404 ? 4 : 1);
       const byFlag = await examine(box, ['--base-url', `${url}/prefix`]);
-      expect(byFlag.failed[0]?.hint).toMatch(/Correct --base-url\.$/);
+      expect(byFlag.failed[0]?.hint).toMatch(/Correct it: --base-url URL$/);
     },
   );
 
@@ -334,7 +410,9 @@ describe('the upload path', () => {
       /"no such thing".*permission.* or the base URL may be wrong/,
     ],
     [403, '', /permission.* or the base URL may be wrong/],
-    [200, '<html>welcome</html>', /200 for a test request: the base URL may be wrong/],
+    [200, '<html>welcome</html>', /200, "welcome", for a test request: the base URL may be wrong/],
+    [400, 'Bad Request\n', /400, "Bad Request", for a test request: something else than the service/],
+    [413, '<title>413 Request Entity Too Large</title>', /413, "413 Request Entity Too Large", for .* else/],
   ])('%i %s: a warning, exit 0', async (status, body, sentence) => {
     const {box} = await service(connection => connection.answer(status, body));
     const {found, failed, exitCode} = await examine(box);

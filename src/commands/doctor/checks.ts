@@ -2,7 +2,7 @@ import {lstat} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import type {Invocation} from '../../cli/invocation.ts';
 import {missingSettings, refusedKeyHint, verdictError} from '../../cli/key-hints.ts';
-import {openSessionFor, type Session, within} from '../../cli/session.ts';
+import {openSessionFor, within} from '../../cli/session.ts';
 import {adviseOnUploadPath} from '../../cli/upload-path-advice.ts';
 import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
@@ -51,7 +51,7 @@ class Checkup {
     this.#ok('base-url', baseUrl.url.href);
     const network = await checkNetwork(this.#invocation, settings, baseUrl.url);
     this.results.push(...network);
-    if (network.every(({status}) => status === 'ok')) await this.#service(settings);
+    if (network.every(({status}) => status !== 'failed')) await this.#service(settings);
     else this.#skip('the service was not reached', ...ofService);
   }
 
@@ -91,22 +91,24 @@ class Checkup {
     const session = await openSessionFor(settings, this.#invocation);
     try {
       const verdict = await within(this.#invocation, timeoutMs, signal => verifyKey(session.client, signal));
-      const {keyFacts} = session;
+      const {keyFacts, hostName, client, baseUrl} = session;
       const hint = keyFacts && refusedKeyHint(keyFacts, host);
-      const problem = verdictError(verdict, session.hostName, hint);
-      if (problem === undefined)
-        this.#ok('key', `${settings.key?.secret.masked() ?? 'made for this run'}, accepted`);
-      else this.#fail('key', problem);
-      if (verdict.status === 'rejected') this.#skip('the key is not accepted', 'upload-path');
-      else await this.#uploadPath(session, settings);
+      const problem = verdictError(verdict, hostName, hint);
+      if (verdict.status === 'rejected') {
+        if (problem !== undefined) this.#fail('key', problem);
+        return this.#skip('the key is not accepted', 'upload-path');
+      }
+      const path = await within(this.#invocation, timeoutMs, signal => checkUploadPath(client, signal));
+      const key = settings.key?.secret.masked() ?? 'made for this run';
+      if (problem === undefined) this.#ok('key', `${key}, accepted`);
+      else if (verdict.status === 'denied' && path.status === 'accepts') {
+        const message = `${key}: a GraphQL request returned ${verdict.httpStatus}, so it may be for uploads only`;
+        this.results.push({check: 'key', status: 'warning', message});
+      } else this.#fail('key', problem);
+      this.results.push({check: 'upload-path', ...adviseOnUploadPath(path, baseUrl, settings)});
     } finally {
       await session.close();
     }
-  }
-
-  async #uploadPath({client, baseUrl}: Session, settings: Settings): Promise<void> {
-    const verdict = await within(this.#invocation, timeoutMs, signal => checkUploadPath(client, signal));
-    this.results.push({check: 'upload-path', ...adviseOnUploadPath(verdict, baseUrl, settings)});
   }
 
   #ok(check: CheckName, message: string): void {

@@ -3,7 +3,16 @@ import {isIP} from 'node:net';
 import type {Invocation} from '../../cli/invocation.ts';
 import {connectionOptions, within} from '../../cli/session.ts';
 import {type ErrorCode, MediaError} from '../../errors.ts';
-import {Connection, describeConnectError, proxyFor} from '../../http/http.ts';
+import {
+  Connection,
+  clientCertificateHint,
+  describeConnectError,
+  firstWords,
+  type HttpAnswer,
+  proxyFor,
+} from '../../http/http.ts';
+import {parseErrorRecord} from '../../service/record.ts';
+import {correctBaseUrl} from '../../settings/hint-options.ts';
 import type {Settings} from '../../settings/settings.ts';
 import type {CheckResult} from './check-result.ts';
 
@@ -30,26 +39,24 @@ export async function checkNetwork(
       check === 'proxy' ? {check, status: 'failed', error} : {check, status: 'skipped', message},
     );
   }
-  const name = await lookUp(proxy ?? url, proxy === undefined ? 'service' : 'proxy');
+  // A proxy looks up the name of the service, and a failure to look up its own is its failure.
+  const name = proxy === undefined ? await lookUp(url) : {};
   const request = name.error === undefined ? await sendRequest(invocation, settings, url) : undefined;
   const error = name.error ?? request?.error;
-  const failed = name.error !== undefined ? 'dns' : error && failedCheck(error.code, proxy !== undefined);
+  const failed = error && failedCheck(error.code, proxy !== undefined);
   const end = failed === undefined ? networkChecks.length : networkChecks.indexOf(failed);
-  const findings: Partial<Record<NetworkCheck, string | undefined>> = {
-    dns: name.message,
-    connection: request?.message,
-  };
-  const successes: Record<NetworkCheck, string> = {
+  const messages: Record<NetworkCheck, string> = {
     proxy: proxy === undefined ? 'none' : `through ${proxy.origin}`,
-    dns: 'looked up',
-    connection: 'reached',
+    dns: name.message ?? 'looked up',
+    connection: request?.message ?? 'reached',
     tls: url.protocol === 'https:' ? 'the certificate is accepted' : 'not used: the base URL is plain http',
   };
   return networkChecks.map((check, index) => {
     if (error !== undefined && check === failed) return {check, status: 'failed', error};
-    const found = findings[check];
-    if (found === undefined && index > end) return {check, status: 'skipped', message: 'not reached'};
-    return {check, status: 'ok', message: found ?? successes[check]};
+    if (check === 'dns' && proxy !== undefined)
+      return {check, status: 'skipped', message: `the proxy looks up ${url.hostname}`};
+    if (index > end) return {check, status: 'skipped', message: 'not reached'};
+    return {check, status: 'ok', message: messages[check]};
   });
 }
 
@@ -59,15 +66,15 @@ interface Step {
   error?: MediaError;
 }
 
-/** Looks up the name of the proxy or the service. */
-async function lookUp(url: URL, role: 'service' | 'proxy'): Promise<Step> {
+/** Looks up the name of the service. */
+async function lookUp(url: URL): Promise<Step> {
   const name = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(name) !== 0) return {message: `${name} is an address`};
   try {
     const addresses = await lookup(name, {all: true});
     return {message: `${name} is at ${addresses.map(({address}) => address).join(', ')}`};
   } catch (error) {
-    return {error: describeConnectError(error, url, role)};
+    return {error: describeConnectError(error, url)};
   }
 }
 
@@ -76,8 +83,10 @@ async function sendRequest(invocation: Invocation, settings: Settings, url: URL)
   const connection = new Connection(url, connectionOptions(invocation, settings));
   return within(invocation, timeoutMs, async signal => {
     try {
-      const {status} = await connection.request({method: 'GET', path: url.pathname, headers: {}, signal});
-      return {message: `${url.host} responds (${status} to GET ${url.pathname} without the key)`};
+      const answer = await connection.request({method: 'GET', path: url.pathname, headers: {}, signal});
+      const error = refusalForTls(answer, url, settings);
+      if (error !== undefined) return {error};
+      return {message: `${url.host} responds (${answer.status} to GET ${url.pathname} without the key)`};
     } catch (cause) {
       if (cause instanceof MediaError) return {error: cause};
       const error = signal.aborted
@@ -96,6 +105,27 @@ async function sendRequest(invocation: Invocation, settings: Settings, url: URL)
   });
 }
 
+/** The error that a server's page means: it wants TLS on this port, or a client certificate. Services answer neither with a 400. */
+function refusalForTls(
+  {status, body}: HttpAnswer,
+  {host, protocol, pathname}: URL,
+  settings: Settings,
+): MediaError | undefined {
+  const words = firstWords(body);
+  if (status !== 400 || parseErrorRecord(body.toString()) !== undefined) return undefined;
+  if (/certificate/i.test(words))
+    return new MediaError('tls_failed', `${host} refused the request: "${words}".`, {
+      status,
+      hint: clientCertificateHint,
+    });
+  if (protocol !== 'http:' || !/\b(https|ssl|tls)\b/i.test(words)) return undefined;
+  const httpsUrl = `https://${host}${pathname.replace(/\/+$/, '')}`;
+  return new MediaError('tls_failed', `${host} expects https: "${words}".`, {
+    status,
+    hint: correctBaseUrl(settings, httpsUrl),
+  });
+}
+
 /** The step that fails with this code. */
 function failedCheck(code: ErrorCode, throughProxy: boolean): NetworkCheck {
   switch (code) {
@@ -103,7 +133,7 @@ function failedCheck(code: ErrorCode, throughProxy: boolean): NetworkCheck {
       return 'proxy';
     case 'host_not_found':
     case 'dns_unavailable':
-      return 'dns';
+      return throughProxy ? 'proxy' : 'dns';
     case 'tls_failed':
       return 'tls';
     default:
