@@ -19,16 +19,16 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
         '' = @{
             Commands = [ordered]@{
                 'upload' = 'Upload images and videos and print their records.'
-                'rewrite' = 'Upload the local images and videos of Markdown, HTML and CSS files, and put their URLs in place.'
+                'rewrite' = 'Upload the media that documents refer to, and insert their URLs.'
                 'login' = 'Check an API key with the service and store it.'
                 'logout' = 'Delete the stored API key of a profile.'
-                'whoami' = 'Show which profile, service and key are used, and whether the service accepts the key.'
-                'doctor' = 'Check the settings, the connection and the key, and say how to fix what fails. Uploads nothing.'
-                'journal' = 'Read, check, merge and repair the journals that media upload --journal writes.'
+                'whoami' = 'Show the profile, service and key, and whether the key works.'
+                'doctor' = 'Find out why uploads fail, without uploading anything.'
+                'journal' = 'List, check, merge and repair the journals of uploads.'
                 'graphql' = 'Send an authenticated GraphQL request and print the response.'
-                'watch' = 'Upload the images and videos in directories, and those that come, until you stop it.'
-                'bridge' = 'Upload for editors that use a PicGo server, until you stop it (Ctrl-C).'
-                'serve' = 'Run the embedded service on this machine until you stop it (Ctrl-C).'
+                'watch' = 'Upload the images and videos in directories as they appear.'
+                'bridge' = 'Upload for editors that use a PicGo server, until you stop it.'
+                'serve' = 'Run the embedded service on this machine until you stop it.'
                 'config' = 'Show and change the settings of a profile.'
                 'completion' = 'Print the completion script for a shell.'
                 'help' = 'Print help for a command.'
@@ -45,17 +45,17 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
-                @{ Name = '-r'; Takes = ''; Tip = 'upload the contents of directories, with all their subdirectories' }
-                @{ Name = '--recursive'; Takes = ''; Tip = 'upload the contents of directories, with all their subdirectories' }
+                @{ Name = '-r'; Takes = ''; Tip = 'upload directories with all their subdirectories' }
+                @{ Name = '--recursive'; Takes = ''; Tip = 'upload directories with all their subdirectories' }
                 @{ Name = '--exclude'; Takes = 'none'; Tip = 'skip matching files (directories, patterns, lists)' }
                 @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, or from - for standard input' }
                 @{ Name = '--all'; Takes = ''; Tip = 'also upload hidden files, and try files that are not images or videos' }
-                @{ Name = '--clipboard'; Takes = ''; Tip = 'upload the picture in the clipboard, or the files that were copied' }
+                @{ Name = '--clipboard'; Takes = ''; Tip = 'upload the picture or the files in the clipboard' }
                 @{ Name = '--name'; Takes = 'file'; Tip = 'the file name to use for standard input or the picture in the clipboard' }
                 @{ Name = '--types'; Takes = 'words extension content strict'; Tip = 'what decides the content type' }
                 @{ Name = '--content-type'; Takes = 'words image/aces image/apng image/astc image/avci image/avcs image/avif image/bmp image/bpg image/cgm image/dicom-rle image/dpx image/emf image/fits image/flif image/g3fax image/gif image/heic image/heic-sequence image/heif image/heif-sequence image/hej2k image/ief image/jaii image/jais image/jls image/jp2 image/jpeg image/jph image/jphc image/jpm image/jpx image/jxl image/jxr image/jxra image/jxrs image/jxs image/jxsc image/jxsi image/jxss image/ktx image/ktx2 image/mpo image/pjpeg image/png image/prs.btif image/prs.pti image/qoi image/sgi image/svg+xml image/t38 image/tiff image/tiff-fx image/vnd.adobe.photoshop image/vnd.airzip.accelerator.azv image/vnd.dece.graphic image/vnd.djvu image/vnd.dwg image/vnd.dxf image/vnd.fastbidsheet image/vnd.fpx image/vnd.fst image/vnd.fujixerox.edmics-mmr image/vnd.fujixerox.edmics-rlc image/vnd.microsoft.icon image/vnd.ms-dds image/vnd.ms-modi image/vnd.ms-photo image/vnd.net-fpx image/vnd.pco.b16 image/vnd.radiance image/vnd.tencent.tap image/vnd.valve.source.texture image/vnd.wap.wbmp image/vnd.xiff image/vnd.zbrush.pcx image/webp image/wmf image/x-3ds image/x-adobe-dng image/x-canon-cr2 image/x-canon-cr3 image/x-canon-crw image/x-cmu-raster image/x-cmx image/x-cursor image/x-dcraw image/x-dcx image/x-epson-erf image/x-exr image/x-farbfeld image/x-freehand image/x-fuji-raf image/x-gopro-gpr image/x-hasselblad-3fr image/x-hasselblad-fff image/x-icns image/x-ilbm image/x-jng image/x-jp2-codestream image/x-kodak-dcr image/x-kodak-k25 image/x-kodak-kdc image/x-leaf-mos image/x-mamiya-mef image/x-miff image/x-minolta-mdc image/x-minolta-mrw image/x-mrsid-image image/x-nikon-nef image/x-nikon-nrw image/x-olympus-orf image/x-panasonic-rw image/x-panasonic-rw2 image/x-pentax-pef image/x-pfm image/x-phaseone-iiq image/x-phm image/x-pict image/x-portable-anymap image/x-portable-arbitrarymap image/x-portable-bitmap image/x-portable-graymap image/x-portable-pixmap image/x-rawzor image/x-rgb image/x-samsung-srw image/x-sigma-x3f image/x-sinar-sti image/x-sony-arw image/x-sony-sr2 image/x-sony-srf image/x-sun-raster image/x-tga image/x-xbitmap image/x-xcf image/x-xpixmap image/x-xwindowdump video/3gpp video/3gpp2 video/av1 video/dv video/h261 video/h263 video/h264 video/h265 video/h266 video/iso.segment video/jpeg video/mj2 video/mp2t video/mp4 video/mpeg video/mxf video/ogg video/quicktime video/vnd.dece.hd video/vnd.dece.mobile video/vnd.dece.pd video/vnd.dece.sd video/vnd.dece.video video/vnd.dvb.file video/vnd.fvt video/vnd.mpegurl video/vnd.ms-playready.media.pyv video/vnd.radgamettools.bink video/vnd.radgamettools.smacker video/vnd.rn-realvideo video/vnd.uvvu.mp4 video/vnd.vivo video/webm video/x-canon-crm video/x-f4v video/x-fli video/x-flv video/x-ivf video/x-m4v video/x-matroska video/x-mjpeg video/x-mng video/x-ms-asf video/x-ms-vob video/x-ms-wm video/x-ms-wmv video/x-ms-wmx video/x-ms-wtv video/x-ms-wvx video/x-msvideo video/x-nsv video/x-red-r3d video/x-sgi-movie video/x-smv video/x-yuv4mpeg'; Tip = 'send every file as this type, image/* or video/*' }
                 @{ Name = '--format'; Takes = 'words table url markdown'; Tip = 'how to print the records' }
-                @{ Name = '--json'; Takes = ''; Tip = 'print each record as the service returned it, one per line' }
+                @{ Name = '--json'; Takes = ''; Tip = 'print the service''s record of each file, one per line' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'print one JSON line per input, including failures' }
                 @{ Name = '--template'; Takes = 'none'; Tip = 'print this text for each uploaded file, such as "{file}\t{url}\n"' }
                 @{ Name = '--dry-run'; Takes = ''; Tip = 'check everything without sending anything' }
@@ -68,7 +68,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--timeout'; Takes = 'none'; Tip = 'how long to wait for progress, and for a response after the last byte' }
                 @{ Name = '--on-unknown'; Takes = 'words hold retry'; Tip = 'what to do when a file may or may not have been stored' }
                 @{ Name = '--verify'; Takes = 'words warn strict'; Tip = 'compare size, type, width and height in the record with the file' }
-                @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded, and continue from there in the next run' }
+                @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded, and continue there next time' }
                 @{ Name = '--once'; Takes = ''; Tip = 'skip what this machine has already uploaded' }
                 @{ Name = '--no-once'; Takes = ''; Tip = 'ignore the once setting of the profile' }
                 @{ Name = '--shard'; Takes = 'words auto'; Tip = 'upload only part k of n of the inputs; auto asks the CI or batch system' }

@@ -4,24 +4,70 @@ import {defined} from '../lib/object.ts';
 /** The description of every `help` command. */
 export const helpDescription = 'Print help for a command.';
 
-/** What help shows besides commander's own: the options of every command, possible values and defaults. */
-export const helpConfiguration: Partial<Help> = {
-  showGlobalOptions: true,
-  subcommandTerm: command => `${command.name()} ${command.usage().replace('[options]', '').trim()}`.trim(),
-  optionDescription: describeOption,
-};
+/** How help is formatted: with `-h`, it is one screen of what most people need. */
+interface HelpFormat extends Partial<Help> {
+  isBrief: boolean;
+}
 
-/** Text after a command's help: a list of names with their meanings. */
-export function helpList(
-  heading: string,
-  items: readonly (readonly [string, string])[],
-): (context: {command: Command}) => string {
-  return ({command}) => {
-    const help = helperFor(command);
-    const width = Math.max(...items.map(([name]) => name.length));
-    const lines = items.map(([name, meaning]) => help.formatItem(name, width, meaning, help));
-    return ['', heading, ...lines].join('\n');
+/** Text after a command's help. */
+type TextAfter = (context: {command: Command}) => string;
+
+/** What help shows besides commander's own: the options of every command, possible values and defaults. */
+export function helpFormat(argv: readonly string[]): HelpFormat {
+  const isBrief = argv.includes('-h');
+  return {
+    isBrief,
+    showGlobalOptions: true,
+    subcommandTerm: command => `${command.name()} ${command.usage().replace('[options]', '').trim()}`.trim(),
+    optionDescription: describeOption,
+    ...(isBrief && {formatHelp: briefHelp}),
   };
+}
+
+/** What a command does, how it is used, and its subcommands. */
+function briefHelp(command: Command, help: Help): string {
+  const subcommands = command.commands
+    .filter(child => child.name() !== 'help')
+    .map(child => [child.name(), child.description()] as const);
+  const description = help.boxWrap(command.description(), help.helpWidth ?? 80);
+  const list = subcommands.length === 0 ? '' : `${listed(help, 'Commands:', subcommands)}\n`;
+  return `${description}\n\nUsage: ${help.commandUsage(command)}\n${list}`;
+}
+
+/**
+ * The examples at the end of a command's help. Brief help has the first two, and before them the options that are named here, or
+ * else all of the command's own.
+ */
+export function examples(lines: readonly string[], common?: readonly string[]): TextAfter {
+  return ({command}) => {
+    if (!isBrief(command)) return exampleList(lines);
+    const help = helperFor(command);
+    const options = command.options
+      .filter(({long = '', hidden}) => common?.includes(long) ?? (command.parent !== null && !hidden))
+      .map(option => [help.optionTerm(option), help.optionDescription(option)] as const);
+    const [name] = help.commandUsage(command).split(/ [[<]/);
+    const optionList = options.length === 0 ? '' : `${listed(help, 'Options:', options)}\n`;
+    return `${optionList}${exampleList(lines.slice(0, 2))}\n\nFor all options, see: ${name} --help`;
+  };
+}
+
+function exampleList(lines: readonly string[]): string {
+  return ['', 'Examples:', ...lines.map(line => `  $ ${line}`)].join('\n');
+}
+
+/** Text after a command's help, unless it is brief: a list of names with their meanings. */
+export function helpList(heading: string, items: readonly (readonly [string, string])[]): TextAfter {
+  return ({command}) => (isBrief(command) ? '' : listed(helperFor(command), heading, items));
+}
+
+function listed(help: Help, heading: string, items: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...items.map(([name]) => name.length));
+  const lines = items.map(([name, meaning]) => help.formatItem(name, width, meaning, help));
+  return ['', heading, ...lines].join('\n');
+}
+
+function isBrief(command: Command): boolean {
+  return (command.configureHelp() as HelpFormat).isBrief;
 }
 
 function helperFor(command: Command): Help {

@@ -82,11 +82,6 @@ export function reportFor(host: Host, options: GlobalOptions, structured: boolea
   });
 }
 
-/** The examples at the end of a command's help. */
-export function examples(lines: readonly string[]): string {
-  return `\nExamples:\n${lines.map(line => `  $ ${line}`).join('\n')}\n`;
-}
-
 /** Resolves with the first signal that ends the program; a second one ends it at once. */
 export function endSignal({host, abandon}: Pick<Invocation, 'host' | 'abandon'>): {
   received: Promise<EndSignal>;

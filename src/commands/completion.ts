@@ -1,6 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {Argument, Command, Option} from 'commander';
-import {type Cli, examples} from '../cli/invocation.ts';
+import {examples} from '../cli/help-format.ts';
+import type {Cli} from '../cli/invocation.ts';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import type {Stdout} from '../output/stdout.ts';

@@ -1,5 +1,6 @@
 import {Command} from 'commander';
-import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../cli/invocation.ts';
+import {examples} from '../cli/help-format.ts';
+import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../cli/invocation.ts';
 import {withKeyHint} from '../cli/key-hints.ts';
 import {collect, timeoutOption} from '../cli/values.ts';
 import {describeBroken, failed, MediaError} from '../errors.ts';

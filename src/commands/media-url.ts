@@ -2,7 +2,8 @@ import {existsSync} from 'node:fs';
 import {chmod, writeFile} from 'node:fs/promises';
 import {fileURLToPath} from 'node:url';
 import {Command} from 'commander';
-import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../cli/invocation.ts';
+import {examples} from '../cli/help-format.ts';
+import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../cli/invocation.ts';
 import {MediaError} from '../errors.ts';
 import {pathOfFileUrl, typedPath} from '../lib/files/typed-path.ts';
 import {shellWord} from '../lib/shell.ts';
@@ -24,22 +25,23 @@ interface MediaUrlOptions {
 export function buildMediaUrl(cli: Cli, written: Written): Command {
   const command = asRoot(new Command('media-url'), cli, written);
   return command
-    .description(
-      'Upload files and print the URL of each on a line of its own, for editors that run a command.',
-    )
+    .description('Upload files and print their URLs, for editors that run a command.')
     .usage('[options] <file...>')
     .argument('[file...]', 'images and videos, as paths or file:// URLs')
-    .option('--clipboard', 'upload the picture in the clipboard, or the files that were copied')
+    .option('--clipboard', 'upload the picture or the files in the clipboard')
     .option('--no-once', 'upload again what this machine has already uploaded')
     .option('--launcher <file>', 'write a script that runs media-url with these options from any program')
     .addHelpText(
       'after',
-      examples([
-        'media-url photo.png "other photo.png"',
-        'media-url --clipboard',
-        'media-url upload photo.png',
-        'media-url --profile blog --launcher ~/bin/media-url-blog',
-      ]),
+      examples(
+        [
+          'media-url photo.png "other photo.png"',
+          'media-url --clipboard',
+          'media-url upload photo.png',
+          'media-url --profile blog --launcher ~/bin/media-url-blog',
+        ],
+        ['--clipboard', '--no-once', '--launcher'],
+      ),
     )
     .action(async (files: string[], options: Omit<MediaUrlOptions, 'files'>, self: Command) => {
       cli.status = await executeMediaUrl({...options, files}, invocationOf(cli, self));

@@ -1,6 +1,6 @@
 import {Command} from 'commander';
-import {helpConfiguration, helpDescription} from '../cli/help-format.ts';
-import {type Cli, examples} from '../cli/invocation.ts';
+import {examples, helpDescription, helpFormat} from '../cli/help-format.ts';
+import type {Cli} from '../cli/invocation.ts';
 import {MediaError} from '../errors.ts';
 import {own} from '../lib/object.ts';
 import {packageVersion} from '../package-file.ts';
@@ -45,9 +45,7 @@ const commands: Record<string, (cli: Cli) => Command> = {
  */
 export function buildProgram(cli: Cli, written: Written, [first = '']: readonly string[] = []): Command {
   const program = asRoot(new Command('media'), cli, written)
-    .description(
-      'Upload images and videos: streamed, checked, and never stored twice or lost without notice.',
-    )
+    .description('Upload images and videos: none is stored twice, none lost without notice.')
     .usage('<command> [options]')
     .addHelpText(
       'after',
@@ -102,7 +100,7 @@ export function asRoot(program: Command, cli: Cli, written: Written): Command {
     .option('--allow-http', 'allow http:// for services on other machines')
     .version(packageVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'print help, with examples')
-    .configureHelp(helpConfiguration)
+    .configureHelp(helpFormat(cli.argv))
     .configureOutput({
       writeOut: text => {
         written.out += text;

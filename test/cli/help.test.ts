@@ -103,7 +103,7 @@ describe('help', () => {
 
   it('media help upload: the same as media upload --help', async () => {
     const box = await sandbox();
-    const [help, option] = await Promise.all([box.run(['help', 'upload']), box.run(['upload', '-h'])]);
+    const [help, option] = await Promise.all([box.run(['help', 'upload']), box.run(['upload', '--help'])]);
     expect(help.stdout).toBe(option.stdout);
     expect(help.exitCode).toBe(0);
   });

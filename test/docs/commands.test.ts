@@ -1,12 +1,14 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
+import {PassThrough} from 'node:stream';
 import {fileURLToPath} from 'node:url';
 import {type Command, CommanderError} from 'commander';
 import ts from 'typescript';
 import {describe, expect, it} from 'vitest';
 import {buildMediaUrl} from '../../src/commands/media-url.ts';
 import {buildProgram} from '../../src/commands/program.ts';
-import {systemHost} from '../../src/host.ts';
+import {type Host, systemHost} from '../../src/host.ts';
+import {run} from '../../src/main.ts';
 import {Stdout} from '../../src/output/stdout.ts';
 import {inlineCodeOf, markdown, markdownFiles} from '../support/examples.ts';
 
@@ -54,6 +56,14 @@ async function complaint(line: string): Promise<string | undefined> {
   }
 }
 
+/** What a command prints with -h on a terminal of 80 columns. */
+async function briefHelp(name: string): Promise<string> {
+  const terminal = Object.assign(new PassThrough(), {columns: 80});
+  const [, ...words] = name.split(' ');
+  await run([...words, '-h'], {...host, stdout: terminal as unknown as Host['stdout']});
+  return String(terminal.read());
+}
+
 const everyCommand = commandsBelow(inertProgram().program);
 const options = new Set(
   [...everyCommand, inertProgram(buildMediaUrl).program].flatMap(command =>
@@ -62,6 +72,16 @@ const options = new Set(
 );
 
 describe('--help', () => {
+  it.each(everyCommand.map(fullName))('%s -h: one screen of 25 lines of 80 columns', async name => {
+    const text = await briefHelp(name);
+    const lines = text.trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(25);
+    expect(lines.filter(line => line.length > 80 && !line.startsWith('  $ '))).toEqual([]);
+    expect(text).toContain(`\nUsage: ${name} `);
+    expect(text).toMatch(/\nExamples:\n(?: {2}\$ .*media.*\n){1,2}\nFor all options, see: media.* --help\n$/);
+    expect((text.match(/^ {2}(?:-\w, )?--/gm) ?? []).length).toBeLessThanOrEqual(10);
+  });
+
   it.each(everyCommand.map(fullName))('%s: examples of it that commander takes', async name => {
     const {program, written} = inertProgram();
     commandsBelow(program)

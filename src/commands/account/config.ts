@@ -1,6 +1,6 @@
 import {Command} from 'commander';
-import {helpDescription, helpList} from '../../cli/help-format.ts';
-import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {examples, helpDescription, helpList} from '../../cli/help-format.ts';
+import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../../cli/invocation.ts';
 import {existingProfiles} from '../../cli/key-hints.ts';
 import {MediaError} from '../../errors.ts';
 import {own} from '../../lib/object.ts';

@@ -1,5 +1,6 @@
 import {Command} from 'commander';
-import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {examples} from '../../cli/help-format.ts';
+import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../../cli/invocation.ts';
 import {clearKeyVariable} from '../../cli/key-hints.ts';
 import {timeoutOption} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';

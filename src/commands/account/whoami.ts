@@ -1,5 +1,6 @@
 import {Command} from 'commander';
-import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {examples} from '../../cli/help-format.ts';
+import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../../cli/invocation.ts';
 import {keyFacts, missingSettings, refusedKeyHint} from '../../cli/key-hints.ts';
 import {timeoutOption} from '../../cli/values.ts';
 import {exitStatusOf} from '../../errors.ts';
@@ -17,7 +18,7 @@ export interface WhoamiOptions {
 /** Declares `media whoami`. */
 export function whoamiCommand(cli: Cli): Command {
   return new Command('whoami')
-    .description('Show which profile, service and key are used, and whether the service accepts the key.')
+    .description('Show the profile, service and key, and whether the key works.')
     .option('--json', 'print the report as JSON')
     .addOption(timeoutOption())
     .addHelpText(

@@ -1,5 +1,6 @@
 import {Command} from 'commander';
-import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {examples} from '../../cli/help-format.ts';
+import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../../cli/invocation.ts';
 import {exitStatusOf} from '../../errors.ts';
 import {printable, printableJson} from '../../output/escape.ts';
 import {errorFields} from '../../output/report.ts';
@@ -12,9 +13,7 @@ export interface DoctorOptions {
 /** Declares `media doctor`. */
 export function doctorCommand(cli: Cli): Command {
   return new Command('doctor')
-    .description(
-      'Check the settings, the connection and the key, and say how to fix what fails. Uploads nothing.',
-    )
+    .description('Find out why uploads fail, without uploading anything.')
     .option('--json', 'print the checks as JSON')
     .addHelpText(
       'after',

@@ -1,6 +1,6 @@
 import {Command} from 'commander';
-import {helpDescription} from '../../cli/help-format.ts';
-import {type Cli, examples, invocationOf} from '../../cli/invocation.ts';
+import {examples, helpDescription} from '../../cli/help-format.ts';
+import {type Cli, invocationOf} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
 import {defined} from '../../lib/object.ts';
 import type {ResolveOptions} from './settle.ts';
@@ -9,7 +9,7 @@ import type {ResolveOptions} from './settle.ts';
 export function journalCommand(cli: Cli): Command {
   const journal = new Command('journal')
     .helpCommand('help [command]', helpDescription)
-    .description('Read, check, merge and repair the journals that media upload --journal writes.')
+    .description('List, check, merge and repair the journals of uploads.')
     .addHelpText(
       'after',
       examples([

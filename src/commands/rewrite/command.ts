@@ -1,14 +1,13 @@
 import {Command, Option} from 'commander';
-import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {examples} from '../../cli/help-format.ts';
+import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../../cli/invocation.ts';
 import {collect, concurrencyOption} from '../../cli/values.ts';
 import type {RewriteFlags} from './flags.ts';
 
 /** Declares `media rewrite`. */
 export function rewriteCommand(cli: Cli): Command {
   return new Command('rewrite')
-    .description(
-      'Upload the local images and videos of Markdown, HTML and CSS files, and put their URLs in place.',
-    )
+    .description('Upload the media that documents refer to, and insert their URLs.')
     .argument('<input...>', 'documents, and directories of documents')
     .optionsGroup('What to do (default: report what would be uploaded):')
     .option('--write', 'upload, and rewrite the documents in place')
@@ -42,13 +41,27 @@ export function rewriteCommand(cli: Cli): Command {
     )
     .addHelpText(
       'after',
-      examples([
-        'media rewrite README.md',
-        'media rewrite --write README.md docs',
-        'media rewrite --out-dir public content --root static',
-        'media rewrite --stdout post.md > published.md',
-        'media rewrite --check --ci github docs',
-      ]),
+      examples(
+        [
+          'media rewrite README.md',
+          'media rewrite --write README.md docs',
+          'media rewrite --out-dir public content --root static',
+          'media rewrite --stdout post.md > published.md',
+          'media rewrite --check --ci github docs',
+        ],
+        [
+          '--write',
+          '--out-dir',
+          '--stdout',
+          '--check',
+          '--links',
+          '--root',
+          '--static',
+          '--allow-missing',
+          '--ndjson',
+          '--journal',
+        ],
+      ),
     )
     .action(async (inputs: string[], options: Omit<RewriteFlags, 'inputs'>, command: Command) => {
       cli.status = await runRewrite({...options, inputs}, invocationOf(cli, command));

@@ -1,5 +1,6 @@
 import {Command, Option} from 'commander';
-import {type Cli, examples, invocationOf} from '../../cli/invocation.ts';
+import {examples} from '../../cli/help-format.ts';
+import {type Cli, invocationOf} from '../../cli/invocation.ts';
 import {defaultPort} from '../../cli/start-embedded.ts';
 import {collect, parseSize, wholeNumber} from '../../cli/values.ts';
 import {runServe} from './run.ts';
@@ -8,7 +9,7 @@ import type {ServeOptions} from './settings.ts';
 /** Declares `media serve`. */
 export function serveCommand(cli: Cli): Command {
   return new Command('serve')
-    .description('Run the embedded service on this machine until you stop it (Ctrl-C).')
+    .description('Run the embedded service on this machine until you stop it.')
     .addOption(
       new Option('--port <n>', 'the port to listen on; 0 for any free port (MEDIA_SERVE_PORT)')
         .argParser(wholeNumber(0, 65_535))
@@ -41,12 +42,25 @@ export function serveCommand(cli: Cli): Command {
     .option('--ndjson', 'log requests as JSON lines')
     .addHelpText(
       'after',
-      examples([
-        'media serve',
-        'media serve --port 0 --ephemeral',
-        'media serve --data-dir ./uploads',
-        "media serve --fault 'upload:status=503,after=store,rate=0.1'",
-      ]),
+      examples(
+        [
+          'media serve',
+          'media serve --port 0 --ephemeral',
+          'media serve --data-dir ./uploads',
+          "media serve --fault 'upload:status=503,after=store,rate=0.1'",
+        ],
+        [
+          '--port',
+          '--host',
+          '--public-url',
+          '--data-dir',
+          '--ephemeral',
+          '--max-size',
+          '--quota',
+          '--fault',
+          '--ndjson',
+        ],
+      ),
     )
     .action(async (options: ServeOptions, command: Command) => {
       cli.status = await runServe(options, invocationOf(cli, command));

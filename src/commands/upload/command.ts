@@ -1,5 +1,6 @@
 import {Command, Option} from 'commander';
-import {type Cli, type ExitStatus, examples, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {examples} from '../../cli/help-format.ts';
+import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../../cli/invocation.ts';
 import {collect, concurrencyOption, parseDuration, parseRate, wholeNumber} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
@@ -7,17 +8,23 @@ import {type FormatName, formatChoices} from '../../output/results/formats.ts';
 import type {OutputFormat} from '../../output/results/results.ts';
 import {type FormatFlags, type UploadFlags, uploadDefaults} from './flags.ts';
 
+/** The options that most people need: those that brief help shows. */
+const commonOptions = [
+  ...['--recursive', '--exclude', '--clipboard', '--format', '--json', '--ndjson', '--template'],
+  ...['--dry-run', '--journal', '--once'],
+];
+
 /** Declares `media upload`. */
 export function uploadCommand(cli: Cli): Command {
   return new Command('upload')
     .description('Upload images and videos and print their records.')
     .argument('[input...]', 'files, directories (with -r), patterns, or - for standard input')
     .optionsGroup('Inputs:')
-    .option('-r, --recursive', 'upload the contents of directories, with all their subdirectories')
+    .option('-r, --recursive', 'upload directories with all their subdirectories')
     .option('--exclude <pattern>', 'skip matching files (directories, patterns, lists)', collect)
     .option('--files-from <file>', 'read names from a file, or from - for standard input', collect)
     .option('--all', 'also upload hidden files, and try files that are not images or videos')
-    .option('--clipboard', 'upload the picture in the clipboard, or the files that were copied')
+    .option('--clipboard', 'upload the picture or the files in the clipboard')
     .option('--name <file>', 'the file name to use for standard input or the picture in the clipboard')
     .optionsGroup('Content type:')
     .addOption(
@@ -32,7 +39,7 @@ export function uploadCommand(cli: Cli): Command {
         .choices(formatChoices)
         .default(undefined, 'table'),
     )
-    .option('--json', 'print each record as the service returned it, one per line')
+    .option('--json', "print the service's record of each file, one per line")
     .option('--ndjson', 'print one JSON line per input, including failures')
     .option('--template <text>', 'print this text for each uploaded file, such as "{file}\\t{url}\\n"')
     .optionsGroup('Transfer:')
@@ -69,7 +76,7 @@ export function uploadCommand(cli: Cli): Command {
         .default(undefined, 'only a different size is a warning'),
     )
     .optionsGroup('Memory:')
-    .option('--journal <file>', 'record what was uploaded, and continue from there in the next run')
+    .option('--journal <file>', 'record what was uploaded, and continue there next time')
     .option('--once', 'skip what this machine has already uploaded')
     .option('--no-once', 'ignore the once setting of the profile')
     .optionsGroup('CI:')
@@ -82,18 +89,21 @@ export function uploadCommand(cli: Cli): Command {
     )
     .addHelpText(
       'after',
-      examples([
-        'media upload photo.png',
-        'media upload *.jpg --format url',
-        "media upload *.jpg --template '{file}\\t{url}\\n'",
-        "media upload -r ./assets --exclude '*.psd' --ndjson > uploads.ndjson",
-        'media upload -r ./assets --journal uploads.ndjson',
-        'media upload -r ./assets --shard 2/8 --journal uploads-2.ndjson',
-        'media upload photo.png --json | jq -r .id',
-        'curl -s https://example.com/cat.png | media upload - --name cat.png',
-        'media upload --clipboard --format markdown',
-        'media upload photo.png --base-url embedded',
-      ]),
+      examples(
+        [
+          'media upload photo.png',
+          'media upload -r ./assets --journal assets.journal',
+          'media upload photo.png --json | jq -r .fileUrl',
+          'media upload *.jpg --format url',
+          "media upload *.jpg --template '{file}\\t{url}\\n'",
+          "media upload -r ./assets --exclude '*.psd' --ndjson > uploads.ndjson",
+          'media upload -r ./assets --shard 2/8 --journal part-2.journal',
+          'curl -s https://example.com/cat.png | media upload - --name cat.png',
+          'media upload --clipboard --format markdown',
+          'media upload photo.png --base-url embedded',
+        ],
+        commonOptions,
+      ),
     )
     .action(async (inputs: string[], options: Omit<UploadFlags, 'inputs'>, command: Command) => {
       cli.status = await runUpload({...options, inputs}, invocationOf(cli, command));

@@ -1,5 +1,6 @@
 import {Command, Option} from 'commander';
-import {type Cli, examples, invocationOf} from '../../cli/invocation.ts';
+import {examples} from '../../cli/help-format.ts';
+import {type Cli, invocationOf} from '../../cli/invocation.ts';
 import {parseDuration} from '../../cli/values.ts';
 import {runWatch, type WatchFlags} from './run.ts';
 
@@ -9,7 +10,7 @@ const defaultSettleMs = 2_000;
 /** Declares `media watch`. */
 export function watchCommand(cli: Cli): Command {
   return new Command('watch')
-    .description('Upload the images and videos in directories, and those that come, until you stop it.')
+    .description('Upload the images and videos in directories as they appear.')
     .argument('<directory...>', 'directories, watched with all their subdirectories')
     .addOption(
       new Option('--settle <duration>', 'upload a file that has not changed for this long')
