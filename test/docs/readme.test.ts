@@ -40,8 +40,12 @@ describe('the README', () => {
     expect(markdown('README.md').split('\n').length).toBeLessThanOrEqual(160);
   });
 
-  it('begins with the two commands that set everything up: npm run demo, npm test', () => {
-    expect(blocks.slice(0, 2)).toEqual(['npm run demo\n', 'npm test\n']);
+  it('begins with how to install, upload, try and test it, on a screen and a half', () => {
+    const [install, upload, ...next] = blocks;
+    expect(install).toBe('npm install --global .\n');
+    expect(upload).toMatch(/^media upload photo\.png .*\n.* \| jq -r \.fileUrl\n$/);
+    expect(next.slice(0, 2)).toEqual(['npm run demo\n', 'npm test\n']);
+    expect(markdown('README.md').split('npm test')[0]?.split('\n').length).toBeLessThanOrEqual(36);
   });
 });
 
@@ -62,9 +66,9 @@ describe('every example in the README', () => {
   });
 
   it('runs as printed: npm install --global from the clone', slowTest, async () => {
-    expect(await install(await sandbox(), block('npm install --global .\n'), root)).toMatch(
-      /^\d+\.\d+\.\d+$/m,
-    );
+    const home = await sandbox();
+    await install(home, block('npm install --global .\n'), root);
+    expect(await install(home, 'media --version', home.directory)).toMatch(/^\d+\.\d+\.\d+$/m);
   });
 
   it(
@@ -99,6 +103,7 @@ describe('every example in the README', () => {
         continue;
       }
       const printed = await typeIn(machine, code);
+      if (code.includes('.fileUrl')) expect(printed).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\S+$/m);
       if (code.includes('| jq -r .id')) expect(printed).toMatch(/^m_[A-Za-z0-9_-]+$/m);
       // The next page, what was deleted, and the key.
       if (code.includes('createApiKey'))
