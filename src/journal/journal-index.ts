@@ -158,6 +158,8 @@ export class JournalIndex {
         this.#set(row, (line.serviceId ?? this.serviceId) === this.serviceId ? 'done' : 'forgotten', place);
         break;
       case 'failed':
+        // What its writer gave up before the release is not sent.
+        this.#committed = this.#committed.filter(commit => commit.row !== row || commit.by !== by);
         // If another writer has released this upload since, the failure of the earlier one says nothing about it.
         if (this.#writer.at(row) === this.#numberOf(by)) this.#settle(row, 'failed', place);
         break;

@@ -282,6 +282,12 @@ describe('what two writers wrote into one journal', () => {
       [begun, commit('A'), line('open', 'B'), line('release', 'A')],
       'pending',
     ],
+    [
+      'committed, and given up before the release',
+      [begun, commit('A'), failed('A'), line('release', 'A')],
+      'failed',
+    ],
+    ['given up, then committed anew and released', [begun, commit('A'), failed('A'), sent], 'unknown'],
     ['committed and released after another began', [begun, line('open', 'B'), sent], 'pending'],
     ['the same after that one has ended', [begun, line('open', 'B'), line('close', 'B'), sent], 'pending'],
     ['released, then another began', [begun, sent, line('open', 'B')], 'unknown'],
