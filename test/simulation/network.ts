@@ -146,6 +146,8 @@ export class Exchange {
   #isGone = false;
   /** Whether what is on its way is lost when the process ends. */
   readonly #dies: boolean;
+  /** The longest time that a piece takes, in milliseconds: the service is near or far. */
+  readonly #longestWay: number;
   /** When the piece before arrives, in each direction. */
   readonly #arrival = {request: 0, response: 0};
 
@@ -160,6 +162,7 @@ export class Exchange {
     this.#trouble = trouble;
     this.#receiver = receiver;
     this.#dies = world.oneIn(2);
+    this.#longestWay = world.pick([1, 20]);
     this.#answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -184,9 +187,13 @@ export class Exchange {
     await whole?.ready();
     const content = whole?.bytes ?? body.content;
     for await (const chunk of content instanceof Uint8Array ? [content] : content(wire)) {
-      // Once the response has begun, nothing more is sent.
-      if (responseOf(this.#response, false) !== 'nothing') return;
-      if (this.#isClosed) throw new Error('The connection has ended.');
+      const hasAnswer = responseOf(this.#response, false) !== 'nothing';
+      if (hasAnswer || this.#isClosed) {
+        // A connection that is being closed may read on, but nothing more is sent.
+        if (this.#world.oneIn(2)) continue;
+        if (hasAnswer) return;
+        throw new Error('The connection has ended.');
+      }
       const sent = this.#sent.reduce((sum, {length}) => sum + length, chunk.length);
       this.#sent.push(Buffer.from(chunk));
       if (sent === body.length) {
@@ -208,7 +215,7 @@ export class Exchange {
   /** Pieces of one direction arrive one after the other. */
   #deliver(direction: 'request' | 'response', action: () => void): void {
     const {now} = this.#world;
-    const at = Math.max(now, this.#arrival[direction]) + this.#world.random() * 20;
+    const at = Math.max(now, this.#arrival[direction]) + this.#world.random() * this.#longestWay;
     this.#arrival[direction] = at;
     if (direction === 'response') this.#process.after(at - now, action);
     else this.#world.after(at - now, action);

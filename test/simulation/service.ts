@@ -23,6 +23,8 @@ export class SimulatedService {
   readonly #world: World;
   readonly traits: ServiceTraits;
   readonly stored: Stored[] = [];
+  /** The keys with which the last bytes of a file have left. */
+  readonly releasedKeys = new Set<string>();
   /** Whether requests meet no trouble any more. */
   isFair = false;
   /** Called with a content when its last bytes have left, and when it is stored. */
@@ -60,7 +62,10 @@ export class SimulatedService {
 
   #receiver({idempotencyKey: key}: UploadRequest): Receiver {
     return {
-      released: body => this.onReleased(sha256(body)),
+      released: body => {
+        this.releasedKeys.add(key);
+        this.onReleased(sha256(body));
+      },
       store: body => {
         const content = sha256(body);
         const known = this.traits.honoursKeys ? this.stored.find(one => one.key === key) : undefined;

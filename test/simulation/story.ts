@@ -72,6 +72,8 @@ class Story {
   readonly #streams = new Map<string, Content>();
   /** All contents that each file had, by its name. */
   readonly #contents = new Map<string, Set<string>>();
+  /** Whether a run was kept from writing down what it knew: its journal may tell of a commit without its release. */
+  #isCutShort = false;
   #pids = 100;
   #names = 0;
   #boots = 0;
@@ -213,6 +215,8 @@ class Story {
     // A power cut may leave half a lock of a run that was taking over another, which is waited for in vain.
     const hasReason =
       faults.room !== undefined || faults.failing !== undefined || fault !== 'none' || this.#boots > 0;
+    const isHalted = fault === 'kill' || fault === 'power' || fault === 'sleep';
+    this.#isCutShort ||= isHalted || faults.room !== undefined || faults.failing !== undefined;
     const stop = new Stop<MediaError>();
     const ends: (() => void)[] = [];
     const cut = new Promise<void>(resolve => ends.push(resolve));
@@ -468,6 +472,8 @@ class Story {
     for await (const {entry} of journal.reader.sightings()) {
       if (journal.reader.index.stateOf(entry.row) !== 'unknown') continue;
       const line = await journal.reader.lineOf(entry);
+      if (!this.#isCutShort && !this.#service.releasedKeys.has(line.key))
+        this.broken.add(`${line.key} is unknown, and its last bytes have never left`);
       const [found] = 'sha256' in line ? this.#service.with(line.sha256) : [];
       await journal.settle(entry, found === undefined ? 'resend' : {uploaded: found.id});
     }
