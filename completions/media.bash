@@ -73,7 +73,7 @@ _media_command() {
       options='--port --root -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
       ;;
     serve)
-      options='--port --host --allow-host --public-url --data-dir --ephemeral --keep-key --no-keep-key --max-size --quota --fault --fault-seed --fault-port --ndjson -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='--port --host --allow-host --public-url --data-dir --ephemeral --max-size --quota --keep-key --no-keep-key --fault --fault-seed --fault-port --ndjson -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
       ;;
     config)
       commands='list get set unset profiles path help'
@@ -110,7 +110,7 @@ _media_command() {
       ;;
     help)
       options='--profile --base-url -q --quiet -v --verbose --cacert --allow-http'
-      arguments=('words upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help')
+      arguments=('words upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help exit-codes errors settings environment formats patterns')
       ;;
   esac
 }

@@ -59,8 +59,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'print one JSON line per input, including failures' }
                 @{ Name = '--template'; Takes = 'none'; Tip = 'print this text for each uploaded file, such as "{file}\t{url}\n"' }
                 @{ Name = '--dry-run'; Takes = ''; Tip = 'check everything without sending anything' }
-                @{ Name = '-c'; Takes = 'none'; Tip = 'files to upload at the same time; auto: as many as make it faster' }
-                @{ Name = '--concurrency'; Takes = 'none'; Tip = 'files to upload at the same time; auto: as many as make it faster' }
+                @{ Name = '-c'; Takes = 'none'; Tip = 'files to upload at the same time; auto adapts to the network' }
+                @{ Name = '--concurrency'; Takes = 'none'; Tip = 'files to upload at the same time; auto adapts to the network' }
                 @{ Name = '--retries'; Takes = 'none'; Tip = 'how often to retry a file' }
                 @{ Name = '--retry-max-wait'; Takes = 'none'; Tip = 'the longest Retry-After or outage to wait for' }
                 @{ Name = '--limit-rate'; Takes = 'none'; Tip = 'bytes per second for all files together, such as 500K or 2M' }
@@ -95,8 +95,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--allow-missing'; Takes = ''; Tip = 'leave what cannot be uploaded as it is' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'print one JSON line per reference' }
                 @{ Name = '--template'; Takes = 'none'; Tip = 'print this text for each uploaded file, such as "{file}\t{url}\n"' }
-                @{ Name = '-c'; Takes = 'none'; Tip = 'files to upload at the same time; auto: as many as make it faster' }
-                @{ Name = '--concurrency'; Takes = 'none'; Tip = 'files to upload at the same time; auto: as many as make it faster' }
+                @{ Name = '-c'; Takes = 'none'; Tip = 'files to upload at the same time; auto adapts to the network' }
+                @{ Name = '--concurrency'; Takes = 'none'; Tip = 'files to upload at the same time; auto adapts to the network' }
                 @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded in this journal instead of this machine''s own' }
                 @{ Name = '--no-once'; Takes = ''; Tip = 'upload again what this machine has already uploaded' }
                 @{ Name = '--ci'; Takes = 'words github auto'; Tip = 'write annotations, outputs and a summary; auto detects the system' }
@@ -278,7 +278,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--verify'; Takes = 'words warn strict'; Tip = 'compare each record with its file; one that differs never lets go of its file' }
                 @{ Name = '--poll'; Takes = ''; Tip = 'look at every file each second: for network file systems' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'print one JSON line per file and per event' }
-                @{ Name = '--template'; Takes = 'none'; Tip = 'print this text for each uploaded file; default: "{file}\t{url}\n"' }
+                @{ Name = '--template'; Takes = 'none'; Tip = 'print this text for each uploaded file' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -302,18 +302,18 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             }
             Options = @(
                 @{ Name = '--port'; Takes = 'none'; Tip = 'the port to listen on; 0 for any free port (MEDIA_SERVE_PORT)' }
-                @{ Name = '--host'; Takes = 'none'; Tip = 'the address to listen on; any but loopback needs MEDIA_SERVE_KEY (MEDIA_SERVE_HOST; default: 127.0.0.1)' }
-                @{ Name = '--allow-host'; Takes = 'none'; Tip = 'answer requests for this host name, too (MEDIA_SERVE_ALLOW_HOST; repeatable)' }
-                @{ Name = '--public-url'; Takes = 'none'; Tip = 'the beginning of the URLs in records (MEDIA_SERVE_PUBLIC_URL)' }
+                @{ Name = '--host'; Takes = 'none'; Tip = 'the address to listen on; any but loopback needs MEDIA_SERVE_KEY (MEDIA_SERVE_HOST)' }
+                @{ Name = '--allow-host'; Takes = 'none'; Tip = 'also answer requests for this host name (MEDIA_SERVE_ALLOW_HOST)' }
+                @{ Name = '--public-url'; Takes = 'none'; Tip = 'what the URLs in records begin with (MEDIA_SERVE_PUBLIC_URL)' }
                 @{ Name = '--data-dir'; Takes = 'directory'; Tip = 'where to store uploads (MEDIA_SERVE_DATA_DIR)' }
                 @{ Name = '--ephemeral'; Takes = ''; Tip = 'use a temporary directory and delete it at the end' }
-                @{ Name = '--keep-key'; Takes = ''; Tip = 'let the keys of earlier starts work on (the default with --data-dir)' }
+                @{ Name = '--max-size'; Takes = 'none'; Tip = 'refuse a larger file with status 413, such as 20M or 2G' }
+                @{ Name = '--quota'; Takes = 'none'; Tip = 'refuse a file with status 507 if all files would exceed this size' }
+                @{ Name = '--keep-key'; Takes = ''; Tip = 'keep the keys of earlier starts (the default with --data-dir)' }
                 @{ Name = '--no-keep-key'; Takes = ''; Tip = 'revoke the keys of earlier starts (the default without --data-dir)' }
-                @{ Name = '--max-size'; Takes = 'none'; Tip = 'refuse larger files (413), such as 20M or 2G' }
-                @{ Name = '--quota'; Takes = 'none'; Tip = 'refuse files when all together would be larger (507)' }
-                @{ Name = '--fault'; Takes = 'none'; Tip = 'fail on purpose, for tests: docs/faults.md (repeatable)' }
-                @{ Name = '--fault-seed'; Takes = 'none'; Tip = 'choose other requests for faults with a rate' }
-                @{ Name = '--fault-port'; Takes = 'none'; Tip = 'listen here for changes of the faults; 0 for any' }
+                @{ Name = '--fault'; Takes = 'none'; Tip = 'make requests fail, such as upload:status=503,rate=0.1 (MEDIA_SERVE_FAULT)' }
+                @{ Name = '--fault-seed'; Takes = 'none'; Tip = 'a number that decides which requests a rate picks' }
+                @{ Name = '--fault-port'; Takes = 'none'; Tip = 'a second port, to change the faults at run time; 0 for any' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'log requests as JSON lines' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
@@ -423,7 +423,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
 
             )
-            Arguments = @('words upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help')
+            Arguments = @('words upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help exit-codes errors settings environment formats patterns')
             Rest = 'none'
         }
     }

@@ -1,5 +1,6 @@
 import type {EventEmitter} from 'node:events';
 import type {Argument, Command, Help, Option} from 'commander';
+import {helpTopics} from '../src/cli/help-topics.ts';
 import {collect} from '../src/cli/values.ts';
 import {settingNames} from '../src/settings/setting-table.ts';
 
@@ -106,7 +107,13 @@ class TreeReader {
       options: this.#help.visibleOptions(command).map(option => this.#option(option)),
       arguments: command.registeredArguments.map(argument => this.#argument(argument, path)),
       commands: children.map(child =>
-        child.name() === 'help' ? helpNode(child, path, names) : this.command(child, [...path, child.name()]),
+        child.name() === 'help'
+          ? helpNode(
+              child,
+              path,
+              path.length === 0 ? [...new Set([...names, ...Object.keys(helpTopics)])] : names,
+            )
+          : this.command(child, [...path, child.name()]),
       ),
       examples: examplesOf(command),
     };

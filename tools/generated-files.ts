@@ -12,6 +12,7 @@ import {manualPage} from './manual-page.ts';
 import {powershellCompletion} from './powershell.ts';
 import {mediaTypes} from './reference.ts';
 import {referencePages, withTables} from './reference-pages.ts';
+import {topics, topicText} from './topics.ts';
 import {zshCompletion} from './zsh.ts';
 
 const scripts = {
@@ -30,6 +31,7 @@ export async function generatedFiles(root: URL): Promise<Map<string, string>> {
     files.set(`completions/${name}`, generate(data, template));
   }
   files.set('man/media.1', manualPage(data));
+  for (const [name, topic] of Object.entries(topics)) files.set(`man/${name}.txt`, topicText(topic));
   const types = mediaTypes(mediaExtensions());
   for (const page of referencePages)
     files.set(page, withTables(page, await readFile(new URL(page, root), 'utf8'), types));

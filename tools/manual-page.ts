@@ -1,5 +1,6 @@
 import type {CommandNode, CompletionData, OptionNode} from './command-tree.ts';
-import {environment, errorCodes, exitStatuses, files, type Row, settings} from './reference.ts';
+import {files} from './reference.ts';
+import {plain, type Topic, topics} from './topics.ts';
 import {allCommands} from './walk-tree.ts';
 
 /** The manual page (man(7)) of the whole program. */
@@ -27,19 +28,8 @@ Print help, with examples.
 .TP
 ${bold('--version')}
 Print the version.
-.SH SETTINGS
-A flag takes precedence over the environment, the environment over the profile, and the profile over the default.
-.B media config set
-.I name value
-stores a setting.
-${settings.map(([name, flag = '', variable = '', meaning = '']) => term(name, withOthers(meaning, [flag, variable]))).join('')}.SH ENVIRONMENT
-${terms(environment)}.SH FILES
-${files.map(([what, ...places]) => term(places[0] ?? '', `${what} (Linux). On macOS ${places[1]}, on Windows ${places[2]}`)).join('')}.SH EXIT STATUS
-${terms(exitStatuses)}.P
-Where several apply: the signal, 7, 5, 4, 3, 6, 1.
-.SH ERROR CODES
-The values of error.code in the output of \\-\\-json and \\-\\-ndjson, each with the exit status that it leads to.
-${errorCodes.map(([name, status = '', meaning = '']) => term(`${name} (${status})`, meaning)).join('')}.SH EXAMPLES
+${(['settings', 'environment'] as const).map(name => topicSection(topics[name])).join('')}.SH FILES
+${files.map(([what, ...places]) => term(places[0] ?? '', `${what} (Linux). On macOS ${places[1]}, on Windows ${places[2]}`)).join('')}${(['formats', 'patterns', 'journal', 'exit-codes', 'errors'] as const).map(name => topicSection(topics[name])).join('')}.SH EXAMPLES
 ${exampleLines(program.examples)}`;
 }
 
@@ -76,18 +66,10 @@ function exampleLines(lines: readonly string[]): string {
   return `.nf\n${lines.map(line => `${guarded(roff(line))}\n`).join('')}.fi\n`;
 }
 
-function terms(rows: readonly Row[]): string {
-  return rows.map(([name, meaning = '']) => term(name, meaning)).join('');
-}
-
-/** The meaning, followed by the other sources of the setting unless the meaning already names them. */
-function withOthers(meaning: string, others: readonly string[]): string {
-  const given = others.filter(other => other !== '' && !meaning.includes(plain(other)));
-  return given.length === 0 ? meaning : `${meaning} (${given.join(', ')})`;
-}
-
-function plain(markdown: string): string {
-  return markdown.replaceAll('`', '');
+function topicSection({heading, before, terms, after}: Topic): string {
+  const paragraphs = (texts: readonly string[]) => texts.map(text => `.P\n${paragraph(text)}\n`).join('');
+  const list = terms.map(([name, meaning]) => term(name, meaning)).join('');
+  return `.SH ${heading}\n${paragraphs(before)}${list}${paragraphs(after)}`;
 }
 
 /** A sentence as one line that begins with a capital and ends with a full stop. */

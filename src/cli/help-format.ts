@@ -1,5 +1,6 @@
 import type {Command, Help, Option} from 'commander';
 import {defined} from '../lib/object.ts';
+import {collect} from './values.ts';
 
 /** The description of every `help` command. */
 export const helpDescription = 'Print help for a command.';
@@ -81,16 +82,25 @@ function helperFor(command: Command): Help {
   return help;
 }
 
-/** The description with the possible values and the default. */
+/** The description with, in one pair of parentheses, the variable, the possible values and the default. */
 function describeOption({
   description,
   argChoices,
   defaultValue,
   defaultValueDescription,
   required,
+  parseArg,
 }: Option): string {
+  const [, text = description, variable] = /^(.*) \((MEDIA_\w+)\)$/.exec(description) ?? [];
   const shown =
     defaultValueDescription ?? (required && defaultValue !== undefined ? String(defaultValue) : undefined);
-  const facts = [argChoices?.join(', '), shown && `default: ${shown}`].filter(Boolean);
-  return facts.length === 0 ? description : `${description} (${facts.join('; ')})`;
+  const isRepeatable = parseArg === (collect as Option['parseArg']);
+  const facts = [
+    variable,
+    argChoices?.join(', '),
+    isRepeatable && 'repeatable',
+    shown && `default: ${shown}`,
+  ];
+  const known = facts.filter(Boolean);
+  return known.length === 0 ? text : `${text} (${known.join('; ')})`;
 }

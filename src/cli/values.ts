@@ -60,10 +60,7 @@ export function collect(value: string, earlier: string[] | undefined): string[] 
 
 /** How many files a command uploads at the same time. */
 export function concurrencyOption(): Option {
-  return new Option(
-    '-c, --concurrency <n>',
-    'files to upload at the same time; auto: as many as make it faster',
-  )
+  return new Option('-c, --concurrency <n>', 'files to upload at the same time; auto adapts to the network')
     .argParser(parseConcurrency)
     .default(transferDefaults.concurrency, 'auto');
 }

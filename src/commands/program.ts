@@ -1,9 +1,11 @@
+import {readFileSync} from 'node:fs';
 import {Command} from 'commander';
-import {examples, helpDescription, helpFormat} from '../cli/help-format.ts';
+import {examples, helpDescription, helpFormat, helpList} from '../cli/help-format.ts';
+import {helpTopics} from '../cli/help-topics.ts';
 import type {Cli} from '../cli/invocation.ts';
 import {MediaError} from '../errors.ts';
 import {own} from '../lib/object.ts';
-import {packageVersion} from '../package-file.ts';
+import {packageFile, packageVersion} from '../package-file.ts';
 import {configCommand} from './account/config.ts';
 import {loginCommand} from './account/login.ts';
 import {logoutCommand} from './account/logout.ts';
@@ -47,6 +49,7 @@ export function buildProgram(cli: Cli, written: Written, [first = '']: readonly 
   const program = asRoot(new Command('media'), cli, written)
     .description('Upload images and videos: none is stored twice, none lost without notice.')
     .usage('<command> [options]')
+    .addHelpText('after', helpList('Topics of media help:', Object.entries(helpTopics)))
     .addHelpText(
       'after',
       examples([
@@ -59,7 +62,7 @@ export function buildProgram(cli: Cli, written: Written, [first = '']: readonly 
   const named = own(commands, first);
   for (const command of named === undefined ? Object.values(commands) : [named])
     addInheriting(program, command(cli));
-  addInheriting(program, helpCommand(program));
+  addInheriting(program, helpCommand(program, cli));
   return program.helpCommand(false);
 }
 
@@ -70,14 +73,21 @@ function addInheriting(parent: Command, command: Command): void {
   parent.addCommand(command);
 }
 
-/** Declares `media help`; unlike commander's own, it reports commands that do not exist. */
-export function helpCommand(program: Command): Command {
+/** Declares `media help`; unlike commander's own, it knows topics, and reports commands that do not exist. */
+function helpCommand(program: Command, {stdout}: Cli): Command {
   return new Command('help')
     .description(helpDescription)
-    .argument('[command...]', 'a command and its subcommand')
-    .addHelpText('after', examples(['media help upload', 'media help journal check']))
+    .argument('[command...]', 'a command and its subcommand, or a topic')
+    .addHelpText('after', examples(['media help upload', 'media help exit-codes']))
     .action(async (words: string[]) => {
       let found = program;
+      const [topic = ''] = words;
+      if (words.length === 1 && Object.hasOwn(helpTopics, topic)) {
+        const text = readFileSync(packageFile(`man/${topic}.txt`), 'utf8');
+        const command = program.commands.find(candidate => candidate.name() === topic);
+        if (command === undefined) return stdout.write(text);
+        command.addHelpText('after', `\n${text.trimEnd()}`);
+      }
       for (const [index, word] of words.entries()) {
         const next = found.commands.find(command => command.name() === word);
         // Commander reports the error, with a suggestion.

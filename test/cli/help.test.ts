@@ -1,5 +1,6 @@
 import {readFile} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
+import {helpTopics} from '../../src/cli/help-topics.ts';
 import {settingNames} from '../../src/settings/setting-table.ts';
 import {fixture, sandbox} from '../support/media.ts';
 
@@ -47,7 +48,7 @@ describe('help', () => {
 
   it('bare media: the options, and the commands, upload first', async () => {
     const {stdout} = await (await sandbox()).run([]);
-    expect(headingsIn(stdout)).toEqual(['Options', 'Commands', 'Examples']);
+    expect(headingsIn(stdout)).toEqual(['Options', 'Commands', 'Topics of media help', 'Examples']);
     expect(stdout).toContain('\nCommands:\n  upload [input...]  ');
   });
 
@@ -77,7 +78,7 @@ describe('help', () => {
     for (const fact of [
       'what decides the content type (extension, content, strict; default: extension)',
       'how to print the records (table, url, markdown; default: table)',
-      'files to upload at the same time; auto: as many as make it faster (default: auto)',
+      'files to upload at the same time; auto adapts to the network (default: auto)',
       'how often to retry a file (default: 5)',
       '(default: 1m, and 10m for the response)',
     ])
@@ -106,6 +107,51 @@ describe('help', () => {
     const [help, option] = await Promise.all([box.run(['help', 'upload']), box.run(['upload', '--help'])]);
     expect(help.stdout).toBe(option.stdout);
     expect(help.exitCode).toBe(0);
+  });
+
+  it('media help exit-codes, and each other topic: a text of 80 columns, which media help and the manual page have too', async () => {
+    const box = await sandbox();
+    const {stdout: overview} = await box.run(['help']);
+    const manual = (await readFile(fixture('../../man/media.1'), 'utf8')).replaceAll('\\-', '-');
+    for (const topic of Object.keys(helpTopics)) {
+      const {stdout, stderr, exitCode} = await box.run(['help', topic]);
+      expect({topic, stderr, exitCode}).toEqual({topic, stderr: '', exitCode: 0});
+      expect(overview).toMatch(new RegExp(`^ {2}${topic} {2,}\\S`, 'm'));
+      const text = stdout.replace(/^Usage: [\s\S]*\nExamples:\n(?: {2}\$ .*\n)+\n/, '');
+      const lines = text.split('\n');
+      expect(lines.length).toBeGreaterThan(8);
+      expect(lines.filter(line => line.length > 80)).toEqual([]);
+      const [, term = ''] = /^ {2}(\S+)/m.exec(text) ?? [];
+      expect(manual.replaceAll('\\', '')).toContain(`.B ${term}`);
+    }
+    expect((await box.run(['help', 'journal'])).stdout).toMatch(
+      /^Usage: media journal [\s\S]*\n\nWith --journal FILE, /,
+    );
+  });
+
+  it('media serve --help: limits and faults in groups, each with its variable and default; no --base-url', async () => {
+    const box = await sandbox();
+    const {stdout} = await box.run(['serve', '--help']);
+    expect(headingsIn(stdout)).toEqual(
+      expect.arrayContaining([
+        'Address',
+        'Storage',
+        'Keys',
+        'Output',
+        'Options',
+        'Global Options',
+        'Examples',
+      ]),
+    );
+    expect(stdout).toContain('\nFaults, to test how clients take them (see docs/faults.md):\n');
+    const text = stdout.replace(/\s+/g, ' ');
+    expect(text).toContain('0 for any free port (MEDIA_SERVE_PORT; default: 4010)');
+    expect(text).toContain('(MEDIA_SERVE_ALLOW_HOST; repeatable)');
+    const refused = await box.run(['serve', '--base-url', 'https://api.example.com']);
+    expect(refused).toMatchObject({exitCode: 2, stdout: ''});
+    expect(refused.stderr).toMatch(
+      /^media: media serve is the service itself, and takes no --base-url\.\n {2}Use --host /,
+    );
   });
 
   it('media help, and media help config set: the same as with --help', async () => {

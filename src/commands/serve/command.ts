@@ -10,21 +10,25 @@ import type {ServeOptions} from './settings.ts';
 export function serveCommand(cli: Cli): Command {
   return new Command('serve')
     .description('Run the embedded service on this machine until you stop it.')
+    .optionsGroup('Address:')
     .addOption(
       new Option('--port <n>', 'the port to listen on; 0 for any free port (MEDIA_SERVE_PORT)')
         .argParser(wholeNumber(0, 65_535))
         .default(undefined, String(defaultPort)),
     )
-    .option(
-      '--host <address>',
-      'the address to listen on; any but loopback needs MEDIA_SERVE_KEY (MEDIA_SERVE_HOST; default: 127.0.0.1)',
+    .addOption(
+      new Option(
+        '--host <address>',
+        'the address to listen on; any but loopback needs MEDIA_SERVE_KEY (MEDIA_SERVE_HOST)',
+      ).default(undefined, '127.0.0.1'),
     )
     .option(
       '--allow-host <name>',
-      'answer requests for this host name, too (MEDIA_SERVE_ALLOW_HOST; repeatable)',
+      'also answer requests for this host name (MEDIA_SERVE_ALLOW_HOST)',
       collect,
     )
-    .option('--public-url <url>', 'the beginning of the URLs in records (MEDIA_SERVE_PUBLIC_URL)')
+    .option('--public-url <url>', 'what the URLs in records begin with (MEDIA_SERVE_PUBLIC_URL)')
+    .optionsGroup('Storage:')
     .addOption(
       new Option('--data-dir <directory>', 'where to store uploads (MEDIA_SERVE_DATA_DIR)').default(
         undefined,
@@ -32,13 +36,28 @@ export function serveCommand(cli: Cli): Command {
       ),
     )
     .option('--ephemeral', 'use a temporary directory and delete it at the end')
-    .option('--keep-key', 'let the keys of earlier starts work on (the default with --data-dir)')
+    .option('--max-size <size>', 'refuse a larger file with status 413, such as 20M or 2G', parseSize)
+    .option('--quota <size>', 'refuse a file with status 507 if all files would exceed this size', parseSize)
+    .optionsGroup('Keys:')
+    .option('--keep-key', 'keep the keys of earlier starts (the default with --data-dir)')
     .option('--no-keep-key', 'revoke the keys of earlier starts (the default without --data-dir)')
-    .option('--max-size <size>', 'refuse larger files (413), such as 20M or 2G', parseSize)
-    .option('--quota <size>', 'refuse files when all together would be larger (507)', parseSize)
-    .option('--fault <fault>', 'fail on purpose, for tests: docs/faults.md (repeatable)', collect)
-    .option('--fault-seed <n>', 'choose other requests for faults with a rate', wholeNumber(0, 2 ** 31 - 1))
-    .option('--fault-port <n>', 'listen here for changes of the faults; 0 for any', wholeNumber(0, 65_535))
+    .optionsGroup('Faults, to test how clients take them (see docs/faults.md):')
+    .option(
+      '--fault <fault>',
+      'make requests fail, such as upload:status=503,rate=0.1 (MEDIA_SERVE_FAULT)',
+      collect,
+    )
+    .addOption(
+      new Option('--fault-seed <n>', 'a number that decides which requests a rate picks')
+        .argParser(wholeNumber(0, 2 ** 31 - 1))
+        .default(undefined, '0'),
+    )
+    .option(
+      '--fault-port <n>',
+      'a second port, to change the faults at run time; 0 for any',
+      wholeNumber(0, 65_535),
+    )
+    .optionsGroup('Output:')
     .option('--ndjson', 'log requests as JSON lines')
     .addHelpText(
       'after',
@@ -49,17 +68,7 @@ export function serveCommand(cli: Cli): Command {
           'media serve --data-dir ./uploads',
           "media serve --fault 'upload:status=503,after=store,rate=0.1'",
         ],
-        [
-          '--port',
-          '--host',
-          '--public-url',
-          '--data-dir',
-          '--ephemeral',
-          '--max-size',
-          '--quota',
-          '--fault',
-          '--ndjson',
-        ],
+        ['--port', '--host', '--data-dir', '--ephemeral', '--max-size', '--quota', '--fault'],
       ),
     )
     .action(async (options: ServeOptions, command: Command) => {

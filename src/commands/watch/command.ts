@@ -29,7 +29,12 @@ export function watchCommand(cli: Cli): Command {
     )
     .option('--poll', 'look at every file each second: for network file systems')
     .option('--ndjson', 'print one JSON line per file and per event')
-    .option('--template <text>', 'print this text for each uploaded file; default: "{file}\\t{url}\\n"')
+    .addOption(
+      new Option('--template <text>', 'print this text for each uploaded file').default(
+        undefined,
+        '"{file}\\t{url}\\n"',
+      ),
+    )
     .addHelpText(
       'after',
       examples([
