@@ -203,25 +203,34 @@ test.each(['EPERM', 'EXDEV', 'EOPNOTSUPP'])(
   'a file system that refuses links with %s: copied, synced with its directory, and only then removed',
   async code => {
     const calls: string[] = [];
-    const {disposed, target, path} = await uploadedFile(undefined, 0, withoutLinks(code, calls));
+    const {disposed, target, moveTo, path} = await uploadedFile(undefined, 0, withoutLinks(code, calls));
     expect(await disposed()).toEqual({movedTo: target});
-    expect(calls.slice(2)).toEqual(['sync .a.png.part', 'rename a.png', 'sync sub', 'unlink a.png']);
+    const names = [dirname(target), moveTo, dirname(moveTo)].map(name => `sync ${basename(name)}`);
+    expect(calls.slice(2)).toEqual([
+      'sync .a.png.part',
+      'rename a.png',
+      'sync sub',
+      ...names,
+      'unlink a.png',
+    ]);
     expect(Math.abs((await stat(target)).mtimeMs - old.getTime())).toBeLessThan(1);
     expect(await readFile(target, 'utf8')).toBe('content');
     expect(await stat(path).catch(() => 'gone')).toBe('gone');
   },
 );
 
-test('moved by another name: new directories and the name are on disk before the old name goes', async () => {
-  const calls: string[] = [];
-  const files = {...withoutLinks('EPERM', calls), link: systemFiles.link};
-  const {disposed, target, moveTo} = await uploadedFile(undefined, 0, files);
-  expect(await disposed()).toEqual({movedTo: target});
-  expect(calls).toEqual([
-    ...[`sync ${basename(dirname(moveTo))}`, `sync ${basename(moveTo)}`],
-    ...['sync sub', 'unlink a.png'],
-  ]);
-});
+test.each(['missing', 'just made by another process'])(
+  'moved by another name into directories that are %s: they and the name are on disk before the old name goes',
+  async how => {
+    const calls: string[] = [];
+    const files = {...withoutLinks('EPERM', calls), link: systemFiles.link};
+    const {disposed, target, moveTo} = await uploadedFile(undefined, 0, files);
+    if (how !== 'missing') await mkdir(dirname(target), {recursive: true});
+    expect(await disposed()).toEqual({movedTo: target});
+    const names = [dirname(target), moveTo, dirname(moveTo)].map(name => `sync ${basename(name)}`);
+    expect(calls.slice(-4)).toEqual([...names, 'unlink a.png']);
+  },
+);
 
 test('another process moves it by the same name at the same moment: it keeps that name', async () => {
   const files = {...systemFiles};

@@ -1,6 +1,5 @@
 import {type BigIntStats, constants} from 'node:fs';
 import type {FileHandle} from 'node:fs/promises';
-import {join} from 'node:path';
 import type {Session} from '../../../cli/session.ts';
 import type {Host, StopSignal} from '../../../host.ts';
 import type {FileSystem} from '../../../lib/files/file-system.ts';
@@ -117,7 +116,7 @@ export class Disposals {
     const {files} = this.#options.host;
     const placed =
       typeof disposal === 'object'
-        ? await place(file.path, handle, join(disposal.moveTo, file.relative), files)
+        ? await place(file.path, handle, {...disposal, relative: file.relative}, files)
         : undefined;
     let removed: 'deleted' | Untouched = 'changed';
     try {

@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import {type BigIntStats, constants} from 'node:fs';
 import type {FileHandle} from 'node:fs/promises';
-import {basename, dirname, extname, join} from 'node:path';
+import {basename, dirname, extname, join, normalize} from 'node:path';
 import {isWithoutHardLinks, makeDirectory, renameDurably, syncDirectory} from '../../../lib/files/durable.ts';
 import type {FileSystem} from '../../../lib/files/file-system.ts';
 import {systemCode} from '../../../lib/system-code.ts';
@@ -12,13 +12,17 @@ export interface Placed {
   isCopy: boolean;
 }
 
-/** Gives an open file a second place, at a path, or at one with a number if that is taken; nothing is ever overwritten. */
+/**
+ * Gives an open file a second place, at a path below a directory, or at one with a number if that is taken; nothing is ever
+ * overwritten.
+ */
 export async function place(
   path: string,
   handle: FileHandle,
-  to: string,
+  {moveTo, relative}: {moveTo: string; relative: string},
   files: FileSystem,
 ): Promise<Placed> {
+  const to = join(moveTo, relative);
   await makeDirectory(dirname(to), undefined, files);
   for (let number = 0, isCopy = false; ; ) {
     const target = number === 0 ? to : numbered(to, number);
@@ -38,9 +42,20 @@ export async function place(
         continue;
       }
     }
-    // Else a power cut could lose the new name and keep that the old one is gone.
-    if (!isCopy) await syncDirectory(dirname(target), files);
+    await syncNames(target, moveTo, files);
     return {path: target, isCopy};
+  }
+}
+
+/**
+ * Makes a file's new name durable, and those of its directories, which another move may have just made: else a power cut could lose
+ * one of them and keep that the old name is gone.
+ */
+async function syncNames(target: string, moveTo: string, files: FileSystem): Promise<void> {
+  const last = dirname(normalize(moveTo));
+  for (let directory = dirname(target); ; directory = dirname(directory)) {
+    await syncDirectory(directory, files);
+    if (directory === last || directory === dirname(directory)) return;
   }
 }
 
