@@ -463,8 +463,24 @@ class Story {
     this.#disks.settle();
     // What is still on its way arrives before anybody looks.
     await this.world.until(process.step(nobody, 1000));
-    await this.world.until(this.#settleAll(process));
+    const settling = this.#settleAll(process).catch((error: unknown) => this.#repair(process, error));
+    await this.world.until(settling);
     process.exit();
+  }
+
+  /** What slept between two parts of a line that it wrote leaves a damaged one, which a person deletes as the message says. */
+  async #repair(process: Process, error: unknown): Promise<void> {
+    const [, number] = (error instanceof MediaError && /line (\d+) is not/.exec(error.message)) || [];
+    const journal = this.#disks.get(journalPath);
+    if (number === undefined || journal === undefined || !this.#isCutShort) throw error;
+    this.world.tell(`line ${number} of the journal is deleted`);
+    const lines = journal.content
+      .toString()
+      .split('\n')
+      .toSpliced(Number(number) - 1, 1);
+    journal.replace(Buffer.from(lines.join('\n')));
+    this.#disks.settle();
+    await this.#settleAll(process);
   }
 
   async #settleAll(process: Process): Promise<void> {
