@@ -80,7 +80,7 @@ _media_command() {
       options='-h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
       ;;
     'config list')
-      options='-h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='--json -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
       ;;
     'config get')
       options='-h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'

@@ -323,7 +323,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
         }
         'config' = @{
             Commands = [ordered]@{
-                'list' = 'Print all settings of the profile.'
+                'list' = 'Print all settings in force, and where each value was set.'
                 'get' = 'Print one setting; the exit status is 1 when it is not set.'
                 'set' = 'Change one setting.'
                 'unset' = 'Remove one setting.'
@@ -342,6 +342,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
+                @{ Name = '--json'; Takes = ''; Tip = 'print them as JSON' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )

@@ -2,6 +2,7 @@ import type {DisposalFields, WatchEvent} from '../src/commands/watch/printer.ts'
 import {type ErrorCode, exitStatusOf} from '../src/errors.ts';
 import type {EndSignal} from '../src/host.ts';
 import type {FormatName} from '../src/output/results/formats.ts';
+import {settingVariables} from '../src/settings/profile.ts';
 import {type SettingName, settingNames, settingOf} from '../src/settings/setting-table.ts';
 import {jobEngines} from '../src/sources/find/shard.ts';
 
@@ -153,19 +154,13 @@ export const disposalFields: readonly Row[] = Object.entries(disposalMeanings).m
   meaning,
 ]);
 
-/** The flag and the variable that overrule a setting. */
-const settingOverrules: {[name in SettingName]?: {flag?: string; environment?: string}} = {
-  'base-url': {flag: '--base-url', environment: 'MEDIA_BASE_URL'},
-  cacert: {flag: '--cacert'},
-  once: {flag: '--once'},
-  'client-cert': {environment: 'MEDIA_CLIENT_CERT'},
-  'client-key': {environment: 'MEDIA_CLIENT_KEY'},
-};
+/** The settings that an option of the same name overrules. */
+const overruled: readonly SettingName[] = ['base-url', 'cacert', 'once'];
 
 /** The settings of a profile, with the flag and the variable that overrule each. */
 export const settings: readonly Row[] = settingNames.map(name => {
-  const {flag, environment: variable} = settingOverrules[name] ?? {};
-  return [code(name), code(flag), code(variable), settingOf(name).meaning];
+  const flag = overruled.includes(name) ? `--${name}` : undefined;
+  return [code(name), code(flag), code(settingVariables[name]), settingOf(name).meaning];
 });
 
 /** The environment variables that a user sets. */

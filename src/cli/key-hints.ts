@@ -2,14 +2,15 @@ import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {defined} from '../lib/object.ts';
 import type {KeyVerdict} from '../service/identity.ts';
-import {loginCommandFor} from '../settings/hint-options.ts';
+import {clearVariable, loginCommandFor} from '../settings/hint-options.ts';
 import {keyOf} from '../settings/profile.ts';
 import type {KeySource, Settings} from '../settings/settings.ts';
 import {sentence} from '../transfer/attempt/explain.ts';
 import type {Outcome} from '../transfer/outcome.ts';
 
 /** What hints about a key need: where the key came from, and the options for commands in the hint. */
-export interface KeyFacts extends Pick<Settings, 'hintOptions' | 'profileOption' | 'profileUrl'> {
+export interface KeyFacts
+  extends Pick<Settings, 'hintOptions' | 'profileOption' | 'profileUrl' | 'baseUrlSource'> {
   keySource?: KeySource;
   /** Whether the profile has a key for this service, even if it is not used. */
   hasStoredKey: boolean;
@@ -17,13 +18,13 @@ export interface KeyFacts extends Pick<Settings, 'hintOptions' | 'profileOption'
 
 /** The key facts of these settings. */
 export function keyFacts(settings: Settings): KeyFacts {
-  const {hintOptions, profileOption, profileUrl, key, profile, baseUrl} = settings;
+  const {hintOptions, profileOption, profileUrl, key, profile, baseUrl, baseUrlSource} = settings;
   const origin = baseUrl?.kind === 'service' ? baseUrl.url.origin : undefined;
   return {
     hintOptions,
     profileOption,
     hasStoredKey: origin !== undefined && keyOf(profile)?.origin === origin,
-    ...defined({profileUrl, keySource: key?.source}),
+    ...defined({profileUrl, baseUrlSource, keySource: key?.source}),
   };
 }
 
@@ -62,12 +63,11 @@ export function refusedKeyHint(facts: KeyFacts, host: Host): string {
   const {keySource, hintOptions, profileOption, profileUrl, hasStoredKey} = facts;
   const validKey = `a valid key${profileUrl === undefined ? '' : ` (see ${profileUrl})`}`;
   const login = loginCommandFor(host, hintOptions);
+  const clear = clearVariable(host, 'MEDIA_API_KEY');
   switch (keySource) {
     case 'environment':
       return `The key comes from MEDIA_API_KEY. Set it to ${validKey}, or ${
-        hasStoredKey
-          ? `use the stored key: ${clearKeyVariable(host)}`
-          : `store one: ${clearKeyVariable(host)}; ${login}`
+        hasStoredKey ? `use the stored key: ${clear}` : `store one: ${clear}; ${login}`
       }`;
     case 'command':
       return `The key-command of the profile must print ${validKey}. To see it: media config get key-command${profileOption}`;
@@ -76,17 +76,15 @@ export function refusedKeyHint(facts: KeyFacts, host: Host): string {
   }
 }
 
-/** The command that unsets MEDIA_API_KEY, for a POSIX shell or PowerShell. */
-export function clearKeyVariable({platform}: Host): string {
-  return platform === 'win32' ? 'Remove-Item Env:MEDIA_API_KEY' : 'unset MEDIA_API_KEY';
-}
-
-/** Gives the error of a refused request a hint that fits the source of the key and the profile. */
+/** Gives the error of a request a hint that fits the source of the key, of the base URL and the profile. */
 export function withKeyHint(error: MediaError, facts: KeyFacts | undefined, host: Host): MediaError {
   if (facts === undefined) return error;
   if (error.code === 'unauthorized') return error.reworded({hint: refusedKeyHint(facts, host)});
-  if (error.code !== 'forbidden' && error.code !== 'not_found') return error;
-  const asBefore = error.hint === undefined ? '' : `${error.hint} `;
+  const {source, place} = facts.baseUrlSource ?? {};
+  const where = source === 'flag' ? '' : ` (from ${place})`;
+  const hint = error.hint?.replace('the base URL', `the base URL${where}`);
+  if (error.code !== 'forbidden' && error.code !== 'not_found') return error.reworded({hint});
+  const asBefore = hint === undefined ? '' : `${hint} `;
   return error.reworded({hint: `${asBefore}To find out which: media doctor${facts.hintOptions}`});
 }
 

@@ -45,6 +45,13 @@ export async function readClientCertificate(
   return {certificate: certificates.text, key: key.export({type: 'pkcs8', format: 'pem'}) as string};
 }
 
+/** Checks that a PEM file contains a private key; without its passphrase, an encrypted one is only looked for. */
+export async function checkPrivateKey(host: Host, path: string): Promise<void> {
+  const passphrase = host.env['MEDIA_CLIENT_KEY_PASSPHRASE'] ?? '';
+  const text = await readPem(host, path);
+  if (passphrase !== '' || !/ENCRYPTED/.test(text)) parseKey(text, path, passphrase);
+}
+
 function readPem(host: Host, path: string): Promise<string> {
   return readText(typedPath(host.cwd(), path)).catch(
     failed('usage', `The certificate file ${path} could not be read`),

@@ -27,12 +27,17 @@ export function hintOptions(host: Host, options: GlobalOptions): string {
 
 /** How to correct the base URL where it was set. */
 export function correctBaseUrl(
-  {baseUrlSource, profileOption}: {baseUrlSource: 'flag' | 'environment' | 'profile'; profileOption: string},
+  {baseUrlSource, profileOption}: {baseUrlSource?: {source: string}; profileOption: string},
   url = 'URL',
 ): string {
-  if (baseUrlSource === 'flag') return `Correct it: --base-url ${url}`;
-  if (baseUrlSource === 'environment') return `Correct it: MEDIA_BASE_URL=${url}`;
+  if (baseUrlSource?.source === 'flag') return `Correct it: --base-url ${url}`;
+  if (baseUrlSource?.source === 'environment') return `Correct it: MEDIA_BASE_URL=${url}`;
   return `Correct it: media config set base-url ${url}${profileOption}`;
+}
+
+/** The command that unsets a variable, for a POSIX shell or PowerShell. */
+export function clearVariable({platform}: Host, variable: string): string {
+  return platform === 'win32' ? `Remove-Item Env:${variable}` : `unset ${variable}`;
 }
 
 /** The login command: it asks for the key, or without a terminal reads it from standard input. */

@@ -1,7 +1,14 @@
 import {MediaError} from '../errors.ts';
 import type {Host, StopSignal} from '../host.ts';
-import {type GlobalOptions, hintOptions, loginCommandFor} from './hint-options.ts';
-import {settingNames, settingOf} from './setting-table.ts';
+import {own} from '../lib/object.ts';
+import {
+  clearVariable,
+  type GlobalOptions,
+  hintOptions,
+  loginCommandFor,
+  profileOption,
+} from './hint-options.ts';
+import {type SettingName, settingNames, settingOf} from './setting-table.ts';
 import type {Profile} from './store.ts';
 
 /** Where the key of a profile comes from. */
@@ -18,6 +25,66 @@ export function keyOf(profile: Profile): {source: StoredKeySource; origin: strin
 export function originOf(profile: Profile): string | undefined {
   const baseUrl = profile['base-url'];
   return baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
+}
+
+/** A value in force: from its option, else its variable, else the profile. */
+export interface SettingInForce {
+  value: string;
+  source: 'flag' | 'environment' | 'profile';
+  /** The source as users call it: `--cacert`, `MEDIA_BASE_URL` or `profile staging`. */
+  place: string;
+  /** The command that removes it there. */
+  unset?: string;
+}
+
+/** The run whose settings are in force, and its profile. */
+export interface SettingsOfRun {
+  host: Host;
+  options: GlobalOptions;
+  profileName: string;
+  profile: Profile;
+}
+
+/** The environment variables that overrule settings. */
+export const settingVariables: {[name in SettingName]?: string} = {
+  'base-url': 'MEDIA_BASE_URL',
+  'client-cert': 'MEDIA_CLIENT_CERT',
+  'client-key': 'MEDIA_CLIENT_KEY',
+};
+
+/** The value of a setting that is in force, and where it was set; undefined if it is not. */
+export function settingInForce(
+  name: SettingName,
+  {host, options, profileName, profile}: SettingsOfRun,
+): SettingInForce | undefined {
+  const flags: {[name in SettingName]?: string | undefined} = {
+    'base-url': options.baseUrl,
+    cacert: options.cacert,
+  };
+  if (flags[name] !== undefined) return {value: flags[name], source: 'flag', place: `--${name}`};
+  const variable = settingVariables[name];
+  const given = variable && own(host.env, variable);
+  if (variable && given)
+    return {value: given, source: 'environment', place: variable, unset: clearVariable(host, variable)};
+  const value = profile[name];
+  const unset = `media config unset ${name}${profileOption(host, options)}`;
+  return value === undefined ? undefined : {value, source: 'profile', place: `profile ${profileName}`, unset};
+}
+
+/** What `read` makes of a setting, if it is in force; a usage error says where the value comes from. */
+export async function readSetting<Result>(
+  setting: SettingInForce | undefined,
+  read: (value: string) => Result | Promise<Result>,
+): Promise<Result | undefined> {
+  if (setting === undefined) return undefined;
+  try {
+    return await read(setting.value);
+  } catch (error) {
+    const {place, unset} = setting;
+    if (!(error instanceof MediaError) || unset === undefined) throw error;
+    const hint = `It comes from ${place} (to remove it: ${unset}).${error.hint === undefined ? '' : ` ${error.hint}`}`;
+    throw error.reworded({hint});
+  }
 }
 
 /** Reads the key of a profile. Rejects with `key_unavailable` if that fails, and with the reason of `stop`. */

@@ -1,11 +1,13 @@
 import {isAbsolute} from 'node:path';
 import {MediaError} from '../errors.ts';
+import type {Host} from '../host.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
+import {checkPrivateKey, readAuthorities} from './certificates.ts';
 import {parseServiceUrl} from './parse.ts';
 
-/** Where a value is set: relative paths count from `cwd`, and `allowHttp` allows plain http to other machines. */
+/** Where a value is set: relative paths count from the working directory, and `allowHttp` allows plain http to other machines. */
 interface SettingContext {
-  cwd: string;
+  host: Host;
   allowHttp: boolean;
 }
 
@@ -13,8 +15,8 @@ interface SettingKind {
   meaning: string;
   /** Whether it belongs to one service: it is removed when the base URL changes, and never used for another. */
   isOfService: boolean;
-  /** The value as it is stored; throws a usage error. */
-  parse: (value: string, context: SettingContext) => string;
+  /** Checks the value, or the file that it names, and returns it as it is stored; a usage error if it cannot be used. */
+  parse: (value: string, context: SettingContext) => string | Promise<string>;
 }
 
 /** All that is to be said of each setting of a profile, except what it does. */
@@ -43,17 +45,17 @@ const settingTable = {
   cacert: {
     meaning: 'a PEM file of certificate authorities to trust, as with --cacert',
     isOfService: false,
-    parse: parsePath,
+    parse: (value, {host}) => parsePath(value, host, readAuthorities),
   },
   'client-cert': {
     meaning: 'a PEM file with the certificate that this machine presents to the service',
     isOfService: true,
-    parse: parsePath,
+    parse: (value, {host}) => parsePath(value, host, readAuthorities),
   },
   'client-key': {
     meaning: 'a PEM file with the private key of client-cert (default: the same file)',
     isOfService: true,
-    parse: parsePath,
+    parse: (value, {host}) => parsePath(value, host, checkPrivateKey),
   },
   'idempotency-keys': {
     meaning:
@@ -95,8 +97,13 @@ function parseCommand(value: string): string {
 }
 
 /** A stored path must be valid from every working directory. */
-function parsePath(value: string, {cwd}: SettingContext): string {
-  const path = typedPath(cwd, value);
+async function parsePath(
+  value: string,
+  host: Host,
+  check: (host: Host, path: string) => Promise<unknown>,
+): Promise<string> {
+  const path = typedPath(host.cwd(), value);
+  await check(host, path);
   if (isAbsolute(path)) return path;
   throw new MediaError('usage', 'The working directory has no path that could be stored.', {
     hint: 'Give the absolute path of the file.',

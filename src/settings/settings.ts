@@ -5,7 +5,17 @@ import type {Secret} from '../lib/secrets/secret.ts';
 import {type ClientCertificate, readAuthorities, readClientCertificate} from './certificates.ts';
 import {type GlobalOptions, hintOptions, profileOption} from './hint-options.ts';
 import {type BaseUrl, parseBaseUrl, parseKey, parseProfileName, parseServiceUrl} from './parse.ts';
-import {isSameBaseUrl, keyOf, originOf, readStoredKey, type StoredKeySource} from './profile.ts';
+import {
+  isSameBaseUrl,
+  keyOf,
+  originOf,
+  readSetting,
+  readStoredKey,
+  type SettingInForce,
+  type SettingsOfRun,
+  type StoredKeySource,
+  settingInForce,
+} from './profile.ts';
 import {type Profile, type Profiles, readProfiles} from './store.ts';
 
 export type KeySource = 'environment' | StoredKeySource;
@@ -23,8 +33,8 @@ export interface Settings {
   /** The option that a command needs to use the same profile. */
   profileOption: string;
   baseUrl?: BaseUrl;
-  /** Where the base URL was set. */
-  baseUrlSource: 'flag' | 'environment' | 'profile';
+  /** Where the base URL was set; undefined without one. */
+  baseUrlSource?: SettingInForce;
   key?: {secret: Secret; source: KeySource};
   /** Where GraphQL requests go, if the profile sets it. */
   graphqlUrl?: URL;
@@ -55,68 +65,59 @@ export async function resolveSettings(
 ): Promise<Settings> {
   const profileName = parseProfileName(options.profile ?? (host.env['MEDIA_PROFILE'] || 'default'));
   const givenBaseUrl = options.baseUrl ?? (host.env['MEDIA_BASE_URL'] || undefined);
+  const allowHttp = options.allowHttp === true;
   const givenKey = host.env['MEDIA_API_KEY'] || undefined;
   const needsProfile = givenBaseUrl !== 'embedded' && !(givenBaseUrl !== undefined && givenKey !== undefined);
   const profiles = await readProfilesFor(host, needsProfile);
   const profile = profileOf(profiles, profileName);
-  const baseUrlText = givenBaseUrl ?? profile['base-url'];
-  const baseUrl =
-    baseUrlText === undefined ? undefined : parseBaseUrl(baseUrlText, options.allowHttp === true);
-  const cacert = baseUrl?.kind === 'service' ? (options.cacert ?? profile.cacert) : undefined;
-  const clientCertificate =
-    baseUrl?.kind === 'service' ? await clientCertificateFor(host, profile, baseUrl.url) : undefined;
+  const run: SettingsOfRun = {host, options, profileName, profile};
+  const baseUrlSource = settingInForce('base-url', run);
+  const baseUrl = await readSetting(baseUrlSource, value => parseBaseUrl(value, allowHttp));
   const settings: Settings = {
     profileName,
     profile,
     profileNames: Object.keys(profiles),
     isUnknownProfile: profileName !== 'default' && !Object.hasOwn(profiles, profileName),
-    baseUrlSource:
-      options.baseUrl !== undefined ? 'flag' : givenBaseUrl !== undefined ? 'environment' : 'profile',
     hintOptions: hintOptions(host, options),
     profileOption: profileOption(host, options),
     idempotencyHonoured: false,
-    ...defined({
-      baseUrl,
-      certificateAuthorities: cacert === undefined ? undefined : await readAuthorities(host, cacert),
-      clientCertificate,
-    }),
+    ...defined({baseUrl, baseUrlSource}),
     ...(givenKey === undefined || baseUrl?.kind === 'embedded'
       ? {}
       : {key: {secret: parseKey(givenKey, 'MEDIA_API_KEY'), source: 'environment'}}),
-    ...(baseUrl?.kind === 'service' ? settingsFor(profile, baseUrl.url, options.allowHttp === true) : {}),
+    ...(baseUrl?.kind === 'service' ? await settingsFor(run, baseUrl.url, allowHttp) : {}),
   };
   if (baseUrl?.kind === 'service' && givenKey === undefined)
     await addStoredKey(settings, baseUrl.url, {host, options, readKey, stop});
   return settings;
 }
 
-/** The client certificate from the environment, else from the profile, if the base URL is of the profile's service. */
-async function clientCertificateFor(
-  host: Host,
-  profile: Profile,
-  baseUrl: URL,
-): Promise<ClientCertificate | undefined> {
-  const given = host.env['MEDIA_CLIENT_CERT'];
-  if (given) return readClientCertificate(host, given, host.env['MEDIA_CLIENT_KEY'] || undefined);
-  const {'client-cert': certificate, 'client-key': key} = profile;
-  const origin = originOf(profile) ?? baseUrl.origin;
-  return certificate === undefined || origin !== baseUrl.origin
-    ? undefined
-    : readClientCertificate(host, certificate, key);
-}
-
-/** The profile's settings for the service at this base URL; empty if the profile belongs to another origin. */
-function settingsFor(profile: Profile, baseUrl: URL, allowHttp: boolean): Partial<Settings> {
-  if (originOf(profile) !== baseUrl.origin) return {};
-  const {'graphql-url': graphqlUrl, 'profile-url': profileUrl} = profile;
+/** The settings for the service at this base URL; those of the profile only if it belongs to that origin. */
+async function settingsFor(run: SettingsOfRun, baseUrl: URL, allowHttp: boolean): Promise<Partial<Settings>> {
+  const {host, profile} = run;
+  const certificate = settingInForce('client-cert', run);
+  const isOther =
+    certificate?.source === 'profile' && (originOf(profile) ?? baseUrl.origin) !== baseUrl.origin;
+  // The key is in the same file, or where the certificate was set.
+  const key =
+    certificate?.source === 'profile' ? profile['client-key'] : host.env['MEDIA_CLIENT_KEY'] || undefined;
+  const ofConnection = defined({
+    certificateAuthorities: await readSetting(settingInForce('cacert', run), path =>
+      readAuthorities(host, path),
+    ),
+    clientCertificate: await readSetting(isOther ? undefined : certificate, path =>
+      readClientCertificate(host, path, key),
+    ),
+  });
+  if (originOf(profile) !== baseUrl.origin) return ofConnection;
+  const graphqlUrl = await readSetting(settingInForce('graphql-url', run), value =>
+    parseServiceUrl(value, 'GraphQL URL', allowHttp),
+  );
   return {
+    ...ofConnection,
     idempotencyHonoured:
       profile['idempotency-keys'] === 'honoured' && isSameBaseUrl(profile['base-url'], baseUrl.href),
-    ...defined({
-      graphqlUrl:
-        graphqlUrl === undefined ? undefined : parseServiceUrl(graphqlUrl, 'GraphQL URL', allowHttp),
-      profileUrl,
-    }),
+    ...defined({graphqlUrl, profileUrl: profile['profile-url']}),
   };
 }
 

@@ -195,7 +195,9 @@ describe('a client certificate that could be shown to nobody: exit 2, no connect
   test('a missing file', async () => {
     const machine = await sandboxFor('https://127.0.0.1:1', {MEDIA_CLIENT_CERT: 'gone.pem'});
     expect(await machine.run(['upload', photo])).toMatchObject({
-      stderr: 'media: The certificate file gone.pem could not be read: ENOENT.\n',
+      stderr:
+        'media: The certificate file gone.pem could not be read: ENOENT.\n' +
+        '  It comes from MEDIA_CLIENT_CERT (to remove it: unset MEDIA_CLIENT_CERT).\n',
       exitCode: 2,
     });
   });

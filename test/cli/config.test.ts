@@ -1,7 +1,8 @@
 import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {generate} from 'selfsigned';
 import {describe, expect, it} from 'vitest';
-import {sandbox} from '../support/media.ts';
+import {fixture, sandbox} from '../support/media.ts';
 
 describe('media config', () => {
   it('path: where the settings are stored, before there are any', async () => {
@@ -26,6 +27,7 @@ describe('media config', () => {
       ['cacert', 'ca.pem', join(box.directory, 'ca.pem')],
       ['idempotency-keys', 'honoured', 'honoured'],
     ];
+    await writeFile(join(box.directory, 'ca.pem'), (await authority()).cert);
     for (const [name, given] of settings) {
       expect(await box.run(['config', 'set', name, given])).toMatchObject({
         stdout: '',
@@ -34,7 +36,7 @@ describe('media config', () => {
       });
     }
     expect((await box.run(['config', 'list'])).stdout).toBe(
-      settings.map(([name, , kept]) => `${name}=${kept}\n`).join(''),
+      settings.map(([name, , kept]) => `${name}=${kept} (from profile default)\n`).join(''),
     );
     for (const [name, , kept] of settings) {
       expect(await box.run(['config', 'get', name])).toMatchObject({stdout: `${kept}\n`, exitCode: 0});
@@ -49,7 +51,7 @@ describe('media config', () => {
     await box.run(['--profile', 'staging', 'config', 'set', 'base-url', 'embedded']);
     expect((await box.run(['config', 'get', 'base-url', '--profile', 'staging'])).stdout).toBe('embedded\n');
     expect((await box.run(['config', 'list'], {env: {...box.env, MEDIA_PROFILE: 'staging'}})).stdout).toBe(
-      'base-url=embedded\n',
+      'base-url=embedded (from profile staging)\n',
     );
     expect((await box.run(['config', 'list'])).stdout).toBe('');
   });
@@ -75,7 +77,7 @@ describe('media config', () => {
     });
     await box.run(['config', 'set', 'idempotency-keys', 'ignored']);
     expect((await box.run(['config', 'list'])).stdout).toBe(
-      'base-url=https://a.example\nidempotency-keys=ignored\n',
+      'base-url=https://a.example (from profile default)\nidempotency-keys=ignored (from profile default)\n',
     );
     expect(await readFile(join(box.directory, 'config/config.json'), 'utf8')).toContain('mk_key');
   });
@@ -114,22 +116,89 @@ describe('media config', () => {
   });
 });
 
-describe('the cacert setting', () => {
+describe('where a value comes from', () => {
+  it('media config list: the option, else the variable, else the profile', async () => {
+    const box = await sandbox();
+    await box.run(['config', 'set', 'base-url', 'https://a.example', '--profile', 'work']);
+    await box.run(['config', 'set', 'once', 'true', '--profile', 'work']);
+    const env = {...box.env, MEDIA_PROFILE: 'work', MEDIA_BASE_URL: 'https://me:secret@b.example'};
+    const list = ['config', 'list', '--cacert', 'my.pem'];
+    expect((await box.run(list, {env})).stdout).toBe(
+      'base-url=https://********@b.example (from MEDIA_BASE_URL)\n' +
+        'cacert=my.pem (from --cacert)\n' +
+        'once=true (from profile work)\n',
+    );
+    const {stdout} = await box.run([...list, '--json', '--base-url', 'https://c.example'], {env});
+    expect(JSON.parse(stdout)).toEqual([
+      {name: 'base-url', value: 'https://c.example', source: '--base-url'},
+      {name: 'cacert', value: 'my.pem', source: '--cacert'},
+      {name: 'once', value: 'true', source: 'profile work'},
+    ]);
+  });
+
+  it('a value that cannot be used: its source, and the command that removes it there', async () => {
+    const box = await sandbox();
+    const {cert, private: key} = await authority();
+    await writeFile(join(box.directory, 'ca.pem'), cert);
+    await writeFile(join(box.directory, 'key.pem'), key);
+    const settings = {
+      'base-url': 'http://127.0.0.1:9',
+      cacert: 'ca.pem',
+      'client-cert': 'ca.pem',
+      'client-key': 'key.pem',
+    };
+    for (const [name, value] of Object.entries(settings))
+      expect(await box.run(['config', 'set', name, value, '--profile', 'work'])).toMatchObject({exitCode: 0});
+    const refusal = async (variables: Record<string, string> = {}, profile = 'work') => {
+      const env = {...box.env, MEDIA_API_KEY: 'key', ...variables};
+      return (await box.run(['whoami', '--profile', profile], {env})).stderr;
+    };
+    const removing = (name: string) =>
+      `profile work (to remove it: media config unset ${name} --profile work)`;
+    await writeFile(join(box.directory, 'ca.pem'), 'hello');
+    expect(await refusal()).toBe(
+      `media: ${join(box.directory, 'ca.pem')} contains no certificate in PEM format.\n` +
+        `  It comes from ${removing('cacert')}. Convert it with: openssl x509 -inform der -in FILE -out FILE.pem\n`,
+    );
+    await box.run(['config', 'unset', 'cacert', '--profile', 'work']);
+    expect(await refusal()).toContain(`It comes from ${removing('client-cert')}.`);
+    expect(await refusal({MEDIA_CLIENT_CERT: 'none.pem'})).toContain(
+      'It comes from MEDIA_CLIENT_CERT (to remove it: unset MEDIA_CLIENT_CERT).',
+    );
+    expect(await refusal({MEDIA_BASE_URL: 'a.example'})).toContain(
+      'It comes from MEDIA_BASE_URL (to remove it: unset MEDIA_BASE_URL). Use a URL with its scheme',
+    );
+    // The embedded service needs no certificate.
+    expect(await refusal({MEDIA_BASE_URL: 'embedded'})).toBe('');
+  });
+
+  it('a service that is not there: where its base URL comes from, in whoami and in the failure of an upload', async () => {
+    const env = {MEDIA_API_KEY: 'key', MEDIA_BASE_URL: 'https://media.invalid', MEDIA_PROFILE: 'default'};
+    const box = await sandbox(env);
+    expect((await box.run(['whoami'])).stdout).toContain(
+      'base URL  https://media.invalid/, from MEDIA_BASE_URL\n',
+    );
+    const upload = ['upload', fixture('photo.png'), '--retries', '0'];
+    expect((await box.run(upload)).stderr).toContain('of the base URL (from MEDIA_BASE_URL).');
+    const given = await box.run([...upload, '--base-url', 'https://media.invalid']);
+    expect(given.stderr).toContain('of the base URL.');
+  });
+
   it.each([
-    ['a file that is missing', undefined, 'could not be read: ENOENT'],
-    ['a file that is no certificate', 'hello', 'contains no certificate in PEM format'],
-  ])(
-    '%s: a usage error before anything is sent; the embedded service does without',
-    async (_name, text, sentence) => {
-      const box = await sandbox();
-      if (text !== undefined) await writeFile(join(box.directory, 'ca.pem'), text);
-      await box.run(['config', 'set', 'cacert', 'ca.pem']);
-      await box.run(['config', 'set', 'base-url', 'https://a.example']);
-      const {stderr, exitCode} = await box.run(['whoami']);
-      expect(stderr).toContain(sentence);
-      expect(exitCode).toBe(2);
-      await box.run(['config', 'set', 'base-url', 'embedded']);
-      expect(await box.run(['whoami'])).toMatchObject({exitCode: 0});
-    },
-  );
+    ['cacert', undefined, 'could not be read: ENOENT'],
+    ['client-cert', 'hello', 'contains no certificate in PEM format'],
+    ['client-key', 'hello', 'contains no private key in PEM format'],
+  ])('media config set %s with a file that cannot be used: a usage error', async (name, text, sentence) => {
+    const box = await sandbox();
+    if (text !== undefined) await writeFile(join(box.directory, 'it.pem'), text);
+    const {stderr, exitCode} = await box.run(['config', 'set', name, 'it.pem']);
+    expect(stderr).toContain(sentence);
+    expect(exitCode).toBe(2);
+    expect((await box.run(['config', 'list'])).stdout).toBe('');
+  });
 });
+
+/** A certificate that signs itself, and its key. */
+function authority() {
+  return generate([{name: 'commonName', value: 'localhost'}]);
+}

@@ -46,7 +46,7 @@ describe('media doctor, all well', () => {
     expect(stdout).toBe(
       `ok          configuration  profile default of ${join(sandbox.directory, 'config/config.json')}\n` +
         'skipped     file modes     there is no settings file\n' +
-        `ok          base URL       ${service.url}/\n` +
+        `ok          base URL       ${service.url}/ (from MEDIA_BASE_URL)\n` +
         'ok          proxy          none\n' +
         'ok          DNS            127.0.0.1 is an address\n' +
         `ok          connection     ${host} responds (200 to GET / without the key)\n` +
@@ -120,7 +120,8 @@ describe('the settings', () => {
   });
 
   it('a base URL with the path of uploads or of GraphQL: exit 1, and upload refuses it; the right one is named', async () => {
-    const hint = 'Use https://a.example/media: the rest is added to it.';
+    const hint =
+      'It comes from MEDIA_BASE_URL (to remove it: unset MEDIA_BASE_URL). Use https://a.example/media: the rest is added to it.';
     for (const path of ['/v1/media/upload', '/v1/media/upload/', '/graphql']) {
       const box = await sandboxFor(`https://a.example/media${path}`);
       const {failed, exitCode} = await examine(box);
@@ -130,7 +131,7 @@ describe('the settings', () => {
       });
     }
     const box = await sandboxFor('https://a.example/media/v1/media/upload');
-    expect(await box.run(['upload', fixture('tiny.png')])).toMatchObject({
+    expect(await box.run(['upload', fixture('photo.png')])).toMatchObject({
       stdout: '',
       stderr: `media: The base URL ends in /v1/media/upload.\n  ${hint}\n`,
       exitCode: 2,

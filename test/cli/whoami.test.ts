@@ -27,7 +27,7 @@ describe('media whoami', () => {
     const {stdout, stderr, exitCode} = await sandbox.run(['whoami']);
     expect(stdout).toBe(
       'profile   default\n' +
-        `base URL  ${service.url}/\n` +
+        `base URL  ${service.url}/, from MEDIA_BASE_URL\n` +
         `key       ********${key.slice(-4)}, from MEDIA_API_KEY\n` +
         'status    accepted\n' +
         `${stdout.split('\n').find(line => line.startsWith('id'))}\n` +
@@ -43,6 +43,7 @@ describe('media whoami', () => {
     expect(JSON.parse(stdout)).toEqual({
       profile: 'default',
       baseUrl: `${service.url}/`,
+      baseUrlSource: 'MEDIA_BASE_URL',
       key: {masked: `********${key.slice(-4)}`, source: 'environment'},
       status: 'accepted',
       identity: {id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'local'},
@@ -65,7 +66,7 @@ describe('media whoami', () => {
   it('--base-url embedded: accepted, with a key made for this run', async () => {
     const {stdout, exitCode} = await (await sandbox()).run(['whoami', '--base-url', 'embedded']);
     expect(stdout).toContain(
-      'base URL  embedded\nkey       ********, made for this run\nstatus    accepted\n',
+      'base URL  embedded, from --base-url\nkey       ********, made for this run\nstatus    accepted\n',
     );
     expect(exitCode).toBe(0);
   });

@@ -4,9 +4,9 @@ import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../../cl
 import {existingProfiles} from '../../cli/key-hints.ts';
 import {MediaError} from '../../errors.ts';
 import {own} from '../../lib/object.ts';
-import {printable} from '../../output/escape.ts';
+import {printable, printableJson} from '../../output/escape.ts';
 import {parseProfileName} from '../../settings/parse.ts';
-import {droppedNote, withBaseUrl} from '../../settings/profile.ts';
+import {droppedNote, settingInForce, withBaseUrl} from '../../settings/profile.ts';
 import {type SettingName, settingNames, settingOf} from '../../settings/setting-table.ts';
 import {profileOf} from '../../settings/settings.ts';
 import {configPath, type Profile, type Profiles, readProfiles, updateProfiles} from '../../settings/store.ts';
@@ -41,9 +41,12 @@ export function configCommand(cli: Cli): Command {
     );
   config
     .command('list')
-    .description('Print all settings of the profile.')
-    .addHelpText('after', examples(['media config list', 'media config list --profile staging']))
-    .action((_options, command: Command) => act(command, list));
+    .description('Print all settings in force, and where each value was set.')
+    .option('--json', 'print them as JSON')
+    .addHelpText('after', examples(['media config list', 'media config list --profile staging --json']))
+    .action((options: {json?: boolean}, command: Command) =>
+      act(command, (invocation, profile) => list(invocation, profile, options.json === true)),
+    );
   config
     .command('get <name>')
     .description('Print one setting; the exit status is 1 when it is not set.')
@@ -99,12 +102,19 @@ async function listProfiles({host, stdout}: Invocation): Promise<void> {
   await stdout.write(names.map(name => `${printable(name)}\n`).join(''));
 }
 
-async function list({host, stdout}: Invocation, profileName: string): Promise<void> {
+async function list({host, globals, stdout}: Invocation, profileName: string, json: boolean): Promise<void> {
   const profile = storedProfile(await readProfiles(host), profileName);
-  const lines = settingNames.map(name =>
-    profile[name] === undefined ? '' : `${name}=${printable(profile[name])}\n`,
-  );
-  await stdout.write(lines.join(''));
+  const run = {host, options: globals, profileName, profile};
+  const settings = settingNames.flatMap(name => {
+    const {value, place} = settingInForce(name, run) ?? {};
+    // Only a value that was never checked can contain a password.
+    const shown = value?.replace(/\/\/[^/]*@/, '//********@');
+    return shown === undefined ? [] : [{name, value: shown, source: place}];
+  });
+  const lines = json
+    ? `${printableJson(JSON.stringify(settings))}\n`
+    : settings.map(({name, value, source}) => `${name}=${printable(value)} (from ${source})\n`).join('');
+  await stdout.write(lines);
 }
 
 async function set(
@@ -114,7 +124,7 @@ async function set(
   invocation: Invocation,
 ): Promise<void> {
   const {host, globals, report} = invocation;
-  const value = settingOf(name).parse(text, {cwd: host.cwd(), allowHttp: globals.allowHttp === true});
+  const value = await settingOf(name).parse(text, {host, allowHttp: globals.allowHttp === true});
   if (name === 'base-url') return setBaseUrl(value, profileName, invocation);
   let hasStoredKey = false;
   await updateProfiles(host, profiles => {

@@ -1,13 +1,12 @@
 import {Command} from 'commander';
 import {examples} from '../../cli/help-format.ts';
 import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../../cli/invocation.ts';
-import {clearKeyVariable} from '../../cli/key-hints.ts';
 import {timeoutOption} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import type {Report} from '../../output/report.ts';
 import type {KeyVerdict} from '../../service/identity.ts';
-import {hintOptions} from '../../settings/hint-options.ts';
+import {clearVariable, hintOptions} from '../../settings/hint-options.ts';
 import type {Settings} from '../../settings/settings.ts';
 import type {NewKey} from './store-key.ts';
 
@@ -107,7 +106,7 @@ function overridden(host: Host): MediaError {
     'usage',
     'MEDIA_API_KEY is set, and it would be used instead of the key stored here.',
     {
-      hint: `To store a key, clear it first: ${clearKeyVariable(host)}`,
+      hint: `To store a key, clear it first: ${clearVariable(host, 'MEDIA_API_KEY')}`,
     },
   );
 }

@@ -34,6 +34,8 @@ export function whoamiCommand(cli: Cli): Command {
 interface WhoamiReport {
   profile: string;
   baseUrl: string | null;
+  /** Where the base URL was set: `--base-url`, `MEDIA_BASE_URL` or `profile NAME`. */
+  baseUrlSource: string | null;
   key: {masked: string; source: KeySource | 'embedded'} | null;
   status: KeyVerdict['status'] | 'missing';
   httpStatus?: number;
@@ -58,6 +60,7 @@ export async function runWhoami(options: WhoamiOptions, invocation: Invocation):
   const report: WhoamiReport = {
     profile,
     baseUrl: isEmbedded ? 'embedded' : (baseUrl?.url.href ?? null),
+    baseUrlSource: settings.baseUrlSource?.place ?? null,
     key: isEmbedded
       ? {masked: '********', source: 'embedded'}
       : key === undefined
@@ -72,7 +75,7 @@ export async function runWhoami(options: WhoamiOptions, invocation: Invocation):
 }
 
 /** What the service, or the lack of settings, says of the key. */
-type Answer = Omit<WhoamiReport, 'profile' | 'baseUrl' | 'key'> & {exitStatus: ExitStatus};
+type Answer = Omit<WhoamiReport, 'profile' | 'baseUrl' | 'baseUrlSource' | 'key'> & {exitStatus: ExitStatus};
 
 function missing(settings: Settings, {host}: Invocation): Answer {
   const {message, hint} = missingSettings(settings, host);
@@ -141,7 +144,7 @@ function reportText(report: WhoamiReport): string {
   const status = `${verdictTexts[report.status]}${report.httpStatus === undefined ? '' : ` (${report.httpStatus})`}`;
   const rows: [string, string | undefined][] = [
     ['profile', report.profile],
-    ['base URL', report.baseUrl ?? 'none'],
+    ['base URL', report.baseUrl === null ? 'none' : `${report.baseUrl}, from ${report.baseUrlSource}`],
     ['key', report.key === null ? 'none' : `${report.key.masked}, ${sourceTexts[report.key.source]}`],
     ['status', report.message === undefined ? status : `${status}: ${report.message}`],
     ['keys', report.profileUrl],

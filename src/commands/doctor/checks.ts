@@ -48,7 +48,7 @@ class Checkup {
       this.#skip('not needed for the embedded service', ...networkChecks);
       return this.#service(settings);
     }
-    this.#ok('base-url', baseUrl.url.href);
+    this.#ok('base-url', `${baseUrl.url.href} (from ${settings.baseUrlSource?.place})`);
     const network = await checkNetwork(this.#invocation, settings, baseUrl.url);
     this.results.push(...network);
     if (network.every(({status}) => status !== 'failed')) await this.#service(settings);
