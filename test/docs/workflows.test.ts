@@ -1,5 +1,6 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
+import {parse} from 'yaml';
 import {workflowFindings} from '../support/actionlint.ts';
 import {examplesIn, markdownFiles} from '../support/examples.ts';
 
@@ -24,5 +25,19 @@ describe('actionlint', () => {
   ])('the first example with %s: says so', async (_, found, replacement, finding) => {
     const [, text = ''] = examples[0] ?? [];
     expect((await workflowFindings(text.replaceAll(found, replacement))).join('\n')).toMatch(finding);
+  });
+});
+
+describe('what our own workflows may do', () => {
+  it.each(own)('%s: each action is pinned by commit, with its version beside it', (_, text) => {
+    const uses = [...text.matchAll(/uses: (.*)/g)].map(([, action]) => action);
+    expect(uses).not.toEqual([]);
+    for (const action of uses) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  });
+
+  it.each(own)('%s: nothing, unless a job names its permissions', (_, text) => {
+    const {permissions, jobs} = parse(text);
+    expect(permissions).toEqual({});
+    for (const job of Object.values(jobs)) expect(job).toHaveProperty('permissions');
   });
 });
