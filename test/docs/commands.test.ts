@@ -173,6 +173,20 @@ describe('what messages and hints tell the user to type', () => {
   });
 });
 
+describe('journals in help and docs', () => {
+  it('end in .journal, so that nobody takes one for the output of --ndjson', () => {
+    const pages = markdownFiles().filter(file => /^(?:README|docs)/.test(file));
+    const manual = readFileSync(join(source, '../man/media.1'), 'utf8').replaceAll('\\', '');
+    const all = [...pages.map(markdown), manual].join('\n');
+    const named = [
+      ...all.matchAll(/--journal\n? +([\w"'$./*-]+\.\w+)/g),
+      ...all.matchAll(/media journal [a-z]+ (?:-\S+ )*([\w"'$./*-]+\.\w+)/g),
+    ].map(([, name = '']) => name);
+    expect(named.length).toBeGreaterThan(25);
+    expect(named.filter(name => !name.endsWith('.journal'))).toEqual([]);
+  });
+});
+
 describe('what README, docs and the like name in a sentence', () => {
   const files = markdownFiles().filter(file => !file.startsWith('test/'));
   const codes = files.flatMap(file => inlineCodeOf(markdown(file)).map(code => ({file, code})));

@@ -13,10 +13,10 @@ export function journalCommand(cli: Cli): Command {
     .addHelpText(
       'after',
       examples([
-        'media journal list uploads.ndjson',
-        'media journal check uploads.ndjson -- ./assets',
-        'media journal merge -o all.ndjson shard-*.ndjson',
-        'media journal resolve uploads.ndjson photos/cat.png --resend',
+        'media journal list assets.journal',
+        'media journal check assets.journal -- ./assets',
+        'media journal merge -o all.journal part-*.journal',
+        'media journal resolve assets.journal photos/cat.png --resend',
       ]),
     );
   journal
@@ -27,8 +27,8 @@ export function journalCommand(cli: Cli): Command {
     .addHelpText(
       'after',
       examples([
-        'media journal list uploads.ndjson',
-        'media journal list --json *.ndjson',
+        'media journal list assets.journal',
+        'media journal list --json *.journal',
         "media journal list --template '{file}\\t{url}\\n'",
       ]),
     )
@@ -44,7 +44,7 @@ export function journalCommand(cli: Cli): Command {
     )
     .option('--all', 'check everything in directories, as media upload --all uploads it')
     .option('--json', 'print one JSON object per line')
-    .addHelpText('after', examples(['media journal check uploads.ndjson -- ./assets']))
+    .addHelpText('after', examples(['media journal check assets.journal -- ./assets']))
     .action(async (words: string[], options: {all?: boolean; json?: boolean}, command: Command) => {
       const {checkJournals} = await import('./check.ts');
       const named = splitAtDashes(words, cli.argv);
@@ -57,7 +57,7 @@ export function journalCommand(cli: Cli): Command {
     )
     .requiredOption('-o, --output <file>', 'the journal to write')
     .option('--json', 'print one JSON object per line')
-    .addHelpText('after', examples(['media journal merge -o all.ndjson shard-*.ndjson']))
+    .addHelpText('after', examples(['media journal merge -o all.journal part-*.journal']))
     .action(async (files: string[], options: {output: string; json?: boolean}, command: Command) => {
       const {mergeJournals} = await import('./check.ts');
       cli.status = await mergeJournals({files, ...options}, invocationOf(cli, command));
@@ -77,9 +77,9 @@ export function journalCommand(cli: Cli): Command {
     .addHelpText(
       'after',
       examples([
-        'media journal resolve uploads.ndjson photos/cat.png --uploaded med_123',
-        'media journal resolve uploads.ndjson photos/cat.png --resend',
-        'media journal resolve uploads.ndjson --all --resend',
+        'media journal resolve assets.journal photos/cat.png --uploaded med_123',
+        'media journal resolve assets.journal photos/cat.png --resend',
+        'media journal resolve assets.journal --all --resend',
       ]),
     )
     .action(
@@ -98,7 +98,7 @@ export function journalCommand(cli: Cli): Command {
     .description(
       'Forget an upload that the service no longer has, by path or media ID: the next run sends it again.',
     )
-    .addHelpText('after', examples(['media journal forget uploads.ndjson photos/cat.png']))
+    .addHelpText('after', examples(['media journal forget assets.journal photos/cat.png']))
     .action(async (file: string, what: string, _options: object, command: Command) => {
       const {forgetUpload} = await import('./settle.ts');
       cli.status = await forgetUpload({file, what}, invocationOf(cli, command));
@@ -106,7 +106,7 @@ export function journalCommand(cli: Cli): Command {
   journal
     .command('unlock <file>')
     .description('Release a journal whose last run is gone, so that the next run need not wait 90 seconds.')
-    .addHelpText('after', examples(['media journal unlock uploads.ndjson']))
+    .addHelpText('after', examples(['media journal unlock assets.journal']))
     .action(async (file: string, _options: object, command: Command) => {
       const {unlockJournal} = await import('./settle.ts');
       cli.status = await unlockJournal({file}, invocationOf(cli, command));
@@ -125,6 +125,6 @@ function splitAtDashes(
   const inputs = words.slice(words.length - inputCount);
   if (files.length > 0 && inputs.length > 0) return {files, inputs};
   throw new MediaError('usage', `${files.length === 0 ? 'No journal' : 'No input'} was given.`, {
-    hint: 'List the journals, then -- and the inputs: media journal check uploads.ndjson -- ./assets',
+    hint: 'List the journals, then -- and the inputs: media journal check assets.journal -- ./assets',
   });
 }
