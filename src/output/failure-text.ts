@@ -1,4 +1,5 @@
 import {type ErrorCode, MediaError} from '../errors.ts';
+import {own} from '../lib/object.ts';
 import {systemCode} from '../lib/system-code.ts';
 
 /** Failures of files on this machine, whose sentences name the file; other failures are about the service. */
@@ -40,9 +41,17 @@ export function reasonOf(error: MediaError, file: string): string {
   return at === 0 ? rest : `${message.slice(0, at)}the file${rest}`;
 }
 
-/** A reason with its number of files: `12 files: each does not exist.` or `12 files: The connection broke.` */
+const plurals: Record<string, string> = {does: 'do', is: 'are', was: 'were', has: 'have', could: 'could'};
+
+/** A reason with its number of files: `12 files do not exist.` or `12 files: The connection broke.` */
 export function groupSentence(count: number, reason: string): string {
-  return `${count} files: ${reason.startsWith(' ') ? 'each' : ''}${reason}`;
+  if (!reason.startsWith(' ')) return `${count} files: ${reason}`;
+  const [, verb = '', rest = ''] = /^ (\w+)(.*)$/s.exec(reason) ?? [];
+  const plural = own(plurals, verb);
+  // What else speaks of one file stays as it is.
+  return plural === undefined || /\b(?:it|an?)\b/.test(rest)
+    ? `Each of ${count} files${reason}`
+    : `${count} files ${plural}${rest}`;
 }
 
 /** The longest chain of causes to show; a chain may also be circular. */

@@ -1,4 +1,4 @@
-import {copyFile, mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
+import {copyFile, mkdir, readdir, readFile, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
@@ -74,7 +74,7 @@ describe('the failures of several inputs, on stderr', () => {
     ]);
     expect(exitCode).toBe(3);
     expect(stderr.split('\n')).toEqual([
-      'media: 12 files: each does not exist.',
+      'media: 12 files do not exist.',
       '  gone000.png, gone001.png, gone002.png and 9 more',
       expect.stringMatching(/^media: .*page-named\.png is not recognised as an image or a video: /),
       expect.stringContaining('--content-type'),
@@ -168,6 +168,30 @@ describe('the failures of several inputs, on stderr', () => {
     expect(stderr.match(/gone\.png does not exist\./g)).toHaveLength(1);
   });
 
+  it('links to nothing, a name with a line feed, a name that begins with a dash: each named as it is', async () => {
+    const {sandbox: box} = await connectedSandbox();
+    const at = (name: string) => join(box.directory, name);
+    await symlink('nowhere.png', at('dangling.png'));
+    await symlink('nowhere.png', at('dangling2.png'));
+    await writeFile(at('page\n.png'), '<html>');
+    await copyFile(photo, at('-dash.png'));
+    const one = await box.run(['upload', 'dangling.png']);
+    expect(one.stderr).toBe('media: dangling.png links to a file that does not exist.\n');
+    const {stderr} = await box.run(['upload', 'dangling.png', 'dangling2.png', 'page\n.png', 'gone\n.png']);
+    expect(stderr).toContain(
+      'media: Each of 2 files links to a file that does not exist.\n  dangling.png, dangling2.png\n',
+    );
+    expect(stderr).toContain(
+      'media: page\\n.png is not recognised as an image or a video: the extension .png ',
+    );
+    expect(stderr).toContain('media: gone\\n.png does not exist.\n');
+    const dashed = await box.run(['upload', '-dash.png', 'dangling.png']);
+    expect(dashed).toMatchObject({
+      exitCode: 2,
+      stderr: "media: Unknown option '-dash.png'.\n  To name the file: media upload ./-dash.png\n",
+    });
+  });
+
   it('--quiet: the groups alone', async () => {
     const {sandbox: box} = await connectedSandbox();
     const {stderr} = await box.run([
@@ -179,7 +203,7 @@ describe('the failures of several inputs, on stderr', () => {
       '--template',
       '{id}\\n',
     ]);
-    expect(stderr).toBe('media: 2 files: each does not exist.\n  gone1.png, gone2.png\n');
+    expect(stderr).toBe('media: 2 files do not exist.\n  gone1.png, gone2.png\n');
   });
 
   it('a message of the service that ends in full stops: one', async () => {

@@ -46,7 +46,7 @@ export function showable(text: string): string {
 }
 
 function fileOf({name}: Claim): string {
-  return name === '-' ? 'Standard input' : showable(name);
+  return name === '-' ? 'Standard input' : name;
 }
 
 function extensionOf({extension}: Claim): string {

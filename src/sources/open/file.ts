@@ -39,7 +39,7 @@ async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error
   try {
     file = await disk.open(path, signal);
   } catch (error) {
-    throw await describeOpenError(name, error);
+    throw await describeOpenError(name, path, error);
   }
   try {
     refuseUnsuitable(name, file.opened);
@@ -60,7 +60,7 @@ async function refuseWhatBlocks(
     const stats = await unlessStopped(files.stat(path), signal);
     if (!stats.isFile()) throw notAFile(name, stats);
   } catch (error) {
-    throw await describeOpenError(name, error);
+    throw await describeOpenError(name, path, error);
   }
 }
 
@@ -92,10 +92,16 @@ function notAFile(name: string, stats: FileKind): MediaError {
   });
 }
 
-async function describeOpenError(name: string, cause: unknown): Promise<MediaError> {
+async function describeOpenError(name: string, path: FilePath, cause: unknown): Promise<MediaError> {
   if (cause instanceof MediaError) return cause;
-  if (isMissing(cause))
-    return new MediaError('file_missing', `${name} does not exist.`, {cause, ...(await pathHint(name))});
+  if (isMissing(cause)) {
+    const isLink = await systemFiles.lstat(path).then(
+      stats => stats.isSymbolicLink(),
+      () => false,
+    );
+    const what = isLink ? 'links to a file that does not exist' : 'does not exist';
+    return new MediaError('file_missing', `${name} ${what}.`, {cause, ...(await pathHint(name))});
+  }
   if (isOutOfDescriptors(cause)) {
     const hint = 'Raise the limit with ulimit -n.';
     return new MediaError('too_many_open_files', `${name} could not be opened: too many files are open.`, {
@@ -118,7 +124,7 @@ async function describeOpenError(name: string, cause: unknown): Promise<MediaErr
 /** What is at a path that the user named, links followed; rejects with a MediaError if that cannot be read. */
 export async function namedStat(name: string, path: string): Promise<Stats> {
   return systemFiles.stat(path).catch(async error => {
-    throw await describeOpenError(name, error);
+    throw await describeOpenError(name, path, error);
   });
 }
 
