@@ -82,6 +82,8 @@ export interface MediaErrorDetails {
   status?: number | undefined;
   /** The `code` of the service's error record; the interface does not document its meaning. */
   serviceCode?: number | undefined;
+  /** What the message quotes of a page, as `: "..."` or ` ("...")`. */
+  words?: string | undefined;
   cause?: unknown;
 }
 
@@ -92,6 +94,7 @@ export class MediaError extends Error {
   readonly hint?: string;
   readonly status?: number;
   readonly serviceCode?: number;
+  readonly words?: string;
 
   constructor(code: ErrorCode, message: string, details: MediaErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : {cause: details.cause});
@@ -99,6 +102,12 @@ export class MediaError extends Error {
     if (details.hint !== undefined) this.hint = details.hint;
     if (details.status !== undefined) this.status = details.status;
     if (details.serviceCode !== undefined) this.serviceCode = details.serviceCode;
+    if (details.words) this.words = details.words;
+  }
+
+  /** The message without words of a page, which may hold the id of a request: those are neither stored nor published. */
+  get messageToKeep(): string {
+    return this.message.replace(` ("${this.words}")`, '').replace(`: "${this.words}"`, '');
   }
 
   /** The same failure with another sentence or hint. */
@@ -109,8 +118,8 @@ export class MediaError extends Error {
     message?: string;
     hint?: string | undefined;
   }): MediaError {
-    const {code, status, serviceCode, cause} = this;
-    return new MediaError(code, message, {hint, status, serviceCode, cause});
+    const {code, status, serviceCode, words, cause} = this;
+    return new MediaError(code, message, {hint, status, serviceCode, cause, words});
   }
 }
 

@@ -153,7 +153,7 @@ function holdsErrors({errors = null}: Record<string, unknown>): boolean {
 }
 
 async function describeAnswer(answer: HttpAnswer, hostName: string): Promise<MediaError> {
-  const {status, headers} = answer;
+  const {status} = answer;
   if (status >= 200 && status < 300) {
     const what = answer.cut ? 'cut off' : answer.truncated ? 'longer than 1 MiB' : 'not a GraphQL response';
     return new MediaError(
@@ -162,15 +162,9 @@ async function describeAnswer(answer: HttpAnswer, hostName: string): Promise<Med
       {status},
     );
   }
-  const [{describeRefusal}, {parseErrorRecord}] = await Promise.all([
+  const [{describeRefusal}, {refusalIn}] = await Promise.all([
     import('../transfer/attempt/explain.ts'),
-    import('../service/record.ts'),
+    import('../service/uploader.ts'),
   ]);
-  const record = parseErrorRecord(answer.body.toString());
-  const details = defined({
-    message: record?.message,
-    serviceCode: record?.code,
-    location: headers['location'],
-  });
-  return describeRefusal({kind: 'refused', status, ...details}, hostName);
+  return describeRefusal(refusalIn(answer), hostName);
 }

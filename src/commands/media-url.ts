@@ -56,7 +56,7 @@ async function executeMediaUrl(options: MediaUrlOptions, invocation: Invocation)
   const isPicGo = files[0] === 'upload' && !existsSync(typedPath(cwd, 'upload'));
   // Callers of PicGo read only standard output, and ignore the exit status.
   const tell = (error: MediaError) =>
-    isPicGo ? invocation.stdout.write(`PicGo ERROR: ${printable(error.message)}\n`) : undefined;
+    isPicGo ? invocation.stdout.write(`PicGo ERROR: ${printable(error.messageToKeep)}\n`) : undefined;
   try {
     const given = isPicGo ? files.slice(1) : files;
     const clipboard = options.clipboard ?? (isPicGo && given.length === 0);

@@ -1,5 +1,6 @@
 import {type ErrorCode, MediaError} from '../errors.ts';
 import {isOutOfDescriptors, systemCode} from '../lib/system-code.ts';
+import {quotedWordsOf} from '../lib/words.ts';
 
 /** Whether an error is a TLS alert that asks for a client certificate or rejects ours. */
 export function isCertificateAlert(error: unknown): boolean {
@@ -94,7 +95,7 @@ export function describeUnasked(bytes: Buffer, {host}: URL, role: 'service' | 'p
     role === 'proxy'
       ? (['proxy_failed', 'The proxy ', 'in the proxy variable: HTTPS_PROXY=http://HOST:PORT'] as const)
       : (['not_http', '', 'of the base URL'] as const);
-  return new MediaError(code, `${who}${host} sent something before it was asked${wordsOf(bytes)}`, {
+  return new MediaError(code, `${who}${host} sent something before it was asked${quotedWordsOf(bytes)}`, {
     status,
     hint: `Check the host and the port ${where}.`,
   });
@@ -133,27 +134,4 @@ function withoutAdvice(text: string): string {
 
 function reason(text: string): string {
   return text.split('\n', 1)[0]?.replace(/[.\s]+$/, '') || 'unknown reason';
-}
-
-/** How much of a page is looked at, in bytes, and how much of its words is shown, in characters. */
-const longestLook = 4096;
-const longestWords = 300;
-
-/** The first words of a page or of other bytes as the end of a sentence. */
-export function wordsOf(bytes: Buffer, redact?: (text: string) => string): string {
-  const words = firstWords(bytes, redact);
-  return words === '' ? '.' : `: "${words}".`;
-}
-
-/**
- * What a reader would see first of a page or of other bytes: its title, its first heading or its text. `redact` is called before
- * it is cut.
- */
-export function firstWords(bytes: Buffer, redact = (text: string) => text): string {
-  const text = bytes.toString('utf8', 0, longestLook);
-  const [, title] = /<(?:title|h1)\b[^>]{0,200}>([^<]*)/i.exec(text) ?? [];
-  return redact(title ?? text.replace(/<[^>]{0,200}>/g, ' '))
-    .replace(/[\p{Cc}\p{Cf}\p{Co}\ufffd\s]+/gu, ' ')
-    .trim()
-    .slice(0, longestWords);
 }

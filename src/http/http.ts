@@ -6,7 +6,7 @@ import type {ConnectionOptions} from './options.ts';
 
 /** The only entry to this folder for other folders: connections, and the types of what is sent over them. */
 export {Connection} from './connection.ts';
-export {clientCertificateHint, describeConnectError, firstWords} from './errors.ts';
+export {clientCertificateHint, describeConnectError} from './errors.ts';
 export type {Body, HttpAnswer, HttpRequest, Wire} from './message.ts';
 export type {ConnectionOptions} from './options.ts';
 export {proxyFor} from './proxy.ts';

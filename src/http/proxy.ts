@@ -4,7 +4,7 @@ import type {Clock, Host} from '../host.ts';
 import {own} from '../lib/object.ts';
 import {Secret} from '../lib/secrets/secret.ts';
 import {isLoopback} from '../lib/url.ts';
-import {wordsOf} from './errors.ts';
+import {quotedWordsOf} from '../lib/words.ts';
 
 /** The proxy that the environment names for an origin; throws `proxy_failed` if it is not a valid one. */
 export function proxyFor(origin: URL, environment: Host['env']): URL | undefined {
@@ -115,7 +115,7 @@ export async function openTunnel(
 /** The error for a tunnel through which something came before anything was asked: networks that want to be logged in to do that. */
 export function describePage(bytes: Buffer, proxy: URL): MediaError {
   const password = new Secret(percentDecoded(proxy.password));
-  const words = wordsOf(bytes, text => password.redactIn(text));
+  const words = quotedWordsOf(bytes, text => password.redactIn(text));
   return new MediaError('proxy_failed', `The proxy ${proxy.host} answered CONNECT with a page${words}`, {
     status: 200,
     hint: 'Open a page in a browser: the network may want you to log in. Or name the host in NO_PROXY.',

@@ -10,9 +10,17 @@ import {
 import {defined} from '../lib/object.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
 import {Stop} from '../lib/stop.ts';
+import {cleaned} from '../lib/words.ts';
 import {answerToProbe, probeAvailability} from './probe.ts';
-import {type MediaRecord, parseErrorRecord, parseRecord, serviceIdIn} from './record.ts';
-import {type UploadAnswer, type Uploader, type UploadRequest, uploadPath} from './uploader.ts';
+import {type MediaRecord, parseRecord, serviceIdIn} from './record.ts';
+import {
+  bodyText,
+  refusalIn,
+  type UploadAnswer,
+  type Uploader,
+  type UploadRequest,
+  uploadPath,
+} from './uploader.ts';
 
 export interface ServiceAddress {
   /** The base URL; a path prefix is kept and trailing slashes are ignored. */
@@ -148,7 +156,9 @@ export class ServiceClient implements Uploader {
     const reused = idle.pop();
     const connection = reused ?? this.#connect(url);
     try {
-      return this.#withoutKey(await connection.request(request));
+      const answer = this.#withoutKey(await connection.request(request));
+      if (answer.status > 299) this.#traceBody(answer);
+      return answer;
     } catch (error) {
       if (reused !== undefined && !(error instanceof MediaError)) this.#closesIdle.add(url.origin);
       throw error;
@@ -176,6 +186,10 @@ export class ServiceClient implements Uploader {
     return answer;
   }
 
+  #traceBody({body}: HttpAnswer): void {
+    if (body.length > 0) this.#options.trace?.(`response body: ${cleaned(bodyText(body.subarray(0, 4096)))}`);
+  }
+
   #connect(url: URL): Connection {
     this.#opened += 1;
     const connection = new Connection(url, this.#options, this.#opened);
@@ -198,24 +212,13 @@ export function graphqlUrl(address: ServiceAddress): URL {
 }
 
 function interpretUpload(answer: HttpAnswer): UploadAnswer {
-  const {status, headers} = answer;
-  if (status < 200 || status > 299) {
-    const {message, code: serviceCode} = parseErrorRecord(textOf(answer)) ?? {};
-    const {'retry-after': retryAfter, location} = headers;
-    return {kind: 'refused', status, ...defined({message, serviceCode, retryAfter, location})};
-  }
+  const {status} = answer;
+  if (status < 200 || status > 299) return refusalIn(answer);
   if (answer.cut) return {kind: 'unreadable', status, problem: 'cut off'};
   if (answer.truncated) return {kind: 'unreadable', status, problem: 'longer than 1 MiB'};
   if (answer.body.length === 0) return {kind: 'unreadable', status, problem: 'empty'};
-  const received = parseRecord(textOf(answer));
+  const received = parseRecord(bodyText(answer.body));
   return 'problem' in received
     ? {kind: 'unreadable', status, problem: received.problem}
     : {kind: 'stored', received: {...received, ...defined({serviceId: serviceIdIn(answer)})}};
-}
-
-const decoder = new TextDecoder();
-
-/** The body as text, without a byte order mark (RFC 8259, section 8.1). */
-function textOf(answer: HttpAnswer): string {
-  return decoder.decode(answer.body);
 }

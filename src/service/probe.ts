@@ -1,9 +1,8 @@
 import {isUnreachable, MediaError} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
-import {firstWords, type HttpAnswer} from '../http/http.ts';
+import type {HttpAnswer} from '../http/http.ts';
 import {defined} from '../lib/object.ts';
-import {parseErrorRecord} from './record.ts';
-import {asksForFewer} from './uploader.ts';
+import {asksForFewer, refusalIn} from './uploader.ts';
 
 /** Sends a request without a body to the upload path; resolves to undefined if there is no response in time. */
 export type Ask = (method: 'GET' | 'POST', waitMs: number) => Promise<HttpAnswer | undefined>;
@@ -68,10 +67,9 @@ export async function checkUploadPath(
   }
 }
 
-function judge({status, headers, body}: HttpAnswer): UploadPathVerdict {
-  const record = parseErrorRecord(body.toString());
-  const {location} = headers;
-  if (status === 404 && record === undefined) return {status: 'wrong', httpStatus: 404};
+function judge(answer: HttpAnswer): UploadPathVerdict {
+  const {status, message, words, location} = refusalIn(answer);
+  if (status === 404 && message === undefined) return {status: 'wrong', httpStatus: 404};
   if (status >= 300 && status < 400)
     return {status: 'redirected', httpStatus: status, ...defined({location})};
   if (status === 401) return {status: 'unverified', reason: 'the key is not accepted (401)'};
@@ -80,9 +78,7 @@ function judge({status, headers, body}: HttpAnswer): UploadPathVerdict {
   // A success is as wrong as a 404, since nothing was sent that could be stored.
   const isElsewhere = status < 300 || status === 403 || status === 404 || status === 405;
   // Servers in front of the service refuse requests too, but not the type of an upload.
-  if (isElsewhere || (record === undefined && status !== 415)) {
-    const message = record?.message ?? (firstWords(body) || undefined);
-    return {status: 'doubtful', httpStatus: status, ...defined({message})};
-  }
+  if (isElsewhere || (message === undefined && status !== 415))
+    return {status: 'doubtful', httpStatus: status, ...defined({message: message ?? (words || undefined)})};
   return {status: 'accepts', httpStatus: status};
 }

@@ -1,6 +1,8 @@
 import type {StopSignal} from '../host.ts';
-import type {Body} from '../http/http.ts';
-import type {ReceivedRecord} from './record.ts';
+import type {Body, HttpAnswer} from '../http/http.ts';
+import {defined} from '../lib/object.ts';
+import {wordsOf} from '../lib/words.ts';
+import {parseErrorRecord, type ReceivedRecord} from './record.ts';
 
 /** Where files are posted to, below the base URL (interface, 4.1). */
 export const uploadPath = '/v1/media/upload';
@@ -41,6 +43,8 @@ export interface Refused {
   status: number;
   /** The message of the error record, if there was one. */
   message?: string;
+  /** What the response says without an error record, for people only; empty if nothing. */
+  words?: string;
   /** The error record's `code`. */
   serviceCode?: number;
   /** The Retry-After field, unparsed. */
@@ -49,6 +53,21 @@ export interface Refused {
   longWaitMs?: number;
   /** The Location field, unparsed. */
   location?: string;
+}
+
+/** A response that is not a success. */
+export function refusalIn({status, headers, body}: HttpAnswer): Refused {
+  const {'retry-after': retryAfter, location} = headers;
+  const {message, code: serviceCode} = parseErrorRecord(bodyText(body)) ?? {};
+  const words = message === undefined ? wordsOf(body) : undefined;
+  return {kind: 'refused', status, ...defined({message, words, serviceCode, retryAfter, location})};
+}
+
+const decoder = new TextDecoder();
+
+/** A body as text, without a byte order mark (RFC 8259, section 8.1). */
+export function bodyText(body: Uint8Array): string {
+  return decoder.decode(body);
 }
 
 /** Sends upload requests; rejects if a request cannot be sent or its response cannot be read. */

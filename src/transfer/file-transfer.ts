@@ -209,7 +209,7 @@ export class FileTransfer {
     const decision = decide(phase, failure, this.#keyHistory, this.#options.waitsForNetwork);
     if (phase === 'released') this.#wasReleased = true;
     const error = explain(phase, failure, decision, this.#options.host);
-    const isFree = this.#batch.outage.ended(this.#position, signOf(failure, decision), error.message);
+    const isFree = this.#batch.outage.ended(this.#position, signOf(failure, decision), error.messageToKeep);
     if (this.#yieldDescriptor(error, 1)) throw error;
     // Before the journal is written, or a file that waits would be sent meanwhile.
     if (decision.action === 'fail') this.#batch.halt.stopEarly(error, decision.halt);
@@ -218,7 +218,8 @@ export class FileTransfer {
       if (phase !== 'released') await this.#entry?.doubt();
     }
     // Each certain failure is recorded at once: a kill during the wait would otherwise leave a commit without a result.
-    else if (this.#unknown === undefined && !endsJournalling(error.code)) await this.#entry?.failed(error);
+    else if (this.#unknown === undefined && !endsJournalling(error.code))
+      await this.#entry?.failed({code: error.code, message: error.messageToKeep});
     const isFinal = decision.action === 'fail' || (decision.action === 'unknown' && decision.isFinal);
     const mayRepeat = !isFinal && (this.#unknown === undefined || this.#retries.mayResend);
     if (mayRepeat && (await this.#retries.next(error, {failure, isFree}))) return undefined;

@@ -257,7 +257,7 @@ describe('the way to the service', () => {
         {
           check: 'tls',
           code: 'tls_failed',
-          message: `${host} expects https: "Client sent an HTTP request to an HTTPS server.".`,
+          message: `${host} expects https: "Client sent an HTTP request to an HTTPS server".`,
           hint: `Correct it: MEDIA_BASE_URL=https://${host}`,
         },
       ],

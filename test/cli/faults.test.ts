@@ -111,7 +111,13 @@ describe('a refusal with an error record', () => {
 
 describe('a refusal without an error record', () => {
   test.each<[string, number, string | Buffer, string, string]>([
-    ['401 and HTML', 401, '<html>Login</html>', 'unauthorized', 'HOST does not know this API key (401).'],
+    [
+      '401 and HTML',
+      401,
+      '<html>Login</html>',
+      'unauthorized',
+      'HOST does not know this API key (401): "Login".',
+    ],
     [
       '403 and nothing',
       403,
@@ -124,14 +130,14 @@ describe('a refusal without an error record', () => {
       404,
       '<html>nginx</html>',
       'not_found',
-      'HOST returned 404: the key lacks permission, or the base URL is wrong.',
+      'HOST returned 404: the key lacks permission, or the base URL is wrong ("nginx").',
     ],
     [
       '413 and HTML',
       413,
       '<html>nginx</html>',
       'rejected',
-      'HOST refused the request (413): the file is larger than it accepts.',
+      'HOST refused the request (413): the file is larger than it accepts ("nginx").',
     ],
     [
       '415 and an array',
@@ -145,7 +151,7 @@ describe('a refusal without an error record', () => {
       400,
       `{"code":1,"message":"${'a'.repeat(2 * mebibyte)}"}`,
       'rejected',
-      'HOST refused the request (400).',
+      `HOST refused the request (400): "{"code":1,"message":"${'a'.repeat(279)}".`,
     ],
     [
       '400 and bytes that are no UTF-8',

@@ -98,7 +98,7 @@ class Bridge {
       return urls;
     } catch (error) {
       if (error instanceof BridgeRefusal) throw error;
-      const {message, hint} = asMediaError(error);
+      const {messageToKeep: message, hint} = asMediaError(error);
       throw new BridgeRefusal(500, hint === undefined ? message : `${message} ${hint}`, {cause: error});
     }
   }

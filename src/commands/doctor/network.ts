@@ -7,11 +7,10 @@ import {
   Connection,
   clientCertificateHint,
   describeConnectError,
-  firstWords,
   type HttpAnswer,
   proxyFor,
 } from '../../http/http.ts';
-import {parseErrorRecord} from '../../service/record.ts';
+import {refusalIn} from '../../service/uploader.ts';
 import {correctBaseUrl} from '../../settings/hint-options.ts';
 import type {Settings} from '../../settings/settings.ts';
 import type {CheckResult} from './check-result.ts';
@@ -107,12 +106,12 @@ async function sendRequest(invocation: Invocation, settings: Settings, url: URL)
 
 /** The error that a server's page means: it wants TLS on this port, or a client certificate. Services answer neither with a 400. */
 function refusalForTls(
-  {status, body}: HttpAnswer,
+  answer: HttpAnswer,
   {host, protocol, pathname}: URL,
   settings: Settings,
 ): MediaError | undefined {
-  const words = firstWords(body);
-  if (status !== 400 || parseErrorRecord(body.toString()) !== undefined) return undefined;
+  const {status, message, words = ''} = refusalIn(answer);
+  if (status !== 400 || message !== undefined) return undefined;
   if (/certificate/i.test(words))
     return new MediaError('tls_failed', `${host} refused the request: "${words}".`, {
       status,

@@ -32,8 +32,9 @@ export class Failures {
       this.#report.failure(error, name, several);
       return;
     }
-    const reason = reasonOf(error.reworded({message: withoutTries(error.message)}), name);
-    this.#failures.add(JSON.stringify([error.code, reason, error.hint]), name, reason, error);
+    const shown = error.reworded({message: withoutTries(error.message)});
+    const alike = reasonOf(shown.reworded({message: shown.messageToKeep}), name);
+    this.#failures.add(JSON.stringify([error.code, alike, error.hint]), name, reasonOf(shown, name), error);
   }
 
   /** Reports the groups, once. */

@@ -40,7 +40,7 @@ export class GithubReport {
       this.#annotations.add(outcome.error, name);
       this.#failures.add(
         position,
-        row(outcome, `\`${outcome.error.code}\` ${markdownText(outcome.error.message)}`),
+        row(outcome, `\`${outcome.error.code}\` ${markdownText(outcome.error.messageToKeep)}`),
       );
       return;
     }
@@ -106,7 +106,7 @@ export class GithubReport {
     if (room <= 0) return '';
     let text = `### media upload\n\n${this.#tally.summary()}\n\n`;
     if (this.#ending !== undefined)
-      text += `${markdownText(this.#ending.message)} ${markdownText(this.#ending.hint ?? '')}\n\n`;
+      text += `${markdownText(this.#ending.messageToKeep)} ${markdownText(this.#ending.hint ?? '')}\n\n`;
     if (this.#tally.total === 0) return Buffer.byteLength(text) <= room ? text : '';
     text += '| file | status | media |\n|---|---|---|\n';
     let size = Buffer.byteLength(text);

@@ -46,23 +46,25 @@ function describe(failure: Failure, host: string): MediaError {
 
 /** The error for a response that is not a success. */
 export function describeRefusal(refusal: Refused, host: string): MediaError {
-  const {status} = refusal;
-  const said = refusal.message ? `: ${shortened(refusal.message)}` : '';
-  const details: MediaErrorDetails = {
-    status,
-    serviceCode: refusal.serviceCode,
-  };
+  const {status, serviceCode, words} = refusal;
+  const details: MediaErrorDetails = {status, serviceCode, words};
   const noRecord = refusal.message === undefined;
   if (status === 401) {
-    return new MediaError('unauthorized', sentence(`${host} does not know this API key (401)${said}`), {
-      ...details,
-      hint: 'Copy the key again from the profile page of the service.',
-    });
+    return new MediaError(
+      'unauthorized',
+      sentence(`${host} does not know this API key (401)${said(refusal)}`),
+      {
+        ...details,
+        hint: 'Copy the key again from the profile page of the service.',
+      },
+    );
   }
   if (status === 403 || status === 404) {
     return new MediaError(
       status === 403 ? 'forbidden' : 'not_found',
-      sentence(`${host} returned ${status}${said || ': the key lacks permission, or the base URL is wrong'}`),
+      sentence(
+        `${host} returned ${status}${said(refusal, 'the key lacks permission, or the base URL is wrong')}`,
+      ),
       {
         ...details,
         hint: `Check that the key may upload and that the base URL is right${noRecord ? '; the response is not an error record, so it may come from a proxy in between' : ''}.`,
@@ -74,7 +76,7 @@ export function describeRefusal(refusal: Refused, host: string): MediaError {
   const wait = longWaitMs === undefined ? '' : ` It asks to wait ${longTime(longWaitMs)}.`;
   return new MediaError(
     codeOf(status),
-    sentence(`${host} ${verb(status)}${said || plainReason(status)}`) + wait,
+    sentence(`${host} ${verb(status)}${said(refusal, plainReason(status))}`) + wait,
     {
       ...details,
       ...(longWaitMs === undefined
@@ -98,9 +100,9 @@ function verb(status: number): string {
 }
 
 function plainReason(status: number): string {
-  if (status === 413) return ': the file is larger than it accepts';
-  if (status === 415) return ': it does not accept this content type';
-  if (status === 411) return ': it did not see the Content-Length';
+  if (status === 413) return 'the file is larger than it accepts';
+  if (status === 415) return 'it does not accept this content type';
+  if (status === 411) return 'it did not see the Content-Length';
   return '';
 }
 
@@ -157,6 +159,7 @@ function outcomeUnknown(why: string, error: MediaError): MediaError {
     cause: error,
     status: error.status,
     serviceCode: error.serviceCode,
+    words: error.words,
   });
 }
 
@@ -192,10 +195,12 @@ export function unknownSince(name: string): MediaError {
   );
 }
 
-/** The service's message, shortened to fit a sentence. */
-function shortened(message: string): string {
-  const text = message.trim();
-  return text.length > 500 ? `${text.slice(0, 500)}...` : text;
+/** The end of a sentence: the service's message, shortened, or our `reason` and the words of a page. */
+function said({message, words}: Refused, reason = ''): string {
+  const text = message?.trim();
+  if (text) return `: ${text.length > 500 ? `${text.slice(0, 500)}...` : text}`;
+  if (reason === '') return words ? `: "${words}"` : '';
+  return `: ${reason}${words ? ` ("${words}")` : ''}`;
 }
 
 /** Adds the number of attempts to a sentence. */

@@ -1,0 +1,48 @@
+import {isList, isObject, isString, parseObject} from './json.ts';
+import {own} from './object.ts';
+
+/** How much of a page without JSON is looked at, and how much of its words is shown, in characters. */
+const longestLook = 4096;
+const longestWords = 300;
+
+/** What a page may repeat of a request; "Basic authentication" and the like are words. */
+const credentials = /\b(bearer|basic) +(?!auth|cred|realm|token)\S+/gi;
+
+/** Text of a peer on one line, without credentials and without what controls a terminal. */
+export function cleaned(text: string): string {
+  return text
+    .replace(credentials, '$1 [secret]')
+    .replace(/[\p{Cc}\p{Cf}\p{Co}\ufffd\s]+/gu, ' ')
+    .trim();
+}
+
+/**
+ * What a reader would see first of a page or of other bytes: the detail or message of JSON, a title, a first heading or the text; empty if
+ * there is none. `redact` is called before it is cut.
+ */
+export function wordsOf(bytes: Buffer, redact = (text: string) => text): string {
+  const text = bytes.toString();
+  const words = cleaned(redact(messageIn(parseObject(text)) ?? textOfPage(text.slice(0, longestLook))));
+  return /[\p{L}\p{N}]/u.test(words) ? words.slice(0, longestWords).replace(/[.\s]+$/, '') : '';
+}
+
+/** The same as the end of a sentence. */
+export function quotedWordsOf(...page: Parameters<typeof wordsOf>): string {
+  const words = wordsOf(...page);
+  return words === '' ? '.' : `: "${words}".`;
+}
+
+/** The message of an error in JSON, as RFC 9457, GraphQL and common frameworks write it. */
+function messageIn(value: unknown): string | undefined {
+  if (isString(value)) return value;
+  if (isList(value)) return messageIn(value[0]);
+  if (!isObject(value)) return undefined;
+  const fields = ['detail', 'message', 'msg', 'error', 'errors', 'title'];
+  return fields.map(name => messageIn(own(value, name))).find(isString);
+}
+
+/** A title of one word, such as "Error", says less than the page. */
+function textOfPage(page: string): string {
+  const [, title] = /<(?:title|h1)\b[^>]{0,200}>([^<]*\S\s+\S[^<]*)/i.exec(page) ?? [];
+  return title ?? page.replace(/<(style|script)\b.*?<\/\1>|<[^>]{0,200}>/gis, ' ');
+}

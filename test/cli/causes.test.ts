@@ -1,0 +1,107 @@
+import {readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import {type ErrorLine, errorLines, sandboxFor, testKey} from '../service/program.ts';
+import {fixture} from '../support/media.ts';
+import {type Script, scriptedServer} from '../support/scripted-server.ts';
+
+const photo = fixture('photo.png');
+
+/** Answers when the whole request has come. */
+function answering(status: number, body: string, headers: Record<string, string> = {}): Script {
+  return async connection => {
+    await connection.request();
+    connection.answer(status, body, headers);
+  };
+}
+
+/** What is told of an upload for each of these peers, with HOST for the peer. */
+async function told(scripts: readonly Script[], parameters: string[] = []): Promise<ErrorLine[]> {
+  const {url} = await scriptedServer(...scripts);
+  const box = await sandboxFor(url);
+  const errors: ErrorLine[] = [];
+  for (const _ of scripts) {
+    const {stderr} = await box.run(['upload', photo, '--retries', '0', '--json', ...parameters]);
+    errors.push(...errorLines(stderr.replaceAll(new URL(url).host, 'HOST')));
+  }
+  return errors;
+}
+
+const nginxPage = (title: string) =>
+  `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>400 Bad Request</h1></center>\r\n<hr><center>nginx/1.22.1</center>\r\n`;
+
+test('a refusal without an error record: what a reader would see of the body, redacted, cleaned and cut', async () => {
+  const bodies: [number, string, string][] = [
+    [
+      400,
+      'Client sent an HTTP request to an HTTPS server.\n',
+      'refused the request (400): "Client sent an HTTP request to an HTTPS server".',
+    ],
+    [
+      400,
+      nginxPage('400 No required SSL certificate was sent'),
+      'refused the request (400): "400 No required SSL certificate was sent".',
+    ],
+    [
+      413,
+      nginxPage('413 Request Entity Too Large'),
+      'refused the request (413): the file is larger than it accepts ("413 Request Entity Too Large").',
+    ],
+    [
+      404,
+      '<title>Error</title><style>p {}</style><pre>Cannot POST /v1/media/upload</pre>',
+      'returned 404: the key lacks permission, or the base URL is wrong ("Error Cannot POST /v1/media/upload").',
+    ],
+    [
+      422,
+      '{"type":"about:blank","title":"No credit","detail":"Your balance is 30."}',
+      'refused the request (422): "Your balance is 30".',
+    ],
+    [422, '{"title":"No credit","status":422}', 'refused the request (422): "No credit".'],
+    [
+      422,
+      '{"detail":[{"loc":["body"],"msg":"field required"}]}',
+      'refused the request (422): "field required".',
+    ],
+    [400, '{"error":{"code":3,"message":"Not like this"}}', 'refused the request (400): "Not like this".'],
+    [
+      400,
+      '{"errors":[{"message":"The first"},{"message":"The second"}]}',
+      'refused the request (400): "The first".',
+    ],
+    [
+      400,
+      `a\u001b[0m\u202e b\n${testKey} Basic bWU6cGFzcw== ${'x'.repeat(5_000)}`,
+      `refused the request (400): "a [0m b [secret] Basic [secret] ${'x'.repeat(268)}".`,
+    ],
+    [500, '<h1>Out of\n order</h1>', 'failed (500): "Out of order".'],
+  ];
+  const errors = await told(bodies.map(([status, body]) => answering(status, body)));
+  expect(errors.map(({message}) => message.replace(/ The whole file had been sent.*/, ''))).toEqual(
+    bodies.map(([, , message]) => `HOST ${message}`),
+  );
+});
+
+test('what a page says: on standard error only, and files are grouped without it', async () => {
+  let count = 0;
+  const {url} = await scriptedServer(async connection => {
+    await connection.request();
+    count += 1;
+    connection.answer(400, `No such tenant (request ${count} of id-4711) ${'y'.repeat(400)} the end`);
+  });
+  const {host} = new URL(url);
+  const box = await sandboxFor(url, {GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: 'summary'});
+  const summary = join(box.directory, 'summary');
+  await writeFile(summary, '');
+  const files = [photo, fixture('photo.jpg')];
+  const command = ['upload', ...files, '-c', '1', '--journal', 'a.journal', '--ci', 'github'];
+  const {stderr} = await box.run(command);
+  expect(stderr).toContain(
+    `media: 2 files: ${host} refused the request (400): "No such tenant (request 1 of id-4711)`,
+  );
+  const kept = (await readFile(summary, 'utf8')) + (await readFile(join(box.directory, 'a.journal'), 'utf8'));
+  expect(kept).toContain('refused the request');
+  expect(kept).not.toContain('tenant');
+  const {stderr: all} = await box.run(['upload', photo, '--verbose']);
+  expect(all).toMatch(/^response body: No such tenant \(request 3 of id-4711\) y{400} the end$/m);
+});
