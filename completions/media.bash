@@ -7,109 +7,109 @@ _media_command() {
   case $1 in
     '')
       commands='upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help'
-      options='--profile --base-url -q --quiet -v --verbose --cacert --allow-http --version -h --help'
+      options='--profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http --version -h --help'
       ;;
     upload)
-      options='-r --recursive --exclude --files-from --all --clipboard --name --types --content-type --format --json --ndjson --template --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --journal --once --no-once --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='-r --recursive --exclude --files-from --all --clipboard --name --types --content-type --format --json --ndjson --template --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --journal --once --no-once --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       rest=media
       ;;
     rewrite)
-      options='--write --out-dir --stdout --check --links --attribute --front-matter --root --static --allow-missing --ndjson --template -c --concurrency --journal --no-once --ci -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='--write --out-dir --stdout --check --links --attribute --front-matter --root --static --allow-missing --ndjson --template -c --concurrency --journal --no-once --ci -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       rest=none
       ;;
     login)
-      options='--key-stdin --no-verify --insecure-storage --timeout -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='--key-stdin --no-verify --insecure-storage --timeout -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     logout)
-      options='--all -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='--all -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     whoami)
-      options='--json --timeout -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='--json --timeout -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     doctor)
-      options='--json -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='--json -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     journal)
       commands='list check merge resolve forget unlock help'
-      options='-h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     'journal list')
-      options='--json --template -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='--json --template -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       rest=file
       ;;
     'journal check')
-      options='--all --json -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='--all --json -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       rest=file
       ;;
     'journal merge')
-      options='-o --output --json -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='-o --output --json -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       rest=file
       ;;
     'journal resolve')
-      options='--all --uploaded --uploaded-from --resend -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='--all --uploaded --uploaded-from --resend -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       arguments=(file none)
       ;;
     'journal forget')
-      options='-h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       arguments=(file none)
       ;;
     'journal unlock')
-      options='-h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       arguments=(file)
       ;;
     'journal help')
-      options='--profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='--profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       arguments=('words list check merge resolve forget unlock help')
       ;;
     graphql)
-      options='--input -f --raw-field -F --field --operation-name --timeout -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='--input -f --raw-field -F --field --operation-name --timeout -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       arguments=(none)
       ;;
     watch)
-      options='--settle --move-to --delete --verify --poll --ndjson --template -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='--settle --move-to --delete --verify --poll --ndjson --template -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       rest=directory
       ;;
     bridge)
-      options='--port --root -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='--port --root -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     serve)
-      options='--port --host --allow-host --public-url --data-dir --ephemeral --max-size --quota --keep-key --no-keep-key --fault --fault-seed --fault-port --ndjson -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='--port --host --allow-host --public-url --data-dir --ephemeral --max-size --quota --keep-key --no-keep-key --fault --fault-seed --fault-port --ndjson -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     config)
       commands='list get set unset profiles path help'
-      options='-h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     'config list')
-      options='--json -h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='--json -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     'config get')
-      options='-h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once')
       ;;
     'config set')
-      options='-h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once' file)
       ;;
     'config unset')
-      options='-h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once')
       ;;
     'config profiles')
-      options='-h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     'config path')
-      options='-h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     'config help')
-      options='--profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='--profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       arguments=('words list get set unset profiles path help')
       ;;
     completion)
-      options='-h --help --profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       arguments=('words bash zsh fish powershell')
       ;;
     help)
-      options='--profile --base-url -q --quiet -v --verbose --cacert --allow-http'
+      options='--profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       arguments=('words upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help exit-codes errors settings environment formats patterns')
       ;;
   esac

@@ -10,6 +10,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
         @{ Name = '--quiet'; Takes = ''; Tip = 'print only failures' }
         @{ Name = '-v'; Takes = ''; Tip = 'print each step' }
         @{ Name = '--verbose'; Takes = ''; Tip = 'print each step' }
+        @{ Name = '--no-progress'; Takes = ''; Tip = 'show no progress' }
         @{ Name = '--cacert'; Takes = 'file'; Tip = 'trust the certificate authorities in this PEM file' }
         @{ Name = '--allow-http'; Takes = ''; Tip = 'allow http:// for services on other machines' }
     )

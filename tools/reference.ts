@@ -189,6 +189,8 @@ export const environment: readonly Row[] = [
   ['`NODE_EXTRA_CA_CERTS`', "a PEM file with certificate authorities to trust in addition to Node's"],
   ['`NO_COLOR`, `FORCE_COLOR`', 'never or always print in colour'],
   ['`CI`', 'if set, nothing is animated'],
+  ['`TERM`', '`dumb`: neither animation nor colour'],
+  ['`LC_ALL`, `LC_CTYPE`, `LANG`', 'the locale; unless it is one of UTF-8, boxes and spinners are ASCII'],
   ['`NODE_DISABLE_COMPILE_CACHE`', '`1`: do not keep compiled code for the next run'],
   [
     '`XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_STATE_HOME`, `XDG_CACHE_HOME`',

@@ -106,6 +106,7 @@ export function asRoot(program: Command, cli: Cli, written: Written): Command {
     .option('--base-url <url>', 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)')
     .option('-q, --quiet', 'print only failures')
     .option('-v, --verbose', 'print each step')
+    .option('--no-progress', 'show no progress')
     .option('--cacert <file>', 'trust the certificate authorities in this PEM file')
     .option('--allow-http', 'allow http:// for services on other machines')
     .version(packageVersion(), '--version', 'print the version')

@@ -9,6 +9,7 @@ export interface GlobalOptions {
   cacert?: string;
   quiet?: boolean;
   verbose?: boolean;
+  progress?: boolean;
 }
 
 /**

@@ -8,7 +8,7 @@ import {connectedSandbox, embeddedService} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
 import {fixture, type Sandbox, sandbox} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
-import {onTerminal, type TerminalOptions} from '../support/terminal.ts';
+import {onTerminal, runOnTerminal, type TerminalOptions} from '../support/terminal.ts';
 
 const photo = fixture('photo.png');
 
@@ -133,6 +133,7 @@ describe('media upload on a terminal', () => {
     ['CI=true', {env: {CI: 'true'}}],
     ['a terminal of no width', {shell: 'stty cols 0 rows 0; exec "$@"'}],
     ['--quiet', {parameters: ['--quiet']}],
+    ['--no-progress', {parameters: ['--no-progress']}],
   ] as [string, TerminalOptions & {parameters?: string[]}][])(
     '%s: no animation, little output',
     async (_name, options) => {
@@ -150,6 +151,49 @@ describe('media upload on a terminal', () => {
       if (options.env?.['TERM'] === 'dumb') expect(terminal.output()).not.toMatch(style);
     },
   );
+
+  it('LC_ALL=C: spinner and table in ASCII alone', async () => {
+    const {box, release} = await slowService();
+    const terminal = onTerminal(box, ['upload', photo, fixture('clip.mp4')], {
+      columns: 300,
+      env: {LC_ALL: 'C', NO_COLOR: '1'},
+    });
+    await terminal.shows('waiting for the response');
+    release();
+    expect(await terminal.end).toMatchObject({exitCode: 0});
+    expect(terminal.output()).toMatch(/\+-+\+-+\+/);
+    expect(Buffer.from(terminal.output()).every(byte => byte < 0x80)).toBe(true);
+  });
+
+  it('standard input that is to be typed: what is waited for, and how it ends', async () => {
+    const {sandbox: box} = await connectedSandbox();
+    const asked = async (parameters: readonly string[], text: string) => {
+      const terminal = onTerminal(box, ['upload', ...parameters]);
+      await terminal.shows(text);
+      terminal.write('\u0004');
+      await terminal.end;
+    };
+    await asked(
+      ['-', '--name', 'a.png'],
+      'Waiting for the content of a file, on this terminal. End with Ctrl-D.\r\n',
+    );
+    await asked(
+      ['--files-from', '-'],
+      'Waiting for the names of files, one per line, on this terminal. End with',
+    );
+  });
+
+  it('one file that was uploaded before: said; Ctrl-C while it is being sent: no response is waited for', async () => {
+    const {sandbox: box} = await connectedSandbox();
+    await box.run(['upload', photo, '--journal', 'a.journal']);
+    const {output} = await runOnTerminal(box, ['upload', photo, '--journal', 'a.journal']);
+    expect(output).toContain('photo.png was uploaded before, and is not sent again. This is its record.\r\n');
+    const terminal = onTerminal(box, ['upload', photo, '--limit-rate', '100']);
+    await terminal.shows('/13.3 KiB');
+    terminal.write('\u0003');
+    await terminal.shows('Stopping. Press Ctrl-C again to quit now.\r\n');
+    expect(await terminal.end).toMatchObject({signal: 2});
+  });
 
   it('a terminal that loses its width while the spinner turns: the spinner stops, little output', async () => {
     const {box, release} = await slowService();
@@ -307,16 +351,20 @@ describe('media login on a terminal', () => {
     expect(await box.run(['whoami'])).toMatchObject({exitCode: 0});
   });
 
-  it('a base URL that is known: only the key is asked for, on stderr', async () => {
-    const box = await sandbox();
-    const shell = 'exec "$@" > stdout.txt';
-    const terminal = onTerminal(box, ['login', '--base-url', 'https://one.example', '--no-verify'], {shell});
-    await terminal.shows('API key for https://one.example');
-    terminal.write('mk_typed-by-hand\r');
-    expect(await terminal.end).toMatchObject({exitCode: 0});
-    expect(terminal.output()).not.toContain('Base URL');
-    expect(await readFile(join(box.directory, 'stdout.txt'), 'utf8')).toBe('');
-  });
+  it.each(['--no-verify', '--key-stdin'])(
+    'a base URL that is known, %s: only the key is asked for, on stderr, and not shown',
+    async option => {
+      const box = await sandbox();
+      const shell = 'exec "$@" > stdout.txt';
+      const words = ['login', '--base-url', 'https://one.example', '--no-verify', option];
+      const terminal = onTerminal(box, words, {shell});
+      await terminal.shows('API key for https://one.example');
+      terminal.write('mk_typed-by-hand\r');
+      expect(await terminal.end).toMatchObject({exitCode: 0});
+      expect(terminal.output()).not.toMatch(/Base URL|typed-by-hand/);
+      expect(await readFile(join(box.directory, 'stdout.txt'), 'utf8')).toBe('');
+    },
+  );
 
   it('what cannot be right: asked again, with the reason', async () => {
     const box = await sandbox();

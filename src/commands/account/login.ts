@@ -59,9 +59,9 @@ export async function runLogin(options: LoginOptions, invocation: Invocation): P
   // Checking the key would send it there.
   if (settings.graphqlUrl !== undefined)
     refuseOtherOrigin(settings.graphqlUrl, baseUrl, settings.profileOption);
-  const key = options.keyStdin
-    ? await readKey(invocation)
-    : await askKey(invocation, baseUrl, settings.profileUrl);
+  // A key that is typed is asked for, so that the terminal does not show it.
+  const isPiped = options.keyStdin === true && host.stdin.isTTY !== true;
+  const key = isPiped ? await readKey(invocation) : await askKey(invocation, baseUrl, settings.profileUrl);
   const {accountOf, checkKey, warnOfUploadPath} = await import('./check-key.ts');
   const unchecked = {baseUrl, key, timeout: options.timeout};
   const verdict = options.verify ? await checkKey(invocation, settings, unchecked) : undefined;

@@ -9,7 +9,7 @@ import {
   unavailableText,
 } from '../../output/progress/meter.ts';
 import type {OutputFormat, ResultOptions, Results} from '../../output/results/results.ts';
-import {mayAnimate, mayColor} from '../../output/terminal.ts';
+import {isAscii, mayAnimate, mayColor} from '../../output/terminal.ts';
 import type {TransferObserver} from '../../transfer/batch.ts';
 import type {Inputs} from './inputs.ts';
 import type {Tally} from './tally.ts';
@@ -30,6 +30,8 @@ export interface Watch {
   observer: TransferObserver;
   /** Reports the progress in a line; waits shortly for several inputs to be counted. */
   tell(): Promise<void>;
+  /** Whether files were sent completely that have no response yet. */
+  isAwaiting(): boolean;
   /** Stops watching and clears what was drawn. */
   finish(): void;
 }
@@ -44,7 +46,7 @@ export async function watchUpload(
   tally: Tally,
   warning: TransferObserver['warning'],
 ): Promise<Watch> {
-  const {host, report} = invocation;
+  const {host, report, globals} = invocation;
   const meter = new Meter(host.clock);
   const tell = () => {
     const standing = meter.standing();
@@ -59,7 +61,7 @@ export async function watchUpload(
     counting ??= countAll(inputs, meter, surveyed.signal);
     return counting;
   };
-  const mayCount = report.level !== 'quiet' && inputs.several;
+  const mayCount = report.level !== 'quiet' && inputs.several && globals.progress !== false;
   const countAfter = isDrawn(invocation) ? countAfterMs.drawn : countAfterMs.plain;
   const stopCounting = mayCount ? host.clock.after(countAfter, count) : () => {};
   return {
@@ -84,6 +86,7 @@ export async function watchUpload(
       },
       warning,
     },
+    isAwaiting: () => meter.isAwaiting,
     async tell() {
       if (mayCount) await within(countingMs, count(), host.clock);
       tell();
@@ -120,13 +123,15 @@ function within(ms: number, promise: Promise<void>, clock: Clock): Promise<void>
 }
 
 /** The reader of a piped standard output may write to the same terminal, where drawing would erase it. */
-function isDrawn({host, report}: Invocation): boolean {
-  return report.chatty && mayAnimate(host.stderr, host.env) && !host.isStdoutPiped();
+function isDrawn({host, report, globals}: Invocation): boolean {
+  return (
+    globals.progress !== false && report.chatty && mayAnimate(host.stderr, host.env) && !host.isStdoutPiped()
+  );
 }
 
 /** Programs always get lines, since CI systems end silent jobs; people get them for several inputs, or instead of a drawing. */
-function hasLines({host, report}: Invocation, several: boolean): boolean {
-  return several || report.isJson || mayAnimate(host.stderr, host.env);
+function hasLines({host, report, globals}: Invocation, several: boolean): boolean {
+  return globals.progress !== false && (several || report.isJson || mayAnimate(host.stderr, host.env));
 }
 
 interface Shown {
@@ -149,7 +154,8 @@ async function show(
   const {Progress} = await import('../../output/progress/progress.ts');
   const color = mayColor(host.stderr, host.env);
   const {clock, stderr: stream} = host;
-  const progress = new Progress({stream, clock, color, several, meter, summary: telling.summary});
+  const ascii = isAscii(host.env);
+  const progress = new Progress({stream, clock, color, ascii, several, meter, summary: telling.summary});
   report.drawing = progress;
   return {
     start: () => progress.start(),
@@ -176,7 +182,7 @@ export async function openResults(
   kind: Pick<ResultOptions, 'several' | 'dryRun'>,
 ): Promise<ResultSink> {
   if ('results' in output) return output.results;
-  const [{Results}, {mayColor, widthOf}] = await Promise.all([
+  const [{Results}, {isAscii, mayColor, widthOf}] = await Promise.all([
     import('../../output/results/results.ts'),
     import('../../output/terminal.ts'),
   ]);
@@ -186,5 +192,6 @@ export async function openResults(
     width: () => widthOf(host.stdout),
     isBrief: host.stdout.isTTY !== true && report.level !== 'verbose',
     color: mayColor(host.stdout, host.env),
+    ascii: isAscii(host.env),
   });
 }

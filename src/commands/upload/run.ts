@@ -11,7 +11,7 @@ import {openResults, type ResultSink, type RunOutput, watchUpload} from './displ
 import {Failures} from './failures.ts';
 import type {UploadFlags} from './flags.ts';
 import type {GithubReport} from './github.ts';
-import {type DecideType, type Inputs, openInputs, refuseSameFile} from './inputs.ts';
+import {announceTyping, type DecideType, type Inputs, openInputs, refuseSameFile} from './inputs.ts';
 import {refuseTwoJournals} from './memory.ts';
 import {closeResources, openResources, transferOptions} from './resources.ts';
 import {DryRunTotals, refuseNothing, Tally, unfollowedText} from './tally.ts';
@@ -33,6 +33,8 @@ export class UploadRun {
   /** The machine and the options that hints of this run are made for. */
   readonly #wording: {host: Host; options: string};
   #signal: EndSignal | undefined;
+  /** Whether files were sent completely that have no response yet. */
+  #isAwaiting = () => false;
   #cancelQuit = () => {};
   #localFailure: MediaError | undefined;
   /** Whether the next run knows what this one has sent. */
@@ -74,7 +76,8 @@ export class UploadRun {
       return;
     }
     const again = signal === 'SIGINT' ? 'Press Ctrl-C again' : 'Send the signal again';
-    report.note(`Stopping: waiting for responses to finished uploads. ${again} to quit now.`);
+    const awaited = this.#isAwaiting() ? ': waiting for responses to finished uploads' : '';
+    report.note(`Stopping${awaited}. ${again} to quit now.`);
     this.#signal = signal;
     this.#end(new MediaError('interrupted', `The run was stopped by ${signal}.`));
   }
@@ -108,6 +111,7 @@ export class UploadRun {
     refuseTwoJournals(this.#options);
     await refuseSameFile(this.#options, this.#invocation.host);
     const given = 'inputs' in this.#output ? this.#output.inputs : undefined;
+    if (given === undefined) announceTyping(this.#options, this.#invocation);
     const inputs = given ?? (await openInputs(this.#options, this.#invocation, this.#stop));
     if (inputs.empty) {
       const why =
@@ -128,12 +132,13 @@ export class UploadRun {
     );
     const {session} = resources;
     this.#isRemembered = resources.journal !== undefined;
-    const {observer, tell, finish} = await watchUpload(
+    const {observer, tell, finish, isAwaiting} = await watchUpload(
       this.#invocation,
       inputs,
       this.#tally,
       (name, message) => this.#failures.warn(name, message, several),
     );
+    this.#isAwaiting = isAwaiting;
     const stopTelling = this.#invocation.host.onStatusSignal(tell);
     try {
       const {uploadBatch} = await import('../../transfer/batch.ts');
@@ -164,6 +169,9 @@ export class UploadRun {
     this.#retryAdvice.add(outcome);
     this.#ci?.add(outcome);
     this.#failures.add(outcome, several);
+    const {host, report} = this.#invocation;
+    if (outcome.status === 'skipped' && !several && host.stderr.isTTY)
+      report.note(`${outcome.name} was uploaded before, and is not sent again. This is its record.`);
     await results.add(outcome);
   }
 

@@ -108,6 +108,13 @@ export class Meter {
     if (this.#total !== undefined) this.#total.isComplete = true;
   }
 
+  /** Whether files were sent completely that have no response yet. */
+  get isAwaiting(): boolean {
+    return [...this.#inFlight.values()].some(
+      ({sent, size, waiting}) => sent >= size && waiting === undefined,
+    );
+  }
+
   /** The files that are being uploaded, in the order in which they started. */
   get inFlight(): IterableIterator<FileInFlight> {
     return this.#inFlight.values();

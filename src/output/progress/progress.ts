@@ -16,6 +16,8 @@ export interface ProgressOptions {
   stream: TerminalOutput;
   clock: Clock;
   color: boolean;
+  /** Whether only ASCII can be drawn with. */
+  ascii: boolean;
   meter: Meter;
   /** Whether to draw lines for the whole batch above those of its files. */
   several: boolean;
@@ -36,6 +38,7 @@ export class Progress implements Drawing {
       // ora does not check for terminals without a width, and ignores NO_COLOR.
       isEnabled: true,
       color: options.color ? 'cyan' : false,
+      ...(options.ascii && {spinner: 'line'}),
       discardStdin: false,
       // If the run is killed, or ended by a second Ctrl-C, the terminal would be left without a cursor.
       hideCursor: false,
@@ -52,12 +55,14 @@ export class Progress implements Drawing {
   }
 
   #compose(): void {
-    const {several, stream} = this.#options;
+    const {several, stream, ascii} = this.#options;
     // Two cells are for the spinner, and one is left so that no line wraps.
     const room = Math.max(0, (stream.columns ?? 80) - 3);
     const lines = several ? this.#batchLines(room) : this.#fileLines(room, 1);
     // Without a file in flight, the last lines stay.
-    if (lines.length > 0) this.#spinner.text = lines.join('\n');
+    if (lines.length === 0) return;
+    const text = lines.join('\n');
+    this.#spinner.text = ascii ? text.replaceAll('…', '~') : text;
   }
 
   #batchLines(room: number): string[] {

@@ -1,5 +1,5 @@
 import {InOrder} from '../../lib/in-order.ts';
-import {own} from '../../lib/object.ts';
+import {defined, own} from '../../lib/object.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import type {Stdout} from '../stdout.ts';
 import type {Style} from '../terminal.ts';
@@ -29,6 +29,8 @@ export interface ResultOptions {
   /** Whether a table of many inputs shows only failures and totals. */
   isBrief: boolean;
   color: boolean;
+  /** Whether only ASCII can be drawn with. */
+  ascii?: boolean;
 }
 
 /** What a table shows of an outcome; for a single input, one row per field of its record. */
@@ -136,8 +138,8 @@ export class Results {
 
   async #render(rows: string[][], headings: string[] | undefined): Promise<string> {
     const {renderTable} = await import('./table.ts');
-    const {color, width} = this.#options;
-    return renderTable(rows, {headings, styleOf, width: width(), color});
+    const {color, width, ascii} = this.#options;
+    return renderTable(rows, {headings, styleOf, width: width(), color, ...defined({ascii})});
   }
 }
 

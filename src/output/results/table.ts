@@ -10,6 +10,8 @@ export interface TableOptions {
   /** The available width in cells; infinite for no limit. */
   width: number;
   color: boolean;
+  /** Whether only ASCII can be drawn with. */
+  ascii?: boolean;
 }
 
 /** A space on each side of a cell. */
@@ -35,9 +37,16 @@ function naturalWidths(rows: string[][]): number[] {
   return widths;
 }
 
-function boxed(rows: string[][], widths: number[], {headings, color, styleOf}: TableOptions): string {
+/** The parts of a box in ASCII, by the names of the package. */
+const asciiBox = {
+  ...{top: '-', bottom: '-', mid: '-', left: '|', right: '|', middle: '|'},
+  ...{'top-left': '+', 'top-mid': '+', 'top-right': '+', 'left-mid': '+', 'mid-mid': '+', 'right-mid': '+'},
+  ...{'bottom-left': '+', 'bottom-mid': '+', 'bottom-right': '+'},
+};
+
+function boxed(rows: string[][], widths: number[], {headings, color, ascii, styleOf}: TableOptions): string {
   const table = new Table({
-    ...defined({head: headings}),
+    ...defined({head: headings, chars: ascii ? asciiBox : undefined}),
     colWidths: widths.map(width => width + padding),
     // A line below the headings, and none between rows.
     style: {compact: true, head: color ? ['bold'] : [], border: color ? ['gray'] : []},
