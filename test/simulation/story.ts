@@ -74,6 +74,8 @@ class Story {
   readonly #contents = new Map<string, Set<string>>();
   /** Whether a run was kept from writing down what it knew: its journal may tell of a commit without its release. */
   #isCutShort = false;
+  /** Whether a process has slept, which may write the rest of a line when another one has taken its journal over. */
+  #hasSlept = false;
   #pids = 100;
   #names = 0;
   #boots = 0;
@@ -212,11 +214,11 @@ class Story {
     const process = this.#process('pid:[1]', faults);
     if (world.oneIn(3)) this.#pipe();
     const fault = world.pick(['none', 'none', 'kill', 'power', 'sleep', 'edit', 'signal', 'second'] as const);
+    const isFailing = faults.room !== undefined || faults.failing !== undefined;
     // A power cut may leave half a lock of a run that was taking over another, which is waited for in vain.
-    const hasReason =
-      faults.room !== undefined || faults.failing !== undefined || fault !== 'none' || this.#boots > 0;
-    const isHalted = fault === 'kill' || fault === 'power' || fault === 'sleep';
-    this.#isCutShort ||= isHalted || faults.room !== undefined || faults.failing !== undefined;
+    const hasReason = isFailing || fault !== 'none' || this.#boots > 0 || this.#hasSlept;
+    this.#hasSlept ||= fault === 'sleep';
+    this.#isCutShort ||= isFailing || fault === 'kill' || fault === 'power' || fault === 'sleep';
     const stop = new Stop<MediaError>();
     const ends: (() => void)[] = [];
     const cut = new Promise<void>(resolve => ends.push(resolve));
