@@ -38,11 +38,11 @@ _media_command() {
       rest=file
       ;;
     'journal check')
-      options='--all --json -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      options='--exclude --files-from --all --types --json -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       rest=file
       ;;
     'journal merge')
-      options='-o --output --json -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      options='-o --output --exclude --files-from --all --types --json -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       rest=file
       ;;
     'journal resolve')
@@ -151,7 +151,13 @@ _media_option() {
     'login --timeout') kind=none ;;
     'whoami --timeout') kind=none ;;
     'journal list --template') kind=none ;;
+    'journal check --exclude') kind=none ;;
+    'journal check --files-from') kind=file ;;
+    'journal check --types') kind='words extension content strict' ;;
     'journal merge -o' | 'journal merge --output') kind=file ;;
+    'journal merge --exclude') kind=none ;;
+    'journal merge --files-from') kind=file ;;
+    'journal merge --types') kind='words extension content strict' ;;
     'journal resolve --uploaded') kind=none ;;
     'journal resolve --uploaded-from') kind=none ;;
     'graphql --input') kind=file ;;

@@ -50,7 +50,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--recursive'; Takes = ''; Tip = 'upload directories with all their subdirectories' }
                 @{ Name = '--exclude'; Takes = 'none'; Tip = 'skip matching files (directories, patterns, lists)' }
                 @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, or from - for standard input' }
-                @{ Name = '--all'; Takes = ''; Tip = 'also upload hidden files, and try files that are not images or videos' }
+                @{ Name = '--all'; Takes = ''; Tip = 'include hidden files, and try files that are not images or videos' }
                 @{ Name = '--clipboard'; Takes = ''; Tip = 'upload the picture or the files in the clipboard' }
                 @{ Name = '--name'; Takes = 'file'; Tip = 'the file name to use for standard input or the picture in the clipboard' }
                 @{ Name = '--types'; Takes = 'words extension content strict'; Tip = 'what decides the content type' }
@@ -159,7 +159,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
                 'list' = 'Print the result of each input; without a file, of everything that --once remembers.'
                 'check' = 'Check that the journals record each input after -- exactly once; otherwise the exit status is 1.'
-                'merge' = 'Merge journals into one if they record each input exactly once; otherwise the exit status is 1.'
+                'merge' = 'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1.'
                 'resolve' = 'Settle uploads whose result is unknown, by path, idempotency key or SHA-256, or all at once.'
                 'forget' = 'Forget an upload that the service no longer has, by path or media ID: the next run sends it again.'
                 'unlock' = 'Release a journal whose last run is gone, so that the next run need not wait 90 seconds.'
@@ -188,7 +188,10 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
-                @{ Name = '--all'; Takes = ''; Tip = 'check everything in directories, as media upload --all uploads it' }
+                @{ Name = '--exclude'; Takes = 'none'; Tip = 'skip matching files (directories, patterns, lists)' }
+                @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, or from - for standard input' }
+                @{ Name = '--all'; Takes = ''; Tip = 'include hidden files, and try files that are not images or videos' }
+                @{ Name = '--types'; Takes = 'words extension content strict'; Tip = 'what decides the content type' }
                 @{ Name = '--json'; Takes = ''; Tip = 'print one JSON object per line' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
@@ -202,6 +205,10 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
                 @{ Name = '-o'; Takes = 'file'; Tip = 'the journal to write' }
                 @{ Name = '--output'; Takes = 'file'; Tip = 'the journal to write' }
+                @{ Name = '--exclude'; Takes = 'none'; Tip = 'skip matching files (directories, patterns, lists)' }
+                @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, or from - for standard input' }
+                @{ Name = '--all'; Takes = ''; Tip = 'include hidden files, and try files that are not images or videos' }
+                @{ Name = '--types'; Takes = 'words extension content strict'; Tip = 'what decides the content type' }
                 @{ Name = '--json'; Takes = ''; Tip = 'print one JSON object per line' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }

@@ -58,6 +58,32 @@ export function collect(value: string, earlier: string[] | undefined): string[] 
   return [...(earlier ?? []), value];
 }
 
+/** Files that directories, patterns and lists leave out. */
+export function excludeOption(): Option {
+  return new Option('--exclude <pattern>', 'skip matching files (directories, patterns, lists)').argParser(
+    collect,
+  );
+}
+
+/** Lists of names. */
+export function filesFromOption(): Option {
+  return new Option('--files-from <file>', 'read names from a file, or from - for standard input').argParser(
+    collect,
+  );
+}
+
+/** What directories and patterns stand for. */
+export function allOption(): Option {
+  return new Option('--all', 'include hidden files, and try files that are not images or videos');
+}
+
+/** How the content type of a file is decided. */
+export function typesOption(): Option {
+  return new Option('--types <rule>', 'what decides the content type')
+    .choices(['extension', 'content', 'strict'])
+    .default('extension');
+}
+
 /** How many files a command uploads at the same time. */
 export function concurrencyOption(): Option {
   return new Option('-c, --concurrency <n>', 'files to upload at the same time; auto adapts to the network')

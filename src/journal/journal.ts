@@ -6,7 +6,7 @@ export {type PathKey, pathFields, pathKey, type Scope} from './line.ts';
 export {type JournalInput, JournalMemory, type Known, type Resend, readMemory} from './memory.ts';
 export {writeMerged} from './merge.ts';
 export {openJournal, openSharedJournal} from './open.ts';
-export {type ContentHash, entryReason, JournalSet, type Verdict} from './proof.ts';
+export {entryReason, JournalSet, type Verdict} from './proof.ts';
 export {closeAll, type JournalReader, readJournals} from './reader.ts';
 export type {Journal} from './run-journal.ts';
 export {refuseOtherStore} from './scope.ts';

@@ -7,7 +7,8 @@ import type {JournalReader} from './reader.ts';
 
 /** Whether the content of an input is recorded exactly once, and if not, why. */
 export interface Verdict {
-  status: 'once' | 'missing' | 'doubled' | 'unknown';
+  /** `refused`: it is not recorded, and an upload refuses it before it is sent. */
+  status: 'once' | 'missing' | 'doubled' | 'unknown' | 'refused';
   path: PathKey;
   /** What was found instead, for people. */
   reason: string;
@@ -18,7 +19,7 @@ export interface Verdict {
 }
 
 /** Returns the SHA-256 of an input's content, in hex; called only if the journals do not know it. */
-export type ContentHash = () => Promise<string>;
+type ContentHash = () => Promise<string>;
 
 interface Found {
   reader: JournalReader;

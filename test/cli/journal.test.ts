@@ -202,7 +202,9 @@ describe('media journal check', () => {
   it('names what is missing, doubled and unknown: exit status 1', async () => {
     const one = await bench();
     const names = ['absent.png', 'changed.png', 'doubled', 'failed.png', 'fine', 'not-media', 'unknown'];
-    await files(one, Object.fromEntries(names.map(name => [`in/${name}`, contentOf(name)])));
+    // An upload refuses plain text, but nothing that nobody recognises.
+    const content = (name: string) => `${name.endsWith('.png') ? '\0' : ''}${contentOf(name)}`;
+    await files(one, Object.fromEntries(names.map(name => [`in/${name}`, content(name)])));
     await journalOf(one, 'j1', {
       doubled: ['done', 'med_1'],
       'failed.png': ['failed'],
@@ -220,7 +222,7 @@ describe('media journal check', () => {
       'unknown   unknown  sent, but no result is recorded in j1',
       '',
     ]);
-    expect(stderr).toContain('1 of 6 inputs is recorded exactly once.');
+    expect(stderr).toContain('1 of 6 inputs is recorded exactly once: 3 missing, 1 doubled, 1 unknown.');
     expect(exitCode).toBe(1);
     const json = await media(one, 'check', '--json', 'j1', 'j2', '--', 'in');
     expect(
@@ -235,8 +237,43 @@ describe('media journal check', () => {
       ids: ['med_1', 'med_3'],
     });
     expect(JSON.parse(json.stderr)).toMatchObject({
-      error: {message: '1 of 6 inputs is recorded exactly once.'},
+      error: {message: '1 of 6 inputs is recorded exactly once: 3 missing, 1 doubled, 1 unknown.'},
     });
+  });
+
+  it('a filtered run: --exclude, --files-from and --types as in upload; what an upload refuses is named apart', async () => {
+    const one = await bench();
+    const kept = contentOf('a.png');
+    const because = 'is not recognised as an image or a video: the extension';
+    const found = {'in/a.png': kept, 'in/b.psd': '8BPS', 'in/page.jpg': '<html></html>', 'in/none.png': ''};
+    await files(one, {...found, 'page.pdf': '%PDF-1.7', list: 'in/a.png\n'});
+    await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
+    const check = (...more: string[]) => media(one, 'check', 'j', ...more);
+    expect(await check('--', 'in', 'page.pdf')).toEqual({
+      error: undefined,
+      exitCode: 1,
+      stdout:
+        'missing   b.psd  not in any of the journals\n' +
+        'refused   none.png  in/none.png is empty: there is nothing to upload.\n' +
+        `refused   page.jpg  in/page.jpg ${because} .jpg says image/jpeg, and the bytes are an HTML page.\n` +
+        `refused   page.pdf  page.pdf ${because} .pdf is for other files, and the bytes are a PDF document.\n`,
+      stderr:
+        'media: 1 of 5 inputs is recorded exactly once: 1 missing, 3 refused.\n' +
+        '  Upload missing inputs with the same journal. Uploads refuse those that are refused: correct or --exclude them.\n',
+    });
+    const excluded = ['--exclude', '*.psd', '--exclude', '{none,page}.*'];
+    const stderr = '1 input, each recorded exactly once.\n';
+    expect(await check(...excluded, '--', 'in')).toMatchObject({exitCode: 0, stdout: '', stderr});
+    expect(await check('--files-from', 'list')).toMatchObject({exitCode: 0, stdout: '', stderr});
+    expect(await check('--types', 'strict', '--files-from', 'list')).toMatchObject({exitCode: 0, stderr});
+    const merge = (...more: string[]) => media(one, 'merge', '-o', 'all', 'j', ...more);
+    expect(await merge('--exclude', '*.psd')).toMatchObject({exitCode: 2});
+    expect(await merge('--', 'in')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('all was not written.'),
+    });
+    expect(await merge(...excluded, '--', 'in')).toMatchObject({exitCode: 0, stdout: '', stderr});
+    expect(await readdir(one.directory)).toContain('all');
   });
 
   it('renamed, copied, named in another way: its content has its record', async () => {
@@ -258,15 +295,15 @@ describe('media journal check', () => {
 
   it('other bytes of the same size and mtime: missing', async () => {
     const one = await bench();
-    await files(one, {a: 'CONTENT'});
-    await utimes(join(one.directory, 'a'), 5, 5);
+    await files(one, {'a.png': '\0ONTENT'});
+    await utimes(join(one.directory, 'a.png'), 5, 5);
     await one.run(
-      journal => upload(journal, inputOf('a', 'content', 5_000_000_000n), 'done'),
+      journal => upload(journal, inputOf('a.png', 'content', 5_000_000_000n), 'done'),
       join(one.directory, 'j'),
     );
-    expect(await media(one, 'check', 'j', '--', 'a')).toMatchObject({
+    expect(await media(one, 'check', 'j', '--', 'a.png')).toMatchObject({
       exitCode: 1,
-      stdout: 'missing   a  only stored with different content\n',
+      stdout: 'missing   a.png  only stored with different content\n',
     });
   });
 
@@ -294,7 +331,9 @@ describe('media journal check', () => {
     await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
     expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({
       exitCode: 1,
-      stdout: expect.stringMatching(/^missing {3}a\.png {2}in\/a\.png does not exist\.\n$/),
+      stdout: expect.stringMatching(
+        /^missing {3}a\.png {2}in\/a\.png links to a file that does not exist\.\n$/,
+      ),
     });
   });
 
@@ -362,7 +401,10 @@ describe('media journal merge', () => {
       'missing   c  not sent completely',
       '',
     ]);
-    expect(stderr).toBe('media: 1 of 4 inputs is recorded exactly once.\n  all was not written.\n');
+    expect(stderr).toBe(
+      'media: 1 of 4 inputs is recorded exactly once: 1 missing, 1 doubled, 1 unknown.\n' +
+        '  Upload missing inputs with the same journal. Settle unknown ones with media journal resolve. all was not written.\n',
+    );
     expect(exitCode).toBe(1);
     expect((await readdir(one.directory)).sort()).toEqual(['j1', 'j2']);
   });

@@ -317,7 +317,7 @@ class Telling {
     const bad = this.#story.files.filter(({content}) => typeof content !== 'number');
     const {stdout, exitCode} = await this.#media('journal', 'check', '--json', 'j', '--', ...this.#roots);
     const faulty = parsed<{status: string}>(stdout);
-    expect(faulty.map(({status}) => status)).toEqual(bad.map(() => 'missing'));
+    expect(faulty.map(({status}) => status)).toEqual(bad.map(() => 'refused'));
     expect(exitCode).toBe(bad.length === 0 ? 0 : 1);
   }
 

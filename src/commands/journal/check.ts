@@ -1,10 +1,8 @@
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {openSession} from '../../cli/session.ts';
-import {MediaError} from '../../errors.ts';
+import {type ErrorCode, MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {
-  type ContentHash,
-  type JournalInput,
   type JournalReader,
   JournalSet,
   journalCodes,
@@ -14,21 +12,16 @@ import {
   writeMerged,
 } from '../../journal/journal.ts';
 import {Stop} from '../../lib/stop.ts';
+import type {InputRequest} from '../../sources/find/expand.ts';
+import type {TypeRule} from '../../sources/media-type/decide.ts';
 import type {OpenSource, Source} from '../../sources/open/source.ts';
 import {withJournals} from './list.ts';
 import {type ProofCounts, ProofTally} from './output.ts';
 
-interface CheckOptions {
+/** The inputs after `--` and in lists, with the options by which an upload finds and refuses files. */
+interface ProofOptions extends InputRequest {
   files: readonly string[];
-  inputs: readonly string[];
-  /** Whether directories include hidden files and files that are neither images nor videos. */
-  all?: boolean;
-  json?: boolean;
-}
-
-interface MergeOptions {
-  files: readonly string[];
-  output: string;
+  types: TypeRule;
   json?: boolean;
 }
 
@@ -36,17 +29,12 @@ interface MergeOptions {
  * Checks that each input is recorded exactly once, and prints those that are not. Files that an upload leaves out may
  * be missing.
  */
-export async function checkJournals(options: CheckOptions, invocation: Invocation): Promise<ExitStatus> {
+export async function checkJournals(options: ProofOptions, invocation: Invocation): Promise<ExitStatus> {
   const {host, stdout, report} = invocation;
   const tally = new ProofTally(stdout, options.json === true);
   await withJournals(options.files, host, async readers => {
     await verifyService(readers, invocation);
-    const journals = new JournalSet(readers);
-    for await (const input of listInputs(options, host)) {
-      const verdict = await proveListed(journals, input);
-      const isMissed = verdict.status === 'missing' && 'isLeftOut' in input && input.isLeftOut;
-      if (!isMissed) await tally.add(verdict);
-    }
+    for await (const verdict of proveInputs(new JournalSet(readers), options, host)) await tally.add(verdict);
   });
   const counts = await tally.end();
   if (counts.all === 0) {
@@ -54,56 +42,43 @@ export async function checkJournals(options: CheckOptions, invocation: Invocatio
       hint: 'Files that you name are always checked. To check everything in directories, add --all.',
     });
   }
-  return conclude(
-    counts,
-    report,
-    'Upload missing inputs with the same journal. Settle unknown ones with media journal resolve.',
-  );
+  return conclude(counts, report, adviceFor(counts));
 }
 
-async function proveListed(journals: JournalSet, input: ListedInput): Promise<Verdict> {
-  const unreadable = (error: MediaError): Verdict => ({
-    status: 'missing',
-    path: pathKey(input.path),
-    reason: error.message,
-    ids: [],
-  });
-  if ('error' in input) return unreadable(input.error);
-  let failure: unknown;
-  const hash: ContentHash = () =>
-    input.hash().catch(error => {
-      failure = error;
-      throw error;
-    });
-  try {
-    return await journals.prove(input, hash);
-  } catch (error) {
-    // An unreadable input is missing; an unreadable journal ends the check.
-    if (error === failure && error instanceof MediaError) return unreadable(error);
-    throw error;
-  }
-}
-
-/** Merges journals into one if each of their inputs is recorded exactly once; otherwise prints those that are not. */
+/**
+ * Merges journals into one if each of their inputs is recorded exactly once, and each of those that are named; otherwise prints
+ * those that are not.
+ */
 export async function mergeJournals(
-  options: MergeOptions,
+  options: ProofOptions & {output: string},
   {host, stdout, report}: Invocation,
 ): Promise<ExitStatus> {
   const tally = new ProofTally(stdout, options.json === true);
+  const {inputs, filesFrom = []} = options;
   const counts = await withJournals(options.files, host, async readers => {
-    for await (const verdict of new JournalSet(readers).proveAll()) await tally.add(verdict);
+    const journals = new JournalSet(readers);
+    for await (const verdict of journals.proveAll()) await tally.add(verdict);
+    if (inputs.length + filesFrom.length > 0)
+      for await (const verdict of proveInputs(journals, options, host))
+        if (verdict.status !== 'once') await tally.add(verdict);
     const counted = await tally.end();
     if (counted.all === counted.once) await writeMerged(options.output, readers, host);
     return counted;
   });
-  return conclude(counts, report, `${options.output} was not written.`);
+  return conclude(counts, report, `${adviceFor(counts)}${options.output} was not written.`);
 }
 
-function conclude(
-  {all, once, elsewhere}: ProofCounts,
-  report: Invocation['report'],
-  hint: string,
-): ExitStatus {
+/** What to do about each kind of input that is not recorded exactly once. */
+function adviceFor({missing, unknown, refused}: ProofCounts): string {
+  return [
+    missing > 0 ? 'Upload missing inputs with the same journal. ' : '',
+    unknown > 0 ? 'Settle unknown ones with media journal resolve. ' : '',
+    refused > 0 ? 'Uploads refuse those that are refused: correct or --exclude them. ' : '',
+  ].join('');
+}
+
+function conclude(counts: ProofCounts, report: Invocation['report'], hint: string): ExitStatus {
+  const {all, once, elsewhere} = counts;
   const inputs = all === 1 ? '1 input' : `${all} inputs`;
   if (all === once) {
     report.note(`${inputs}, each recorded exactly once.`);
@@ -113,13 +88,11 @@ function conclude(
     }
     return 0;
   }
-  report.failure(
-    new MediaError(
-      journalCodes.unproven,
-      `${once} of ${inputs} ${once === 1 ? 'is' : 'are'} recorded exactly once.`,
-      {hint},
-    ),
-  );
+  const others = (['missing', 'doubled', 'unknown', 'refused'] as const)
+    .filter(status => counts[status] > 0)
+    .map(status => `${counts[status]} ${status}`);
+  const message = `${once} of ${inputs} ${once === 1 ? 'is' : 'are'} recorded exactly once: ${others.join(', ')}.`;
+  report.failure(new MediaError(journalCodes.unproven, message, {hint: hint.trim()}));
   return 1;
 }
 
@@ -140,54 +113,58 @@ async function verifyService(readers: readonly JournalReader[], invocation: Invo
   }
 }
 
-/** An input to look up in journals; `hash` works until the next input is requested. */
-type ListedInput =
-  | (Omit<JournalInput, 'types'> & {hash: ContentHash; isLeftOut: boolean})
-  | {path: string | Uint8Array; error: MediaError};
-
 /**
- * Yields the inputs as `media upload -r` finds them. Files that an upload leaves out as not media are marked, since a
- * journal may still contain them; hidden ones and those that could not be opened are omitted.
+ * Checks the inputs as `media upload -r` finds them. Files that an upload leaves out as not media are looked up too, since a
+ * journal may contain them, and omitted if it does not.
  */
-async function* listInputs({inputs, all = false}: CheckOptions, host: Host): AsyncGenerator<ListedInput> {
-  const [{expandInputs}, {isLeftOut}] = await Promise.all([
-    import('../../sources/find/expand.ts'),
-    import('../../transfer/outcome.ts'),
-  ]);
+async function* proveInputs(
+  journals: JournalSet,
+  options: ProofOptions,
+  host: Host,
+): AsyncGenerator<Verdict> {
+  const {expandInputs} = await import('../../sources/find/expand.ts');
   const context = {cwd: host.cwd(), stdin: () => host.stdin, temporaryDirectory: host.temporaryDirectory()};
-  for await (const source of expandInputs({inputs, recursive: true, all}, context)) {
+  for await (const source of expandInputs({...options, recursive: true}, context)) {
     if (source.found?.isHidden) continue;
-    const path = source.relativePath ?? source.name;
-    let opened: OpenSource;
-    try {
-      opened = await source.open(new AbortController().signal);
-    } catch (error) {
-      if (!(error instanceof MediaError)) throw error;
-      if (!(await isLeftOut(source, error))) yield {path, error};
-      continue;
-    }
-    try {
-      yield await describe(path, source, opened);
-    } finally {
-      await opened.close();
-    }
+    const verdict = await proveSource(journals, source, options.types);
+    if (verdict !== undefined) yield verdict;
   }
 }
 
-async function describe(path: string | Uint8Array, source: Source, opened: OpenSource): Promise<ListedInput> {
-  const [{contentHash}, {rejectNonMedia}, {isLeftOut}] = await Promise.all([
-    import('../../lib/files/content-hash.ts'),
-    import('../../sources/media-type/decide.ts'),
-    import('../../transfer/outcome.ts'),
-  ]);
-  return {
-    path,
-    size: opened.size,
-    stat: opened.stat,
-    hash: () => contentHash(opened),
-    isLeftOut: await rejectNonMedia(source, opened).then(
-      () => false,
-      error => isLeftOut(source, error),
-    ),
+/** The verdict on a source; undefined if nothing is recorded of it and an upload leaves it out. */
+async function proveSource(
+  journals: JournalSet,
+  source: Source,
+  types: TypeRule,
+): Promise<Verdict | undefined> {
+  const path = source.relativePath ?? source.name;
+  let unreadable: unknown;
+  const failed = (error: unknown) => {
+    unreadable = error;
+    throw error;
   };
+  let opened: OpenSource | undefined;
+  try {
+    const file = await source.open(new AbortController().signal).catch(failed);
+    opened = file;
+    const {contentHash} = await import('../../lib/files/content-hash.ts');
+    const input = {path, size: file.size, stat: file.stat};
+    const verdict = await journals.prove(input, () => contentHash(file).catch(failed));
+    if (verdict.status !== 'missing') return verdict;
+    const {decideSourceType} = await import('../../sources/media-type/decide.ts');
+    await decideSourceType(source, file, {types}).catch(failed);
+    return verdict;
+  } catch (error) {
+    // An unreadable journal ends the check.
+    if (error !== unreadable || !(error instanceof MediaError)) throw error;
+    const {isLeftOut} = await import('../../transfer/outcome.ts');
+    if (await isLeftOut(source, error)) return undefined;
+    const status = refusals.has(error.code) ? 'refused' : 'missing';
+    return {status, path: pathKey(path), reason: error.message, ids: []};
+  } finally {
+    await opened?.close();
+  }
 }
+
+/** Why an upload does not even try a file that can be read. */
+const refusals: ReadonlySet<ErrorCode> = new Set(['empty_file', 'not_a_file', 'not_media', 'type_mismatch']);

@@ -1,9 +1,18 @@
 import {Command} from 'commander';
 import {examples, helpDescription} from '../../cli/help-format.ts';
 import {type Cli, invocationOf} from '../../cli/invocation.ts';
+import {allOption, excludeOption, filesFromOption, typesOption} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
 import {defined} from '../../lib/object.ts';
+import type {InputRequest} from '../../sources/find/expand.ts';
+import type {TypeRule} from '../../sources/media-type/decide.ts';
 import type {ResolveOptions} from './settle.ts';
+
+/** The options of `check` and `merge` that say which inputs are meant. */
+interface ProofFlags extends Pick<InputRequest, 'exclude' | 'filesFrom' | 'all'> {
+  types: TypeRule;
+  json?: boolean;
+}
 
 /** Declares `media journal` and its subcommands. */
 export function journalCommand(cli: Cli): Command {
@@ -42,25 +51,52 @@ export function journalCommand(cli: Cli): Command {
     .description(
       'Check that the journals record each input after -- exactly once; otherwise the exit status is 1.',
     )
-    .option('--all', 'check everything in directories, as media upload --all uploads it')
+    .addOption(excludeOption())
+    .addOption(filesFromOption())
+    .addOption(allOption())
+    .addOption(typesOption())
     .option('--json', 'print one JSON object per line')
-    .addHelpText('after', examples(['media journal check assets.journal -- ./assets']))
-    .action(async (words: string[], options: {all?: boolean; json?: boolean}, command: Command) => {
+    .addHelpText(
+      'after',
+      examples([
+        'media journal check assets.journal -- ./assets',
+        "media journal check assets.journal --exclude '*.psd' -- ./assets",
+      ]),
+    )
+    .action(async (words: string[], options: ProofFlags, command: Command) => {
       const {checkJournals} = await import('./check.ts');
       const named = splitAtDashes(words, cli.argv);
+      if (named.files.length === 0 || named.inputs.length + (options.filesFrom ?? []).length === 0)
+        throw unnamed(named.files.length === 0 ? 'No journal' : 'No input');
       cli.status = await checkJournals({...named, ...options}, invocationOf(cli, command));
     });
   journal
     .command('merge <file...>')
+    .usage('[options] <file...> [-- <input...>]')
     .description(
-      'Merge journals into one if they record each input exactly once; otherwise the exit status is 1.',
+      'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1.',
     )
     .requiredOption('-o, --output <file>', 'the journal to write')
+    .addOption(excludeOption())
+    .addOption(filesFromOption())
+    .addOption(allOption())
+    .addOption(typesOption())
     .option('--json', 'print one JSON object per line')
-    .addHelpText('after', examples(['media journal merge -o all.journal part-*.journal']))
-    .action(async (files: string[], options: {output: string; json?: boolean}, command: Command) => {
+    .addHelpText(
+      'after',
+      examples([
+        'media journal merge -o all.journal part-*.journal',
+        "media journal merge -o all.journal part-*.journal --exclude '*.psd' -- ./assets",
+      ]),
+    )
+    .action(async (words: string[], options: ProofFlags & {output: string}, command: Command) => {
       const {mergeJournals} = await import('./check.ts');
-      cli.status = await mergeJournals({files, ...options}, invocationOf(cli, command));
+      const named = splitAtDashes(words, cli.argv);
+      if (named.files.length === 0) throw unnamed('No journal');
+      const isFiltered = options.exclude !== undefined || options.all === true;
+      if (isFiltered && named.inputs.length + (options.filesFrom ?? []).length === 0)
+        throw unnamed('No input');
+      cli.status = await mergeJournals({...named, ...options}, invocationOf(cli, command));
     });
   journal
     .command('resolve <file> [path]')
@@ -121,10 +157,14 @@ function splitAtDashes(
 ): {files: string[]; inputs: string[]} {
   const dashes = argv.indexOf('--');
   const inputCount = dashes === -1 ? 0 : argv.length - dashes - 1;
-  const files = words.slice(0, words.length - inputCount);
-  const inputs = words.slice(words.length - inputCount);
-  if (files.length > 0 && inputs.length > 0) return {files, inputs};
-  throw new MediaError('usage', `${files.length === 0 ? 'No journal' : 'No input'} was given.`, {
+  return {
+    files: words.slice(0, words.length - inputCount),
+    inputs: words.slice(words.length - inputCount),
+  };
+}
+
+function unnamed(what: 'No journal' | 'No input'): MediaError {
+  return new MediaError('usage', `${what} was given.`, {
     hint: 'List the journals, then -- and the inputs: media journal check assets.journal -- ./assets',
   });
 }

@@ -36,20 +36,17 @@ export class Lines {
 }
 
 /**
- * How many inputs were checked, how many of them are recorded exactly once, and how many of those have content that is
- * also stored under another path.
+ * How many inputs were checked, how many of them have each status, and how many of those that are recorded exactly once have
+ * content that is also stored under another path.
  */
-export interface ProofCounts {
-  all: number;
-  once: number;
-  elsewhere: number;
-}
+export type ProofCounts = Record<Verdict['status'] | 'all' | 'elsewhere', number>;
 
 /** Counts verdicts, and prints all but the good ones. */
 export class ProofTally {
   readonly #lines: Lines;
   readonly #json: boolean;
-  readonly #counts: ProofCounts = {all: 0, once: 0, elsewhere: 0};
+  readonly #printed = new Set<PathKey>();
+  readonly #counts = {all: 0, elsewhere: 0, once: 0, missing: 0, doubled: 0, unknown: 0, refused: 0};
 
   constructor(stdout: Stdout, json: boolean) {
     this.#lines = new Lines(stdout);
@@ -57,12 +54,12 @@ export class ProofTally {
   }
 
   async add({status, path, reason, ids, isElsewhere}: Verdict): Promise<void> {
+    if (this.#printed.has(path)) return;
     this.#counts.all += 1;
-    if (status === 'once') {
-      this.#counts.once += 1;
-      if (isElsewhere) this.#counts.elsewhere += 1;
-      return;
-    }
+    this.#counts[status] += 1;
+    if (isElsewhere) this.#counts.elsewhere += 1;
+    if (status === 'once') return;
+    this.#printed.add(path);
     await this.#lines.add(
       this.#json
         ? printableJson(`${JSON.stringify({...fileFields(path), status, reason, ids})}\n`)

@@ -1,7 +1,16 @@
 import {Command, Option} from 'commander';
 import {examples} from '../../cli/help-format.ts';
 import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../../cli/invocation.ts';
-import {collect, concurrencyOption, parseDuration, parseRate, wholeNumber} from '../../cli/values.ts';
+import {
+  allOption,
+  concurrencyOption,
+  excludeOption,
+  filesFromOption,
+  parseDuration,
+  parseRate,
+  typesOption,
+  wholeNumber,
+} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {type FormatName, formatChoices} from '../../output/results/formats.ts';
@@ -21,17 +30,13 @@ export function uploadCommand(cli: Cli): Command {
     .argument('[input...]', 'files, directories (with -r), patterns, or - for standard input')
     .optionsGroup('Inputs:')
     .option('-r, --recursive', 'upload directories with all their subdirectories')
-    .option('--exclude <pattern>', 'skip matching files (directories, patterns, lists)', collect)
-    .option('--files-from <file>', 'read names from a file, or from - for standard input', collect)
-    .option('--all', 'also upload hidden files, and try files that are not images or videos')
+    .addOption(excludeOption())
+    .addOption(filesFromOption())
+    .addOption(allOption())
     .option('--clipboard', 'upload the picture or the files in the clipboard')
     .option('--name <file>', 'the file name to use for standard input or the picture in the clipboard')
     .optionsGroup('Content type:')
-    .addOption(
-      new Option('--types <rule>', 'what decides the content type')
-        .choices(['extension', 'content', 'strict'])
-        .default(uploadDefaults.types),
-    )
+    .addOption(typesOption())
     .option('--content-type <type>', 'send every file as this type, image/* or video/*')
     .optionsGroup('Output:')
     .addOption(
