@@ -5,7 +5,7 @@ import type {KeyVerdict} from '../service/identity.ts';
 import {clearVariable, loginCommandFor} from '../settings/hint-options.ts';
 import {keyOf} from '../settings/profile.ts';
 import type {KeySource, Settings} from '../settings/settings.ts';
-import {sentence} from '../transfer/attempt/explain.ts';
+import {describeRefusal, isOfKey, sentence} from '../transfer/attempt/explain.ts';
 import type {Outcome} from '../transfer/outcome.ts';
 
 /** What hints about a key need: where the key came from, and the options for commands in the hint. */
@@ -44,9 +44,8 @@ export function verdictError(verdict: KeyVerdict, hostName: string, hint?: strin
       });
     }
     case 'rejected': {
-      const said = verdict.message ? `: ${verdict.message}` : '';
-      const text = sentence(`${hostName} does not know this API key (401)${said}`);
-      return new MediaError('unauthorized', text, {status: 401, hint});
+      const error = describeRefusal(verdict.refusal, hostName);
+      return hint !== undefined && isOfKey(error) ? error.reworded({hint}) : error;
     }
     case 'unclear': {
       const text = sentence(`${hostName} could not check the key: ${verdict.message}`);
@@ -79,7 +78,7 @@ export function refusedKeyHint(facts: KeyFacts, host: Host): string {
 /** Gives the error of a request a hint that fits the source of the key, of the base URL and the profile. */
 export function withKeyHint(error: MediaError, facts: KeyFacts | undefined, host: Host): MediaError {
   if (facts === undefined) return error;
-  if (error.code === 'unauthorized') return error.reworded({hint: refusedKeyHint(facts, host)});
+  if (isOfKey(error)) return error.reworded({hint: refusedKeyHint(facts, host)});
   const {source, place} = facts.baseUrlSource ?? {};
   const where = source === 'flag' ? '' : ` (from ${place})`;
   const hint = error.hint?.replace('the base URL', `the base URL${where}`);

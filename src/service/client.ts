@@ -141,7 +141,7 @@ export class ServiceClient implements Uploader {
     };
     const request = {method, url: this.#uploadUrl, headers, waitMs, signal};
     const answer = await sendHead(request, this.#options);
-    return answer === undefined ? undefined : this.#withoutKey(answer);
+    return answer === undefined ? undefined : this.#received(answer, this.#uploadUrl);
   }
 
   /** Closes every connection at once. */
@@ -156,7 +156,7 @@ export class ServiceClient implements Uploader {
     const reused = idle.pop();
     const connection = reused ?? this.#connect(url);
     try {
-      const answer = this.#withoutKey(await connection.request(request));
+      const answer = this.#received(await connection.request(request), url);
       if (answer.status > 299) this.#traceBody(answer);
       return answer;
     } catch (error) {
@@ -173,8 +173,11 @@ export class ServiceClient implements Uploader {
     await Promise.all(connections.map(connection => connection.destroy()));
   }
 
-  /** Services and proxies may echo the request, so the key is removed from every response. */
-  #withoutKey(answer: HttpAnswer): HttpAnswer {
+  /** Services and proxies may echo the request, so the key is removed from every response. A Location may be relative. */
+  #received(answer: HttpAnswer, url: URL): HttpAnswer {
+    const {location} = answer.headers;
+    if (location !== undefined && URL.canParse(location, url.href))
+      answer.headers['location'] = new URL(location, url).href;
     const body = answer.body.toString('latin1');
     if (!this.#key.mayBeIn([body, ...Object.values(answer.headers)])) return answer;
     const redacted = this.#key.redactIn(body);

@@ -3,13 +3,13 @@ import type {HttpAnswer} from '../http/http.ts';
 import {parseObject} from '../lib/json.ts';
 import {defined, own} from '../lib/object.ts';
 import type {ServiceClient} from './client.ts';
-import {parseErrorRecord} from './record.ts';
+import {type Refused, refusalIn} from './uploader.ts';
 
 /** The service's verdict on a key. */
 export type KeyVerdict =
   | {status: 'accepted'; honoursIdempotencyKeys: boolean}
   /** 401: the service does not know the key. */
-  | {status: 'rejected'; httpStatus: 401; message?: string}
+  | {status: 'rejected'; httpStatus: 401; message?: string; refusal: Refused}
   /** 403 or 404: the key lacks permissions, or the base URL is wrong. */
   | {status: 'denied'; httpStatus: number; message?: string}
   /** No connection can be made. */
@@ -42,9 +42,9 @@ export async function verifyKey(client: ServiceClient, signal: AbortSignal): Pro
 
 function judge(answer: HttpAnswer): KeyVerdict {
   const {status, headers} = answer;
-  const record = parseErrorRecord(answer.body.toString());
-  const message = defined({message: record?.message});
-  if (status === 401) return {status: 'rejected', httpStatus: 401, ...message};
+  const refusal = refusalIn(answer);
+  const message = defined({message: refusal.message});
+  if (status === 401) return {status: 'rejected', httpStatus: 401, ...message, refusal};
   if (status === 403 || status === 404) return {status: 'denied', httpStatus: status, ...message};
   const body = jsonObject(answer);
   const isResponse = body !== undefined && ('data' in body || Array.isArray(body['errors']));
@@ -54,7 +54,7 @@ function judge(answer: HttpAnswer): KeyVerdict {
   return {
     status: 'unclear',
     httpStatus: status,
-    message: record?.message ?? `the response (${status}) is not a GraphQL response`,
+    message: refusal.message ?? `the response (${status}) is not a GraphQL response`,
   };
 }
 

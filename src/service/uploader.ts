@@ -51,16 +51,22 @@ export interface Refused {
   retryAfter?: string;
   /** How long the service asks to wait, in milliseconds, if that is longer than allowed. */
   longWaitMs?: number;
-  /** The Location field, unparsed. */
+  /** The Location field, a URL. */
   location?: string;
+  /** The WWW-Authenticate field, unparsed. */
+  challenge?: string;
 }
 
 /** A response that is not a success. */
 export function refusalIn({status, headers, body}: HttpAnswer): Refused {
-  const {'retry-after': retryAfter, location} = headers;
+  const {'retry-after': retryAfter, location, 'www-authenticate': challenge} = headers;
   const {message, code: serviceCode} = parseErrorRecord(bodyText(body)) ?? {};
   const words = message === undefined ? wordsOf(body) : undefined;
-  return {kind: 'refused', status, ...defined({message, words, serviceCode, retryAfter, location})};
+  return {
+    kind: 'refused',
+    status,
+    ...defined({message, words, serviceCode, retryAfter, location, challenge}),
+  };
 }
 
 const decoder = new TextDecoder();

@@ -105,3 +105,58 @@ test('what a page says: on standard error only, and files are grouped without it
   const {stderr: all} = await box.run(['upload', photo, '--verbose']);
   expect(all).toMatch(/^response body: No such tenant \(request 3 of id-4711\) y{400} the end$/m);
 });
+
+test('a redirect on the same host, and credentials that a gateway wants: told as such, with what helps', async () => {
+  const redirect = (location: string) => answering(301, '', {location});
+  const errors = await told([
+    redirect('/v1/media/upload/'),
+    redirect('../../login?next=secret'),
+    redirect('/api/v1/media/upload'),
+    redirect('http://other.invalid/v1/media/upload'),
+    answering(401, '<h1>Staging</h1>', {'www-authenticate': 'Basic realm="staging"'}),
+    answering(401, '', {'www-authenticate': 'Bearer'}),
+  ]);
+  const after = 'redirects are not followed, and the key is sent nowhere else.';
+  expect(errors.map(({code, message, hint}) => [code, message, hint])).toEqual([
+    [
+      'redirected',
+      `HOST redirects to the same URL with a slash at its end (301); ${after}`,
+      expect.stringContaining('accept uploads at /v1/media/upload, without the slash'),
+    ],
+    [
+      'redirected',
+      `HOST redirects to /login on the same host (301); ${after}`,
+      expect.stringContaining('login'),
+    ],
+    [
+      'redirected',
+      `HOST redirects to /api/v1/media/upload on the same host (301); ${after}`,
+      'If that is the service, set it with --base-url http://HOST/api',
+    ],
+    [
+      'redirected',
+      `HOST redirects to other.invalid (301); ${after}`,
+      'If that is the service, set it with --base-url http://other.invalid --allow-http',
+    ],
+    [
+      'unauthorized',
+      'A gateway in front of HOST asks for a user name and a password (401): "Staging".',
+      expect.stringContaining('operator of the gateway'),
+    ],
+    ['unauthorized', 'HOST does not know this API key (401).', expect.stringContaining('MEDIA_API_KEY')],
+  ]);
+});
+
+test.each(['login', 'doctor', 'whoami'])(
+  'media %s: a gateway is not taken for the service either',
+  async command => {
+    const {url} = await scriptedServer(answering(401, '', {'www-authenticate': 'Basic realm="x"'}));
+    const box = await sandboxFor(url, command === 'login' ? {MEDIA_API_KEY: ''} : {});
+    const options = command === 'login' ? {stdin: 'pipe' as const, input: testKey} : {};
+    const parameters = command === 'login' ? ['--key-stdin'] : [];
+    const {stdout, stderr, exitCode} = await box.run([command, ...parameters], options);
+    expect(stdout + stderr).toContain('ask the operator of the gateway');
+    expect(stdout + stderr).not.toContain('does not know');
+    expect(exitCode).toBe(4);
+  },
+);

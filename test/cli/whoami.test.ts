@@ -117,7 +117,7 @@ describe('media whoami', () => {
     });
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 4});
     expect((await box.run(['whoami'])).stdout).toContain(
-      `status    rejected: the service does not know the key (401): ${unknownKey(service.url)}\n`,
+      `status    rejected: the key is not accepted (401): ${unknownKey(service.url)}\n`,
     );
   });
 

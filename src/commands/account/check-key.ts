@@ -8,6 +8,7 @@ import type {ServiceClient} from '../../service/client.ts';
 import {type KeyVerdict, verifyKey, whoOwnsKey} from '../../service/identity.ts';
 import {checkUploadPath} from '../../service/probe.ts';
 import type {Settings} from '../../settings/settings.ts';
+import {isOfKey} from '../../transfer/attempt/explain.ts';
 
 /** A key that is not stored yet, and the service that it is for. */
 export interface UncheckedKey {
@@ -42,9 +43,10 @@ export async function accountOf(
   return identity?.id ?? identity?.email ?? identity?.username;
 }
 
-function refusalHint({code, hint}: MediaError, profileUrl: string | undefined): string {
+function refusalHint(error: MediaError, profileUrl: string | undefined): string {
+  const {code, hint} = error;
   const storeAnyway = 'Nothing was stored. To store the key unchecked, add --no-verify.';
-  if (code === 'unauthorized')
+  if (isOfKey(error))
     return `Nothing was stored. Copy the key again from the profile page of the service${profileUrl === undefined ? '.' : `: ${profileUrl}`}`;
   return exitStatusOf[code] === 6 || code === 'unexpected_answer' ? storeAnyway : (hint ?? storeAnyway);
 }

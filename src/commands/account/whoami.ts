@@ -1,7 +1,7 @@
 import {Command} from 'commander';
 import {examples} from '../../cli/help-format.ts';
 import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../../cli/invocation.ts';
-import {keyFacts, missingSettings, refusedKeyHint} from '../../cli/key-hints.ts';
+import {keyFacts, missingSettings, refusedKeyHint, verdictError} from '../../cli/key-hints.ts';
 import {timeoutOption} from '../../cli/values.ts';
 import {exitStatusOf} from '../../errors.ts';
 import {defined} from '../../lib/object.ts';
@@ -117,14 +117,14 @@ const exitStatuses = {accepted: 0, rejected: 4, denied: 4, unclear: 1};
 /** The hint does not repeat the page with the keys, which has its own line in the report. */
 function hintFor(verdict: KeyVerdict, settings: Settings, {host}: Invocation): string | undefined {
   const {profileUrl, ...facts} = keyFacts(settings);
-  if (verdict.status === 'rejected') return refusedKeyHint(facts, host);
+  if (verdict.status === 'rejected') return verdictError(verdict, '', refusedKeyHint(facts, host))?.hint;
   if (verdict.status === 'unreachable') return verdict.error.hint;
   return verdict.status === 'accepted' ? undefined : `To find out why: media doctor${facts.hintOptions}`;
 }
 
 const verdictTexts: Record<WhoamiReport['status'], string> = {
   accepted: 'accepted',
-  rejected: 'rejected: the service does not know the key',
+  rejected: 'rejected: the key is not accepted',
   denied: 'refused: the key lacks permission, or the base URL is wrong',
   unreachable: 'unreachable',
   unclear: 'unclear',

@@ -1,5 +1,6 @@
 import {describeBroken, type ErrorCode, MediaError, type MediaErrorDetails} from '../../errors.ts';
 import {isOutOfDescriptors} from '../../lib/system-code.ts';
+import {isLoopback} from '../../lib/url.ts';
 import {asksForFewer, type Refused, uploadPath} from '../../service/uploader.ts';
 import type {Decision, Failure, Phase} from './retry.ts';
 
@@ -49,16 +50,7 @@ export function describeRefusal(refusal: Refused, host: string): MediaError {
   const {status, serviceCode, words} = refusal;
   const details: MediaErrorDetails = {status, serviceCode, words};
   const noRecord = refusal.message === undefined;
-  if (status === 401) {
-    return new MediaError(
-      'unauthorized',
-      sentence(`${host} does not know this API key (401)${said(refusal)}`),
-      {
-        ...details,
-        hint: 'Copy the key again from the profile page of the service.',
-      },
-    );
-  }
+  if (status === 401) return describeUnauthorized(refusal, host, details);
   if (status === 403 || status === 404) {
     return new MediaError(
       status === 403 ? 'forbidden' : 'not_found',
@@ -84,6 +76,27 @@ export function describeRefusal(refusal: Refused, host: string): MediaError {
         : {hint: `Try again then, or add --retry-max-wait ${Math.ceil(longWaitMs / 1000)}s.`}),
     },
   );
+}
+
+const copyKey = 'Copy the key again from the profile page of the service.';
+
+/** Services check a bearer token; what asks for Basic credentials stands in front of them. */
+function describeUnauthorized(refusal: Refused, host: string, details: MediaErrorDetails): MediaError {
+  const isGateway = /(^|,)\s*basic\b/i.test(refusal.challenge ?? '');
+  const what = isGateway
+    ? `A gateway in front of ${host} asks for a user name and a password`
+    : `${host} does not know this API key`;
+  return new MediaError('unauthorized', sentence(`${what} (401)${said(refusal)}`), {
+    ...details,
+    hint: isGateway
+      ? 'Correct the base URL, or ask the operator of the gateway to let requests with an API key pass.'
+      : copyKey,
+  });
+}
+
+/** Whether an error says that the service does not know the key. */
+export function isOfKey({code, hint}: MediaError): boolean {
+  return code === 'unauthorized' && hint === copyKey;
 }
 
 function codeOf(status: number): ErrorCode {
@@ -116,23 +129,30 @@ function hintFor(status: number): {hint?: string} {
   return {};
 }
 
-function describeRedirect(refusal: Refused, host: string, details: MediaErrorDetails): MediaError {
-  const {location} = refusal;
-  const target =
-    location !== undefined && URL.canParse(location, `https://${host}`)
-      ? new URL(location, `https://${host}`)
-      : undefined;
+function describeRedirect({status, location}: Refused, host: string, details: MediaErrorDetails): MediaError {
+  const target = location !== undefined && URL.canParse(location) ? new URL(location) : undefined;
+  const path = target?.host === host ? target.pathname : undefined;
+  const isSlash = path?.endsWith(`${uploadPath}/`);
+  const onHost = isSlash ? 'the same URL with a slash at its end' : path && `${path} on the same host`;
+  const where = onHost ?? target?.host ?? 'another URL';
   return new MediaError(
     'redirected',
-    `${host} redirects to ${target === undefined ? 'another URL' : target.host} (${refusal.status}); redirects are not followed, and the key is sent nowhere else.`,
+    `${host} redirects to ${where} (${status}); redirects are not followed, and the key is sent nowhere else.`,
     {
       ...details,
-      hint:
-        target === undefined
-          ? 'Check the base URL.'
-          : `If that is the service, set it with --base-url ${baseUrlIn(target)}`,
+      hint: isSlash
+        ? `Ask its operator to accept uploads at ${uploadPath}, without the slash: no other base URL helps.`
+        : redirectHint(target, host),
     },
   );
+}
+
+function redirectHint(target: URL | undefined, host: string): string {
+  if (target === undefined) return 'Check the base URL.';
+  if (target.host === host && !target.pathname.endsWith(uploadPath))
+    return 'Check the path of the base URL; if it is right, a gateway in front of the service may ask for a login.';
+  const isPlain = target.protocol === 'http:' && !isLoopback(target.hostname);
+  return `If that is the service, set it with --base-url ${baseUrlIn(target)}${isPlain ? ' --allow-http' : ''}`;
 }
 
 /** The base URL that belongs to an upload URL. */
