@@ -9,9 +9,10 @@ export function isCertificateAlert(error: unknown): boolean {
   );
 }
 
-/** `certificate required` in `…:tlsv13 alert certificate required:…`. */
-function alertOf(text: string): string {
-  return /alert ([a-z ]+)/.exec(text)?.[1] ?? reason(text);
+/** `certificate required` in OpenSSL's `80...:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:...`. */
+function handshakeProblem(text: string): string {
+  const problem = /:error:[^:]*:[^:]*:[^:]*:(?:(?:ssl|tls)v\d+ )?(?:alert )?([^:]+)/.exec(text)?.[1];
+  return problem ?? reason(text);
 }
 
 /** If several addresses failed, prefers the failure of one that responded to that of one that is unreachable. */
@@ -65,14 +66,14 @@ export function describeConnectError(
     return failed('connect_timeout', `Connecting to ${host} took too long.`, hint);
   }
   if (isCertificateAlert(error)) {
-    const message = `The TLS connection was refused by ${host}: ${alertOf(text)}.`;
+    const message = `The TLS connection was refused by ${host}: ${handshakeProblem(text)}.`;
     return failed('tls_failed', message, clientCertificateHint);
   }
-  if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_|INVALID_CA|EPROTO)/.test(code)) {
-    if (/wrong version number|packet length too long|record layer/i.test(text)) {
-      const who = role === 'proxy' ? `The proxy ${url.host}` : url.host;
-      return failed('tls_failed', `${who} does not speak TLS on this port.`, plainHint(role));
-    }
+  if (/^(ERR_SSL|EPROTO)/.test(code)) {
+    const [what, hint] = describeHandshake(handshakeProblem(text), role);
+    return failed('tls_failed', `${role === 'proxy' ? `The proxy ${url.host}` : url.host} ${what}.`, hint);
+  }
+  if (/^(ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_|INVALID_CA)/.test(code)) {
     const message = `The TLS certificate of ${host} was not accepted: ${certificateProblem(error, text)}.`;
     return failed('tls_failed', message, certificateHint(code, role, hasOwnAuthorities));
   }
@@ -101,10 +102,29 @@ export function describeUnasked(bytes: Buffer, {host}: URL, role: 'service' | 'p
   });
 }
 
-function plainHint(role: 'service' | 'proxy'): string {
-  return role === 'proxy'
-    ? 'Write the proxy as http://HOST:PORT in the proxy variable.'
-    : 'Check the port; plain http needs http:// and --allow-http.';
+/** What a failed TLS handshake means if it is not about a certificate, and what to do. */
+function describeHandshake(problem: string, role: 'service' | 'proxy'): [what: string, hint: string] {
+  if (/wrong version number|packet length too long|record layer/i.test(problem))
+    return [
+      'does not speak TLS on this port',
+      role === 'proxy'
+        ? 'Write the proxy as http://HOST:PORT in the proxy variable.'
+        : 'Check the port; plain http needs http:// and --allow-http.',
+    ];
+  if (problem === 'unrecognized name')
+    return ['serves no host of this name over TLS', `Check the host name in ${placeOf(role)}.`];
+  if (/protocol version|unsupported protocol/.test(problem))
+    return ['offers neither TLS 1.2 nor TLS 1.3', 'Its operator has to allow one of them.'];
+  if (problem === 'no application protocol')
+    return [
+      'does not speak HTTP/1.1 on this port, perhaps only HTTP/2',
+      'Its operator has to allow HTTP/1.1.',
+    ];
+  return [`ended the TLS handshake: ${problem}`, `Check the host and the port in ${placeOf(role)}.`];
+}
+
+function placeOf(role: 'service' | 'proxy'): string {
+  return role === 'proxy' ? 'the proxy variable' : 'the base URL';
 }
 
 /** What to do about a rejected certificate. Naming an authority helps only if the authority is unknown. */

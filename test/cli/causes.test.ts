@@ -16,12 +16,12 @@ function answering(status: number, body: string, headers: Record<string, string>
 }
 
 /** What is told of an upload for each of these peers, with HOST for the peer. */
-async function told(scripts: readonly Script[], parameters: string[] = []): Promise<ErrorLine[]> {
+async function told(scripts: readonly Script[], scheme = 'http'): Promise<ErrorLine[]> {
   const {url} = await scriptedServer(...scripts);
-  const box = await sandboxFor(url);
+  const box = await sandboxFor(url.replace('http', scheme));
   const errors: ErrorLine[] = [];
   for (const _ of scripts) {
-    const {stderr} = await box.run(['upload', photo, '--retries', '0', '--json', ...parameters]);
+    const {stderr} = await box.run(['upload', photo, '--retries', '0', '--json']);
     errors.push(...errorLines(stderr.replaceAll(new URL(url).host, 'HOST')));
   }
   return errors;
@@ -160,3 +160,23 @@ test.each(['login', 'doctor', 'whoami'])(
     expect(exitCode).toBe(4);
   },
 );
+
+test('a TLS alert: no fault of a certificate, in words of ours', async () => {
+  const alert =
+    (number: number): Script =>
+    ({socket}) =>
+      void socket.once('data', () => socket.end(Buffer.from([21, 3, 3, 0, 2, 2, number])));
+  const cases: [number, string][] = [
+    [112, 'HOST serves no host of this name over TLS.'],
+    [70, 'HOST offers neither TLS 1.2 nor TLS 1.3.'],
+    [120, 'HOST does not speak HTTP/1.1 on this port, perhaps only HTTP/2.'],
+    [80, 'HOST ended the TLS handshake: internal error.'],
+    [116, 'The TLS connection was refused by HOST: certificate required.'],
+  ];
+  const errors = await told(
+    cases.map(([number]) => alert(number)),
+    'https',
+  );
+  expect(errors.map(({message}) => message)).toEqual(cases.map(([, message]) => message));
+  expect(errors.map(({code}) => code)).toEqual(cases.map(() => 'tls_failed'));
+});
