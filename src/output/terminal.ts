@@ -18,6 +18,11 @@ export function isAscii(env: Host['env']): boolean {
   return !/utf-?8/i.test(locale);
 }
 
+/** Whether the terminal wraps its lines again when its width changes; xterm and the console of Linux cut them. */
+export function wrapsAgain(env: Host['env']): boolean {
+  return env['XTERM_VERSION'] === undefined && env['TERM'] !== 'linux';
+}
+
 /** The width for text, in cells: infinite without a terminal, or if the terminal does not report one. */
 export function widthOf(stream: TerminalOutput): number {
   return stream.isTTY === true && (stream.columns ?? 0) > 0

@@ -20,7 +20,7 @@ const sources = ['src', 'bin'].flatMap(directory =>
 
 /** Variables that tell the program where it runs, and that nobody sets for it. */
 const surroundings = [
-  ...['PATH', 'TERM', 'TERM_PROGRAM', 'TMUX', 'WT_SESSION', 'VTE_VERSION', 'KONSOLE_VERSION'],
+  ...['PATH', 'XTERM_VERSION', 'TERM_PROGRAM', 'TMUX', 'WT_SESSION', 'VTE_VERSION', 'KONSOLE_VERSION'],
   ...['DISPLAY', 'WAYLAND_DISPLAY', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'],
   ...['APPDATA', 'LOCALAPPDATA'],
   ...['GITHUB_ACTIONS', 'GITHUB_OUTPUT', 'GITHUB_STEP_SUMMARY'],

@@ -21,6 +21,20 @@ export class TerminalScreen {
     }
   }
 
+  /** Makes it narrower: as most terminals do, it wraps what it shows. */
+  narrow(columns) {
+    const wrapped = this.rows.map(row =>
+      Array.from({length: Math.max(1, Math.ceil(row.length / columns))}, (_, at) =>
+        row.slice(at * columns, (at + 1) * columns),
+      ),
+    );
+    const above = wrapped.slice(0, this.#row).flat().length;
+    this.#row = above + Math.floor(Math.max(0, this.#column - 1) / columns);
+    this.#column -= columns * Math.floor(Math.max(0, this.#column - 1) / columns);
+    this.rows = wrapped.flat();
+    this.#columns = columns;
+  }
+
   #put(character) {
     if (character === '\n') this.#goTo(this.#row + 1, this.#column);
     else if (character === '\r') this.#column = 0;

@@ -1,14 +1,17 @@
 import {PassThrough} from 'node:stream';
 import {describe, expect, it} from 'vitest';
-import type {TerminalOutput} from '../../src/host.ts';
+import {systemClock, type TerminalOutput} from '../../src/host.ts';
+import {Meter} from '../../src/output/progress/meter.ts';
+import {Progress} from '../../src/output/progress/progress.ts';
 import {progressText} from '../../src/output/progress/progress-lines.ts';
 import {mayAnimate, mayColor, widthOf, withoutColor} from '../../src/output/terminal.ts';
 import {formatBytes} from '../../src/output/units.ts';
+import {TerminalScreen} from '../docs/terminal-screen.js';
 
 const MiB = 1024 * 1024;
 
 /** A stream that says this of itself. */
-function stream(isTTY: boolean, columns?: number): TerminalOutput & PassThrough {
+function stream(isTTY: boolean, columns?: number): TerminalOutput & PassThrough & {columns?: number} {
   return Object.assign(new PassThrough(), {isTTY, ...(columns === undefined ? {} : {columns})});
 }
 
@@ -23,6 +26,44 @@ describe('progressText', () => {
     [1, 1, 0, '100%  1 B sent, waiting for the response'],
   ])('size %i, sent %i after %i ms', (size, sent, elapsedMs, expected) => {
     expect(progressText(size, sent, elapsedMs)).toBe(expected);
+  });
+});
+
+describe('a terminal that becomes narrower', () => {
+  it('nothing is left of what was drawn before, and what stood above stays', () => {
+    const screen = new TerminalScreen(120);
+    const terminal = stream(true, 120);
+    const write = (text: string) => screen.write(text.replace(/\r?\n/g, '\r\n'));
+    Object.assign(terminal, {
+      write: (text: string) => write(text),
+      cursorTo: (column: number) => write(`\u001b[${column + 1}G`),
+      moveCursor: (_x: number, lines: number) => write(`\u001b[${-lines}A`),
+      clearLine: () => write('\u001b[K'),
+    });
+    const meter = new Meter(systemClock);
+    const options = {clock: systemClock, color: false, ascii: true, wrapsAgain: true, several: true, meter};
+    const progress = new Progress({...options, stream: terminal, summary: () => '0 uploaded, 0 failed'});
+    const shown = () =>
+      screen.rows.map(row =>
+        row
+          .map(({character}) => character)
+          .join('')
+          .trimEnd(),
+      );
+    write('$ media upload\r\n');
+    for (const position of [0, 1]) meter.started(position, `${'long-'.repeat(30)}${position}.png`, 1000);
+    progress.start();
+    expect(shown()).toHaveLength(5);
+    screen.narrow(50);
+    terminal.columns = 50;
+    terminal.emit('resize');
+    progress.draw();
+    const lines = shown().filter(line => line !== '');
+    expect(lines).toHaveLength(5);
+    expect(lines[0]).toBe('$ media upload');
+    expect(lines.at(-1)).toMatch(/^ {2}long-.*~.*1\.png {2}0% /);
+    progress.stop();
+    expect(shown().filter(line => line !== '')).toEqual(['$ media upload']);
   });
 });
 

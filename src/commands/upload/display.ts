@@ -9,7 +9,7 @@ import {
   unavailableText,
 } from '../../output/progress/meter.ts';
 import type {OutputFormat, ResultOptions, Results} from '../../output/results/results.ts';
-import {isAscii, mayAnimate, mayColor} from '../../output/terminal.ts';
+import {isAscii, mayAnimate, mayColor, wrapsAgain} from '../../output/terminal.ts';
 import type {TransferObserver} from '../../transfer/batch.ts';
 import type {Inputs} from './inputs.ts';
 import type {Tally} from './tally.ts';
@@ -152,10 +152,13 @@ async function show(
     return {start: () => {}, stop};
   }
   const {Progress} = await import('../../output/progress/progress.ts');
-  const color = mayColor(host.stderr, host.env);
-  const {clock, stderr: stream} = host;
-  const ascii = isAscii(host.env);
-  const progress = new Progress({stream, clock, color, ascii, several, meter, summary: telling.summary});
+  const {clock, stderr: stream, env} = host;
+  const progress = new Progress({
+    ...{stream, clock, several, meter, summary: telling.summary},
+    color: mayColor(stream, env),
+    ascii: isAscii(env),
+    wrapsAgain: wrapsAgain(env),
+  });
   report.drawing = progress;
   return {
     start: () => progress.start(),

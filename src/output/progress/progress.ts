@@ -1,6 +1,6 @@
 import ora, {type Ora} from 'ora';
 import type {Clock, TerminalOutput} from '../../host.ts';
-import {cutEnd} from '../cells.ts';
+import {cellsOf, cutEnd} from '../cells.ts';
 import type {Drawing} from '../report.ts';
 import type {Meter} from './meter.ts';
 import {batchLines, fileLine} from './progress-lines.ts';
@@ -12,12 +12,17 @@ const otherLines = 5;
 /** How often the drawing is updated. */
 const composeMs = 100;
 
+/** Moves the cursor to the line above, and clears that. */
+const lineAbove = '\u001b[1A\u001b[2K';
+
 export interface ProgressOptions {
   stream: TerminalOutput;
   clock: Clock;
   color: boolean;
   /** Whether only ASCII can be drawn with. */
   ascii: boolean;
+  /** Whether the terminal wraps its lines again when its width changes. */
+  wrapsAgain: boolean;
   meter: Meter;
   /** Whether to draw lines for the whole batch above those of its files. */
   several: boolean;
@@ -108,7 +113,20 @@ export class Progress implements Drawing {
 
   /** On a terminal without a width, ora would try to clear infinitely many lines. */
   readonly #onResize = (): void => {
-    if (this.#options.stream.columns) this.#compose();
-    else this.#spinner.stop();
+    const {columns} = this.#options.stream;
+    if (!columns) {
+      this.#spinner.stop();
+      return;
+    }
+    if (this.#spinner.isSpinning && this.#options.wrapsAgain) this.#clearWrapped(columns);
+    this.#compose();
   };
+
+  /** A terminal that becomes narrower wraps what it shows into more lines than ora has drawn. */
+  #clearWrapped(columns: number): void {
+    const drawn = `- ${this.#spinner.text}`.split('\n');
+    const more = drawn.reduce((sum, line) => sum + Math.max(0, Math.ceil(cellsOf(line) / columns) - 1), 0);
+    this.#spinner.clear();
+    this.#options.stream.write(`${lineAbove.repeat(more)}\r`);
+  }
 }
