@@ -191,6 +191,7 @@ describe('the Jenkinsfile in docs/ci.md', () => {
       'post',
     ]);
     expect(jenkins).toContain("MEDIA_API_KEY = credentials('media-api-key')");
+    expect(jenkins).toContain("npm_config_cache = '.npm'");
   });
 
   it(

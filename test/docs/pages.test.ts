@@ -14,7 +14,7 @@ const pages = files.filter(file => file.startsWith('docs/'));
 const runElsewhere: Record<string, readonly string[]> = {
   'docs/sharding.md': ['bash', 'bash', 'yaml', 'yaml'],
   'docs/ci.md': ['yaml', 'yaml', 'yaml', 'yaml', 'groovy'],
-  'docs/library.md': ['js'],
+  'docs/library.md': ['js', 'js', 'cjs'],
   'docs/serve-in-ci.md': ['yaml', 'yaml', 'yaml'],
   'docs/publishing.md': ['ini'],
   'docs/publishing-recipes.md': ['json'],

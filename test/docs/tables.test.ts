@@ -89,6 +89,47 @@ describe('the table of progress lines', () => {
   });
 });
 
+describe('the tables of the other JSON outputs', () => {
+  it('have the fields of media doctor and media whoami, with a key that is refused and without one', async () => {
+    const {sandbox: box} = await connectedSandbox();
+    const fields = {doctor: new Set<string>(), whoami: new Set<string>()};
+    for (const env of [{}, {MEDIA_API_KEY: 'mk_not-the-key'}, {MEDIA_API_KEY: ''}])
+      for (const command of ['doctor', 'whoami'] as const) {
+        const {stdout} = await box.run([command, '--json'], {env: {...box.env, ...env}});
+        for (const field of Object.keys(JSON.parse(stdout))) fields[command].add(field);
+      }
+    const documented = fieldsOf('field of `media whoami --json`', 'docs/settings.md');
+    expect([...fields.whoami].filter(field => !documented.includes(field))).toEqual([]);
+    expect(documented.filter(field => !fields.whoami.has(field))).toEqual(['profileUrl']);
+    expect([...fields.doctor].sort()).toEqual(fieldsOf('field of `media doctor --json`', 'docs/settings.md'));
+  });
+
+  it('have the fields of errors on standard error, and of media journal check', async () => {
+    const {sandbox: box} = await connectedSandbox();
+    await copyFile(fixture('photo.png'), join(box.directory, 'photo.png'));
+    await copyFile(fixture('clip.mp4'), join(box.directory, 'clip.mp4'));
+    const env = {...box.env, MEDIA_API_KEY: 'mk_not-the-key'};
+    const refused = await box.run(['upload', 'photo.png', '--json'], {env});
+    expect(Object.keys(JSON.parse(refused.stderr).error).sort()).toEqual(
+      fieldsOf('field of `error`', 'docs/output.md'),
+    );
+    await box.run(['upload', 'photo.png', '--journal', 'a.journal']);
+    const {stdout} = await box.run([
+      'journal',
+      'check',
+      'a.journal',
+      '--json',
+      '--',
+      'photo.png',
+      'clip.mp4',
+    ]);
+    const documented = fieldsOf('field of a check', 'docs/journal.md').filter(
+      field => field !== 'fileBase64',
+    );
+    expect(Object.keys(JSON.parse(stdout)).sort()).toEqual(documented);
+  });
+});
+
 describe('the table of --ndjson', () => {
   it('has the fields of what is uploaded, misnamed, failed and checked, and no others', async () => {
     const {sandbox: box} = await connectedSandbox();

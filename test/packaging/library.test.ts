@@ -1,8 +1,9 @@
-import {copyFile, symlink, writeFile} from 'node:fs/promises';
+import {copyFile, readFile, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
+import {embeddedService} from '../support/embedded.ts';
 import {example} from '../support/examples.ts';
 import {fixture} from '../support/media.ts';
 import {packedPackage} from '../support/packed.ts';
@@ -10,15 +11,20 @@ import {patienceMs, slowTest} from '../support/patience.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const packed = packedPackage();
-const documented = example('docs/library.md', 'js');
+const documented = example('docs/library.md', 'js', 'startService');
 
 /** Runs a module in a project that has the package and a photo and a video; asserts that it ends well. */
-async function run(module: string, files = ['photo.png', 'clip.mp4']) {
+async function run(
+  module: string,
+  files: readonly string[] = ['photo.png', 'clip.mp4'],
+  {name = 'example.mjs', env = {}}: {name?: string; env?: Record<string, string>} = {},
+) {
   const project = await packed.project();
-  await writeFile(join(project, 'example.mjs'), module);
+  await writeFile(join(project, name), module);
   for (const file of files) await copyFile(fixture(file), join(project, file));
-  const {stdout, stderr, exitCode} = await execa(process.execPath, ['example.mjs'], {
+  const {stdout, stderr, exitCode} = await execa(process.execPath, [name], {
     cwd: project,
+    env,
     reject: false,
     input: 'for the program around it',
     timeout: patienceMs,
@@ -34,6 +40,42 @@ describe('the packed library', () => {
       expect.stringMatching(/^clip\.mp4 m_[\w-]+$/),
       expect.stringMatching(/^photo\.png m_[\w-]+$/),
     ]);
+  });
+
+  it('runs the documented examples with a journal, and from CommonJS, as printed', async () => {
+    const {service, key} = await embeddedService();
+    const env = {MEDIA_BASE_URL: service.url, MEDIA_API_KEY: key};
+    const continued = await run(example('docs/library.md', 'js', 'journal'), undefined, {env});
+    expect(continued).toMatchObject({stderr: '', exitCode: 0});
+    expect(continued.stdout.split('\n').sort()).toEqual([
+      'uploaded clip.mp4 16464',
+      'uploaded photo.png 13582',
+    ]);
+    const required = await run(example('docs/library.md', 'cjs'), undefined, {name: 'example.cjs'});
+    expect(required).toEqual({stdout: 'photo.png checked image/png 13582', stderr: '', exitCode: 0});
+  });
+
+  it('documents every option, status and call of an observer that the types have', async () => {
+    const page = await readFile(join(root, 'docs/library.md'), 'utf8');
+    const source = await Promise.all(
+      ['src/library/upload-all.ts', 'src/transfer/options.ts'].map(path =>
+        readFile(join(root, path), 'utf8'),
+      ),
+    );
+    const membersOf = (name: string) => {
+      const [, body = ''] =
+        new RegExp(`interface ${name} \\{\\n([\\s\\S]*?)\\n\\}`).exec(source.join('')) ?? [];
+      return [...body.matchAll(/^ {2}(\w+)[?(:]/gm)].map(([, member = '']) => member);
+    };
+    const options = membersOf('UploadOptions');
+    const calls = membersOf('TransferObserver').filter(call => call !== 'recognized');
+    expect([options.length, calls.length]).toEqual([15, 6]);
+    expect(options.filter(option => !new RegExp(`^\\| .*\`${option}\`.* \\|`, 'm').test(page))).toEqual([]);
+    expect(calls.filter(call => !page.includes(`| \`${call}(`))).toEqual([]);
+    const statuses = [...(source[0] ?? '').matchAll(/status: ((?:'\w+'(?: \| )?)+)/g)];
+    const names = statuses.flatMap(([, union = '']) => [...union.matchAll(/\w+/g)].map(([status]) => status));
+    expect(names.length).toBe(6);
+    expect(names.filter(status => !page.includes(`| \`${status}\` |`))).toEqual([]);
   });
 
   it('runs the documented example with a file that is not there: its sentence, and the others are uploaded', async () => {
