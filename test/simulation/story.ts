@@ -76,6 +76,7 @@ class Story {
   #isCutShort = false;
   /** Whether a process has slept, which may write the rest of a line when another one has taken its journal over. */
   #hasSlept = false;
+  #clockSetAt = 0;
   #pids = 100;
   #names = 0;
   #boots = 0;
@@ -118,6 +119,7 @@ class Story {
   /** Somebody sets the clock of the machine, or a time server does. */
   #setClock(): void {
     this.world.clockOffset = this.world.pick([0, 10_000, -10_000, 24 * hour, -24 * hour]);
+    this.#clockSetAt = this.world.now;
     this.world.tell(`the clock is ${this.world.clockOffset / 1000} s ahead`);
   }
 
@@ -131,6 +133,10 @@ class Story {
     const number = this.world.below(7);
     const content = (number < 6 ? small[number] : large[this.world.below(2)]) as Content;
     const written = this.#disks.get(path);
+    const writtenAt = this.#writtenAt.get(nameOf(path)) ?? 0;
+    // What is written twice in a unit of a disk's times, while the clock is set, cannot be told: docs/guarantees.md, Limits.
+    if (this.#isCoarse && this.#clockSetAt >= writtenAt)
+      this.world.now = Math.max(this.world.now, writtenAt + settleMs);
     // A power cut in a move may leave both names of a file: to write it in place would change what was moved, too.
     const isMoved = written !== undefined && this.#disks.countNames(written) > 1;
     const inode = written === undefined || isMoved ? this.#disks.create(path) : written;

@@ -1,4 +1,6 @@
 import {tellStories} from './stories.ts';
 
-tellStories('third');
-tellStories('fourth');
+tellStories('fifth');
+tellStories('sixth');
+tellStories('seventh');
+tellStories('eighth');

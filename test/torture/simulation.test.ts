@@ -2,3 +2,5 @@ import {tellStories} from './stories.ts';
 
 tellStories('first');
 tellStories('second');
+tellStories('third');
+tellStories('fourth');

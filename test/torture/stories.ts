@@ -1,13 +1,13 @@
 import {tellStory} from '../simulation/story.ts';
 import {experiment, onlyTorture} from './experiment.ts';
 
-/** Of each of the four parts; two files with two each, so that two processors share them. */
-const stories = {short: 10, long: 25_000};
+/** Of each of the eight parts; two files with four each, so that two processors share them. */
+const stories = {short: 5, long: 12_500};
 
 /** Tells stories of whole runs with new seeds. */
 export function tellStories(part: string): void {
   experiment(
-    `whole runs on simulated disks, networks and clocks, ${part} quarter`,
+    `whole runs on simulated disks, networks and clocks, ${part} eighth`,
     async ({scale, random}) => {
       const broken: string[] = [];
       let outcomes = 0;
