@@ -158,12 +158,29 @@ export function isUnreachable(error: MediaError): boolean {
 
 /** The error for a connection that broke after something was sent: its name changes nothing about what may have been stored. */
 export function describeBroken(cause: unknown, host: string): MediaError {
-  return cause instanceof Error && cause.name === 'HTTPParserError'
-    ? new MediaError('not_http', `${host} did not respond in HTTP.`, {
+  const problem = cause instanceof Error ? protocolProblem(cause) : undefined;
+  return problem === undefined
+    ? new MediaError('connection_lost', `The connection to ${host} broke.`, {cause})
+    : new MediaError('not_http', `${host} ${problem}.`, {
         cause,
-        hint: 'Check the host and the port of the base URL.',
-      })
-    : new MediaError('connection_lost', `The connection to ${host} broke.`, {cause});
+        hint: 'Check the scheme, the host and the port of the base URL.',
+      });
+}
+
+/** What a response has against HTTP/1.1, by undici's error. */
+function protocolProblem(error: Error & {code?: string; data?: string}): string | undefined {
+  const {code = '', data = ''} = error;
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'sent header fields of more than 16 KiB';
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'sent a response with two lengths';
+  if (error.message === 'bad upgrade') return 'switched to another protocol, which was not asked for';
+  if (error.name !== 'HTTPParserError') return undefined;
+  // An alert of TLS (RFC 8446, section 5.1), and the settings that begin HTTP/2 (RFC 9113, sections 3.4 and 6.5).
+  if (data.startsWith('\x15\x03')) return 'responded in TLS: its URL begins with https://';
+  if (data.startsWith('\0') && data[3] === '\x04') return 'responded in HTTP/2, not in HTTP/1.1';
+  const [, why = error.message] = /\((.*)\)$/.exec(error.message) ?? [];
+  return why.startsWith('Expected HTTP/')
+    ? 'did not respond in HTTP'
+    : `sent a response that is not valid HTTP/1.1: ${why}`;
 }
 
 /** For `catch`: rejects with a MediaError whose sentence is `what`, a colon and the reason of the system. */

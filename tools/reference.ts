@@ -39,9 +39,10 @@ const errorMeanings: Record<ErrorCode, string> = {
   connect_timeout: 'connecting took too long',
   connect_failed: 'any other failure to connect',
   outage: 'the service was unavailable for longer than `--retry-max-wait`, or until `--deadline`',
-  tls_failed: 'the certificate was not accepted, or the service requires a client certificate',
+  tls_failed:
+    'the certificate was not accepted, the service requires a client certificate, or the TLS handshake failed',
   proxy_failed: 'the proxy refused, requires (other) credentials, or answered with a page',
-  not_http: 'what listens at this address does not speak HTTP',
+  not_http: 'what listens at this address does not speak HTTP/1.1, or not correctly',
   redirected: 'the service redirects to another URL; redirects are never followed',
   rejected: 'any other refusal (400, 411, 413, 415, 422...)',
   rate_limited: '429, after all retries',

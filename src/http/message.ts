@@ -66,7 +66,7 @@ export function joinHeaders(fields: HeaderFields): HttpAnswer['headers'] {
 
 /**
  * The response with its body decoded (gzip, deflate, br), although no coding was requested. If it is longer than
- * `maxBytes` when decoded, it counts as truncated; a body that cannot be decoded stays as it is.
+ * `maxBytes` when decoded, it counts as truncated; a body that cannot be decoded stays as it is, and keeps its Content-Encoding.
  */
 export async function withoutContentCoding(answer: HttpAnswer, maxBytes: number): Promise<HttpAnswer> {
   const codings = (answer.headers['content-encoding'] ?? '')
@@ -79,7 +79,8 @@ export async function withoutContentCoding(answer: HttpAnswer, maxBytes: number)
     const isTooLong = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
     return isTooLong ? {...answer, body: Buffer.alloc(0), truncated: true} : answer;
   }
-  return {...answer, body};
+  const {'content-encoding': _, ...headers} = answer.headers;
+  return {...answer, headers, body};
 }
 
 async function decoded(coding: string, body: Buffer, maxOutputLength: number): Promise<Buffer> {
@@ -96,7 +97,9 @@ async function decoded(coding: string, body: Buffer, maxOutputLength: number): P
       return ((body[0] ?? 0) & 0x0f) === 8
         ? inflateSync(body, {maxOutputLength})
         : inflateRawSync(body, {maxOutputLength});
-    default:
+    case 'identity':
       return body;
+    default:
+      throw new Error(`The content coding ${coding} is not known.`);
   }
 }

@@ -220,7 +220,10 @@ function interpretUpload(answer: HttpAnswer): UploadAnswer {
   if (answer.cut) return {kind: 'unreadable', status, problem: 'cut off'};
   if (answer.truncated) return {kind: 'unreadable', status, problem: 'longer than 1 MiB'};
   if (answer.body.length === 0) return {kind: 'unreadable', status, problem: 'empty'};
+  const coding = answer.headers['content-encoding'];
   const received = parseRecord(bodyText(answer.body));
+  if (coding !== undefined && 'problem' in received)
+    return {kind: 'unreadable', status, problem: `encoded as ${coding}, which could not be decoded`};
   return 'problem' in received
     ? {kind: 'unreadable', status, problem: received.problem}
     : {kind: 'stored', received: {...received, ...defined({serviceId: serviceIdIn(answer)})}};

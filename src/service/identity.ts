@@ -1,4 +1,4 @@
-import {MediaError} from '../errors.ts';
+import {describeBroken, MediaError} from '../errors.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {parseObject} from '../lib/json.ts';
 import {defined, own} from '../lib/object.ts';
@@ -32,10 +32,9 @@ export async function verifyKey(client: ServiceClient, signal: AbortSignal): Pro
     answer = await client.graphql({query: '{__typename}'}, signal);
   } catch (error) {
     if (error instanceof MediaError) return {status: 'unreachable', error};
-    return {
-      status: 'unclear',
-      message: signal.aborted ? 'it did not respond in time' : 'the connection broke',
-    };
+    if (signal.aborted) return {status: 'unclear', message: 'it did not respond in time'};
+    const {code, message} = describeBroken(error, 'it');
+    return {status: 'unclear', message: code === 'not_http' ? message : 'the connection broke'};
   }
   return judge(answer);
 }

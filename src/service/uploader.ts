@@ -61,7 +61,8 @@ export interface Refused {
 export function refusalIn({status, headers, body}: HttpAnswer): Refused {
   const {'retry-after': retryAfter, location, 'www-authenticate': challenge} = headers;
   const {message, code: serviceCode} = parseErrorRecord(bodyText(body)) ?? {};
-  const words = message === undefined ? wordsOf(body) : undefined;
+  const isReadable = message === undefined && headers['content-encoding'] === undefined;
+  const words = isReadable ? wordsOf(body) : undefined;
   return {
     kind: 'refused',
     status,

@@ -180,3 +180,49 @@ test('a TLS alert: no fault of a certificate, in words of ours', async () => {
   expect(errors.map(({message}) => message)).toEqual(cases.map(([, message]) => message));
   expect(errors.map(({code}) => code)).toEqual(cases.map(() => 'tls_failed'));
 });
+
+test('what is not HTTP/1.1: named, and unknown all the same after the whole file', async () => {
+  const raw =
+    (text: string): Script =>
+    async connection => {
+      await connection.request();
+      connection.socket.end(text, 'latin1');
+    };
+  const cases: [string, string][] = [
+    ['SSH-2.0-OpenSSH_9.6\r\n', 'HOST did not respond in HTTP.'],
+    ['\x15\x03\x01\0\x02\x02\x28', 'HOST responded in TLS: its URL begins with https://.'],
+    ['\0\0\0\x04\0\0\0\0\0', 'HOST responded in HTTP/2, not in HTTP/1.1.'],
+    [
+      'HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n',
+      'HOST switched to another protocol, which was not asked for.',
+    ],
+    [
+      'HTTP/1.1 200 OK\nContent-Length: 2\n\n{}',
+      'HOST sent a response that is not valid HTTP/1.1: Missing expected CR after response line.',
+    ],
+    [
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+      'HOST sent a response with two lengths.',
+    ],
+    [`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(100_000)}\r\n\r\n`, 'HOST sent header fields of more than 16 KiB.'],
+    [
+      'HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\nContent-Length: 2\r\n\r\n{}',
+      'HOST returned 200, but the response was encoded as zstd, which could not be decoded.',
+    ],
+  ];
+  const errors = await told(cases.map(([text]) => raw(text)));
+  const sent = ' The whole file had been sent, so it may or may not be stored.';
+  expect(errors.map(({code, message}) => [code, message])).toEqual(
+    cases.map(([, message]) => ['outcome_unknown', message + sent]),
+  );
+});
+
+test.each(['doctor', 'whoami', 'graphql'])('media %s: names HTTP/2', async command => {
+  const {url} = await scriptedServer(async connection => {
+    await connection.request();
+    connection.socket.end('\0\0\0\x04\0\0\0\0\0');
+  });
+  const query = command === 'graphql' ? ['{a}'] : [];
+  const {stdout, stderr} = await (await sandboxFor(url)).run([command, ...query]);
+  expect(stdout + stderr).toContain('responded in HTTP/2, not in HTTP/1.1');
+});

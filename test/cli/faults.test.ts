@@ -314,7 +314,7 @@ describe('after the last byte, the outcome is unknown', () => {
     [
       '200 with two lengths',
       raw('HTTP/1.1 200 OK\r\nContent-Length: 12\r\nContent-Length: 13\r\n\r\n{"id":"m_1"} '),
-      `The connection to HOST broke. ${sent}`,
+      `HOST sent a response with two lengths. ${sent}`,
     ],
     [
       'a head that is cut short',
@@ -325,7 +325,7 @@ describe('after the last byte, the outcome is unknown', () => {
     [
       'a head of 100 KiB',
       raw(`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(100 * 1024)}\r\n\r\n`),
-      `The connection to HOST broke. ${sent}`,
+      `HOST sent header fields of more than 16 KiB. ${sent}`,
     ],
     ['a FIN', raw(''), `The connection to HOST broke. ${sent}`],
     [

@@ -2,7 +2,7 @@ import {lookup} from 'node:dns/promises';
 import {isIP} from 'node:net';
 import type {Invocation} from '../../cli/invocation.ts';
 import {connectionOptions, within} from '../../cli/session.ts';
-import {type ErrorCode, MediaError} from '../../errors.ts';
+import {describeBroken, type ErrorCode, MediaError} from '../../errors.ts';
 import {
   Connection,
   clientCertificateHint,
@@ -88,6 +88,8 @@ async function sendRequest(invocation: Invocation, settings: Settings, url: URL)
       return {message: `${url.host} responds (${answer.status} to GET ${url.pathname} without the key)`};
     } catch (cause) {
       if (cause instanceof MediaError) return {error: cause};
+      const broken = describeBroken(cause, url.host);
+      if (broken.code === 'not_http') return {error: broken};
       const error = signal.aborted
         ? new MediaError('connect_timeout', `${url.host} accepted the connection, but did not respond.`, {
             cause,
@@ -137,6 +139,6 @@ function failedCheck(code: ErrorCode, throughProxy: boolean): NetworkCheck {
       return 'tls';
     default:
       // Through a proxy, only the proxy is connected to.
-      return throughProxy && code !== 'connection_lost' ? 'proxy' : 'connection';
+      return throughProxy && code !== 'connection_lost' && code !== 'not_http' ? 'proxy' : 'connection';
   }
 }
