@@ -1,6 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {Clock} from '../host.ts';
 import {InOrder} from '../lib/in-order.ts';
+import {defined} from '../lib/object.ts';
 import type {Uploader} from '../service/uploader.ts';
 import type {Source} from '../sources/open/source.ts';
 import {AdaptiveConcurrency} from './adaptive-concurrency.ts';
@@ -12,7 +13,7 @@ import {Duplicates} from './duplicates.ts';
 import {FileTransfer} from './file-transfer.ts';
 import type {TransferOptions} from './options.ts';
 import type {LeftOut, Outcome} from './outcome.ts';
-import {mismatchOf, sizeWarning} from './verify.ts';
+import {comparisonOf, sizeWarning} from './verify.ts';
 import {Gate, type RetryAfterOptions, withRetryAfter} from './waiting/gate.ts';
 import {Outage} from './waiting/outage.ts';
 import {Descriptors, mapConcurrently, type PendingResult} from './workers.ts';
@@ -108,13 +109,14 @@ class Batch {
   #compared(outcome: Outcome | LeftOut): Outcome | LeftOut {
     if (outcome.status === 'left out') return outcome;
     const {mode} = this.#options.verify ?? {};
-    const error = mode === undefined ? undefined : mismatchOf(outcome);
-    if (error !== undefined && mode === 'strict' && 'received' in outcome)
-      return {...outcome, status: 'mismatched', error};
+    const {verified, error} = (mode && comparisonOf(outcome)) ?? {};
+    const known = {...outcome, ...defined({verified})};
+    if (error !== undefined && mode === 'strict' && 'received' in known)
+      return {...known, status: 'mismatched', error};
     const found = mode === undefined ? sizeWarning(outcome) : error?.message;
-    if (found === undefined) return outcome;
+    if (found === undefined) return known;
     this.#options.observer.warning(outcome.name, found);
-    return {...outcome, warning: outcome.warning === undefined ? found : `${outcome.warning} ${found}`};
+    return {...known, warning: outcome.warning === undefined ? found : `${outcome.warning} ${found}`};
   }
 
   /** The outcomes in the order of their positions, with duplicates marked. */

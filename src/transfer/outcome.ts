@@ -41,6 +41,8 @@ export interface OutcomeFacts {
   contentType?: string;
   /** A sentence that says that the content type and the bytes of the file differ. */
   warning?: string;
+  /** With `verify`: what was compared with the record (`size`, `type`, `width`, `height`). */
+  verified?: readonly string[];
   /** Bytes. */
   size?: number;
   /** The size of a picture, if records are verified. */

@@ -10,33 +10,36 @@ export function sizeWarning(outcome: Outcome): string | undefined {
   return `The service stored ${size} bytes of the ${outcome.size} that were sent; a proxy may have changed them.`;
 }
 
-/** Where the record of a stored file differs from the file; undefined if it does not, as far as both are known. */
-export function mismatchOf(outcome: Outcome): MediaError | undefined {
-  if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return undefined;
-  const found = differences(outcome, outcome.received.record);
-  if (found.length === 0) return undefined;
-  return new MediaError(
-    'record_mismatch',
-    `${outcome.name} is stored, but its record differs from the file: ${found.join(', ')}.`,
-  );
+/** How a record compares with its file. */
+interface Comparison {
+  /** The fields that both know, and that were compared. */
+  verified: string[];
+  /** Where they differ; undefined if they do not. */
+  error: MediaError | undefined;
 }
 
-function differences({size, contentType, dimensions}: Outcome, record: MediaRecord): string[] {
+/** Compares the record of a stored file with the file, as far as both are known; undefined if it is not stored. */
+export function comparisonOf(outcome: Outcome): Comparison | undefined {
+  if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return undefined;
+  const {verified, found} = compared(outcome, outcome.received.record);
+  const sentence = `${outcome.name} is stored, but its record differs from the file: ${found.join(', ')}.`;
+  return {verified, error: found.length === 0 ? undefined : new MediaError('record_mismatch', sentence)};
+}
+
+function compared({size, contentType, dimensions}: Outcome, record: MediaRecord) {
+  const verified: string[] = [];
   const found: string[] = [];
   const compare = (what: string, stored: unknown, here: number | string | undefined) => {
-    if (typeof stored === typeof here && stored !== here) found.push(`${what} ${stored} instead of ${here}`);
+    if (here === undefined || typeof stored !== typeof here) return;
+    verified.push(what);
+    if (stored !== here) found.push(`${what} ${stored} instead of ${here}`);
   };
   compare('size', record.size, size);
   // Other types may be of any file.
   if (record.type === 'IMAGE' || record.type === 'VIDEO')
     compare('type', record.type, contentType?.split('/')[0]?.toUpperCase());
-  if (dimensions === undefined || isTurned(record, dimensions)) return found;
-  compare('width', record.width, dimensions.width);
-  compare('height', record.height, dimensions.height);
-  return found;
-}
-
-/** Whether a picture that its reader is to turn has the size that it then has. */
-function isTurned({width, height}: MediaRecord, here: NonNullable<Outcome['dimensions']>): boolean {
-  return here.mayBeTurned && width === here.height && height === here.width;
+  const isTurned = dimensions?.mayBeTurned && record.width === dimensions.height;
+  compare('width', record.width, isTurned ? dimensions.height : dimensions?.width);
+  compare('height', record.height, isTurned ? dimensions.width : dimensions?.height);
+  return {verified, found};
 }

@@ -39,7 +39,9 @@ describe('media serve', () => {
     const {child, url, stderr} = await serve(box, '--profile', 'local');
     await eventually(() => stderr().includes('media login --profile local\n'));
     const settings = await box.run(['config', 'list', '--profile', 'local']);
-    expect(settings.stdout).toBe(`base-url=${url}\nprofile-url=${url}/profile\n`);
+    expect(settings.stdout).toBe(
+      `base-url=${url} (from profile local)\nprofile-url=${url}/profile (from profile local)\n`,
+    );
     const links = () => [...stderr().matchAll(/http:\S+\?token=\S+/g)].map(([link]) => link);
     child.kill('SIGUSR2');
     await eventually(() => links().length > 1);
@@ -61,7 +63,7 @@ describe('media serve', () => {
       stderr().includes('\nProfile prod is for https://api.example.com and stays as it is.\n'),
     );
     const settings = await box.run(['config', 'list', '--profile', 'prod']);
-    expect(settings.stdout).toBe('base-url=https://api.example.com\n');
+    expect(settings.stdout).toBe('base-url=https://api.example.com (from profile prod)\n');
   });
 
   it('a second start: what was stored is kept, the earlier key is revoked, another key is not', async () => {

@@ -140,6 +140,7 @@ describe('the table of --ndjson', () => {
       ['photo.png', 'absent.png', 'named.jpg', '--journal', 'all.journal'],
       ['photo.png', 'same.png', '--dry-run'],
       ['-r', odd],
+      ['photo.png', '--verify', 'warn'],
     ];
     const fields = new Set<string>();
     for (const parameters of runs) {

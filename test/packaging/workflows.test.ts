@@ -36,7 +36,9 @@ describe('the workflows', () => {
     '%s: may read only, unless a job says more, and runs what is there',
     async file => {
       const {permissions, jobs} = workflows.get(file) as Workflow;
-      expect(permissions).toEqual({contents: 'read'});
+      expect(permissions).toEqual({});
+      const granted = Object.values(jobs).filter(job => job !== release.jobs['publish']);
+      for (const job of granted) expect(job.permissions).toEqual({contents: 'read'});
       const commands = Object.values(jobs).flatMap(({steps}) =>
         steps.flatMap(({run = ''}) => run.split('\n')),
       );
@@ -52,16 +54,20 @@ describe('the release workflow', () => {
   it('starts by a version tag and publishes last, with provenance, in a job that runs nothing of ours', () => {
     expect(release.on).toEqual({push: {tags: ['v*']}});
     const {build, publish} = release.jobs;
-    expect(build?.permissions).toBeUndefined();
     expect(build?.steps.flatMap(({run}) => run ?? [])).toEqual(
       expect.arrayContaining(['npm ci', '.ci/run', 'npm run smoke']),
     );
     expect(publish?.needs).toBe('build');
-    expect(publish?.permissions).toEqual({contents: 'write', 'id-token': 'write'});
+    expect(publish?.permissions).toEqual({
+      contents: 'write',
+      'id-token': 'write',
+      attestations: 'write',
+    });
     expect(publish?.steps.flatMap(({uses, run}) => uses ?? run ?? [])).toEqual([
-      'actions/setup-node@v4',
-      'actions/download-artifact@v4',
+      expect.stringMatching(/^actions\/setup-node@[0-9a-f]{40}$/),
+      expect.stringMatching(/^actions\/download-artifact@[0-9a-f]{40}$/),
       'sha256sum --check --strict SHA256SUMS',
+      expect.stringMatching(/^actions\/attest-build-provenance@[0-9a-f]{40}$/),
       'npm publish --provenance --access public ./media-cli-*.tgz',
       expect.stringMatching(/^gh release create "\$GITHUB_REF_NAME" .*--verify-tag .*\.\/\*$/),
     ]);

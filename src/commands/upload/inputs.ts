@@ -79,11 +79,12 @@ export async function openInputs(
 
 /** Says what is waited for, if it is to be typed. */
 export function announceTyping({inputs, filesFrom}: InputFlags, {host, report}: Invocation): void {
-  if (host.stdin.isTTY !== true) return;
   const content = inputs.includes('-') ? 'the content of a file' : undefined;
   const what = filesFrom?.includes('-') ? 'the names of files, one per line' : content;
   const end = host.platform === 'win32' ? 'Ctrl-Z and Enter' : 'Ctrl-D';
-  if (what !== undefined) report.note(`Waiting for ${what}, on this terminal. End with ${end}.`);
+  // To open standard input takes time that other runs need not spend.
+  if (what !== undefined && host.stdin.isTTY)
+    report.note(`Waiting for ${what}, on this terminal. End with ${end}.`);
 }
 
 /** Exactly these files, in this order: none of the names is a pattern. */

@@ -49,6 +49,7 @@ function ndjsonLine(outcome: Outcome): string {
   if ('error' in outcome) line += `,"error":${JSON.stringify(errorFields(outcome.error))}`;
   if (outcome.contentType !== undefined) line += `,"contentType":${JSON.stringify(outcome.contentType)}`;
   if (outcome.warning !== undefined) line += `,"warning":${JSON.stringify(outcome.warning)}`;
+  if (outcome.verified !== undefined) line += `,"verified":${JSON.stringify(outcome.verified)}`;
   if (outcome.size !== undefined) line += `,"size":${outcome.size}`;
   if ('duplicateOf' in outcome) line += `,"duplicateOf":${JSON.stringify(outcome.duplicateOf)}`;
   return printableJson(`${line},"attempts":${outcome.attempts},"elapsedMs":${outcome.elapsedMs}}`);

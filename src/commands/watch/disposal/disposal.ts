@@ -7,7 +7,7 @@ import {limited} from '../../../lib/limited.ts';
 import {systemCode} from '../../../lib/system-code.ts';
 import type {FileStat} from '../../../sources/open/source.ts';
 import {type LeftOut, type Outcome, unrecordedOf} from '../../../transfer/outcome.ts';
-import {mismatchOf} from '../../../transfer/verify.ts';
+import {comparisonOf} from '../../../transfer/verify.ts';
 import {type Placed, place} from './place.ts';
 import {hasWriter} from './writers.ts';
 
@@ -80,7 +80,7 @@ export class Disposals {
     // Without a line in the journal, another run would not know that the file is stored: it stays.
     if (unrecorded !== undefined) throw unrecorded;
     if (!this.areWanted) return 'stays';
-    const mismatch = mismatchOf(file.outcome);
+    const mismatch = comparisonOf(file.outcome)?.error;
     if (mismatch !== undefined) return {kept: mismatch.message};
     if (file.outcome.status === 'skipped' && !this.#confirmed.has(file.outcome))
       return {kept: 'It was uploaded before, and its URL does not show that the service still has it.'};
