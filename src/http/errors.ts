@@ -1,6 +1,6 @@
 import {type ErrorCode, MediaError} from '../errors.ts';
 import {isOutOfDescriptors, systemCode} from '../lib/system-code.ts';
-import {quotedWordsOf} from '../lib/words.ts';
+import {quoted, wordsOf} from '../lib/words.ts';
 
 /** Whether an error is a TLS alert that asks for a client certificate or rejects ours. */
 export function isCertificateAlert(error: unknown): boolean {
@@ -23,28 +23,28 @@ function tellingError(error: unknown): unknown {
 }
 
 /**
- * The MediaError for a failure to connect, when nothing was sent. `hasOwnAuthorities`: whether the user named certificate
- * authorities.
+ * The MediaError for a failure to connect, when nothing was sent. `proxyVariable`: which variable names the peer, if it is a proxy.
+ * `hasOwnAuthorities`: whether the user named certificate authorities.
  */
 export function describeConnectError(
   failure: unknown,
   url: URL,
-  role: 'service' | 'proxy' = 'service',
+  proxyVariable?: string,
   hasOwnAuthorities = false,
 ): MediaError {
   if (failure instanceof MediaError) return failure;
   const error = tellingError(failure);
   const code = systemCode(error) ?? '';
-  const host = role === 'proxy' ? `the proxy ${url.host}` : url.host;
+  const host = proxyVariable === undefined ? url.host : `the proxy ${url.host}`;
+  const place = proxyVariable ?? 'the base URL';
   const text = error instanceof Error ? error.message : String(error);
   const failed = (code: ErrorCode, message: string, hint: string) =>
     new MediaError(code, message, {hint, cause: error});
   if (code === 'ENOTFOUND') {
-    const where = role === 'proxy' ? 'the proxy variable' : 'the base URL';
     return failed(
       'host_not_found',
       `There is no host called ${url.hostname}.`,
-      `Check the spelling of ${where}.`,
+      `Check the spelling of ${place}.`,
     );
   }
   if (isOutOfDescriptors(error)) {
@@ -70,14 +70,15 @@ export function describeConnectError(
     return failed('tls_failed', message, clientCertificateHint);
   }
   if (/^(ERR_SSL|EPROTO)/.test(code)) {
-    const [what, hint] = describeHandshake(handshakeProblem(text), role);
-    return failed('tls_failed', `${role === 'proxy' ? `The proxy ${url.host}` : url.host} ${what}.`, hint);
+    const [what, hint] = describeHandshake(handshakeProblem(text), proxyVariable);
+    return failed('tls_failed', `${peerAt(url.host, proxyVariable)} ${what}.`, hint);
   }
   if (/^(ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_|INVALID_CA)/.test(code)) {
     const message = `The TLS certificate of ${host} was not accepted: ${certificateProblem(error, text)}.`;
-    return failed('tls_failed', message, certificateHint(code, role, hasOwnAuthorities));
+    return failed('tls_failed', message, certificateHint(code, proxyVariable, hasOwnAuthorities));
   }
-  return failed('connect_failed', `No connection to ${host}: ${reason(text)}.`, checkNetwork);
+  const why = code.startsWith('HPE_') ? 'it did not respond in HTTP' : reason(text);
+  return failed('connect_failed', `No connection to ${host}: ${why}.`, checkNetwork);
 }
 
 export const clientCertificateHint =
@@ -89,30 +90,34 @@ const checkNetwork = 'Check the network connection, then try again.';
 export const closedAtOnce = 'it was closed at once';
 
 /** The error for what a service or a proxy has sent before it was asked for anything. */
-export function describeUnasked(bytes: Buffer, {host}: URL, role: 'service' | 'proxy'): MediaError {
+export function describeUnasked(bytes: Buffer, {host}: URL, proxyVariable?: string): MediaError {
   const text = bytes.toString('latin1', 0, 200);
   const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(text)?.[1]) || undefined;
-  const [code, who, where] =
-    role === 'proxy'
-      ? (['proxy_failed', 'The proxy ', 'in the proxy variable: HTTPS_PROXY=http://HOST:PORT'] as const)
-      : (['not_http', '', 'of the base URL'] as const);
-  return new MediaError(code, `${who}${host} sent something before it was asked${quotedWordsOf(bytes)}`, {
-    status,
-    hint: `Check the host and the port ${where}.`,
-  });
+  const words = wordsOf(bytes);
+  return new MediaError(
+    proxyVariable === undefined ? 'not_http' : 'proxy_failed',
+    `${peerAt(host, proxyVariable)} sent something before it was asked${quoted(words)}`,
+    {status, words, hint: `Check the host and the port in ${proxyVariable ?? 'the base URL'}.`},
+  );
+}
+
+/** At the beginning of a sentence. */
+function peerAt(host: string, proxyVariable: string | undefined): string {
+  return proxyVariable === undefined ? host : `The proxy ${host}`;
 }
 
 /** What a failed TLS handshake means if it is not about a certificate, and what to do. */
-function describeHandshake(problem: string, role: 'service' | 'proxy'): [what: string, hint: string] {
+function describeHandshake(problem: string, proxyVariable?: string): [what: string, hint: string] {
+  const place = proxyVariable ?? 'the base URL';
   if (/wrong version number|packet length too long|record layer/i.test(problem))
     return [
       'does not speak TLS on this port',
-      role === 'proxy'
-        ? 'Write the proxy as http://HOST:PORT in the proxy variable.'
-        : 'Check the port; plain http needs http:// and --allow-http.',
+      proxyVariable === undefined
+        ? 'Check the port; plain http needs http:// and --allow-http.'
+        : `Write the proxy as ${proxyVariable}=http://HOST:PORT.`,
     ];
   if (problem === 'unrecognized name')
-    return ['serves no host of this name over TLS', `Check the host name in ${placeOf(role)}.`];
+    return ['serves no host of this name over TLS', `Check the host name in ${place}.`];
   if (/protocol version|unsupported protocol/.test(problem))
     return ['offers neither TLS 1.2 nor TLS 1.3', 'Its operator has to allow one of them.'];
   if (problem === 'no application protocol')
@@ -120,17 +125,17 @@ function describeHandshake(problem: string, role: 'service' | 'proxy'): [what: s
       'does not speak HTTP/1.1 on this port, perhaps only HTTP/2',
       'Its operator has to allow HTTP/1.1.',
     ];
-  return [`ended the TLS handshake: ${problem}`, `Check the host and the port in ${placeOf(role)}.`];
-}
-
-function placeOf(role: 'service' | 'proxy'): string {
-  return role === 'proxy' ? 'the proxy variable' : 'the base URL';
+  return [`ended the TLS handshake: ${problem}`, `Check the host and the port in ${place}.`];
 }
 
 /** What to do about a rejected certificate. Naming an authority helps only if the authority is unknown. */
-function certificateHint(code: string, role: 'service' | 'proxy', hasOwnAuthorities: boolean): string {
-  const url = role === 'proxy' ? 'the proxy variable' : 'the base URL';
-  const owner = role === 'proxy' ? 'the proxy' : 'the service';
+function certificateHint(
+  code: string,
+  proxyVariable: string | undefined,
+  hasOwnAuthorities: boolean,
+): string {
+  const url = proxyVariable ?? 'the base URL';
+  const owner = proxyVariable === undefined ? 'the service' : 'the proxy';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `Use a name in ${url} that the certificate is for.`;
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
     return `Check the clock of this machine; if it is right, ${owner} needs a new certificate.`;

@@ -9,7 +9,7 @@ export {Connection} from './connection.ts';
 export {clientCertificateHint, describeConnectError} from './errors.ts';
 export type {Body, HttpAnswer, HttpRequest, Wire} from './message.ts';
 export type {ConnectionOptions} from './options.ts';
-export {proxyFor} from './proxy.ts';
+export {type NamedProxy, proxyFor} from './proxy.ts';
 
 /** A request without a body. A POST may announce a body, which is never sent. */
 interface HeadRequest {

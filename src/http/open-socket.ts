@@ -26,8 +26,8 @@ export async function openSocket(
   const onAbort = () => stop.abort(signal.reason as Error);
   signal.addEventListener('abort', onAbort);
   /** Whom the connection reaches so far. */
-  let peer = proxy ?? origin;
-  const role = () => (peer === origin ? 'service' : 'proxy');
+  let peer = proxy?.url ?? origin;
+  const proxyVariable = () => (peer === origin ? undefined : proxy?.variable);
   let socket: Socket | undefined;
   let cancel = () => {};
   const step = async (work: Promise<Socket>): Promise<Socket> => {
@@ -40,7 +40,7 @@ export async function openSocket(
     const credentials = peer === origin ? options : {certificateAuthorities: ca};
     const isPlain = peer.protocol === 'http:';
     const open = isPlain ? below : await step(secured(below, nameOf(peer), credentials, trace));
-    await refuseUnasked(open, stop, bytes => describeUnasked(bytes, peer, role()));
+    await refuseUnasked(open, stop, bytes => describeUnasked(bytes, peer, proxyVariable()));
     return open;
   };
   try {
@@ -49,14 +49,14 @@ export async function openSocket(
     if (proxy === undefined) return open;
     const authority = `${origin.hostname}:${portOf(origin)}`;
     const tunnel = await step(openTunnel(open, proxy, authority, clock));
-    await refuseUnasked(tunnel, stop, bytes => describePage(bytes, proxy));
+    await refuseUnasked(tunnel, stop, bytes => describePage(bytes, proxy.url));
     peer = origin;
     return await toPeer(tunnel);
   } catch (error) {
     stop.abort(error as Error);
     socket?.destroy();
     if (error === signal.reason) throw error;
-    throw describeConnectError(error, peer, role(), ca !== undefined);
+    throw describeConnectError(error, peer, proxyVariable(), ca !== undefined);
   } finally {
     cancel();
     signal.removeEventListener('abort', onAbort);

@@ -4,37 +4,50 @@ import type {Clock, Host} from '../host.ts';
 import {own} from '../lib/object.ts';
 import {Secret} from '../lib/secrets/secret.ts';
 import {isLoopback} from '../lib/url.ts';
-import {quotedWordsOf} from '../lib/words.ts';
+import {quoted, wordsOf} from '../lib/words.ts';
 
-/** The proxy that the environment names for an origin; throws `proxy_failed` if it is not a valid one. */
-export function proxyFor(origin: URL, environment: Host['env']): URL | undefined {
-  const proxy = isLoopback(origin.hostname) ? undefined : proxyVariableFor(origin, environment);
-  return proxy === undefined ? undefined : parseProxy(proxy);
+/** A proxy, and the variable that names it. */
+export interface NamedProxy {
+  url: URL;
+  variable: string;
 }
 
-function parseProxy(value: string): URL {
+/** The proxy that the environment names for an origin; throws `proxy_failed` if it is not a valid one. */
+export function proxyFor(origin: URL, environment: Host['env']): NamedProxy | undefined {
+  const named = isLoopback(origin.hostname) ? undefined : proxyVariableFor(origin, environment);
+  if (named === undefined) return undefined;
+  const {variable, value} = named;
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new MediaError('proxy_failed', 'The proxy in the environment is not an http or https URL.', {
-      hint: 'Set HTTPS_PROXY to a value like http://proxy.example:3128.',
-    });
-  }
-  return url;
+  if (url !== undefined && /^https?:$/.test(url.protocol)) return {url, variable};
+  const what = url?.protocol.startsWith('socks')
+    ? 'names a SOCKS proxy, which is not supported'
+    : 'is not an http or https URL';
+  throw new MediaError('proxy_failed', `${variable} ${what}.`, {
+    hint: `Set ${variable} to a value like http://proxy.example:3128, or name the host in NO_PROXY.`,
+  });
 }
 
 /**
  * The proxy for an origin, read from the environment as curl and Go programs do: the variable of its scheme, otherwise
  * ALL_PROXY, unless NO_PROXY names the host. A proxy without a scheme is an http proxy.
  */
-export function proxyVariableFor(origin: URL, environment: Host['env']): string | undefined {
-  const value =
-    variable(environment, `${origin.protocol.slice(0, -1)}_proxy`) || variable(environment, 'all_proxy');
-  if (value === '' || bypasses(variable(environment, 'no_proxy'), origin)) return undefined;
-  return value.includes('://') ? value : `http://${value}`;
+export function proxyVariableFor(
+  origin: URL,
+  environment: Host['env'],
+): {variable: string; value: string} | undefined {
+  const spellings = [`${origin.protocol.slice(0, -1)}_proxy`, 'all_proxy'].flatMap(name => [
+    name,
+    name.toUpperCase(),
+  ]);
+  const variable = spellings.find(name => settingIn(environment, name) !== '');
+  const noProxy = settingIn(environment, 'no_proxy') || settingIn(environment, 'NO_PROXY');
+  if (variable === undefined || bypasses(noProxy, origin)) return undefined;
+  const value = settingIn(environment, variable);
+  return {variable, value: value.includes('://') ? value : `http://${value}`};
 }
 
-function variable(environment: Host['env'], name: string): string {
-  return (own(environment, name) || own(environment, name.toUpperCase()) || '').trim();
+function settingIn(environment: Host['env'], name: string): string {
+  return (own(environment, name) ?? '').trim();
 }
 
 function bypasses(noProxy: string, origin: URL): boolean {
@@ -82,13 +95,13 @@ const pageWaitMs = 1_000;
  */
 export async function openTunnel(
   socket: Socket,
-  proxy: URL,
+  proxy: NamedProxy,
   authority: string,
   clock: Clock,
 ): Promise<Socket> {
   // Loaded on first use: most runs have no proxy.
   const {request: startRequest} = await import('node:http');
-  const headers = {host: authority, ...proxyAuthorization(proxy)};
+  const headers = {host: authority, ...proxyAuthorization(proxy.url)};
   return new Promise((resolve, reject) => {
     startRequest({method: 'CONNECT', path: authority, headers, createConnection: () => socket})
       .on('error', reject)
@@ -115,11 +128,16 @@ export async function openTunnel(
 /** The error for a tunnel through which something came before anything was asked: networks that want to be logged in to do that. */
 export function describePage(bytes: Buffer, proxy: URL): MediaError {
   const password = new Secret(percentDecoded(proxy.password));
-  const words = quotedWordsOf(bytes, text => password.redactIn(text));
-  return new MediaError('proxy_failed', `The proxy ${proxy.host} answered CONNECT with a page${words}`, {
-    status: 200,
-    hint: 'Open a page in a browser: the network may want you to log in. Or name the host in NO_PROXY.',
-  });
+  const words = wordsOf(bytes, text => password.redactIn(text));
+  return new MediaError(
+    'proxy_failed',
+    `The proxy ${proxy.host} answered CONNECT with a page${quoted(words)}`,
+    {
+      status: 200,
+      words,
+      hint: 'Open a page in a browser: the network may want you to log in. Or name the host in NO_PROXY.',
+    },
+  );
 }
 
 function proxyAuthorization(proxy: URL): Record<string, string> {
@@ -140,7 +158,7 @@ function percentDecoded(text: string): string {
 function proxyRefusal(
   status: number,
   challenge: string | undefined,
-  proxy: URL,
+  {url: proxy, variable}: NamedProxy,
   authority: string,
 ): MediaError {
   const failed = (what: string, hint: string) =>
@@ -156,15 +174,15 @@ function proxyRefusal(
   if (challenge !== undefined && !/(^|,)\s*basic\b/i.test(challenge))
     return failed(
       'does not accept Basic credentials',
-      'Run a local proxy that logs in there, such as cntlm or px, and name that one in HTTPS_PROXY.',
+      `Run a local proxy that logs in there, such as cntlm or px, and name that one in ${variable}.`,
     );
   return proxy.username === ''
     ? failed(
         'asks for credentials',
-        'Put them into the proxy variable: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT.',
+        `Put them into the proxy variable: ${variable}=http://USER:PASSWORD@HOST:PORT.`,
       )
     : failed(
         'does not accept the credentials in the proxy variable',
-        'Correct HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT; write @ as %40, : as %3A, / as %2F and % as %25.',
+        `Correct ${variable}=http://USER:PASSWORD@HOST:PORT; write @ as %40, : as %3A, / as %2F and % as %25.`,
       );
 }

@@ -26,9 +26,8 @@ export function wordsOf(bytes: Buffer, redact = (text: string) => text): string 
   return /[\p{L}\p{N}]/u.test(words) ? words.slice(0, longestWords).replace(/[.\s]+$/, '') : '';
 }
 
-/** The same as the end of a sentence. */
-export function quotedWordsOf(...page: Parameters<typeof wordsOf>): string {
-  const words = wordsOf(...page);
+/** Words of a page as the end of a sentence. */
+export function quoted(words: string): string {
   return words === '' ? '.' : `: "${words}".`;
 }
 

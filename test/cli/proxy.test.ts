@@ -218,7 +218,7 @@ describe('a proxy that does not do it', () => {
     expect(await failed({HTTP_PROXY: proxy.url}, ['--retries', '3'])).toEqual({
       exitCode: 1,
       sentence: `media: The proxy ${proxy.host} asks for credentials (407).`,
-      hint: 'Put them into the proxy variable: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT.',
+      hint: 'Put them into the proxy variable: HTTP_PROXY=http://USER:PASSWORD@HOST:PORT.',
     });
     expect(proxy.heads).toHaveLength(1);
   });
@@ -234,7 +234,7 @@ describe('a proxy that does not do it', () => {
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
       `media: The proxy ${proxy.host} does not accept the credentials in the proxy variable (407).\n` +
-        '  Correct HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT; write @ as %40, : as %3A, / as %2F and % as %25.\n',
+        '  Correct HTTP_PROXY=http://USER:PASSWORD@HOST:PORT; write @ as %40, : as %3A, / as %2F and % as %25.\n',
     );
     expect(stderr).not.toMatch(/s3cr|tword|bWU6czNjcjp0d29yZA/);
   });
@@ -245,7 +245,7 @@ describe('a proxy that does not do it', () => {
     expect(await failed({HTTP_PROXY: proxy.url})).toEqual({
       exitCode: 1,
       sentence: `media: The proxy ${proxy.host} does not accept Basic credentials (407).`,
-      hint: 'Run a local proxy that logs in there, such as cntlm or px, and name that one in HTTPS_PROXY.',
+      hint: 'Run a local proxy that logs in there, such as cntlm or px, and name that one in HTTP_PROXY.',
     });
   });
 
@@ -285,7 +285,8 @@ describe('a proxy that does not do it', () => {
     const proxy = await connectProxy(1, answering(text));
     const {exitCode, sentence} = await failed({HTTP_PROXY: proxy.url});
     expect(exitCode).toBe(6);
-    expect(sentence).toContain(`No connection to the proxy ${proxy.host}`);
+    const why = text === '' ? '' : ': it did not respond in HTTP.';
+    expect(sentence).toContain(`No connection to the proxy ${proxy.host}${why}`);
   });
 
   test('https:// in front of a proxy that speaks plain HTTP: tls_failed, exit 1, tells to write http://', async () => {
@@ -299,15 +300,18 @@ describe('a proxy that does not do it', () => {
     expect(await failed({HTTP_PROXY: urlOf(server).replace('http:', 'https:')})).toEqual({
       exitCode: 1,
       sentence: `media: The proxy 127.0.0.1:${portOf(server)} does not speak TLS on this port.`,
-      hint: 'Write the proxy as http://HOST:PORT in the proxy variable.',
+      hint: 'Write the proxy as HTTP_PROXY=http://HOST:PORT.',
     });
   });
 
-  test.each(['socks5://127.0.0.1:1080', 'http://'])('a variable of %s: proxy_failed, exit 1', async value => {
-    expect(await failed({ALL_PROXY: value})).toEqual({
+  test.each([
+    ['ALL_PROXY', 'socks5://127.0.0.1:1080', 'names a SOCKS proxy, which is not supported'],
+    ['http_proxy', 'http://', 'is not an http or https URL'],
+  ])('%s=%s: proxy_failed, exit 1, the variable is named', async (variable, value, what) => {
+    expect(await failed({[variable]: value})).toEqual({
       exitCode: 1,
-      sentence: 'media: The proxy in the environment is not an http or https URL.',
-      hint: 'Set HTTPS_PROXY to a value like http://proxy.example:3128.',
+      sentence: `media: ${variable} ${what}.`,
+      hint: `Set ${variable} to a value like http://proxy.example:3128, or name the host in NO_PROXY.`,
     });
   });
 });

@@ -25,7 +25,7 @@ describe('the proxy variables', () => {
     ],
     ['https://a.example', {HTTPS_PROXY: 'https://proxy.example'}, 'https://proxy.example'],
   ])('%s with %o: %s', (url, environment, expected) => {
-    expect(proxyVariableFor(new URL(url), environment)).toBe(expected);
+    expect(proxyVariableFor(new URL(url), environment)?.value).toBe(expected);
   });
 });
 

@@ -8,6 +8,7 @@ import {
   clientCertificateHint,
   describeConnectError,
   type HttpAnswer,
+  type NamedProxy,
   proxyFor,
 } from '../../http/http.ts';
 import {refusalIn} from '../../service/uploader.ts';
@@ -28,7 +29,7 @@ export async function checkNetwork(
   settings: Settings,
   url: URL,
 ): Promise<CheckResult[]> {
-  let proxy: URL | undefined;
+  let proxy: NamedProxy | undefined;
   try {
     proxy = proxyFor(url, invocation.host.env);
   } catch (error) {
@@ -45,7 +46,7 @@ export async function checkNetwork(
   const failed = error && failedCheck(error.code, proxy !== undefined);
   const end = failed === undefined ? networkChecks.length : networkChecks.indexOf(failed);
   const messages: Record<NetworkCheck, string> = {
-    proxy: proxy === undefined ? 'none' : `through ${proxy.origin}`,
+    proxy: proxy === undefined ? 'none' : `through ${proxy.url.origin}`,
     dns: name.message ?? 'looked up',
     connection: request?.message ?? 'reached',
     tls: url.protocol === 'https:' ? 'the certificate is accepted' : 'not used: the base URL is plain http',
