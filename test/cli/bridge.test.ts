@@ -2,7 +2,7 @@ import {spawnSync} from 'node:child_process';
 import {once} from 'node:events';
 import {copyFile, mkdir, readdir, readFile, symlink, writeFile} from 'node:fs/promises';
 import {createServer, request} from 'node:http';
-import type {AddressInfo} from 'node:net';
+import {type AddressInfo, connect} from 'node:net';
 import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {execa, type Options} from 'execa';
@@ -367,6 +367,18 @@ test(
     expect(await service.records()).toEqual([]);
   },
 );
+
+test('a client that hangs up in the middle of its list: a refused request, no internal error', async () => {
+  const {box} = await machine();
+  // With a secret, it is not asked whose process this is, which a closed connection no longer tells.
+  box.env['MEDIA_BRIDGE_SECRET'] = 's3cret';
+  const {url, stderr} = await bridge(box);
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const head = `POST /upload HTTP/1.1\r\nHost: ${new URL(url).host}\r\nX-PicGo-Secret: s3cret\r\n`;
+  socket.write(`${head}Content-Length: 100\r\n\r\n{"list": [`, () => socket.destroy());
+  await eventually(() => stderr().includes('Refused a request: The connection ended'));
+  expect(stderr()).not.toContain('internal');
+});
 
 test.each([
   ['no key', {MEDIA_API_KEY: ''}, [], 4, /no API key/i],

@@ -49,7 +49,11 @@ export function requestFiles(request: IncomingMessage, rules: ReadRules): Promis
 
 async function namedFiles(request: IncomingMessage, rules: ReadRules): Promise<RequestFiles> {
   const tooLong = new BridgeRefusal(413, `The list may have at most ${longestList} bytes.`);
-  const text = await textOf(request, longestList, tooLong);
+  const text = await textOf(request, longestList, tooLong).catch(cause => {
+    throw request.complete || cause === tooLong
+      ? cause
+      : new BridgeRefusal(400, 'The connection ended before the whole request had arrived.', {cause});
+  });
   const body = text.trim() === '' ? {} : parseObject(text);
   const list = body === undefined ? undefined : (body['list'] ?? []);
   if (!isPaths(list))

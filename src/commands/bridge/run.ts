@@ -84,7 +84,11 @@ class Bridge {
     this.#report = report;
     this.#rules = {
       ...{roots, temporaryDirectory: host.temporaryDirectory()},
-      readClipboard: () => readClipboard(host, this.#stop),
+      readClipboard: async () => {
+        const content = await readClipboard(host, this.#stop);
+        if ('files' in content && content.dropped !== undefined) report.warning(content.dropped);
+        return content;
+      },
     };
     this.#queue = new UploadQueue(invocation, {waitsForService: false});
   }

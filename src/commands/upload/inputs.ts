@@ -34,10 +34,10 @@ export interface Inputs {
  */
 export async function openInputs(
   options: InputFlags,
-  {host}: Pick<Invocation, 'host'>,
+  {host, report}: Pick<Invocation, 'host' | 'report'>,
   signal: StopSignal<Error>,
 ): Promise<Inputs> {
-  if (options.clipboard) return clipboardInputs(options, host, signal);
+  if (options.clipboard) return clipboardInputs(options, {host, report}, signal);
   const [{expandInputs, interruptible, resumed}, {ownShare}] = await Promise.all([
     import('../../sources/find/expand.ts'),
     import('../../sources/find/shard.ts'),
@@ -96,7 +96,7 @@ export function fileInputs(files: readonly string[], cwd: string): Inputs {
 /** The picture in the clipboard, or the files that were copied in a file manager. */
 async function clipboardInputs(
   options: InputFlags,
-  host: Invocation['host'],
+  {host, report}: Pick<Invocation, 'host' | 'report'>,
   signal: StopSignal<Error>,
 ): Promise<Inputs> {
   const {inputs, filesFrom = [], shard, name} = options;
@@ -107,7 +107,10 @@ async function clipboardInputs(
   }
   const {pictureSource, readClipboard} = await import('../../sources/clipboard/clipboard.ts');
   const content = await readClipboard(host, signal);
-  if ('files' in content) return fileInputs(content.files, host.cwd());
+  if ('files' in content) {
+    if (content.dropped !== undefined) report.warning(content.dropped);
+    return fileInputs(content.files, host.cwd());
+  }
   const picture = name === undefined ? content : {...content, name: basename(name)};
   const source = pictureSource(picture, host.temporaryDirectory());
   return knownInputs(1, () => asynchronous([picture.name], () => source));

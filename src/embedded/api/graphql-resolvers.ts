@@ -69,8 +69,11 @@ async function listMedia(service: Service, {first, after}: Page) {
     throw new Refusal(400, '"after" must be a cursor, such as pageInfo.endCursor.');
   const ids = (await service.store.ids()).reverse();
   const rest = after == null ? ids : ids.filter(id => id < after);
-  const media = await Promise.all(rest.slice(0, first).map(id => findMedia(service, id)));
-  // One that was deleted meanwhile is left out.
+  const page = rest.slice(0, first);
+  const media = await Promise.all(
+    page.map(id => findMedia(service, id).catch(error => reported(service, error))),
+  );
+  // One that was deleted meanwhile, or whose record is damaged, is left out.
   const nodes = media.filter(record => record !== null);
   return {
     nodes,
@@ -78,11 +81,18 @@ async function listMedia(service: Service, {first, after}: Page) {
     pageInfo: {
       hasNextPage: rest.length > first,
       hasPreviousPage: rest.length < ids.length,
-      startCursor: nodes[0]?.id,
-      endCursor: nodes.at(-1)?.id,
+      startCursor: page[0],
+      endCursor: page.at(-1),
     },
     totalCount: ids.length,
   };
+}
+
+/** Nothing for a damaged record, which the log names; rejects for any other error. */
+function reported({observer}: Service, error: unknown): null {
+  if (!(error instanceof Error && error.name === 'DamagedFile')) throw error;
+  observer.onError(error);
+  return null;
 }
 
 function viewerOf({service, key}: ResolverContext) {

@@ -9,8 +9,8 @@ import type {Source} from '../open/source.ts';
 import {spooledSource} from '../open/spooled.ts';
 import {type ClipboardCommand, type ClipboardProgram, clipboardPrograms, packageFor} from './programs.ts';
 
-/** What was copied: files, by their absolute paths, or a picture. */
-export type ClipboardContent = {files: string[]} | {picture: Buffer; name: string};
+/** What was copied: files, by their absolute paths, with a sentence that names what else was copied, or a picture. */
+export type ClipboardContent = {files: string[]; dropped?: string} | {picture: Buffer; name: string};
 
 /** How long a program may take: it waits for the one that the picture was copied from, and on macOS for the user's permission. */
 const timeLimitMs = 30_000;
@@ -64,8 +64,9 @@ class ClipboardReader {
     const {files, readFiles, pictures, readPicture} = this.#program;
     const ofFiles = best(formats, files);
     if (ofFiles !== undefined) {
-      const paths = pathsIn(await this.#printed(readFiles(ofFiles)));
-      if (paths.length > 0) return {files: paths};
+      const {paths, others} = pathsIn(await this.#printed(readFiles(ofFiles)));
+      const dropped = `Not files of this machine, so not uploaded: ${others.join(', ')}.`;
+      if (paths.length > 0) return {files: paths, ...(others.length > 0 && {dropped})};
     }
     const ofPicture = best(formats, pictures);
     if (ofPicture === undefined) throw nothingCopied();
@@ -114,20 +115,26 @@ function best(formats: readonly string[], wanted: readonly RegExp[]): string | u
   return undefined;
 }
 
-/** The files that lines name as paths or file:// URLs; other lines, such as URLs of the web, name none. */
-function pathsIn(text: Buffer): string[] {
-  return text
-    .toString()
-    .split(/\r?\n/)
-    .map(line => line.trim())
-    .flatMap(line => {
-      try {
-        const path = pathOfFileUrl(line);
-        return isAbsolute(path) ? [path] : [];
-      } catch {
-        return [];
-      }
-    });
+/** The files that lines name as paths or file:// URLs; others, such as files of a server, apart. */
+function pathsIn(text: Buffer): {paths: string[]; others: string[]} {
+  const paths: string[] = [];
+  const others: string[] = [];
+  for (const line of text.toString().split(/\r?\n/)) {
+    const path = localPath(line.trim());
+    if (path !== undefined) paths.push(path);
+    // File managers begin a list with a verb; a list of URLs may have comments.
+    else if (!/^(copy|cut|#.*)?$/.test(line.trim())) others.push(line.trim());
+  }
+  return {paths, others};
+}
+
+function localPath(line: string): string | undefined {
+  try {
+    const path = pathOfFileUrl(line);
+    return isAbsolute(path) ? path : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The bytes decide where a format has no usual extension. On macOS and Windows every picture is read as PNG. */

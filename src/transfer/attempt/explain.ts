@@ -2,7 +2,7 @@ import {describeBroken, type ErrorCode, MediaError, type MediaErrorDetails} from
 import {isOutOfDescriptors} from '../../lib/system-code.ts';
 import {isLoopback} from '../../lib/url.ts';
 import {asksForFewer, type Refused, uploadPath} from '../../service/uploader.ts';
-import type {Decision, Failure, Phase} from './retry.ts';
+import {type Decision, type Failure, isOfService, type Phase} from './retry.ts';
 
 /** The error to show for a failed attempt. `host` names the service. */
 export function explain(phase: Phase, failure: Failure, decision: Decision, host: string): MediaError {
@@ -67,7 +67,7 @@ export function describeRefusal(refusal: Refused, host: string): MediaError {
   const {longWaitMs} = refusal;
   const wait = longWaitMs === undefined ? '' : ` It asks to wait ${longTime(longWaitMs)}.`;
   return new MediaError(
-    codeOf(status),
+    codeOf(refusal),
     sentence(`${host} ${verb(status)}${said(refusal, plainReason(status))}`) + wait,
     {
       ...details,
@@ -99,7 +99,9 @@ export function isOfKey({code, hint}: MediaError): boolean {
   return code === 'unauthorized' && hint === copyKey;
 }
 
-function codeOf(status: number): ErrorCode {
+function codeOf(refusal: Refused): ErrorCode {
+  const {status} = refusal;
+  if (status === 507 && isOfService(refusal)) return 'rejected';
   if (asksForFewer(status)) return 'rate_limited';
   if (status === 503) return 'service_unavailable';
   return status >= 500 || status === 408 ? 'service_failed' : 'rejected';

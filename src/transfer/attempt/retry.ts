@@ -87,6 +87,7 @@ function decideRefusal(phase: Phase, refusal: Refused): Decision {
   if (status === 403 || status === 404) return {action: 'fail', halt: 'if-first'};
   if (asksForFewer(status) || (status === 503 && (phase !== 'released' || isOfService(refusal))))
     return refusal.longWaitMs === undefined ? retry : fail;
+  if (status === 507 && isOfService(refusal)) return fail;
   if (status === 408 || status >= 500) return phase === 'released' ? unknown : retry;
   return fail;
 }
@@ -117,6 +118,7 @@ export function overloadOf(phase: Phase, failure: Failure): 'refused' | 'broken'
   switch (failure.kind) {
     case 'refused':
       if (failure.status !== 408 && !asksForFewer(failure.status) && failure.status < 500) return undefined;
+      if (failure.status === 507 && isOfService(failure)) return undefined;
       return decide(phase, failure).action === 'unknown' ? 'broken' : 'refused';
     case 'error':
       return isUnreachable(failure.error) || failure.error.code === 'too_many_open_files'
@@ -134,8 +136,8 @@ export function overloadOf(phase: Phase, failure: Failure): 'refused' | 'broken'
 }
 
 /**
- * Whether a 503 is the service's own. Gateways return 503, even with Retry-After, while the service behind them may still store
- * the upload.
+ * Whether a 503 or a 507 is the service's own. Gateways return 503, even with Retry-After, while the service behind them may still
+ * store the upload.
  */
 export function isOfService({message, serviceCode}: Refused): boolean {
   return message !== undefined && Number.isInteger(serviceCode);

@@ -1,6 +1,7 @@
 import {copyFile, realpath, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
+import {reportFor} from '../../../src/cli/invocation.ts';
 import {openInputs} from '../../../src/commands/upload/inputs.ts';
 import {hostIn} from '../../support/journal.ts';
 import {fixture, temporaryDirectory} from '../../support/media.ts';
@@ -15,7 +16,9 @@ it.skipIf(!canListOpenFiles)(
     // Longer than what is read ahead of the first name.
     await writeFile(list, 'photo.png\n'.repeat(20_000));
     const request = {inputs: [], filesFrom: [list]};
-    const inputs = await openInputs(request, {host: hostIn(directory)}, new AbortController().signal);
+    const host = hostIn(directory);
+    const report = reportFor(host, {}, false);
+    const inputs = await openInputs(request, {host, report}, new AbortController().signal);
     expect(await openFiles()).toContain(list);
     await inputs.close();
     await expect.poll(openFiles).not.toContain(list);

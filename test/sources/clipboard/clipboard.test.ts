@@ -64,6 +64,19 @@ test.for<[string, Partial<Host>, Record<string, string>, object, (string | RegEx
     ],
   ],
   [
+    'X: files of this machine and of a server: the former, and the names of the others',
+    x11,
+    {
+      xclip: `[ "$4" = TARGETS ] && printf 'x-special/gnome-copied-files\\n' ||
+        printf 'cut\\nfile:///a.png\\nsftp://host/b.png\\nsmb://host/c.png'`,
+    },
+    {
+      files: ['/a.png'],
+      dropped: 'Not files of this machine, so not uploaded: sftp://host/b.png, smb://host/c.png.',
+    },
+    [/TARGETS/, /gnome-copied-files/],
+  ],
+  [
     'X: a list of web addresses with a picture: the picture',
     x11,
     {

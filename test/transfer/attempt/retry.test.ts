@@ -76,6 +76,8 @@ const rows: [phases: Phase[], what: string, failure: Failure, expected: Verdict]
   [['released'], '503 of a gateway', refused(503), 'unknown'],
   [['released'], '503 with half an error record', refused(503, {message: 'Busy.'}), 'unknown'],
   [everyPhase, '503 with an error record', refused(503, {message: 'Busy.', serviceCode: 1}), 'retry'],
+  [everyPhase, '507 with an error record', refused(507, {message: 'Full.', serviceCode: 1}), 'fail'],
+  [['released'], '507 with half an error record', refused(507, {message: 'Full.'}), 'unknown'],
   [everyPhase, '429 with a long Retry-After', refused(429, {longWaitMs: 86_400_000}), 'fail'],
   ...[300, 301, 302, 303, 304, 305, 307, 308, 399].map(
     status => [everyPhase, String(status), refused(status), 'fail'] as [Phase[], string, Failure, Verdict],
