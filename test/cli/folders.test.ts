@@ -320,10 +320,10 @@ describe('media journal check', () => {
     expect([checked.stdout, checked.exitCode]).toEqual(['', 0]);
     expect(checked.stderr).toMatch(/^2 inputs/);
     const named = await sandbox.run(['journal', 'check', 'sent', '--', 'work', 'work/README.md']);
-    expect(named.stdout).toMatch(/^missing +work\/README.md/);
+    expect(named.stdout).toMatch(/^refused +work\/README.md/);
     expect(named.exitCode).toBe(1);
     const all = await sandbox.run(['journal', 'check', '--all', 'sent', '--', 'work']);
-    expect(all.stdout.match(/^missing/gm)).toHaveLength(5);
+    expect(all.stdout.match(/^(?:missing|refused)/gm)).toHaveLength(5);
     expect(all.exitCode).toBe(1);
   });
 
