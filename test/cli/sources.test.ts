@@ -270,7 +270,10 @@ describe('what is no readable regular file', () => {
       await symlink('nowhere', join(directory, 'link.png'));
       return 'link.png';
     });
-    expect(error).toMatchObject({code: 'file_missing', message: 'link.png does not exist.'});
+    expect(error).toMatchObject({
+      code: 'file_missing',
+      message: 'link.png links to a file that does not exist.',
+    });
   });
 
   test('a symbolic link to itself: file_unreadable', async () => {
