@@ -62,7 +62,7 @@ _media_command() {
       arguments=('words list check merge resolve forget unlock help')
       ;;
     graphql)
-      options='--input -f --raw-field -F --field --operation-name --timeout -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      options='--input --variables -f --raw-field -F --field --operation-name --timeout -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       arguments=(none)
       ;;
     watch)
@@ -161,6 +161,7 @@ _media_option() {
     'journal resolve --uploaded') kind=none ;;
     'journal resolve --uploaded-from') kind=none ;;
     'graphql --input') kind=file ;;
+    'graphql --variables') kind=file ;;
     'graphql -f' | 'graphql --raw-field') kind=none ;;
     'graphql -F' | 'graphql --field') kind=none ;;
     'graphql --operation-name') kind=none ;;

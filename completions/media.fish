@@ -33,7 +33,7 @@ function __media_takes_value
         case 'journal resolve'
             contains -- $argv[2] --uploaded --uploaded-from
         case 'graphql'
-            contains -- $argv[2] --input -f --raw-field -F --field --operation-name --timeout
+            contains -- $argv[2] --input --variables -f --raw-field -F --field --operation-name --timeout
         case 'watch'
             contains -- $argv[2] --settle --move-to --verify --template
         case 'bridge'
@@ -231,6 +231,7 @@ complete -c media -n '__media_is "journal unlock"' -s h -l help -d 'print help, 
 complete -c media -n '__media_at "journal unlock" 1' -a '(__media_files)'
 complete -c media -n '__media_at "journal help" 1' -a 'list check merge resolve forget unlock help'
 complete -c media -n '__media_is "graphql"' -l input -x -a '(__media_files)' -d 'read the query from a file, or - for standard input'
+complete -c media -n '__media_is "graphql"' -l variables -x -a '(__media_files)' -d 'read the variables, a JSON object, from a file, or - for standard input'
 complete -c media -n '__media_is "graphql"' -s f -l raw-field -x -d 'a variable that is a string'
 complete -c media -n '__media_is "graphql"' -s F -l field -x -d 'a variable that is true, false, null, a number, or @FILE for the content of a file'
 complete -c media -n '__media_is "graphql"' -l operation-name -x -d 'the operation to run, if the query contains several'

@@ -264,6 +264,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             }
             Options = @(
                 @{ Name = '--input'; Takes = 'file'; Tip = 'read the query from a file, or - for standard input' }
+                @{ Name = '--variables'; Takes = 'file'; Tip = 'read the variables, a JSON object, from a file, or - for standard input' }
                 @{ Name = '-f'; Takes = 'none'; Tip = 'a variable that is a string' }
                 @{ Name = '--raw-field'; Takes = 'none'; Tip = 'a variable that is a string' }
                 @{ Name = '-F'; Takes = 'none'; Tip = 'a variable that is true, false, null, a number, or @FILE for the content of a file' }

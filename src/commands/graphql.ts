@@ -8,14 +8,17 @@ import type {Host} from '../host.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {readText, textOf} from '../lib/files/read-text.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
-import {parseObject} from '../lib/json.ts';
-import {defined} from '../lib/object.ts';
+import {isObject, parseObject} from '../lib/json.ts';
+import {defined, own} from '../lib/object.ts';
 import {printableJson} from '../output/escape.ts';
+import {prettyJson} from '../output/pretty-json.ts';
+import {mayColor} from '../output/terminal.ts';
 import type {GraphqlRequest} from '../service/client.ts';
 
 export interface GraphqlOptions {
   query?: string | undefined;
   input?: string;
+  variables?: string;
   rawField?: string[];
   field?: string[];
   operationName?: string;
@@ -29,6 +32,7 @@ export function graphqlCommand(cli: Cli): Command {
     .description('Send an authenticated GraphQL request and print the response.')
     .argument('[query]', 'the query, or - for standard input')
     .option('--input <file>', 'read the query from a file, or - for standard input')
+    .option('--variables <file>', 'read the variables, a JSON object, from a file, or - for standard input')
     .option('-f, --raw-field <name=value>', 'a variable that is a string', collect)
     .option(
       '-F, --field <name=value>',
@@ -43,6 +47,7 @@ export function graphqlCommand(cli: Cli): Command {
         "media graphql '{viewer{name}}'",
         "media graphql 'query($id: ID!){media(id: $id){type fileUrl}}' -f id=m_123",
         'media graphql --input query.graphql -F first=10',
+        "media graphql --input key.graphql -F 'permissions[]=UPLOAD' -F 'input[name]=ci'",
       ]),
     )
     .action(async (query: string | undefined, options: Omit<GraphqlOptions, 'query'>, command: Command) => {
@@ -50,7 +55,7 @@ export function graphqlCommand(cli: Cli): Command {
     });
 }
 
-/** Sends the request and prints the response unchanged; with errors in it, or without success, the exit status is 1. */
+/** Sends the request and prints the response, unchanged if not on a terminal; with errors in it, or without success, the exit status is 1. */
 export async function runGraphql(options: GraphqlOptions, invocation: Invocation): Promise<ExitStatus> {
   const request = await readRequest(options, invocation.host);
   const {openSession, within} = await import('../cli/session.ts');
@@ -72,7 +77,7 @@ export async function runGraphql(options: GraphqlOptions, invocation: Invocation
 
 async function readRequest(options: GraphqlOptions, host: Host): Promise<GraphqlRequest> {
   const query = await readQuery(options, host);
-  const variables: Record<string, unknown> = Object.create(null);
+  const variables = await readVariables(options, host);
   for (const field of options.rawField ?? []) assign(variables, field, value => value);
   for (const field of options.field ?? []) await assignTyped(variables, field, host);
   const {operationName} = options;
@@ -80,6 +85,24 @@ async function readRequest(options: GraphqlOptions, host: Host): Promise<Graphql
     query,
     ...defined({variables: Object.keys(variables).length === 0 ? undefined : variables, operationName}),
   };
+}
+
+/** The variables of `--variables`; none without it. */
+async function readVariables(
+  {query, input, variables: path}: GraphqlOptions,
+  host: Host,
+): Promise<Record<string, unknown>> {
+  if (path === undefined) return Object.create(null);
+  if (path === '-' && (input ?? query) === '-') {
+    throw new MediaError('usage', 'Standard input (-) was given twice, but can be read only once.', {
+      hint: 'Read the query or the variables from a file instead.',
+    });
+  }
+  const variables = parseObject(await readInput(path, host));
+  if (variables !== undefined) return variables;
+  throw new MediaError('usage', `${path === '-' ? 'Standard input' : path} is not a JSON object.`, {
+    hint: 'Write the variables as JSON, such as {"first": 10}.',
+  });
 }
 
 async function readQuery({query, input}: GraphqlOptions, host: Host): Promise<string> {
@@ -103,14 +126,47 @@ function readInput(path: string, host: Host): Promise<string> {
   return text.catch(failed('usage', `${path === '-' ? 'Standard input' : path} could not be read`));
 }
 
+/** Sets a variable, or with `name[key]` and `name[]` a field of an object and the next item of a list, as `gh api` does. */
 function assign(variables: Record<string, unknown>, field: string, read: (value: string) => unknown): void {
-  const match = /^([_A-Za-z][_0-9A-Za-z]*)=(.*)$/s.exec(field);
-  if (match === null) {
+  const [, name, brackets = '', text] =
+    /^([_A-Za-z][_0-9A-Za-z]*)((?:\[[^[\]]*\])*)(?:=(.*))?$/s.exec(field) ?? [];
+  const keys = brackets === '' ? [] : brackets.slice(1, -1).split('][');
+  // Without a value, it is an empty list.
+  if (name === undefined || (text === undefined && keys.at(-1) !== '')) {
     throw new MediaError('usage', `"${field}" does not set a variable.`, {
-      hint: 'Write name=value, as in -f id=m_123.',
+      hint: "Write name=value, as in -f id=m_123; for lists 'name[]=value', for objects 'name[key]=value'.",
     });
   }
-  variables[match[1] as string] = read(match[2] as string);
+  const value = text === undefined ? nothing : read(text);
+  variables[name] = placed(own(variables, name), keys, value, field);
+}
+
+/** Stands for the item of an empty list. */
+const nothing = Symbol('nothing');
+
+/** What is under a name after a value was placed below it, by the keys of objects; an empty key appends to a list. */
+function placed(before: unknown, [key, ...rest]: readonly string[], value: unknown, field: string): unknown {
+  if (key === undefined) return value;
+  if (before !== undefined && Array.isArray(before) !== (key === '')) throw otherKind(field);
+  if (key === '') {
+    const list: unknown[] = Array.isArray(before) ? before : [];
+    const last = list.at(-1);
+    // An object of a list is complete when one of its keys comes again.
+    const isOpen = rest[0] !== undefined && isObject(last) && own(last, rest[0]) === undefined;
+    if (isOpen) placed(last, rest, value, field);
+    else if (value !== nothing) list.push(placed(undefined, rest, value, field));
+    return list;
+  }
+  const object: unknown = before === undefined ? Object.create(null) : before;
+  if (!isObject(object)) throw otherKind(field);
+  object[key] = placed(own(object, key), rest, value, field);
+  return object;
+}
+
+function otherKind(field: string): MediaError {
+  return new MediaError('usage', `"${field}" does not fit the variables before it.`, {
+    hint: "A name is a value, a list ('name[]=value') or an object ('name[key]=value'), and stays so.",
+  });
 }
 
 async function assignTyped(variables: Record<string, unknown>, field: string, host: Host): Promise<void> {
@@ -133,12 +189,17 @@ function tooLate(hostName: string, timeoutMs: number): MediaError {
   });
 }
 
-async function printAnswer(answer: HttpAnswer, hostName: string, {stdout}: Invocation): Promise<ExitStatus> {
+async function printAnswer(
+  answer: HttpAnswer,
+  hostName: string,
+  {host, stdout}: Invocation,
+): Promise<ExitStatus> {
   const text = answer.body.toString();
   const body = parseObject(text);
   const isResponse = body !== undefined && ('data' in body || 'errors' in body);
   if (!isResponse || answer.cut || answer.truncated) throw await describeAnswer(answer, hostName);
-  await stdout.write(`${printableJson(text.trimEnd())}\n`);
+  const json = printableJson(text.trimEnd());
+  await stdout.write(`${host.stdout.isTTY ? prettyJson(json, mayColor(host.stdout, host.env)) : json}\n`);
   const hasErrors = holdsErrors(body);
   const isSuccess = answer.status >= 200 && answer.status < 300;
   // GraphQL errors may come with any status and say more than the status, except if the key is refused.

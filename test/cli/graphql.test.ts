@@ -1,9 +1,11 @@
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {stripVTControlCharacters} from 'node:util';
 import {describe, expect, it} from 'vitest';
 import {connectedSandbox, embeddedService} from '../support/embedded.ts';
 import {fixture, type Sandbox, sandbox} from '../support/media.ts';
 import {type RawRequest, scriptedServer} from '../support/scripted-server.ts';
+import {runOnTerminal} from '../support/terminal.ts';
 
 const key = 'mk_some-key-for-tests';
 
@@ -166,6 +168,51 @@ describe('what media graphql sends', () => {
         m: '9007199254740993',
       },
     });
+  });
+
+  it('--variables, and fields with brackets as gh api has them: lists, objects, lists of objects', async () => {
+    const {box, sent} = await answering(200, '{"data":{}}');
+    await writeFile(join(box.directory, 'v.json'), '{"n": 1, "o": {"a": "kept"}, "__proto__": {"x": 1}}');
+    const fields = [
+      'p[]=UPLOAD',
+      'p[]=2',
+      'o[k]=true',
+      'o[deep][er]=x',
+      'empty[]',
+      'l[][a]=1',
+      'l[][b]=2',
+      'l[][a]=3',
+    ];
+    const typed = fields.flatMap(field => ['-F', field]);
+    const run = (...more: string[]) => box.run(['graphql', '{a}', '--variables', 'v.json', ...more]);
+    expect(await run(...typed, '-f', 'p[]=3', '-f', 'n=text')).toMatchObject({stderr: '', exitCode: 0});
+    expect((sent() as {variables: object}).variables).toEqual({
+      ['__proto__']: {x: 1},
+      n: 'text',
+      o: {a: 'kept', k: true, deep: {er: 'x'}},
+      p: ['3', 'UPLOAD', 2],
+      empty: [],
+      l: [{a: 1, b: 2}, {a: 3}],
+    });
+    for (const wrong of ['n[]=1', 'o[]=1', 'o[a][b]=1', 'o[k]', 'o[k', '[k]=1'])
+      expect(await run('-F', wrong)).toMatchObject({stdout: '', exitCode: 2});
+    await writeFile(join(box.directory, 'v.json'), '[1]');
+    const refused = await run();
+    expect(refused.stderr).toBe(
+      'media: v.json is not a JSON object.\n  Write the variables as JSON, such as {"first": 10}.\n',
+    );
+    expect(await box.run(['graphql', '-', '--variables', '-'])).toMatchObject({exitCode: 2});
+  });
+
+  it('on a terminal: on indented lines and coloured, with every digit; in a pipe as it was received', async () => {
+    const body = '{"data": {"a":[],"n":12345678901234567890,"s":"x, {y}: \\"z\\""}}';
+    const {box} = await answering(200, body);
+    expect((await box.run(['graphql', '{a}'])).stdout).toBe(`${body}\n`);
+    const {output} = await runOnTerminal(box, ['graphql', '{a}']);
+    const lines = ['{', '  "data": {', '    "a": [],', '    "n": 12345678901234567890,'];
+    lines.push('    "s": "x, {y}: \\"z\\""', '  }', '}', '');
+    expect(stripVTControlCharacters(output)).toBe(lines.join('\r\n'));
+    expect(output).toContain('\u001b[1m"data"\u001b[22m');
   });
 
   it('--operation-name: sent beside the query', async () => {
