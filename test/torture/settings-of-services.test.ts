@@ -87,7 +87,7 @@ experiment(
       ['whoami'],
       ['graphql', '{__typename}'],
       ['config', 'list'],
-      ['config', 'set', 'cacert', '/ca'],
+      ['config', 'set', 'once', 'true'],
       ['login', '--key-stdin', '--no-verify', '--base-url', 'https://a.example'],
     ];
     const trials = modes.flatMap(mode => commands.map(command => ({mode, command})));
