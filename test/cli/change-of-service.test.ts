@@ -104,7 +104,7 @@ it.each([
     for (const command of [
       ['upload', fixture('photo.png')],
       ['config', 'list'],
-      ['config', 'set', 'cacert', '/ca'],
+      ['config', 'set', 'once', 'true'],
     ]) {
       const {stdout, stderr, exitCode} = await box.run(command);
       expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
