@@ -12,15 +12,8 @@ import type {Secret} from '../lib/secrets/secret.ts';
 import {Stop} from '../lib/stop.ts';
 import {cleaned} from '../lib/words.ts';
 import {answerToProbe, probeAvailability} from './probe.ts';
-import {type MediaRecord, parseRecord, serviceIdIn} from './record.ts';
-import {
-  bodyText,
-  refusalIn,
-  type UploadAnswer,
-  type Uploader,
-  type UploadRequest,
-  uploadPath,
-} from './uploader.ts';
+import {bodyText, type MediaRecord, parseRecord, serviceIdIn} from './record.ts';
+import {refusalIn, type UploadAnswer, type Uploader, type UploadRequest, uploadPath} from './uploader.ts';
 
 export interface ServiceAddress {
   /** The base URL; a path prefix is kept and trailing slashes are ignored. */

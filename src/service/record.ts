@@ -51,6 +51,13 @@ const stringOrSpace = /("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g;
 /** Without a match, a text has only numbers that JavaScript represents exactly. */
 const largeNumber = /\d{16}|\d[eE]/;
 
+const decoder = new TextDecoder();
+
+/** A body as text, without a byte order mark (RFC 8259, section 8.1). */
+export function bodyText(body: Uint8Array): string {
+  return decoder.decode(body);
+}
+
 /** Why a text is not a media record; completes the sentence "the response was ...". */
 export type RecordProblem = 'not JSON' | 'not a JSON object' | 'nested too deeply' | 'without an id';
 

@@ -2,7 +2,7 @@ import type {StopSignal} from '../host.ts';
 import type {Body, HttpAnswer} from '../http/http.ts';
 import {defined} from '../lib/object.ts';
 import {wordsOf} from '../lib/words.ts';
-import {parseErrorRecord, type ReceivedRecord} from './record.ts';
+import {bodyText, parseErrorRecord, type ReceivedRecord} from './record.ts';
 
 /** Where files are posted to, below the base URL (interface, 4.1). */
 export const uploadPath = '/v1/media/upload';
@@ -68,13 +68,6 @@ export function refusalIn({status, headers, body}: HttpAnswer): Refused {
     status,
     ...defined({message, words, serviceCode, retryAfter, location, challenge}),
   };
-}
-
-const decoder = new TextDecoder();
-
-/** A body as text, without a byte order mark (RFC 8259, section 8.1). */
-export function bodyText(body: Uint8Array): string {
-  return decoder.decode(body);
 }
 
 /** Sends upload requests; rejects if a request cannot be sent or its response cannot be read. */
