@@ -134,6 +134,13 @@ export class NotMediaError extends MediaError {
   }
 }
 
+/** A refusal of a file that the run itself writes; a walk leaves it out. */
+export class OwnFileError extends MediaError {
+  constructor(name: string) {
+    super('not_media', `${name} is written by this run.`);
+  }
+}
+
 const unreachable: ReadonlySet<ErrorCode> = new Set([
   'dns_unavailable',
   'connection_refused',

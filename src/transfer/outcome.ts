@@ -1,4 +1,4 @@
-import {type ErrorCode, MediaError, NotMediaError} from '../errors.ts';
+import {type ErrorCode, MediaError, NotMediaError, OwnFileError} from '../errors.ts';
 import type {ReceivedRecord} from '../service/record.ts';
 import type {Dimensions} from '../sources/media-type/dimensions.ts';
 import type {Source} from '../sources/open/source.ts';
@@ -79,6 +79,7 @@ const unread: readonly ErrorCode[] = ['empty_file', 'file_unreadable', 'file_mis
  * image or a video. Inputs that the user named are never left out.
  */
 export async function isLeftOut({found}: Source, error: unknown): Promise<boolean> {
+  if (error instanceof OwnFileError) return true;
   if (found === undefined || !(error instanceof MediaError)) return false;
   if (error instanceof NotMediaError) return !error.isCalledMedia;
   return unread.includes(error.code) && !(await found.isNamedMedia());

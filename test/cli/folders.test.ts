@@ -1,10 +1,11 @@
 import {execFileSync} from 'node:child_process';
 import {chmod, copyFile, mkdir, readFile, symlink, truncate, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
+import {execa} from 'execa';
 import {describe, expect, test} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
 import {notRun} from '../support/installed.ts';
-import {fixture, type Sandbox} from '../support/media.ts';
+import {fixture, program, type Sandbox} from '../support/media.ts';
 
 const photo = fixture('photo.png');
 
@@ -53,6 +54,25 @@ const checkout = {
   'work/src/main.ts': 'export const answer: number = 42;\n',
   'work/deep/down/dog': undefined,
 };
+
+test('a journal and a results file in the folder, by any name and with --all: left out', async () => {
+  const {sandbox: box, service} = await connectedSandbox();
+  const path = (name: string) => join(box.directory, 'in', name);
+  await mkdir(path('.'));
+  await copyFile(fixture('photo.png'), path('photo.png'));
+  for (const status of ['uploaded', 'skipped']) {
+    const upload = ['upload', '-r', 'in', '--all', '--journal', 'in/journal.png', '--ndjson'];
+    const {stderr, exitCode} = await execa(
+      'sh',
+      ['-c', 'exec "$@" > in/results.jpg', 'sh', process.execPath, program, ...upload],
+      {cwd: box.directory, env: box.env, extendEnv: false, reject: false},
+    );
+    expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+    const lines = (await readFile(path('results.jpg'), 'utf8')).trimEnd().split('\n');
+    expect(lines.map(line => JSON.parse(line))).toMatchObject([{file: 'in/photo.png', status}]);
+  }
+  expect(await service.records()).toHaveLength(1);
+});
 
 describe('media upload -r of an ordinary folder', () => {
   test('takes the images and videos in it, by name or bytes, and counts what it leaves out', async () => {

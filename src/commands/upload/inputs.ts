@@ -33,7 +33,7 @@ export interface Inputs {
  * anything is sent if an input is invalid or matches nothing.
  */
 export async function openInputs(
-  options: InputFlags,
+  options: InputFlags & MemoryFlags,
   {host, report}: Pick<Invocation, 'host' | 'report'>,
   signal: StopSignal<Error>,
 ): Promise<Inputs> {
@@ -44,11 +44,13 @@ export async function openInputs(
   ]);
   const shard = await chosenShard(options, host.env);
   await refuseGoneDirectory(options, host.cwd());
+  const writesFiles = options.journal !== undefined || host.fileOf('stdout') !== undefined;
   const context = {
     cwd: host.cwd(),
     stdin: () => host.stdin,
     temporaryDirectory: host.temporaryDirectory(),
     signal,
+    ...(writesFiles && {walked: (await import('./own-files.ts')).withoutOwnFiles(options, host)}),
   };
   const allSources = (callbacks: Partial<InputContext> = {}) => {
     const sources = expandInputs(options, {...context, ...callbacks});

@@ -34,6 +34,8 @@ export interface InputContext {
   signal?: StopSignal<Error>;
   /** Called for each link to a directory that is not followed. */
   unfollowed?(name: string): unknown;
+  /** Called for each file that a walk finds; returns what stands for it. */
+  walked?(source: Source): Source;
 }
 
 /**
@@ -67,7 +69,7 @@ export async function* expandInputs(request: InputRequest, context: InputContext
           seen ??= new Seen(context.cwd);
           if (await seen.isRepeat(file, source)) continue;
         }
-        yield source;
+        yield file === undefined || file.isNamed ? source : (context.walked?.(source) ?? source);
       }
       if (isEmpty) input.refuseNothing(hasLinks);
     }
