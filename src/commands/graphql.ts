@@ -47,7 +47,7 @@ export function graphqlCommand(cli: Cli): Command {
         "media graphql '{viewer{name}}'",
         "media graphql 'query($id: ID!){media(id: $id){type fileUrl}}' -f id=m_123",
         'media graphql --input query.graphql -F first=10',
-        "media graphql --input key.graphql -F 'permissions[]=UPLOAD' -F 'input[name]=ci'",
+        "media graphql --input key.graphql --variables key.json -F 'input[name]=ci'",
       ]),
     )
     .action(async (query: string | undefined, options: Omit<GraphqlOptions, 'query'>, command: Command) => {
