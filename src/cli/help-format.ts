@@ -10,20 +10,20 @@ interface HelpFormat extends Partial<Help> {
   isBrief: boolean;
 }
 
-/** Text after a command's help. */
-type TextAfter = (context: {command: Command}) => string;
+/** What commander tells whoever adds text to a command's help. */
+export interface HelpContext {
+  command: Command;
+}
 
 /** What help shows besides commander's own: the options of every command, possible values and defaults. */
-export function helpFormat(argv: readonly string[]): HelpFormat {
-  const isBrief = argv.includes('-h');
-  return {
-    isBrief,
-    showGlobalOptions: true,
-    subcommandTerm: command => `${command.name()} ${command.usage().replace('[options]', '').trim()}`.trim(),
-    optionDescription: describeOption,
-    ...(isBrief && {formatHelp: briefHelp}),
-  };
-}
+export const helpFormat: HelpFormat = {
+  isBrief: false,
+  showGlobalOptions: true,
+  subcommandTerm: command => `${command.name()} ${command.usage().replace('[options]', '').trim()}`.trim(),
+  optionDescription: describeOption,
+};
+
+export const briefHelpFormat: HelpFormat = {...helpFormat, isBrief: true, formatHelp: briefHelp};
 
 /** What a command does, how it is used, and its subcommands. */
 function briefHelp(command: Command, help: Help): string {
@@ -39,17 +39,19 @@ function briefHelp(command: Command, help: Help): string {
  * The examples at the end of a command's help. Brief help has the first two, and before them the options that are named here, or
  * else all of the command's own.
  */
-export function examples(lines: readonly string[], common?: readonly string[]): TextAfter {
-  return ({command}) => {
-    if (!isBrief(command)) return exampleList(lines);
-    const help = helperFor(command);
-    const options = command.options
-      .filter(({long = '', hidden}) => common?.includes(long) ?? (command.parent !== null && !hidden))
-      .map(option => [help.optionTerm(option), help.optionDescription(option)] as const);
-    const [name] = help.commandUsage(command).split(/ [[<]/);
-    const optionList = options.length === 0 ? '' : `${listed(help, 'Options:', options)}\n`;
-    return `${optionList}${exampleList(lines.slice(0, 2))}\n\nFor all options, see: ${name} --help`;
-  };
+export function examples(
+  {command}: HelpContext,
+  lines: readonly string[],
+  common?: readonly string[],
+): string {
+  if (!isBrief(command)) return exampleList(lines);
+  const help = helperFor(command);
+  const options = command.options
+    .filter(({long = '', hidden}) => common?.includes(long) ?? (command.parent !== null && !hidden))
+    .map(option => [help.optionTerm(option), help.optionDescription(option)] as const);
+  const [name] = help.commandUsage(command).split(/ [[<]/);
+  const optionList = options.length === 0 ? '' : `${listed(help, 'Options:', options)}\n`;
+  return `${optionList}${exampleList(lines.slice(0, 2))}\n\nFor all options, see: ${name} --help`;
 }
 
 function exampleList(lines: readonly string[]): string {
@@ -57,8 +59,12 @@ function exampleList(lines: readonly string[]): string {
 }
 
 /** Text after a command's help, unless it is brief: a list of names with their meanings. */
-export function helpList(heading: string, items: readonly (readonly [string, string])[]): TextAfter {
-  return ({command}) => (isBrief(command) ? '' : listed(helperFor(command), heading, items));
+export function helpList(
+  {command}: HelpContext,
+  heading: string,
+  items: readonly (readonly [string, string])[],
+): string {
+  return isBrief(command) ? '' : listed(helperFor(command), heading, items);
 }
 
 function listed(help: Help, heading: string, items: readonly (readonly [string, string])[]): string {

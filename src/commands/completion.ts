@@ -14,9 +14,8 @@ export function completionCommand(cli: Cli): Command {
     .description('Print the completion script for a shell.')
     .addArgument(new Argument('[shell]', 'the shell').choices(shells))
     .addOption(new Option('--profiles', 'print the profile names that --profile completes to').hideHelp())
-    .addHelpText(
-      'after',
-      examples([
+    .addHelpText('after', context =>
+      examples(context, [
         'source <(media completion bash)',
         'source <(media completion zsh)',
         'media completion fish | source',

@@ -41,9 +41,8 @@ export function graphqlCommand(cli: Cli): Command {
     )
     .option('--operation-name <name>', 'the operation to run, if the query contains several')
     .addOption(timeoutOption())
-    .addHelpText(
-      'after',
-      examples([
+    .addHelpText('after', context =>
+      examples(context, [
         "media graphql '{viewer{name}}'",
         "media graphql 'query($id: ID!){media(id: $id){type fileUrl}}' -f id=m_123",
         'media graphql --input query.graphql -F first=10',

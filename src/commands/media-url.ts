@@ -31,9 +31,9 @@ export function buildMediaUrl(cli: Cli, written: Written): Command {
     .option('--clipboard', 'upload the picture or the files in the clipboard')
     .option('--no-once', 'upload again what this machine has already uploaded')
     .option('--launcher <file>', 'write a script that runs media-url with these options from any program')
-    .addHelpText(
-      'after',
+    .addHelpText('after', context =>
       examples(
+        context,
         [
           'media-url photo.png "other photo.png"',
           'media-url --clipboard',

@@ -1,6 +1,6 @@
 import {readFileSync} from 'node:fs';
 import {Command} from 'commander';
-import {examples, helpDescription, helpFormat, helpList} from '../cli/help-format.ts';
+import {briefHelpFormat, examples, helpDescription, helpFormat, helpList} from '../cli/help-format.ts';
 import {helpTopics} from '../cli/help-topics.ts';
 import type {Cli} from '../cli/invocation.ts';
 import {MediaError} from '../errors.ts';
@@ -49,10 +49,9 @@ export function buildProgram(cli: Cli, written: Written, [first = '']: readonly 
   const program = asRoot(new Command('media'), cli, written)
     .description('Upload images and videos: none is stored twice, none lost without notice.')
     .usage('<command> [options]')
-    .addHelpText('after', helpList('Topics of media help:', Object.entries(helpTopics)))
-    .addHelpText(
-      'after',
-      examples([
+    .addHelpText('after', context => helpList(context, 'Topics of media help:', Object.entries(helpTopics)))
+    .addHelpText('after', context =>
+      examples(context, [
         'media upload photo.png --base-url embedded',
         'media login --base-url https://api.example.com',
         'media upload photo.png',
@@ -78,7 +77,7 @@ function helpCommand(program: Command, {stdout}: Cli): Command {
   return new Command('help')
     .description(helpDescription)
     .argument('[command...]', 'a command and its subcommand, or a topic')
-    .addHelpText('after', examples(['media help upload', 'media help exit-codes']))
+    .addHelpText('after', context => examples(context, ['media help upload', 'media help exit-codes']))
     .action(async (words: string[]) => {
       let found = program;
       const [topic = ''] = words;
@@ -111,7 +110,7 @@ export function asRoot(program: Command, cli: Cli, written: Written): Command {
     .option('--allow-http', 'allow http:// for services on other machines')
     .version(packageVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'print help, with examples')
-    .configureHelp(helpFormat(cli.argv))
+    .configureHelp(cli.argv.includes('-h') ? briefHelpFormat : helpFormat)
     .configureOutput({
       writeOut: text => {
         written.out += text;

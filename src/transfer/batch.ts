@@ -1,7 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {Clock} from '../host.ts';
 import {InOrder} from '../lib/in-order.ts';
-import {defined} from '../lib/object.ts';
 import type {Uploader} from '../service/uploader.ts';
 import type {Source} from '../sources/open/source.ts';
 import {AdaptiveConcurrency} from './adaptive-concurrency.ts';
@@ -12,8 +11,8 @@ import {type Concurrency, type ConcurrencyOption, fixedConcurrency, safeConcurre
 import {Duplicates} from './duplicates.ts';
 import {FileTransfer} from './file-transfer.ts';
 import type {TransferOptions} from './options.ts';
-import type {LeftOut, Outcome} from './outcome.ts';
-import {comparisonOf, sizeWarning} from './verify.ts';
+import {type LeftOut, type Outcome, sizeWarning} from './outcome.ts';
+import {comparisonOf} from './verify.ts';
 import {Gate, type RetryAfterOptions, withRetryAfter} from './waiting/gate.ts';
 import {Outage} from './waiting/outage.ts';
 import {Descriptors, mapConcurrently, type PendingResult} from './workers.ts';
@@ -110,7 +109,7 @@ class Batch {
     if (outcome.status === 'left out') return outcome;
     const {mode} = this.#options.verify ?? {};
     const {verified, error} = (mode && comparisonOf(outcome)) ?? {};
-    const known = {...outcome, ...defined({verified})};
+    const known = verified === undefined ? outcome : {...outcome, verified};
     if (error !== undefined && mode === 'strict' && 'received' in known)
       return {...known, status: 'mismatched', error};
     const found = mode === undefined ? sizeWarning(outcome) : error?.message;

@@ -14,7 +14,7 @@ import {configPath, type Profile, type Profiles, readProfiles, updateProfiles} f
 /** The settings with their meanings, for help. */
 function settingsHelp(context: {command: Command}): string {
   const meanings = settingNames.map(name => [name, settingOf(name).meaning] as const);
-  return helpList('Settings:', meanings)(context);
+  return helpList(context, 'Settings:', meanings);
 }
 
 /** Declares `media config` and its subcommands; the key is not a setting, and is never printed. */
@@ -31,9 +31,8 @@ export function configCommand(cli: Cli): Command {
     .helpCommand('help [command]', helpDescription)
     .description('Show and change the settings of a profile.')
     .addHelpText('after', settingsHelp)
-    .addHelpText(
-      'after',
-      examples([
+    .addHelpText('after', context =>
+      examples(context, [
         'media config list',
         'media config set base-url https://api.example.com',
         'media config get base-url --profile staging',
@@ -43,14 +42,16 @@ export function configCommand(cli: Cli): Command {
     .command('list')
     .description('Print all settings in force, and where each value was set.')
     .option('--json', 'print them as JSON')
-    .addHelpText('after', examples(['media config list', 'media config list --profile staging --json']))
+    .addHelpText('after', context =>
+      examples(context, ['media config list', 'media config list --profile staging --json']),
+    )
     .action((options: {json?: boolean}, command: Command) =>
       act(command, (invocation, profile) => list(invocation, profile, options.json === true)),
     );
   config
     .command('get <name>')
     .description('Print one setting; the exit status is 1 when it is not set.')
-    .addHelpText('after', examples(['media config get base-url']))
+    .addHelpText('after', context => examples(context, ['media config get base-url']))
     .action((name: string, _options, command: Command) =>
       act(command, async (invocation, profile) => {
         cli.status = await printSetting(settingName(name), profile, invocation);
@@ -60,9 +61,8 @@ export function configCommand(cli: Cli): Command {
     .command('set <name> <value>')
     .description('Change one setting.')
     .addHelpText('after', settingsHelp)
-    .addHelpText(
-      'after',
-      examples([
+    .addHelpText('after', context =>
+      examples(context, [
         'media config set base-url https://api.example.com',
         'media config set graphql-url https://api.example.com/internal/graphql',
         'media config set profile-url https://app.example.com/profile/edit',
@@ -78,19 +78,19 @@ export function configCommand(cli: Cli): Command {
   config
     .command('unset <name>')
     .description('Remove one setting.')
-    .addHelpText('after', examples(['media config unset graphql-url']))
+    .addHelpText('after', context => examples(context, ['media config unset graphql-url']))
     .action((name: string, _options, command: Command) =>
       act(command, (invocation, profile) => unset(settingName(name), profile, invocation)),
     );
   config
     .command('profiles')
     .description('Print the names of all profiles.')
-    .addHelpText('after', examples(['media config profiles']))
+    .addHelpText('after', context => examples(context, ['media config profiles']))
     .action((_options, command: Command) => act(command, listProfiles));
   config
     .command('path')
     .description('Print where the settings are stored.')
-    .addHelpText('after', examples(['media config path']))
+    .addHelpText('after', context => examples(context, ['media config path']))
     .action((_options, command: Command) =>
       act(command, ({stdout, host}) => stdout.write(`${configPath(host)}\n`)),
     );

@@ -28,9 +28,8 @@ export function loginCommand(cli: Cli): Command {
     .option('--no-verify', 'store the key without checking it')
     .option('--insecure-storage', 'store the key in the settings file instead of the keychain')
     .addOption(timeoutOption())
-    .addHelpText(
-      'after',
-      examples([
+    .addHelpText('after', context =>
+      examples(context, [
         'media login --base-url https://api.example.com',
         'pass show media/key | media login --base-url https://api.example.com --key-stdin',
         'media login --profile staging --base-url https://staging.example.com',

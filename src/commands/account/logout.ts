@@ -13,7 +13,9 @@ export function logoutCommand(cli: Cli): Command {
   return new Command('logout')
     .description('Delete the stored API key of a profile.')
     .option('--all', 'delete the keys of all profiles')
-    .addHelpText('after', examples(['media logout', 'media logout --profile staging', 'media logout --all']))
+    .addHelpText('after', context =>
+      examples(context, ['media logout', 'media logout --profile staging', 'media logout --all']),
+    )
     .action(async (options: LogoutOptions, command: Command) => {
       cli.status = await runLogout(options, invocationOf(cli, command));
     });

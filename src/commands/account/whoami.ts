@@ -21,9 +21,12 @@ export function whoamiCommand(cli: Cli): Command {
     .description('Show the profile, service and key, and whether the key works.')
     .option('--json', 'print the report as JSON')
     .addOption(timeoutOption())
-    .addHelpText(
-      'after',
-      examples(['media whoami', 'media whoami --json | jq -r .status', 'media whoami --base-url embedded']),
+    .addHelpText('after', context =>
+      examples(context, [
+        'media whoami',
+        'media whoami --json | jq -r .status',
+        'media whoami --base-url embedded',
+      ]),
     )
     .action(async (options: WhoamiOptions, command: Command) => {
       cli.status = await runWhoami(options, invocationOf(cli, command));

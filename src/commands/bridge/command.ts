@@ -13,7 +13,9 @@ export function bridgeCommand(cli: Cli): Command {
     .description('Upload for editors that use a PicGo server, until you stop it.')
     .option('--port <n>', 'the port to listen on; 0 for any free port', wholeNumber(0, 65_535), picGoPort)
     .option('--root <directory>', 'upload only files below this directory (repeatable)', collect)
-    .addHelpText('after', examples(['media bridge', 'media bridge --root ~/notes --root ~/Pictures']))
+    .addHelpText('after', context =>
+      examples(context, ['media bridge', 'media bridge --root ~/notes --root ~/Pictures']),
+    )
     .action(async (options: BridgeOptions, command: Command) => {
       cli.status = await runBridge(options, invocationOf(cli, command));
     });

@@ -15,9 +15,8 @@ export function doctorCommand(cli: Cli): Command {
   return new Command('doctor')
     .description('Find out why uploads fail, without uploading anything.')
     .option('--json', 'print the checks as JSON')
-    .addHelpText(
-      'after',
-      examples([
+    .addHelpText('after', context =>
+      examples(context, [
         'media doctor',
         'media doctor --profile staging',
         'media doctor --json | jq -r \'.checks[] | select(.status == "failed") | .error.code\'',

@@ -19,9 +19,8 @@ export function journalCommand(cli: Cli): Command {
   const journal = new Command('journal')
     .helpCommand('help [command]', helpDescription)
     .description('List, check, merge and repair the journals of uploads.')
-    .addHelpText(
-      'after',
-      examples([
+    .addHelpText('after', context =>
+      examples(context, [
         'media journal list assets.journal',
         'media journal check assets.journal -- ./assets',
         'media journal merge -o all.journal part-*.journal',
@@ -33,9 +32,8 @@ export function journalCommand(cli: Cli): Command {
     .description('Print the result of each input; without a file, of everything that --once remembers.')
     .option('--json', 'print one JSON object per line')
     .option('--template <text>', 'print this text for each uploaded file, such as "{file}\\t{url}\\n"')
-    .addHelpText(
-      'after',
-      examples([
+    .addHelpText('after', context =>
+      examples(context, [
         'media journal list assets.journal',
         'media journal list --json *.journal',
         "media journal list --template '{file}\\t{url}\\n'",
@@ -56,9 +54,8 @@ export function journalCommand(cli: Cli): Command {
     .addOption(allOption())
     .addOption(typesOption())
     .option('--json', 'print one JSON object per line')
-    .addHelpText(
-      'after',
-      examples([
+    .addHelpText('after', context =>
+      examples(context, [
         'media journal check assets.journal -- ./assets',
         "media journal check assets.journal --exclude '*.psd' -- ./assets",
       ]),
@@ -82,9 +79,8 @@ export function journalCommand(cli: Cli): Command {
     .addOption(allOption())
     .addOption(typesOption())
     .option('--json', 'print one JSON object per line')
-    .addHelpText(
-      'after',
-      examples([
+    .addHelpText('after', context =>
+      examples(context, [
         'media journal merge -o all.journal part-*.journal',
         "media journal merge -o all.journal part-*.journal --exclude '*.psd' -- ./assets",
       ]),
@@ -110,9 +106,8 @@ export function journalCommand(cli: Cli): Command {
       'with --all: a file that lists what is stored, a path and a media ID on each line',
     )
     .option('--resend', 'the upload is not stored, or may be stored twice: send it again in the next run')
-    .addHelpText(
-      'after',
-      examples([
+    .addHelpText('after', context =>
+      examples(context, [
         'media journal resolve assets.journal photos/cat.png --uploaded med_123',
         'media journal resolve assets.journal photos/cat.png --resend',
         'media journal resolve assets.journal --all --resend',
@@ -134,7 +129,9 @@ export function journalCommand(cli: Cli): Command {
     .description(
       'Forget an upload that the service no longer has, by path or media ID: the next run sends it again.',
     )
-    .addHelpText('after', examples(['media journal forget assets.journal photos/cat.png']))
+    .addHelpText('after', context =>
+      examples(context, ['media journal forget assets.journal photos/cat.png']),
+    )
     .action(async (file: string, what: string, _options: object, command: Command) => {
       const {forgetUpload} = await import('./settle.ts');
       cli.status = await forgetUpload({file, what}, invocationOf(cli, command));
@@ -142,7 +139,7 @@ export function journalCommand(cli: Cli): Command {
   journal
     .command('unlock <file>')
     .description('Release a journal whose last run is gone, so that the next run need not wait 90 seconds.')
-    .addHelpText('after', examples(['media journal unlock assets.journal']))
+    .addHelpText('after', context => examples(context, ['media journal unlock assets.journal']))
     .action(async (file: string, _options: object, command: Command) => {
       const {unlockJournal} = await import('./settle.ts');
       cli.status = await unlockJournal({file}, invocationOf(cli, command));

@@ -39,9 +39,9 @@ export function rewriteCommand(cli: Cli): Command {
         'write annotations, outputs and a summary; auto detects the system',
       ).choices(['github', 'auto']),
     )
-    .addHelpText(
-      'after',
+    .addHelpText('after', context =>
       examples(
+        context,
         [
           'media rewrite README.md',
           'media rewrite --write README.md docs',

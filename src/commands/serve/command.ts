@@ -59,9 +59,9 @@ export function serveCommand(cli: Cli): Command {
     )
     .optionsGroup('Output:')
     .option('--ndjson', 'log requests as JSON lines')
-    .addHelpText(
-      'after',
+    .addHelpText('after', context =>
       examples(
+        context,
         [
           'media serve',
           'media serve --port 0 --ephemeral',

@@ -92,9 +92,9 @@ export function uploadCommand(cli: Cli): Command {
         'write annotations, outputs and a summary; auto detects the system',
       ).choices(['github', 'auto']),
     )
-    .addHelpText(
-      'after',
+    .addHelpText('after', context =>
       examples(
+        context,
         [
           'media upload photo.png',
           'media upload -r ./assets --journal assets.journal',

@@ -35,9 +35,8 @@ export function watchCommand(cli: Cli): Command {
         '"{file}\\t{url}\\n"',
       ),
     )
-    .addHelpText(
-      'after',
-      examples([
+    .addHelpText('after', context =>
+      examples(context, [
         'media watch ~/Screenshots',
         'media watch /srv/scans --move-to /srv/scans/uploaded',
         "media watch ~/Screenshots --template '{url}\\n'",
