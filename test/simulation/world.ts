@@ -7,6 +7,9 @@ export interface Happening {
   isCancelled: boolean;
 }
 
+/** A run that ends has a few hundred. One that waits in vain, or for the real disk, renews its lock again and again. */
+const mostHappenings = 100_000;
+
 /**
  * Simulated time: everything that takes time is a happening, and one seed decides when each comes. Between two of them, all
  * promises that can settle do, so that the same seed always tells the same story.
@@ -57,7 +60,8 @@ export class World {
       isSettled = true;
     };
     promise.then(settle, settle);
-    for (let idle = 0; !isSettled; ) {
+    for (let idle = 0, happened = 0; !isSettled; happened += 1) {
+      if (happened > mostHappenings) throw new Error(`After ${happened} happenings, the run has not ended.`);
       await workDone();
       if (isSettled) break;
       const next = this.#pop();

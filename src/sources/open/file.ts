@@ -2,7 +2,7 @@ import type {BigIntStats, Stats} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
-import {systemFiles} from '../../lib/files/file-system.ts';
+import {type FileSystem, systemFiles} from '../../lib/files/file-system.ts';
 import {type FilePath, typedPath} from '../../lib/files/typed-path.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {unlessStopped} from '../../lib/stop.ts';
@@ -39,7 +39,7 @@ async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error
   try {
     file = await disk.open(path, signal);
   } catch (error) {
-    throw await describeOpenError(name, path, error);
+    throw await describeOpenError(disk.files, toOpen, error);
   }
   try {
     refuseUnsuitable(name, file.opened);
@@ -51,16 +51,12 @@ async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error
 }
 
 /** Opening a device or FIFO can have side effects, so those are refused before opening, then again when open. */
-async function refuseWhatBlocks(
-  {files}: Disk,
-  {name, path}: FileToOpen,
-  signal: StopSignal<Error>,
-): Promise<void> {
+async function refuseWhatBlocks({files}: Disk, toOpen: FileToOpen, signal: StopSignal<Error>): Promise<void> {
   try {
-    const stats = await unlessStopped(files.stat(path), signal);
-    if (!stats.isFile()) throw notAFile(name, stats);
+    const stats = await unlessStopped(files.stat(toOpen.path), signal);
+    if (!stats.isFile()) throw notAFile(toOpen.name, stats);
   } catch (error) {
-    throw await describeOpenError(name, path, error);
+    throw await describeOpenError(files, toOpen, error);
   }
 }
 
@@ -92,10 +88,14 @@ function notAFile(name: string, stats: FileKind): MediaError {
   });
 }
 
-async function describeOpenError(name: string, path: FilePath, cause: unknown): Promise<MediaError> {
+async function describeOpenError(
+  files: FileSystem,
+  {name, path}: Pick<FileToOpen, 'name' | 'path'>,
+  cause: unknown,
+): Promise<MediaError> {
   if (cause instanceof MediaError) return cause;
   if (isMissing(cause)) {
-    const isLink = await systemFiles.lstat(path).then(
+    const isLink = await files.lstat(path).then(
       stats => stats.isSymbolicLink(),
       () => false,
     );
@@ -124,7 +124,7 @@ async function describeOpenError(name: string, path: FilePath, cause: unknown): 
 /** What is at a path that the user named, links followed; rejects with a MediaError if that cannot be read. */
 export async function namedStat(name: string, path: string): Promise<Stats> {
   return systemFiles.stat(path).catch(async error => {
-    throw await describeOpenError(name, path, error);
+    throw await describeOpenError(systemFiles, {name, path}, error);
   });
 }
 
