@@ -47,7 +47,7 @@ const commands: Record<string, (cli: Cli) => Command> = {
  */
 export function buildProgram(cli: Cli, written: Written, [first = '']: readonly string[] = []): Command {
   const program = asRoot(new Command('media'), cli, written)
-    .description('Upload images and videos: none is stored twice, none lost without notice.')
+    .description('Upload images and videos: none is stored twice or lost without notice.')
     .usage('<command> [options]')
     .addHelpText('after', context => helpList(context, 'Topics of media help:', Object.entries(helpTopics)))
     .addHelpText('after', context =>
