@@ -70,14 +70,16 @@ export class Journal {
     options: AdmitOptions = {},
   ): Promise<Admission> {
     const active = this.#active.begin(input.size);
+    // Before the content is read: what changes the file from then on shows in its times only if they are old enough now.
+    const seen = this.#seen(input);
     let isInProgress = false;
     try {
       const hashed = await this.#hashIfNeeded(input, source, active, options.stop);
       const known =
         hashed === undefined ? undefined : await this.#memory.find(input, hashed.sha256, options.resend);
-      if (known?.status === 'done') await this.#see(input, known.entry);
+      if (known?.status === 'done') await this.#see(seen, known.entry);
       if (known !== undefined) return known;
-      const entry = await this.#begin(input, hashed, active, options.onEnd);
+      const entry = await this.#begin(input, seen, hashed, active, options.onEnd);
       isInProgress = true;
       return {status: 'new', entry};
     } finally {
@@ -130,15 +132,15 @@ export class Journal {
     const sha256 = small ?? (await largeHash(source, stop));
     active.announce(sha256);
     if (active.hasEarlier) await active.afterEqual();
-    return {sha256, isLasting: small !== undefined || (stat !== undefined && this.#isSettled(stat))};
+    return {sha256, isInMemory: small !== undefined};
   }
 
   /** Records that a file has this content, unless that is known, so that it need not be read again. */
-  async #see(input: JournalInput, entry: Entry): Promise<void> {
-    const seen = {size: entry.size, ...this.#seen(input)};
-    if (this.reader.index.rowOfFile(seen) === entry.row) return;
+  async #see(seen: Seen, entry: Entry): Promise<void> {
+    const file = {size: entry.size, ...seen};
+    if (this.reader.index.rowOfFile(file) === entry.row) return;
     const {key} = await this.reader.lineOf(entry);
-    this.#log.note({event: 'seen', key, ...seen});
+    this.#log.note({event: 'seen', key, ...file});
   }
 
   /**
@@ -147,18 +149,18 @@ export class Journal {
    * second attempt does not settle the first.
    */
   async #begin(
-    input: JournalInput & {contentType: string},
+    {size, contentType}: JournalInput & {contentType: string},
+    seen: Seen,
     hashed: Hashed | undefined,
     active: ActiveUpload,
     onEnd = () => {},
   ): Promise<JournalEntry> {
-    const {size, contentType} = input;
-    const {path, stat, types} = this.#seen(input);
     const unended = hashed === undefined ? [] : this.#unended(contentOf(hashed.sha256, size));
     const reused = unended.find(entry => entry.contentType === contentType);
     const key = reused === undefined ? this.#newKey() : (await this.reader.lineOf(reused)).key;
-    const intent = {path, size, stat, types, contentType};
-    const sha256 = hashed?.isLasting ? hashed.sha256 : undefined;
+    const intent = {...seen, size, contentType};
+    const isLasting = hashed?.isInMemory || seen.stat !== undefined;
+    const sha256 = isLasting ? hashed?.sha256 : undefined;
     this.#log.refuseIfFailed();
     // What is hashed already is committed soon: one line is enough for both.
     if (sha256 === undefined) this.#log.note({event: 'intent', key, ...intent});
@@ -204,18 +206,17 @@ export class Journal {
     }
   }
 
-  #seen({path, stat, types}: JournalInput): Pick<FileState, 'path' | 'stat' | 'types'> {
-    const isLasting = stat !== undefined && this.#isSettled(stat);
+  #seen({path, stat, types}: JournalInput): Seen {
+    const isLasting = stat !== undefined && isSettled(stat, this.#host.clock.now());
     return {path: pathKey(path), stat: isLasting ? statText(stat) : undefined, types};
-  }
-
-  #isSettled(stat: FileStat): boolean {
-    return isSettled(stat, this.#host.clock.now());
   }
 }
 
-/** The SHA-256 of a content, in hex, and whether the content cannot change before it is sent. */
+/** A file as the journal remembers it: `stat` only if each later change will show in it. */
+type Seen = Pick<FileState, 'path' | 'stat' | 'types'>;
+
+/** The SHA-256 of a content, in hex, and whether it is sent from memory, so that it cannot change. */
 interface Hashed {
   sha256: string;
-  isLasting: boolean;
+  isInMemory: boolean;
 }

@@ -253,6 +253,28 @@ describe('what is known of a file', () => {
     }
   });
 
+  it('changed less than two seconds before it was hashed, then long held back by its equal: read again', async () => {
+    const one = await bench();
+    let now = 1_800_000_000_000;
+    const clock = {...one.host.clock, now: () => now};
+    const open = () => openJournal(one.path, hostIn(one.directory, {clock}), {scope});
+    const journal = await open();
+    const first = inputOf('a.png', 'content');
+    const young = inputOf('b.png', 'content', BigInt(now - 1_999) * 1_000_000n);
+    const entry = await begin(journal, first);
+    const held = journal.admit(young, sourceOf(young));
+    now += 60_000;
+    await entry.commit(sha256(first.content));
+    await entry.done('{"id":"med_1"}');
+    entry.end();
+    expect((await held).status).toBe('done');
+    await journal.close();
+    const next = await open();
+    expect(await next.recall(young)).toBeUndefined();
+    expect(await next.recall(first)).toMatchObject({status: 'done'});
+    await next.close();
+  });
+
   it.each(['intent', 'failed'] as const)('after %s: new', async end => {
     const one = await bench();
     await one.run(journal => upload(journal, inputOf('a.png'), end));
