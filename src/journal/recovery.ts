@@ -72,7 +72,8 @@ export class Recovery {
     this.next = {offset: line.offset + line.bytes.length + 1, number: number + 1};
     const parsed = parseBytes(line.bytes);
     if (this.scope === undefined && parsed?.event !== 'header') {
-      if (parsed !== undefined || number > 1 || !mayBeHeader(line.bytes)) scopeOf(undefined, this.#shown);
+      // Several runs may have been cut off while they wrote the first line.
+      if (parsed !== undefined || !mayBeHeader(line.bytes)) scopeOf(undefined, this.#shown);
     }
     if (this.#doubt !== undefined) this.#judgeDoubt(parsed, this.#doubt);
     if (parsed === undefined)
@@ -96,7 +97,7 @@ export class Recovery {
       throw damagedLine(this.#shown, number, 'is longer than any journal line');
     this.rest = line;
     const parsed = parseBytes(line.bytes);
-    if (number > 1) return;
+    if (this.scope !== undefined) return;
     if (parsed?.event === 'header') this.scope = scopeOf(parsed, this.#shown);
     else if (parsed !== undefined || !mayBeHeader(line.bytes)) scopeOf(undefined, this.#shown);
   }

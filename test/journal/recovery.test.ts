@@ -183,6 +183,16 @@ describe('a power cut that keeps a later write and loses an earlier one', () => 
     );
   });
 
+  it('parts of the first line, of several runs: as a new one', async () => {
+    const one = await bench();
+    await one.write(`${header.slice(0, 30)}\n${header.slice(0, 40)}`);
+    await one.run(journal => upload(journal, inputOf('a.png'), 'done'));
+    await one.run(async journal => expect((await lookup(journal, inputOf('a.png'))).status).toBe('done'));
+    await one.write(`${header.slice(0, 30)}\nnotes`);
+    await expect(one.run(async () => {})).rejects.toThrow('is not a journal written by media.');
+    expect(await one.text()).toBe(`${header.slice(0, 30)}\nnotes`);
+  });
+
   it('zero bytes, and a line after a release, which only a synced journal has: damage', async () => {
     const {one, bytes} = await written();
     const lines = [...kept, '{"event":"alive","by":"w","at":"2026-01-01T00:00:00.000Z"}'];
