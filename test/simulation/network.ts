@@ -124,6 +124,9 @@ export interface Receiver {
   store(body: Buffer): string | undefined;
 }
 
+/** Between two pieces: at the same moment, they would come in any order. */
+const leastGapMs = 0.01;
+
 /** One request over one connection, whose bytes leave in pieces, and arrive, or do not, at moments of the simulated time. */
 export class Exchange {
   readonly #world: World;
@@ -215,7 +218,7 @@ export class Exchange {
   /** Pieces of one direction arrive one after the other. */
   #deliver(direction: 'request' | 'response', action: () => void): void {
     const {now} = this.#world;
-    const at = Math.max(now, this.#arrival[direction]) + this.#world.random() * this.#longestWay;
+    const at = Math.max(now, this.#arrival[direction] + leastGapMs) + this.#world.random() * this.#longestWay;
     this.#arrival[direction] = at;
     if (direction === 'response') this.#process.after(at - now, action);
     else this.#world.after(at - now, action);

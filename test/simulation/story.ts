@@ -186,6 +186,8 @@ class Story {
         break;
       case 5:
         inode.ctimeNs = this.#disks.timeNs(path);
+        // What is written in the same unit of a disk's times as this cannot be told: docs/guarantees.md, Limits.
+        this.#writtenAt.set(nameOf(path), this.world.now);
         break;
       default:
     }
@@ -476,17 +478,23 @@ class Story {
     process.exit();
   }
 
-  /** What slept between two parts of a line that it wrote leaves a damaged one, which a person deletes as the message says. */
+  /** What a person does with a journal that is refused, as the message says; only its own writes can have damaged it. */
   async #repair(process: Process, error: unknown): Promise<void> {
-    const [, number] = (error instanceof MediaError && /line (\d+) is not/.exec(error.message)) || [];
     const journal = this.#disks.get(journalPath);
-    if (number === undefined || journal === undefined || !this.#isCutShort) throw error;
+    if (!(error instanceof MediaError) || journal === undefined || !this.#isCutShort) throw error;
+    const text = journal.content.toString();
+    const [, number] = /line (\d+) is not/.exec(error.message) ?? [];
+    if (number === undefined) throw error;
+    // What slept between two parts of a line that it wrote.
     this.world.tell(`line ${number} of the journal is deleted`);
-    const lines = journal.content
-      .toString()
-      .split('\n')
-      .toSpliced(Number(number) - 1, 1);
-    journal.replace(Buffer.from(lines.join('\n')));
+    journal.replace(
+      Buffer.from(
+        text
+          .split('\n')
+          .toSpliced(Number(number) - 1, 1)
+          .join('\n'),
+      ),
+    );
     this.#disks.settle();
     await this.#settleAll(process);
   }
