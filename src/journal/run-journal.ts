@@ -1,7 +1,6 @@
 import type {Host, StopSignal} from '../host.ts';
 import {type Hashable, largeHash, smallHash} from '../lib/files/content-hash.ts';
 import type {Lock} from '../lib/files/lock.ts';
-import type {FileStat} from '../sources/open/source.ts';
 import {type ActiveUpload, ActiveUploads} from './active-uploads.ts';
 import {JournalEntry, type ToldBy} from './entry.ts';
 import {type Content, contentOf, type Entry} from './journal-index.ts';
