@@ -5,8 +5,9 @@ import {afterTest} from './after-test.ts';
 export interface RawRequest {
   /** The request line and header lines, unchanged and in order. */
   head: string[];
-  /** The bytes of the body that were received. */
-  body: Buffer;
+  /** The bytes of the body that were received so far. */
+  readonly body: Buffer;
+  readonly bodyBytes: number;
   /** The Content-Length of the request, 0 without one. */
   contentLength: number;
 }
@@ -17,7 +18,9 @@ export type Script = (connection: ScriptedConnection) => Promise<void> | void;
 /** A connection that a script controls. */
 export class ScriptedConnection {
   readonly socket: Socket;
-  #received = Buffer.alloc(0);
+  /** The request, from the end of its head on; its body grows. */
+  arriving: RawRequest | undefined;
+  readonly #received = new Received();
   #ended = false;
   #wake: () => void = () => {};
 
@@ -25,7 +28,8 @@ export class ScriptedConnection {
     this.socket = socket;
     socket.on('error', () => {});
     socket.on('data', chunk => {
-      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#received.add(chunk);
+      this.arriving ??= parse(this.#received);
       this.#wake();
     });
     socket.on('close', () => {
@@ -44,9 +48,9 @@ export class ScriptedConnection {
    */
   async request(bodyBytes = Number.POSITIVE_INFINITY): Promise<RawRequest> {
     for (;;) {
-      const request = parse(this.#received);
+      const request = this.arriving;
       if (request !== undefined && (isUploadLook(request) || hasBytes(request, bodyBytes))) return request;
-      if (this.#ended) return request ?? {head: [], body: Buffer.alloc(0), contentLength: 0};
+      if (this.#ended) return request ?? {head: [], body: Buffer.alloc(0), bodyBytes: 0, contentLength: 0};
       await new Promise<void>(resolve => {
         this.#wake = resolve;
       });
@@ -55,7 +59,7 @@ export class ScriptedConnection {
 
   /** Everything received so far. */
   get received(): Buffer {
-    return this.#received;
+    return this.#received.bytes;
   }
 
   /** Sends a complete response with Content-Length and ends the connection. */
@@ -77,8 +81,25 @@ export class ScriptedConnection {
   }
 }
 
-function hasBytes({body, contentLength}: RawRequest, bodyBytes: number): boolean {
-  return body.length >= Math.min(bodyBytes, contentLength);
+/** Bytes that arrive in chunks. */
+class Received {
+  length = 0;
+  #chunks: Buffer[] = [];
+
+  add(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.length += chunk.length;
+  }
+
+  get bytes(): Buffer {
+    const bytes = Buffer.concat(this.#chunks);
+    this.#chunks = [bytes];
+    return bytes;
+  }
+}
+
+function hasBytes({bodyBytes, contentLength}: RawRequest, wanted: number): boolean {
+  return bodyBytes >= Math.min(wanted, contentLength);
 }
 
 /** Whether this is the check of the upload path by login or doctor. */
@@ -86,14 +107,25 @@ export function isUploadLook({head, contentLength}: RawRequest): boolean {
   return contentLength === 1 && head.includes('content-type: text/plain');
 }
 
-function parse(bytes: Buffer): RawRequest | undefined {
+function parse(received: Received): RawRequest | undefined {
+  const {bytes} = received;
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
   const head = bytes.subarray(0, end).toString('latin1').split('\r\n');
   const length = head
     .map(line => /^content-length: *(\d+)$/i.exec(line)?.[1])
     .find(value => value !== undefined);
-  return {head, body: bytes.subarray(end + 4), contentLength: Number(length ?? 0)};
+  const bodyStart = end + 4;
+  return {
+    head,
+    get body() {
+      return received.bytes.subarray(bodyStart);
+    },
+    get bodyBytes() {
+      return received.length - bodyStart;
+    },
+    contentLength: Number(length ?? 0),
+  };
 }
 
 /** A server on loopback that does exactly what the test says, byte for byte; it ends with the test. */
@@ -102,16 +134,19 @@ export async function scriptedServer(
 ): Promise<{url: string; requests: RawRequest[]; server: Server}> {
   const requests: RawRequest[] = [];
   const connections = new Set<Socket>();
-  let count = 0;
+  let connected = 0;
   const server = createServer({allowHalfOpen: true}, socket => {
     connections.add(socket);
     const connection = new ScriptedConnection(socket);
-    const script = scripts[Math.min(count, scripts.length - 1)];
-    count += 1;
-    socket.on('close', () => {
-      const request = parse(connection.received);
-      if (request !== undefined) requests.push(request);
-    });
+    const script = scripts[Math.min(connected, scripts.length - 1)];
+    connected += 1;
+    // A program that has read its response may end before its connection has closed here: a request counts from its head on.
+    const count = () => {
+      if (connection.arriving === undefined) return;
+      requests.push(connection.arriving);
+      socket.off('data', count);
+    };
+    socket.on('data', count);
     void script?.(connection);
   });
   await new Promise<void>(resolve => {

@@ -11,31 +11,46 @@ export interface TerminalOptions {
   shell?: string;
 }
 
+/**
+ * What runs first on the terminal. It prints the exit status and stays: 200 ms after the end of its process, node-pty drops what
+ * has not been read.
+ */
+const shellOfTerminal = `trap : INT QUIT; sh -c "$0" sh "$@"; printf '\\033]ended %d\\007' $?; kill -STOP $$`;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: an escape sequence begins with one
+const endOfProgram = /\u001b\]ended (\d+)\u0007/;
+
 /** Runs `media` on a new pseudo-terminal. */
 export function onTerminal(
   box: Sandbox,
   parameters: readonly string[],
   {columns = 80, rows = 24, env = {}, shell = 'exec "$@"'}: TerminalOptions = {},
 ) {
-  const child = spawn('sh', ['-c', shell, 'sh', process.execPath, program, ...parameters], {
+  const child = spawn('sh', ['-c', shellOfTerminal, shell, process.execPath, program, ...parameters], {
     cols: columns,
     rows,
     cwd: box.directory,
     env: {...box.env, TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env},
   });
+  let isGone = false;
+  child.onExit(() => {
+    isGone = true;
+  });
+  const kill = () => {
+    if (!isGone) child.kill('SIGKILL');
+  };
+  afterTest(kill);
   let output = '';
-  child.onData(data => {
-    output += data;
-  });
-  let ended = false;
-  const end = new Promise<{exitCode: number; signal?: number | undefined}>(resolve => {
-    child.onExit(status => {
-      ended = true;
-      resolve(status);
+  const end = new Promise<{exitCode: number; signal?: number}>(resolve => {
+    child.onData(data => {
+      output += data;
+      const status = endOfProgram.exec(output)?.[1];
+      if (status === undefined) return;
+      output = output.replace(endOfProgram, '');
+      kill();
+      resolve(
+        Number(status) > 128 ? {exitCode: 0, signal: Number(status) - 128} : {exitCode: Number(status)},
+      );
     });
-  });
-  afterTest(() => {
-    if (!ended) child.kill('SIGKILL');
   });
   return {
     output: () => output,
