@@ -2,6 +2,7 @@ import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {markEnded} from '../lib/files/holder.ts';
 import type {Lock} from '../lib/files/lock.ts';
+import {systemCode} from '../lib/system-code.ts';
 import {fencedOff, journalFailed} from './errors.ts';
 import {appendAll, type JournalHandle} from './file.ts';
 import type {JournalIndex} from './journal-index.ts';
@@ -25,7 +26,7 @@ interface Line {
   onWritten: (place: Place) => void;
   resolve: () => void;
   /** Called if the line could not be written, synced or acted on; has no effect after `resolve`. */
-  reject: (error: unknown) => void;
+  reject: (error: MediaError) => void;
 }
 
 export interface LogParts {
@@ -52,6 +53,8 @@ export class JournalLog {
   #pending: Line[] = [];
   #running: Promise<void> | undefined;
   #failure: MediaError | undefined;
+  /** The ends of sent uploads that could not be written. */
+  readonly #unwritten: string[] = [];
   #isIdle = true;
 
   constructor(parts: LogParts) {
@@ -76,10 +79,7 @@ export class JournalLog {
 
   /** Resolves when the line is in the file; for a commit, when the upload may be released. */
   append(transition: Transition): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.refuseIfFailed();
-      this.#write(transition, resolve, reject);
-    });
+    return new Promise((resolve, reject) => this.#write(transition, resolve, reject));
   }
 
   /** Records the end of this writer, and makes everything durable; rejects if that fails. */
@@ -89,7 +89,8 @@ export class JournalLog {
     // If this fails, others still see that this process has ended, or wait for it.
     if (this.#failure === undefined) await this.#writeEvent('close').catch(() => {});
     await this.#running;
-    if (this.#failure !== undefined) return;
+    // Whoever wrote a line knows of the failure already.
+    if (this.#failure !== undefined) return this.#writeUnwritten(this.#failure).catch(() => {});
     try {
       await this.#sync();
     } catch (error) {
@@ -97,22 +98,41 @@ export class JournalLog {
     }
   }
 
-  #write(transition: Transition, resolve: () => void, reject: (error: unknown) => void): void {
+  /**
+   * Writes once more what uploads ended with, if the disk was full or failing: it may have room again, and the next run
+   * needs to know. Only an opening line may follow an incomplete one.
+   */
+  async #writeUnwritten({cause}: MediaError): Promise<void> {
+    const {check, handle, lock, isRemote} = this.#parts;
+    if (this.#unwritten.length === 0 || systemCode(cause) === undefined) return;
+    if (isRemote && !(await lock.isOurs())) return;
+    if (check.look(Buffer.alloc(0)).other !== undefined) return;
+    const lines = [this.#writerLine('open'), ...this.#unwritten, this.#writerLine('close')].join('');
+    await appendAll(handle, Buffer.from(`\n${lines}`));
+    await this.#sync();
+  }
+
+  #write(transition: Transition, resolve: () => void, onRejected: (error: unknown) => void): void {
     const {index, lock} = this.#parts;
     const by = lock.holder.token;
     const text = formatTransition(transition, by);
     // The record is the only part of a line that comes from outside.
     if ('recordJson' in transition && !isRecordJson(transition.recordJson)) {
-      reject(new Error(`not a journal line: ${text}`));
+      onRejected(new Error(`not a journal line: ${text}`));
       return;
     }
     this.#isIdle = false;
-    const isRelease = transition.event === 'commit';
+    const {event, key} = transition;
+    const isRelease = event === 'commit';
+    const reject = (error: MediaError) => {
+      if ((event === 'done' || event === 'failed') && index.rowOf(key) !== -1) this.#unwritten.push(text);
+      onRejected(error);
+    };
     const onWritten = (place: Place) => {
       index.apply({by, ...transition}, place);
       if (isRelease) index.release(by);
     };
-    this.#append({text, isDurable: durable.has(transition.event), isRelease, onWritten, resolve, reject});
+    this.#append({text, isDurable: durable.has(event), isRelease, onWritten, resolve, reject});
   }
 
   #writeEvent(event: WriterEvent): Promise<void> {

@@ -61,6 +61,17 @@ it('a journal whose last lines may be lost: every record printed, told, and exit
   expect(await service.records()).toHaveLength(1);
 });
 
+it('a disk that was full when a result was to be recorded: told, recorded at the end of the run, and skipped by the next', async () => {
+  const {service, sandbox} = await connectedSandbox();
+  const upload = ['upload', fixture('photo.png'), '--journal', 'j', '--json'];
+  const preloaded = fileURLToPath(new URL('../support/full-disk.cjs', import.meta.url));
+  const env = {...sandbox.env, NODE_OPTIONS: `--require=${preloaded}`};
+  const {stdout: record, stderr, exitCode} = await sandbox.start(upload, {env});
+  expect({exitCode, code: JSON.parse(stderr).error.code}).toEqual({exitCode: 1, code: 'journal_failed'});
+  expect(await sandbox.run(upload)).toMatchObject({stdout: record, exitCode: 0});
+  expect(await service.records()).toHaveLength(1);
+});
+
 it('a failure that is recorded after a record, of the same upload: it stays stored', async () => {
   const {service, sandbox} = await connectedSandbox();
   const upload = ['upload', fixture('photo.png'), '--journal', 'j', '--json'];

@@ -1,4 +1,4 @@
-import {stat} from 'node:fs/promises';
+import {appendFile, stat} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
 import type {JournalHandle} from '../../src/journal/file.ts';
 import {openJournal} from '../../src/journal/open.ts';
@@ -170,15 +170,38 @@ describe('a full disk', () => {
     await one.run(async next => expect(next.reader.index.size).toBe(0));
   });
 
-  it('at a record: the part that fits is a torn line, and the upload reads as unknown', async () => {
-    const {one, disk, journal, inputs, entries} = await begun(1);
+  it.each([
+    ['that stays full', 0, ['unknown', 'unknown', 'unknown']],
+    ['that has room again', Number.POSITIVE_INFINITY, ['done', 'done', 'new']],
+  ])(
+    '%s: what the uploads ended with is recorded at the end of the run, if it fits then',
+    async (_name, room, expected) => {
+      const {one, disk, journal, inputs, entries} = await begun(3);
+      const [first, second, third] = entries;
+      await Promise.all(entries.map(entry => entry.commit(entry.sha256 ?? hash)));
+      disk.room = 30;
+      await expect(first?.done('{"id":"a"}')).rejects.toThrow(/the disk is full/);
+      await expect(second?.done('{"id":"b"}')).rejects.toThrow(/the disk is full/);
+      await expect(third?.failed({code: 'rejected', message: 'no'})).rejects.toThrow(/the disk is full/);
+      disk.room = room;
+      await journal.close();
+      await one.run(async next => {
+        const found = await Promise.all(inputs.map(input => lookup(next, input)));
+        expect(found.map(({status}) => status)).toEqual(expected);
+      });
+    },
+  );
+
+  it('that has room again, but another run has taken the journal over: nothing more is written', async () => {
+    const {one, disk, journal, entries} = await begun(1);
     await entries[0]?.commit(entries[0].sha256 ?? hash);
     disk.room = 30;
     await expect(entries[0]?.done('{"id":"a"}')).rejects.toThrow(/the disk is full/);
+    disk.room = Number.POSITIVE_INFINITY;
+    await appendFile(one.path, '\n{"event":"open","by":"another","at":"2026-01-02T00:00:00.000Z"}\n');
+    const before = await one.text();
     await journal.close();
-    await one.run(async next =>
-      expect(await lookup(next, inputs[0] ?? inputOf(''))).toMatchObject({status: 'unknown'}),
-    );
+    expect(await one.text()).toBe(before);
   });
 
   it('at two records: the one that fits is kept, since nothing else knows of it', async () => {

@@ -10,6 +10,8 @@ export interface Faults {
   failing?: {call: number; code: string} | undefined;
   /** Bytes that still fit on the disks. */
   room?: number;
+  /** After how many milliseconds on a full disk somebody makes room. */
+  fullMs?: number | undefined;
   /** One in so many reads and writes does only a part of what it was asked for. */
   shortOneIn?: number;
 }
@@ -39,6 +41,7 @@ export class Process {
   readonly #descriptors = new Map<number, Descriptor>();
   #calls = 0;
   #room: number;
+  #isMakingRoom = false;
   /** None that this process really has: /proc tells who writes to those. */
   #nextDescriptor = 2 ** 24;
   #isKilled = false;
@@ -340,10 +343,20 @@ export class Process {
   }
 
   #takeRoom(bytes: number): number {
-    if (this.#room <= 0 && bytes > 0) throw systemError('ENOSPC');
+    if (this.#room <= 0 && bytes > 0) {
+      const {fullMs} = this.#faults;
+      if (fullMs !== undefined && !this.#isMakingRoom) this.after(fullMs, () => this.#makeRoom());
+      this.#isMakingRoom = true;
+      throw systemError('ENOSPC');
+    }
     const taken = Math.min(bytes, this.#room);
     this.#room -= taken;
     return taken;
+  }
+
+  #makeRoom(): void {
+    this.#machine.world.tell('there is room on the disks again');
+    this.#room = Number.POSITIVE_INFINITY;
   }
 
   #touch(inode: Inode, path: string): void {

@@ -312,7 +312,10 @@ class Story {
     const {world} = this;
     const shortOneIn = world.oneIn(3) ? 3 : undefined;
     const trouble = world.below(8);
-    if (trouble === 0) return {room: world.below(3000), ...(shortOneIn && {shortOneIn})};
+    if (trouble === 0) {
+      const fullMs = world.pick([undefined, 0, 1, 20, 200]);
+      return {room: world.below(3000), fullMs, ...(shortOneIn && {shortOneIn})};
+    }
     const code = world.pick(['EIO', 'ENOSPC', 'EDQUOT', 'EMFILE']);
     if (trouble === 1) return {failing: {call: 1 + world.below(60), code}, ...(shortOneIn && {shortOneIn})};
     return {...(shortOneIn && {shortOneIn})};

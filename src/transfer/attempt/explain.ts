@@ -202,7 +202,7 @@ export function unrecorded(name: string, error: MediaError): MediaError {
     hint:
       error.code === 'journal_of_other_service'
         ? 'Its record is printed. Find out which service the base URL should lead to.'
-        : 'Its record is printed. When the journal can be written again: media journal resolve JOURNAL PATH --uploaded ID',
+        : 'Its record is printed. If the next run reports it as unknown: media journal resolve JOURNAL PATH --uploaded ID',
   });
 }
 
