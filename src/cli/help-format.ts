@@ -10,11 +10,6 @@ interface HelpFormat extends Partial<Help> {
   isBrief: boolean;
 }
 
-/** What commander tells whoever adds text to a command's help. */
-export interface HelpContext {
-  command: Command;
-}
-
 /** What help shows besides commander's own: the options of every command, possible values and defaults. */
 export const helpFormat: HelpFormat = {
   isBrief: false,
@@ -35,15 +30,8 @@ function briefHelp(command: Command, help: Help): string {
   return `${description}\n\nUsage: ${help.commandUsage(command)}\n${list}`;
 }
 
-/**
- * The examples at the end of a command's help. Brief help has the first two, and before them the options that are named here, or
- * else all of the command's own.
- */
-export function examples(
-  {command}: HelpContext,
-  lines: readonly string[],
-  common?: readonly string[],
-): string {
+/** See CliCommand.examples(). */
+export function exampleText(command: Command, lines: readonly string[], common?: readonly string[]): string {
   if (!isBrief(command)) return exampleList(lines);
   const help = helperFor(command);
   const options = command.options
@@ -60,7 +48,7 @@ function exampleList(lines: readonly string[]): string {
 
 /** Text after a command's help, unless it is brief: a list of names with their meanings. */
 export function helpList(
-  {command}: HelpContext,
+  {command}: {command: Command},
   heading: string,
   items: readonly (readonly [string, string])[],
 ): string {

@@ -58,23 +58,14 @@ export function collect(value: string, earlier: string[] | undefined): string[] 
   return [...(earlier ?? []), value];
 }
 
-/** Files that directories, patterns and lists leave out. */
-export function excludeOption(): Option {
-  return new Option('--exclude <pattern>', 'skip matching files (directories, patterns, lists)').argParser(
-    collect,
-  );
-}
-
-/** Lists of names. */
-export function filesFromOption(): Option {
-  return new Option('--files-from <file>', 'read names from a file, or from - for standard input').argParser(
-    collect,
-  );
-}
-
-/** What directories and patterns stand for. */
-export function allOption(): Option {
-  return new Option('--all', 'include hidden files, and try files that are not images or videos');
+/** Which files directories, patterns and lists stand for. */
+export function selectionOptions(): Option[] {
+  const repeatable = (flags: string, meaning: string) => new Option(flags, meaning).argParser(collect);
+  return [
+    repeatable('--exclude <pattern>', 'skip matching files (directories, patterns, lists)'),
+    repeatable('--files-from <file>', 'read names from a file, or from - for standard input'),
+    new Option('--all', 'include hidden files, and try files that are not images or videos'),
+  ];
 }
 
 /** How the content type of a file is decided. */

@@ -1,6 +1,6 @@
 import {readFileSync} from 'node:fs';
-import {Argument, Command, Option} from 'commander';
-import {examples} from '../cli/help-format.ts';
+import {Argument, Option} from 'commander';
+import {CliCommand} from '../cli/command.ts';
 import type {Cli} from '../cli/invocation.ts';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
@@ -9,27 +9,25 @@ import {packageFile} from '../package-file.ts';
 import {readProfiles} from '../settings/store.ts';
 
 /** Declares `media completion`. */
-export function completionCommand(cli: Cli): Command {
-  return new Command('completion')
+export function completionCommand(cli: Cli): CliCommand {
+  return new CliCommand('completion', cli)
     .description('Print the completion script for a shell.')
     .addArgument(new Argument('[shell]', 'the shell').choices(shells))
     .addOption(new Option('--profiles', 'print the profile names that --profile completes to').hideHelp())
-    .addHelpText('after', context =>
-      examples(context, [
-        'source <(media completion bash)',
-        'source <(media completion zsh)',
-        'media completion fish | source',
-        'media completion powershell | Out-String | Invoke-Expression',
-      ]),
-    )
-    .action(async (shell: (typeof shells)[number] | undefined, {profiles}: {profiles?: boolean}) => {
-      if (profiles) return printProfiles(cli.host, cli.stdout);
+    .examples([
+      'source <(media completion bash)',
+      'source <(media completion zsh)',
+      'media completion fish | source',
+      'media completion powershell | Out-String | Invoke-Expression',
+    ])
+    .runs(async ({profiles}: {profiles?: boolean}, {host, stdout}, shell?: (typeof shells)[number]) => {
+      if (profiles) return printProfiles(host, stdout);
       if (shell === undefined) {
         throw new MediaError('usage', 'No shell was given.', {
           hint: `Use one of ${shells.join(', ')}, as in media completion bash`,
         });
       }
-      await printCompletion(shell, cli.stdout);
+      await printCompletion(shell, stdout);
     });
 }
 

@@ -1,6 +1,5 @@
-import {Command} from 'commander';
-import {examples} from '../cli/help-format.ts';
-import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../cli/invocation.ts';
+import {CliCommand} from '../cli/command.ts';
+import type {Cli, ExitStatus, Invocation} from '../cli/invocation.ts';
 import {withKeyHint} from '../cli/key-hints.ts';
 import {collect, timeoutOption} from '../cli/values.ts';
 import {describeBroken, failed, MediaError} from '../errors.ts';
@@ -27,8 +26,8 @@ export interface GraphqlOptions {
 }
 
 /** Declares `media graphql`. */
-export function graphqlCommand(cli: Cli): Command {
-  return new Command('graphql')
+export function graphqlCommand(cli: Cli): CliCommand {
+  return new CliCommand('graphql', cli)
     .description('Send an authenticated GraphQL request and print the response.')
     .argument('[query]', 'the query, or - for standard input')
     .option('--input <file>', 'read the query from a file, or - for standard input')
@@ -41,17 +40,15 @@ export function graphqlCommand(cli: Cli): Command {
     )
     .option('--operation-name <name>', 'the operation to run, if the query contains several')
     .addOption(timeoutOption())
-    .addHelpText('after', context =>
-      examples(context, [
-        "media graphql '{viewer{name}}'",
-        "media graphql 'query($id: ID!){media(id: $id){type fileUrl}}' -f id=m_123",
-        'media graphql --input query.graphql -F first=10',
-        "media graphql --input key.graphql --variables key.json -F 'input[name]=ci'",
-      ]),
-    )
-    .action(async (query: string | undefined, options: Omit<GraphqlOptions, 'query'>, command: Command) => {
-      cli.status = await runGraphql({...options, query}, invocationOf(cli, command));
-    });
+    .examples([
+      "media graphql '{viewer{name}}'",
+      "media graphql 'query($id: ID!){media(id: $id){type fileUrl}}' -f id=m_123",
+      'media graphql --input query.graphql -F first=10',
+      "media graphql --input key.graphql --variables key.json -F 'input[name]=ci'",
+    ])
+    .runs((options: Omit<GraphqlOptions, 'query'>, invocation, query?: string) =>
+      runGraphql({...options, query}, invocation),
+    );
 }
 
 /** Sends the request and prints the response, unchanged if not on a terminal; with errors in it, or without success, the exit status is 1. */

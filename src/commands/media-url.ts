@@ -1,9 +1,8 @@
 import {existsSync} from 'node:fs';
 import {chmod, writeFile} from 'node:fs/promises';
 import {fileURLToPath} from 'node:url';
-import {Command} from 'commander';
-import {examples} from '../cli/help-format.ts';
-import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../cli/invocation.ts';
+import {CliCommand} from '../cli/command.ts';
+import type {Cli, ExitStatus, Invocation} from '../cli/invocation.ts';
 import {MediaError} from '../errors.ts';
 import {pathOfFileUrl, typedPath} from '../lib/files/typed-path.ts';
 import {shellWord} from '../lib/shell.ts';
@@ -22,8 +21,8 @@ interface MediaUrlOptions {
 }
 
 /** Builds the command line of `media-url`, the program that editors run. */
-export function buildMediaUrl(cli: Cli, written: Written): Command {
-  const command = asRoot(new Command('media-url'), cli, written);
+export function buildMediaUrl(cli: Cli, written: Written): CliCommand {
+  const command = asRoot(new CliCommand('media-url', cli), cli, written);
   return command
     .description('Upload files and print their URLs, for editors that run a command.')
     .usage('[options] <file...>')
@@ -31,21 +30,18 @@ export function buildMediaUrl(cli: Cli, written: Written): Command {
     .option('--clipboard', 'upload the picture or the files in the clipboard')
     .option('--no-once', 'upload again what this machine has already uploaded')
     .option('--launcher <file>', 'write a script that runs media-url with these options from any program')
-    .addHelpText('after', context =>
-      examples(
-        context,
-        [
-          'media-url photo.png "other photo.png"',
-          'media-url --clipboard',
-          'media-url upload photo.png',
-          'media-url --profile blog --launcher ~/bin/media-url-blog',
-        ],
-        ['--clipboard', '--no-once', '--launcher'],
-      ),
+    .examples(
+      [
+        'media-url photo.png "other photo.png"',
+        'media-url --clipboard',
+        'media-url upload photo.png',
+        'media-url --profile blog --launcher ~/bin/media-url-blog',
+      ],
+      ['--clipboard', '--no-once', '--launcher'],
     )
-    .action(async (files: string[], options: Omit<MediaUrlOptions, 'files'>, self: Command) => {
-      cli.status = await executeMediaUrl({...options, files}, invocationOf(cli, self));
-    });
+    .runs((options: Omit<MediaUrlOptions, 'files'>, invocation, files: string[]) =>
+      executeMediaUrl({...options, files}, invocation),
+    );
 }
 
 /** Uploads the files and prints a URL for each argument in order, or none if one of them fails. */

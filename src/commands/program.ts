@@ -1,6 +1,7 @@
 import {readFileSync} from 'node:fs';
-import {Command} from 'commander';
-import {briefHelpFormat, examples, helpDescription, helpFormat, helpList} from '../cli/help-format.ts';
+import type {Command} from 'commander';
+import {CliCommand} from '../cli/command.ts';
+import {briefHelpFormat, helpDescription, helpFormat, helpList} from '../cli/help-format.ts';
 import {helpTopics} from '../cli/help-topics.ts';
 import type {Cli} from '../cli/invocation.ts';
 import {MediaError} from '../errors.ts';
@@ -46,18 +47,16 @@ const commands: Record<string, (cli: Cli) => Command> = {
  * Builds the command tree, or only the part that a command line needs. Heavy modules are loaded when a command runs.
  */
 export function buildProgram(cli: Cli, written: Written, [first = '']: readonly string[] = []): Command {
-  const program = asRoot(new Command('media'), cli, written)
+  const program = asRoot(new CliCommand('media', cli), cli, written)
     .description('Upload images and videos: none is stored twice or lost without notice.')
     .usage('<command> [options]')
     .addHelpText('after', context => helpList(context, 'Topics of media help:', Object.entries(helpTopics)))
-    .addHelpText('after', context =>
-      examples(context, [
-        'media upload photo.png --base-url embedded',
-        'media login --base-url https://api.example.com',
-        'media upload photo.png',
-        "media upload -r ./photos --exclude '*.psd'",
-      ]),
-    );
+    .examples([
+      'media upload photo.png --base-url embedded',
+      'media login --base-url https://api.example.com',
+      'media upload photo.png',
+      "media upload -r ./photos --exclude '*.psd'",
+    ]);
   const named = own(commands, first);
   for (const command of named === undefined ? Object.values(commands) : [named])
     addInheriting(program, command(cli));
@@ -73,12 +72,13 @@ function addInheriting(parent: Command, command: Command): void {
 }
 
 /** Declares `media help`; unlike commander's own, it knows topics, and reports commands that do not exist. */
-function helpCommand(program: Command, {stdout}: Cli): Command {
-  return new Command('help')
+function helpCommand(program: Command, cli: Cli): Command {
+  return new CliCommand('help', cli)
     .description(helpDescription)
     .argument('[command...]', 'a command and its subcommand, or a topic')
-    .addHelpText('after', context => examples(context, ['media help upload', 'media help exit-codes']))
+    .examples(['media help upload', 'media help exit-codes'])
     .action(async (words: string[]) => {
+      const {stdout} = cli;
       let found = program;
       const [topic = ''] = words;
       if (words.length === 1 && Object.hasOwn(helpTopics, topic)) {
@@ -99,7 +99,7 @@ function helpCommand(program: Command, {stdout}: Cli): Command {
 }
 
 /** Makes a command the root of a program: with the global options, and all its output in `written`. */
-export function asRoot(program: Command, cli: Cli, written: Written): Command {
+export function asRoot(program: CliCommand, cli: Cli, written: Written): CliCommand {
   return program
     .option('--profile <name>', 'use the settings of this profile (MEDIA_PROFILE; default: default)')
     .option('--base-url <url>', 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)')

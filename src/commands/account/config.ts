@@ -1,6 +1,7 @@
-import {Command} from 'commander';
-import {examples, helpDescription, helpList} from '../../cli/help-format.ts';
-import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import type {Command} from 'commander';
+import {CliCommand} from '../../cli/command.ts';
+import {helpDescription, helpList} from '../../cli/help-format.ts';
+import type {Cli, ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {existingProfiles} from '../../cli/key-hints.ts';
 import {MediaError} from '../../errors.ts';
 import {own} from '../../lib/object.ts';
@@ -18,91 +19,71 @@ function settingsHelp(context: {command: Command}): string {
 }
 
 /** Declares `media config` and its subcommands; the key is not a setting, and is never printed. */
-export function configCommand(cli: Cli): Command {
-  const act = async (
-    command: Command,
-    action: (invocation: Invocation, profile: string) => Promise<void>,
-  ) => {
-    const invocation = invocationOf(cli, command);
-    const {globals, host} = invocation;
-    await action(invocation, parseProfileName(globals.profile ?? (host.env['MEDIA_PROFILE'] || 'default')));
-  };
-  const config = new Command('config')
+export function configCommand(cli: Cli): CliCommand {
+  const config = new CliCommand('config', cli)
     .helpCommand('help [command]', helpDescription)
     .description('Show and change the settings of a profile.')
     .addHelpText('after', settingsHelp)
-    .addHelpText('after', context =>
-      examples(context, [
-        'media config list',
-        'media config set base-url https://api.example.com',
-        'media config get base-url --profile staging',
-      ]),
-    );
+    .examples([
+      'media config list',
+      'media config set base-url https://api.example.com',
+      'media config get base-url --profile staging',
+    ]);
   config
     .command('list')
     .description('Print all settings in force, and where each value was set.')
     .option('--json', 'print them as JSON')
-    .addHelpText('after', context =>
-      examples(context, ['media config list', 'media config list --profile staging --json']),
-    )
-    .action((options: {json?: boolean}, command: Command) =>
-      act(command, (invocation, profile) => list(invocation, profile, options.json === true)),
-    );
+    .examples(['media config list', 'media config list --profile staging --json'])
+    .runs(list);
   config
     .command('get <name>')
     .description('Print one setting; the exit status is 1 when it is not set.')
-    .addHelpText('after', context => examples(context, ['media config get base-url']))
-    .action((name: string, _options, command: Command) =>
-      act(command, async (invocation, profile) => {
-        cli.status = await printSetting(settingName(name), profile, invocation);
-      }),
-    );
+    .examples(['media config get base-url'])
+    .runs(get);
   config
     .command('set <name> <value>')
     .description('Change one setting.')
     .addHelpText('after', settingsHelp)
-    .addHelpText('after', context =>
-      examples(context, [
-        'media config set base-url https://api.example.com',
-        'media config set graphql-url https://api.example.com/internal/graphql',
-        'media config set profile-url https://app.example.com/profile/edit',
-        "media config set key-command 'pass show media/key'",
-        'media config set cacert ./company-ca.pem',
-        'media config set client-cert ./me.pem',
-        'media config set idempotency-keys honoured',
-      ]),
-    )
-    .action((name: string, value: string, _options, command: Command) =>
-      act(command, (invocation, profile) => set(settingName(name), value, profile, invocation)),
-    );
+    .examples([
+      'media config set base-url https://api.example.com',
+      'media config set graphql-url https://api.example.com/internal/graphql',
+      'media config set profile-url https://app.example.com/profile/edit',
+      "media config set key-command 'pass show media/key'",
+      'media config set cacert ./company-ca.pem',
+      'media config set client-cert ./me.pem',
+      'media config set idempotency-keys honoured',
+    ])
+    .runs(set);
   config
     .command('unset <name>')
     .description('Remove one setting.')
-    .addHelpText('after', context => examples(context, ['media config unset graphql-url']))
-    .action((name: string, _options, command: Command) =>
-      act(command, (invocation, profile) => unset(settingName(name), profile, invocation)),
-    );
+    .examples(['media config unset graphql-url'])
+    .runs(unset);
   config
     .command('profiles')
     .description('Print the names of all profiles.')
-    .addHelpText('after', context => examples(context, ['media config profiles']))
-    .action((_options, command: Command) => act(command, listProfiles));
+    .examples(['media config profiles'])
+    .runs(listProfiles);
   config
     .command('path')
     .description('Print where the settings are stored.')
-    .addHelpText('after', context => examples(context, ['media config path']))
-    .action((_options, command: Command) =>
-      act(command, ({stdout, host}) => stdout.write(`${configPath(host)}\n`)),
-    );
+    .examples(['media config path'])
+    .runs((_options, {stdout, host}) => stdout.write(`${configPath(host)}\n`));
   return config;
 }
 
-async function listProfiles({host, stdout}: Invocation): Promise<void> {
+function profileNameOf({globals, host}: Invocation): string {
+  return parseProfileName(globals.profile ?? (host.env['MEDIA_PROFILE'] || 'default'));
+}
+
+async function listProfiles(_options: object, {host, stdout}: Invocation): Promise<void> {
   const names = Object.keys(await readProfiles(host));
   await stdout.write(names.map(name => `${printable(name)}\n`).join(''));
 }
 
-async function list({host, globals, stdout}: Invocation, profileName: string, json: boolean): Promise<void> {
+async function list({json}: {json?: boolean}, invocation: Invocation): Promise<void> {
+  const {host, globals, stdout} = invocation;
+  const profileName = profileNameOf(invocation);
   const profile = storedProfile(await readProfiles(host), profileName);
   const run = {host, options: globals, profileName, profile};
   const settings = settingNames.flatMap(name => {
@@ -117,15 +98,11 @@ async function list({host, globals, stdout}: Invocation, profileName: string, js
   await stdout.write(lines);
 }
 
-async function set(
-  name: SettingName,
-  text: string,
-  profileName: string,
-  invocation: Invocation,
-): Promise<void> {
+async function set(_options: object, invocation: Invocation, word: string, text: string): Promise<void> {
   const {host, globals, report} = invocation;
+  const [profileName, name] = [profileNameOf(invocation), settingName(word)];
   const value = await settingOf(name).parse(text, {host, allowHttp: globals.allowHttp === true});
-  if (name === 'base-url') return setBaseUrl(value, profileName, invocation);
+  if (name === 'base-url') return setBaseUrl(value, invocation);
   let hasStoredKey = false;
   await updateProfiles(host, profiles => {
     const before = own(profiles, profileName);
@@ -136,8 +113,9 @@ async function set(
     report.warning('The stored key is no longer used; media logout deletes it.');
 }
 
-async function unset(name: SettingName, profileName: string, invocation: Invocation): Promise<void> {
-  if (name === 'base-url') return setBaseUrl(undefined, profileName, invocation);
+async function unset(_options: object, invocation: Invocation, word: string): Promise<void> {
+  const [profileName, name] = [profileNameOf(invocation), settingName(word)];
+  if (name === 'base-url') return setBaseUrl(undefined, invocation);
   await updateProfiles(invocation.host, profiles => {
     delete storedProfile(profiles, profileName)[name];
   });
@@ -153,11 +131,9 @@ function settingName(name: string): SettingName {
 }
 
 /** The settings of the old service are removed with its base URL. */
-async function setBaseUrl(
-  value: string | undefined,
-  profileName: string,
-  {host, report}: Invocation,
-): Promise<void> {
+async function setBaseUrl(value: string | undefined, invocation: Invocation): Promise<void> {
+  const {host, report} = invocation;
+  const profileName = profileNameOf(invocation);
   let before: Profile = {};
   let dropped: (keyof Profile)[] = [];
   await updateProfiles(host, profiles => {
@@ -183,11 +159,9 @@ function storedProfile(profiles: Profiles, name: string): Profile {
   });
 }
 
-async function printSetting(
-  name: SettingName,
-  profileName: string,
-  {host, stdout}: Invocation,
-): Promise<ExitStatus> {
+async function get(_options: object, invocation: Invocation, word: string): Promise<ExitStatus> {
+  const {host, stdout} = invocation;
+  const [profileName, name] = [profileNameOf(invocation), settingName(word)];
   const value = storedProfile(await readProfiles(host), profileName)[name];
   if (value === undefined) return 1;
   await stdout.write(`${printable(value)}\n`);

@@ -1,6 +1,5 @@
-import {Command} from 'commander';
-import {examples} from '../../cli/help-format.ts';
-import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {CliCommand} from '../../cli/command.ts';
+import type {Cli, ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {timeoutOption} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
@@ -21,23 +20,19 @@ export interface LoginOptions {
 }
 
 /** Declares `media login`. */
-export function loginCommand(cli: Cli): Command {
-  return new Command('login')
+export function loginCommand(cli: Cli): CliCommand {
+  return new CliCommand('login', cli)
     .description('Check an API key with the service and store it.')
     .option('--key-stdin', 'read the key from standard input')
     .option('--no-verify', 'store the key without checking it')
     .option('--insecure-storage', 'store the key in the settings file instead of the keychain')
     .addOption(timeoutOption())
-    .addHelpText('after', context =>
-      examples(context, [
-        'media login --base-url https://api.example.com',
-        'pass show media/key | media login --base-url https://api.example.com --key-stdin',
-        'media login --profile staging --base-url https://staging.example.com',
-      ]),
-    )
-    .action(async (options: LoginOptions, command: Command) => {
-      cli.status = await runLogin(options, invocationOf(cli, command));
-    });
+    .examples([
+      'media login --base-url https://api.example.com',
+      'pass show media/key | media login --base-url https://api.example.com --key-stdin',
+      'media login --profile staging --base-url https://staging.example.com',
+    ])
+    .runs(runLogin);
 }
 
 /** Asks for what is missing, checks the key with the service and stores it for the base URL's origin. */

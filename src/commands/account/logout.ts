@@ -1,6 +1,5 @@
-import {Command} from 'commander';
-import {examples} from '../../cli/help-format.ts';
-import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {CliCommand} from '../../cli/command.ts';
+import type {Cli, ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {own} from '../../lib/object.ts';
 import type {Profile} from '../../settings/store.ts';
 
@@ -9,16 +8,12 @@ export interface LogoutOptions {
 }
 
 /** Declares `media logout`. */
-export function logoutCommand(cli: Cli): Command {
-  return new Command('logout')
+export function logoutCommand(cli: Cli): CliCommand {
+  return new CliCommand('logout', cli)
     .description('Delete the stored API key of a profile.')
     .option('--all', 'delete the keys of all profiles')
-    .addHelpText('after', context =>
-      examples(context, ['media logout', 'media logout --profile staging', 'media logout --all']),
-    )
-    .action(async (options: LogoutOptions, command: Command) => {
-      cli.status = await runLogout(options, invocationOf(cli, command));
-    });
+    .examples(['media logout', 'media logout --profile staging', 'media logout --all'])
+    .runs(runLogout);
 }
 
 /** Deletes keys and keeps the other settings. Succeeds if there is no key. */

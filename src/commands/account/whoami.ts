@@ -1,6 +1,5 @@
-import {Command} from 'commander';
-import {examples} from '../../cli/help-format.ts';
-import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {CliCommand} from '../../cli/command.ts';
+import type {Cli, ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {keyFacts, missingSettings, refusedKeyHint, verdictError} from '../../cli/key-hints.ts';
 import {timeoutOption} from '../../cli/values.ts';
 import {exitStatusOf} from '../../errors.ts';
@@ -16,21 +15,13 @@ export interface WhoamiOptions {
 }
 
 /** Declares `media whoami`. */
-export function whoamiCommand(cli: Cli): Command {
-  return new Command('whoami')
+export function whoamiCommand(cli: Cli): CliCommand {
+  return new CliCommand('whoami', cli)
     .description('Show the profile, service and key, and whether the key works.')
     .option('--json', 'print the report as JSON')
     .addOption(timeoutOption())
-    .addHelpText('after', context =>
-      examples(context, [
-        'media whoami',
-        'media whoami --json | jq -r .status',
-        'media whoami --base-url embedded',
-      ]),
-    )
-    .action(async (options: WhoamiOptions, command: Command) => {
-      cli.status = await runWhoami(options, invocationOf(cli, command));
-    });
+    .examples(['media whoami', 'media whoami --json | jq -r .status', 'media whoami --base-url embedded'])
+    .runs(runWhoami);
 }
 
 /** The report of `media whoami --json`; the table shows the same. */

@@ -1,6 +1,5 @@
-import {Command} from 'commander';
-import {examples} from '../../cli/help-format.ts';
-import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {CliCommand} from '../../cli/command.ts';
+import type {Cli, ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {exitStatusOf} from '../../errors.ts';
 import {printable, printableJson} from '../../output/escape.ts';
 import {errorFields} from '../../output/report.ts';
@@ -11,20 +10,16 @@ export interface DoctorOptions {
 }
 
 /** Declares `media doctor`. */
-export function doctorCommand(cli: Cli): Command {
-  return new Command('doctor')
+export function doctorCommand(cli: Cli): CliCommand {
+  return new CliCommand('doctor', cli)
     .description('Find out why uploads fail, without uploading anything.')
     .option('--json', 'print the checks as JSON')
-    .addHelpText('after', context =>
-      examples(context, [
-        'media doctor',
-        'media doctor --profile staging',
-        'media doctor --json | jq -r \'.checks[] | select(.status == "failed") | .error.code\'',
-      ]),
-    )
-    .action(async (options: DoctorOptions, command: Command) => {
-      cli.status = await runDoctor(options, invocationOf(cli, command));
-    });
+    .examples([
+      'media doctor',
+      'media doctor --profile staging',
+      'media doctor --json | jq -r \'.checks[] | select(.status == "failed") | .error.code\'',
+    ])
+    .runs(runDoctor);
 }
 
 /** Runs all possible checks and prints a line for each; exit status 0 all well, 4 the key, 6 unreachable, 1 other. */

@@ -1,7 +1,7 @@
-import {Command} from 'commander';
-import {examples, helpDescription} from '../../cli/help-format.ts';
-import {type Cli, invocationOf} from '../../cli/invocation.ts';
-import {allOption, excludeOption, filesFromOption, typesOption} from '../../cli/values.ts';
+import {CliCommand} from '../../cli/command.ts';
+import {helpDescription} from '../../cli/help-format.ts';
+import type {Cli} from '../../cli/invocation.ts';
+import {selectionOptions, typesOption} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
 import {defined} from '../../lib/object.ts';
 import type {InputRequest} from '../../sources/find/expand.ts';
@@ -15,33 +15,29 @@ interface ProofFlags extends Pick<InputRequest, 'exclude' | 'filesFrom' | 'all'>
 }
 
 /** Declares `media journal` and its subcommands. */
-export function journalCommand(cli: Cli): Command {
-  const journal = new Command('journal')
+export function journalCommand(cli: Cli): CliCommand {
+  const journal = new CliCommand('journal', cli)
     .helpCommand('help [command]', helpDescription)
     .description('List, check, merge and repair the journals of uploads.')
-    .addHelpText('after', context =>
-      examples(context, [
-        'media journal list assets.journal',
-        'media journal check assets.journal -- ./assets',
-        'media journal merge -o all.journal part-*.journal',
-        'media journal resolve assets.journal photos/cat.png --resend',
-      ]),
-    );
+    .examples([
+      'media journal list assets.journal',
+      'media journal check assets.journal -- ./assets',
+      'media journal merge -o all.journal part-*.journal',
+      'media journal resolve assets.journal photos/cat.png --resend',
+    ]);
   journal
     .command('list [file...]')
     .description('Print the result of each input; without a file, of everything that --once remembers.')
     .option('--json', 'print one JSON object per line')
     .option('--template <text>', 'print this text for each uploaded file, such as "{file}\\t{url}\\n"')
-    .addHelpText('after', context =>
-      examples(context, [
-        'media journal list assets.journal',
-        'media journal list --json *.journal',
-        "media journal list --template '{file}\\t{url}\\n'",
-      ]),
-    )
-    .action(async (files: string[], options: {json?: boolean; template?: string}, command: Command) => {
+    .examples([
+      'media journal list assets.journal',
+      'media journal list --json *.journal',
+      "media journal list --template '{file}\\t{url}\\n'",
+    ])
+    .runs(async (options: {json?: boolean; template?: string}, invocation, files: string[]) => {
       const {listJournals} = await import('./list.ts');
-      cli.status = await listJournals({files, ...options}, invocationOf(cli, command));
+      return listJournals({files, ...options}, invocation);
     });
   journal
     .command('check <file...>')
@@ -49,23 +45,18 @@ export function journalCommand(cli: Cli): Command {
     .description(
       'Check that the journals record each input after -- exactly once; otherwise the exit status is 1.',
     )
-    .addOption(excludeOption())
-    .addOption(filesFromOption())
-    .addOption(allOption())
-    .addOption(typesOption())
+    .addOptions([...selectionOptions(), typesOption()])
     .option('--json', 'print one JSON object per line')
-    .addHelpText('after', context =>
-      examples(context, [
-        'media journal check assets.journal -- ./assets',
-        "media journal check assets.journal --exclude '*.psd' -- ./assets",
-      ]),
-    )
-    .action(async (words: string[], options: ProofFlags, command: Command) => {
+    .examples([
+      'media journal check assets.journal -- ./assets',
+      "media journal check assets.journal --exclude '*.psd' -- ./assets",
+    ])
+    .runs(async (options: ProofFlags, invocation, words: string[]) => {
       const {checkJournals} = await import('./check.ts');
-      const named = splitAtDashes(words, cli.argv);
+      const named = splitAtDashes(words, invocation.argv);
       if (named.files.length === 0 || named.inputs.length + (options.filesFrom ?? []).length === 0)
         throw unnamed(named.files.length === 0 ? 'No journal' : 'No input');
-      cli.status = await checkJournals({...named, ...options}, invocationOf(cli, command));
+      return checkJournals({...named, ...options}, invocation);
     });
   journal
     .command('merge <file...>')
@@ -74,25 +65,20 @@ export function journalCommand(cli: Cli): Command {
       'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1.',
     )
     .requiredOption('-o, --output <file>', 'the journal to write')
-    .addOption(excludeOption())
-    .addOption(filesFromOption())
-    .addOption(allOption())
-    .addOption(typesOption())
+    .addOptions([...selectionOptions(), typesOption()])
     .option('--json', 'print one JSON object per line')
-    .addHelpText('after', context =>
-      examples(context, [
-        'media journal merge -o all.journal part-*.journal',
-        "media journal merge -o all.journal part-*.journal --exclude '*.psd' -- ./assets",
-      ]),
-    )
-    .action(async (words: string[], options: ProofFlags & {output: string}, command: Command) => {
+    .examples([
+      'media journal merge -o all.journal part-*.journal',
+      "media journal merge -o all.journal part-*.journal --exclude '*.psd' -- ./assets",
+    ])
+    .runs(async (options: ProofFlags & {output: string}, invocation, words: string[]) => {
       const {mergeJournals} = await import('./check.ts');
-      const named = splitAtDashes(words, cli.argv);
+      const named = splitAtDashes(words, invocation.argv);
       if (named.files.length === 0) throw unnamed('No journal');
       const isFiltered = options.exclude !== undefined || options.all === true;
       if (isFiltered && named.inputs.length + (options.filesFrom ?? []).length === 0)
         throw unnamed('No input');
-      cli.status = await mergeJournals({...named, ...options}, invocationOf(cli, command));
+      return mergeJournals({...named, ...options}, invocation);
     });
   journal
     .command('resolve <file> [path]')
@@ -106,43 +92,32 @@ export function journalCommand(cli: Cli): Command {
       'with --all: a file that lists what is stored, a path and a media ID on each line',
     )
     .option('--resend', 'the upload is not stored, or may be stored twice: send it again in the next run')
-    .addHelpText('after', context =>
-      examples(context, [
-        'media journal resolve assets.journal photos/cat.png --uploaded med_123',
-        'media journal resolve assets.journal photos/cat.png --resend',
-        'media journal resolve assets.journal --all --resend',
-      ]),
-    )
-    .action(
-      async (
-        file: string,
-        what: string | undefined,
-        options: Omit<ResolveOptions, 'file' | 'what'>,
-        command: Command,
-      ) => {
-        const {resolveUnknown} = await import('./settle.ts');
-        cli.status = await resolveUnknown({file, ...defined({what}), ...options}, invocationOf(cli, command));
-      },
-    );
+    .examples([
+      'media journal resolve assets.journal photos/cat.png --uploaded med_123',
+      'media journal resolve assets.journal photos/cat.png --resend',
+      'media journal resolve assets.journal --all --resend',
+    ])
+    .runs(async (options: Omit<ResolveOptions, 'file' | 'what'>, invocation, file: string, what?: string) => {
+      const {resolveUnknown} = await import('./settle.ts');
+      return resolveUnknown({file, ...defined({what}), ...options}, invocation);
+    });
   journal
     .command('forget <file> <path>')
     .description(
       'Forget an upload that the service no longer has, by path or media ID: the next run sends it again.',
     )
-    .addHelpText('after', context =>
-      examples(context, ['media journal forget assets.journal photos/cat.png']),
-    )
-    .action(async (file: string, what: string, _options: object, command: Command) => {
+    .examples(['media journal forget assets.journal photos/cat.png'])
+    .runs(async (_options, invocation, file: string, what: string) => {
       const {forgetUpload} = await import('./settle.ts');
-      cli.status = await forgetUpload({file, what}, invocationOf(cli, command));
+      return forgetUpload({file, what}, invocation);
     });
   journal
     .command('unlock <file>')
     .description('Release a journal whose last run is gone, so that the next run need not wait 90 seconds.')
-    .addHelpText('after', context => examples(context, ['media journal unlock assets.journal']))
-    .action(async (file: string, _options: object, command: Command) => {
+    .examples(['media journal unlock assets.journal'])
+    .runs(async (_options, invocation, file: string) => {
       const {unlockJournal} = await import('./settle.ts');
-      cli.status = await unlockJournal({file}, invocationOf(cli, command));
+      return unlockJournal({file}, invocation);
     });
   return journal;
 }

@@ -1,12 +1,12 @@
-import {Command, Option} from 'commander';
-import {examples} from '../../cli/help-format.ts';
-import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {Option} from 'commander';
+import {CliCommand} from '../../cli/command.ts';
+import type {Cli} from '../../cli/invocation.ts';
 import {collect, concurrencyOption} from '../../cli/values.ts';
 import type {RewriteFlags} from './flags.ts';
 
 /** Declares `media rewrite`. */
-export function rewriteCommand(cli: Cli): Command {
-  return new Command('rewrite')
+export function rewriteCommand(cli: Cli): CliCommand {
+  return new CliCommand('rewrite', cli)
     .description('Upload the media that documents refer to, and insert their URLs.')
     .argument('<input...>', 'documents, and directories of documents')
     .optionsGroup('What to do (default: report what would be uploaded):')
@@ -39,37 +39,29 @@ export function rewriteCommand(cli: Cli): Command {
         'write annotations, outputs and a summary; auto detects the system',
       ).choices(['github', 'auto']),
     )
-    .addHelpText('after', context =>
-      examples(
-        context,
-        [
-          'media rewrite README.md',
-          'media rewrite --write README.md docs',
-          'media rewrite --out-dir public content --root static',
-          'media rewrite --stdout post.md > published.md',
-          'media rewrite --check --ci github docs',
-        ],
-        [
-          '--write',
-          '--out-dir',
-          '--stdout',
-          '--check',
-          '--links',
-          '--root',
-          '--static',
-          '--allow-missing',
-          '--ndjson',
-          '--journal',
-        ],
-      ),
+    .examples(
+      [
+        'media rewrite README.md',
+        'media rewrite --write README.md docs',
+        'media rewrite --out-dir public content --root static',
+        'media rewrite --stdout post.md > published.md',
+        'media rewrite --check --ci github docs',
+      ],
+      [
+        '--write',
+        '--out-dir',
+        '--stdout',
+        '--check',
+        '--links',
+        '--root',
+        '--static',
+        '--allow-missing',
+        '--ndjson',
+        '--journal',
+      ],
     )
-    .action(async (inputs: string[], options: Omit<RewriteFlags, 'inputs'>, command: Command) => {
-      cli.status = await runRewrite({...options, inputs}, invocationOf(cli, command));
+    .runs(async (options: Omit<RewriteFlags, 'inputs'>, invocation, inputs: string[]) => {
+      const {RewriteRun} = await import('./run.ts');
+      return new RewriteRun({...options, inputs}, invocation).execute();
     });
-}
-
-/** Rewrites the documents, and returns the exit status. */
-export async function runRewrite(options: RewriteFlags, invocation: Invocation): Promise<ExitStatus> {
-  const {RewriteRun} = await import('./run.ts');
-  return new RewriteRun(options, invocation).execute();
 }

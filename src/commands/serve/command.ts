@@ -1,14 +1,13 @@
-import {Command, Option} from 'commander';
-import {examples} from '../../cli/help-format.ts';
-import {type Cli, invocationOf} from '../../cli/invocation.ts';
+import {Option} from 'commander';
+import {CliCommand} from '../../cli/command.ts';
+import type {Cli} from '../../cli/invocation.ts';
 import {defaultPort} from '../../cli/start-embedded.ts';
 import {collect, parseSize, wholeNumber} from '../../cli/values.ts';
 import {runServe} from './run.ts';
-import type {ServeOptions} from './settings.ts';
 
 /** Declares `media serve`. */
-export function serveCommand(cli: Cli): Command {
-  return new Command('serve')
+export function serveCommand(cli: Cli): CliCommand {
+  return new CliCommand('serve', cli)
     .description('Run the embedded service on this machine until you stop it.')
     .optionsGroup('Address:')
     .addOption(
@@ -59,19 +58,14 @@ export function serveCommand(cli: Cli): Command {
     )
     .optionsGroup('Output:')
     .option('--ndjson', 'log requests as JSON lines')
-    .addHelpText('after', context =>
-      examples(
-        context,
-        [
-          'media serve',
-          'media serve --port 0 --ephemeral',
-          'media serve --data-dir ./uploads',
-          "media serve --fault 'upload:status=503,after=store,rate=0.1'",
-        ],
-        ['--port', '--host', '--data-dir', '--ephemeral', '--max-size', '--quota', '--fault'],
-      ),
+    .examples(
+      [
+        'media serve',
+        'media serve --port 0 --ephemeral',
+        'media serve --data-dir ./uploads',
+        "media serve --fault 'upload:status=503,after=store,rate=0.1'",
+      ],
+      ['--port', '--host', '--data-dir', '--ephemeral', '--max-size', '--quota', '--fault'],
     )
-    .action(async (options: ServeOptions, command: Command) => {
-      cli.status = await runServe(options, invocationOf(cli, command));
-    });
+    .runs(runServe);
 }

@@ -1,13 +1,11 @@
-import {Command, Option} from 'commander';
-import {examples} from '../../cli/help-format.ts';
-import {type Cli, type ExitStatus, type Invocation, invocationOf} from '../../cli/invocation.ts';
+import {Option} from 'commander';
+import {CliCommand} from '../../cli/command.ts';
+import type {Cli, Invocation} from '../../cli/invocation.ts';
 import {
-  allOption,
   concurrencyOption,
-  excludeOption,
-  filesFromOption,
   parseDuration,
   parseRate,
+  selectionOptions,
   typesOption,
   wholeNumber,
 } from '../../cli/values.ts';
@@ -24,15 +22,13 @@ const commonOptions = [
 ];
 
 /** Declares `media upload`. */
-export function uploadCommand(cli: Cli): Command {
-  return new Command('upload')
+export function uploadCommand(cli: Cli): CliCommand {
+  return new CliCommand('upload', cli)
     .description('Upload images and videos and print their records.')
     .argument('[input...]', 'files, directories (with -r), patterns, or - for standard input')
     .optionsGroup('Inputs:')
     .option('-r, --recursive', 'upload directories with all their subdirectories')
-    .addOption(excludeOption())
-    .addOption(filesFromOption())
-    .addOption(allOption())
+    .addOptions(selectionOptions())
     .option('--clipboard', 'upload the picture or the files in the clipboard')
     .option('--name <file>', 'the file name to use for standard input or the picture in the clipboard')
     .optionsGroup('Content type:')
@@ -92,34 +88,26 @@ export function uploadCommand(cli: Cli): Command {
         'write annotations, outputs and a summary; auto detects the system',
       ).choices(['github', 'auto']),
     )
-    .addHelpText('after', context =>
-      examples(
-        context,
-        [
-          'media upload photo.png',
-          'media upload -r ./assets --journal assets.journal',
-          'media upload photo.png --json | jq -r .fileUrl',
-          'media upload *.jpg --format url',
-          "media upload *.jpg --template '{file}\\t{url}\\n'",
-          "media upload -r ./assets --exclude '*.psd' --ndjson > uploads.ndjson",
-          'media upload -r ./assets --shard 2/8 --journal part-2.journal',
-          'curl -s https://example.com/cat.png | media upload - --name cat.png',
-          'media upload --clipboard --format markdown',
-          'media upload photo.png --base-url embedded',
-        ],
-        commonOptions,
-      ),
+    .examples(
+      [
+        'media upload photo.png',
+        'media upload -r ./assets --journal assets.journal',
+        'media upload photo.png --json | jq -r .fileUrl',
+        'media upload *.jpg --format url',
+        "media upload *.jpg --template '{file}\\t{url}\\n'",
+        "media upload -r ./assets --exclude '*.psd' --ndjson > uploads.ndjson",
+        'media upload -r ./assets --shard 2/8 --journal part-2.journal',
+        'curl -s https://example.com/cat.png | media upload - --name cat.png',
+        'media upload --clipboard --format markdown',
+        'media upload photo.png --base-url embedded',
+      ],
+      commonOptions,
     )
-    .action(async (inputs: string[], options: Omit<UploadFlags, 'inputs'>, command: Command) => {
-      cli.status = await runUpload({...options, inputs}, invocationOf(cli, command));
+    .runs(async (options: Omit<UploadFlags, 'inputs'>, invocation, inputs: string[]) => {
+      const format = await chosenFormat(options, invocation);
+      const {startRun} = await import('./upload-files.ts');
+      return startRun({...options, inputs}, invocation, {format});
     });
-}
-
-/** Uploads the inputs, prints the results, and returns the exit status. */
-export async function runUpload(options: UploadFlags, invocation: Invocation): Promise<ExitStatus> {
-  const format = await chosenFormat(options, invocation);
-  const {startRun} = await import('./upload-files.ts');
-  return startRun(options, invocation, {format});
 }
 
 async function chosenFormat(options: FormatFlags, {host}: Invocation): Promise<OutputFormat> {

@@ -1,15 +1,15 @@
-import {Command, Option} from 'commander';
-import {examples} from '../../cli/help-format.ts';
-import {type Cli, invocationOf} from '../../cli/invocation.ts';
+import {Option} from 'commander';
+import {CliCommand} from '../../cli/command.ts';
+import type {Cli} from '../../cli/invocation.ts';
 import {parseDuration} from '../../cli/values.ts';
-import {runWatch, type WatchFlags} from './run.ts';
+import {runWatch} from './run.ts';
 
 /** How long a file must stay as it is before it is uploaded, in milliseconds. */
 const defaultSettleMs = 2_000;
 
 /** Declares `media watch`. */
-export function watchCommand(cli: Cli): Command {
-  return new Command('watch')
+export function watchCommand(cli: Cli): CliCommand {
+  return new CliCommand('watch', cli)
     .description('Upload the images and videos in directories as they appear.')
     .argument('<directory...>', 'directories, watched with all their subdirectories')
     .addOption(
@@ -35,14 +35,10 @@ export function watchCommand(cli: Cli): Command {
         '"{file}\\t{url}\\n"',
       ),
     )
-    .addHelpText('after', context =>
-      examples(context, [
-        'media watch ~/Screenshots',
-        'media watch /srv/scans --move-to /srv/scans/uploaded',
-        "media watch ~/Screenshots --template '{url}\\n'",
-      ]),
-    )
-    .action(async (directories: string[], options: Omit<WatchFlags, 'directories'>, command: Command) => {
-      cli.status = await runWatch({...options, directories}, invocationOf(cli, command));
-    });
+    .examples([
+      'media watch ~/Screenshots',
+      'media watch /srv/scans --move-to /srv/scans/uploaded',
+      "media watch ~/Screenshots --template '{url}\\n'",
+    ])
+    .runs(runWatch);
 }

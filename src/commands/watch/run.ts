@@ -15,8 +15,7 @@ import {WatchPrinter} from './printer.ts';
 import {hasCompanion, watchedState} from './settler.ts';
 import {Uploads} from './uploads.ts';
 
-export interface WatchFlags {
-  directories: string[];
+interface WatchFlags {
   settle: number;
   moveTo?: string;
   delete?: boolean;
@@ -29,10 +28,14 @@ export interface WatchFlags {
 const defaultTemplate = '{file}\\t{url}\\n';
 
 /** Uploads what is in the directories and what comes, until SIGINT, SIGTERM or SIGHUP. */
-export async function runWatch(flags: WatchFlags, invocation: Invocation): Promise<ExitStatus> {
+export async function runWatch(
+  flags: WatchFlags,
+  invocation: Invocation,
+  directories: string[],
+): Promise<ExitStatus> {
   const {host} = invocation;
   const printer = chosenPrinter(flags, invocation);
-  const places = await watchedPlaces(flags.directories, host.cwd());
+  const places = await watchedPlaces(directories, host.cwd());
   const disposal = await chosenDisposal(flags, host.cwd(), places);
   const {openSession} = await import('../../cli/session.ts');
   // Without a key, it is better to say so now than at the first file.
