@@ -8,7 +8,7 @@ import {bench, header, inputOf, sha256} from '../support/journal.ts';
 import {collectGarbage, memoryUsed} from '../support/memory-used.ts';
 import {slowTest} from '../support/patience.ts';
 
-const count = 100_000;
+const count = 40_000;
 const pathOf = (index: number) => `library/2024/album-${index % 500}/photograph-${index}.jpeg`;
 const statOf = (index: number) => `${index} ${index} 1 2`;
 const keyOf = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
@@ -47,7 +47,7 @@ async function writeJournal(path: string): Promise<void> {
   await once(stream, 'close');
 }
 
-describe('a journal of 100,000 inputs', () => {
+describe('a journal of 40,000 inputs', () => {
   it('is read into less than 280 bytes each, and every record is found', slowTest, async () => {
     const one = await bench();
     await writeJournal(one.path);
@@ -62,7 +62,7 @@ describe('a journal of 100,000 inputs', () => {
     });
     await closeAll(reader === undefined ? [] : [reader]);
     await one.run(async journal => {
-      for (const index of [0, 1, 49_999, count - 1]) {
+      for (const index of [0, 1, count / 2, count - 1]) {
         const times = BigInt(index);
         const stat = {mtimeNs: times, ctimeNs: times, dev: 1n, ino: 2n};
         expect(await journal.recall({...inputOf(pathOf(index), 'content'), stat})).toMatchObject({
