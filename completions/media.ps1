@@ -284,8 +284,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--settle'; Takes = 'none'; Tip = 'upload a file that has not changed for this long' }
                 @{ Name = '--move-to'; Takes = 'directory'; Tip = 'move each file there once its record is confirmed' }
                 @{ Name = '--delete'; Takes = ''; Tip = 'delete each file once its record is confirmed' }
-                @{ Name = '--verify'; Takes = 'words warn strict'; Tip = 'compare each record with its file; one that differs never lets go of its file' }
-                @{ Name = '--poll'; Takes = ''; Tip = 'look at every file each second: for network file systems' }
+                @{ Name = '--verify'; Takes = 'words warn strict'; Tip = 'compare each record with its file; a file whose record differs is never moved or deleted' }
+                @{ Name = '--poll'; Takes = ''; Tip = 'check every file each second, for network file systems' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'print one JSON line per file and per event' }
                 @{ Name = '--template'; Takes = 'none'; Tip = 'print this text for each uploaded file' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
@@ -312,8 +312,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
                 @{ Name = '--port'; Takes = 'none'; Tip = 'the port to listen on; 0 for any free port (MEDIA_SERVE_PORT)' }
                 @{ Name = '--host'; Takes = 'none'; Tip = 'the address to listen on; any but loopback needs MEDIA_SERVE_KEY (MEDIA_SERVE_HOST)' }
-                @{ Name = '--allow-host'; Takes = 'none'; Tip = 'also answer requests for this host name (MEDIA_SERVE_ALLOW_HOST)' }
-                @{ Name = '--public-url'; Takes = 'none'; Tip = 'what the URLs in records begin with (MEDIA_SERVE_PUBLIC_URL)' }
+                @{ Name = '--allow-host'; Takes = 'none'; Tip = 'also accept requests for this host name (MEDIA_SERVE_ALLOW_HOST)' }
+                @{ Name = '--public-url'; Takes = 'none'; Tip = 'the beginning of the URLs in records (MEDIA_SERVE_PUBLIC_URL)' }
                 @{ Name = '--data-dir'; Takes = 'directory'; Tip = 'where to store uploads (MEDIA_SERVE_DATA_DIR)' }
                 @{ Name = '--ephemeral'; Takes = ''; Tip = 'use a temporary directory and delete it at the end' }
                 @{ Name = '--max-size'; Takes = 'none'; Tip = 'refuse a larger file with status 413, such as 20M or 2G' }
@@ -321,7 +321,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--keep-key'; Takes = ''; Tip = 'keep the keys of earlier starts (the default with --data-dir)' }
                 @{ Name = '--no-keep-key'; Takes = ''; Tip = 'revoke the keys of earlier starts (the default without --data-dir)' }
                 @{ Name = '--fault'; Takes = 'none'; Tip = 'make requests fail, such as upload:status=503,rate=0.1 (MEDIA_SERVE_FAULT)' }
-                @{ Name = '--fault-seed'; Takes = 'none'; Tip = 'a number that decides which requests a rate picks' }
+                @{ Name = '--fault-seed'; Takes = 'none'; Tip = 'the random seed that decides which requests a rate picks' }
                 @{ Name = '--fault-port'; Takes = 'none'; Tip = 'a second port, to change the faults at run time; 0 for any' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'log requests as JSON lines' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }

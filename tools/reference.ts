@@ -41,8 +41,8 @@ const errorMeanings: Record<ErrorCode, string> = {
   outage: 'the service was unavailable for longer than `--retry-max-wait`, or until `--deadline`',
   tls_failed:
     'the certificate was not accepted, the service requires a client certificate, or the TLS handshake failed',
-  proxy_failed: 'the proxy refused, requires (other) credentials, or answered with a page',
-  not_http: 'what listens at this address does not speak HTTP/1.1, or not correctly',
+  proxy_failed: 'the proxy refused, requires (other) credentials, or returned a page',
+  not_http: 'the server does not speak HTTP/1.1, or not correctly',
   redirected: 'the service redirects to another URL; redirects are never followed',
   rejected: 'any other refusal (400, 411, 413, 415, 422...)',
   rate_limited: '429, after all retries',
@@ -72,7 +72,7 @@ const errorMeanings: Record<ErrorCode, string> = {
   state_unwritable: 'the directory of the journals of `--once` cannot be created or written',
   output_failed: 'standard output could not be written',
   local_failure: 'another problem on this machine: a full disk, a port in use',
-  record_mismatch: '`--verify strict`: the file is stored, and its record says something else of it',
+  record_mismatch: '`--verify strict`: the file is stored, but its record differs from it',
   outcome_unknown: 'the whole file was sent and no clear response came',
   journal_in_use:
     'another run uses the journal or has taken it over; the message names its process and machine',
@@ -119,9 +119,9 @@ const eventMeanings: {
   [Name in EventName]: {meaning: string; fields: Record<FieldsOf<Name>, string>};
 } = {
   watching: {meaning: 'a directory is watched, for the first time or again', fields: directoryField},
-  gone: {meaning: 'a directory has disappeared, and is waited for', fields: directoryField},
+  gone: {meaning: 'a directory has disappeared; `media` waits for it', fields: directoryField},
   unavailable: {
-    meaning: 'the service is unavailable; again each minute',
+    meaning: 'the service is unavailable; repeated each minute',
     fields: {...waitingField, message: 'for how long'},
   },
   available: {meaning: 'the service is back', fields: {}},
@@ -180,7 +180,7 @@ export const environment: readonly Row[] = [
     'for `media serve`: the key that it accepts, or a file that holds it',
   ],
   ['`MEDIA_SERVE_PUBLIC_URL`', 'for `media serve`: the beginning of the URLs in records'],
-  ['`MEDIA_SERVE_ALLOW_HOST`', 'for `media serve`: further host names to answer, separated by spaces'],
+  ['`MEDIA_SERVE_ALLOW_HOST`', 'for `media serve`: further host names to accept, separated by spaces'],
   ['`MEDIA_SERVE_DATA_DIR`', 'for `media serve`: where to store uploads'],
   ['`MEDIA_SERVE_FAULT`', 'for `media serve`: faults, separated by spaces'],
   [
@@ -191,7 +191,7 @@ export const environment: readonly Row[] = [
   ['`NO_COLOR`, `FORCE_COLOR`', 'never or always print in colour'],
   ['`CI`', 'if set, nothing is animated'],
   ['`TERM`', '`dumb`: neither animation nor colour'],
-  ['`LC_ALL`, `LC_CTYPE`, `LANG`', 'the locale; unless it is one of UTF-8, boxes and spinners are ASCII'],
+  ['`LC_ALL`, `LC_CTYPE`, `LANG`', 'the locale; boxes and spinners are ASCII unless it uses UTF-8'],
   ['`NODE_DISABLE_COMPILE_CACHE`', '`1`: do not keep compiled code for the next run'],
   [
     '`XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_STATE_HOME`, `XDG_CACHE_HOME`',

@@ -53,7 +53,7 @@ export const topics: Record<HelpTopic, Topic> = {
     heading: 'PATTERNS',
     before: [
       'An input with one of these, and the value of --exclude, is a pattern. Quote it, so that the shell does not expand it.',
-      'A pattern stands for the images and videos that it matches; what you name yourself is always tried.',
+      'A pattern matches images and videos only; a file that you name yourself is always tried.',
     ],
     terms: [
       ['*', 'any part of a name, but no slash; hidden files only where the pattern begins with a dot'],
@@ -65,7 +65,7 @@ export const topics: Record<HelpTopic, Topic> = {
     after: [
       'The pattern of --exclude is matched against the name of a file, or with a slash against its path below the ' +
         'directory. drafts/ means the directories of that name with everything in them.',
-      'A file whose name has such characters is taken as it is: if there is a file with that name, it is no pattern.',
+      'A file whose name has such characters is taken as it is: if there is a file with that name, it is not a pattern.',
     ],
   },
   journal: {

@@ -54,6 +54,6 @@ function doubt(
   const cause =
     httpStatus === 405 || httpStatus < 300
       ? 'the base URL may be wrong'
-      : 'something else than the service may have answered, such as a proxy';
+      : 'a proxy or another program may have responded instead of the service';
   return `${answer} for a test request: ${cause}`;
 }

@@ -24,7 +24,7 @@ export function completionCommand(cli: Cli): CliCommand {
       if (profiles) return printProfiles(host, stdout);
       if (shell === undefined) {
         throw new MediaError('usage', 'No shell was given.', {
-          hint: `Use one of ${shells.join(', ')}, as in media completion bash`,
+          hint: `Use one of ${shells.join(', ')}, as in: media completion bash`,
         });
       }
       await printCompletion(shell, stdout);

@@ -181,7 +181,7 @@ function typedValue(value: string): unknown {
 
 function tooLate(hostName: string, timeoutMs: number): MediaError {
   return new MediaError('deadline_exceeded', `${hostName} did not respond within ${timeoutMs / 1000} s.`, {
-    hint: 'Wait longer with --timeout; a mutation may have been carried out nevertheless.',
+    hint: 'Wait longer with --timeout; the service may still carry out a mutation.',
   });
 }
 

@@ -87,7 +87,7 @@ export const clientCertificateHint =
 const checkNetwork = 'Check the network connection, then try again.';
 
 /** Why there is no connection if the other side closed it before anything was sent. */
-export const closedAtOnce = 'it was closed at once';
+export const closedAtOnce = 'it was closed immediately';
 
 /** The error for what a service or a proxy has sent before it was asked for anything. */
 export function describeUnasked(bytes: Buffer, {host}: URL, proxyVariable?: string): MediaError {
@@ -96,7 +96,7 @@ export function describeUnasked(bytes: Buffer, {host}: URL, proxyVariable?: stri
   const words = wordsOf(bytes);
   return new MediaError(
     proxyVariable === undefined ? 'not_http' : 'proxy_failed',
-    `${peerAt(host, proxyVariable)} sent something before it was asked${quoted(words)}`,
+    `${peerAt(host, proxyVariable)} sent data before it received a request${quoted(words)}`,
     {status, words, hint: `Check the host and the port in ${proxyVariable ?? 'the base URL'}.`},
   );
 }
@@ -117,13 +117,13 @@ function describeHandshake(problem: string, proxyVariable?: string): [what: stri
         : `Write the proxy as ${proxyVariable}=http://HOST:PORT.`,
     ];
   if (problem === 'unrecognized name')
-    return ['serves no host of this name over TLS', `Check the host name in ${place}.`];
+    return ['does not serve this host name over TLS', `Check the host name in ${place}.`];
   if (/protocol version|unsupported protocol/.test(problem))
-    return ['offers neither TLS 1.2 nor TLS 1.3', 'Its operator has to allow one of them.'];
+    return ['offers neither TLS 1.2 nor TLS 1.3', 'Ask its operator to enable one of them.'];
   if (problem === 'no application protocol')
     return [
       'does not speak HTTP/1.1 on this port, perhaps only HTTP/2',
-      'Its operator has to allow HTTP/1.1.',
+      'Ask its operator to enable HTTP/1.1.',
     ];
   return [`ended the TLS handshake: ${problem}`, `Check the host and the port in ${place}.`];
 }

@@ -131,7 +131,7 @@ export function describePage(bytes: Buffer, proxy: URL): MediaError {
   const words = wordsOf(bytes, text => password.redactIn(text));
   return new MediaError(
     'proxy_failed',
-    `The proxy ${proxy.host} answered CONNECT with a page${quoted(words)}`,
+    `The proxy ${proxy.host} returned a page instead of a connection${quoted(words)}`,
     {
       status: 200,
       words,

@@ -24,7 +24,7 @@ function ofOtherVersion({version}: HeaderLine, shown: string): MediaError {
   const text = String(JSON.stringify(version)).slice(0, 40);
   return unusable(
     version === 2
-      ? `The journal ${shown} names no service`
+      ? `The journal ${shown} does not name a service`
       : `${shown} is a journal of version ${text}, but this version of media reads only version 2`,
     'Use the version of media that wrote it, or another file. This file was not changed.',
   );

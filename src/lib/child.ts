@@ -40,7 +40,7 @@ const lineEndMs = 1000;
 /** Runs a program until it ends, the time limit passes or it is stopped; never rejects. */
 export function runChild(host: Host, request: ChildRequest): Promise<ChildEnd> {
   const {input = '', timeoutMs, stop, firstLineOnly = false, longestOutput = longestText} = request;
-  if (stop?.aborted) return Promise.resolve({kind: 'failed', reason: 'the run was ended'});
+  if (stop?.aborted) return Promise.resolve({kind: 'failed', reason: 'the run was stopped'});
   const child = start(host, request);
   return new Promise(resolve => {
     const printed = {stdout: new Printed(), stderr: new Printed()};
@@ -60,7 +60,7 @@ export function runChild(host: Host, request: ChildRequest): Promise<ChildEnd> {
       const {stdout, stderr: said} = printed;
       return {kind: 'ended', status, stdout: stdout.bytes, stderr: said.bytes.toString()};
     };
-    const onStop = () => end({kind: 'failed', reason: 'the run was ended'});
+    const onStop = () => end({kind: 'failed', reason: 'the run was stopped'});
     stop?.addEventListener('abort', onStop, {once: true});
     const cancel = host.clock.after(timeoutMs, () => end({kind: 'timeout'}));
     const endAtFirstLine = () => {

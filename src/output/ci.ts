@@ -38,7 +38,7 @@ export function errorAnnotation(error: MediaError, file?: string, place?: Annota
     ...(place === undefined ? [] : [`line=${place.line},col=${place.column}`]),
     `title=${escapeProperty(`media ${place === undefined ? 'upload' : 'rewrite'}: ${error.code}`)}`,
   ];
-  const text = [error.message, error.hint ?? '']
+  const text = [error.messageToKeep, error.hint ?? '']
     .filter(part => part !== '')
     .map(printable)
     .join('\n');

@@ -47,8 +47,8 @@ export class Scanner {
     if (answer === undefined && isLate)
       throw new MediaError(
         'document_too_complex',
-        `${name} is untried: documents before it that are too complex took ${togetherMs / 1_000} seconds.`,
-        {hint: `To try it alone, run: media rewrite ${shellQuoted(name)}`},
+        `${name} was not checked: complex documents before it took ${togetherMs / 1_000} seconds.`,
+        {hint: `To check it on its own, run: media rewrite ${shellQuoted(name)}`},
       );
     const failure = answer?.failure ?? `its references were not found in ${processorMs / 1_000} seconds`;
     throw tooComplex(`${name} is too complex: ${failure}.`);

@@ -21,7 +21,7 @@ export async function probeAvailability(ask: Ask): Promise<string | undefined> {
     const answer = await answerToProbe(ask);
     if (answer === undefined) return 'It did not respond.';
     const {status} = answer;
-    return status >= 502 && status <= 504 ? `It answered ${status}.` : undefined;
+    return status >= 502 && status <= 504 ? `It returned ${status}.` : undefined;
   } catch (error) {
     if (error instanceof MediaError) return isUnreachable(error) ? error.message : undefined;
     throw error;

@@ -82,7 +82,7 @@ test('a refusal without an error record: what a reader would see of the body, re
   );
 });
 
-test('what a page says: on standard error only, and files are grouped without it', async () => {
+test('what a page says: on standard error only, not in annotations, and files are grouped without it', async () => {
   let count = 0;
   const {url} = await scriptedServer(async connection => {
     await connection.request();
@@ -99,7 +99,10 @@ test('what a page says: on standard error only, and files are grouped without it
   expect(stderr).toContain(
     `media: 2 files: ${host} refused the request (400): "No such tenant (request 1 of id-4711)`,
   );
-  const kept = (await readFile(summary, 'utf8')) + (await readFile(join(box.directory, 'a.journal'), 'utf8'));
+  const annotations = stderr.split('\n').filter(line => line.startsWith('::error'));
+  expect(annotations).toHaveLength(2);
+  const stored = [summary, join(box.directory, 'a.journal')].map(file => readFile(file, 'utf8'));
+  const kept = [...annotations, ...(await Promise.all(stored))].join('\n');
   expect(kept).toContain('refused the request');
   expect(kept).not.toContain('tenant');
   const {stderr: all} = await box.run(['upload', photo, '--verbose']);
@@ -167,7 +170,7 @@ test('a TLS alert: no fault of a certificate, in words of ours', async () => {
     ({socket}) =>
       void socket.once('data', () => socket.end(Buffer.from([21, 3, 3, 0, 2, 2, number])));
   const cases: [number, string][] = [
-    [112, 'HOST serves no host of this name over TLS.'],
+    [112, 'HOST does not serve this host name over TLS.'],
     [70, 'HOST offers neither TLS 1.2 nor TLS 1.3.'],
     [120, 'HOST does not speak HTTP/1.1 on this port, perhaps only HTTP/2.'],
     [80, 'HOST ended the TLS handshake: internal error.'],

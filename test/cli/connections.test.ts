@@ -98,7 +98,7 @@ test('garbage after the whole file: unknown, and told that it is not HTTP', asyn
 
 describe('a proxy that answers CONNECT with a page', () => {
   const sentence = (port: number) =>
-    `The proxy 127.0.0.1:${port} answered CONNECT with a page: "Welcome to the Grand Hotel".`;
+    `The proxy 127.0.0.1:${port} returned a page instead of a connection: "Welcome to the Grand Hotel".`;
 
   test.each([
     ['http', 'at once', whole],
@@ -164,7 +164,7 @@ describe('a proxy that answers CONNECT with a page', () => {
     );
     const box = await sandboxFor('http://media.invalid', {ALL_PROXY: url.replace('//', '//me:secret-word@')});
     const {stderr} = await box.run(['upload', photo, '--allow-http', '--verbose']);
-    expect(stderr).toContain('answered CONNECT with a page: "');
+    expect(stderr).toContain('returned a page instead of a connection: "');
     expect(stderr).not.toMatch(/secret-word|c2VjcmV0LXdvcm/);
   });
 

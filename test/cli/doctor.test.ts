@@ -48,7 +48,7 @@ describe('media doctor, all well', () => {
         'skipped     file modes     there is no settings file\n' +
         `ok          base URL       ${service.url}/ (from MEDIA_BASE_URL)\n` +
         'ok          proxy          none\n' +
-        'ok          DNS            127.0.0.1 is an address\n' +
+        'ok          DNS            127.0.0.1 is an IP address\n' +
         `ok          connection     ${host} responds (200 to GET / without the key)\n` +
         'ok          TLS            not used: the base URL is plain http\n' +
         `ok          key            ********${key.slice(-4)}, accepted\n` +
@@ -412,8 +412,12 @@ describe('the upload path', () => {
     ],
     [403, '', /permission.* or the base URL may be wrong/],
     [200, '<html>welcome</html>', /200, "welcome", for a test request: the base URL may be wrong/],
-    [400, 'Bad Request\n', /400, "Bad Request", for a test request: something else than the service/],
-    [413, '<title>413 Request Entity Too Large</title>', /413, "413 Request Entity Too Large", for .* else/],
+    [400, 'Bad Request\n', /400, "Bad Request", for a test request: a proxy or another program/],
+    [
+      413,
+      '<title>413 Request Entity Too Large</title>',
+      /413, "413 Request Entity Too Large", for .* another program/,
+    ],
   ])('%i %s: a warning, exit 0', async (status, body, sentence) => {
     const {box} = await service(connection => connection.answer(status, body));
     const {found, failed, exitCode} = await examine(box);

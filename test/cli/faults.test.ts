@@ -379,7 +379,7 @@ describe('after the last byte, the outcome is unknown', () => {
         status: 503,
       });
       expect(error.hint).toContain(
-        'A gateway that limits requests should return 429, which is retried. If it limits those at a time, send fewer: -c 8.',
+        'A gateway that limits requests should return 429, which is retried. If it limits how many it takes at a time, send fewer: -c 8',
       );
       expect(servers.map(({requests}) => requests.length)).toEqual([1, 1]);
     },

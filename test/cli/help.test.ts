@@ -143,7 +143,7 @@ describe('help', () => {
         'Examples',
       ]),
     );
-    expect(stdout).toContain('\nFaults, to test how clients take them (see docs/faults.md):\n');
+    expect(stdout).toContain('\nFaults, to test how clients handle them (see docs/faults.md):\n');
     const text = stdout.replace(/\s+/g, ' ');
     expect(text).toContain('0 for any free port (MEDIA_SERVE_PORT; default: 4010)');
     expect(text).toContain('(MEDIA_SERVE_ALLOW_HOST; repeatable)');

@@ -259,7 +259,7 @@ describe('media journal check', () => {
         `refused   page.pdf  page.pdf ${because} .pdf is for other files, and the bytes are a PDF document.\n`,
       stderr:
         'media: 1 of 5 inputs is recorded exactly once: 1 missing, 3 refused.\n' +
-        '  Upload missing inputs with the same journal. Uploads refuse those that are refused: correct or --exclude them.\n',
+        '  Upload missing inputs with the same journal. Fix refused inputs, or leave them out with --exclude.\n',
     });
     const excluded = ['--exclude', '*.psd', '--exclude', '{none,page}.*'];
     const stderr = '1 input, each recorded exactly once.\n';

@@ -47,7 +47,7 @@ describe('media serve --fault', () => {
       'upload:explode',
     ]);
     expect(stderr).toMatch(
-      /^media: The fault "upload:explode" cannot be used: "explode" is none of name, .*\n {2}Write it like 'upload:status=503,after=store,rate=0\.1'\.\n$/,
+      /^media: The fault "upload:explode" cannot be used: "explode" is not one of name, .*\n {2}Write it like 'upload:status=503,after=store,rate=0\.1'\.\n$/,
     );
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 2});
   });
@@ -76,8 +76,8 @@ describe('media serve --fault-port 0', () => {
     expect(await box.run(upload, {env})).toMatchObject({stdout: '', exitCode: 5});
     expect(await ask('GET')).toMatchObject({faults: [{fault: lost, matched: 1, applied: 1}]});
     for (const [method, body, token, at, status, message] of [
-      ['GET', undefined, key, url, 401, 'This is not the key of the faults.'],
-      ['GET', undefined, faultKey, `${url}/1`, 404, 'There is only /faults here.'],
+      ['GET', undefined, key, url, 401, 'The key must be MEDIA_FAULTS_KEY.'],
+      ['GET', undefined, faultKey, `${url}/1`, 404, 'The only path here is /faults.'],
       ['POST', {faults: []}, faultKey, url, 405, 'The method must be GET, PUT or DELETE.'],
       ['PUT', {faults: ['upload:x']}, faultKey, url, 400, 'The fault "upload:x" cannot be used'],
       ['PUT', {faults: lost}, faultKey, url, 400, '"faults" is wrong'],

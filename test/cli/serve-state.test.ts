@@ -14,7 +14,7 @@ it('media serve --max-size, --quota, a second one on the directory, and a start 
   const uploaded = await box.run(['upload', photo, fixture('photo.gif'), '--template', '{id}\\n'], {env});
   expect(uploaded.stdout).toMatch(/^m_\w+\nm_\w+\n$/);
   const large = await box.run(['upload', fixture('clip.mp4')], {env});
-  expect(large.stderr).toMatch(/\(413\): A file may have at most 13824 bytes here, not \d+\./);
+  expect(large.stderr).toMatch(/\(413\): The file has \d+ bytes, but this service accepts at most 13824\./);
   const full = await box.run(['upload', photo, '--no-once'], {env});
   expect(full.stderr).toMatch(/\(507\): This service stores at most 20480 bytes, and \d+ are used\./);
 
@@ -32,7 +32,7 @@ it('media serve --max-size, --quota, a second one on the directory, and a start 
   await writeFile(join(box.directory, 'kept/files', `${id.slice(0, -1)}${id.endsWith('1') ? 2 : 1}`), '');
   const next = await serve(box, '--data-dir', 'kept');
   await eventually(() => next.stderr().includes('token='));
-  expect(next.stderr()).toContain('\nRemoved what was left unfinished: 1 upload without a record.\n');
+  expect(next.stderr()).toContain('\nRemoved after an earlier run: 1 upload without a record.\n');
 });
 
 it('a data directory that is moved away, or has another one in its place: 503 to a good key, said in the log, until it is back', async () => {

@@ -60,7 +60,7 @@ describe('media serve', () => {
     expect(await box.run(set)).toMatchObject({exitCode: 0});
     const {stderr} = await serve(box, '--profile', 'prod');
     await eventually(() =>
-      stderr().includes('\nProfile prod is for https://api.example.com and stays as it is.\n'),
+      stderr().includes('\nProfile prod belongs to https://api.example.com and was not changed.\n'),
     );
     const settings = await box.run(['config', 'list', '--profile', 'prod']);
     expect(settings.stdout).toBe('base-url=https://api.example.com (from profile prod)\n');

@@ -180,7 +180,7 @@ test('a latency of an hour, and the service ends: the upload is stored and answe
 test.each([
   ['uploads:reset', 'it must begin with "upload:", "graphql:"'],
   ['upload', 'it must begin with'],
-  ['upload:', '"" is none of name, type, nth'],
+  ['upload:', '"" is not one of name, type, nth'],
   ['upload:rate=0.5', 'it needs one of status, latency, bandwidth, wrong, reset, silence, cut'],
   ['upload:status=200', 'status must be an HTTP status from 400 to 599'],
   ['upload:status=503,after=never', 'after must be head, body, store'],
@@ -195,7 +195,7 @@ test.each([
   ['upload:status=503,wrong=id', 'status and wrong exclude each other'],
   ['upload:status=404,instead-of=403,after=body', 'instead-of and after exclude each other'],
   ['upload:reset,name=', 'name must be a file name'],
-  ['upload:constructor', '"constructor" is none of'],
+  ['upload:constructor', '"constructor" is not one of'],
 ])('%j: not a fault, with the reason', async (fault, reason) => {
   const {service} = await faultyService('upload:reset');
   expect(() => service.faults?.replace([fault])).toThrow(`The fault "${fault}" cannot be used: ${reason}`);

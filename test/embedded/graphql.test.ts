@@ -288,7 +288,7 @@ describe('mutations', () => {
     for (const id of [first, '../keys']) {
       expect(await query(service, key, text, {id})).toMatchObject({
         data: {deleteMedia: null},
-        errors: [{message: 'There is no such medium.', extensions: {status: 404}}],
+        errors: [{message: 'No image or video has this ID.', extensions: {status: 404}}],
       });
     }
   });

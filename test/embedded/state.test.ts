@@ -102,7 +102,7 @@ test('maxSize: 413 for one byte more, before the body is sent', async () => {
   expect({status, ...JSON.parse(body)}).toEqual({
     status: 413,
     code: 413,
-    message: `A file may have at most ${image.length} bytes here, not ${image.length + 1}.`,
+    message: `The file has ${image.length + 1} bytes, but this service accepts at most ${image.length}.`,
   });
 });
 

@@ -219,7 +219,7 @@ test('a service that speaks before it is asked: not_http, with what it said, and
   queueMicrotask(() => queueMicrotask(() => process.nextTick(() => Atomics.wait(steps, 0, 0, 10_000))));
   await expect(answer).rejects.toMatchObject({
     code: 'not_http',
-    message: `127.0.0.1:${port} sent something before it was asked: "SSH-2.0-OpenSSH_9.6".`,
+    message: `127.0.0.1:${port} sent data before it received a request: "SSH-2.0-OpenSSH_9.6".`,
   });
   expect(isReleased).toBe(false);
 });

@@ -494,7 +494,7 @@ describe('a file that cannot be a journal', () => {
       '{"journal":"media","version":1}\n',
       /version 1, but this version of media reads only version 2\./,
     ],
-    ['no service', '{"journal":"media","version":2}\n', /names no service/],
+    ['no service', '{"journal":"media","version":2}\n', /does not name a service/],
     ['no version', '{"journal":"media"}\n', /version undefined/],
   ])('%s: refused and left as it is', async (_name, text, message) => {
     const one = await bench();

@@ -183,7 +183,7 @@ test('without a service: a MediaError that says so; probeAvailability says it, t
 test.each([
   [405, undefined],
   [200, undefined],
-  [502, 'It answered 502.'],
+  [502, 'It returned 502.'],
 ])('probeAvailability of a service that answers %i: %s', async (status, why) => {
   const server = createServer((_request, response) => response.writeHead(status).end());
   await listen(server);

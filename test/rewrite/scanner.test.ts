@@ -27,8 +27,8 @@ describe('Scanner', () => {
       message: 'a.md is too complex: its references were not found in 0.2 seconds.',
     });
     expect(messages[2]).toMatchObject({
-      message: "it's c.md is untried: documents before it that are too complex took 0.3 seconds.",
-      hint: "To try it alone, run: media rewrite 'it'\\''s c.md'",
+      message: "it's c.md was not checked: complex documents before it took 0.3 seconds.",
+      hint: "To check it on its own, run: media rewrite 'it'\\''s c.md'",
     });
   }, 120_000);
 

@@ -18,11 +18,11 @@ const needsLogin = new MediaError('proxy_failed', 'The proxy asks for credential
 test.each<[post: Reply, get: Reply, expected: string | undefined]>([
   [415, undefined, undefined],
   [500, undefined, undefined],
-  [503, undefined, 'It answered 503.'],
+  [503, undefined, 'It returned 503.'],
   // As nginx and others that wait for the body.
   [undefined, 404, undefined],
-  [undefined, 502, 'It answered 502.'],
-  [undefined, 504, 'It answered 504.'],
+  [undefined, 502, 'It returned 502.'],
+  [undefined, 504, 'It returned 504.'],
   [undefined, undefined, 'It did not respond.'],
   [refused, refused, 'Nothing is listening.'],
   [noTunnel, noTunnel, 'The proxy refused (503).'],

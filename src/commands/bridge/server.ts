@@ -67,7 +67,7 @@ async function answer(
   if (method === 'OPTIONS') return undefined;
   if (path === '/heartbeat' && ['GET', 'POST'].includes(method)) return 'alive';
   if (path !== '/upload' && path !== '/heartbeat')
-    throw new BridgeRefusal(404, 'There are only /upload and /heartbeat here.');
+    throw new BridgeRefusal(404, 'The only paths here are /upload and /heartbeat.');
   if (method !== 'POST') throw new BridgeRefusal(405, 'The method must be POST.');
   refuseStrangers(headers, secret);
   if (secret === undefined && user !== undefined && !isForm(headers))

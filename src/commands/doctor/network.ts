@@ -69,7 +69,7 @@ interface Step {
 /** Looks up the name of the service. */
 async function lookUp(url: URL): Promise<Step> {
   const name = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(name) !== 0) return {message: `${name} is an address`};
+  if (isIP(name) !== 0) return {message: `${name} is an IP address`};
   try {
     const addresses = await lookup(name, {all: true});
     return {message: `${name} is at ${addresses.map(({address}) => address).join(', ')}`};

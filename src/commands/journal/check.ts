@@ -73,7 +73,7 @@ function adviceFor({missing, unknown, refused}: ProofCounts): string {
   return [
     missing > 0 ? 'Upload missing inputs with the same journal. ' : '',
     unknown > 0 ? 'Settle unknown ones with media journal resolve. ' : '',
-    refused > 0 ? 'Uploads refuse those that are refused: correct or --exclude them. ' : '',
+    refused > 0 ? 'Fix refused inputs, or leave them out with --exclude. ' : '',
   ].join('');
 }
 
@@ -107,7 +107,7 @@ async function verifyService(readers: readonly JournalReader[], invocation: Invo
   try {
     if (session?.identity === scope.service)
       await refuseOtherStore(scope, () => session.client.serviceId(new Stop()), shown);
-    else invocation.report.note(`not verified: there is no key for ${scope.service}, so it was not asked.`);
+    else invocation.report.note(`not verified: no key is set for ${scope.service}.`);
   } finally {
     await session?.close();
   }

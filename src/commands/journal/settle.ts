@@ -164,7 +164,7 @@ function notThere({shown}: JournalReader, what: string): MediaError {
 /** The same path under several roots, or of a file that was changed in between: an ID belongs to one content. */
 function ambiguous({shown}: JournalReader, path: string): MediaError {
   return new MediaError('usage', `Several unknown uploads have the path ${path}.`, {
-    hint: `Give the idempotency key of the one that is meant: media journal list --json ${shellQuoted(shown)}`,
+    hint: `Give the idempotency key of the one that you mean: media journal list --json ${shellQuoted(shown)}`,
   });
 }
 

@@ -23,10 +23,10 @@ export function serveCommand(cli: Cli): CliCommand {
     )
     .option(
       '--allow-host <name>',
-      'also answer requests for this host name (MEDIA_SERVE_ALLOW_HOST)',
+      'also accept requests for this host name (MEDIA_SERVE_ALLOW_HOST)',
       collect,
     )
-    .option('--public-url <url>', 'what the URLs in records begin with (MEDIA_SERVE_PUBLIC_URL)')
+    .option('--public-url <url>', 'the beginning of the URLs in records (MEDIA_SERVE_PUBLIC_URL)')
     .optionsGroup('Storage:')
     .addOption(
       new Option('--data-dir <directory>', 'where to store uploads (MEDIA_SERVE_DATA_DIR)').default(
@@ -40,14 +40,14 @@ export function serveCommand(cli: Cli): CliCommand {
     .optionsGroup('Keys:')
     .option('--keep-key', 'keep the keys of earlier starts (the default with --data-dir)')
     .option('--no-keep-key', 'revoke the keys of earlier starts (the default without --data-dir)')
-    .optionsGroup('Faults, to test how clients take them (see docs/faults.md):')
+    .optionsGroup('Faults, to test how clients handle them (see docs/faults.md):')
     .option(
       '--fault <fault>',
       'make requests fail, such as upload:status=503,rate=0.1 (MEDIA_SERVE_FAULT)',
       collect,
     )
     .addOption(
-      new Option('--fault-seed <n>', 'a number that decides which requests a rate picks')
+      new Option('--fault-seed <n>', 'the random seed that decides which requests a rate picks')
         .argParser(wholeNumber(0, 2 ** 31 - 1))
         .default(undefined, '0'),
     )

@@ -79,7 +79,7 @@ function reportLeftBehind(
       counted(temporary, 'temporary file'),
       counted(removed.length, 'upload', ' without a record'),
     ];
-    report.note(`Removed what was left unfinished: ${parts.filter(part => part !== '').join(', ')}.`);
+    report.note(`Removed after an earlier run: ${parts.filter(part => part !== '').join(', ')}.`);
   }
   if (missing.length > 0) {
     const some = missing.slice(0, 3).join(', ');
@@ -175,7 +175,7 @@ export async function namePages(url: string, {host, globals, report}: Invocation
   }
   const owner = originOf(profile) ?? profile['key-origin'] ?? profile['base-url'];
   if (owner !== new URL(url).origin && (owner !== undefined || chosen === undefined)) {
-    if (chosen !== undefined) report.note(`Profile ${name} is for ${owner} and stays as it is.`);
+    if (chosen !== undefined) report.note(`Profile ${name} belongs to ${owner} and was not changed.`);
     return;
   }
   if (profile['profile-url'] !== pages['profile-url'])

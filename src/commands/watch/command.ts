@@ -22,12 +22,12 @@ export function watchCommand(cli: Cli): CliCommand {
     .addOption(
       new Option(
         '--verify <rule>',
-        'compare each record with its file; one that differs never lets go of its file',
+        'compare each record with its file; a file whose record differs is never moved or deleted',
       )
         .choices(['warn', 'strict'])
         .default(undefined, 'only a different size is a warning'),
     )
-    .option('--poll', 'look at every file each second: for network file systems')
+    .option('--poll', 'check every file each second, for network file systems')
     .option('--ndjson', 'print one JSON line per file and per event')
     .addOption(
       new Option('--template <text>', 'print this text for each uploaded file').default(

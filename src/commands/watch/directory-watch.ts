@@ -181,7 +181,7 @@ export async function watchedPlaces(typed: readonly string[], cwd: string): Prom
     const path = withoutSlash(typedPath(cwd, name));
     if (!(await namedStat(name, path)).isDirectory())
       throw new MediaError('usage', `${name} is not a directory.`, {
-        hint: 'Name directories to watch; files are uploaded by: media upload',
+        hint: 'Name directories to watch. To upload files: media upload',
       });
     places.push({shown: withoutSlash(name), path});
   }

@@ -15,7 +15,7 @@ export async function authorize(
 ): Promise<StoredKey> {
   const {keys, keyUses, clock, deniedStatus} = service;
   const token = bearerOf(headers);
-  if (token === '') throw denied(deniedStatus, 'The request carries no API key.');
+  if (token === '') throw denied(deniedStatus, 'The request has no API key.');
   const key = await keys.find(token);
   if (key === undefined) throw unauthorized('The API key is unknown', service);
   if (hasExpired(key, clock)) throw unauthorized('The API key has expired', service);
@@ -36,5 +36,5 @@ function unauthorized(message: string, {publicUrl}: Service): Refusal {
 }
 
 function denied(status: 403 | 404, message: string): Refusal {
-  return new Refusal(status, status === 404 ? 'There is nothing here.' : message);
+  return new Refusal(status, status === 404 ? 'There is nothing at this URL.' : message);
 }

@@ -23,7 +23,7 @@ export const rootResolvers = {
   mediaList: (page: Page, {service}: ResolverContext) => listMedia(service, page),
   deleteMedia: change(async ({id}: {id: string}, {service}) => {
     const record = await service.store.find(id);
-    if (record === undefined) throw new Refusal(404, 'There is no such medium.');
+    if (record === undefined) throw new Refusal(404, 'No image or video has this ID.');
     await service.store.remove(record.id);
     return record.id;
   }),

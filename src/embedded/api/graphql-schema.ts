@@ -7,20 +7,20 @@ type Query {
   mediaList(
     "At most 1000."
     first: Int! = 20
-    "Only what follows this cursor."
+    "Only items after this cursor."
     after: String
   ): MediaConnection!
 }
 
 type Mutation {
-  "Deletes a medium; returns its ID."
+  "Deletes an image or a video; returns its ID."
   deleteMedia(id: ID!): ID
   updateProfile(name: String!): Viewer
   "Creates an API key with permissions of the key of the request; it expires no later than that one."
   createApiKey(
     name: String!
     permissions: [Permission!]!
-    "Without it, as long as the key of the request."
+    "Without it, the key expires when the key of the request does."
     expiresInDays: Int
   ): CreatedKey
   "Revokes an API key; returns its ID."
@@ -83,7 +83,7 @@ type Viewer {
   id: ID!
   name: String!
   email: String
-  "Those of the API key."
+  "The permissions of the API key."
   permissions: [String!]!
   apiKeys: [ApiKey!]!
 }

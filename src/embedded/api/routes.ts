@@ -28,7 +28,7 @@ export async function respondTo(exchange: Exchange, service: Service): Promise<v
     if (!methods.includes(exchange.method)) throw wrongMethod(methods);
     return route(exchange, service, id, name);
   }
-  throw new Refusal(404, 'There is nothing here.');
+  throw new Refusal(404, 'There is nothing at this URL.');
 }
 
 async function lazyGraphql(exchange: Exchange, service: Service): Promise<void> {
@@ -56,7 +56,7 @@ export async function showHealth(exchange: Exchange, service: Service): Promise<
 }
 
 async function showMetrics(exchange: Exchange, {metrics}: Service): Promise<void> {
-  if (metrics === undefined) throw new Refusal(404, 'There is nothing here.');
+  if (metrics === undefined) throw new Refusal(404, 'There is nothing at this URL.');
   const {text, contentType} = await (await metrics).show();
   respond(exchange, 200, text, {'Content-Type': contentType});
 }

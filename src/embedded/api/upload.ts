@@ -27,13 +27,16 @@ export async function upload(exchange: Exchange, service: Service): Promise<void
   const contentType = readContentType(headers['content-type']);
   const size = parseContentLength(headers['content-length']);
   if (size > service.maxSize) {
-    throw new Refusal(413, `A file may have at most ${service.maxSize} bytes here, not ${size}.`);
+    throw new Refusal(
+      413,
+      `The file has ${size} bytes, but this service accepts at most ${service.maxSize}.`,
+    );
   }
   const entryName = service.idempotency
     ? service.entries.nameOf(ownerOf(key), headers['idempotency-key'])
     : undefined;
   if (!(await service.store.hasSpaceFor(size))) {
-    throw new Refusal(507, 'The data directory has no space for this body.');
+    throw new Refusal(507, 'The data directory does not have enough space for this file.');
   }
   const reservation = service.store.reserve(size);
   let stored: StoredRecord;

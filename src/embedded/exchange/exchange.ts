@@ -64,7 +64,7 @@ export function checkHost({request, authority}: Exchange, port: number, names: r
   const fields = request.rawHeaders.filter(
     (name, index) => index % 2 === 0 && name.toLowerCase() === 'host',
   ).length;
-  if (fields !== 1) throw new Refusal(400, 'A request carries exactly one Host field.');
+  if (fields !== 1) throw new Refusal(400, 'A request must have exactly one Host field.');
   const host = (authority ?? request.headers.host ?? '').toLowerCase();
   const [, name = '', given = '80'] = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(host) ?? [];
   if (['localhost', '127.0.0.1', '[::1]'].includes(name) && Number(given) === port) return;
@@ -72,7 +72,7 @@ export function checkHost({request, authority}: Exchange, port: number, names: r
   const others = names.length === 0 ? '' : `, and for ${names.join(', ')}`;
   throw new Refusal(
     421,
-    `This service answers for localhost, 127.0.0.1 and [::1] on port ${port} only${others}. Allow another name with --allow-host.`,
+    `This service accepts requests for localhost, 127.0.0.1 and [::1] on port ${port} only${others}. Allow another name with --allow-host.`,
   );
 }
 

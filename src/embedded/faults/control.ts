@@ -82,7 +82,7 @@ function createControl(faults: Faults, key: string): Server {
     const exchange = exchangeOf(request, response, conditions);
     try {
       if (!isSameSecret(bearerOf(request.headers), key))
-        throw new Refusal(401, 'This is not the key of the faults.', {'WWW-Authenticate': 'Bearer'});
+        throw new Refusal(401, 'The key must be MEDIA_FAULTS_KEY.', {'WWW-Authenticate': 'Bearer'});
       await change(exchange, faults);
       respondJson(exchange, 200, {seed: faults.seed, faults: faults.counts()});
     } catch (error) {
@@ -94,7 +94,7 @@ function createControl(faults: Faults, key: string): Server {
 /** Does what a request asks for. */
 async function change(exchange: Exchange, faults: Faults): Promise<void> {
   const {path, method} = exchange;
-  if (path !== '/faults') throw new Refusal(404, 'There is only /faults here.');
+  if (path !== '/faults') throw new Refusal(404, 'The only path here is /faults.');
   if (method === 'GET') return;
   if (method === 'DELETE') return faults.replace([]);
   if (method !== 'PUT') throw wrongMethod(['GET', 'PUT', 'DELETE']);

@@ -168,7 +168,7 @@ function fieldsOf(text: string, given: string): Partial<Fault> {
   const part = own(parts, key);
   if (part === undefined) {
     const known = [...Object.keys(parts), ...Object.keys(words)].join(', ');
-    throw invalid(text, `"${given}" is none of ${known}`);
+    throw invalid(text, `"${given}" is not one of ${known}`);
   }
   const read = part.read(value);
   if (value === '' || read === undefined) throw invalid(text, `${key} must be ${part.expected}`);

@@ -84,7 +84,7 @@ export function copyButton(text: string, name: string): Html {
 function deleteForm(id: string, pageToken: string): Html {
   return html`<details>
             <summary>Delete</summary>
-            <form method="post" action="/media/${id}/delete">${tokenField(pageToken)}<button class="danger">Delete for good</button></form>
+            <form method="post" action="/media/${id}/delete">${tokenField(pageToken)}<button class="danger">Delete permanently</button></form>
           </details>`;
 }
 
@@ -120,7 +120,7 @@ export async function deleteMedium(page: PageRequest, id: string): Promise<void>
 
 async function found(finding: Promise<StoredRecord | undefined>): Promise<StoredRecord> {
   const record = await finding;
-  if (record === undefined) throw new Refusal(404, 'There is no such medium. It may have been deleted.');
+  if (record === undefined) throw new Refusal(404, 'This file does not exist. It may have been deleted.');
   return record;
 }
 
@@ -146,7 +146,7 @@ function wholeMedium(record: StoredRecord): Html {
   const source = `/files/${record.id}`;
   if (record.type === 'VIDEO') return player(record, source);
   if (isShown(record)) return html`<img src="${source}" alt="${factsText(record)}">`;
-  return html`<p><span class="no-picture">${formatText(record)}</span> Browsers do not show this format.</p>`;
+  return html`<p><span class="no-picture">${formatText(record)}</span> Browsers cannot show this format.</p>`;
 }
 
 /** A player that takes the first source which the browser can play: not every one plays HLS without a script. */

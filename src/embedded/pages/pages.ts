@@ -31,7 +31,7 @@ export async function showPage(exchange: Exchange, service: Service): Promise<vo
     const refusal = refusalOf(error);
     if (refusal === undefined) throw error;
     const back = html`<p>${refusal.message}</p><p><a href="/">Go to the gallery</a></p>`;
-    respondPage(exchange, refusal.status, {title: 'This did not work'}, back, refusal.headers);
+    respondPage(exchange, refusal.status, {title: 'The request failed'}, back, refusal.headers);
   }
 }
 
@@ -46,7 +46,7 @@ async function show(exchange: Exchange, service: Service): Promise<void> {
   if (session === undefined) return askToSignIn(exchange);
   const wanted = method === 'HEAD' ? 'GET' : method;
   const here = handlers.filter(([, pattern]) => pattern.test(path));
-  if (here.length === 0) throw new Refusal(404, 'There is nothing here.');
+  if (here.length === 0) throw new Refusal(404, 'There is nothing at this URL.');
   const [, pattern, handle] = here.find(([known]) => known === wanted) ?? [];
   if (pattern === undefined || handle === undefined) {
     throw wrongMethod(here.flatMap(([known]) => (known === 'GET' ? ['GET', 'HEAD'] : [known])));
@@ -62,7 +62,7 @@ const assets: Readonly<Record<string, string>> = {
 
 async function sendAsset(exchange: Exchange, name: string): Promise<void> {
   const contentType = own(assets, name);
-  if (contentType === undefined) throw new Refusal(404, 'There is nothing here.');
+  if (contentType === undefined) throw new Refusal(404, 'There is nothing at this URL.');
   if (!['GET', 'HEAD'].includes(exchange.method)) throw wrongMethod(['GET', 'HEAD']);
   const text = await readFile(packageFile(`dist/assets/${name}`), 'utf8');
   respond(exchange, 200, text, {
@@ -97,7 +97,7 @@ function askToSignIn(exchange: Exchange): void {
     exchange,
     403,
     {title: 'Sign in'},
-    html`<p>Open the link that <code>media serve</code> printed. It works once, and says how to get another.</p>`,
+    html`<p>Open the link that <code>media serve</code> printed. It works once. The line that contains it says how to get another.</p>`,
   );
 }
 

@@ -61,7 +61,7 @@ export class IdempotencyEntries {
     const other = this.#inFlight.get(name);
     if (other !== undefined) await this.#settledSoon(other);
     if (this.#inFlight.has(name)) {
-      throw new Refusal(409, 'An upload with this Idempotency-Key is still in flight.');
+      throw new Refusal(409, 'An upload with this Idempotency-Key is still in progress.');
     }
     const running = upload();
     this.#inFlight.set(name, running);
@@ -118,5 +118,5 @@ export class IdempotencyEntries {
 }
 
 function otherContent(): Refusal {
-  return new Refusal(422, 'This Idempotency-Key was used for other content.');
+  return new Refusal(422, 'This Idempotency-Key was already used for other content.');
 }

@@ -35,7 +35,7 @@ export async function occupy(
           : stateBySocket(dataDirectory, socketDevice),
       onUnknownHolder: holder =>
         onWait(
-          `${dataDirectory} was used by a media serve that cannot be seen from here, ${holderText(holder)}. Waiting up to 90 s for a sign of life.`,
+          `${dataDirectory} was used by a media serve that cannot be seen from here, ${holderText(holder)}. Waiting up to 90 s for it to show activity.`,
         ),
     });
   } catch (error) {

@@ -115,7 +115,7 @@ function engineShard(engine: JobEngine, env: Environment): Finding | undefined {
     throw unclear(`${engine.index} is ${index}, but ${engine.total ?? countVariable} is not set`);
   }
   if (index < first || index - first >= count) {
-    throw unclear(`${engine.index} is ${index}, which is none of ${count} jobs numbered from ${first}`);
+    throw unclear(`${engine.index} is ${index}, which is not one of ${count} jobs numbered from ${first}`);
   }
   return {engine: name, shard: {index: index - first + 1, count}};
 }

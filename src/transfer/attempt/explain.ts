@@ -117,7 +117,7 @@ function verb(status: number): string {
 function plainReason(status: number): string {
   if (status === 413) return 'the file is larger than it accepts';
   if (status === 415) return 'it does not accept this content type';
-  if (status === 411) return 'it did not see the Content-Length';
+  if (status === 411) return 'it did not receive the Content-Length';
   return '';
 }
 
@@ -174,7 +174,7 @@ function whyUnknown(phase: Phase, failure: Failure, {isFinal}: Decision & {actio
 function outcomeUnknown(why: string, error: MediaError): MediaError {
   const limit =
     error.status === 503
-      ? ' A gateway that limits requests should return 429, which is retried. If it limits those at a time, send fewer: -c 8.'
+      ? ' A gateway that limits requests should return 429, which is retried. If it limits how many it takes at a time, send fewer: -c 8'
       : '';
   return new MediaError('outcome_unknown', `${error.message} ${why}`.trim(), {
     hint: `Check whether the service has the file before you upload it again; --on-unknown retry sends it again automatically.${limit}`,

@@ -72,7 +72,8 @@ test.for<[string, Partial<Host>, Record<string, string>, object, (string | RegEx
     },
     {
       files: ['/a.png'],
-      dropped: 'Not files of this machine, so not uploaded: sftp://host/b.png, smb://host/c.png.',
+      dropped:
+        'Not uploaded, because they are not files on this machine: sftp://host/b.png, smb://host/c.png.',
     },
     [/TARGETS/, /gnome-copied-files/],
   ],

@@ -22,7 +22,7 @@ describe('a refusal', () => {
       `${host} returned 403: the key lacks permission, or the base URL is wrong.`,
     ],
     [404, 'gone!', 'not_found', `${host} returned 404: gone!`],
-    [411, undefined, 'rejected', `${host} refused the request (411): it did not see the Content-Length.`],
+    [411, undefined, 'rejected', `${host} refused the request (411): it did not receive the Content-Length.`],
     [413, undefined, 'rejected', `${host} refused the request (413): the file is larger than it accepts.`],
     [415, undefined, 'rejected', `${host} refused the request (415): it does not accept this content type.`],
     [422, 'why?', 'rejected', `${host} refused the request (422): why?`],

@@ -4,7 +4,7 @@ import {Gate} from '../../../src/transfer/waiting/gate.ts';
 import {Outage} from '../../../src/transfer/waiting/outage.ts';
 import {ManualClock, settled} from '../../support/manual-clock.ts';
 
-const away = 'It answered 502.';
+const away = 'It returned 502.';
 
 /** Eight workers, a service that answers probes as told, and a log of who was let through. */
 function batch({concurrency = 8, retryMaxWaitMs = 60_000, several = true} = {}) {
@@ -142,7 +142,7 @@ describe('an outage', () => {
     await clock.advance(19_000);
     expect(state.ends).toEqual([]);
     await clock.advance(1_000);
-    const sentence = 'media.example was unavailable for 20 s. It answered 502.';
+    const sentence = 'media.example was unavailable for 20 s. It returned 502.';
     expect((await news()).sort()).toEqual([`8: ${sentence}`, `9: ${sentence}`]);
     expect(state.ends.map(({code, hint}) => [code, hint])).toEqual([
       ['outage', 'Try again when it is back, or wait longer for it with --retry-max-wait.'],

@@ -83,7 +83,7 @@ export class Disposals {
     const mismatch = comparisonOf(file.outcome)?.error;
     if (mismatch !== undefined) return {kept: mismatch.message};
     if (file.outcome.status === 'skipped' && !this.#confirmed.has(file.outcome))
-      return {kept: 'It was uploaded before, and its URL does not show that the service still has it.'};
+      return {kept: 'It was uploaded before, and the service did not confirm that it still has the file.'};
     for (;;) {
       const now = clock.monotonic();
       const due = Math.ceil((now + Math.max(settleMs, shortestWaitMs)) / tickMs) * tickMs;
