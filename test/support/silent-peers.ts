@@ -77,15 +77,20 @@ export async function fullListener(): Promise<SilentPeer & {open(): void}> {
       socket.destroy();
     });
   }
-  // The list of connections is read in parts: while others change, one may be missing in it, or stand in it twice.
-  const known = await eventually(() => {
-    const own = clientPortsOf(port, '..');
-    return own.size === before && own;
-  });
+  // The list of connections is read in parts: while others change, one may be missing in it, or stand in it twice. Reading it
+  // takes long after tests that made many connections.
+  const pauseMs = 50;
+  const known = await eventually(
+    () => {
+      const own = clientPortsOf(port, '..');
+      return own.size === before && own;
+    },
+    {pauseMs},
+  );
   const isNew = (client: string) => !known.has(client);
   return {
     port,
-    reached: () => eventually(() => [...clientPortsOf(port, '02')].some(isNew)),
+    reached: () => eventually(() => [...clientPortsOf(port, '02')].some(isNew), {pauseMs}),
     open: () => void child.stdin.write('.'),
   };
 }
