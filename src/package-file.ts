@@ -6,7 +6,6 @@ export function packageFile(path: string): URL {
   return new URL(`../${path}`, import.meta.url);
 }
 
-/** The version in package.json. */
 export function packageVersion(): string {
   const text = readFileSync(packageFile('package.json'), 'utf8');
   return String(parseObject(text)?.['version']);

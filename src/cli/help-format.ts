@@ -2,7 +2,6 @@ import type {Command, Help, Option} from 'commander';
 import {defined} from '../lib/object.ts';
 import {collect} from './values.ts';
 
-/** The description of every `help` command. */
 export const helpDescription = 'Print help for a command.';
 
 /** How help is formatted: with `-h`, it is one screen of what most people need. */

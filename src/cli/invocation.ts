@@ -8,7 +8,6 @@ import type {GlobalOptions} from '../settings/hint-options.ts';
 /** How a run ends: an exit status, or the signal that ends the process. */
 export type ExitStatus = number | EndSignal;
 
-/** An option as it was typed. */
 interface TypedOption {
   /** Its name as an attribute, such as `baseUrl`. */
   attribute: string;

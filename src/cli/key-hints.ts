@@ -16,7 +16,6 @@ export interface KeyFacts
   hasStoredKey: boolean;
 }
 
-/** The key facts of these settings. */
 export function keyFacts(settings: Settings): KeyFacts {
   const {hintOptions, profileOption, profileUrl, key, profile, baseUrl, baseUrlSource} = settings;
   const origin = baseUrl?.kind === 'service' ? baseUrl.url.origin : undefined;

@@ -68,14 +68,12 @@ export function selectionOptions(): Option[] {
   ];
 }
 
-/** How the content type of a file is decided. */
 export function typesOption(): Option {
   return new Option('--types <rule>', 'what decides the content type')
     .choices(['extension', 'content', 'strict'])
     .default('extension');
 }
 
-/** How many files a command uploads at the same time. */
 export function concurrencyOption(): Option {
   return new Option('-c, --concurrency <n>', 'files to upload at the same time; auto adapts to the network')
     .argParser(parseConcurrency)

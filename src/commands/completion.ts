@@ -8,7 +8,6 @@ import type {Stdout} from '../output/stdout.ts';
 import {packageFile} from '../package-file.ts';
 import {readProfiles} from '../settings/store.ts';
 
-/** Declares `media completion`. */
 export function completionCommand(cli: Cli): CliCommand {
   return new CliCommand('completion', cli)
     .description('Print the completion script for a shell.')
@@ -33,10 +32,8 @@ export function completionCommand(cli: Cli): CliCommand {
 
 const files = {bash: 'media.bash', zsh: '_media', fish: 'media.fish', powershell: 'media.ps1'};
 
-/** The shells that have completions. */
 export const shells = Object.keys(files) as readonly (keyof typeof files)[];
 
-/** Prints the completion script of a shell. */
 export async function printCompletion(shell: keyof typeof files, stdout: Stdout): Promise<void> {
   await stdout.write(readFileSync(packageFile(`completions/${files[shell]}`), 'utf8'));
 }

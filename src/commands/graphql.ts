@@ -25,7 +25,6 @@ export interface GraphqlOptions {
   timeout: number;
 }
 
-/** Declares `media graphql`. */
 export function graphqlCommand(cli: Cli): CliCommand {
   return new CliCommand('graphql', cli)
     .description('Send an authenticated GraphQL request and print the response.')

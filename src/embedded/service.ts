@@ -132,7 +132,6 @@ async function startedMetrics({store}: ServiceState): Promise<Metrics> {
   return startMetrics(async () => (await store.ids()).length);
 }
 
-/** The faults that the options ask for, if they do. */
 async function faultsFor(options: FaultOptions | undefined): Promise<StartedFaults | undefined> {
   if (options === undefined) return undefined;
   const {startFaults} = await import('./faults/control.ts');

@@ -6,7 +6,6 @@ import {Secret} from '../lib/secrets/secret.ts';
 import {isLoopback} from '../lib/url.ts';
 import {quoted, wordsOf} from '../lib/words.ts';
 
-/** A proxy, and the variable that names it. */
 export interface NamedProxy {
   url: URL;
   variable: string;

@@ -35,7 +35,6 @@ export function journalFailed(path: string, did: 'read' | 'written', cause: unkn
   );
 }
 
-/** The error for a journal that another run holds. */
 export function inUse(shown: string, holder: Holder | undefined): MediaError {
   return new MediaError(journalCodes.inUse, `The journal ${shown} is in use by ${holderText(holder)}.`, {
     hint: `Wait until that run has ended, or use another journal. If that process no longer exists: media journal unlock ${shellQuoted(shown)}`,

@@ -170,7 +170,6 @@ export async function* blocksOf(handle: ReadHandle, shown: string, from: number)
   }
 }
 
-/** The lines of a block. */
 export function* linesIn({bytes, offset, ended}: Block): Generator<RawLine> {
   if (!ended) yield {bytes, offset, ended};
   for (let begin = 0; ended && begin < bytes.length; ) {

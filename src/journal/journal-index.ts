@@ -89,7 +89,6 @@ export class JournalIndex {
     return states[this.#state.at(row)] ?? 'pending';
   }
 
-  /** Whether the upload with this key is done. */
   isDone(key: string): boolean {
     const row = this.rowOf(key);
     return row !== -1 && this.stateOf(row) === 'done';

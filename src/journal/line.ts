@@ -107,7 +107,6 @@ export interface WriterLine {
 /** The first line of a journal. */
 export type HeaderLine = {event: 'header'; version: unknown} & Partial<Scope>;
 
-/** A parsed line. */
 export type ParsedLine = HeaderLine | UploadLine | WriterLine;
 
 /** The key of a path, given as text, or as bytes if it is not UTF-8. */
@@ -170,7 +169,6 @@ export function recordIn(line: string): string | undefined {
   return mark === -1 ? undefined : line.slice(mark + recordMark.length, line.lastIndexOf('}')).trim();
 }
 
-/** Whether a text is the JSON of a record. */
 export function isRecordJson(text: string): boolean {
   return isRecord(parseObject(text));
 }
@@ -183,7 +181,6 @@ function isRecord(value: unknown): boolean {
 
 const writerEvents: ReadonlySet<unknown> = new Set<WriterEvent>(['open', 'alive', 'release', 'close']);
 
-/** Whether a line is about a writer. */
 export function isWriterLine(line: ParsedLine): line is WriterLine {
   return writerEvents.has(line.event);
 }

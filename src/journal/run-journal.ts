@@ -25,7 +25,6 @@ export interface AdmitOptions {
 /** How the user settles an unknown upload. */
 export type Settlement = {uploaded: string} | 'resend';
 
-/** The parts of an open journal. */
 export interface JournalParts {
   reader: JournalReader;
   log: JournalLog;

@@ -43,7 +43,6 @@ export function parseObject(text: string, {wrapping = 0} = {}): Record<string, u
 /** The type of each field of a stored object; fields that are not listed may be anything. */
 export type Shape<T> = {readonly [Field in keyof T]-?: (value: unknown) => value is T[Field]};
 
-/** Whether an object matches a shape. */
 export function hasShape<T extends object>(value: object, shape: Shape<T>): value is T {
   return wrongField(value, shape) === undefined;
 }
@@ -82,12 +81,10 @@ export function listOf<Item>(isItem: (value: unknown) => value is Item): (value:
   return (value): value is Item[] => isList(value) && value.every(isItem);
 }
 
-/** Whether a value is a string that matches a pattern. */
 export function matching(pattern: RegExp): (value: unknown) => value is string {
   return (value): value is string => isString(value) && pattern.test(value);
 }
 
-/** Whether a value is a SHA-256 in hex. */
 export const isSha256 = matching(/^[0-9a-f]{64}$/);
 
 /** Whether a value is undefined or satisfies `isValue`. */

@@ -25,7 +25,6 @@ export function parseMediaType(text: string): ParsedMediaType | undefined {
   return {type: type.toLowerCase(), parameters};
 }
 
-/** The text of a media type. */
 export function mediaTypeText({type, parameters}: ParsedMediaType): string {
   return [type, ...parameters.map(([name, value]) => `${name}=${value}`)].join('; ');
 }

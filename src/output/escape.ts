@@ -43,7 +43,6 @@ function escapeUnit(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Escapes text for Markdown. */
 export function markdownText(text: string): string {
   return printable(text).replace(/[\\`*_{}[\]()<>#+\-!|~&=$^]/g, '\\$&');
 }

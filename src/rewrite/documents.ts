@@ -33,7 +33,6 @@ export interface DocumentFile {
   kind: DocumentKind;
 }
 
-/** The kind of a document by its extension. */
 function kindOf(name: string): DocumentKind | undefined {
   return own(kinds, /\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? '');
 }

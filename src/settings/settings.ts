@@ -24,7 +24,6 @@ export type KeySource = 'environment' | StoredKeySource;
 export interface Settings {
   profileName: string;
   profile: Profile;
-  /** The names of all profiles. */
   profileNames: string[];
   /** Whether the selected profile does not exist. */
   isUnknownProfile: boolean;
@@ -33,7 +32,6 @@ export interface Settings {
   /** The option that a command needs to use the same profile. */
   profileOption: string;
   baseUrl?: BaseUrl;
-  /** Where the base URL was set; undefined without one. */
   baseUrlSource?: SettingInForce;
   key?: {secret: Secret; source: KeySource};
   /** Where GraphQL requests go, if the profile sets it. */

@@ -30,7 +30,6 @@ const fileName = 'config.json';
 const privateFile = 0o600;
 const privateDirectory = 0o700;
 
-/** The path of the settings file. */
 export function configPath(host: Host): string {
   return join(configDirectory(host), fileName);
 }

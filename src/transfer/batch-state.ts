@@ -7,7 +7,6 @@ import type {Outcome} from './outcome.ts';
 import type {Outage} from './waiting/outage.ts';
 import type {Descriptors} from './workers.ts';
 
-/** State that the files of a batch share. */
 export interface BatchState {
   /** How many files are uploaded at a time. */
   concurrency: Concurrency;

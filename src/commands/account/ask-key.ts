@@ -41,7 +41,6 @@ export async function askKey(invocation: Invocation, baseUrl: URL, profileUrl?: 
 
 const longestKey = 64 * 1024;
 
-/** Reads the key from standard input. */
 export async function readKey({host}: Invocation): Promise<Secret> {
   const tooLong = new MediaError('usage', 'Standard input is too long to be a key.');
   const text = await textOf(host.stdin, longestKey, tooLong);

@@ -12,7 +12,6 @@ import {type SettingName, settingNames, settingOf} from '../../settings/setting-
 import {profileOf} from '../../settings/settings.ts';
 import {configPath, type Profile, type Profiles, readProfiles, updateProfiles} from '../../settings/store.ts';
 
-/** The settings with their meanings, for help. */
 function settingsHelp(context: {command: Command}): string {
   const meanings = settingNames.map(name => [name, settingOf(name).meaning] as const);
   return helpList(context, 'Settings:', meanings);

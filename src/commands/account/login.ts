@@ -19,7 +19,6 @@ export interface LoginOptions {
   timeout: number;
 }
 
-/** Declares `media login`. */
 export function loginCommand(cli: Cli): CliCommand {
   return new CliCommand('login', cli)
     .description('Check an API key with the service and store it.')

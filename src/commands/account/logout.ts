@@ -7,7 +7,6 @@ export interface LogoutOptions {
   all?: boolean;
 }
 
-/** Declares `media logout`. */
 export function logoutCommand(cli: Cli): CliCommand {
   return new CliCommand('logout', cli)
     .description('Delete the stored API key of a profile.')

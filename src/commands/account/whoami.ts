@@ -14,7 +14,6 @@ export interface WhoamiOptions {
   timeout: number;
 }
 
-/** Declares `media whoami`. */
 export function whoamiCommand(cli: Cli): CliCommand {
   return new CliCommand('whoami', cli)
     .description('Show the profile, service and key, and whether the key works.')

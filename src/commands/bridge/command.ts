@@ -6,7 +6,6 @@ import {runBridge} from './run.ts';
 /** The port of the PicGo server, which editors use if nothing else is entered. */
 const picGoPort = 36_677;
 
-/** Declares `media bridge`. */
 export function bridgeCommand(cli: Cli): CliCommand {
   return new CliCommand('bridge', cli)
     .description('Upload for editors that use a PicGo server, until you stop it.')

@@ -15,7 +15,6 @@ export const checkLabels = {
 
 export type CheckName = keyof typeof checkLabels;
 
-/** The result of one check. */
 export type CheckResult =
   | {check: CheckName; status: 'ok' | 'warning' | 'unverified' | 'skipped'; message: string}
   | {check: CheckName; status: 'failed'; error: MediaError};

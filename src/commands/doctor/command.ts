@@ -9,7 +9,6 @@ export interface DoctorOptions {
   json?: boolean;
 }
 
-/** Declares `media doctor`. */
 export function doctorCommand(cli: Cli): CliCommand {
   return new CliCommand('doctor', cli)
     .description('Find out why uploads fail, without uploading anything.')

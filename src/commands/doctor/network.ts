@@ -66,7 +66,6 @@ interface Step {
   error?: MediaError;
 }
 
-/** Looks up the name of the service. */
 async function lookUp(url: URL): Promise<Step> {
   const name = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(name) !== 0) return {message: `${name} is an IP address`};

@@ -14,7 +14,6 @@ interface ProofFlags extends Pick<InputRequest, 'exclude' | 'filesFrom' | 'all'>
   json?: boolean;
 }
 
-/** Declares `media journal` and its subcommands. */
 export function journalCommand(cli: Cli): CliCommand {
   const journal = new CliCommand('journal', cli)
     .helpCommand('help [command]', helpDescription)

@@ -9,7 +9,6 @@ export function fileFields(path: PathKey): {file: string; fileBase64?: string} {
   return {file, ...(pathBase64 === undefined ? {} : {fileBase64: pathBase64})};
 }
 
-/** A line of text output. */
 export function textLine(status: string, path: PathKey, rest: string): string {
   return `${status.padEnd(8)}  ${printable(pathFields(path).path)}  ${printable(rest)}\n`;
 }

@@ -4,7 +4,6 @@ import type {Cli} from '../../cli/invocation.ts';
 import {collect, concurrencyOption} from '../../cli/values.ts';
 import type {RewriteFlags} from './flags.ts';
 
-/** Declares `media rewrite`. */
 export function rewriteCommand(cli: Cli): CliCommand {
   return new CliCommand('rewrite', cli)
     .description('Upload the media that documents refer to, and insert their URLs.')

@@ -114,7 +114,6 @@ export class ReferencePrinter {
       await this.#invocation.stdout.write(renderOutcome(template, outcome, name => typedPath(cwd, name)));
   }
 
-  /** Prints a document that was written. */
   async written({document}: DocumentPlan, count: number): Promise<void> {
     const {ndjson, template} = this.#options;
     if (ndjson || template !== undefined) return;

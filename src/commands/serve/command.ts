@@ -5,7 +5,6 @@ import {defaultPort} from '../../cli/start-embedded.ts';
 import {collect, parseSize, wholeNumber} from '../../cli/values.ts';
 import {runServe} from './run.ts';
 
-/** Declares `media serve`. */
 export function serveCommand(cli: Cli): CliCommand {
   return new CliCommand('serve', cli)
     .description('Run the embedded service on this machine until you stop it.')

@@ -21,7 +21,6 @@ const commonOptions = [
   ...['--dry-run', '--journal', '--once'],
 ];
 
-/** Declares `media upload`. */
 export function uploadCommand(cli: Cli): CliCommand {
   return new CliCommand('upload', cli)
     .description('Upload images and videos and print their records.')

@@ -7,7 +7,6 @@ import {runWatch} from './run.ts';
 /** How long a file must stay as it is before it is uploaded, in milliseconds. */
 const defaultSettleMs = 2_000;
 
-/** Declares `media watch`. */
 export function watchCommand(cli: Cli): CliCommand {
   return new CliCommand('watch', cli)
     .description('Upload the images and videos in directories as they appear.')

@@ -30,7 +30,6 @@ export interface Exchange {
 /** What a server gives to each exchange. */
 type Conditions = Pick<Exchange, 'clock' | 'pace' | 'commonHeaders' | 'acceptBody'>;
 
-/** Makes the exchange for a request. */
 export function exchangeOf(
   request: IncomingMessage,
   response: ServerResponse,
@@ -109,7 +108,6 @@ class ServedConnection {
 
 const connections = new WeakMap<Duplex, ServedConnection>();
 
-/** The state of the connection of a socket. */
 export function connectionOf(socket: Duplex): ServedConnection {
   const connection = connections.get(socket) ?? new ServedConnection();
   connections.set(socket, connection);

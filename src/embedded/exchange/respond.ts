@@ -14,7 +14,6 @@ const jsonHeaders = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** Responds with a JSON value. */
 export function respondJson(
   exchange: Exchange,
   status: number,

@@ -67,7 +67,6 @@ class ActiveFault {
     this.#random = seeded(seed + 1_000_003 * index);
   }
 
-  /** Whether the fault is for such requests. */
   matches({request, path}: Exchange, operation: string): boolean {
     const {operation: own, name, type} = this.fault;
     if (own !== 'any' && own !== operation) return false;
@@ -87,7 +86,6 @@ class ActiveFault {
     return this.#matched >= first && this.#matched <= last && share < rate ? {latencyMs} : undefined;
   }
 
-  /** Counts that the fault was applied. */
   countApplied(): void {
     this.#applied += 1;
   }
@@ -109,7 +107,6 @@ interface Drawn {
   readonly latencyMs: number;
 }
 
-/** The faults of one request. */
 class RequestFaults implements Disturbance {
   readonly #exchange: Exchange;
   readonly #waits: Waits;

@@ -111,7 +111,6 @@ export async function medium({exchange, service, session}: PageRequest, id: stri
   );
 }
 
-/** POST of /media/ID/delete. */
 export async function deleteMedium(page: PageRequest, id: string): Promise<void> {
   await readForm(page);
   await page.service.store.remove((await found(page.service.store.find(id))).id);

@@ -35,7 +35,6 @@ interface Frame {
   readonly next?: string;
 }
 
-/** Responds with a page. */
 export function respondPage(
   exchange: Exchange,
   status: number,
@@ -97,7 +96,6 @@ export function cookieNameOf({port}: Service): string {
   return `media-session-${port()}`;
 }
 
-/** The query of a request. */
 export function queryOf({request}: Exchange): URLSearchParams {
   return new URLSearchParams(/\?([^#]*)/.exec(request.url ?? '')?.[1] ?? '');
 }

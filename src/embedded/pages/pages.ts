@@ -101,7 +101,6 @@ function askToSignIn(exchange: Exchange): void {
   );
 }
 
-/** POST of /sign-out. */
 async function signOut(page: PageRequest): Promise<void> {
   const {exchange, service, session} = page;
   await readForm(page);

@@ -114,14 +114,12 @@ async function keyRow({service, session}: PageRequest, key: StoredKey): Promise<
       </li>`;
 }
 
-/** POST of /profile/name. */
 export async function saveName(page: PageRequest): Promise<void> {
   const form = await readForm(page);
   await page.service.profile.setName(lineOf(form, 'name', longestName));
   redirectTo(page.exchange, '/profile');
 }
 
-/** POST of /profile/keys: creates a key. */
 export async function createKey(page: PageRequest): Promise<void> {
   const form = await readForm(page);
   const permissions = allPermissions.filter(one => form.getAll('permission').includes(one));
@@ -134,14 +132,12 @@ export async function createKey(page: PageRequest): Promise<void> {
   redirectTo(page.exchange, '/profile');
 }
 
-/** POST of /profile/keys/ID/rename. */
 export async function renameKey(page: PageRequest, id: string): Promise<void> {
   const form = await readForm(page);
   if (!(await page.service.keys.rename(id, lineOf(form, 'name', longestName)))) throw noSuchKey();
   redirectTo(page.exchange, '/profile');
 }
 
-/** POST of /profile/keys/ID/revoke. */
 export async function revokeKey(page: PageRequest, id: string): Promise<void> {
   await readForm(page);
   if (!(await page.service.keys.revokeOne(id))) throw noSuchKey();

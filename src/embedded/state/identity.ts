@@ -52,7 +52,6 @@ export class UserProfile {
     return (await new KeptFile(this.#path, damageHint).read(profileShape))?.name;
   }
 
-  /** Sets the user's name. */
   async setName(name: string): Promise<void> {
     const file: ProfileFile = {version: 1, name};
     await replaceDurably(this.#path, `${JSON.stringify(file)}\n`, this.#newDraft());

@@ -31,7 +31,6 @@ export class KeyUses {
     this.#clock = clock;
   }
 
-  /** Records a use of a stored key. */
   note(key: StoredKey, agent: string): void {
     const id = keyId(key);
     const userAgent = agent.slice(0, longestUserAgent);

@@ -47,7 +47,6 @@ export class Sessions {
     return cookie === undefined ? undefined : this.#sessions.get(hashOf(cookie));
   }
 
-  /** Ends the session of a request. */
   signOut(request: IncomingMessage, cookieName: string): void {
     this.#sessions.delete(hashOf(cookieOf(request, cookieName) ?? ''));
   }

@@ -16,13 +16,10 @@ export interface StoredRecord extends MediaFacts {
   readonly sha256: string;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
-  /** Whether there is a thumbnail. */
   readonly thumbnail?: true;
-  /** Whether there is an HLS stream. */
   readonly stream?: true;
 }
 
-/** The shape of a record file. */
 export const recordShape: Shape<StoredRecord> = {
   version: oneOf(1),
   id: isString,

@@ -32,7 +32,6 @@ export const holderShape: Shape<Holder> = {
   token: isString,
 };
 
-/** This process as a holder. */
 export function holderHere(host: Host): Holder {
   const pid = host.processId();
   return {

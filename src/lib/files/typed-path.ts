@@ -35,7 +35,6 @@ export type ByteName = string;
 
 const printableAscii = /^[ -~]*$/;
 
-/** Converts a text to its bytes. */
 export function fromText(text: string): ByteName {
   return printableAscii.test(text) ? text : Buffer.from(text).toString('latin1');
 }
@@ -45,7 +44,6 @@ export function toText(name: ByteName): string {
   return printableAscii.test(name) ? name : toBytes(name).toString();
 }
 
-/** The bytes of a name. */
 export function toBytes(name: ByteName): Buffer {
   return Buffer.from(name, 'latin1');
 }

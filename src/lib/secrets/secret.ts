@@ -189,7 +189,6 @@ function samplesOf({text, length}: Spelling): string[] {
   return parts.length === 0 ? [text] : parts;
 }
 
-/** The text with its escapes decoded. */
 function decodedText(text: string, pattern: RegExp): string {
   return text.replace(pattern, written => (written.length === 1 ? written : plainOf(written)));
 }

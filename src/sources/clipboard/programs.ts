@@ -1,6 +1,5 @@
 import type {Host} from '../../host.ts';
 
-/** A program with its parameters. */
 export interface ClipboardCommand {
   program: string;
   parameters: readonly string[];

@@ -44,7 +44,6 @@ export interface DiskFileParts {
   signal: StopSignal<Error>;
 }
 
-/** An open file descriptor as a DiskFile. */
 export class OpenDiskFile implements DiskFile {
   readonly opened: BigIntStats;
   readonly #parts: DiskFileParts;

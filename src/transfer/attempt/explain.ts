@@ -157,7 +157,6 @@ function redirectHint(target: URL | undefined, host: string): string {
   return `If that is the service, set it with --base-url ${baseUrlIn(target)}${isPlain ? ' --allow-http' : ''}`;
 }
 
-/** The base URL that belongs to an upload URL. */
 function baseUrlIn({origin, pathname}: URL): string {
   const path = pathname.replace(/\/$/, '');
   return `${origin}${path.endsWith(uploadPath) ? path.slice(0, -uploadPath.length) : ''}`;
