@@ -1,5 +1,4 @@
-import {Column} from '../lib/tables/column.ts';
-import {CompactMap} from '../lib/tables/compact-map.ts';
+import {Column, CompactMap} from '../lib/tables.ts';
 import type {FileState, PathKey, UploadLine} from './line.ts';
 import {PathHistory, type Place} from './path-history.ts';
 

@@ -1,5 +1,4 @@
-import {Column} from '../lib/tables/column.ts';
-import {CompactMap} from '../lib/tables/compact-map.ts';
+import {Column, CompactMap} from '../lib/tables.ts';
 import type {PathKey} from './line.ts';
 
 /** A place in a file, in bytes. */

@@ -3,11 +3,16 @@ import type {Clock} from '../host.ts';
 import {InOrder} from '../lib/in-order.ts';
 import type {Uploader} from '../service/uploader.ts';
 import type {Source} from '../sources/open/source.ts';
-import {AdaptiveConcurrency} from './adaptive-concurrency.ts';
 import {RateLimit} from './attempt/rate-limit.ts';
 import {RetryBudget} from './attempt/retry.ts';
 import {type BatchState, Halt} from './batch-state.ts';
-import {type Concurrency, type ConcurrencyOption, fixedConcurrency, safeConcurrency} from './concurrency.ts';
+import {
+  AdaptiveConcurrency,
+  type Concurrency,
+  type ConcurrencyOption,
+  fixedConcurrency,
+  safeConcurrency,
+} from './concurrency.ts';
 import {Duplicates} from './duplicates.ts';
 import {FileTransfer} from './file-transfer.ts';
 import type {TransferOptions} from './options.ts';

@@ -1,7 +1,18 @@
+import type {IncomingMessage} from 'node:http';
 import {CliCommand} from '../../cli/command.ts';
-import type {Cli} from '../../cli/invocation.ts';
+import {type Cli, type ExitStatus, endSignal, type Invocation} from '../../cli/invocation.ts';
 import {collect, wholeNumber} from '../../cli/values.ts';
-import {runBridge} from './run.ts';
+import {MediaError} from '../../errors.ts';
+import {Stop} from '../../lib/stop.ts';
+import {systemCode} from '../../lib/system-code.ts';
+import {asMediaError} from '../../output/report.ts';
+import {readClipboard} from '../../sources/clipboard/clipboard.ts';
+import type {Source} from '../../sources/open/source.ts';
+import {uploadedUrl} from '../upload/upload-files.ts';
+import {UploadQueue} from '../upload/upload-queue.ts';
+import {BridgeRefusal, comparableUser} from './caller.ts';
+import {type ReadRules, realRoots, requestFiles} from './request-files.ts';
+import type {BridgeServer, BridgeServerOptions} from './server.ts';
 
 /** The port of the PicGo server, which editors use if nothing else is entered. */
 const picGoPort = 36_677;
@@ -13,4 +24,118 @@ export function bridgeCommand(cli: Cli): CliCommand {
     .option('--root <directory>', 'upload only files below this directory (repeatable)', collect)
     .examples(['media bridge', 'media bridge --root ~/notes --root ~/Pictures'])
     .runs(runBridge);
+}
+
+interface BridgeOptions {
+  port: number;
+  root?: string[];
+}
+
+/** Uploads for editors until SIGINT, SIGTERM or SIGHUP; prints the URL that they send requests to. */
+async function runBridge({port, root = []}: BridgeOptions, invocation: Invocation): Promise<ExitStatus> {
+  const {host, report, stdout} = invocation;
+  const roots = await realRoots(root, host.cwd());
+  const {openSession} = await import('../../cli/session.ts');
+  // Without a key, it is better to say so now than at the first picture.
+  await (await openSession(invocation)).close();
+  const signal = endSignal(invocation);
+  const bridge = new Bridge(invocation, roots);
+  try {
+    const secret = host.env['MEDIA_BRIDGE_SECRET']?.trim() || undefined;
+    const user = await comparableUser(host);
+    const server = await listen({
+      ...{port, secret, user},
+      upload: request => bridge.upload(request),
+      onFailure: error => bridge.failed(error),
+    });
+    await stdout.write(`${server.url}/upload\n`);
+    if (secret === undefined && user === undefined)
+      report.warning(
+        'Without a secret, any user of this machine can have files of yours uploaded. Set MEDIA_BRIDGE_SECRET, or limit the files with --root.',
+      );
+    report.note('Uploading for editors. Press Ctrl-C to stop.');
+    const received = await signal.received;
+    const closed = server.close();
+    await bridge.stop(new MediaError('interrupted', `media bridge was stopped by ${received}.`));
+    await closed;
+    return received;
+  } finally {
+    signal.ignore();
+  }
+}
+
+async function listen(options: BridgeServerOptions): Promise<BridgeServer> {
+  try {
+    const {startBridgeServer} = await import('./server.ts');
+    return await startBridgeServer(options);
+  } catch (cause) {
+    const code = systemCode(cause);
+    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw cause;
+    const why =
+      code === 'EACCES'
+        ? 'cannot be used without more permissions'
+        : 'is in use, perhaps by PicGo or by another media bridge';
+    throw new MediaError('local_failure', `Port ${options.port} ${why}.`, {
+      hint: 'Choose another with --port, and enter it in the editor.',
+      cause,
+    });
+  }
+}
+
+/** Uploads the files of requests, all of a request or none. */
+class Bridge {
+  readonly #report: Invocation['report'];
+  readonly #rules: ReadRules;
+  readonly #queue: UploadQueue;
+  readonly #stop = new Stop<MediaError>();
+
+  constructor(invocation: Invocation, roots: readonly string[]) {
+    const {host, report} = invocation;
+    this.#report = report;
+    this.#rules = {
+      ...{roots, temporaryDirectory: host.temporaryDirectory()},
+      readClipboard: async () => {
+        const content = await readClipboard(host, this.#stop);
+        if ('files' in content && content.dropped !== undefined) report.warning(content.dropped);
+        return content;
+      },
+    };
+    this.#queue = new UploadQueue(invocation, {waitsForService: false});
+  }
+
+  /** The URLs of the files of a request, in its order. */
+  async upload(request: IncomingMessage): Promise<string[]> {
+    try {
+      const {sources, remove} = await requestFiles(request, this.#rules);
+      const urls = await this.#upload(sources).finally(remove);
+      this.#report.note(urls.length === 1 ? `Uploaded ${urls[0]}` : `Uploaded ${urls.length} files.`);
+      return urls;
+    } catch (error) {
+      if (error instanceof BridgeRefusal) throw error;
+      const {messageToKeep: message, hint} = asMediaError(error);
+      throw new BridgeRefusal(500, hint === undefined ? message : `${message} ${hint}`, {cause: error});
+    }
+  }
+
+  async #upload(sources: readonly Source[]): Promise<string[]> {
+    const outcomes = await Promise.allSettled(sources.map(source => this.#queue.add(source)));
+    return outcomes.map((settled, at) => {
+      if (settled.status === 'rejected') throw settled.reason;
+      return uploadedUrl(sources[at]?.name ?? '', settled.value);
+    });
+  }
+
+  /** Reports why a request failed. */
+  failed(error: unknown): void {
+    const {cause} = error instanceof BridgeRefusal ? error : {cause: error};
+    if (error instanceof BridgeRefusal && !(cause instanceof MediaError))
+      this.#report.warning(`Refused a request: ${error.message}`);
+    else this.#report.failure(asMediaError(cause));
+  }
+
+  /** Ends the uploads and the reading of the clipboard; resolves when nothing is in progress. */
+  stop(why: MediaError): Promise<void> {
+    this.#stop.abort(why);
+    return this.#queue.stop(why);
+  }
 }

@@ -1,8 +1,22 @@
 import {Option} from 'commander';
 import {CliCommand} from '../../cli/command.ts';
-import type {Cli} from '../../cli/invocation.ts';
+import {type Cli, type ExitStatus, endSignal, type Invocation} from '../../cli/invocation.ts';
 import {parseDuration} from '../../cli/values.ts';
-import {runWatch} from './run.ts';
+import {MediaError} from '../../errors.ts';
+import {Stop} from '../../lib/stop.ts';
+import {parseTemplate} from '../../output/results/template.ts';
+import {
+  DirectoryWatch,
+  targetPlace,
+  type WatchedPlace,
+  watchedPlaces,
+  watchTrouble,
+} from './directory-watch.ts';
+import {type Disposal, Disposals} from './disposal/disposal.ts';
+import {Feed} from './feed.ts';
+import {WatchPrinter} from './printer.ts';
+import {hasCompanion, watchedState} from './settler.ts';
+import {Uploads} from './uploads.ts';
 
 /** How long a file must stay as it is before it is uploaded, in milliseconds. */
 const defaultSettleMs = 2_000;
@@ -40,4 +54,113 @@ export function watchCommand(cli: Cli): CliCommand {
       "media watch ~/Screenshots --template '{url}\\n'",
     ])
     .runs(runWatch);
+}
+
+interface WatchFlags {
+  settle: number;
+  moveTo?: string;
+  delete?: boolean;
+  verify?: 'warn' | 'strict';
+  poll?: boolean;
+  ndjson?: boolean;
+  template?: string;
+}
+
+const defaultTemplate = '{file}\\t{url}\\n';
+
+/** Uploads what is in the directories and what comes, until SIGINT, SIGTERM or SIGHUP. */
+async function runWatch(
+  flags: WatchFlags,
+  invocation: Invocation,
+  directories: string[],
+): Promise<ExitStatus> {
+  const {host} = invocation;
+  const printer = chosenPrinter(flags, invocation);
+  const places = await watchedPlaces(directories, host.cwd());
+  const disposal = await chosenDisposal(flags, host.cwd(), places);
+  const {openSession} = await import('../../cli/session.ts');
+  // Without a key, it is better to say so now than at the first file.
+  await (await openSession(invocation)).close();
+  const signal = endSignal(invocation);
+  const stop = new Stop<MediaError>();
+  const disposals = new Disposals(disposal, {host, settleMs: flags.settle, stop});
+  // A record is compared with its file before that goes.
+  const verify = flags.verify ?? (disposals.areWanted ? 'warn' : undefined);
+  const uploads = new Uploads(invocation, places, printer, {disposals, verify});
+  const settling = {
+    clock: host.clock,
+    settleMs: flags.settle,
+    look: watchedState,
+    isUnfinished: hasCompanion,
+  };
+  const feed = new Feed(settling, uploads);
+  uploads.waiting = () => feed.waiting;
+  const watching = watchAll(places, {flags, disposal, feed, printer}, invocation);
+  try {
+    return await Promise.race([signal.received, watching.failed]);
+  } finally {
+    feed.close();
+    await watching.close();
+    const why = new MediaError('interrupted', 'media watch was stopped.');
+    stop.abort(why);
+    await uploads.stop(why);
+    await feed.ended();
+    signal.ignore();
+  }
+}
+
+interface WatchParts {
+  flags: WatchFlags;
+  disposal: Disposal;
+  feed: Feed;
+  printer: WatchPrinter;
+}
+
+/** Watches all directories; `failed` rejects if the system cannot watch them. */
+function watchAll(
+  places: readonly WatchedPlace[],
+  {flags, disposal, feed, printer}: WatchParts,
+  {host, report}: Invocation,
+): {failed: Promise<never>; close: () => Promise<void>} {
+  let fail: (error: MediaError) => void;
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  const watches = places.map(
+    ({shown, path}) =>
+      new DirectoryWatch(path, {
+        clock: host.clock,
+        poll: flags.poll === true,
+        except: typeof disposal === 'object' ? disposal.moveTo : undefined,
+        onFile: file => feed.touch(file),
+        onFileGone: file => feed.gone(file),
+        onState: event => void printer.event({event, directory: shown}),
+        onError(error) {
+          const trouble = watchTrouble(error, shown);
+          if (trouble.isFatal) fail(trouble.error);
+          else report.warning(trouble.error.message);
+        },
+      }),
+  );
+  for (const watch of watches) void watch.check();
+  return {failed, close: async () => void (await Promise.all(watches.map(watch => watch.close())))};
+}
+
+function chosenPrinter({ndjson, template}: WatchFlags, invocation: Invocation): WatchPrinter {
+  if (ndjson && template !== undefined) {
+    throw new MediaError('usage', 'Two output formats were given: ndjson and template.', {
+      hint: 'Choose one.',
+    });
+  }
+  return new WatchPrinter(invocation, ndjson ? undefined : parseTemplate(template ?? defaultTemplate));
+}
+
+async function chosenDisposal(
+  flags: WatchFlags,
+  cwd: string,
+  places: readonly WatchedPlace[],
+): Promise<Disposal> {
+  if (flags.moveTo === undefined) return flags.delete ? 'delete' : 'keep';
+  if (!flags.delete) return {moveTo: await targetPlace(flags.moveTo, cwd, places)};
+  throw new MediaError('usage', '--move-to and --delete cannot be used together.', {hint: 'Choose one.'});
 }

@@ -1,5 +1,5 @@
 import type {ByteName} from '../../lib/files/typed-path.ts';
-import {CompactMap} from '../../lib/tables/compact-map.ts';
+import {CompactMap} from '../../lib/tables.ts';
 import {isNamedMedia} from '../media-type/decide.ts';
 import type {Source} from '../open/source.ts';
 import {normalizeName, resolveName} from './walk/names.ts';
