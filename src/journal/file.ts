@@ -16,7 +16,7 @@ export interface JournalHandle {
 }
 
 /** The methods that are needed to read a journal. */
-export type ReadHandle = Pick<JournalHandle, 'read' | 'stat' | 'close'>;
+export type ReadHandle = Pick<JournalHandle, 'read' | 'stat'>;
 
 /** A file that is opened anew for each read, so that it uses no descriptor in between. */
 export function reopening(files: FileSystem, path: string, shown: string): ReadHandle {
@@ -28,7 +28,6 @@ export function reopening(files: FileSystem, path: string, shown: string): ReadH
     read: (buffer, offset, length, position) =>
       opened(handle => handle.read(buffer, offset, length, position)),
     stat: () => opened(handle => handle.stat()),
-    close: async () => {},
   };
 }
 

@@ -7,7 +7,7 @@ export {type JournalInput, JournalMemory, type Known, type Resend, readMemory} f
 export {writeMerged} from './merge.ts';
 export {openJournal, openSharedJournal} from './open.ts';
 export {entryReason, JournalSet, type Verdict} from './proof.ts';
-export {closeAll, type JournalReader, readJournals} from './reader.ts';
+export {type JournalReader, readJournals} from './reader.ts';
 export type {Journal} from './run-journal.ts';
 export {refuseOtherStore} from './scope.ts';
 export type {RunJournal} from './shared.ts';

@@ -116,7 +116,7 @@ export function isSettled({ctimeNs}: FileStat, now: number): boolean {
 
 /**
  * Reads a journal for a run that sends nothing, without writing or locking. Resolves to undefined if there is none;
- * rejects as openJournal() does. The caller closes its reader.
+ * rejects as openJournal() does.
  */
 export async function readMemory(
   path: string,
@@ -124,16 +124,12 @@ export async function readMemory(
   asked: Scope | undefined,
   identify?: Identify,
 ): Promise<JournalMemory | undefined> {
-  let reader: JournalReader | undefined;
-  try {
-    [reader] = await readJournals([path], host);
-    if (reader === undefined) return undefined;
-    if (asked !== undefined && reader.scope !== undefined) refuseOtherScope(reader.scope, asked, path);
-    await refuseOtherStore(reader.scope, identify, path);
-    return new JournalMemory(reader);
-  } catch (error) {
-    await reader?.close();
-    if (error instanceof MediaError && error.code === journalCodes.missing) return undefined;
+  const [reader] = await readJournals([path], host).catch(error => {
+    if (error instanceof MediaError && error.code === journalCodes.missing) return [];
     throw error;
-  }
+  });
+  if (reader === undefined) return undefined;
+  if (asked !== undefined && reader.scope !== undefined) refuseOtherScope(reader.scope, asked, path);
+  await refuseOtherStore(reader.scope, identify, path);
+  return new JournalMemory(reader);
 }

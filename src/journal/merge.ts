@@ -8,7 +8,7 @@ import {journalFailed} from './errors.ts';
 import {appendAll, cannotOpen, createJournalFile} from './file.ts';
 import {formatHeader, withoutCommit} from './line.ts';
 import {lockJournal} from './open.ts';
-import {closeAll, type JournalReader, readJournals} from './reader.ts';
+import {type JournalReader, readJournals} from './reader.ts';
 import {commonScope} from './scope.ts';
 
 /**
@@ -56,7 +56,7 @@ async function refuseToOverwrite(
     });
   }
   // An existing file is replaced only if it is a journal.
-  await closeAll(await readJournals([shown], host));
+  await readJournals([shown], host);
 }
 
 async function copyTo(

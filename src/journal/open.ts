@@ -60,7 +60,7 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
       ...{handle, check, lock, index: recovery.index, shown: path, host, isRemote},
       syncsWrites: syncsWrites && isLocal,
     });
-    return new Journal({reader: new JournalReader(path, recovery, handle), log, lock, host});
+    return new Journal({handle, reader: new JournalReader(path, recovery, handle), log, lock, host});
   } catch (error) {
     await Promise.allSettled([handle?.close(), lock.release()]);
     const isSystems = !(error instanceof MediaError) && systemCode(error) !== undefined;

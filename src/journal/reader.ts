@@ -1,6 +1,5 @@
 import type {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import type {FileSystem} from '../lib/files/file-system.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {journalFailed, unusable} from './errors.ts';
 import {
@@ -19,7 +18,7 @@ import {type Recovery, recover} from './recovery.ts';
 import {commonScope} from './scope.ts';
 
 /** The least number of bytes per read. */
-const readAhead = 16 * 1024;
+const readAhead = 64 * 1024;
 
 /** A journal that was read: its entries, and the details in their lines. */
 export class JournalReader {
@@ -125,10 +124,6 @@ export class JournalReader {
     return `${dev}:${ino}`;
   }
 
-  close(): Promise<void> {
-    return this.#handle.close();
-  }
-
   #changed(): never {
     throw unusable(`The journal ${this.shown} was changed while it was being read`, 'Try again.');
   }
@@ -157,12 +152,9 @@ export class JournalReader {
   }
 }
 
-/** How many journals stay open, so that hundreds of shards fit under a low limit of open files. */
-const keptOpen = 16;
-
 /**
- * Reads journals of one service without writing to them; runs may use them at the same time. The caller closes them.
- * Rejects if they belong to different services. `paths`: whether to index paths.
+ * Reads journals of one service without writing to them; runs may use them at the same time. None stays open, so that hundreds
+ * of shards fit under a low limit of open files. Rejects if they belong to different services. `paths`: whether to index paths.
  */
 export async function readJournals(
   paths: readonly string[],
@@ -170,37 +162,13 @@ export async function readJournals(
   options: {paths?: boolean} = {},
 ): Promise<JournalReader[]> {
   const readers: JournalReader[] = [];
-  try {
-    for (const path of paths) {
-      const absolute = typedPath(cwd(), path);
-      readers.push(await readOne({files, absolute, path}, paths.length <= keptOpen, options));
-    }
-    commonScope(readers);
-    return readers;
-  } catch (error) {
-    await closeAll(readers);
-    throw error;
-  }
-}
-
-async function readOne(
-  {files, absolute, path}: {files: FileSystem; absolute: string; path: string},
-  staysOpen: boolean,
-  options: {paths?: boolean},
-): Promise<JournalReader> {
-  const handle = await openJournalFile(files, absolute, path, 'read');
-  let isKept = false;
-  try {
-    const recovery = await recover(handle, path, options);
+  for (const path of paths) {
+    const absolute = typedPath(cwd(), path);
+    const handle = await openJournalFile(files, absolute, path, 'read');
+    const recovery = await recover(handle, path, options).finally(() => handle.close());
     recovery.takeRest();
-    isKept = staysOpen;
-    return new JournalReader(path, recovery, staysOpen ? handle : reopening(files, absolute, path));
-  } finally {
-    if (!isKept) await handle.close();
+    readers.push(new JournalReader(path, recovery, reopening(files, absolute, path)));
   }
-}
-
-/** Closes journals; nothing was written to them that a failure could lose. */
-export async function closeAll(readers: readonly JournalReader[]): Promise<void> {
-  await Promise.allSettled(readers.map(reader => reader.close()));
+  commonScope(readers);
+  return readers;
 }

@@ -3,6 +3,7 @@ import {type Hashable, largeHash, smallHash} from '../lib/files/content-hash.ts'
 import type {Lock} from '../lib/files/lock.ts';
 import {type ActiveUpload, ActiveUploads} from './active-uploads.ts';
 import {JournalEntry, type ToldBy} from './entry.ts';
+import type {JournalHandle} from './file.ts';
 import {type Content, contentOf, type Entry} from './journal-index.ts';
 import {type FileState, pathKey} from './line.ts';
 import type {JournalLog} from './log.ts';
@@ -26,6 +27,7 @@ export interface AdmitOptions {
 export type Settlement = {uploaded: string} | 'resend';
 
 export interface JournalParts {
+  handle: Pick<JournalHandle, 'close'>;
   reader: JournalReader;
   log: JournalLog;
   lock: Lock;
@@ -35,13 +37,15 @@ export interface JournalParts {
 /** The journal of a run: what earlier runs have uploaded, by content, and the log that this run writes. */
 export class Journal {
   readonly reader: JournalReader;
+  readonly #handle: JournalParts['handle'];
   readonly #log: JournalLog;
   readonly #lock: Lock;
   readonly #host: Host;
   readonly #memory: JournalMemory;
   readonly #active = new ActiveUploads();
 
-  constructor({reader, log, lock, host}: JournalParts) {
+  constructor({handle, reader, log, lock, host}: JournalParts) {
+    this.#handle = handle;
     this.reader = reader;
     reader.index.serviceId ??= reader.scope?.serviceId;
     this.#memory = new JournalMemory(reader);
@@ -113,7 +117,7 @@ export class Journal {
       await this.#log.close();
     } finally {
       // Everything is durable by now, and others see that this process has ended.
-      await Promise.allSettled([this.reader.close(), this.#lock.release()]);
+      await Promise.allSettled([this.#handle.close(), this.#lock.release()]);
     }
   }
 

@@ -152,7 +152,6 @@ async function* run(
   } finally {
     signal?.removeEventListener('abort', onAbort);
     await journal?.close();
-    await memory?.reader.close();
   }
 }
 

@@ -3,7 +3,7 @@ import {basename, join, relative} from 'node:path';
 import {type Clock, type Host, systemClock, systemHost} from '../../src/host.ts';
 import {writeMerged} from '../../src/journal/merge.ts';
 import {openJournal} from '../../src/journal/open.ts';
-import {closeAll, readJournals} from '../../src/journal/reader.ts';
+import {readJournals} from '../../src/journal/reader.ts';
 import {type FileSystem, systemFiles} from '../../src/lib/files/file-system.ts';
 import {replaceContent} from '../../src/rewrite/write-plan.ts';
 import {inputOf, scope, upload} from '../support/journal.ts';
@@ -123,7 +123,7 @@ const inputs = ['one', 'two'];
 
 async function merge(host: Host): Promise<void> {
   const readers = await readJournals(inputs, host);
-  await writeMerged('merged', readers, host).finally(() => closeAll(readers));
+  await writeMerged('merged', readers, host);
 }
 
 async function storedIn(host: Host, path: string): Promise<string[]> {
@@ -132,7 +132,6 @@ async function storedIn(host: Host, path: string): Promise<string[]> {
   for (const reader of readers)
     for await (const batch of reader.lines())
       for (const {text} of batch) ids.push(...[...text.matchAll(/"id":"(\w+)"/g)].map(([, id]) => `${id}`));
-  await closeAll(readers);
   return ids.sort();
 }
 

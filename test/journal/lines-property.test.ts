@@ -82,7 +82,6 @@ function inMemory(bytes: Uint8Array): ReadHandle {
       return {bytesRead: part.length};
     },
     stat: async () => ({isFile: () => true, size: bytes.length, dev: 0, ino: 0, mtimeMs: 0}),
-    close: async () => {},
   };
 }
 

@@ -1,7 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
 import {formatTransition, type Scope} from '../../src/journal/line.ts';
-import {closeAll, readJournals} from '../../src/journal/reader.ts';
+import {readJournals} from '../../src/journal/reader.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
 import {
   type Bench,
@@ -96,7 +96,6 @@ describe('a journal cut off', () => {
         const isDone = states.get(Buffer.from(name, 'latin1').toString()) === 'done';
         expect(entry?.state === 'done').toBe(isDone);
       }
-      await closeAll(readers);
       expect((await one.text()).length).toBe(bytes.subarray(0, length).toString().length);
     }
   });
@@ -312,6 +311,5 @@ describe('what two writers wrote into one journal', () => {
     await one.write(parts.join(''));
     const [reader] = await readJournals([one.path], one.host, {paths: true});
     expect(reader?.index.entriesOf('a.png')[0]?.state).toBe(state);
-    await reader?.close();
   });
 });

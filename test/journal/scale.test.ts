@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {createWriteStream} from 'node:fs';
 import {describe, expect, it} from 'vitest';
 import {formatTransition} from '../../src/journal/line.ts';
-import {closeAll, readJournals} from '../../src/journal/reader.ts';
+import {readJournals} from '../../src/journal/reader.ts';
 import {eventually} from '../support/eventually.ts';
 import {bench, header, inputOf, sha256} from '../support/journal.ts';
 import {collectGarbage, memoryUsed} from '../support/memory-used.ts';
@@ -60,7 +60,6 @@ describe('a journal of 40,000 inputs', () => {
       collectGarbage();
       return memoryUsed() - before < 280 * count;
     });
-    await closeAll(reader === undefined ? [] : [reader]);
     await one.run(async journal => {
       for (const index of [0, 1, count / 2, count - 1]) {
         const times = BigInt(index);

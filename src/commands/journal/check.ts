@@ -7,6 +7,7 @@ import {
   JournalSet,
   journalCodes,
   pathKey,
+  readJournals,
   refuseOtherStore,
   type Verdict,
   writeMerged,
@@ -15,7 +16,6 @@ import {Stop} from '../../lib/stop.ts';
 import type {InputRequest} from '../../sources/find/expand.ts';
 import type {TypeRule} from '../../sources/media-type/decide.ts';
 import type {OpenSource, Source} from '../../sources/open/source.ts';
-import {withJournals} from './list.ts';
 import {type ProofCounts, ProofTally} from './output.ts';
 
 /** The inputs after `--` and in lists, with the options by which an upload finds and refuses files. */
@@ -32,10 +32,9 @@ interface ProofOptions extends InputRequest {
 export async function checkJournals(options: ProofOptions, invocation: Invocation): Promise<ExitStatus> {
   const {host, stdout, report} = invocation;
   const tally = new ProofTally(stdout, options.json === true);
-  await withJournals(options.files, host, async readers => {
-    await verifyService(readers, invocation);
-    for await (const verdict of proveInputs(new JournalSet(readers), options, host)) await tally.add(verdict);
-  });
+  const readers = await readJournals(options.files, host, {paths: true});
+  await verifyService(readers, invocation);
+  for await (const verdict of proveInputs(new JournalSet(readers), options, host)) await tally.add(verdict);
   const counts = await tally.end();
   if (counts.all === 0) {
     throw new MediaError('nothing_matched', 'The inputs contain no image and no video.', {
@@ -55,16 +54,14 @@ export async function mergeJournals(
 ): Promise<ExitStatus> {
   const tally = new ProofTally(stdout, options.json === true);
   const {inputs, filesFrom = []} = options;
-  const counts = await withJournals(options.files, host, async readers => {
-    const journals = new JournalSet(readers);
-    for await (const verdict of journals.proveAll()) await tally.add(verdict);
-    if (inputs.length + filesFrom.length > 0)
-      for await (const verdict of proveInputs(journals, options, host))
-        if (verdict.status !== 'once') await tally.add(verdict);
-    const counted = await tally.end();
-    if (counted.all === counted.once) await writeMerged(options.output, readers, host);
-    return counted;
-  });
+  const readers = await readJournals(options.files, host, {paths: true});
+  const journals = new JournalSet(readers);
+  for await (const verdict of journals.proveAll()) await tally.add(verdict);
+  if (inputs.length + filesFrom.length > 0)
+    for await (const verdict of proveInputs(journals, options, host))
+      if (verdict.status !== 'once') await tally.add(verdict);
+  const counts = await tally.end();
+  if (counts.all === counts.once) await writeMerged(options.output, readers, host);
   return conclude(counts, report, `${adviceFor(counts)}${options.output} was not written.`);
 }
 

@@ -2,9 +2,7 @@ import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
-import type {Host} from '../../host.ts';
 import {
-  closeAll,
   type Entry,
   entryReason,
   type JournalReader,
@@ -27,13 +25,12 @@ export async function listJournals(options: ListOptions, {host, stdout}: Invocat
   const lines = new Lines(stdout);
   const files = options.files.length > 0 ? options.files : await ownJournals(host);
   for (const file of files) {
-    await withJournals([file], host, async ([reader]) => {
-      if (reader === undefined) return;
-      for await (const {number, path, entry} of reader.sightings()) {
-        if (!isShown(reader, number, path, entry)) continue;
-        await lines.add(await listed(reader, path, entry));
-      }
-    });
+    const [reader] = await readJournals([file], host, {paths: true});
+    if (reader === undefined) continue;
+    for await (const {number, path, entry} of reader.sightings()) {
+      if (!isShown(reader, number, path, entry)) continue;
+      await lines.add(await listed(reader, path, entry));
+    }
   }
   await lines.end();
   return 0;
@@ -111,14 +108,4 @@ async function ownJournals(host: Invocation['host']): Promise<string[]> {
   const directory = journalDirectory(host);
   const names = await readdir(directory).catch(() => []);
   return names.filter(name => name.endsWith('.ndjson')).map(name => join(directory, name));
-}
-
-/** Opens journals for reading and closes them after `use`. */
-export async function withJournals<T>(
-  files: readonly string[],
-  host: Host,
-  use: (readers: readonly JournalReader[]) => Promise<T>,
-): Promise<T> {
-  const readers = await readJournals(files, host, {paths: true});
-  return use(readers).finally(() => closeAll(readers));
 }

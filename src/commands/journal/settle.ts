@@ -9,6 +9,7 @@ import {
   type PathKey,
   pathFields,
   pathKey,
+  readJournals,
 } from '../../journal/journal.ts';
 import {readText} from '../../lib/files/read-text.ts';
 import {fromText, toText, typedPath} from '../../lib/files/typed-path.ts';
@@ -16,7 +17,7 @@ import {isSha256} from '../../lib/json.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {mediaIdIn} from '../../service/record.ts';
 import {normalizeName} from '../../sources/find/walk/names.ts';
-import {statusOf, withJournals} from './list.ts';
+import {statusOf} from './list.ts';
 
 /** How `media journal resolve` settles unknown uploads. */
 export interface ResolveOptions {
@@ -70,7 +71,7 @@ async function change<Choice>(
   choose: (reader: JournalReader) => Promise<Choice>,
   act: (journal: Journal, chosen: Choice) => Promise<void>,
 ): Promise<void> {
-  await withJournals([file], host, async ([reader]) => reader && void (await choose(reader)));
+  for (const reader of await readJournals([file], host, {paths: true})) await choose(reader);
   const journal = await openJournal(file, host, {note: text => report.note(text)});
   try {
     await act(journal, await choose(journal.reader));

@@ -52,9 +52,8 @@ async function openSessionFor(
 }
 
 /** Closes all of them; resolves to the error that kept the last lines of the journal from being written, if any. */
-export async function closeResources({session, journal, memory}: Resources): Promise<MediaError | undefined> {
+export async function closeResources({session, journal}: Resources): Promise<MediaError | undefined> {
   await session?.close();
-  await memory?.reader.close();
   try {
     await journal?.close();
     return undefined;
