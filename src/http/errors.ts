@@ -114,7 +114,7 @@ function describeHandshake(problem: string, proxyVariable?: string): [what: stri
       'does not speak TLS on this port',
       proxyVariable === undefined
         ? 'Check the port; plain http needs http:// and --allow-http.'
-        : `Write the proxy as ${proxyVariable}=http://HOST:PORT.`,
+        : `Write the proxy as: ${proxyVariable}=http://HOST:PORT`,
     ];
   if (problem === 'unrecognized name')
     return ['does not serve this host name over TLS', `Check the host name in ${place}.`];

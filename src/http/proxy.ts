@@ -178,7 +178,7 @@ function proxyRefusal(
   return proxy.username === ''
     ? failed(
         'asks for credentials',
-        `Put them into the proxy variable: ${variable}=http://USER:PASSWORD@HOST:PORT.`,
+        `Put them into the proxy variable: ${variable}=http://USER:PASSWORD@HOST:PORT`,
       )
     : failed(
         'does not accept the credentials in the proxy variable',

@@ -91,7 +91,7 @@ export async function updateProfiles(host: Host, change: (profiles: Profiles) =>
     if (error instanceof MediaError) throw error;
     if (error instanceof LockHeld) {
       throw new MediaError('config_unusable', error.message, {
-        hint: 'Wait until the other media command has ended, then try again; if there is none, remove that file.',
+        hint: 'Wait until the other media command has ended, then try again. If none is running, remove that file.',
       });
     }
     throw unusable(`${path} could not be written: ${systemReason(error)}`, {

@@ -79,7 +79,7 @@ for (const proxy of [squid, tinyproxy]) {
       const none = await upload(media, {HTTPS_PROXY: `http://${host}`});
       expect(none.stderr).toBe(
         `media: The proxy ${host} asks for credentials (407).\n` +
-          '  Put them into the proxy variable: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT.\n',
+          '  Put them into the proxy variable: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT\n',
       );
       expect([wrong.exitCode, none.exitCode, media.uploads]).toEqual([1, 1, []]);
     });

@@ -218,7 +218,7 @@ describe('a proxy that does not do it', () => {
     expect(await failed({HTTP_PROXY: proxy.url}, ['--retries', '3'])).toEqual({
       exitCode: 1,
       sentence: `media: The proxy ${proxy.host} asks for credentials (407).`,
-      hint: 'Put them into the proxy variable: HTTP_PROXY=http://USER:PASSWORD@HOST:PORT.',
+      hint: 'Put them into the proxy variable: HTTP_PROXY=http://USER:PASSWORD@HOST:PORT',
     });
     expect(proxy.heads).toHaveLength(1);
   });
@@ -300,7 +300,7 @@ describe('a proxy that does not do it', () => {
     expect(await failed({HTTP_PROXY: urlOf(server).replace('http:', 'https:')})).toEqual({
       exitCode: 1,
       sentence: `media: The proxy 127.0.0.1:${portOf(server)} does not speak TLS on this port.`,
-      hint: 'Write the proxy as HTTP_PROXY=http://HOST:PORT.',
+      hint: 'Write the proxy as: HTTP_PROXY=http://HOST:PORT',
     });
   });
 

@@ -102,7 +102,7 @@ describe('the pages of media serve', () => {
       await page
         .getByLabel(/^Upload images and videos/)
         .setInputFiles([fixture('clip.mp4'), fixture('photo.jpg')]);
-      await page.getByText('2 media, newest first.').waitFor();
+      await page.getByText('2 files, newest first.').waitFor();
       const dropped = await readFile(fixture('photo.png'));
       const transfer = await page.evaluateHandle(`(() => {
       const transfer = new DataTransfer();
@@ -111,7 +111,7 @@ describe('the pages of media serve', () => {
       return transfer;
     })()`);
       await page.dispatchEvent('#upload', 'drop', {dataTransfer: transfer});
-      await page.getByText('3 media, newest first.').waitFor();
+      await page.getByText('3 files, newest first.').waitFor();
       const ids = await page.locator('.card code').allTextContents();
       const stored = await Promise.all(ids.map(id => readFile(join(box.directory, 'kept/files', id))));
       const sent = ['photo.png', 'photo.jpg', 'clip.mp4'].map(name => readFile(fixture(name)));

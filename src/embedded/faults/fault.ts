@@ -46,7 +46,7 @@ const stages: readonly Stage[] = ['head', 'body', 'store'];
 
 const parts: Readonly<Record<string, Part>> = {
   name: {
-    expected: 'a file name, in which * stands for any characters',
+    expected: 'a file name, in which * matches any characters',
     read: value => ({name: wildcards(value)}),
   },
   type: {

@@ -22,7 +22,7 @@ export async function gallery(page: PageRequest): Promise<void> {
   const here = rest.slice(0, pageLength);
   const cards = await Promise.all(here.map(id => card(page, id)));
   const last = here.at(-1);
-  const total = ids.length === 1 ? '1 medium' : `${ids.length} media`;
+  const total = ids.length === 1 ? '1 file' : `${ids.length} files`;
   session.uploadKey ??= await service.keys.create({
     permissions: ['upload'],
     label: 'pages',
@@ -98,7 +98,7 @@ export async function medium({exchange, service, session}: PageRequest, id: stri
     200,
     {title: factsText(record), place: 'elsewhere', pageToken: session.pageToken},
     html`
-    <div class="medium">${wholeMedium(record)}</div>
+    <div class="whole">${wholeMedium(record)}</div>
     <dl class="box">
       ${rows.map(([name, value]) => {
         const text = String(value);

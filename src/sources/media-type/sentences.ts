@@ -78,10 +78,10 @@ function describeBytes({name}: Claim, finding: Finding): string {
 
 function hintFor(claim: Claim, finding: Finding): string {
   if (finding?.isMedia === false) return hintForOther(claim, finding);
-  if (finding !== undefined) return `To send it, set its type: --content-type ${finding.type}.`;
+  if (finding !== undefined) return `To send it, set its type: --content-type ${finding.type}`;
   if (claim.type !== undefined)
-    return `If it is one anyway, set its type, for example --content-type ${claim.type}.`;
-  return 'If it is one anyway, set its type: --content-type image/png for a PNG image, --content-type video/mp4 for an MP4 video.';
+    return `If it is one anyway, set its type, for example: --content-type ${claim.type}`;
+  return 'If it is one anyway, set its type, for example: --content-type image/png';
 }
 
 function hintForOther(claim: Claim, {what, container}: OtherFinding): string {
@@ -92,7 +92,7 @@ function hintForOther(claim: Claim, {what, container}: OtherFinding): string {
   const remedy = remedyFor(claim, what);
   if (remedy !== undefined) return remedy;
   if (type === undefined || claim.isAmbiguous) return 'Leave it out: only images and videos can be uploaded.';
-  return `If it is one anyway, set its type, for example --content-type ${type}.`;
+  return `If it is one anyway, set its type, for example: --content-type ${type}`;
 }
 
 /** How to get an image or a video from a file that is not one, if known. */

@@ -103,7 +103,7 @@ describe('a file that is positively no media', () => {
     expect(error.message).toBe(
       'page-named.png is not recognised as an image or a video: the extension .png says image/png, and the bytes are an HTML page.',
     );
-    expect(error.hint).toBe('If it is one anyway, set its type, for example --content-type image/png.');
+    expect(error.hint).toBe('If it is one anyway, set its type, for example: --content-type image/png');
   });
 
   test('a Git LFS pointer is refused with the way to get the file', async () => {
