@@ -1,3 +1,4 @@
+import {certainSize} from '../embedded/media/probe.ts';
 import {MediaError} from '../errors.ts';
 import {type Host, systemHost} from '../host.ts';
 import {type Journal, type JournalMemory, openJournal, readMemory} from '../journal/journal.ts';
@@ -5,7 +6,6 @@ import {Stop} from '../lib/stop.ts';
 import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
 import {decideSourceType, parseContentType, type TypeRule} from '../sources/media-type/decide.ts';
-import {pictureDimensions} from '../sources/media-type/dimensions.ts';
 import {Disk} from '../sources/open/disk.ts';
 import type {Source} from '../sources/open/source.ts';
 import {type TransferObserver, type TransferOptions, uploadBatch as transferAll} from '../transfer/batch.ts';
@@ -195,7 +195,7 @@ function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop
     limitRate: limitRate === undefined ? undefined : positive('limitRate', limitRate),
     onUnknown,
     dryRun: options.dryRun === true,
-    ...(options.verify && {verify: {mode: options.verify, dimensions: pictureDimensions}}),
+    ...(options.verify && {verify: {mode: options.verify, dimensions: certainSize}}),
     observer: wholeObserver(options.observer),
   };
 }

@@ -100,8 +100,6 @@ export class FileTransfer {
 
   async #transfer(opened: OpenSource): Promise<PendingResult<Outcome>> {
     const {journal, memory, dryRun, observer, stop, verify} = this.#options;
-    const dimensions = await verify?.dimensions(opened);
-    if (dimensions !== undefined) this.#ending.facts.dimensions = dimensions;
     const {relativePath: path = this.#source.name} = this.#source;
     const input = {path, size: opened.size, stat: opened.stat, types: this.#options.typeRule};
     // A record is compared with the content type, too.
@@ -113,6 +111,7 @@ export class FileTransfer {
     }
     const {contentType, warning} = await this.#options.contentType(this.#source, opened);
     this.#ending.facts.contentType = contentType;
+    if (verify !== undefined) this.#ending.facts.dimensions = await verify.dimensions(opened, contentType);
     this.#begin(opened);
     if (warning !== undefined && this.#ending.facts.warning === undefined) {
       this.#ending.facts.warning = warning;

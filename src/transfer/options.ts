@@ -2,7 +2,6 @@ import type {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
 import type {JournalMemory, RunJournal} from '../journal/journal.ts';
 import type {Uploader} from '../service/uploader.ts';
-import type {Dimensions} from '../sources/media-type/dimensions.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import type {ConcurrencyOption} from './concurrency.ts';
 import type {SourceNamed} from './duplicates.ts';
@@ -33,14 +32,23 @@ interface Surroundings {
   observer: TransferObserver;
 }
 
+/** A size in pixels, without any rotation; empty if it is not known. */
+export interface Dimensions {
+  width?: number;
+  height?: number;
+}
+
 /** What a batch does about each file before it is sent. */
 interface Preparation {
   /** Decides the content type, or rejects with a MediaError. */
   contentType: (source: Source, opened: OpenSource) => Promise<{contentType: string; warning?: string}>;
   /** What decides the content type, as the journal records it: a rule, or the type that was given for all files. */
   typeRule: string;
-  /** Whether a record that differs from its file is a warning or a failure, and how to measure a picture. */
-  verify?: {mode: 'warn' | 'strict'; dimensions: (opened: OpenSource) => Promise<Dimensions | undefined>};
+  /** Whether a record that differs from its file is a warning or a failure, and how to measure what it shows. */
+  verify?: {
+    mode: 'warn' | 'strict';
+    dimensions: (opened: OpenSource, contentType: string) => Promise<Dimensions>;
+  };
   /** Records what was sent, so that another run can continue. */
   journal?: RunJournal | undefined;
   /** The journal that a dry run would continue, for look-ups only. */

@@ -1,8 +1,7 @@
 import {type ErrorCode, MediaError, NotMediaError, OwnFileError} from '../errors.ts';
 import type {ReceivedRecord} from '../service/record.ts';
-import type {Dimensions} from '../sources/media-type/dimensions.ts';
 import type {Source} from '../sources/open/source.ts';
-import type {TransferOptions} from './options.ts';
+import type {Dimensions, TransferOptions} from './options.ts';
 
 /** The result of one input. */
 export type Outcome = OutcomeFacts &
@@ -45,7 +44,7 @@ export interface OutcomeFacts {
   verified?: readonly string[];
   /** Bytes. */
   size?: number;
-  /** The size of a picture, if records are verified. */
+  /** The size of a picture or a video in pixels, if records are verified and it is certain. */
   dimensions?: Dimensions;
   /** How many requests were started. */
   attempts: number;

@@ -18,7 +18,7 @@ export function comparisonOf(outcome: Outcome): Comparison | undefined {
   return {verified, error: found.length === 0 ? undefined : new MediaError('record_mismatch', sentence)};
 }
 
-function compared({size, contentType, dimensions}: Outcome, record: MediaRecord) {
+function compared({size, contentType, dimensions: {width, height} = {}}: Outcome, record: MediaRecord) {
   const verified: string[] = [];
   const found: string[] = [];
   const compare = (what: string, stored: unknown, here: number | string | undefined) => {
@@ -30,8 +30,9 @@ function compared({size, contentType, dimensions}: Outcome, record: MediaRecord)
   // Other types may be of any file.
   if (record.type === 'IMAGE' || record.type === 'VIDEO')
     compare('type', record.type, contentType?.split('/')[0]?.toUpperCase());
-  const isTurned = dimensions?.mayBeTurned && record.width === dimensions.height;
-  compare('width', record.width, isTurned ? dimensions.height : dimensions?.width);
-  compare('height', record.height, isTurned ? dimensions.width : dimensions?.height);
+  // Services may heed a rotation or not, and metadata may state one anywhere in a file.
+  const isTurned = record.width === height && record.height === width;
+  compare('width', record.width, isTurned ? height : width);
+  compare('height', record.height, isTurned ? width : height);
   return {verified, found};
 }

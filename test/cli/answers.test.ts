@@ -62,10 +62,11 @@ test.each([
   ['another size', {size: 17}, 'size 17 instead of 13582'],
   ['another type', {type: 'VIDEO'}, 'type VIDEO instead of IMAGE'],
   [
-    'width and height exchanged',
-    {width: 400, height: 640},
-    'width 400 instead of 640, height 640 instead of 400',
+    'another width and height',
+    {width: 641, height: 17},
+    'width 641 instead of 640, height 17 instead of 400',
   ],
+  ['width and height exchanged, as of a picture that is turned', {width: 400, height: 640}, undefined],
   ['values that nobody can compare', {size: '17', type: 'STICKER', width: null, height: {}}, undefined],
 ])(
   '--verify, a record with %s: strict is a status of its own, stored and never sent again; warn is a warning',
@@ -97,6 +98,35 @@ test.each([
     expect(uploads).toBe(2);
   },
 );
+
+test('--verify: pictures and videos of every format that is known well are compared, and no others', async () => {
+  const {url} = await answering(200, JSON.stringify({...truthful, width: 7, height: 9}));
+  const box = await sandboxFor(url);
+  const names = ['bmp', 'gif', 'webp', 'tiff', 'heic', 'avif', 'svg'].map(extension => `photo.${extension}`);
+  const files = [
+    ...names,
+    'clip.mp4',
+    'clip.mov',
+    'clip.mkv',
+    'clip.webm',
+    'clip.3gp',
+    'favicon.ico',
+    'clip.avi',
+  ];
+  const {stdout} = await box.run(['upload', ...files.map(fixture), '--verify', 'warn', '--ndjson']);
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line));
+  const sizes = lines.map(({warning}) => /width 7 instead of (\d+), height 9 instead of (\d+)/.exec(warning));
+  expect(sizes.map(found => found?.slice(1).join('x'))).toEqual([
+    ...['80x50', '320x200', '640x400', '160x100', '320x200', '320x200', '640x400'],
+    ...['320x180', '320x180', '320x180', '320x180', undefined, undefined, undefined],
+  ]);
+  expect(lines.map(({verified}) => verified.join())).toEqual(
+    sizes.map(found => (found ? allCompared : ['size', 'type']).join()),
+  );
+});
 
 test.each([
   [

@@ -98,15 +98,15 @@ export function transferOptions(
   };
 }
 
-/** What --verify asks of the transfer; pictures are measured only then. */
+/** What --verify asks of the transfer; files are measured only then. */
 export function verification({verify}: TransferFlags): Pick<TransferOptions, 'verify'> {
   if (verify === undefined) return {};
   return {
     verify: {
       mode: verify,
-      async dimensions(opened) {
-        const {pictureDimensions} = await import('../../sources/media-type/dimensions.ts');
-        return pictureDimensions(opened);
+      async dimensions(opened, contentType) {
+        const {certainSize} = await import('../../embedded/media/probe.ts');
+        return certainSize(opened, contentType);
       },
     },
   };

@@ -1,4 +1,4 @@
-import type {FileHandle} from 'node:fs/promises';
+import {type RandomAccess, readAt} from '../../lib/files/random-access.ts';
 import {own} from '../../lib/object.ts';
 import type {MediaFacts} from './media-facts.ts';
 
@@ -31,8 +31,8 @@ export function heifBrand(head: Buffer): string | undefined {
  * Format and size of the primary item of a HEIF or AVIF file (ISO/IEC 23008-12): its clean aperture if it has one, before rotation.
  * Throws if the file is damaged.
  */
-export async function probeHeif(handle: FileHandle, imageType: string): Promise<MediaFacts> {
-  const meta = boxesIn((await metaBox(handle)).subarray(4));
+export async function probeHeif(bytes: RandomAccess, imageType: string): Promise<MediaFacts> {
+  const meta = boxesIn((await metaBox(bytes)).subarray(4));
   const item = primaryItem(bodyOf(meta, 'pitm'));
   const described = boxesIn(bodyOf(meta, 'iprp'));
   const properties = boxesIn(bodyOf(described, 'ipco'));
@@ -46,21 +46,19 @@ export async function probeHeif(handle: FileHandle, imageType: string): Promise<
   return shown === undefined || shown.width === 0 || shown.height === 0 ? {imageType} : {...shown, imageType};
 }
 
-async function metaBox(handle: FileHandle): Promise<Buffer> {
-  const {size: end} = await handle.stat();
+async function metaBox(bytes: RandomAccess): Promise<Buffer> {
+  const end = bytes.size;
   let at = 0;
   for (let count = 0; count < mostBoxes && at + 8 <= end; count += 1) {
-    const {buffer: head, bytesRead} = await handle.read(Buffer.alloc(16), 0, 16, at);
-    if (bytesRead < 8) break;
+    const head = await readAt(bytes, at, 16);
+    if (head.length < 8) break;
     const short = head.readUInt32BE(0);
     const size = short === 1 ? Number(head.readBigUInt64BE(8)) : short === 0 ? end - at : short;
     const headLength = short === 1 ? 16 : 8;
     if (size < headLength || at + size > end) break;
     if (head.toString('latin1', 4, 8) === 'meta') {
       if (size > longestMeta) break;
-      const body = Buffer.alloc(size - headLength);
-      await handle.read(body, 0, body.length, at + headLength);
-      return body;
+      return readAt(bytes, at + headLength, size - headLength);
     }
     at += size;
   }

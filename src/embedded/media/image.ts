@@ -1,5 +1,5 @@
-import type {FileHandle} from 'node:fs/promises';
 import {imageSize} from 'image-size';
+import {type RandomAccess, readAt} from '../../lib/files/random-access.ts';
 import {isCount} from '../../lib/json.ts';
 import {own} from '../../lib/object.ts';
 import {heifBrand, probeHeif} from './heif.ts';
@@ -20,14 +20,16 @@ const formatNames: Readonly<Record<string, string>> = {
 
 /** PNG, GIF, BMP, WebP and JPEG. */
 const plainFormat = /^(?:\x89PNG|GIF8[79]a|BM|RIFF.{4}WEBP|\xff\xd8)/s;
+/** The beginning of an SVG whose width or height is neither a whole number of pixels nor relative: programs differ in how they convert it. */
+const hasOtherUnits = /<svg\s[^>]*\s(?:width|height)=(["'])(?!\d+(?:px)?\1)[^"'%]+\1/;
 /** How many bytes to read of these formats, except JPEG. */
 const plainLength = 64;
 
 /** Format and coded size of an image that is not plain; throws if the format is not recognized. */
-export async function probeImage(handle: FileHandle, contentType: string): Promise<MediaFacts> {
-  const head = await readAt(handle, 0, headLength);
+export async function probeImage(bytes: RandomAccess, contentType: string): Promise<MediaFacts> {
+  const head = await readAt(bytes, 0, headLength);
   const isTiff = /^(?:II[*+]\0|MM\0[*+])/.test(head.toString('latin1', 0, 4));
-  return factsOf(isTiff ? await tiffDirectory(handle, head) : head, contentType);
+  return factsOf(isTiff ? await tiffDirectory(bytes, head) : head, contentType);
 }
 
 /**
@@ -35,25 +37,26 @@ export async function probeImage(handle: FileHandle, contentType: string): Promi
  * Undefined for all other formats.
  */
 export async function probePlainImage(
-  handle: FileHandle,
+  bytes: RandomAccess,
   contentType: string,
 ): Promise<MediaFacts | undefined> {
-  const head = await readAt(handle, 0, plainLength);
+  const head = await readAt(bytes, 0, plainLength);
   const brand = heifBrand(head);
-  if (brand !== undefined) return probeHeif(handle, brand);
-  if (isIcon(head)) return probeIcon(handle, head);
+  if (brand !== undefined) return probeHeif(bytes, brand);
+  if (isIcon(head)) return probeIcon(bytes, head);
   if (!plainFormat.test(head.toString('latin1'))) return undefined;
   if (head.toString('latin1', 0, 2) === 'BM') return bitmapFacts(head);
   if (head.toString('latin1', 1, 4) === 'PNG')
-    return {...factsOf(head, contentType), imageType: (await isAnimatedPng(handle)) ? 'apng' : 'png'};
+    return {...factsOf(head, contentType), imageType: (await isAnimatedPng(bytes)) ? 'apng' : 'png'};
   const isJpeg = head[0] === 0xff;
-  return factsOf(isJpeg ? await jpegFrame(handle) : head, contentType);
+  return factsOf(isJpeg ? await jpegFrame(bytes) : head, contentType);
 }
 
 function factsOf(head: Uint8Array, contentType: string): MediaFacts {
   const {width, height, type} = imageSize(head);
   // TGA has no signature: almost any file that begins with zeros would count as one.
   if (type === undefined || (type === 'tga' && !/(tga|targa)/.test(contentType))) return {};
+  if (type === 'svg' && hasOtherUnits.test(Buffer.from(head).toString('latin1'))) return {imageType: type};
   return {
     ...(isCount(width) && isCount(height) ? {width, height} : {}),
     imageType: own(formatNames, type) ?? type,
@@ -69,10 +72,10 @@ function bitmapFacts(head: Buffer): MediaFacts {
 }
 
 /** Whether a PNG has a chunk for animations before its data, as the third edition of its specification says. */
-async function isAnimatedPng(handle: FileHandle): Promise<boolean> {
+async function isAnimatedPng(bytes: RandomAccess): Promise<boolean> {
   let offset = 8;
   for (let chunks = 0; chunks < 100; chunks += 1) {
-    const chunk = await readAt(handle, offset, 8);
+    const chunk = await readAt(bytes, offset, 8);
     const type = chunk.toString('latin1', 4);
     if (chunk.length < 8 || type === 'IDAT') break;
     if (type === 'acTL') return true;
@@ -82,10 +85,10 @@ async function isAnimatedPng(handle: FileHandle): Promise<boolean> {
 }
 
 /** A JPEG reduced to its frame header, which may come after megabytes of profiles, previews and metadata. */
-async function jpegFrame(handle: FileHandle): Promise<Uint8Array> {
+async function jpegFrame(bytes: RandomAccess): Promise<Uint8Array> {
   let offset = 2;
   for (let segments = 0; segments < 2_000; segments += 1) {
-    const segment = await readAt(handle, offset, 10);
+    const segment = await readAt(bytes, offset, 10);
     if (segment.length < 10 || segment[0] !== 0xff) break;
     const marker = segment.readUInt8(1);
     if (marker === 0xff) {
@@ -109,7 +112,7 @@ function isFrameMarker(marker: number): boolean {
 const newSubfileType = 254;
 
 /** A TIFF or BigTIFF whose first directory follows its header; many writers put the directory at the end of the file. */
-async function tiffDirectory(handle: FileHandle, head: Buffer): Promise<Uint8Array> {
+async function tiffDirectory(bytes: RandomAccess, head: Buffer): Promise<Uint8Array> {
   const littleEndian = head[0] === 0x49;
   const isBig = head[littleEndian ? 2 : 3] === 0x2b;
   const header = Buffer.from(head.subarray(0, isBig ? 16 : 8));
@@ -120,9 +123,9 @@ async function tiffDirectory(handle: FileHandle, head: Buffer): Promise<Uint8Arr
   };
   const offset = numberAt(header, offsetAt, isBig ? 8 : 4);
   const countLength = isBig ? 8 : 2;
-  const count = numberAt(await readAt(handle, offset, countLength), 0, countLength);
+  const count = numberAt(await readAt(bytes, offset, countLength), 0, countLength);
   const entryLength = isBig ? 20 : 12;
-  const directory = await readAt(handle, offset, countLength + Math.min(count, 4_096) * entryLength);
+  const directory = await readAt(bytes, offset, countLength + Math.min(count, 4_096) * entryLength);
   for (let entry = countLength; entry + entryLength <= directory.length; entry += entryLength) {
     const isSubfileType = numberAt(directory, entry, 2) === newSubfileType;
     // Camera raw files are TIFF too, and many begin with a preview.
@@ -135,11 +138,6 @@ async function tiffDirectory(handle: FileHandle, head: Buffer): Promise<Uint8Arr
   header.writeUInt8(header.length, littleEndian ? offsetAt : header.length - 1);
   // The zeros end the directory for image-size, which reads past its entries.
   return Buffer.concat([header, directory, Buffer.alloc(24)]);
-}
-
-async function readAt(handle: FileHandle, offset: number, length: number): Promise<Buffer> {
-  const {buffer, bytesRead} = await handle.read(Buffer.alloc(length), 0, length, offset);
-  return buffer.subarray(0, bytesRead);
 }
 
 const iconHeadLength = 6;
@@ -161,16 +159,16 @@ function isIcon(head: Buffer): boolean {
 }
 
 /** Format and size of an icon or a cursor: those of its largest picture; no size if the picture has another than the directory says. */
-async function probeIcon(handle: FileHandle, head: Buffer): Promise<MediaFacts> {
+async function probeIcon(bytes: RandomAccess, head: Buffer): Promise<MediaFacts> {
   const imageType = head.readUInt16LE(2) === iconType ? 'ico' : 'cur';
   const length = entryLength * head.readUInt16LE(4);
-  const {buffer: directory, bytesRead} = await handle.read(Buffer.alloc(length), 0, length, iconHeadLength);
-  if (bytesRead < length) throw new Error('the directory is cut off');
+  const directory = await readAt(bytes, iconHeadLength, length);
+  if (directory.length < length) throw new Error('the directory is cut off');
   const [first, ...others] = entriesIn(directory);
   if (first === undefined) return {imageType};
   const largest = others.reduce((one, other) => (areaOf(other) > areaOf(one) ? other : one), first);
   const {width, height} = largest;
-  return (await isSizeOf(handle, largest)) ? {width, height, imageType} : {imageType};
+  return (await isSizeOf(bytes, largest)) ? {width, height, imageType} : {imageType};
 }
 
 function entriesIn(directory: Buffer): Entry[] {
@@ -188,8 +186,8 @@ function areaOf({width, height}: Entry): number {
   return width * height;
 }
 
-async function isSizeOf(handle: FileHandle, entry: Entry): Promise<boolean> {
-  const {buffer: picture} = await handle.read(Buffer.alloc(24), 0, 24, entry.offset);
+async function isSizeOf(bytes: RandomAccess, entry: Entry): Promise<boolean> {
+  const picture = await readAt(bytes, entry.offset, 24);
   const isPng = picture.toString('latin1', 1, 4) === 'PNG';
   const width = isPng ? picture.readUInt32BE(16) : picture.readInt32LE(4);
   // A bitmap is followed by its mask.

@@ -1,4 +1,5 @@
 import {type FileHandle, open} from 'node:fs/promises';
+import type {RandomAccess} from '../../lib/files/random-access.ts';
 import {isCount, isPositive, isString, oneOf, optional, type Shape} from '../../lib/json.ts';
 
 /** Facts read from the bytes of a medium; unknown fields are absent. */
@@ -48,15 +49,27 @@ export const requestShape: Shape<MediaRequest> = {
 /** Inspects a file; resolves to no facts if it cannot be read or the inspection fails. */
 export async function factsIn<Facts>(
   path: string,
-  look: (handle: FileHandle) => Promise<Facts>,
+  look: (bytes: RandomAccess) => Promise<Facts>,
 ): Promise<Facts | MediaFacts> {
   let handle: FileHandle | undefined;
   try {
     handle = await open(path, 'r');
-    return await look(handle);
+    return await look(await accessTo(handle));
   } catch {
     return {};
   } finally {
     await handle?.close();
   }
+}
+
+/** The bytes of an opened file. */
+export async function accessTo(handle: FileHandle): Promise<RandomAccess> {
+  const {size} = await handle.stat();
+  return {
+    size,
+    async read(position, length) {
+      const {buffer, bytesRead} = await handle.read(Buffer.alloc(length), 0, length, position);
+      return buffer.subarray(0, bytesRead);
+    },
+  };
 }

@@ -1,17 +1,43 @@
-import {type Findings, factsIn, type MediaFile} from './media-facts.ts';
+import type {RandomAccess} from '../../lib/files/random-access.ts';
+import {type Findings, factsIn, type MediaFacts, type MediaFile} from './media-facts.ts';
 
 /**
  * Reads the facts of an image or a video, as its content type says, from its bytes: at most 64 MiB of them. Never rejects; on an error,
  * fields are absent. Some files keep it busy forever: see media-program.ts.
  */
 export async function probe({path, contentType}: MediaFile): Promise<Findings> {
-  return factsIn(path, async handle => {
+  return factsIn(path, async bytes => {
+    if (contentType.startsWith('image/')) return imageFacts(bytes, contentType);
     // Loaded on first use, since these modules would slow down the start of every run.
-    if (contentType.startsWith('image/')) {
-      const {probeImage, probePlainImage} = await import('./image.ts');
-      return (await probePlainImage(handle, contentType)) ?? probeImage(handle, contentType);
-    }
     const {probeVideo} = await import('./video.ts');
-    return probeVideo(handle);
+    return probeVideo(bytes);
   });
+}
+
+/** Formats of one picture, of which all programs say the same size. */
+const plainTypes = new Set('apng avif bmp gif heic heif j2c jp2 jpg jxl png psd svg tiff webp'.split(' '));
+
+/**
+ * The coded size of an image or a video where its header has only one that programs can take for it; those that heed a
+ * rotation exchange width and height. Never rejects.
+ */
+export async function certainSize(bytes: RandomAccess, contentType: string): Promise<MediaFacts> {
+  try {
+    if (contentType.startsWith('image/')) {
+      const {imageType = '', ...size} = await imageFacts(bytes, contentType);
+      // Camera raw files are TIFF too, and hold several pictures.
+      const isRaw = imageType === 'tiff' && contentType !== 'image/tiff';
+      return plainTypes.has(imageType) && !isRaw ? size : {};
+    }
+    if (!contentType.startsWith('video/')) return {};
+    const {squareVideoSize} = await import('./video.ts');
+    return await squareVideoSize(bytes);
+  } catch {
+    return {};
+  }
+}
+
+async function imageFacts(bytes: RandomAccess, contentType: string): Promise<MediaFacts> {
+  const {probeImage, probePlainImage} = await import('./image.ts');
+  return (await probePlainImage(bytes, contentType)) ?? probeImage(bytes, contentType);
 }

@@ -12,7 +12,8 @@ import {
   StreamTarget,
   type StreamTargetChunk,
 } from 'mediabunny';
-import {fileSource, videoFormats} from './video.ts';
+import {accessTo} from './media-facts.ts';
+import {videoFormats, videoSource} from './video.ts';
 
 /** In seconds, as Apple recommends. */
 const segmentSeconds = 6;
@@ -30,10 +31,11 @@ const knownCodecs = new Set(['avc', 'hevc', 'vp9', 'av1', 'aac', 'mp3', 'opus', 
 export async function writeStream(path: string, directory: string): Promise<boolean> {
   Logging.level = LogLevel.Silent;
   const handle = await open(path, 'r');
-  const {size} = await handle.stat();
-  const written = {bytes: 0, limit: 2 * size + overheadBytes};
+  const bytes = await accessTo(handle);
+  const written = {bytes: 0, limit: 2 * bytes.size + overheadBytes};
   const files: FileHandle[] = [];
-  const input = new Input({formats: videoFormats, source: fileSource(handle, 2 * size + overheadBytes)});
+  const source = videoSource(bytes, written.limit);
+  const input = new Input({formats: videoFormats, source});
   try {
     const output = new Output({
       format: new HlsOutputFormat({

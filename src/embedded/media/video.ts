@@ -1,6 +1,17 @@
-import type {FileHandle} from 'node:fs/promises';
-import {CustomSource, Input, Logging, LogLevel, MATROSKA, MP4, MPEG_TS, QTFF, WEBM} from 'mediabunny';
-import type {Findings} from './media-facts.ts';
+import {
+  CustomSource,
+  Input,
+  type InputVideoTrack,
+  Logging,
+  LogLevel,
+  MATROSKA,
+  MP4,
+  MPEG_TS,
+  QTFF,
+  WEBM,
+} from 'mediabunny';
+import type {RandomAccess} from '../../lib/files/random-access.ts';
+import type {Findings, MediaFacts} from './media-facts.ts';
 
 /** By how much header and frames may differ, in seconds. */
 const tolerance = 0.1;
@@ -8,26 +19,41 @@ const tolerance = 0.1;
 const longestReading = 64 * 1024 * 1024;
 
 /** Coded size and duration of a video; rejects if there is no video track or too many bytes would have to be read. */
-export async function probeVideo(handle: FileHandle): Promise<Findings> {
+export function probeVideo(bytes: RandomAccess): Promise<Findings> {
+  return reading(bytes, async input => {
+    const track = await input.getPrimaryVideoTrack();
+    if (track === null) return {};
+    return {...(await sizeOf(track, input)), ...(await durationOf(input).catch(() => ({})))};
+  });
+}
+
+/** The coded size of a video of one track whose pixels are square, by its header alone; no size for any other. */
+export function squareVideoSize(bytes: RandomAccess): Promise<MediaFacts> {
+  return reading(bytes, async input => {
+    const [track, ...others] = await input.getVideoTracks();
+    if (track === undefined || others.length > 0) return {};
+    const {num, den} = await track.getPixelAspectRatio();
+    return num === den ? sizeOf(track, input) : {};
+  });
+}
+
+async function reading<Facts>(bytes: RandomAccess, look: (input: Input) => Promise<Facts>): Promise<Facts> {
   // mediabunny logs notes about codecs, which must not appear on standard output.
   Logging.level = LogLevel.Silent;
-  const input = new Input({formats: videoFormats, source: fileSource(handle, longestReading)});
+  const input = new Input({formats: videoFormats, source: videoSource(bytes, longestReading)});
   try {
-    return await factsOf(input);
+    return await look(input);
   } finally {
     input.dispose();
   }
 }
 
-async function factsOf(input: Input): Promise<Findings> {
-  const track = await input.getPrimaryVideoTrack();
-  if (track === null) return {};
+async function sizeOf(track: InputVideoTrack, input: Input): Promise<MediaFacts> {
   const width = await track.getCodedWidth();
   const height = await track.getCodedHeight();
   // mediabunny 1.61 reports half the height of interlaced H.264 where only the stream itself tells the size.
-  const sizeIsKnown = (await input.getFormat()) !== MPEG_TS && width > 0 && height > 0;
-  const duration = await durationOf(input).catch(() => ({}));
-  return {...(sizeIsKnown ? {width, height} : {}), ...duration};
+  const isKnown = (await input.getFormat()) !== MPEG_TS && width > 0 && height > 0;
+  return isKnown ? {width, height} : {};
 }
 
 /**
@@ -49,17 +75,15 @@ async function durationOf(input: Input): Promise<Pick<Findings, 'duration' | 'is
 export const videoFormats = [MP4, QTFF, MATROSKA, WEBM, MPEG_TS];
 
 /** A file for mediabunny, of which it may read so many bytes altogether. */
-export function fileSource(handle: FileHandle, longestReading: number): CustomSource {
+export function videoSource(bytes: RandomAccess, longestReading: number): CustomSource {
   let budget = longestReading;
   return new CustomSource({
     prefetchProfile: 'fileSystem',
-    getSize: async () => (await handle.stat()).size,
-    read: async (start, end) => {
-      const length = end - start;
-      budget -= length;
+    getSize: () => bytes.size,
+    async read(start, end) {
+      budget -= end - start;
       if (budget < 0) throw new Error('too much was read');
-      const {buffer, bytesRead} = await handle.read(Buffer.alloc(length), 0, length, start);
-      return buffer.subarray(0, bytesRead);
+      return bytes.read(start, end - start);
     },
     // A read that fails after its reader has given up does not matter; unhandled, it would end the process.
     handleUnhandledError: () => {},

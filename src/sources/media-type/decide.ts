@@ -1,11 +1,11 @@
 import {extname} from 'node:path';
 import {MediaError, NotMediaError} from '../../errors.ts';
+import type {RandomAccess} from '../../lib/files/random-access.ts';
 import {mediaTypeText, parseMediaType} from '../../lib/media-type.ts';
 import type {Source} from '../open/source.ts';
 import {type Claim, describeMismatch, mismatched, notMedia, showable} from './sentences.ts';
 import {type Finding, loadSniffer, type MediaFinding, sniff} from './sniff/sniff.ts';
 import {markup, plainText} from './sniff/text.ts';
-import type {RandomAccess} from './tracks/bytes.ts';
 import {ambiguousExtensions, furtherTypes, textExtensions} from './types/extension-types.ts';
 import {isMediaType, isMoreSpecific, isTextType, tabledExtensionType, typesAgree} from './types/tables.ts';
 

@@ -1,8 +1,8 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {MediaError} from '../../../src/errors.ts';
+import type {RandomAccess} from '../../../src/lib/files/random-access.ts';
 import {decideContentType} from '../../../src/sources/media-type/decide.ts';
-import type {RandomAccess} from '../../../src/sources/media-type/tracks/bytes.ts';
 import {audiobook} from '../../support/formats.ts';
 
 const gibibyte = 2 ** 30;

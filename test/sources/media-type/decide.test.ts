@@ -1,8 +1,8 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {MediaError} from '../../../src/errors.ts';
+import type {RandomAccess} from '../../../src/lib/files/random-access.ts';
 import {decideContentType, type TypeRule} from '../../../src/sources/media-type/decide.ts';
-import type {RandomAccess} from '../../../src/sources/media-type/tracks/bytes.ts';
 
 const rules: TypeRule[] = ['extension', 'content', 'strict'];
 
@@ -156,6 +156,8 @@ describe('a file of another media type', () => {
     ['photo.tiff', 'a.nef', 'image/x-nikon-nef'],
     ['photo.jpg', 'a.mpo', 'image/mpo'],
     ['photo.jpg', 'a.jfif', 'image/jpeg'],
+    ['photo.jpg', 'a.thm', 'image/jpeg'],
+    ['photo.bmp', 'a.rle', 'image/bmp'],
     ['clip.mp4', 'a.m4v', 'video/x-m4v'],
     ['clip.m4v', 'a.mp4', 'video/mp4'],
     ['clip.wmv', 'a.asf', 'video/x-ms-asf'],

@@ -1,4 +1,4 @@
-import type {RandomAccess} from '../tracks/bytes.ts';
+import type {RandomAccess} from '../../../lib/files/random-access.ts';
 
 /** mediabunny skips tags and cover pictures of any length; after this many bytes it is stopped. */
 const mostBytes = 2 ** 20;

@@ -1,4 +1,5 @@
-import {matches, type RandomAccess, viewOf} from '../tracks/bytes.ts';
+import type {RandomAccess} from '../../../lib/files/random-access.ts';
+import {matches, viewOf} from '../tracks/bytes.ts';
 import {type Contents, readContainer} from '../tracks/containers.ts';
 import {canonicalType, isMediaType, mayBeText} from '../types/tables.ts';
 import {isAudioStream} from './audio.ts';

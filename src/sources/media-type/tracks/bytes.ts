@@ -20,10 +20,3 @@ export function holds(bytes: Uint8Array, sequence: string): boolean {
   }
   return false;
 }
-
-/** Random access to the bytes of an opened file. */
-export interface RandomAccess {
-  readonly size: number;
-  /** Reads at a position; fewer bytes than asked for only at the end. */
-  read(position: number, length: number): Promise<Uint8Array>;
-}

@@ -1,4 +1,5 @@
-import {holds, matches, type RandomAccess, viewOf} from './bytes.ts';
+import type {RandomAccess} from '../../../lib/files/random-access.ts';
+import {holds, matches, viewOf} from './bytes.ts';
 import {isobmffTracks, isobmffType} from './isobmff.ts';
 import {matroskaTracks, matroskaType} from './matroska.ts';
 

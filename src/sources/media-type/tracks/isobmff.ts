@@ -1,4 +1,5 @@
-import {matches, type RandomAccess, viewOf} from './bytes.ts';
+import type {RandomAccess} from '../../../lib/files/random-access.ts';
+import {matches, viewOf} from './bytes.ts';
 
 /** Enough for any real file; limits files that were made to waste time. */
 const mostBoxes = 1000;

@@ -1,4 +1,5 @@
-import {matches, type RandomAccess} from './bytes.ts';
+import type {RandomAccess} from '../../../lib/files/random-access.ts';
+import {matches} from './bytes.ts';
 
 /** The most elements before the list of tracks: a few, or a cluster every few seconds if the list comes last. */
 const mostElements = 4000;

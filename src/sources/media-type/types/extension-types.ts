@@ -79,8 +79,10 @@ const extensionsOfTypes: readonly (readonly [type: string, extensions: string])[
   ['video/quicktime', 'braw qtvr'],
   ['video/x-fli', 'flc'],
   ['video/x-msvideo', 'divx'],
-  // Formats for which mime-types has the type of a rare variant, image/aces and image/pjpeg.
-  ['image/jpeg', 'jfif'],
+  ['image/bmp', 'rle'],
+  ['image/vnd.adobe.photoshop', 'psb'],
+  // Formats for which mime-types has the type of a rare variant, image/aces and image/pjpeg, or none.
+  ['image/jpeg', 'jfif thm'],
   ['image/x-exr', 'exr'],
 ];
 
@@ -96,7 +98,7 @@ export const extensionTypes: ReadonlyMap<string, string> = new Map(
  * raw data, network captures, font metrics, subtitles, schemas. For these the bytes must confirm the type.
  */
 export const ambiguousExtensions: ReadonlySet<string> = new Set(
-  'cap dcr dcx fbs hdr m2ts mts mxf pfm ptx raw rm rmvb sid sub tap ts'.split(' '),
+  'cap dcr dcx fbs hdr m2ts mts mxf pfm psb ptx raw rle rm rmvb sid sub tap thm ts'.split(' '),
 );
 
 /** Extensions of texts that mime-types does not know, above all of templates and sources. */
