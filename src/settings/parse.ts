@@ -1,4 +1,5 @@
 import {MediaError} from '../errors.ts';
+import type {Host} from '../host.ts';
 import {Secret} from '../lib/secrets/secret.ts';
 import {isLoopback} from '../lib/url.ts';
 
@@ -10,6 +11,11 @@ export function parseProfileName(name: string): string {
   throw new MediaError('usage', `"${name}" is not a valid profile name.`, {
     hint: 'Use letters, digits, dots, dashes and underscores, as in --profile staging.',
   });
+}
+
+/** The name of the profile that was chosen, which need not exist. */
+export function profileNameOf({env}: Host, {profile}: {profile?: string}): string {
+  return parseProfileName(profile ?? (env['MEDIA_PROFILE'] || 'default'));
 }
 
 /**

@@ -4,7 +4,7 @@ import {defined, own} from '../lib/object.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
 import {type ClientCertificate, readAuthorities, readClientCertificate} from './certificates.ts';
 import {type GlobalOptions, hintOptions, profileOption} from './hint-options.ts';
-import {type BaseUrl, parseBaseUrl, parseKey, parseProfileName, parseServiceUrl} from './parse.ts';
+import {type BaseUrl, parseBaseUrl, parseKey, parseServiceUrl, profileNameOf} from './parse.ts';
 import {
   isSameBaseUrl,
   keyOf,
@@ -61,7 +61,7 @@ export async function resolveSettings(
   options: GlobalOptions,
   {readKey = true, stop}: {readKey?: boolean; stop?: StopSignal | undefined} = {},
 ): Promise<Settings> {
-  const profileName = parseProfileName(options.profile ?? (host.env['MEDIA_PROFILE'] || 'default'));
+  const profileName = profileNameOf(host, options);
   const givenBaseUrl = options.baseUrl ?? (host.env['MEDIA_BASE_URL'] || undefined);
   const allowHttp = options.allowHttp === true;
   const givenKey = host.env['MEDIA_API_KEY'] || undefined;

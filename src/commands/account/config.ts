@@ -6,7 +6,7 @@ import {existingProfiles} from '../../cli/key-hints.ts';
 import {MediaError} from '../../errors.ts';
 import {own} from '../../lib/object.ts';
 import {printable, printableJson} from '../../output/escape.ts';
-import {parseProfileName} from '../../settings/parse.ts';
+import {profileNameOf} from '../../settings/parse.ts';
 import {droppedNote, settingInForce, withBaseUrl} from '../../settings/profile.ts';
 import {type SettingName, settingNames, settingOf} from '../../settings/setting-table.ts';
 import {profileOf} from '../../settings/settings.ts';
@@ -71,18 +71,13 @@ export function configCommand(cli: Cli): CliCommand {
   return config;
 }
 
-function profileNameOf({globals, host}: Invocation): string {
-  return parseProfileName(globals.profile ?? (host.env['MEDIA_PROFILE'] || 'default'));
-}
-
 async function listProfiles(_options: object, {host, stdout}: Invocation): Promise<void> {
   const names = Object.keys(await readProfiles(host));
   await stdout.write(names.map(name => `${printable(name)}\n`).join(''));
 }
 
-async function list({json}: {json?: boolean}, invocation: Invocation): Promise<void> {
-  const {host, globals, stdout} = invocation;
-  const profileName = profileNameOf(invocation);
+async function list({json}: {json?: boolean}, {host, globals, stdout}: Invocation): Promise<void> {
+  const profileName = profileNameOf(host, globals);
   const profile = storedProfile(await readProfiles(host), profileName);
   const run = {host, options: globals, profileName, profile};
   const settings = settingNames.flatMap(name => {
@@ -99,7 +94,7 @@ async function list({json}: {json?: boolean}, invocation: Invocation): Promise<v
 
 async function set(_options: object, invocation: Invocation, word: string, text: string): Promise<void> {
   const {host, globals, report} = invocation;
-  const [profileName, name] = [profileNameOf(invocation), settingName(word)];
+  const [profileName, name] = [profileNameOf(host, globals), settingName(word)];
   const value = await settingOf(name).parse(text, {host, allowHttp: globals.allowHttp === true});
   if (name === 'base-url') return setBaseUrl(value, invocation);
   let hasStoredKey = false;
@@ -113,9 +108,10 @@ async function set(_options: object, invocation: Invocation, word: string, text:
 }
 
 async function unset(_options: object, invocation: Invocation, word: string): Promise<void> {
-  const [profileName, name] = [profileNameOf(invocation), settingName(word)];
+  const {host, globals} = invocation;
+  const [profileName, name] = [profileNameOf(host, globals), settingName(word)];
   if (name === 'base-url') return setBaseUrl(undefined, invocation);
-  await updateProfiles(invocation.host, profiles => {
+  await updateProfiles(host, profiles => {
     delete storedProfile(profiles, profileName)[name];
   });
 }
@@ -131,8 +127,8 @@ function settingName(name: string): SettingName {
 
 /** The settings of the old service are removed with its base URL. */
 async function setBaseUrl(value: string | undefined, invocation: Invocation): Promise<void> {
-  const {host, report} = invocation;
-  const profileName = profileNameOf(invocation);
+  const {host, globals, report} = invocation;
+  const profileName = profileNameOf(host, globals);
   let before: Profile = {};
   let dropped: (keyof Profile)[] = [];
   await updateProfiles(host, profiles => {
@@ -158,9 +154,8 @@ function storedProfile(profiles: Profiles, name: string): Profile {
   });
 }
 
-async function get(_options: object, invocation: Invocation, word: string): Promise<ExitStatus> {
-  const {host, stdout} = invocation;
-  const [profileName, name] = [profileNameOf(invocation), settingName(word)];
+async function get(_options: object, {host, globals, stdout}: Invocation, word: string): Promise<ExitStatus> {
+  const [profileName, name] = [profileNameOf(host, globals), settingName(word)];
   const value = storedProfile(await readProfiles(host), profileName)[name];
   if (value === undefined) return 1;
   await stdout.write(`${printable(value)}\n`);

@@ -21,8 +21,8 @@ export async function runLogout(
   {host, report, globals}: Invocation,
 ): Promise<ExitStatus> {
   const {readProfiles, updateProfiles} = await import('../../settings/store.ts');
-  const {parseProfileName} = await import('../../settings/parse.ts');
-  const chosen = parseProfileName(globals.profile ?? (host.env['MEDIA_PROFILE'] || 'default'));
+  const {profileNameOf} = await import('../../settings/parse.ts');
+  const chosen = profileNameOf(host, globals);
   const stored = await readProfiles(host);
   const names = (options.all ? Object.keys(stored) : [chosen]).filter(name =>
     hasStoredKey(own(stored, name) ?? {}),

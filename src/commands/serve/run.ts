@@ -1,10 +1,10 @@
 import {mkdtemp, rm} from 'node:fs/promises';
 import {join} from 'node:path';
-import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
+import {type ExitStatus, endSignal, type Invocation} from '../../cli/invocation.ts';
 import {describeServiceError, startEmbedded} from '../../cli/start-embedded.ts';
 import type {EmbeddedService, FaultOptions, RequestEntry, ServiceOptions} from '../../embedded/service.ts';
 import {MediaError} from '../../errors.ts';
-import type {Clock, EndSignal, Host} from '../../host.ts';
+import type {Clock, Host} from '../../host.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {defined, own} from '../../lib/object.ts';
 import {asMediaError, type Report} from '../../output/report.ts';
@@ -24,7 +24,7 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
     });
   }
   const settings = await serveSettings(options, host);
-  const ended = waitForSignal(host);
+  const signal = endSignal(invocation);
   const directory = await dataDirectoryFor(settings, host);
   try {
     const {service, key} = await start(settings, directory, invocation);
@@ -35,7 +35,7 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
       const stopLinks = offerLinks(service, invocation);
       try {
         if (!options.ephemeral) await namePages(service.url, invocation);
-        return await ended;
+        return await signal.received;
       } finally {
         stopLinks();
       }
@@ -44,6 +44,7 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
     }
   } finally {
     if (options.ephemeral) await rm(directory, {recursive: true, force: true});
+    signal.ignore();
   }
 }
 
@@ -91,15 +92,6 @@ function reportLeftBehind(
 
 function counted(count: number, name: string, more = ''): string {
   return count === 0 ? '' : `${count} ${name}${count === 1 ? '' : 's'}${more}`;
-}
-
-function waitForSignal(host: Host): Promise<EndSignal> {
-  return new Promise(resolveSignal => {
-    const stop = host.onEndSignal(signal => {
-      stop();
-      resolveSignal(signal);
-    });
-  });
 }
 
 async function dataDirectoryFor(options: ServeSettings, host: Host): Promise<string> {
