@@ -109,7 +109,7 @@ class MarkdownScanner {
       case 'htmlText':
         this.#scanHtml();
         break;
-      case 'wikiImageText':
+      case 'wikiImage':
         this.#wiki(token);
         break;
       case 'yamlValue':
@@ -147,9 +147,9 @@ class MarkdownScanner {
   }
 
   #wiki(token: Token): void {
-    const source = this.#slice(token);
+    const source = this.#slice(token).slice('![['.length, -']]'.length);
     const target = source.split(/\\?\||#/, 1)[0] ?? '';
-    const [start, end] = [token.start.offset + this.#shift - 3, token.end.offset + this.#shift + 2];
+    const [start, end] = [token.start.offset + this.#shift, token.end.offset + this.#shift];
     this.#found.push({start, end, source, target, context: 'wiki', onlyMedia: true});
   }
 
