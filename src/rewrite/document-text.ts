@@ -59,21 +59,17 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   return [...parts, text.slice(at)].join('');
 }
 
-/** Counts lines and columns from 1, as editors and CI systems do. */
-export class LineIndex {
-  readonly #starts: number[] = [0];
-
-  constructor(text: string) {
-    for (const match of text.matchAll(/\r\n|\r|\n/g)) this.#starts.push(match.index + match[0].length);
-  }
-
-  at(offset: number): {line: number; column: number} {
+/** Where offsets of a text are: lines and columns are counted from 1, as editors and CI systems do. */
+export function placesIn(text: string): (offset: number) => {line: number; column: number} {
+  const starts = [0];
+  for (const match of text.matchAll(/\r\n|\r|\n/g)) starts.push(match.index + match[0].length);
+  return offset => {
     let low = 0;
-    for (let high = this.#starts.length; high - low > 1; ) {
+    for (let high = starts.length; high - low > 1; ) {
       const middle = (low + high) >> 1;
-      if ((this.#starts[middle] ?? 0) <= offset) low = middle;
+      if ((starts[middle] ?? 0) <= offset) low = middle;
       else high = middle;
     }
-    return {line: low + 1, column: offset - (this.#starts[low] ?? 0) + 1};
-  }
+    return {line: low + 1, column: offset - (starts[low] ?? 0) + 1};
+  };
 }

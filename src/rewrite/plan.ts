@@ -4,7 +4,7 @@ import {MediaError} from '../errors.ts';
 import {contentHash} from '../lib/files/content-hash.ts';
 import {decideSourceType, isNamedMedia} from '../sources/media-type/decide.ts';
 import {filesIn} from '../sources/open/file.ts';
-import {decodeDocument, LineIndex} from './document-text.ts';
+import {decodeDocument, placesIn} from './document-text.ts';
 import {type DocumentFile, readDocument} from './documents.ts';
 import {Locator, type RewritePlaces, withoutQuery} from './locate.ts';
 import type {Reference, ScanOptions} from './scan/reference.ts';
@@ -94,11 +94,11 @@ class Planner {
     const {name, kind} = document;
     const bytes = await readDocument(document);
     const {text} = decodeDocument(bytes, name);
-    const lines = new LineIndex(text);
+    const placeOf = placesIn(text);
     const references: FoundReference[] = [];
     for (const reference of await this.#scanner.scan(name, {kind, text, options: this.#options.scan})) {
       if (reference.onlyMedia && !(await isNamedMedia(withoutQuery(reference.target)))) continue;
-      references.push(await this.#place({...reference, ...lines.at(reference.start)}, document));
+      references.push(await this.#place({...reference, ...placeOf(reference.start)}, document));
     }
     return {document, sha256: hash('sha256', bytes, 'hex'), references};
   }
