@@ -7,12 +7,6 @@ import type {ConnectionOptions, HttpTrace} from './options.ts';
 /** Receives a socket that is ready for requests, or why there is none. */
 type OnOpen = (...result: [error: null, socket: Socket] | [error: Error, socket: null]) => void;
 
-/** A connection that is being opened, and what waits for it. */
-interface Opening {
-  stop: Stop<Error>;
-  callback: OnOpen;
-}
-
 /** Opens connections to one origin, one at a time, through a proxy if the environment names one. */
 export class Connector {
   /** The last connection that was opened. */
@@ -20,7 +14,8 @@ export class Connector {
   readonly #origin: URL;
   readonly #options: ConnectionOptions;
   readonly #trace: HttpTrace | undefined;
-  #opening: Opening | undefined;
+  /** Stops the last opening. */
+  #stop = new Stop<Error>();
 
   constructor(origin: URL, options: ConnectionOptions, trace: HttpTrace | undefined) {
     this.#origin = origin;
@@ -30,31 +25,22 @@ export class Connector {
 
   /** Opens a connection and calls `callback` once, with a socket that is ready for requests or with a MediaError. */
   open(callback: OnOpen): void {
-    const opening = {stop: new Stop<Error>(), callback};
-    this.#opening = opening;
-    void this.#open(opening);
-  }
-
-  async #open(opening: Opening): Promise<void> {
     const {clock} = this.#options;
     const start = clock.monotonic();
+    this.#stop = new Stop();
     this.#trace?.restart();
-    const opened = openSocket(this.#origin, this.#options, opening.stop, this.#trace);
-    const result = await opened.catch((error: Error) => error);
-    if (this.#opening !== opening) return;
-    this.#opening = undefined;
-    if (result instanceof Error) return opening.callback(result, null);
-    this.wire = new SocketWire(result, clock.monotonic() - start);
-    opening.callback(null, result);
+    openSocket(this.#origin, this.#options, this.#stop, this.#trace).then(
+      socket => {
+        this.wire = new SocketWire(socket, clock.monotonic() - start);
+        callback(null, socket);
+      },
+      error => callback(error, null),
+    );
   }
 
-  /** Abandons the connection that is being opened, if any, and calls its callback with the reason. */
+  /** Abandons the connection that is being opened, if any; its callback gets the reason. */
   abandon(reason: Error): void {
-    const opening = this.#opening;
-    if (opening === undefined) return;
-    this.#opening = undefined;
-    opening.stop.abort(reason);
-    opening.callback(reason, null);
+    this.#stop.abort(reason);
   }
 }
 
