@@ -49,13 +49,14 @@ export async function* expandInputs(request: InputRequest, context: InputContext
   const lists = request.filesFrom?.length ? new Lists(context) : undefined;
   try {
     const inputs = await planInputs(request, context, lists);
-    await refuseEmpty(inputs.slice(1));
+    // All are checked before anything is sent, so that a typo in the last one does not end the upload half-way.
+    for (const input of inputs.slice(1)) await look(input);
     const isOne = inputs.length < 2 && lists === undefined;
     let seen: Seen | undefined;
     for (const input of inputs) {
       let isEmpty = true;
       let hasLinks = false;
-      for await (const candidate of await input.candidates()) {
+      for await (const candidate of input.begun ?? (await input.open())) {
         if ('unfollowed' in candidate) {
           hasLinks = true;
           context.unfollowed?.(toText(candidate.unfollowed));
@@ -71,7 +72,7 @@ export async function* expandInputs(request: InputRequest, context: InputContext
         }
         yield file === undefined || file.isNamed ? source : (context.walked?.(source) ?? source);
       }
-      if (isEmpty) input.refuseNothing(hasLinks);
+      if (isEmpty) refuseNothing(input, hasLinks);
     }
   } finally {
     lists?.close();
@@ -119,25 +120,24 @@ async function planInputs(
   });
   const isFiltered = exclude.length > 0;
   const named = request.inputs.map(
-    argument =>
-      new Input({
-        open: () => finder.named(argument),
-        isLookedInto: argument !== '-' && (recursive || isPattern(argument)),
-        isOnce: false,
-        nothing: hasLinks =>
-          isPattern(argument)
-            ? nothingMatched(
-                `No file matches ${argument}`,
-                isFiltered,
-                hasLinks ? linksHint : recursive ? undefined : directoriesHint,
-              )
-            : nothingMatched(`There is no file in ${argument}`, isFiltered, hasLinks ? linksHint : undefined),
-      }),
+    (argument): Input => ({
+      open: () => finder.named(argument),
+      isLookedInto: argument !== '-' && (recursive || isPattern(argument)),
+      isOnce: false,
+      nothing: hasLinks =>
+        isPattern(argument)
+          ? nothingMatched(
+              `No file matches ${argument}`,
+              isFiltered,
+              hasLinks ? linksHint : recursive ? undefined : directoriesHint,
+            )
+          : nothingMatched(`There is no file in ${argument}`, isFiltered, hasLinks ? linksHint : undefined),
+    }),
   );
   if (lists === undefined) return named;
   for (const file of request.filesFrom ?? []) {
     const names = await lists.open(file);
-    named.push(new Input({open: async () => finder.listed(names), isLookedInto: true, isOnce: true}));
+    named.push({open: async () => finder.listed(names), isLookedInto: true, isOnce: true});
   }
   return named;
 }
@@ -150,56 +150,35 @@ function nothingMatched(what: string, isFiltered: boolean, hint: string | undefi
   return new MediaError('nothing_matched', `${what}${isFiltered ? ' that passes --exclude' : ''}.`, {hint});
 }
 
-/** Checks all inputs before anything is sent, so that a typo in the last one does not end the upload half-way. */
-async function refuseEmpty(inputs: readonly Input[]): Promise<void> {
-  for (const input of inputs) {
-    const {isEmpty, hasLinks} = await input.look();
-    if (isEmpty) input.refuseNothing(hasLinks);
-  }
-}
-
 type Yielded = Candidate | UnfollowedLink;
 
-interface InputOptions {
+/** One input. */
+interface Input {
   open: () => Promise<AsyncIterableIterator<Yielded>>;
   /** Whether it is read before its turn, to find out whether it is empty or invalid. */
   isLookedInto: boolean;
-  /** Whether it can be read only once, like a pipe. */
+  /** Whether it can be read only once, like a pipe: then what was read before its turn is kept in `begun`. */
   isOnce: boolean;
+  begun?: AsyncIterable<Yielded>;
   /** The error if it yields nothing, or only links to directories, which are not followed; without it, it may be empty. */
   nothing?: (hasLinks: boolean) => MediaError;
 }
 
-/** One input, which can be checked for emptiness before its turn. */
-class Input {
-  readonly #options: InputOptions;
-  #begun: AsyncIterable<Yielded> | undefined;
+/** Reads an input up to its first candidate; keeps what was read only if it cannot be read again. */
+async function look(input: Input): Promise<void> {
+  if (!input.isLookedInto) return;
+  const rest = await input.open();
+  const taken = [await rest.next()];
+  for (let last = taken[0]; last && !last.done && 'unfollowed' in last.value; last = taken.at(-1))
+    taken.push(await rest.next());
+  if (input.isOnce) input.begun = resumed(taken, rest);
+  else await rest.return?.();
+  if (taken.at(-1)?.done) refuseNothing(input, taken.length > 1);
+}
 
-  constructor(options: InputOptions) {
-    this.#options = options;
-  }
-
-  /** Reads up to the first candidate; keeps what was read only if it cannot be read again. */
-  async look(): Promise<{isEmpty: boolean; hasLinks: boolean}> {
-    if (!this.#options.isLookedInto) return {isEmpty: false, hasLinks: false};
-    const rest = await this.#options.open();
-    const taken = [await rest.next()];
-    for (let last = taken[0]; last && !last.done && 'unfollowed' in last.value; last = taken.at(-1))
-      taken.push(await rest.next());
-    if (this.#options.isOnce) this.#begun = resumed(taken, rest);
-    else await rest.return?.();
-    return {isEmpty: taken.at(-1)?.done === true, hasLinks: taken.length > 1};
-  }
-
-  /** Throws if an input of this kind must yield something. */
-  refuseNothing(hasLinks: boolean): void {
-    const error = this.#options.nothing?.(hasLinks);
-    if (error !== undefined) throw error;
-  }
-
-  async candidates(): Promise<AsyncIterable<Yielded>> {
-    return this.#begun ?? this.#options.open();
-  }
+/** Throws if an input of this kind must yield something. */
+function refuseNothing({nothing}: Input, hasLinks: boolean): void {
+  if (nothing !== undefined) throw nothing(hasLinks);
 }
 
 /**

@@ -33,63 +33,43 @@ interface Level {
  * only the names of the current directory and its parents are kept. Only directories are opened. Links to directories
  * are found, but not followed.
  */
-export function walk(root: ByteName, cwd: string, rules: WalkRules): AsyncGenerator<Found> {
-  return new Walk(resolveName(cwd, root), rules).found();
-}
-
-class Walk {
-  readonly #root: ByteName;
-  readonly #rules: WalkRules;
-  readonly #places: Places;
-  readonly #levels: Level[] = [];
-
-  constructor(root: ByteName, rules: WalkRules) {
-    this.#root = root;
-    this.#rules = rules;
-    this.#places = new Places(root, rules);
-  }
-
-  async *found(): AsyncGenerator<Found> {
-    yield* await this.#enter('');
-    for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {
-      const entry = level.entries.pop();
-      if (entry === undefined) {
-        this.#levels.pop();
-        continue;
-      }
-      const relative = joinNames(level.relative, entry.name);
-      if (!this.#isWanted(entry, relative)) continue;
-      if (this.#rules.hides(relative)) yield {kind: 'hidden', relative};
-      else if (entry.kind === 'directory') yield* await this.#enter(relative);
-      else if (entry.kind === 'link') yield* await this.#link(relative);
-      else yield {kind: 'file', relative, isLink: false, isRegular: entry.kind === 'regular'};
-    }
-  }
-
-  /** Avoids reading the target of a link that is not wanted as a file or directory. */
-  #isWanted({kind}: Entry, relative: ByteName): boolean {
-    const {takes, enters} = this.#rules;
-    return (kind !== 'directory' && takes(relative)) || (/^directory|^link/.test(kind) && enters(relative));
-  }
-
-  async #link(relative: ByteName): Promise<readonly Found[]> {
-    const {takes, enters} = this.#rules;
-    const path = joinNames(this.#root, relative);
-    if (await isDirectory(path)) return enters(relative) ? [{kind: 'unfollowed', relative}] : [];
-    if (!takes(relative)) return [];
-    const target = await this.#places.ofFile(path);
-    return [{kind: 'file', relative, isLink: true, isRegular: false, ...(target && {target})}];
-  }
-
+export async function* walk(named: ByteName, cwd: string, rules: WalkRules): AsyncGenerator<Found> {
+  const root = resolveName(cwd, named);
+  const targetOf = targetsBelow(root, rules);
+  const levels: Level[] = [];
+  const {takes, enters, hides} = rules;
+  // Avoids reading the target of a link that is not wanted as a file or directory.
+  const isWanted = ({kind}: Entry, relative: ByteName) =>
+    (kind !== 'directory' && takes(relative)) || (/^directory|^link/.test(kind) && enters(relative));
   /** Enters a directory; returns a finding if it cannot be read. */
-  async #enter(relative: ByteName): Promise<readonly Found[]> {
+  const enter = async (relative: ByteName): Promise<readonly Found[]> => {
     try {
-      const entries = await readEntries(toPath(joinNames(this.#root, relative)));
-      this.#levels.push({relative, entries});
+      levels.push({relative, entries: await readEntries(toPath(joinNames(root, relative)))});
       return [];
     } catch (error) {
       return [{kind: 'unreadable', relative, error}];
     }
+  };
+  const link = async (relative: ByteName): Promise<readonly Found[]> => {
+    const path = joinNames(root, relative);
+    if (await isDirectory(path)) return enters(relative) ? [{kind: 'unfollowed', relative}] : [];
+    if (!takes(relative)) return [];
+    const target = await targetOf(path);
+    return [{kind: 'file', relative, isLink: true, isRegular: false, ...(target && {target})}];
+  };
+  yield* await enter('');
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const entry = level.entries.pop();
+    if (entry === undefined) {
+      levels.pop();
+      continue;
+    }
+    const relative = joinNames(level.relative, entry.name);
+    if (!isWanted(entry, relative)) continue;
+    if (hides(relative)) yield {kind: 'hidden', relative};
+    else if (entry.kind === 'directory') yield* await enter(relative);
+    else if (entry.kind === 'link') yield* await link(relative);
+    else yield {kind: 'file', relative, isLink: false, isRegular: entry.kind === 'regular'};
   }
 }
 
@@ -127,43 +107,29 @@ export interface WalkRules {
   hides(relative: ByteName): boolean;
 }
 
-/** Finds the targets of links within a walk, so that no file is taken twice. */
-export class Places {
-  readonly #root: ByteName;
-  readonly #rules: WalkRules;
-  #realRoot: Promise<ByteName> | undefined;
-
-  constructor(root: ByteName, rules: WalkRules) {
-    this.#root = root;
-    this.#rules = rules;
-  }
-
-  /** The path, relative to the root, where the walk finds the target of a link by itself, if it does. */
-  async ofFile(link: ByteName): Promise<ByteName | undefined> {
-    const relative = await this.#below(link);
-    return relative !== undefined && relative !== '' && this.#rules.takes(relative) && this.#leadsTo(relative)
-      ? relative
-      : undefined;
-  }
-
-  #leadsTo(relative: ByteName): boolean {
-    const {enters, hides} = this.#rules;
-    return !hides(relative) && [...parentsOf(relative)].every(parent => enters(parent) && !hides(parent));
-  }
-
-  /** The target of a link, relative to the root, if it is below it. */
-  async #below(link: ByteName): Promise<ByteName | undefined> {
+/**
+ * Finds the targets of links within a walk, so that no file is taken twice: the function returns the path, relative to the root,
+ * where the walk finds the target of a link by itself, if it does.
+ */
+export function targetsBelow(root: ByteName, rules: WalkRules) {
+  const {takes, enters, hides} = rules;
+  let realRoot: Promise<ByteName> | undefined;
+  const isReached = (relative: ByteName) =>
+    takes(relative) &&
+    !hides(relative) &&
+    [...parentsOf(relative)].every(parent => enters(parent) && !hides(parent));
+  return async (link: ByteName): Promise<ByteName | undefined> => {
     try {
-      this.#realRoot ??= realPath(this.#root);
-      const [root, target] = await Promise.all([this.#realRoot, realPath(link)]);
-      if (target === root) return '';
-      const prefix = root === '/' ? '/' : `${root}/`;
-      return target.startsWith(prefix) ? target.slice(prefix.length) : undefined;
+      realRoot ??= realPath(root);
+      const [real, target] = await Promise.all([realRoot, realPath(link)]);
+      const prefix = real === '/' ? '/' : `${real}/`;
+      const relative = target.startsWith(prefix) ? target.slice(prefix.length) : '';
+      return relative !== '' && isReached(relative) ? relative : undefined;
     } catch {
       // A broken link has no target.
       return undefined;
     }
-  }
+  };
 }
 
 /** The path without links; rejects if it does not exist. */
