@@ -29,7 +29,7 @@ export function costLimit(variables: Variables): ValidationRule {
   return context => ({
     OperationDefinition({operation, selectionSet}) {
       const fieldCost = operation === OperationTypeNode.MUTATION ? changeCost : 1;
-      const cost = new QueryCost(context, variables).of(selectionSet, {fieldCost, pageLength: 1});
+      const cost = measuring(context, variables)(selectionSet, {fieldCost, pageLength: 1});
       if (cost <= maxCost) return;
       const sentence = `The cost of the query is ${cost}, which exceeds the maximum of ${maxCost}.`;
       const extensions = {code: 'MAX_COST_EXCEEDED', value: cost, maximum: maxCost};
@@ -44,51 +44,44 @@ interface Place {
   readonly pageLength: number;
 }
 
-class QueryCost {
-  readonly #context: ValidationContext;
-  readonly #variables: Variables;
-  readonly #fragments = new Map<string, number>();
-
-  constructor(context: ValidationContext, variables: Variables) {
-    this.#context = context;
-    this.#variables = variables;
-  }
-
-  of({selections}: SelectionSetNode, place: Place): number {
+/** Measures selections of one operation. */
+function measuring(context: ValidationContext, variables: Variables) {
+  const fragments = new Map<string, number>();
+  const costOf = ({selections}: SelectionSetNode, place: Place): number => {
     const costs = selections.map(selection => {
-      if (selection.kind === Kind.FIELD) return this.#ofField(selection, place);
-      if (selection.kind === Kind.FRAGMENT_SPREAD) return this.#ofFragment(selection.name.value, place);
-      return this.of(selection.selectionSet, place);
+      if (selection.kind === Kind.FIELD) return ofField(selection, place);
+      if (selection.kind === Kind.FRAGMENT_SPREAD) return ofFragment(selection.name.value, place);
+      return costOf(selection.selectionSet, place);
     });
     return costs.reduce((sum, cost) => sum + cost, 0);
-  }
-
-  #ofField(field: FieldNode, {fieldCost, pageLength}: Place): number {
+  };
+  const ofField = (field: FieldNode, {fieldCost, pageLength}: Place): number => {
     const {name, selectionSet} = field;
     if (selectionSet === undefined) return fieldCost;
-    const below = {fieldCost: 1, pageLength: name.value === 'mediaList' ? this.#pageLengthOf(field) : 1};
+    const isList = name.value === 'mediaList';
+    const below = {fieldCost: 1, pageLength: isList ? pageLengthOf(field, variables) : 1};
     const items = name.value === 'edges' || name.value === 'nodes' ? Math.max(1, pageLength) : 1;
-    return fieldCost + items * this.of(selectionSet, below);
-  }
-
-  /** Each fragment is measured once in each kind of place: fragments of fragments may spread it a million times. */
-  #ofFragment(name: string, place: Place): number {
+    return fieldCost + items * costOf(selectionSet, below);
+  };
+  // Each fragment is measured once in each kind of place: fragments of fragments may spread it a million times.
+  const ofFragment = (name: string, place: Place): number => {
     const id = `${name} ${place.fieldCost} ${place.pageLength}`;
-    const known = this.#fragments.get(id);
+    const known = fragments.get(id);
     if (known !== undefined) return known;
     // A fragment that contains itself is refused by another rule.
-    this.#fragments.set(id, 0);
-    const fragment = this.#context.getFragment(name);
-    const cost = fragment == null ? 0 : this.of(fragment.selectionSet, place);
-    this.#fragments.set(id, cost);
+    fragments.set(id, 0);
+    const fragment = context.getFragment(name);
+    const cost = fragment == null ? 0 : costOf(fragment.selectionSet, place);
+    fragments.set(id, cost);
     return cost;
-  }
+  };
+  return costOf;
+}
 
-  #pageLengthOf(field: FieldNode): number {
-    const value = field.arguments?.find(({name}) => name.value === 'first')?.value;
-    if (value === undefined) return defaultPage;
-    if (value.kind === Kind.INT) return Number(value.value);
-    const given = value.kind === Kind.VARIABLE ? own(this.#variables ?? {}, value.name.value) : undefined;
-    return typeof given === 'number' ? given : longestPage;
-  }
+function pageLengthOf(field: FieldNode, variables: Variables): number {
+  const value = field.arguments?.find(({name}) => name.value === 'first')?.value;
+  if (value === undefined) return defaultPage;
+  if (value.kind === Kind.INT) return Number(value.value);
+  const given = value.kind === Kind.VARIABLE ? own(variables ?? {}, value.name.value) : undefined;
+  return typeof given === 'number' ? given : longestPage;
 }

@@ -3,7 +3,7 @@ import type {Clock} from '../../host.ts';
 import {claimName, replaceDurably, writeDurably} from '../../lib/files/durable.ts';
 import {isString, type Shape} from '../../lib/json.ts';
 import {Refusal} from '../exchange/refusal.ts';
-import {KeptFile} from './kept-file.ts';
+import {readKept} from './kept-file.ts';
 import {hashOf} from './keys.ts';
 import type {Store} from './store.ts';
 import {isRecordId, type StoredRecord} from './stored-record.ts';
@@ -109,7 +109,7 @@ export class IdempotencyEntries {
   }
 
   #read(name: string): Promise<Entry | undefined> {
-    return new KeptFile(this.#path(name), damageHint).read(entryShape);
+    return readKept({path: this.#path(name), hint: damageHint}, entryShape);
   }
 
   #path(name: string): string {

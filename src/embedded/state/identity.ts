@@ -2,7 +2,7 @@ import {randomBytes} from 'node:crypto';
 import {join} from 'node:path';
 import {claimName, replaceDurably, writeDurably} from '../../lib/files/durable.ts';
 import {isString, matching, oneOf, type Shape} from '../../lib/json.ts';
-import {KeptFile} from './kept-file.ts';
+import {readKept} from './kept-file.ts';
 
 const identityShape: Shape<{version: 1; identity: string}> = {
   version: oneOf(1),
@@ -14,8 +14,8 @@ const identityHint =
 
 /** The identity of a data directory; undefined where no service has used it yet. */
 export async function identityIn(dataDirectory: string): Promise<string | undefined> {
-  const file = new KeptFile(join(dataDirectory, 'identity.json'), identityHint);
-  return (await file.read(identityShape))?.identity;
+  const file = {path: join(dataDirectory, 'identity.json'), hint: identityHint};
+  return (await readKept(file, identityShape))?.identity;
 }
 
 /** The identity of a data directory, created at random by the first process that asks; `draft` is a free path beside it. */
@@ -37,23 +37,20 @@ const profileShape: Shape<ProfileFile> = {version: oneOf(1), name: isString};
 const damageHint = 'Restore it from a backup, or remove it and enter the name again.';
 
 /** The one user of a data directory: `profile.json`. */
-export class UserProfile {
-  readonly #path: string;
-  readonly #newDraft: () => string;
-
-  /** `newDraft` makes a free path beside it. */
-  constructor(dataDirectory: string, newDraft: () => string) {
-    this.#path = join(dataDirectory, 'profile.json');
-    this.#newDraft = newDraft;
-  }
-
+export interface UserProfile {
   /** The user's name; undefined until one is set. Rejects if the file is damaged. */
-  async name(): Promise<string | undefined> {
-    return (await new KeptFile(this.#path, damageHint).read(profileShape))?.name;
-  }
+  name(): Promise<string | undefined>;
+  setName(name: string): Promise<void>;
+}
 
-  async setName(name: string): Promise<void> {
-    const file: ProfileFile = {version: 1, name};
-    await replaceDurably(this.#path, `${JSON.stringify(file)}\n`, this.#newDraft());
-  }
+/** `newDraft` makes a free path in the data directory. */
+export function userProfile(dataDirectory: string, newDraft: () => string): UserProfile {
+  const path = join(dataDirectory, 'profile.json');
+  return {
+    name: async () => (await readKept({path, hint: damageHint}, profileShape))?.name,
+    async setName(name) {
+      const file: ProfileFile = {version: 1, name};
+      await replaceDurably(path, `${JSON.stringify(file)}\n`, newDraft());
+    },
+  };
 }

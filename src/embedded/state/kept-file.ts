@@ -8,46 +8,36 @@ class DamagedFile extends Error {
   /** What to do about it. */
   readonly hint: string;
 
-  constructor(path: string, how: string, hint: string) {
+  constructor({path, hint}: KeptFile, how: string) {
     super(`${path} is damaged: ${how}.`);
     this.hint = hint;
   }
 }
 
-/** A file in the data directory with a JSON object. */
-export class KeptFile {
-  readonly #path: string;
-  readonly #hint: string;
+/** A file in the data directory with a JSON object, and what to do if it is damaged. */
+interface KeptFile {
+  readonly path: string;
+  readonly hint: string;
+}
 
-  /** `hint`: what to do if it is damaged. */
-  constructor(path: string, hint: string) {
-    this.#path = path;
-    this.#hint = hint;
+/** Reads a file; undefined if there is none. Rejects with a DamagedFile if the content does not match the shape. */
+export async function readKept<T extends object>(file: KeptFile, shape: Shape<T>): Promise<T | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file.path, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
   }
+  const value = parseObject(text);
+  if (value === undefined) throw new DamagedFile(file, 'it is not a JSON object');
+  return checked(file, value, shape);
+}
 
-  /** Reads the file; undefined if there is none. Rejects with a DamagedFile if the content does not match the shape. */
-  async read<T extends object>(shape: Shape<T>): Promise<T | undefined> {
-    let text: string;
-    try {
-      text = await readFile(this.#path, 'utf8');
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return undefined;
-      throw error;
-    }
-    const value = parseObject(text);
-    if (value === undefined) throw new DamagedFile(this.#path, 'it is not a JSON object', this.#hint);
-    if (hasShape(value, shape)) return value;
-    throw this.#wrong(wrongField(value, shape) ?? '');
-  }
-
-  /** Checks a value from the file; throws a DamagedFile if it does not match the shape. `at`: its place in the file. */
-  checked<T extends object>(value: unknown, shape: Shape<T>, at: string): T {
-    if (!isObject(value)) throw this.#wrong(at);
-    if (hasShape(value, shape)) return value;
-    throw this.#wrong(`${at}.${wrongField(value, shape)}`);
-  }
-
-  #wrong(field: string): DamagedFile {
-    return new DamagedFile(this.#path, `its field "${field}" is wrong`, this.#hint);
-  }
+/** Checks a value from a file; throws a DamagedFile if it does not match the shape. `at`: its place in the file. */
+export function checked<T extends object>(file: KeptFile, value: unknown, shape: Shape<T>, at?: string): T {
+  if (isObject(value) && hasShape(value, shape)) return value;
+  const field = isObject(value) ? wrongField(value, shape) : undefined;
+  const place = [at, field].filter(part => part !== undefined).join('.');
+  throw new DamagedFile(file, `its field "${place}" is wrong`);
 }

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
 import {isString, type Shape} from '../../lib/json.ts';
-import {KeptFile} from './kept-file.ts';
+import {readKept} from './kept-file.ts';
 import {keyId, type StoredKey} from './keys.ts';
 
 /** When a key was last used, and by which program. */
@@ -46,7 +46,7 @@ export class KeyUses {
   /** The last use of a key; undefined if it was never used, or its use cannot be read. */
   async find(key: StoredKey): Promise<KeyUse | undefined> {
     await this.#writing;
-    return new KeptFile(this.#path(keyId(key)), '').read(useShape).catch(() => undefined);
+    return readKept({path: this.#path(keyId(key)), hint: ''}, useShape).catch(() => undefined);
   }
 
   /** Deletes the recorded use of a revoked key. */

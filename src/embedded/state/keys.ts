@@ -6,7 +6,7 @@ import {withLock} from '../../lib/files/lock.ts';
 import {isList, isSha256, isString, listOf, oneOf, optional, type Shape} from '../../lib/json.ts';
 import {defined} from '../../lib/object.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
-import {KeptFile} from './kept-file.ts';
+import {checked, readKept} from './kept-file.ts';
 
 /** The permissions of keys: POST /v1/media/upload; queries to /graphql; everything at /graphql. */
 export type Permission = 'upload' | 'read' | 'graphql';
@@ -155,9 +155,9 @@ export class KeyRing {
   }
 
   async #read(): Promise<StoredKey[]> {
-    const file = new KeptFile(this.#path, damageHint);
-    const {keys = []} = (await file.read(fileShape)) ?? {};
-    return keys.map((key, index) => file.checked(key, keyShape, `keys[${index}]`));
+    const file = {path: this.#path, hint: damageHint};
+    const {keys = []} = (await readKept(file, fileShape)) ?? {};
+    return keys.map((key, index) => checked(file, key, keyShape, `keys[${index}]`));
   }
 
   async #change(id: string, change: (key: StoredKey) => StoredKey[]): Promise<boolean> {

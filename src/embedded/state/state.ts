@@ -3,7 +3,7 @@ import {type Clock, systemClock, systemHost} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
 import {type LeftBehind, TemporaryNames} from './clean-up.ts';
 import {IdempotencyEntries} from './idempotency.ts';
-import {UserProfile} from './identity.ts';
+import {type UserProfile, userProfile} from './identity.ts';
 import {KeyUses} from './key-uses.ts';
 import {KeyRing} from './keys.ts';
 import {occupy} from './occupancy.ts';
@@ -54,7 +54,7 @@ export async function openState(options: StateOptions): Promise<ServiceState> {
       store,
       keys,
       keyUses,
-      profile: new UserProfile(dataDirectory, () => store.temporaryPath()),
+      profile: userProfile(dataDirectory, () => store.temporaryPath()),
       entries: new IdempotencyEntries(store, clock),
       sessions: new Sessions(),
       close: async () => {

@@ -12,7 +12,7 @@ import {oneOf, type Shape} from '../../lib/json.ts';
 import {isOutOfDescriptors} from '../../lib/system-code.ts';
 import {type LeftBehind, removeOrphans, removeTemporary, type TemporaryNames} from './clean-up.ts';
 import {identityIn, identityOf} from './identity.ts';
-import {KeptFile} from './kept-file.ts';
+import {readKept} from './kept-file.ts';
 import {Quota} from './quota.ts';
 import {isRecordId, recordIds, recordShape, type StoredRecord} from './stored-record.ts';
 
@@ -130,7 +130,7 @@ export class Store {
   async find(id: string): Promise<StoredRecord | undefined> {
     if (!isRecordId(id)) return undefined;
     const shape: Shape<StoredRecord> = {...recordShape, id: oneOf(id)};
-    return new KeptFile(this.#recordPath(id), damageHint).read(shape);
+    return readKept({path: this.#recordPath(id), hint: damageHint}, shape);
   }
 
   /** The IDs of all records, oldest first. */
