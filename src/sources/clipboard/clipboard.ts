@@ -24,9 +24,14 @@ const largestPicture = 512 * 1024 * 1024;
  */
 export async function readClipboard(host: Host, stop?: StopSignal): Promise<ClipboardContent> {
   for (const program of clipboardPrograms(host)) {
-    const reader = new ClipboardReader(host, program, stop);
-    const formats = await reader.formats();
-    if (formats !== undefined) return reader.content(formats);
+    const output = (command: ClipboardCommand) => outputOf(command, host, program.nothing, stop);
+    const formats = (await output(program.formats))?.toString().split(/[,\r\n]+\s*/);
+    if (formats === undefined) continue;
+    return contentIn(formats, program, async command => {
+      const printed = await output(command);
+      if (printed === undefined) throw noProgram(host);
+      return printed;
+    });
   }
   throw noProgram(host);
 }
@@ -42,69 +47,51 @@ export function pictureSource(
   });
 }
 
-/** Reads the clipboard by one of its programs. */
-class ClipboardReader {
-  readonly #host: Host;
-  readonly #program: ClipboardProgram;
-  readonly #stop: StopSignal | undefined;
-
-  constructor(host: Host, program: ClipboardProgram, stop: StopSignal | undefined) {
-    this.#host = host;
-    this.#program = program;
-    this.#stop = stop;
+/** What is in the clipboard in one of these formats, by one of its programs. */
+async function contentIn(
+  formats: readonly string[],
+  {files, readFiles, pictures, readPicture}: ClipboardProgram,
+  printed: (command: ClipboardCommand) => Promise<Buffer>,
+): Promise<ClipboardContent> {
+  const ofFiles = best(formats, files);
+  if (ofFiles !== undefined) {
+    const {paths, others} = pathsIn(await printed(readFiles(ofFiles)));
+    const dropped = `Not files of this machine, so not uploaded: ${others.join(', ')}.`;
+    if (paths.length > 0) return {files: paths, ...(others.length > 0 && {dropped})};
   }
+  const ofPicture = best(formats, pictures);
+  if (ofPicture === undefined) throw nothingCopied();
+  const picture = decoded(await printed(readPicture(ofPicture)));
+  if (picture.length === 0) throw nothingCopied();
+  return {picture, name: pictureName(ofPicture)};
+}
 
-  /** The formats on offer; undefined if the program is not installed. */
-  async formats(): Promise<string[] | undefined> {
-    const list = await this.#output(this.#program.formats);
-    return list?.toString().split(/[,\r\n]+\s*/);
+/** What a command prints; undefined if its program is not installed. `nothing`: what it says if nothing was copied. */
+async function outputOf(
+  command: ClipboardCommand,
+  host: Host,
+  nothing: RegExp | undefined,
+  stop: StopSignal | undefined,
+): Promise<Buffer | undefined> {
+  const end = await runChild(host, {
+    command,
+    stderr: 'pipe',
+    // Windows looks for programs in the working directory first.
+    cwd: dirname(host.nodePath()),
+    timeoutMs: timeLimitMs,
+    stop,
+    longestOutput: largestPicture,
+  });
+  stop?.throwIfAborted();
+  if (end.kind === 'timeout') throw unusable(`${command.program} did not end within ${timeLimitMs / 1000} s`);
+  if (end.kind === 'failed') {
+    if (systemCode(end.cause) === 'ENOENT') return undefined;
+    throw unusable(`${command.program}: ${end.reason}`, end.cause);
   }
-
-  async content(formats: readonly string[]): Promise<ClipboardContent> {
-    const {files, readFiles, pictures, readPicture} = this.#program;
-    const ofFiles = best(formats, files);
-    if (ofFiles !== undefined) {
-      const {paths, others} = pathsIn(await this.#printed(readFiles(ofFiles)));
-      const dropped = `Not uploaded, because they are not files on this machine: ${others.join(', ')}.`;
-      if (paths.length > 0) return {files: paths, ...(others.length > 0 && {dropped})};
-    }
-    const ofPicture = best(formats, pictures);
-    if (ofPicture === undefined) throw nothingCopied();
-    const picture = decoded(await this.#printed(readPicture(ofPicture)));
-    if (picture.length === 0) throw nothingCopied();
-    return {picture, name: pictureName(ofPicture)};
-  }
-
-  async #printed(command: ClipboardCommand): Promise<Buffer> {
-    const output = await this.#output(command);
-    if (output === undefined) throw noProgram(this.#host);
-    return output;
-  }
-
-  /** What a program prints; undefined if it is not installed. */
-  async #output(command: ClipboardCommand): Promise<Buffer | undefined> {
-    const host = this.#host;
-    const end = await runChild(host, {
-      command,
-      stderr: 'pipe',
-      // Windows looks for programs in the working directory first.
-      cwd: dirname(host.nodePath()),
-      timeoutMs: timeLimitMs,
-      stop: this.#stop,
-      longestOutput: largestPicture,
-    });
-    this.#stop?.throwIfAborted();
-    if (end.kind === 'timeout')
-      throw unusable(`${command.program} did not end within ${timeLimitMs / 1000} s`);
-    if (end.kind === 'failed') {
-      if (systemCode(end.cause) === 'ENOENT') return undefined;
-      throw unusable(`${command.program}: ${end.reason}`, end.cause);
-    }
-    if (end.status === 0) return end.stdout;
-    if (this.#program.nothing?.test(end.stderr)) throw nothingCopied();
-    const [reason = ''] = end.stderr.trim().split(/\r?\n/);
-    throw unusable(`${command.program}: ${reason || `it ended with status ${end.status}`}`);
-  }
+  if (end.status === 0) return end.stdout;
+  if (nothing?.test(end.stderr)) throw nothingCopied();
+  const [reason = ''] = end.stderr.trim().split(/\r?\n/);
+  throw unusable(`${command.program}: ${reason || `it ended with status ${end.status}`}`);
 }
 
 function best(formats: readonly string[], wanted: readonly RegExp[]): string | undefined {
