@@ -8,7 +8,7 @@ class DamagedFile extends Error {
   /** What to do about it. */
   readonly hint: string;
 
-  constructor({path, hint}: KeptFile, how: string) {
+  constructor({path, hint = ''}: KeptFile, how: string) {
     super(`${path} is damaged: ${how}.`);
     this.hint = hint;
   }
@@ -17,7 +17,8 @@ class DamagedFile extends Error {
 /** A file in the data directory with a JSON object, and what to do if it is damaged. */
 interface KeptFile {
   readonly path: string;
-  readonly hint: string;
+  /** Absent where damage is not told. */
+  readonly hint?: string;
 }
 
 /** Reads a file; undefined if there is none. Rejects with a DamagedFile if the content does not match the shape. */

@@ -46,7 +46,7 @@ export class KeyUses {
   /** The last use of a key; undefined if it was never used, or its use cannot be read. */
   async find(key: StoredKey): Promise<KeyUse | undefined> {
     await this.#writing;
-    return readKept({path: this.#path(keyId(key)), hint: ''}, useShape).catch(() => undefined);
+    return readKept({path: this.#path(keyId(key))}, useShape).catch(() => undefined);
   }
 
   /** Deletes the recorded use of a revoked key. */

@@ -56,7 +56,7 @@ async function contentIn(
   const ofFiles = best(formats, files);
   if (ofFiles !== undefined) {
     const {paths, others} = pathsIn(await printed(readFiles(ofFiles)));
-    const dropped = `Not files of this machine, so not uploaded: ${others.join(', ')}.`;
+    const dropped = `Not uploaded, because they are not files on this machine: ${others.join(', ')}.`;
     if (paths.length > 0) return {files: paths, ...(others.length > 0 && {dropped})};
   }
   const ofPicture = best(formats, pictures);
