@@ -146,7 +146,7 @@ test('requests that are wrong: their status and why, nothing read', async () => 
     ],
     [url, {body: listOf(photo, 'x'.repeat(2 ** 20))}, 413, /at most/],
     [url, {method: 'GET'}, 405, /must be POST/],
-    [`${base}/delete`, {}, 404, /only \/upload and \/heartbeat/],
+    [`${base}/delete`, {}, 404, /only paths here are \/upload and \/heartbeat/],
     [
       url,
       {body: listOf(photo), headers: {...own, Origin: 'https://evil.example'}},

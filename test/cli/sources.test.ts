@@ -451,7 +451,7 @@ describe('standard input', () => {
       const {requests, temporary, machine} = await spooling();
       const upload = machine.start(['upload', '-'], {stdin: 'pipe'});
       upload.stdin?.write('\x89PNG and the rest is still to come');
-      await untilSpooling(upload.pid);
+      await untilSpooling(upload.pid, temporary);
       upload.kill(signal);
       const {stdout, signal: endedBy} = await upload;
       expect({stdout, endedBy, requests}).toEqual({stdout: '', endedBy: signal, requests: []});
@@ -459,14 +459,14 @@ describe('standard input', () => {
     },
   );
 
-  /** Waits until the program has the nameless file open that standard input goes to. */
-  async function untilSpooling(pid: number | undefined): Promise<void> {
+  /** Waits until the program has the nameless file open that standard input goes to, and has removed its directory too. */
+  async function untilSpooling(pid: number | undefined, temporary: string): Promise<void> {
     const descriptors = `/proc/${pid}/fd`;
     let seen = false;
     const look = async () => {
       for (const descriptor of await readdir(descriptors)) {
         const target = await readlink(join(descriptors, descriptor)).catch(() => '');
-        if (target.endsWith('/spool (deleted)')) seen = true;
+        if (target.endsWith('/spool (deleted)')) seen ||= (await readdir(temporary)).length === 0;
       }
     };
     await eventually(() => {

@@ -252,6 +252,10 @@ describe('nothing is kept, and nothing else is different,', () => {
     await expectNothingKept(await run(dryRun, {limit: 'ulimit -f 100;'}));
   });
 
+  test('when the run took over 5 s', async () => {
+    await expectNothingKept(await run(dryRun, {env: {RUN_SECONDS: '5.1'}}));
+  });
+
   test('when it is switched off as in Node', async () => {
     await expectNothingKept(await run(dryRun, {env: {NODE_DISABLE_COMPILE_CACHE: '1'}}));
     await mkdir(join(directory, 'dist', 'compiled'), {recursive: true});
