@@ -180,14 +180,19 @@ function protocolProblem(error: Error & {code?: string; data?: string}): string 
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'sent header fields of more than 16 KiB';
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'sent a response with two lengths';
   if (error.message === 'bad upgrade') return 'switched to another protocol, which was not asked for';
-  if (error.name !== 'HTTPParserError') return undefined;
   // An alert of TLS (RFC 8446, section 5.1), and the settings that begin HTTP/2 (RFC 9113, sections 3.4 and 6.5).
   if (data.startsWith('\x15\x03')) return 'responded in TLS: its URL begins with https://';
   if (data.startsWith('\0') && data[3] === '\x04') return 'responded in HTTP/2, not in HTTP/1.1';
-  const [, why = error.message] = /\((.*)\)$/.exec(error.message) ?? [];
-  return why.startsWith('Expected HTTP/')
+  const why = syntaxError(error);
+  return why?.includes(': Expected HTTP/')
     ? 'did not respond in HTTP'
-    : `sent a response that is not valid HTTP/1.1: ${why}`;
+    : why && `sent a response that is ${why}`;
+}
+
+/** What undici's parser says of a response that it cannot read. */
+export function syntaxError({name, message}: Error): string | undefined {
+  if (name !== 'HTTPParserError') return undefined;
+  return `not valid HTTP/1.1: ${/\((.*)\)$/.exec(message)?.[1] ?? message}`;
 }
 
 /** For `catch`: rejects with a MediaError whose sentence is `what`, a colon and the reason of the system. */

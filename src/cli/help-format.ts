@@ -1,4 +1,4 @@
-import type {Command, Help, Option} from 'commander';
+import {type Command, Help, type Option} from 'commander';
 import {defined} from '../lib/object.ts';
 import {collect} from './values.ts';
 
@@ -15,6 +15,10 @@ export const helpFormat: HelpFormat = {
   showGlobalOptions: true,
   subcommandTerm: command => `${command.name()} ${command.usage().replace('[options]', '').trim()}`.trim(),
   optionDescription: describeOption,
+  visibleGlobalOptions: command =>
+    Object.assign(new Help(), {showGlobalOptions: true})
+      .visibleGlobalOptions(command)
+      .filter(({long}) => command.name() !== 'serve' || long !== '--base-url'),
 };
 
 export const briefHelpFormat: HelpFormat = {...helpFormat, isBrief: true, formatHelp: briefHelp};

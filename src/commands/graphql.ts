@@ -1,9 +1,8 @@
 import {CliCommand} from '../cli/command.ts';
-import type {Cli, ExitStatus, Invocation} from '../cli/invocation.ts';
+import {announceTyping, type Cli, type ExitStatus, type Invocation} from '../cli/invocation.ts';
 import {withKeyHint} from '../cli/key-hints.ts';
 import {collect, timeoutOption} from '../cli/values.ts';
 import {describeBroken, failed, MediaError} from '../errors.ts';
-import type {Host} from '../host.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {readText, textOf} from '../lib/files/read-text.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
@@ -52,7 +51,7 @@ export function graphqlCommand(cli: Cli): CliCommand {
 
 /** Sends the request and prints the response, unchanged if not on a terminal; with errors in it, or without success, the exit status is 1. */
 export async function runGraphql(options: GraphqlOptions, invocation: Invocation): Promise<ExitStatus> {
-  const request = await readRequest(options, invocation.host);
+  const request = await readRequest(options, invocation);
   const {openSession, within} = await import('../cli/session.ts');
   const session = await openSession(invocation);
   try {
@@ -70,11 +69,11 @@ export async function runGraphql(options: GraphqlOptions, invocation: Invocation
   }
 }
 
-async function readRequest(options: GraphqlOptions, host: Host): Promise<GraphqlRequest> {
-  const query = await readQuery(options, host);
-  const variables = await readVariables(options, host);
+async function readRequest(options: GraphqlOptions, invocation: Invocation): Promise<GraphqlRequest> {
+  const query = await readQuery(options, invocation);
+  const variables = await readVariables(options, invocation);
   for (const field of options.rawField ?? []) assign(variables, field, value => value);
-  for (const field of options.field ?? []) await assignTyped(variables, field, host);
+  for (const field of options.field ?? []) await assignTyped(variables, field, invocation);
   const {operationName} = options;
   return {
     query,
@@ -85,7 +84,7 @@ async function readRequest(options: GraphqlOptions, host: Host): Promise<Graphql
 /** The variables of `--variables`; none without it. */
 async function readVariables(
   {query, input, variables: path}: GraphqlOptions,
-  host: Host,
+  invocation: Invocation,
 ): Promise<Record<string, unknown>> {
   if (path === undefined) return Object.create(null);
   if (path === '-' && (input ?? query) === '-') {
@@ -93,21 +92,21 @@ async function readVariables(
       hint: 'Read the query or the variables from a file instead.',
     });
   }
-  const variables = parseObject(await readInput(path, host));
+  const variables = parseObject(await readInput(path, invocation, 'the variables as JSON'));
   if (variables !== undefined) return variables;
   throw new MediaError('usage', `${path === '-' ? 'Standard input' : path} is not a JSON object.`, {
     hint: 'Write the variables as JSON, such as {"first": 10}.',
   });
 }
 
-async function readQuery({query, input}: GraphqlOptions, host: Host): Promise<string> {
+async function readQuery({query, input}: GraphqlOptions, invocation: Invocation): Promise<string> {
   if (query !== undefined && input !== undefined) {
     throw new MediaError('usage', 'The query was given twice: as an argument and with --input.', {
       hint: 'Give it once.',
     });
   }
   const file = input ?? (query === '-' ? query : undefined);
-  const text = file === undefined ? query : await readInput(file, host);
+  const text = file === undefined ? query : await readInput(file, invocation, 'a query');
   if (text === undefined || text.trim() === '') {
     throw new MediaError('usage', 'There is no query to send.', {
       hint: "Give one, as in: media graphql '{__typename}'",
@@ -116,7 +115,9 @@ async function readQuery({query, input}: GraphqlOptions, host: Host): Promise<st
   return text;
 }
 
-function readInput(path: string, host: Host): Promise<string> {
+function readInput(path: string, invocation: Invocation, what: string): Promise<string> {
+  const {host} = invocation;
+  if (path === '-') announceTyping(what, invocation);
   const text = path === '-' ? textOf(host.stdin) : readText(typedPath(host.cwd(), path));
   return text.catch(failed('usage', `${path === '-' ? 'Standard input' : path} could not be read`));
 }
@@ -164,9 +165,13 @@ function otherKind(field: string): MediaError {
   });
 }
 
-async function assignTyped(variables: Record<string, unknown>, field: string, host: Host): Promise<void> {
+async function assignTyped(
+  variables: Record<string, unknown>,
+  field: string,
+  invocation: Invocation,
+): Promise<void> {
   const file = /^[^=]*=@(.+)$/s.exec(field)?.[1];
-  const content = file === undefined ? undefined : await readInput(file, host);
+  const content = file === undefined ? undefined : await readInput(file, invocation, 'a value');
   assign(variables, field, value => content ?? typedValue(value));
 }
 
@@ -211,7 +216,8 @@ function holdsErrors({errors = null}: Record<string, unknown>): boolean {
 async function describeAnswer(answer: HttpAnswer, hostName: string): Promise<MediaError> {
   const {status} = answer;
   if (status >= 200 && status < 300) {
-    const what = answer.cut ? 'cut off' : answer.truncated ? 'longer than 1 MiB' : 'not a GraphQL response';
+    const cut = answer.cut && (answer.fault ?? 'cut off');
+    const what = cut || (answer.truncated ? 'longer than 1 MiB' : 'not a GraphQL response');
     return new MediaError(
       'unexpected_answer',
       `${hostName} returned ${status}, but the response was ${what}.`,

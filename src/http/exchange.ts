@@ -1,5 +1,7 @@
 import type {Dispatcher} from 'undici';
+import {syntaxError} from '../errors.ts';
 import {nextTurn} from '../host.ts';
+import {defined} from '../lib/object.ts';
 import type {Connector, SocketWire} from './connector.ts';
 import {
   type Body,
@@ -138,10 +140,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    this.#end({truncated: false, cut: true}, error);
+    this.#end({truncated: false, cut: true, ...defined({fault: syntaxError(error)})}, error);
   }
 
-  #end(how: Pick<HttpAnswer, 'truncated' | 'cut'>, error?: Error): void {
+  #end(how: Pick<HttpAnswer, 'truncated' | 'cut' | 'fault'>, error?: Error): void {
     this.#request.signal?.removeEventListener('abort', this.#onAbort);
     if (this.#head === undefined) {
       this.#reject(error);

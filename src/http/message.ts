@@ -52,6 +52,8 @@ export interface HttpAnswer {
   truncated: boolean;
   /** The connection broke before the end of the body: `body` is what arrived. */
   cut: boolean;
+  /** Why the body could not be read further, if it is not valid HTTP/1.1. */
+  fault?: string;
 }
 
 export type HeaderFields = Readonly<Record<string, string | string[] | undefined>>;

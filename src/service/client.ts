@@ -210,7 +210,7 @@ export function graphqlUrl(address: ServiceAddress): URL {
 function interpretUpload(answer: HttpAnswer): UploadAnswer {
   const {status} = answer;
   if (status < 200 || status > 299) return refusalIn(answer);
-  if (answer.cut) return {kind: 'unreadable', status, problem: 'cut off'};
+  if (answer.cut) return {kind: 'unreadable', status, problem: answer.fault ?? 'cut off'};
   if (answer.truncated) return {kind: 'unreadable', status, problem: 'longer than 1 MiB'};
   if (answer.body.length === 0) return {kind: 'unreadable', status, problem: 'empty'};
   const coding = answer.headers['content-encoding'];

@@ -241,6 +241,25 @@ describe('the way to the service', () => {
     expect(await examine(lost)).toMatchObject({failed: [{check: 'proxy'}], exitCode: 6});
   });
 
+  it('plain http to a server that only closes: the https URL to try', async () => {
+    const {url} = await scriptedServer(async connection => {
+      await connection.request();
+      connection.reset();
+    });
+    const {host} = new URL(url);
+    const {failed, exitCode} = await examine(await sandboxFor(url));
+    expect(failed).toMatchObject([
+      {
+        check: 'connection',
+        message: `${host} accepted the connection, then closed it.`,
+        hint: expect.stringMatching(
+          new RegExp(`may expect https\\. Correct it: MEDIA_BASE_URL=https://${host}$`),
+        ),
+      },
+    ]);
+    expect(exitCode).toBe(1);
+  });
+
   it('plain http to a port for TLS, and a server that wants a client certificate: TLS, exit 1', async () => {
     const answering = async (body: string) => {
       const {url} = await scriptedServer(async connection => {

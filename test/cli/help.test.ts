@@ -41,7 +41,7 @@ describe('help', () => {
       const {stdout, stderr, exitCode} = await (await sandbox()).run([...words, '--help']);
       expect(stdout.startsWith(`Usage: ${['media', ...words].join(' ')} `)).toBe(true);
       expect(stdout).toContain('\nExamples:\n  $ ');
-      expect(stdout).toContain('--base-url <url>');
+      expect(stdout).toContain('--no-progress');
       expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
     },
   );
@@ -147,6 +147,8 @@ describe('help', () => {
     const text = stdout.replace(/\s+/g, ' ');
     expect(text).toContain('0 for any free port (MEDIA_SERVE_PORT; default: 4010)');
     expect(text).toContain('(MEDIA_SERVE_ALLOW_HOST; repeatable)');
+    expect(text).toContain('Global Options: --profile <name>');
+    expect(text).not.toContain('--base-url');
     const refused = await box.run(['serve', '--base-url', 'https://api.example.com']);
     expect(refused).toMatchObject({exitCode: 2, stdout: ''});
     expect(refused.stderr).toMatch(

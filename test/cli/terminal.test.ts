@@ -168,19 +168,20 @@ describe('media upload on a terminal', () => {
   it('standard input that is to be typed: what is waited for, and how it ends', async () => {
     const {sandbox: box} = await connectedSandbox();
     const asked = async (parameters: readonly string[], text: string) => {
-      const terminal = onTerminal(box, ['upload', ...parameters]);
+      const terminal = onTerminal(box, parameters);
       await terminal.shows(text);
       terminal.write('\u0004');
       await terminal.end;
     };
     await asked(
-      ['-', '--name', 'a.png'],
+      ['upload', '-', '--name', 'a.png'],
       'Waiting for the content of a file, on this terminal. End with Ctrl-D.\r\n',
     );
     await asked(
-      ['--files-from', '-'],
+      ['upload', '--files-from', '-'],
       'Waiting for the names of files, one per line, on this terminal. End with',
     );
+    await asked(['graphql', '-'], 'Waiting for a query, on this terminal. End with Ctrl-D.');
   });
 
   it('one file that was uploaded before: said; Ctrl-C while it is being sent: no response is waited for', async () => {

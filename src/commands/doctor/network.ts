@@ -90,6 +90,8 @@ async function sendRequest(invocation: Invocation, settings: Settings, url: URL)
       if (cause instanceof MediaError) return {error: cause};
       const broken = describeBroken(cause, url.host);
       if (broken.code === 'not_http') return {error: broken};
+      const scheme =
+        url.protocol === 'http:' ? ` The port may expect https. ${withHttps(url, settings)}` : '';
       const error = signal.aborted
         ? new MediaError('connect_timeout', `${url.host} accepted the connection, but did not respond.`, {
             cause,
@@ -97,7 +99,7 @@ async function sendRequest(invocation: Invocation, settings: Settings, url: URL)
           })
         : new MediaError('connection_lost', `${url.host} accepted the connection, then closed it.`, {
             cause,
-            hint: 'Check the scheme and the port of the base URL, and any firewall or proxy in between.',
+            hint: `Check the port, and any firewall or proxy in between.${scheme}`,
           });
       return {error};
     } finally {
@@ -107,11 +109,8 @@ async function sendRequest(invocation: Invocation, settings: Settings, url: URL)
 }
 
 /** The error that a server's page means: it wants TLS on this port, or a client certificate. Services answer neither with a 400. */
-function refusalForTls(
-  answer: HttpAnswer,
-  {host, protocol, pathname}: URL,
-  settings: Settings,
-): MediaError | undefined {
+function refusalForTls(answer: HttpAnswer, url: URL, settings: Settings): MediaError | undefined {
+  const {host} = url;
   const {status, message, words = ''} = refusalIn(answer);
   if (status !== 400 || message !== undefined) return undefined;
   if (/certificate/i.test(words))
@@ -119,12 +118,15 @@ function refusalForTls(
       status,
       hint: clientCertificateHint,
     });
-  if (protocol !== 'http:' || !/\b(https|ssl|tls)\b/i.test(words)) return undefined;
-  const httpsUrl = `https://${host}${pathname.replace(/\/+$/, '')}`;
+  if (url.protocol !== 'http:' || !/\b(https|ssl|tls)\b/i.test(words)) return undefined;
   return new MediaError('tls_failed', `${host} expects https: "${words}".`, {
     status,
-    hint: correctBaseUrl(settings, httpsUrl),
+    hint: withHttps(url, settings),
   });
+}
+
+function withHttps({host, pathname}: URL, settings: Settings): string {
+  return correctBaseUrl(settings, `https://${host}${pathname.replace(/\/+$/, '')}`);
 }
 
 /** The step that fails with this code. */

@@ -1,5 +1,5 @@
 import {basename, isAbsolute} from 'node:path';
-import type {Invocation} from '../../cli/invocation.ts';
+import {announceTyping, type Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
 import type {Host, StopSignal} from '../../host.ts';
 import {inodeOf} from '../../lib/files/file-system.ts';
@@ -79,14 +79,10 @@ export async function openInputs(
   };
 }
 
-/** Says what is waited for, if it is to be typed. */
-export function announceTyping({inputs, filesFrom}: InputFlags, {host, report}: Invocation): void {
-  const content = inputs.includes('-') ? 'the content of a file' : undefined;
-  const what = filesFrom?.includes('-') ? 'the names of files, one per line' : content;
-  const end = host.platform === 'win32' ? 'Ctrl-Z and Enter' : 'Ctrl-D';
-  // To open standard input takes time that other runs need not spend.
-  if (what !== undefined && host.stdin.isTTY)
-    report.note(`Waiting for ${what}, on this terminal. End with ${end}.`);
+/** Says which input is waited for, if it is to be typed. */
+export function announceInput({inputs, filesFrom}: InputFlags, invocation: Invocation): void {
+  if (filesFrom?.includes('-')) announceTyping('the names of files, one per line', invocation);
+  else if (inputs.includes('-')) announceTyping('the content of a file', invocation);
 }
 
 /** Exactly these files, in this order: none of the names is a pattern. */

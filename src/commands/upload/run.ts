@@ -11,7 +11,7 @@ import {openResults, type ResultSink, type RunOutput, watchUpload} from './displ
 import {Failures} from './failures.ts';
 import type {UploadFlags} from './flags.ts';
 import type {GithubReport} from './github.ts';
-import {announceTyping, type DecideType, type Inputs, openInputs, refuseSameFile} from './inputs.ts';
+import {announceInput, type DecideType, type Inputs, openInputs, refuseSameFile} from './inputs.ts';
 import {refuseTwoJournals} from './memory.ts';
 import {closeResources, openResources, transferOptions} from './resources.ts';
 import {DryRunTotals, refuseNothing, Tally, unfollowedText} from './tally.ts';
@@ -111,7 +111,7 @@ export class UploadRun {
     refuseTwoJournals(this.#options);
     await refuseSameFile(this.#options, this.#invocation.host);
     const given = 'inputs' in this.#output ? this.#output.inputs : undefined;
-    if (given === undefined) announceTyping(this.#options, this.#invocation);
+    if (given === undefined) announceInput(this.#options, this.#invocation);
     const inputs = given ?? (await openInputs(this.#options, this.#invocation, this.#stop));
     if (inputs.empty) {
       const why =
