@@ -22,10 +22,9 @@ interface Line {
   isDurable: boolean;
   /** Whether the line permits sending; only the last writer gets this permission. */
   isRelease: boolean;
-  /** Called when the line is in the file, before `resolve`. */
+  /** Called when the line is in the file. */
   onWritten: (place: Place) => void;
-  resolve: () => void;
-  /** Called if the line could not be written, synced or acted on; has no effect after `resolve`. */
+  /** Called if the line could not be written, synced or acted on; has no effect after `onWritten`. */
   reject: (error: MediaError) => void;
 }
 
@@ -131,14 +130,15 @@ export class JournalLog {
     const onWritten = (place: Place) => {
       index.apply({by, ...transition}, place);
       if (isRelease) index.release(by);
+      resolve();
     };
-    this.#append({text, isDurable: durable.has(event), isRelease, onWritten, resolve, reject});
+    this.#append({text, isDurable: durable.has(event), isRelease, onWritten, reject});
   }
 
   #writeEvent(event: WriterEvent): Promise<void> {
     return new Promise((resolve, reject) => {
       const text = this.#writerLine(event);
-      this.#append({text, isDurable: false, isRelease: false, onWritten: () => {}, resolve, reject});
+      this.#append({text, isDurable: false, isRelease: false, onWritten: () => resolve(), reject});
     });
   }
 
@@ -176,7 +176,6 @@ export class JournalLog {
       const length = Buffer.byteLength(line.text);
       const isHeld = line.isRelease && this.#failure !== undefined;
       if (!isHeld) line.onWritten({offset, length: length - 1});
-      if (!isHeld) line.resolve();
       offset += length;
     }
   }

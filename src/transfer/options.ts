@@ -1,6 +1,7 @@
 import type {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
 import type {JournalMemory, RunJournal} from '../journal/journal.ts';
+import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import type {ConcurrencyOption} from './concurrency.ts';
@@ -33,10 +34,7 @@ interface Surroundings {
 }
 
 /** A size in pixels, without any rotation; empty if it is not known. */
-export interface Dimensions {
-  width?: number;
-  height?: number;
-}
+export type Dimensions = Pick<MediaRecord, 'width' | 'height'>;
 
 /** What a batch does about each file before it is sent. */
 interface Preparation {

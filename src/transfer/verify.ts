@@ -21,8 +21,8 @@ export function comparisonOf(outcome: Outcome): Comparison | undefined {
 function compared({size, contentType, dimensions: {width, height} = {}}: Outcome, record: MediaRecord) {
   const verified: string[] = [];
   const found: string[] = [];
-  const compare = (what: string, stored: unknown, here: number | string | undefined) => {
-    if (here === undefined || typeof stored !== typeof here) return;
+  const compare = (what: string, stored: unknown, here: number | string | null | undefined) => {
+    if (here == null || typeof stored !== typeof here) return;
     verified.push(what);
     if (stored !== here) found.push(`${what} ${stored} instead of ${here}`);
   };

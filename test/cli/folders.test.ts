@@ -72,6 +72,8 @@ test('a journal and a results file in the folder, by any name and with --all: le
     expect(lines.map(line => JSON.parse(line))).toMatchObject([{file: 'in/photo.png', status}]);
   }
   expect(await service.records()).toHaveLength(1);
+  const check = ['journal', 'check', 'in/journal.png', '--all', '--exclude', 'results.jpg', '--', 'in'];
+  expect((await box.run(check)).stderr).toContain('1 input, each recorded exactly once.\n');
 });
 
 describe('media upload -r of an ordinary folder', () => {

@@ -155,7 +155,7 @@ const doors: Record<string, string[]> = {
   'commands/serve': ['command'],
   'commands/watch': ['command'],
   'commands/watch/disposal': ['disposal'],
-  'commands/upload': ['command', 'upload-files', 'upload-queue'],
+  'commands/upload': ['command', 'own-files', 'upload-files', 'upload-queue'],
   embedded: ['service'],
   'embedded/api': ['context', 'metrics', 'routes'],
   'embedded/faults': ['control', 'faults'],

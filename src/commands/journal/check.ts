@@ -16,6 +16,7 @@ import {Stop} from '../../lib/stop.ts';
 import type {InputRequest} from '../../sources/find/expand.ts';
 import type {TypeRule} from '../../sources/media-type/decide.ts';
 import type {OpenSource, Source} from '../../sources/open/source.ts';
+import {withoutOwnFiles} from '../upload/own-files.ts';
 import {type ProofCounts, ProofTally} from './output.ts';
 
 /** The inputs after `--` and in lists, with the options by which an upload finds and refuses files. */
@@ -120,7 +121,10 @@ async function* proveInputs(
   host: Host,
 ): AsyncGenerator<Verdict> {
   const {expandInputs} = await import('../../sources/find/expand.ts');
-  const context = {cwd: host.cwd(), stdin: () => host.stdin, temporaryDirectory: host.temporaryDirectory()};
+  const context = {
+    ...{cwd: host.cwd(), stdin: () => host.stdin, temporaryDirectory: host.temporaryDirectory()},
+    walked: withoutOwnFiles(options.files, host),
+  };
   for await (const source of expandInputs({...options, recursive: true}, context)) {
     if (source.found?.isHidden) continue;
     const verdict = await proveSource(journals, source, options.types);

@@ -44,13 +44,14 @@ export async function openInputs(
   ]);
   const shard = await chosenShard(options, host.env);
   await refuseGoneDirectory(options, host.cwd());
-  const writesFiles = options.journal !== undefined || host.fileOf('stdout') !== undefined;
+  const journals = options.journal === undefined ? [] : [options.journal];
+  const writesFiles = journals.length > 0 || host.fileOf('stdout') !== undefined;
   const context = {
     cwd: host.cwd(),
     stdin: () => host.stdin,
     temporaryDirectory: host.temporaryDirectory(),
     signal,
-    ...(writesFiles && {walked: (await import('./own-files.ts')).withoutOwnFiles(options, host)}),
+    ...(writesFiles && {walked: (await import('./own-files.ts')).withoutOwnFiles(journals, host)}),
   };
   const allSources = (callbacks: Partial<InputContext> = {}) => {
     const sources = expandInputs(options, {...context, ...callbacks});

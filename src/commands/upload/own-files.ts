@@ -3,16 +3,15 @@ import type {Host} from '../../host.ts';
 import {inodeOf} from '../../lib/files/file-system.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import type {Source} from '../../sources/open/source.ts';
-import type {MemoryFlags} from './flags.ts';
 
-/** Makes sources refuse to open the journal and the file that standard output goes to, whatever their names. */
-export function withoutOwnFiles({journal}: MemoryFlags, host: Host): (source: Source) => Source {
+/** Makes sources refuse to open these journals and the file that standard output goes to, whatever their names. */
+export function withoutOwnFiles(journals: readonly string[], host: Host): (source: Source) => Source {
   const output = host.fileOf('stdout');
-  let ofJournal: string | undefined;
+  let ofJournals: readonly (string | undefined)[] | undefined;
   const identityOf = (path: string) => inodeOf(typedPath(host.cwd(), path), 'file');
   const refuseOwn = async (name: string, file: string | undefined) => {
-    if (journal !== undefined) ofJournal ??= await identityOf(journal);
-    if (file !== undefined && [output, ofJournal].includes(file)) throw new OwnFileError(name);
+    ofJournals ??= await Promise.all(journals.map(identityOf));
+    if (file !== undefined && [output, ...ofJournals].includes(file)) throw new OwnFileError(name);
   };
   return source => ({
     ...source,

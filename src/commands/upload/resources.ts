@@ -1,5 +1,6 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import type {Session} from '../../cli/session.ts';
+import {certainSize} from '../../embedded/media/probe.ts';
 import {MediaError} from '../../errors.ts';
 import type {JournalMemory, RunJournal} from '../../journal/journal.ts';
 import type {Stop} from '../../lib/stop.ts';
@@ -93,21 +94,7 @@ export function transferOptions(
     onUnknown: onUnknown ?? (idempotencyHonoured ? 'honoured' : 'hold'),
     dryRun: flags.dryRun === true,
     sourceNamed: filesIn(host.cwd()),
-    ...verification(flags),
+    ...(flags.verify && {verify: {mode: flags.verify, dimensions: certainSize}}),
     ...{journal, memory},
-  };
-}
-
-/** What --verify asks of the transfer; files are measured only then. */
-export function verification({verify}: TransferFlags): Pick<TransferOptions, 'verify'> {
-  if (verify === undefined) return {};
-  return {
-    verify: {
-      mode: verify,
-      async dimensions(opened, contentType) {
-        const {certainSize} = await import('../../embedded/media/probe.ts');
-        return certainSize(opened, contentType);
-      },
-    },
   };
 }

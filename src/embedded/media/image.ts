@@ -1,4 +1,4 @@
-import {imageSize} from 'image-size';
+import {disableTypes, imageSize} from 'image-size';
 import {type RandomAccess, readAt} from '../../lib/files/random-access.ts';
 import {isCount} from '../../lib/json.ts';
 import {own} from '../../lib/object.ts';
@@ -10,13 +10,10 @@ const headLength = 128 * 1024;
 /** The names of formats for which image-size reports a brand or a variant. */
 const formatNames: Readonly<Record<string, string>> = {
   bigtiff: 'tiff',
-  heix: 'heic',
-  hevc: 'heic',
-  hevx: 'heic',
   'jxl-stream': 'jxl',
-  mif1: 'heif',
-  msf1: 'heif',
 };
+// It takes the first of several sizes in a file.
+disableTypes(['heif']);
 
 /** PNG, GIF, BMP, WebP and JPEG. */
 const plainFormat = /^(?:\x89PNG|GIF8[79]a|BM|RIFF.{4}WEBP|\xff\xd8)/s;
@@ -25,8 +22,10 @@ const hasOtherUnits = /<svg\s[^>]*\s(?:width|height)=(["'])(?!\d+(?:px)?\1)[^"'%
 /** How many bytes to read of these formats, except JPEG. */
 const plainLength = 64;
 
-/** Format and coded size of an image that is not plain; throws if the format is not recognized. */
+/** Format and coded size of an image; throws if the format is not recognized. */
 export async function probeImage(bytes: RandomAccess, contentType: string): Promise<MediaFacts> {
+  const plain = await probePlainImage(bytes, contentType);
+  if (plain !== undefined) return plain;
   const head = await readAt(bytes, 0, headLength);
   const isTiff = /^(?:II[*+]\0|MM\0[*+])/.test(head.toString('latin1', 0, 4));
   return factsOf(isTiff ? await tiffDirectory(bytes, head) : head, contentType);
@@ -164,9 +163,7 @@ async function probeIcon(bytes: RandomAccess, head: Buffer): Promise<MediaFacts>
   const length = entryLength * head.readUInt16LE(4);
   const directory = await readAt(bytes, iconHeadLength, length);
   if (directory.length < length) throw new Error('the directory is cut off');
-  const [first, ...others] = entriesIn(directory);
-  if (first === undefined) return {imageType};
-  const largest = others.reduce((one, other) => (areaOf(other) > areaOf(one) ? other : one), first);
+  const largest = entriesIn(directory).reduce((one, other) => (areaOf(other) > areaOf(one) ? other : one));
   const {width, height} = largest;
   return (await isSizeOf(bytes, largest)) ? {width, height, imageType} : {imageType};
 }

@@ -7,8 +7,8 @@ import {type Findings, factsIn, type MediaFacts, type MediaFile} from './media-f
  */
 export async function probe({path, contentType}: MediaFile): Promise<Findings> {
   return factsIn(path, async bytes => {
-    if (contentType.startsWith('image/')) return imageFacts(bytes, contentType);
     // Loaded on first use, since these modules would slow down the start of every run.
+    if (contentType.startsWith('image/')) return (await import('./image.ts')).probeImage(bytes, contentType);
     const {probeVideo} = await import('./video.ts');
     return probeVideo(bytes);
   });
@@ -24,20 +24,16 @@ const plainTypes = new Set('apng avif bmp gif heic heif j2c jp2 jpg jxl png psd 
 export async function certainSize(bytes: RandomAccess, contentType: string): Promise<MediaFacts> {
   try {
     if (contentType.startsWith('image/')) {
-      const {imageType = '', ...size} = await imageFacts(bytes, contentType);
+      const {probeImage} = await import('./image.ts');
+      const {imageType = '', ...size} = await probeImage(bytes, contentType);
       // Camera raw files are TIFF too, and hold several pictures.
       const isRaw = imageType === 'tiff' && contentType !== 'image/tiff';
       return plainTypes.has(imageType) && !isRaw ? size : {};
     }
     if (!contentType.startsWith('video/')) return {};
     const {squareVideoSize} = await import('./video.ts');
-    return await squareVideoSize(bytes);
+    return (await squareVideoSize(bytes)) ?? {};
   } catch {
     return {};
   }
-}
-
-async function imageFacts(bytes: RandomAccess, contentType: string): Promise<MediaFacts> {
-  const {probeImage, probePlainImage} = await import('./image.ts');
-  return (await probePlainImage(bytes, contentType)) ?? probeImage(bytes, contentType);
 }

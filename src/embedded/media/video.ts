@@ -1,15 +1,4 @@
-import {
-  CustomSource,
-  Input,
-  type InputVideoTrack,
-  Logging,
-  LogLevel,
-  MATROSKA,
-  MP4,
-  MPEG_TS,
-  QTFF,
-  WEBM,
-} from 'mediabunny';
+import {CustomSource, Input, Logging, LogLevel, MATROSKA, MP4, MPEG_TS, QTFF, WEBM} from 'mediabunny';
 import type {RandomAccess} from '../../lib/files/random-access.ts';
 import type {Findings, MediaFacts} from './media-facts.ts';
 
@@ -18,22 +7,21 @@ const tolerance = 0.1;
 
 const longestReading = 64 * 1024 * 1024;
 
-/** Coded size and duration of a video; rejects if there is no video track or too many bytes would have to be read. */
+/** Coded size and duration of a video; no facts if there is no video track. Rejects if too many bytes would have to be read. */
 export function probeVideo(bytes: RandomAccess): Promise<Findings> {
   return reading(bytes, async input => {
-    const track = await input.getPrimaryVideoTrack();
-    if (track === null) return {};
-    return {...(await sizeOf(track, input)), ...(await durationOf(input).catch(() => ({})))};
+    const size = await codedSize(input);
+    return size === undefined ? {} : {...size, ...(await durationOf(input).catch(() => ({})))};
   });
 }
 
-/** The coded size of a video of one track whose pixels are square, by its header alone; no size for any other. */
-export function squareVideoSize(bytes: RandomAccess): Promise<MediaFacts> {
+/** The coded size of a video of one track whose pixels are square, by its header alone; undefined for any other. */
+export function squareVideoSize(bytes: RandomAccess): Promise<MediaFacts | undefined> {
   return reading(bytes, async input => {
-    const [track, ...others] = await input.getVideoTracks();
-    if (track === undefined || others.length > 0) return {};
-    const {num, den} = await track.getPixelAspectRatio();
-    return num === den ? sizeOf(track, input) : {};
+    const ratios = await Promise.all(
+      (await input.getVideoTracks()).map(track => track.getPixelAspectRatio()),
+    );
+    return ratios.length === 1 && ratios[0]?.num === ratios[0]?.den ? codedSize(input) : undefined;
   });
 }
 
@@ -48,7 +36,10 @@ async function reading<Facts>(bytes: RandomAccess, look: (input: Input) => Promi
   }
 }
 
-async function sizeOf(track: InputVideoTrack, input: Input): Promise<MediaFacts> {
+/** Undefined if there is no video track. */
+async function codedSize(input: Input): Promise<MediaFacts | undefined> {
+  const track = await input.getPrimaryVideoTrack();
+  if (track === null) return undefined;
   const width = await track.getCodedWidth();
   const height = await track.getCodedHeight();
   // mediabunny 1.61 reports half the height of interlaced H.264 where only the stream itself tells the size.
