@@ -4,7 +4,7 @@ import {systemClock} from '../host.ts';
 import type {Metrics, Observer} from './api/context.ts';
 import {defaultPace} from './exchange/exchange.ts';
 import {InvalidOption} from './exchange/refusal.ts';
-import type {FaultOptions, StartedFaults} from './faults/control.ts';
+import type {StartedFaults} from './faults/control.ts';
 import {createRoutedServer} from './server.ts';
 import type {EmbeddedService, ServiceOptions, StoredMedia} from './service-options.ts';
 import {allPermissions} from './state/keys.ts';
@@ -42,7 +42,9 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
   const state = await openState(options);
   let faults: StartedFaults | undefined;
   try {
-    faults = await faultsFor(options.faults);
+    // Loaded on first use, like the metrics: most services have neither.
+    if (options.faults !== undefined)
+      faults = await (await import('./faults/control.ts')).startFaults(options.faults);
     return await serve({...options, host}, state, faults, publicUrl);
   } catch (error) {
     await faults?.close();
@@ -130,12 +132,6 @@ async function revokeUnused({keys, keyUses}: ServiceState, label: string): Promi
 async function startedMetrics({store}: ServiceState): Promise<Metrics> {
   const {startMetrics} = await import('./api/metrics.ts');
   return startMetrics(async () => (await store.ids()).length);
-}
-
-async function faultsFor(options: FaultOptions | undefined): Promise<StartedFaults | undefined> {
-  if (options === undefined) return undefined;
-  const {startFaults} = await import('./faults/control.ts');
-  return startFaults(options);
 }
 
 async function storedMedia({store}: ServiceState, baseUrl: string): Promise<StoredMedia[]> {

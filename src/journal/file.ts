@@ -66,19 +66,6 @@ export async function openJournalFile(
   }
 }
 
-/** Creates a file with mode 0600 next to a journal. */
-export async function createJournalFile(
-  files: FileSystem,
-  path: string,
-  shown: string,
-): Promise<JournalHandle> {
-  try {
-    return await files.open(path, 'ax+', 0o600);
-  } catch (error) {
-    throw cannotOpen(shown, error);
-  }
-}
-
 function refuseIrregular(stats: Stats, shown: string): void {
   if (stats.isSymbolicLink()) throw notRegular(shown, 'a symbolic link');
   if (!stats.isFile()) throw notRegular(shown, stats.isDirectory() ? 'a directory' : 'not a regular file');

@@ -5,7 +5,7 @@ import type {FileSystem} from '../lib/files/file-system.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {systemCode} from '../lib/system-code.ts';
 import {journalFailed} from './errors.ts';
-import {appendAll, cannotOpen, createJournalFile} from './file.ts';
+import {appendAll, cannotOpen} from './file.ts';
 import {formatHeader, withoutCommit} from './line.ts';
 import {lockJournal} from './open.ts';
 import {type JournalReader, readJournals} from './reader.ts';
@@ -65,7 +65,9 @@ async function copyTo(
   shown: string,
   readers: readonly JournalReader[],
 ): Promise<void> {
-  const handle = await createJournalFile(files, temporary, shown);
+  const handle = await files.open(temporary, 'ax+', 0o600).catch(error => {
+    throw cannotOpen(shown, error);
+  });
   try {
     const scope = commonScope(readers);
     if (scope !== undefined) await appendAll(handle, Buffer.from(formatHeader(scope)));

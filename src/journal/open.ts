@@ -123,13 +123,11 @@ async function enter(
   check.look(bytes);
   await recovery.read(handle);
   refuseUnfit(recovery, shown, asked);
-  if (recovery.writer?.by !== lock.holder.token) throw takenAtOnce(recovery, shown);
+  if (recovery.writer?.by !== lock.holder.token) {
+    // Two runs began at the same moment, and the other one was last.
+    throw inUse(shown, recovery.writer?.holder);
+  }
   return check;
-}
-
-/** Two runs began at the same moment, and the other one was last. */
-function takenAtOnce({writer}: Recovery, shown: string): MediaError {
-  return inUse(shown, writer?.holder);
 }
 
 /** How a run treats a journal that another run may hold. */

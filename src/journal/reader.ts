@@ -42,14 +42,15 @@ export class JournalReader {
     return recordIn(await this.#textOf(entry)) ?? this.#changed();
   }
 
-  /** The line of an entry, without its record. */
-  async lineOf(entry: Entry): Promise<UploadLine> {
-    return this.#uploadLine(entry);
+  /** The line at a place, which is that of an entry for example, without its record. */
+  async lineOf(place: Place): Promise<UploadLine> {
+    const line = parseLine(await this.#textOf(place));
+    return line === undefined || line.event === 'header' || isWriterLine(line) ? this.#changed() : line;
   }
 
   /** When an unknown upload was released, in milliseconds since the Unix epoch; NaN if that cannot be told. */
   async timeOf(entry: Entry): Promise<number> {
-    const {by} = await this.#uploadLine(entry);
+    const {by} = await this.lineOf(entry);
     for await (const block of blocksOf(this.#handle, this.shown, entry.offset)) {
       for (const {bytes} of linesIn(block)) {
         const line = parseLine(bytes.toString());
@@ -66,7 +67,7 @@ export class JournalReader {
 
   /** Why an entry failed. */
   async failureOf(entry: Entry): Promise<{code: string; message: string}> {
-    const {error} = await this.#uploadLine(entry);
+    const {error} = await this.lineOf(entry);
     return {code: String(error?.code ?? ''), message: String(error?.message ?? '')};
   }
 
@@ -75,7 +76,7 @@ export class JournalReader {
     const {history} = this.index;
     for (let number = 0; history !== undefined && number < history.count; number += 1) {
       const sighting = history.at(number);
-      const {path} = await this.#uploadLine(sighting);
+      const {path} = await this.lineOf(sighting);
       yield {number, path: path ?? this.#changed(), entry: this.index.entry(sighting.row)};
     }
   }
@@ -126,11 +127,6 @@ export class JournalReader {
 
   #changed(): never {
     throw unusable(`The journal ${this.shown} was changed while it was being read`, 'Try again.');
-  }
-
-  async #uploadLine(place: Place): Promise<UploadLine> {
-    const line = parseLine(await this.#textOf(place));
-    return line === undefined || line.event === 'header' || isWriterLine(line) ? this.#changed() : line;
   }
 
   async #textOf({offset, length}: Place): Promise<string> {

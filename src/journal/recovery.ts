@@ -125,12 +125,9 @@ export class Recovery {
       this.#isClosed = false;
       return;
     }
-    if (line.event === 'release') this.#released(line.by);
-    if (line.event === 'close' && this.#isLast(line.by)) this.#isClosed = true;
-  }
-
-  #released(by: string): void {
-    if (this.#isLast(by)) this.index.release(by);
+    if (!this.#isLast(line.by)) return;
+    if (line.event === 'release') this.index.release(line.by);
+    if (line.event === 'close') this.#isClosed = true;
   }
 
   /** A writer that another one has replaced no longer sends anything. */

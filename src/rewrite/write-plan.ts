@@ -85,7 +85,7 @@ export async function writeToMirror(
 ): Promise<void> {
   const path = join(directory, place);
   await makeDirectory(dirname(path), undefined, host.files)
-    .then(() => writeContent(path, after, host))
+    .then(() => write(path, after, host))
     .catch(failed('local_failure', `${path} could not be written`));
 }
 
@@ -123,11 +123,7 @@ export async function replaceContent(
   );
 }
 
-/** Writes a file at once and durably, in place of any other. */
-async function writeContent(path: string, content: Uint8Array, host: Host): Promise<void> {
-  await write(path, content, host);
-}
-
+/** Writes a file at once and durably, in place of any other if `isCurrent` allows it; resolves to whether it did. */
 async function write(
   path: string,
   content: Uint8Array,

@@ -184,25 +184,19 @@ export async function typeDecision(options: TransferFlags): Promise<DecideType> 
   };
 }
 
-/** A file that a run reads or writes besides its inputs, and its purpose. */
-interface Used {
-  what: string;
-  /** Undefined for standard input. */
-  path?: string;
-}
-
 /** Throws a usage error, before anything is written, if the journal, a list and standard output are not different files. */
 export async function refuseSameFile(
   {journal, filesFrom = []}: InputFlags & MemoryFlags,
   host: Host,
 ): Promise<void> {
-  const used: Used[] = [
+  const used = [
     ...(journal === undefined ? [] : [{what: '--journal', path: journal}]),
-    ...filesFrom.map(path => listAt(path)),
+    ...filesFrom.map(path => (path === '-' ? {what: '--files-from -'} : {what: '--files-from', path})),
   ];
   const known = new Map<string, string>();
   const output = host.fileOf('stdout');
   if (output !== undefined) known.set(output, 'standard output');
+  // Without a path, it is standard input.
   for (const {what, path} of used) {
     const identity =
       path === undefined ? host.fileOf('stdin') : await inodeOf(typedPath(host.cwd(), path), 'file');
@@ -211,10 +205,6 @@ export async function refuseSameFile(
     if (other !== undefined && (other !== what || what === '--journal')) throw sameFile(what, other, path);
     known.set(identity, what);
   }
-}
-
-function listAt(path: string): Used {
-  return path === '-' ? {what: '--files-from -'} : {what: '--files-from', path};
 }
 
 function sameFile(what: string, other: string, path: string | undefined): MediaError {

@@ -47,11 +47,6 @@ export class Tally {
     return this.#leftOut;
   }
 
-  /** How many failed, have an unknown outcome, or a record that differs from the file. */
-  get failures(): number {
-    return this.#counts.failed + this.#counts.unknown + this.#counts.mismatched;
-  }
-
   /** How many were uploaded, now or before, or passed the checks of a dry run. */
   get successes(): number {
     return this.#counts.uploaded + this.#counts.skipped + this.#counts.checked;

@@ -38,7 +38,7 @@ export async function upload(exchange: Exchange, service: Service): Promise<void
   if (!(await service.store.hasSpaceFor(size))) {
     throw new Refusal(507, 'The data directory does not have enough space for this file.');
   }
-  const reservation = service.store.reserve(size);
+  const reservation = service.store.quota.reserve(size);
   let stored: StoredRecord;
   try {
     const storing = () => store(exchange, service, contentType, entryName);

@@ -137,22 +137,19 @@ function foreign(): Refusal {
 }
 
 /** Text that is already HTML. Only the tag below creates it, so all other text in a page is escaped. */
-export class Html {
+class Html {
   readonly #text: string;
 
-  private constructor(text: string) {
+  constructor(text: string) {
     this.#text = text;
-  }
-
-  /** Accepts a template literal unescaped. */
-  static ofLiteral(text: string): Html {
-    return new Html(text);
   }
 
   toString(): string {
     return this.#text;
   }
 }
+
+export type {Html};
 
 type Part = Html | string | number | undefined | readonly Part[];
 
@@ -167,7 +164,7 @@ const entities: Readonly<Record<string, string>> = {
 /** A tag for HTML templates: escapes each value for text and quoted attributes, unless the value is such a template itself. */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const text = literals.map((literal, index) => `${literal}${textOf(parts[index])}`);
-  return Html.ofLiteral(text.join(''));
+  return new Html(text.join(''));
 }
 
 function textOf(part: Part): string {

@@ -82,11 +82,6 @@ export class KeyRing {
     this.#clock = clock;
   }
 
-  /** Rejects if the stored keys cannot be read. */
-  async prepare(): Promise<void> {
-    await this.#read();
-  }
-
   /** Creates a key and returns it; it cannot be read later. */
   async create(options: KeyOptions = {}): Promise<string> {
     const key = options.key ?? `mk_${randomBytes(24).toString('base64url')}`;
@@ -128,11 +123,6 @@ export class KeyRing {
     return !this.#processKeys.includes(key);
   }
 
-  /** The stored keys, oldest first. */
-  list(): Promise<StoredKey[]> {
-    return this.#read();
-  }
-
   /** Renames a stored key; returns whether it exists. */
   async rename(id: string, name: string): Promise<boolean> {
     return this.#change(id, key => [{...key, name}]);
@@ -148,13 +138,14 @@ export class KeyRing {
     const presented = hashOf(key);
     let found: StoredKey | undefined;
     // All keys are compared, so that timing reveals nothing about where the key is.
-    for (const stored of [...(await this.#read()), ...this.#processKeys]) {
+    for (const stored of [...(await this.list()), ...this.#processKeys]) {
       if (isSameSecret(stored.hash, presented)) found = stored;
     }
     return found;
   }
 
-  async #read(): Promise<StoredKey[]> {
+  /** The stored keys, oldest first. Rejects if they cannot be read. */
+  async list(): Promise<StoredKey[]> {
     const file = {path: this.#path, hint: damageHint};
     const {keys = []} = (await readKept(file, fileShape)) ?? {};
     return keys.map((key, index) => checked(file, key, keyShape, `keys[${index}]`));
@@ -175,7 +166,7 @@ export class KeyRing {
   /** Changes the stored keys; two processes do not overwrite each other's. */
   async #update(change: (keys: StoredKey[]) => StoredKey[]): Promise<void> {
     const replace = async () => {
-      const file: KeyFile = {version: 1, keys: change(await this.#read())};
+      const file: KeyFile = {version: 1, keys: change(await this.list())};
       const draft = `${this.#path}.${randomBytes(8).toString('hex')}`;
       await replaceDurably(this.#path, `${JSON.stringify(file, null, 2)}\n`, draft);
     };

@@ -46,7 +46,7 @@ export async function openState(options: StateOptions): Promise<ServiceState> {
     const leftBehind = await store.prepare(exclusive);
     const identity = await store.identity();
     const keys = new KeyRing(dataDirectory, clock);
-    await keys.prepare();
+    await keys.list();
     const keyUses = new KeyUses(dataDirectory, clock);
     return {
       identity,

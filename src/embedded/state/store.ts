@@ -35,8 +35,8 @@ export class Store {
   readonly #temporaryDirectory: string;
   readonly #clock: Clock;
   readonly #names: TemporaryNames;
-  readonly #nextId: () => string;
-  readonly #quota: Quota;
+  readonly newId: () => string;
+  readonly quota: Quota;
   #identity: string | undefined;
   /** The file that was last read for it. */
   #seenIdentity: string | undefined;
@@ -53,8 +53,8 @@ export class Store {
     this.#temporaryDirectory = join(dataDirectory, 'temporary');
     this.#clock = clock;
     this.#names = names;
-    this.#nextId = recordIds(clock);
-    this.#quota = new Quota(quota);
+    this.newId = recordIds(clock);
+    this.quota = new Quota(quota);
   }
 
   /**
@@ -74,8 +74,14 @@ export class Store {
       await makeDirectory(directory, 0o700);
     }
     const temporary = await removeTemporary(this.#temporaryDirectory, this.#names, this.#clock);
-    const orphans = only ? await this.#removeOrphans() : {removed: [], missing: []};
-    await this.#quota.prepare(this.filesDirectory);
+    const directories = {
+      files: this.filesDirectory,
+      others: [this.thumbnailsDirectory, this.streamsDirectory],
+      records: this.#recordsDirectory,
+      temporary: this.#temporaryDirectory,
+    };
+    const orphans = only ? await removeOrphans(directories) : {removed: [], missing: []};
+    await this.quota.prepare(this.filesDirectory);
     return {temporary, ...orphans};
   }
 
@@ -101,10 +107,6 @@ export class Store {
     return true;
   }
 
-  newId(): string {
-    return this.#nextId();
-  }
-
   /** A path for an uncommitted file. */
   temporaryPath(): string {
     return join(this.#temporaryDirectory, this.#names.next());
@@ -119,11 +121,6 @@ export class Store {
   async hasSpaceFor(bytes: number): Promise<boolean> {
     const {bavail, blocks, bsize} = await statfs(this.#temporaryDirectory);
     return blocks === 0 || bavail * bsize >= bytes;
-  }
-
-  /** Sets bytes of the quota aside for an upload; throws a 507 if it has not as many. They are free again once it is `settled`. */
-  reserve(bytes: number): {settled(): void} {
-    return this.#quota.reserve(bytes);
   }
 
   /** The record of an ID; undefined if there is none or the ID is invalid. Rejects if it is damaged. */
@@ -170,7 +167,7 @@ export class Store {
       lastCheck();
       await rename(recordDraft, this.#recordPath(record.id));
       isCommitted = true;
-      this.#quota.add(record.size);
+      this.quota.add(record.size);
       await records.sync();
     } catch (error) {
       if (isCommitted) throw error;
@@ -193,16 +190,7 @@ export class Store {
     await rm(this.#recordPath(id), {force: true});
     await syncDirectory(this.#recordsDirectory);
     await this.#removeFiles(id);
-    this.#quota.add(-size);
-  }
-
-  #removeOrphans() {
-    return removeOrphans({
-      files: this.filesDirectory,
-      others: [this.thumbnailsDirectory, this.streamsDirectory],
-      records: this.#recordsDirectory,
-      temporary: this.#temporaryDirectory,
-    });
+    this.quota.add(-size);
   }
 
   async #removeFiles(id: string): Promise<void> {

@@ -7,7 +7,7 @@ import {isMissing, isOutOfDescriptors, systemReason} from '../../lib/system-code
 import {isNamedMedia} from '../media-type/decide.ts';
 import {Disk} from '../open/disk.ts';
 import {sourceAt} from '../open/file.ts';
-import type {FoundInput, Source} from '../open/source.ts';
+import type {Source} from '../open/source.ts';
 import {spooledSource} from '../open/spooled.ts';
 import type {NamedFile} from './seen.ts';
 import {fromTyped, isHiddenName, joinNames, normalizeName, resolveName, withSlashes} from './walk/names.ts';
@@ -162,18 +162,14 @@ function foundBelow(
   const isHidden = found.kind === 'hidden';
   const path = toPath(joinNames(absolute, found.relative));
   const source: Source = {...sourceAt(disk, names.name, path, !isHidden && found.isRegular), ...names};
-  if (!all) return {file: fileOf(name, found), source: {...source, found: foundInput(names.name, isHidden)}};
-  return {file: fileOf(name, found), source};
+  const foundInput = {isHidden, isNamedMedia: () => isNamedMedia(names.name)};
+  return {file: fileOf(name, found), source: all ? source : {...source, found: foundInput}};
 }
 
 function fileOf(name: ByteName, found: Found & {kind: 'file' | 'hidden'}): NamedFile {
   if (found.kind === 'hidden') return {name, isPlain: true};
   const {isLink, target} = found;
   return {name, isPlain: !isLink, ...(target && {target: toText(target)})};
-}
-
-function foundInput(name: string, isHidden: boolean): FoundInput {
-  return {isHidden, isNamedMedia: () => isNamedMedia(name)};
 }
 
 type Names = Pick<Source, 'name' | 'typeName' | 'nameBytes' | 'relativePath'>;
