@@ -20,6 +20,14 @@ export class CliCommand extends Command {
     return this;
   }
 
+  /** Refuses a command line that has two of these options. */
+  exclusive(...names: string[]): this {
+    const options = this.options.filter(({long}) => names.includes(long ?? ''));
+    const attributes = options.map(option => option.attributeName());
+    for (const [at, option] of options.entries()) option.conflicts(attributes.toSpliced(at, 1));
+    return this;
+  }
+
   /**
    * Ends the help with examples. Brief help has the first two, and before them the options that are named here, or else all of
    * the command's own.

@@ -131,11 +131,14 @@ describe('the modes', () => {
   });
 
   test.each([
-    [['--write', '--check', 'a.md'], '--write and --check were given together'],
+    [['--write', '--check', 'a.md'], "Option '--write' cannot be used with option '--check'."],
     [['--stdout', 'a.md', 'b.md'], '--stdout prints one document, but 2 were given'],
     [['--out-dir', '.', 'a.md'], '--out-dir would overwrite a.md'],
     [['--out-dir', 'o', 'a.md', './a.md'], 'would both be written to o/a.md'],
-    [['--ndjson', '--template', '{id}', 'a.md'], '--ndjson and --template were given together'],
+    [
+      ['--ndjson', '--template', '{id}', 'a.md'],
+      "Option '--ndjson' cannot be used with option '--template <text>'.",
+    ],
     [['--template', '{uri}', 'a.md'], 'unknown field'],
     [['photo.png'], 'photo.png is not a Markdown, HTML or CSS file'],
     [['empty'], 'empty contains no document'],

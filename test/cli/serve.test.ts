@@ -145,7 +145,10 @@ describe('media serve', () => {
   });
 
   it.each([
-    [['--ephemeral', '--data-dir', 'x'], '--ephemeral and --data-dir cannot be used together.'],
+    [
+      ['--ephemeral', '--data-dir', 'x'],
+      "Option '--data-dir <directory>' cannot be used with option '--ephemeral'.",
+    ],
     [['--port', '65536'], 'Use a whole number from 0 to 65535.'],
     [['--port', 'any'], 'Use a whole number from 0 to 65535.'],
     [['extra'], 'Too many arguments'],

@@ -35,9 +35,12 @@ test.each([
   [['upload', 'photo.png', '--template', '{fiel}'], 'unknown field: {fiel}'],
   [
     ['upload', 'photo.png', '--template', '{id}', '--json'],
-    'Two output formats were given: json and template.',
+    "Option '--json' cannot be used with option '--template <text>'.",
   ],
-  [['journal', 'list', '--template', '{id}', '--json'], 'Two output formats were given: json and template.'],
+  [
+    ['journal', 'list', '--template', '{id}', '--json'],
+    "Option '--json' cannot be used with option '--template <text>'.",
+  ],
   [['upload', 'photo.png', '--template', ''], 'The value of --template is empty.'],
 ])('%j: a usage error, nothing sent', async (parameters, message) => {
   const {service, sandbox} = await connectedSandbox();

@@ -34,6 +34,7 @@ export function journalCommand(cli: Cli): CliCommand {
       'media journal list --json *.journal',
       "media journal list --template '{file}\\t{url}\\n'",
     ])
+    .exclusive('--json', '--template')
     .runs(async (options: {json?: boolean; template?: string}, invocation, files: string[]) => {
       const {listJournals} = await import('./list.ts');
       return listJournals({files, ...options}, invocation);

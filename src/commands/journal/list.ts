@@ -1,7 +1,6 @@
 import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
-import {MediaError} from '../../errors.ts';
 import {
   type Entry,
   entryReason,
@@ -40,8 +39,6 @@ type ListFormat = (reader: JournalReader, path: PathKey, entry: Entry) => Promis
 
 async function listFormat({json, template}: ListOptions): Promise<ListFormat> {
   if (template === undefined) return json ? entryJson : entryText;
-  if (json)
-    throw new MediaError('usage', 'Two output formats were given: json and template.', {hint: 'Choose one.'});
   const {parseTemplate, renderTemplate} = await import('../../output/results/template.ts');
   const parsed = parseTemplate(template);
   return async (reader, path, entry) => {

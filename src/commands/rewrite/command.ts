@@ -13,6 +13,7 @@ export function rewriteCommand(cli: Cli): CliCommand {
     .option('--out-dir <directory>', 'upload, and write the documents to this directory')
     .option('--stdout', 'upload, and print the rewritten document')
     .option('--check', 'exit with status 1 if a document refers to local media')
+    .exclusive('--write', '--out-dir', '--stdout', '--check')
     .optionsGroup('References:')
     .option('--links', 'also links to images and videos, such as [clip](clip.mp4)')
     .option('--attribute <name>', 'also this HTML attribute, such as data-src', collect)
@@ -31,6 +32,8 @@ export function rewriteCommand(cli: Cli): CliCommand {
     .optionsGroup('Memory:')
     .option('--journal <file>', "record what was uploaded in this journal instead of this machine's own")
     .option('--no-once', 'upload again what this machine has already uploaded')
+    .exclusive('--stdout', '--ndjson', '--template')
+    .exclusive('--journal', '--no-once')
     .optionsGroup('CI:')
     .addOption(
       new Option(

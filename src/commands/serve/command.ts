@@ -34,6 +34,7 @@ export function serveCommand(cli: Cli): CliCommand {
       ),
     )
     .option('--ephemeral', 'use a temporary directory and delete it at the end')
+    .exclusive('--ephemeral', '--data-dir')
     .option('--max-size <size>', 'refuse a larger file with status 413, such as 20M or 2G', parseSize)
     .option('--quota <size>', 'refuse a file with status 507 if all files would exceed this size', parseSize)
     .optionsGroup('Keys:')

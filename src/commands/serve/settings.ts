@@ -33,11 +33,6 @@ export interface ServeSettings extends ServeOptions {
 export async function serveSettings(options: ServeOptions, {env, cwd}: Host): Promise<ServeSettings> {
   const dataDir =
     options.dataDir ?? (options.ephemeral ? undefined : env['MEDIA_SERVE_DATA_DIR'] || undefined);
-  if (options.ephemeral && dataDir !== undefined) {
-    throw new MediaError('usage', '--ephemeral and --data-dir cannot be used together.', {
-      hint: 'Choose one.',
-    });
-  }
   return {
     ...options,
     port: options.port ?? portOf(env['MEDIA_SERVE_PORT']),

@@ -9,9 +9,8 @@ import {
   typesOption,
   wholeNumber,
 } from '../../cli/values.ts';
-import {MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
-import {type FormatName, formatChoices} from '../../output/results/formats.ts';
+import {formatChoices} from '../../output/results/formats.ts';
 import type {OutputFormat} from '../../output/results/results.ts';
 import {type FormatFlags, type UploadFlags, uploadDefaults} from './flags.ts';
 
@@ -42,6 +41,7 @@ export function uploadCommand(cli: Cli): CliCommand {
     .option('--json', "print the service's record of each file, one per line")
     .option('--ndjson', 'print one JSON line per input, including failures')
     .option('--template <text>', 'print this text for each uploaded file, such as "{file}\\t{url}\\n"')
+    .exclusive('--format', '--json', '--ndjson', '--template')
     .optionsGroup('Transfer:')
     .option('--dry-run', 'check everything without sending anything')
     .addOption(concurrencyOption())
@@ -110,18 +110,9 @@ export function uploadCommand(cli: Cli): CliCommand {
 }
 
 async function chosenFormat(options: FormatFlags, {host}: Invocation): Promise<OutputFormat> {
-  const chosen = new Set<FormatName | 'template'>();
-  if (options.json) chosen.add('json');
-  if (options.ndjson) chosen.add('ndjson');
-  if (options.format !== undefined) chosen.add(options.format);
-  if (options.template !== undefined) chosen.add('template');
-  const [format, ...others] = chosen;
-  if (others.length > 0) {
-    throw new MediaError('usage', `Two output formats were given: ${[...chosen].join(' and ')}.`, {
-      hint: 'Choose one.',
-    });
-  }
-  if (options.template === undefined) return (format as FormatName | undefined) ?? 'table';
+  if (options.json) return 'json';
+  if (options.ndjson) return 'ndjson';
+  if (options.template === undefined) return options.format ?? 'table';
   const {parseTemplate} = await import('../../output/results/template.ts');
   const cwd = host.cwd();
   return {template: parseTemplate(options.template), pathOf: name => typedPath(cwd, name)};

@@ -32,6 +32,7 @@ export function watchCommand(cli: Cli): CliCommand {
     )
     .option('--move-to <directory>', 'move each file there once its record is confirmed')
     .option('--delete', 'delete each file once its record is confirmed')
+    .exclusive('--move-to', '--delete')
     .addOption(
       new Option(
         '--verify <rule>',
@@ -48,6 +49,7 @@ export function watchCommand(cli: Cli): CliCommand {
         '"{file}\\t{url}\\n"',
       ),
     )
+    .exclusive('--ndjson', '--template')
     .examples([
       'media watch ~/Screenshots',
       'media watch /srv/scans --move-to /srv/scans/uploaded',
@@ -147,11 +149,6 @@ function watchAll(
 }
 
 function chosenPrinter({ndjson, template}: WatchFlags, invocation: Invocation): WatchPrinter {
-  if (ndjson && template !== undefined) {
-    throw new MediaError('usage', 'Two output formats were given: ndjson and template.', {
-      hint: 'Choose one.',
-    });
-  }
   return new WatchPrinter(invocation, ndjson ? undefined : parseTemplate(template ?? defaultTemplate));
 }
 
@@ -161,6 +158,5 @@ async function chosenDisposal(
   places: readonly WatchedPlace[],
 ): Promise<Disposal> {
   if (flags.moveTo === undefined) return flags.delete ? 'delete' : 'keep';
-  if (!flags.delete) return {moveTo: await targetPlace(flags.moveTo, cwd, places)};
-  throw new MediaError('usage', '--move-to and --delete cannot be used together.', {hint: 'Choose one.'});
+  return {moveTo: await targetPlace(flags.moveTo, cwd, places)};
 }
