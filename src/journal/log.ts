@@ -64,11 +64,7 @@ export class JournalLog {
   /** Appends without waiting: a commit is durable only when all earlier lines are, and if one fails, all later ones do. */
   note(transition: Transition): void {
     this.refuseIfFailed();
-    this.#write(
-      transition,
-      () => {},
-      () => {},
-    );
+    this.#write(transition);
   }
 
   /** Throws why nothing more can be written, if so. */
@@ -111,7 +107,7 @@ export class JournalLog {
     await this.#sync();
   }
 
-  #write(transition: Transition, resolve: () => void, onRejected: (error: unknown) => void): void {
+  #write(transition: Transition, resolve = () => {}, onRejected: (error: unknown) => void = () => {}): void {
     const {index, lock} = this.#parts;
     const by = lock.holder.token;
     const text = formatTransition(transition, by);
@@ -136,10 +132,8 @@ export class JournalLog {
   }
 
   #writeEvent(event: WriterEvent): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const text = this.#writerLine(event);
-      this.#append({text, isDurable: false, isRelease: false, onWritten: () => resolve(), reject});
-    });
+    const line = {text: this.#writerLine(event), isDurable: false, isRelease: false};
+    return new Promise((resolve, reject) => this.#append({...line, onWritten: () => resolve(), reject}));
   }
 
   #writerLine(event: WriterEvent): string {

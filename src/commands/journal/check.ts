@@ -121,11 +121,9 @@ async function* proveInputs(
   host: Host,
 ): AsyncGenerator<Verdict> {
   const {expandInputs} = await import('../../sources/find/expand.ts');
-  const context = {
-    ...{cwd: host.cwd(), stdin: () => host.stdin, temporaryDirectory: host.temporaryDirectory()},
-    walked: withoutOwnFiles(options.files, host),
-  };
-  for await (const source of expandInputs({...options, recursive: true}, context)) {
+  const context = {cwd: host.cwd(), stdin: () => host.stdin, temporaryDirectory: host.temporaryDirectory()};
+  const walked = withoutOwnFiles(options.files, host);
+  for await (const source of expandInputs({...options, recursive: true}, {...context, walked})) {
     if (source.found?.isHidden) continue;
     const verdict = await proveSource(journals, source, options.types);
     if (verdict !== undefined) yield verdict;

@@ -1,4 +1,5 @@
 import {execFile} from 'node:child_process';
+import {promisify} from 'node:util';
 import {isCount, isObject, parseObject} from '../../lib/json.ts';
 import {defined, own} from '../../lib/object.ts';
 import type {Findings, MediaFacts, MediaFile} from './media-facts.ts';
@@ -16,7 +17,7 @@ interface FfmpegInput {
 }
 
 /** Runs ffmpeg or ffprobe on one file, the only one that it may open; resolves with what it printed, and rejects if it failed or took 8 s. */
-export function runFfmpeg(
+export async function runFfmpeg(
   program: 'ffmpeg' | 'ffprobe',
   {path, formats, options = []}: FfmpegInput,
   parameters: readonly string[],
@@ -26,23 +27,14 @@ export function runFfmpeg(
     ...['-v', 'quiet', '-max_alloc', String(limits.allocation), ...options],
     ...['-protocol_whitelist', 'file', '-format_whitelist', formats, '-i', `file:${path}`],
   ];
-  return new Promise((resolve, reject) => {
-    execFile(
-      program,
-      [...input, ...parameters],
-      {
-        encoding: 'buffer',
-        timeout: limits.milliseconds,
-        killSignal: 'SIGKILL',
-        maxBuffer: mostBytes,
-        windowsHide: true,
-      },
-      (error, stdout) => {
-        if (error === null) resolve(stdout);
-        else reject(error);
-      },
-    );
+  const {stdout} = await promisify(execFile)(program, [...input, ...parameters], {
+    encoding: 'buffer',
+    timeout: limits.milliseconds,
+    killSignal: 'SIGKILL',
+    maxBuffer: mostBytes,
+    windowsHide: true,
   });
+  return stdout;
 }
 
 const longestOutput = 1024 * 1024;

@@ -16,6 +16,9 @@ const brands: Readonly<Record<string, string>> = {
   mif1: 'heif',
 };
 
+/** In pixels. */
+type Size = {width: number; height: number};
+
 /** A box of the ISO base media file format (ISO/IEC 14496-12). */
 interface Box {
   readonly type: string;
@@ -56,10 +59,8 @@ async function metaBox(bytes: RandomAccess): Promise<Buffer> {
     const size = short === 1 ? Number(head.readBigUInt64BE(8)) : short === 0 ? end - at : short;
     const headLength = short === 1 ? 16 : 8;
     if (size < headLength || at + size > end) break;
-    if (head.toString('latin1', 4, 8) === 'meta') {
-      if (size > longestMeta) break;
+    if (head.toString('latin1', 4, 8) === 'meta' && size <= longestMeta)
       return readAt(bytes, at + headLength, size - headLength);
-    }
     at += size;
   }
   throw new Error('no meta box');
@@ -107,10 +108,7 @@ function propertiesOf(ipma: Buffer, wanted: number): number[] {
 }
 
 /** The size of a clean aperture; undefined unless it is whole and within the image. */
-function cleanAperture(
-  clap: Buffer,
-  image: {width: number; height: number},
-): {width: number; height: number} | undefined {
+function cleanAperture(clap: Buffer, image: Size): Size | undefined {
   const width = clap.readUInt32BE(0) / clap.readUInt32BE(4);
   const height = clap.readUInt32BE(8) / clap.readUInt32BE(12);
   const isWhole = Number.isInteger(width) && Number.isInteger(height);

@@ -34,8 +34,7 @@ export async function writeStream(path: string, directory: string): Promise<bool
   const bytes = await accessTo(handle);
   const written = {bytes: 0, limit: 2 * bytes.size + overheadBytes};
   const files: FileHandle[] = [];
-  const source = videoSource(bytes, written.limit);
-  const input = new Input({formats: videoFormats, source});
+  const input = new Input({formats: videoFormats, source: videoSource(bytes, written.limit)});
   try {
     const output = new Output({
       format: new HlsOutputFormat({

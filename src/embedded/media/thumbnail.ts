@@ -1,5 +1,5 @@
-import {open} from 'node:fs/promises';
 import sharp from 'sharp';
+import {writeDurably} from '../../lib/files/durable.ts';
 import {ffmpegContainers, runFfmpeg} from './ffmpeg.ts';
 import type {MediaFile} from './media-facts.ts';
 
@@ -21,13 +21,7 @@ export async function writeThumbnail({path, contentType}: MediaFile, target: str
     .resize(longestEdge, longestEdge, {fit: 'inside', withoutEnlargement: true})
     .webp()
     .toBuffer();
-  const handle = await open(target, 'wx', 0o600);
-  try {
-    await handle.writeFile(bytes);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await writeDurably(target, bytes);
   return true;
 }
 

@@ -3,10 +3,10 @@ import {systemCode} from '../system-code.ts';
 import {systemFiles} from './file-system.ts';
 
 /** Writes a new file (0600) that is on disk when the promise resolves; removes it on failure. */
-export async function writeDurably(path: string, text: string, files = systemFiles): Promise<void> {
+export async function writeDurably(path: string, content: string | Uint8Array, files = systemFiles) {
   const handle = await files.open(path, 'wx', 0o600);
   try {
-    await handle.writeFile(text);
+    await handle.writeFile(content);
     await handle.sync();
   } catch (error) {
     await handle.close();
