@@ -1,6 +1,5 @@
 import {CommanderError} from 'commander';
-import type {Cli, ExitStatus} from './cli/invocation.ts';
-import {noteOptions, reportFor} from './cli/invocation.ts';
+import {type Cli, type ExitStatus, noteOptions, reportFor} from './cli/invocation.ts';
 import {usageError} from './cli/usage-error.ts';
 import {buildMediaUrl} from './commands/media-url.ts';
 import {buildProgram, type Written} from './commands/program.ts';

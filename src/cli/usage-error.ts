@@ -4,8 +4,7 @@ import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {shellWord} from '../lib/shell.ts';
-import type {GlobalOptions} from '../settings/hint-options.ts';
-import {hintOptions, loginCommandFor} from '../settings/hint-options.ts';
+import {type GlobalOptions, hintOptions, loginCommandFor} from '../settings/hint-options.ts';
 
 /** Turns commander's error into one sentence, with a hint what to type instead. */
 export function usageError(

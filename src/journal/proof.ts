@@ -1,8 +1,7 @@
 import {mediaIdIn} from '../service/record.ts';
 import {type Content, contentOf, type Entry} from './journal-index.ts';
 import {type PathKey, pathKey} from './line.ts';
-import type {JournalInput} from './memory.ts';
-import {statText} from './memory.ts';
+import {type JournalInput, statText} from './memory.ts';
 import type {JournalReader} from './reader.ts';
 
 /** Whether the content of an input is recorded exactly once, and if not, why. */

@@ -1,6 +1,5 @@
 import {isUtf8} from 'node:buffer';
-import type {ReadHandle} from './file.ts';
-import {blocksOf, damagedLine, linesIn, longestLine, type RawLine} from './file.ts';
+import {blocksOf, damagedLine, linesIn, longestLine, type RawLine, type ReadHandle} from './file.ts';
 import {JournalIndex} from './journal-index.ts';
 import {
   isWriterLine,

@@ -1,8 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {Host, StopSignal} from '../host.ts';
 import {runChild} from '../lib/child.ts';
-import type {GlobalOptions} from './hint-options.ts';
-import {profileOption} from './hint-options.ts';
+import {type GlobalOptions, profileOption} from './hint-options.ts';
 import {configDirectory} from './paths.ts';
 
 /** Enough time to unlock a password manager or to touch a security key. */

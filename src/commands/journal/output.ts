@@ -1,5 +1,4 @@
-import type {Verdict} from '../../journal/journal.ts';
-import {type PathKey, pathFields} from '../../journal/journal.ts';
+import {type PathKey, pathFields, type Verdict} from '../../journal/journal.ts';
 import {printable, printableJson} from '../../output/escape.ts';
 import type {Stdout} from '../../output/stdout.ts';
 

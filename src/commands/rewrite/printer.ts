@@ -16,13 +16,13 @@ export async function openPrinter(
   invocation: Invocation,
 ): Promise<ReferencePrinter> {
   const isGithub = reportsToGithub(ci, invocation.host.env);
-  const listsReferences = ndjson || (template === undefined && !write && !stdout && outDir === undefined);
-  if (template === undefined) return new ReferencePrinter(invocation, {ndjson, isGithub, listsReferences});
+  if (template === undefined) {
+    const listsReferences = ndjson || (!write && !stdout && outDir === undefined);
+    return new ReferencePrinter(invocation, {ndjson, isGithub, listsReferences});
+  }
   const {parseTemplate} = await import('../../output/results/template.ts');
-  return new ReferencePrinter(invocation, {
-    ...{ndjson, isGithub, listsReferences: false},
-    template: parseTemplate(template),
-  });
+  const options = {ndjson, isGithub, listsReferences: false, template: parseTemplate(template)};
+  return new ReferencePrinter(invocation, options);
 }
 
 interface PrinterOptions {

@@ -11,8 +11,7 @@ import {rewriteDocument, writeInPlace, writeToMirror} from '../../rewrite/write-
 import {publicUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import {uploadFiles} from '../upload/upload-files.ts';
-import type {RewriteFlags} from './flags.ts';
-import {modeOf, type RewriteMode} from './flags.ts';
+import {modeOf, type RewriteFlags, type RewriteMode} from './flags.ts';
 import {openPrinter, type ReferencePrinter} from './printer.ts';
 
 /** How many documents are written at a time: most of the time, a disk is waited for. */

@@ -9,7 +9,7 @@ import {
   unavailableText,
 } from '../../output/progress/meter.ts';
 import type {OutputFormat, ResultOptions, Results} from '../../output/results/results.ts';
-import {isAscii, mayAnimate, mayColor, wrapsAgain} from '../../output/terminal.ts';
+import {isAscii, mayAnimate, mayColor, widthOf, wrapsAgain} from '../../output/terminal.ts';
 import type {TransferObserver} from '../../transfer/batch.ts';
 import type {Inputs} from './inputs.ts';
 import type {Tally} from './tally.ts';
@@ -185,10 +185,7 @@ export async function openResults(
   kind: Pick<ResultOptions, 'several' | 'dryRun'>,
 ): Promise<ResultSink> {
   if ('results' in output) return output.results;
-  const [{Results}, {isAscii, mayColor, widthOf}] = await Promise.all([
-    import('../../output/results/results.ts'),
-    import('../../output/terminal.ts'),
-  ]);
+  const {Results} = await import('../../output/results/results.ts');
   return new Results(stdout, {
     ...kind,
     format: output.format,

@@ -43,7 +43,9 @@ async function spool(options: SpoolOptions, signal: StopSignal<Error>): Promise<
   } catch (error) {
     await handle.close().finally(remove);
     if (error instanceof MediaError) throw error;
-    throw signal.aborted ? signal.reason : cannotRead(options, error);
+    if (signal.aborted) throw signal.reason;
+    const sentence = `${options.what} could not be read: ${systemReason(error)}.`;
+    throw new MediaError('file_unreadable', sentence, {cause: error});
   }
 }
 
@@ -113,10 +115,4 @@ function cannotSpool(options: SpoolOptions, error: unknown): MediaError {
     `${options.what} could not be stored in ${options.temporaryDirectory}: ${systemReason(error)}.`,
     {cause: error, hint: 'Set TMPDIR to a directory with enough space.'},
   );
-}
-
-function cannotRead({what}: SpoolOptions, error: unknown): MediaError {
-  return new MediaError('file_unreadable', `${what} could not be read: ${systemReason(error)}.`, {
-    cause: error,
-  });
 }
