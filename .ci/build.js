@@ -24,6 +24,8 @@ const packagesWithin = [
 /** Large modules that few runs need. Nothing in them may throw or catch a MediaError. */
 const modulesApart = {
   'src/embedded/service.ts': 'embedded',
+  'src/embedded/media/image.ts': 'media-image',
+  'src/embedded/media/video.ts': 'media-video',
   'src/rewrite/scan/scan.ts': 'rewrite-scan',
 };
 
