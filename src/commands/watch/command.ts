@@ -77,7 +77,8 @@ async function runWatch(
   directories: string[],
 ): Promise<ExitStatus> {
   const {host} = invocation;
-  const printer = chosenPrinter(flags, invocation);
+  const template = flags.ndjson ? undefined : parseTemplate(flags.template ?? defaultTemplate);
+  const printer = new WatchPrinter(invocation, template);
   const places = await watchedPlaces(directories, host.cwd());
   const disposal = await chosenDisposal(flags, host.cwd(), places);
   const {openSession} = await import('../../cli/session.ts');
@@ -146,10 +147,6 @@ function watchAll(
   );
   for (const watch of watches) void watch.check();
   return {failed, close: async () => void (await Promise.all(watches.map(watch => watch.close())))};
-}
-
-function chosenPrinter({ndjson, template}: WatchFlags, invocation: Invocation): WatchPrinter {
-  return new WatchPrinter(invocation, ndjson ? undefined : parseTemplate(template ?? defaultTemplate));
 }
 
 async function chosenDisposal(
