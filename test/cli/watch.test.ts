@@ -119,10 +119,20 @@ const refusals: [string, string[], number, RegExp][] = [
   ['no directory', [], 2, /missing required argument|No directory|argument 'directory'/i],
   ['a directory that does not exist', ['gone'], 1, /gone does not exist/],
   ['a file', ['photo.png'], 2, /photo\.png is not a directory/],
-  ['both disposals', ['in', '--delete', '--move-to', 'x'], 2, /--move-to and --delete/],
+  [
+    'both disposals',
+    ['in', '--delete', '--move-to', 'x'],
+    2,
+    /'--move-to <directory>' cannot be used with option '--delete'/,
+  ],
   ['moved to where it is', ['in', '--move-to', 'in'], 2, /contains the watched directory in/],
   ['moved to a parent', ['in/sub', '--move-to', '.'], 2, /contains the watched directory in\/sub/],
-  ['two formats', ['in', '--ndjson', '--template', '{id}'], 2, /ndjson and template/],
+  [
+    'two formats',
+    ['in', '--ndjson', '--template', '{id}'],
+    2,
+    /'--ndjson' cannot be used with option '--template <text>'/,
+  ],
   ['an unknown field', ['in', '--template', '{fiel}'], 2, /unknown field: \{fiel\}/],
   ['no key', ['in', '--profile', 'none'], 4, /none/],
 ];
