@@ -1,7 +1,6 @@
 import {readFileSync} from 'node:fs';
 import {Argument, Option} from 'commander';
-import {CliCommand} from '../cli/command.ts';
-import type {Cli} from '../cli/invocation.ts';
+import {type Cli, CliCommand} from '../cli/invocation.ts';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import type {Stdout} from '../output/stdout.ts';

@@ -1,5 +1,4 @@
-import {CliCommand} from '../cli/command.ts';
-import {announceTyping, type Cli, type ExitStatus, type Invocation} from '../cli/invocation.ts';
+import {announceTyping, type Cli, CliCommand, type ExitStatus, type Invocation} from '../cli/invocation.ts';
 import {withKeyHint} from '../cli/key-hints.ts';
 import {collect, timeoutOption} from '../cli/values.ts';
 import {describeBroken, failed, MediaError} from '../errors.ts';

@@ -1,8 +1,7 @@
 import {existsSync} from 'node:fs';
 import {chmod, writeFile} from 'node:fs/promises';
 import {fileURLToPath} from 'node:url';
-import {CliCommand} from '../cli/command.ts';
-import type {Cli, ExitStatus, Invocation} from '../cli/invocation.ts';
+import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../cli/invocation.ts';
 import {MediaError} from '../errors.ts';
 import {pathOfFileUrl, typedPath} from '../lib/files/typed-path.ts';
 import {shellWord} from '../lib/shell.ts';

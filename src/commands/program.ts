@@ -1,9 +1,8 @@
 import {readFileSync} from 'node:fs';
 import type {Command} from 'commander';
-import {CliCommand} from '../cli/command.ts';
 import {briefHelpFormat, helpDescription, helpFormat, helpList} from '../cli/help-format.ts';
 import {helpTopics} from '../cli/help-topics.ts';
-import type {Cli} from '../cli/invocation.ts';
+import {type Cli, CliCommand} from '../cli/invocation.ts';
 import {MediaError} from '../errors.ts';
 import {own} from '../lib/object.ts';
 import {packageFile, packageVersion} from '../package-file.ts';

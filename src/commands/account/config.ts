@@ -1,7 +1,6 @@
 import type {Command} from 'commander';
-import {CliCommand} from '../../cli/command.ts';
 import {helpDescription, helpList} from '../../cli/help-format.ts';
-import type {Cli, ExitStatus, Invocation} from '../../cli/invocation.ts';
+import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/invocation.ts';
 import {existingProfiles} from '../../cli/key-hints.ts';
 import {MediaError} from '../../errors.ts';
 import {own} from '../../lib/object.ts';

@@ -1,5 +1,4 @@
-import {CliCommand} from '../../cli/command.ts';
-import type {Cli, ExitStatus, Invocation} from '../../cli/invocation.ts';
+import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/invocation.ts';
 import {timeoutOption} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';

@@ -1,5 +1,4 @@
-import {CliCommand} from '../../cli/command.ts';
-import type {Cli, ExitStatus, Invocation} from '../../cli/invocation.ts';
+import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/invocation.ts';
 import {keyFacts, missingSettings, refusedKeyHint, verdictError} from '../../cli/key-hints.ts';
 import {timeoutOption} from '../../cli/values.ts';
 import {exitStatusOf} from '../../errors.ts';

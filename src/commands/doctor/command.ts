@@ -1,5 +1,4 @@
-import {CliCommand} from '../../cli/command.ts';
-import type {Cli, ExitStatus, Invocation} from '../../cli/invocation.ts';
+import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/invocation.ts';
 import {exitStatusOf} from '../../errors.ts';
 import {printable, printableJson} from '../../output/escape.ts';
 import {errorFields} from '../../output/report.ts';

@@ -1,6 +1,5 @@
-import {CliCommand} from '../../cli/command.ts';
 import {helpDescription} from '../../cli/help-format.ts';
-import type {Cli} from '../../cli/invocation.ts';
+import {type Cli, CliCommand} from '../../cli/invocation.ts';
 import {selectionOptions, typesOption} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
 import {defined} from '../../lib/object.ts';

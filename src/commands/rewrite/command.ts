@@ -1,6 +1,5 @@
 import {Option} from 'commander';
-import {CliCommand} from '../../cli/command.ts';
-import type {Cli} from '../../cli/invocation.ts';
+import {type Cli, CliCommand} from '../../cli/invocation.ts';
 import {collect, concurrencyOption} from '../../cli/values.ts';
 import type {RewriteFlags} from './flags.ts';
 

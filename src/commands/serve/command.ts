@@ -1,6 +1,5 @@
 import {Option} from 'commander';
-import {CliCommand} from '../../cli/command.ts';
-import type {Cli} from '../../cli/invocation.ts';
+import {type Cli, CliCommand} from '../../cli/invocation.ts';
 import {defaultPort} from '../../cli/start-embedded.ts';
 import {collect, parseSize, wholeNumber} from '../../cli/values.ts';
 import {runServe} from './run.ts';

@@ -1,6 +1,5 @@
 import {Option} from 'commander';
-import {CliCommand} from '../../cli/command.ts';
-import type {Cli, Invocation} from '../../cli/invocation.ts';
+import {type Cli, CliCommand, type Invocation} from '../../cli/invocation.ts';
 import {
   concurrencyOption,
   parseDuration,

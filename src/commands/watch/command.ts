@@ -1,6 +1,5 @@
 import {Option} from 'commander';
-import {CliCommand} from '../../cli/command.ts';
-import {type Cli, type ExitStatus, endSignal, type Invocation} from '../../cli/invocation.ts';
+import {type Cli, CliCommand, type ExitStatus, endSignal, type Invocation} from '../../cli/invocation.ts';
 import {parseDuration} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
 import {Stop} from '../../lib/stop.ts';
