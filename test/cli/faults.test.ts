@@ -308,8 +308,13 @@ describe('after the last byte, the outcome is unknown', () => {
     ],
     [
       '200 cut short in its chunks',
-      raw(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n57\r\n${someRecord}`),
+      raw(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1000\r\n${someRecord}`),
       answered('cut off'),
+    ],
+    [
+      '200 with a chunk longer than it says',
+      raw(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n${someRecord}`),
+      answered('not valid HTTP/1.1: Expected LF after chunk data'),
     ],
     [
       '200 with two lengths',
