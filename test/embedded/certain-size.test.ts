@@ -5,6 +5,7 @@ import {promisify} from 'node:util';
 import sharp from 'sharp';
 import {describe, expect, test} from 'vitest';
 import {certainSize} from '../../src/embedded/media/probe.ts';
+import {needPrograms} from '../support/installed.ts';
 import {fixture} from './support.ts';
 
 function sizeOf(bytes: Uint8Array, contentType: string) {
@@ -39,7 +40,8 @@ const ffprobe = [
   'stream=width,height',
 ];
 
-test.runIf(existsSync('/usr/bin/ffprobe'))('videos: the size that ffprobe reads', async () => {
+test('videos: the size that ffprobe reads', async context => {
+  needPrograms(context, ['ffprobe']);
   for (const [name, contentType] of [
     ['clip.mp4', 'video/mp4'],
     ['clip.mov', 'video/quicktime'],
