@@ -9,11 +9,13 @@ const pages = files.filter(file => file.startsWith('docs/'));
 
 /**
  * The blocks that other tests run: test/action, test/machines, test/docs/ci-snippets.test.ts, test/docs/serve-recipes.test.ts,
- * test/packaging/library.test.ts, test/cli/watch.test.ts, test/docs/vscode-tasks.test.ts.
+ * test/packaging/install-script.test.ts, test/packaging/library.test.ts, test/cli/watch.test.ts, test/docs/vscode-tasks.test.ts.
  */
 const runElsewhere: Record<string, readonly string[]> = {
   'docs/sharding.md': ['bash', 'bash', 'yaml', 'yaml'],
   'docs/ci.md': ['yaml', 'yaml', 'yaml', 'yaml', 'groovy'],
+  'docs/install.md': ['bash', 'bash', 'bash'],
+  'docs/verify.md': ['bash'],
   'docs/library.md': ['js', 'js', 'cjs'],
   'docs/serve-in-ci.md': ['yaml', 'yaml', 'yaml'],
   'docs/publishing.md': ['ini'],

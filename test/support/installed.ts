@@ -34,7 +34,7 @@ export function notRun({skip, task}: TestContext, reason: string): never {
 }
 
 /** The path of a program, as a shell finds it. */
-export function pathOf(program: Program, searchPath = process.env['PATH'] ?? ''): string | undefined {
+export function pathOf(program: string, searchPath = process.env['PATH'] ?? ''): string | undefined {
   const paths = searchPath.split(delimiter).map(directory => join(directory || '.', program));
   return paths.find(path => {
     try {
