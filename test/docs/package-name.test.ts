@@ -7,14 +7,27 @@ import {expect, it} from 'vitest';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const itself = 'test/docs/package-name.test.ts';
 
+const {names, owned} = JSON.parse(readFileSync(join(root, '.github/names.json'), 'utf8'));
+const name = names.package.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+/** The account that somebody may take. */
+const [account] = names.package.replace('@', '').split('/');
+
 /**
- * What would run a stranger's code, once somebody registers `media-cli` in the npm registry or takes an account of that
- * name: an install or a run by the bare name, and an action under an account that we do not have.
+ * What would run a stranger's code, once somebody registers the package's name in a registry or takes an account of that
+ * name: an install or a run by the bare name, and an action under an account that we do not have. Example domains belong to nobody.
  */
 const dangerous = [
-  /\b(?:npm|pnpm|yarn|bun)\s+(?:install|i|add|ci|exec|x|dlx|create|update)\b[^\n;|&'"`]*(?<![\w./@-])media-cli(?![\w./-])/,
-  /\b(?:npx|pnpx|bunx)\s+[^\n;|&'"`]*(?<![\w./@-])media-cli(?![\w./-])/,
-  /\buses:\s*['"]?media-cli\//,
+  new RegExp(
+    String.raw`\b(?:npm|pnpm|yarn|bun)\s+(?:install|i|add|ci|exec|x|dlx|create|update)\b[^\n;|&'"\`]*(?<![\w./@-])${name}(?![\w./-])`,
+  ),
+  new RegExp(String.raw`\b(?:npx|pnpx|bunx)\s+[^\n;|&'"\`]*(?<![\w./@-])${name}(?![\w./-])`),
+  new RegExp(String.raw`\buses:\s*['"]?${account}\/`),
+  new RegExp(
+    String.raw`\b(?:brew|winget|scoop|choco|snap|apt|apt-get|apk|dnf|pip|pipx)\s+(?:install|add)\b[^\n;|&'"\`]*(?<![\w./-])(?:media|${name})(?![\w./-])`,
+  ),
+  new RegExp(
+    String.raw`\b(?:docker|podman)\s+(?:run|pull)\b[^\n;|&'"\`]*(?<![\w.-])(?:[\w.-]+\/)*(?:media|${name})(?![\w./-])`,
+  ),
 ];
 
 function dangersIn(text: string): string[] {
@@ -29,6 +42,7 @@ const texts = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--
   .filter(file => file !== '' && file !== itself && !/^test\/fixtures\/./.test(file));
 
 it('no text installs or runs the package by its bare name, or uses an action of an account "media-cli"', () => {
+  expect(owned.package).toBe(false);
   expect(texts.length).toBeGreaterThan(300);
   const found = texts.flatMap(file =>
     dangersIn(readFileSync(join(root, file), 'utf8')).map(line => `${file}: ${line}`),
@@ -43,7 +57,11 @@ it.each([
   'npx media-cli upload',
   'npx --yes media-cli@latest',
   'npm exec -- media-cli',
-  '      uses: media-cli/media-cli/.github/actions/upload@v1',
+  '      uses: media-cli/media-cli@v1',
+  'brew install media',
+  'sudo apt-get install -y media-cli',
+  'docker run --rm ghcr.io/media/media upload',
+  'podman pull media-cli:latest',
 ])('%s: found', line => {
   expect(dangersIn(line)).toEqual([line]);
 });
@@ -54,7 +72,9 @@ it.each([
   'npm install --global "$MEDIA_PACKAGE"',
   'npm publish ./media-cli-*.tgz',
   "import {uploadAll} from 'media-cli';",
-  'uses: ./.media/.github/actions/upload',
+  'uses: ./.media',
+  'apt-get install libmedia',
+  'docker build -t registry.example.com/media .',
 ])('%s: harmless', line => {
   expect(dangersIn(line)).toEqual([]);
 });

@@ -133,18 +133,3 @@ describe('the release workflow', () => {
     },
   );
 });
-
-// Nobody owns the package's name in the registry: who registers it would get every key of those who install it by name.
-it.each(['.github', '.ci'])('%s installs no package of our name from the registry', async place => {
-  const found = [];
-  for (const entry of await readdir(join(root, place), {recursive: true, withFileTypes: true})) {
-    if (!entry.isFile()) continue;
-    const text = await readFile(join(entry.parentPath, entry.name), 'utf8');
-    found.push(
-      ...text
-        .split('\n')
-        .filter(line => /\b(npm|npx|pnpm|yarn|bunx)\b.*(?<![/.@-])\bmedia-cli(?!-\*)\b/.test(line)),
-    );
-  }
-  expect(found).toEqual([]);
-});
