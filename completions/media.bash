@@ -7,7 +7,7 @@ _media_command() {
   case $1 in
     '')
       commands='upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help'
-      options='--profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http --version -h --help'
+      options='--version -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     upload)
       options='-r --recursive --exclude --files-from --all --clipboard --name --types --content-type --format --json --ndjson --template --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --journal --once --no-once --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
@@ -73,7 +73,7 @@ _media_command() {
       options='--port --root -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     serve)
-      options='--port --host --allow-host --public-url --data-dir --ephemeral --max-size --quota --keep-key --no-keep-key --fault --fault-seed --fault-port --ndjson -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      options='--port --host --allow-host --public-url --data-dir --ephemeral --max-size --quota --keep-key --no-keep-key --fault --fault-seed --fault-port --ndjson -h --help --profile -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     config)
       commands='list get set unset profiles path help'
@@ -109,8 +109,8 @@ _media_command() {
       arguments=('words bash zsh fish powershell')
       ;;
     help)
-      options='--profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      arguments=('words upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help exit-codes errors settings environment formats patterns')
+      options='--json --man -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      rest='words upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help exit-codes errors settings environment formats patterns'
       ;;
   esac
 }

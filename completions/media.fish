@@ -111,8 +111,8 @@ end
 complete -c media -e
 complete -c media -f
 
-complete -c media -l profile -x -a '(__media_profiles)' -d 'use the settings of this profile (MEDIA_PROFILE; default: default)'
-complete -c media -l base-url -x -a 'embedded' -d 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)'
+complete -c media -l profile -x -a '(__media_profiles)' -d 'use the settings of this profile (MEDIA_PROFILE)'
+complete -c media -n 'not __media_is "serve"' -l base-url -x -a 'embedded' -d 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)'
 complete -c media -s q -l quiet -d 'print only failures'
 complete -c media -s v -l verbose -d 'print each step'
 complete -c media -l no-progress -d 'show no progress'
@@ -286,4 +286,7 @@ complete -c media -n '__media_is "config path"' -s h -l help -d 'print help, wit
 complete -c media -n '__media_at "config help" 1' -a 'list get set unset profiles path help'
 complete -c media -n '__media_is "completion"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_at "completion" 1' -a 'bash zsh fish powershell'
-complete -c media -n '__media_at "help" 1' -a 'upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help exit-codes errors settings environment formats patterns'
+complete -c media -n '__media_is "help"' -l json -d 'print all commands, options, exit statuses and error codes as JSON, or one command'
+complete -c media -n '__media_is "help"' -l man -d 'print the manual page, for man -l -'
+complete -c media -n '__media_is "help"' -s h -l help -d 'print help, with examples'
+complete -c media -n '__media_from "help" 1' -a 'upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help exit-codes errors settings environment formats patterns'

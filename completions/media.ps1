@@ -4,7 +4,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
     param($wordToComplete, $commandAst, $cursorPosition)
 
     $globalOptions = @(
-        @{ Name = '--profile'; Takes = 'profile'; Tip = 'use the settings of this profile (MEDIA_PROFILE; default: default)' }
+        @{ Name = '--profile'; Takes = 'profile'; Tip = 'use the settings of this profile (MEDIA_PROFILE)' }
         @{ Name = '--base-url'; Takes = 'words embedded'; Tip = 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)' }
         @{ Name = '-q'; Takes = ''; Tip = 'print only failures' }
         @{ Name = '--quiet'; Takes = ''; Tip = 'print only failures' }
@@ -14,8 +14,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
         @{ Name = '--cacert'; Takes = 'file'; Tip = 'trust the certificate authorities in this PEM file' }
         @{ Name = '--allow-http'; Takes = ''; Tip = 'allow http:// for services on other machines' }
     )
-    # What each command takes: its subcommands, its options (Takes is empty for those without a value), its arguments,
-    # and what every further argument is.
+    # What each command takes: its subcommands, its options (Takes is empty for those without a value), the global
+    # options that it does not take, its arguments, and what every further argument is.
     $commands = @{
         '' = @{
             Commands = [ordered]@{
@@ -39,6 +39,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -77,6 +78,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @()
             Rest = 'media'
         }
@@ -104,6 +106,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -118,6 +121,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -129,6 +133,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -141,6 +146,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -152,6 +158,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -169,6 +176,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -181,6 +189,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @()
             Rest = 'file'
         }
@@ -196,6 +205,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @()
             Rest = 'file'
         }
@@ -213,6 +223,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @()
             Rest = 'file'
         }
@@ -227,6 +238,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @('file', 'none')
             Rest = 'none'
         }
@@ -237,6 +249,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @('file', 'none')
             Rest = 'none'
         }
@@ -247,6 +260,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @('file')
             Rest = 'none'
         }
@@ -256,6 +270,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
 
             )
+            NotTaken = @()
             Arguments = @('words list check merge resolve forget unlock help')
             Rest = 'none'
         }
@@ -274,6 +289,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @('none')
             Rest = 'none'
         }
@@ -291,6 +307,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @()
             Rest = 'directory'
         }
@@ -303,6 +320,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -327,6 +345,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @('--base-url')
             Arguments = @()
             Rest = 'none'
         }
@@ -344,6 +363,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -355,6 +375,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -365,6 +386,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once')
             Rest = 'none'
         }
@@ -375,6 +397,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once', 'file')
             Rest = 'none'
         }
@@ -385,6 +408,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once')
             Rest = 'none'
         }
@@ -395,6 +419,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -405,6 +430,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -414,6 +440,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
 
             )
+            NotTaken = @()
             Arguments = @('words list get set unset profiles path help')
             Rest = 'none'
         }
@@ -424,6 +451,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
+            NotTaken = @()
             Arguments = @('words bash zsh fish powershell')
             Rest = 'none'
         }
@@ -431,14 +459,22 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
-
+                @{ Name = '--json'; Takes = ''; Tip = 'print all commands, options, exit statuses and error codes as JSON, or one command' }
+                @{ Name = '--man'; Takes = ''; Tip = 'print the manual page, for man -l -' }
+                @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
+                @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            Arguments = @('words upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help exit-codes errors settings environment formats patterns')
-            Rest = 'none'
+            NotTaken = @()
+            Arguments = @()
+            Rest = 'words upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help exit-codes errors settings environment formats patterns'
         }
     }
 
-    function Get-Options([string]$path) { $commands[$path].Options + $globalOptions }
+    function Get-Options([string]$path) {
+        $command = $commands[$path]
+        $command.Options
+        $globalOptions | Where-Object { $command.NotTaken -cnotcontains $_.Name }
+    }
 
     # Returns what the option takes: nothing for one that takes nothing, and for none.
     function Get-Kind([string]$path, [string]$option) {

@@ -9,19 +9,19 @@ export function bashCompletion(
 ): string {
   const commands = allCommands(program);
   return fillIn(template, {
-    COMMANDS: commands.map(command => commandCase(command, globalOptions)).join('\n'),
+    COMMANDS: commands.map(commandCase).join('\n'),
     OPTIONS: optionCases(commands, globalOptions).join('\n'),
     EXTENSIONS: mediaExtensions.join('|'),
   });
 }
 
-function commandCase(command: CommandNode, globalOptions: readonly OptionNode[]): string {
-  const options = new Set([...command.options, ...globalOptions].flatMap(({names}) => names));
+function commandCase(command: CommandNode): string {
+  const options = [...command.options, ...command.globals].flatMap(({names}) => names);
   const fixed = command.arguments.filter(({variadic}) => !variadic).map(({values}) => kindOf(values));
   const rest = command.arguments.find(({variadic}) => variadic);
   const settings = [
     ...(command.commands.length === 0 ? [] : [`commands=${quoted(command.commands.map(nameOf).join(' '))}`]),
-    `options=${quoted([...options].join(' '))}`,
+    `options=${quoted(options.join(' '))}`,
     ...(fixed.length === 0 ? [] : [`arguments=(${fixed.map(quoted).join(' ')})`]),
     ...(rest === undefined ? [] : [`rest=${quoted(kindOf(rest.values))}`]),
   ];

@@ -1,7 +1,9 @@
 import type {EventEmitter} from 'node:events';
 import type {Argument, Command, Help, Option} from 'commander';
+import {isWithout, optionFacts} from '../src/cli/help-format.ts';
 import {helpTopics} from '../src/cli/help-topics.ts';
-import {collect} from '../src/cli/values.ts';
+import type {ValueParser} from '../src/cli/values.ts';
+import {defined} from '../src/lib/object.ts';
 import {settingNames} from '../src/settings/setting-table.ts';
 
 /** What a value on the command line can be completed to. */
@@ -9,14 +11,19 @@ export type Values =
   | {kind: 'none' | 'file' | 'directory' | 'media' | 'profile'}
   | {kind: 'words'; words: readonly string[]};
 
-/** A command as the program declares it, with everything that completions and the manual page need. */
+/** A command as the program declares it: all that completions, the manual page and `media help --json` say of it. */
 export interface CommandNode {
   /** The words after `media`; none for the program itself. */
   path: readonly string[];
   description: string;
   /** The usage line of its help: the words and the placeholders. */
   usage: string;
+  /** Its own options. */
   options: readonly OptionNode[];
+  /** The options of every command that it takes, too. */
+  globals: readonly OptionNode[];
+  /** The long names of those that it does not take. */
+  notTaken: readonly string[];
   arguments: readonly ArgumentNode[];
   commands: readonly CommandNode[];
   /** Command lines as the help shows them, without the prompt. */
@@ -34,28 +41,39 @@ export interface OptionNode {
   /** The description with choices and default. */
   fullDescription: string;
   /** Undefined for a flag. */
-  value?: {placeholder: string; values: Values};
+  value?: {placeholder: string; values: Values; type: string; takes?: string; choices?: readonly string[]};
+  default?: string;
+  variable?: string;
+  /** The setting of a profile that it takes precedence over. */
+  setting?: string;
+  /** The names of options that cannot be given with it. */
+  conflicts: readonly string[];
   repeatable: boolean;
+  required: boolean;
 }
 
 export interface ArgumentNode {
   name: string;
+  description: string;
+  required: boolean;
   variadic: boolean;
   values: Values;
+  choices?: readonly string[];
 }
 
 /** The data that completions are generated from. */
 export interface CompletionData {
   program: CommandNode;
-  /** Options that every command takes, before its name or after. */
+  /** Options that commands take before their names or after: all but those in a command's `notTaken`. */
   globalOptions: readonly OptionNode[];
   /** Extensions of images and videos: lower case, without the dot. */
   mediaExtensions: readonly string[];
 }
 
 /** Values that the declarations do not define, by an option's long name, or by a command's words and its argument's name. */
-function knownValues(mediaTypes: readonly string[]): Record<string, Values> {
+function knownValues(commands: readonly string[], mediaTypes: readonly string[]): Record<string, Values> {
   return {
+    'help command': {kind: 'words', words: [...new Set([...commands, ...Object.keys(helpTopics)])]},
     '--profile': {kind: 'profile'},
     '--base-url': {kind: 'words', words: ['embedded']},
     '--shard': {kind: 'words', words: ['auto']},
@@ -78,59 +96,81 @@ export function describeProgram(
   program: Command,
   media: {extensions: readonly string[]; types: readonly string[]},
 ): CompletionData {
-  const reader = new TreeReader(knownValues(media.types), program.createHelp());
-  const root = reader.command(program, []);
-  const ownOfEach = new Set(['-h', '--help', '--version']);
+  const names = program.commands.map(command => command.name());
+  const reader = new TreeReader(knownValues(names, media.types), program);
   return {
-    program: root,
-    globalOptions: root.options.filter(({names}) => !names.some(name => ownOfEach.has(name))),
+    program: reader.command(program, []),
+    globalOptions: reader.globals,
     mediaExtensions: media.extensions,
   };
+}
+
+/** What each command has for itself. */
+export function isOfEach({names}: OptionNode): boolean {
+  return names.includes('--help') || names.includes('--version');
 }
 
 class TreeReader {
   readonly #known: Record<string, Values>;
   readonly #help: Help;
+  readonly globals: readonly OptionNode[];
 
-  constructor(known: Record<string, Values>, help: Help) {
+  constructor(known: Record<string, Values>, program: Command) {
     this.#known = known;
-    this.#help = help;
+    this.#help = program.createHelp();
+    this.globals = this.#options(program).filter(option => !isOfEach(option));
   }
 
   command(command: Command, path: readonly string[]): CommandNode {
     const children = this.#help.visibleCommands(command);
     const names = children.map(child => child.name());
+    const isTaken = ({names: all}: OptionNode) => !all.some(name => isWithout(command, name));
     return {
       path,
       description: command.description(),
       usage: ['media', ...path, command.usage()].join(' '),
-      options: this.#help.visibleOptions(command).map(option => this.#option(option)),
+      options: this.#options(command).filter(option => path.length > 0 || isOfEach(option)),
+      globals: this.globals.filter(isTaken),
+      notTaken: this.globals.filter(option => !isTaken(option)).flatMap(option => option.names),
       arguments: command.registeredArguments.map(argument => this.#argument(argument, path)),
       commands: children.map(child =>
-        child.name() === 'help'
-          ? helpNode(
-              child,
-              path,
-              path.length === 0 ? [...new Set([...names, ...Object.keys(helpTopics)])] : names,
-            )
+        child.name() === 'help' && path.length > 0
+          ? helpNode(child, path, names, this.globals)
           : this.command(child, [...path, child.name()]),
       ),
       examples: examplesOf(command),
     };
   }
 
-  #option(option: Option): OptionNode {
+  #options(command: Command): OptionNode[] {
+    return this.#help.visibleOptions(command).map(option => this.#option(option, command));
+  }
+
+  #option(option: Option, command: Command): OptionNode {
     const placeholder = /<(.+?)>/.exec(option.flags)?.[1];
+    const {variable, default: shown, isRepeatable} = optionFacts(option);
+    const setting = settingNames.find(name => `--${name}` === option.long);
     return {
       names: [option.short, option.long].filter(name => name !== undefined),
       term: this.#help.optionTerm(option),
       description: option.description,
       group: option.helpGroupHeading?.replace(/:$/, '') ?? 'Options',
       fullDescription: this.#help.optionDescription(option),
-      repeatable: option.parseArg === (collect as Option['parseArg']),
-      ...(placeholder === undefined
-        ? {}
-        : {value: {placeholder, values: this.#values(option.long ?? '', placeholder, option.argChoices)}}),
+      repeatable: isRepeatable,
+      required: option.mandatory,
+      conflicts: conflictsOf(option, command),
+      ...defined({default: shown, variable, setting}),
+      ...(placeholder !== undefined && {value: this.#value(option, placeholder)}),
+    };
+  }
+
+  #value(option: Option, placeholder: string): NonNullable<OptionNode['value']> {
+    const {type, takes} = (option.parseArg ?? {}) as Partial<ValueParser<unknown>>;
+    return {
+      placeholder,
+      values: this.#values(option.long ?? '', placeholder, option.argChoices),
+      type: type ?? (['file', 'directory', 'url'].includes(placeholder) ? placeholder : 'text'),
+      ...defined({takes, choices: option.argChoices}),
     };
   }
 
@@ -138,7 +178,10 @@ class TreeReader {
     const key = [...path, argument.name()].join(' ');
     return {
       name: argument.name(),
+      description: argument.description,
+      required: argument.required,
       variadic: argument.variadic,
+      ...defined({choices: argument.argChoices}),
       values: this.#values(key, argument.name(), argument.argChoices),
     };
   }
@@ -149,14 +192,30 @@ class TreeReader {
   }
 }
 
-/** `help`, which commander adds to every command with subcommands. */
-function helpNode(help: Command, path: readonly string[], commands: readonly string[]): CommandNode {
+/** The names of the options that commander refuses together with this one. */
+function conflictsOf(option: Option, command: Command): string[] {
+  const {conflictsWith} = option as unknown as {conflictsWith: readonly string[]};
+  return command.options
+    .filter(other => conflictsWith.includes(other.attributeName()))
+    .map(({long, short}) => long ?? short ?? '');
+}
+
+/** `help`, which commander adds to a command with subcommands. */
+function helpNode(
+  help: Command,
+  path: readonly string[],
+  commands: readonly string[],
+  globals: readonly OptionNode[],
+): CommandNode {
+  const values = {kind: 'words', words: commands} as const;
   return {
     path: [...path, help.name()],
     description: help.description(),
     usage: ['media', ...path, help.name(), help.usage()].join(' '),
     options: [],
-    arguments: [{name: 'command', variadic: false, values: {kind: 'words', words: commands}}],
+    globals,
+    notTaken: [],
+    arguments: [{name: 'command', description: '', required: false, variadic: false, values}],
     commands: [],
     examples: [],
   };

@@ -14,8 +14,8 @@ export function fishCompletion(
       .map(parentCase)
       .join('\n'),
     VALUES: valueCases(commands, globalOptions).join('\n'),
-    GLOBALS: globalOptions.map(option => `complete -c media${optionFlags(option)}`).join('\n'),
-    COMMANDS: commands.flatMap(command => commandLines(command, globalOptions)).join('\n'),
+    GLOBALS: globalOptions.map(option => globalLine(option, commands)).join('\n'),
+    COMMANDS: commands.flatMap(commandLines).join('\n'),
     EXTENSIONS: mediaExtensions.join('|'),
   });
 }
@@ -42,8 +42,16 @@ function valueCases(commands: readonly CommandNode[], globalOptions: readonly Op
   ];
 }
 
-function commandLines(command: CommandNode, globalOptions: readonly OptionNode[]): string[] {
-  const own = command.options.filter(option => !globalOptions.some(({term}) => term === option.term));
+/** An option of every command but those that do not take it. */
+function globalLine(option: OptionNode, commands: readonly CommandNode[]): string {
+  const others = commands.filter(({globals}) => !globals.includes(option));
+  const where = others
+    .map(({path}) => ` -n ${quoted(`not __media_is ${quotedInside(path.join(' '))}`)}`)
+    .join('');
+  return `complete -c media${where}${optionFlags(option)}`;
+}
+
+function commandLines(command: CommandNode): string[] {
   const path = command.path.join(' ');
   const here = `complete -c media -n ${quoted(`__media_is ${quotedInside(path)}`)}`;
   const fixed = command.arguments.filter(({variadic}) => !variadic).length;
@@ -52,7 +60,7 @@ function commandLines(command: CommandNode, globalOptions: readonly OptionNode[]
       child =>
         `complete -c media -n ${quoted(`__media_at ${quotedInside(path)} 1`)} -a ${nameOf(child)} -d ${quoted(child.description)}`,
     ),
-    ...own.map(option => `${here}${optionFlags(option)}`),
+    ...command.options.map(option => `${here}${optionFlags(option)}`),
     ...command.arguments.flatMap(({values, variadic}, index) => {
       const candidates = candidatesOf(values);
       if (candidates === undefined) return [];

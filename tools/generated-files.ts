@@ -8,11 +8,12 @@ import {isMediaType} from '../src/sources/media-type/types/tables.ts';
 import {bashCompletion} from './bash.ts';
 import {type CompletionData, describeProgram} from './command-tree.ts';
 import {fishCompletion} from './fish.ts';
+import {helpJson} from './help-json.ts';
 import {manualPage} from './manual-page.ts';
 import {powershellCompletion} from './powershell.ts';
 import {mediaTypes} from './reference.ts';
-import {referencePages, withTables} from './reference-pages.ts';
-import {topics, topicText} from './topics.ts';
+import {referencePages} from './reference-pages.ts';
+import {topicsOf, topicText} from './topics.ts';
 import {zshCompletion} from './zsh.ts';
 
 const scripts = {
@@ -31,10 +32,10 @@ export async function generatedFiles(root: URL): Promise<Map<string, string>> {
     files.set(`completions/${name}`, generate(data, template));
   }
   files.set('man/media.1', manualPage(data));
-  for (const [name, topic] of Object.entries(topics)) files.set(`man/${name}.txt`, topicText(topic));
-  const types = mediaTypes(mediaExtensions());
-  for (const page of referencePages)
-    files.set(page, withTables(page, await readFile(new URL(page, root), 'utf8'), types));
+  files.set('man/help.json', `${JSON.stringify(helpJson(data), null, 1)}\n`);
+  for (const [name, topic] of Object.entries(topicsOf(data))) files.set(`man/${name}.txt`, topicText(topic));
+  for (const [path, withTables] of referencePages(data, mediaTypes(mediaExtensions())))
+    files.set(path, withTables(await readFile(new URL(path, root), 'utf8')));
   return files;
 }
 

@@ -9,15 +9,12 @@ export function powershellCompletion(
 ): string {
   return fillIn(template, {
     GLOBALS: optionTable(globalOptions, '        '),
-    COMMANDS: allCommands(program)
-      .map(command => commandEntry(command, globalOptions))
-      .join('\n'),
+    COMMANDS: allCommands(program).map(commandEntry).join('\n'),
     EXTENSIONS: mediaExtensions.join('|'),
   });
 }
 
-function commandEntry(command: CommandNode, globalOptions: readonly OptionNode[]): string {
-  const own = command.options.filter(option => !globalOptions.some(({term}) => term === option.term));
+function commandEntry(command: CommandNode): string {
   const children = command.commands.map(
     child => `                ${quoted(nameOf(child))} = ${quoted(child.description)}\n`,
   );
@@ -27,8 +24,9 @@ function commandEntry(command: CommandNode, globalOptions: readonly OptionNode[]
             Commands = [ordered]@{
 ${children.join('')}            }
             Options = @(
-${optionTable(own, '                ')}
+${optionTable(command.options, '                ')}
             )
+            NotTaken = @(${command.notTaken.map(quoted).join(', ')})
             Arguments = @(${fixed.join(', ')})
             Rest = ${quoted(rest === undefined ? 'none' : kindOf(rest.values))}
         }`;

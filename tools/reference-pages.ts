@@ -1,3 +1,4 @@
+import type {CompletionData} from './command-tree.ts';
 import {
   batchSystems,
   disposalFields,
@@ -7,7 +8,7 @@ import {
   files,
   formats,
   type Row,
-  settings,
+  settingsOf,
   signals,
   watchEvents,
 } from './reference.ts';
@@ -18,10 +19,10 @@ interface Table {
 }
 
 /** The generated tables, by page and by their name on the page. */
-const pages: Record<string, Record<string, Table>> = {
+const tablesOf = (data: CompletionData, types: readonly Row[]): Record<string, Record<string, Table>> => ({
   'docs/errors.md': {
     'exit statuses': {headings: ['status', 'meaning'], rows: exitStatuses},
-    'error codes': {headings: ['code', 'exit', 'meaning'], rows: errorCodes},
+    'error codes': {headings: ['code', 'exit', 'meaning', 'what to do'], rows: errorCodes},
   },
   'docs/output.md': {formats: {headings: ['option', 'prints'], rows: formats}},
   'docs/publishing.md': {
@@ -29,7 +30,7 @@ const pages: Record<string, Record<string, Table>> = {
     'events of media watch': {headings: ['`event`', 'means', 'fields'], rows: watchEvents},
   },
   'docs/settings.md': {
-    settings: {headings: ['setting', 'flag', 'environment', 'meaning'], rows: settings},
+    settings: {headings: ['setting', 'flag', 'environment', 'meaning'], rows: settingsOf(data)},
     environment: {headings: ['variable', 'meaning'], rows: environment},
     files: {headings: ['', 'Linux', 'macOS', 'Windows'], rows: files},
   },
@@ -37,18 +38,25 @@ const pages: Record<string, Record<string, Table>> = {
     'batch systems': {headings: ['batch system', 'variables that are read'], rows: batchSystems},
   },
   'docs/platforms.md': {signals: {headings: ['signal', 'effect', 'on Windows'], rows: signals}},
-};
+  'docs/content-types.md': {
+    'content types': {
+      headings: ['content type', 'extensions', 'extensions that the content must confirm'],
+      rows: types,
+    },
+  },
+});
 
-/** The paths of the pages that contain generated tables. */
-export const referencePages = [...Object.keys(pages), 'docs/content-types.md'];
+/** The pages that contain generated tables, by their paths: each text with its tables generated again. */
+export function referencePages(
+  data: CompletionData,
+  types: readonly Row[],
+): Map<string, (text: string) => string> {
+  const pages = Object.entries(tablesOf(data, types));
+  return new Map(pages.map(([path, tables]) => [path, text => withTables(path, text, tables)]));
+}
 
-/**
- * A page with its tables generated again, and the content types from these rows; throws if the page has no place for a
- * table.
- */
-export function withTables(path: string, text: string, types: readonly Row[]): string {
-  const headings = ['content type', 'extensions', 'extensions that the content must confirm'];
-  const tables = pages[path] ?? {'content types': {headings, rows: types}};
+/** Throws if the page has no place for a table. */
+function withTables(path: string, text: string, tables: Record<string, Table>): string {
   return Object.entries(tables).reduce((page, [name, table]) => {
     const [begin, end] = [`<!-- ${name}: made by npm run completions -->\n`, `<!-- end of ${name} -->`];
     const [start, stop] = [page.indexOf(begin), page.indexOf(end)];

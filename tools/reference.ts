@@ -3,8 +3,10 @@ import {type ErrorCode, exitStatusOf} from '../src/errors.ts';
 import type {EndSignal} from '../src/host.ts';
 import type {FormatName} from '../src/output/results/formats.ts';
 import {settingVariables} from '../src/settings/profile.ts';
-import {type SettingName, settingNames, settingOf} from '../src/settings/setting-table.ts';
+import {settingNames, settingOf} from '../src/settings/setting-table.ts';
 import {jobEngines} from '../src/sources/find/shard.ts';
+import type {CompletionData} from './command-tree.ts';
+import {allCommands} from './walk-tree.ts';
 
 /** A row of a reference table in Markdown: its name, and what it means. */
 export type Row = readonly [name: string, ...cells: string[]];
@@ -25,74 +27,196 @@ export const exitStatuses: readonly Row[] = [
   ['130, 143, 129', 'ended by SIGINT, SIGTERM, SIGHUP'],
 ];
 
-const errorMeanings: Record<ErrorCode, string> = {
-  usage: 'a bad option or value',
-  nothing_matched: 'a directory, pattern or list contained no input',
-  no_key: 'no API key or no base URL is set',
-  key_unavailable: 'the keychain or `key-command` did not return the key',
-  unauthorized: '401: the service does not accept the key',
-  forbidden: '403: the key lacks permission, or the base URL is wrong',
-  not_found: '404: as for 403; some services return it instead',
-  host_not_found: 'no host has this name',
-  dns_unavailable: 'the name could not be looked up right now',
-  connection_refused: 'nothing is listening at this address',
-  connect_timeout: 'connecting took too long',
-  connect_failed: 'any other failure to connect',
-  outage: 'the service was unavailable for longer than `--retry-max-wait`, or until `--deadline`',
-  tls_failed:
+/** What each code means, and what to do then. */
+const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]> = {
+  usage: ['a bad option or value', 'follow the hint of the message, or read `media COMMAND --help`'],
+  nothing_matched: [
+    'a directory, pattern or list contained no input',
+    'check the directory or the pattern; `--all` also takes files that are not images or videos',
+  ],
+  no_key: [
+    'no API key or no base URL is set',
+    'set `MEDIA_API_KEY` and `MEDIA_BASE_URL`, or run `media login`',
+  ],
+  key_unavailable: [
+    'the keychain or `key-command` did not return the key',
+    'unlock the keychain, fix `key-command`, or set `MEDIA_API_KEY`',
+  ],
+  unauthorized: [
+    '401: the service does not accept the key',
+    'set another key; `media whoami` says where this one comes from',
+  ],
+  forbidden: [
+    '403: the key lacks permission, or the base URL is wrong',
+    'check the permissions of the key and the base URL with `media doctor`',
+  ],
+  not_found: [
+    '404: as for 403; some services return it instead',
+    'check the base URL and the key with `media doctor`',
+  ],
+  host_not_found: ['no host has this name', 'check the base URL'],
+  dns_unavailable: [
+    'the name could not be looked up right now',
+    'check the network, and run the command again',
+  ],
+  connection_refused: [
+    'nothing is listening at this address',
+    'check that the service runs at the base URL, and run the command again',
+  ],
+  connect_timeout: ['connecting took too long', 'check the network and the proxy, and run the command again'],
+  connect_failed: [
+    'any other failure to connect',
+    'check the network with `media doctor`, and run the command again',
+  ],
+  outage: [
+    'the service was unavailable for longer than `--retry-max-wait`, or until `--deadline`',
+    'run the command again later, or wait longer with `--retry-max-wait`',
+  ],
+  tls_failed: [
     'the certificate was not accepted, the service requires a client certificate, or the TLS handshake failed',
-  proxy_failed: 'the proxy refused, requires (other) credentials, or returned a page',
-  not_http: 'the server does not speak HTTP/1.1, or not correctly',
-  redirected: 'the service redirects to another URL; redirects are never followed',
-  rejected: 'any other refusal (400, 411, 413, 415, 422...)',
-  rate_limited: '429, after all retries',
-  service_unavailable: '503 with an error record, or before the file was complete, after all retries',
-  service_failed: '408 or 5xx before the file was complete, after all retries',
-  premature_answer: 'the service reported success before the file was complete',
-  connection_lost: 'the connection broke before the file was complete, after all retries',
-  stalled: 'no progress before the file was complete, after all retries',
-  deadline_exceeded: '`--deadline` passed, or `--timeout` of `media graphql`',
-  unexpected_answer: 'a response that is neither a record nor an error record',
-  file_missing: 'no such file',
-  file_unreadable: 'the file could not be opened or read',
-  too_many_open_files: 'the limit of open files was reached',
-  not_a_file: 'a directory, FIFO, socket or device',
-  empty_file: 'the file is empty',
-  not_media: 'neither the name nor the content is an image or a video, or the content is something else',
-  type_mismatch: '`--types strict`: name and content disagree',
-  source_changed: 'the file changed while it was being sent; nothing was stored',
-  clipboard_empty: 'the clipboard contains neither a picture nor files',
-  clipboard_unusable: 'the clipboard could not be read, or no program that reads it is installed',
-  outside_root: '`media rewrite`: a document refers to a file outside the root directory',
-  local_reference: '`media rewrite` with `--check`: a document refers to a local file',
-  document_changed: '`media rewrite`: a document changed in the meantime and was not overwritten',
-  document_too_complex:
+    'check certificates with `media doctor`; `--cacert` trusts another authority',
+  ],
+  proxy_failed: [
+    'the proxy refused, requires (other) credentials, or returned a page',
+    'check the proxy variables and the credentials in them',
+  ],
+  not_http: [
+    'the server does not speak HTTP/1.1, or not correctly',
+    'check the scheme, the host and the port of the base URL',
+  ],
+  redirected: [
+    'the service redirects to another URL; redirects are never followed',
+    'set the base URL that the message names, if you trust it',
+  ],
+  rejected: [
+    'any other refusal (400, 411, 413, 415, 422...)',
+    'fix the file as the message says; to repeat the same request does not help',
+  ],
+  rate_limited: ['429, after all retries', 'run the command again later, or with a smaller `--concurrency`'],
+  service_unavailable: [
+    '503 with an error record, or before the file was complete, after all retries',
+    'run the command again later',
+  ],
+  service_failed: [
+    '408 or 5xx before the file was complete, after all retries',
+    'run the command again later',
+  ],
+  premature_answer: [
+    'the service reported success before the file was complete',
+    'check whether the service has the file, and report this to the service',
+  ],
+  connection_lost: [
+    'the connection broke before the file was complete, after all retries',
+    'run the command again',
+  ],
+  stalled: [
+    'no progress before the file was complete, after all retries',
+    'check the network, or wait longer with `--timeout`',
+  ],
+  deadline_exceeded: [
+    '`--deadline` passed, or `--timeout` of `media graphql`',
+    'run the command again with a longer time',
+  ],
+  unexpected_answer: [
+    'a response that is neither a record nor an error record',
+    'check the base URL with `media doctor`',
+  ],
+  file_missing: ['no such file', 'check the path'],
+  file_unreadable: ['the file could not be opened or read', 'check the permissions of the file and the disk'],
+  too_many_open_files: [
+    'the limit of open files was reached',
+    'raise the limit with `ulimit -n`, or use a smaller `--concurrency`',
+  ],
+  not_a_file: ['a directory, FIFO, socket or device', 'name a regular file; directories need `-r`'],
+  empty_file: ['the file is empty', 'check how the file is made'],
+  not_media: [
+    'neither the name nor the content is an image or a video, or the content is something else',
+    'leave the file out, or set `--content-type`',
+  ],
+  type_mismatch: ['`--types strict`: name and content disagree', 'rename the file, or use `--types content`'],
+  source_changed: [
+    'the file changed while it was being sent; nothing was stored',
+    'run the command again once the file is complete',
+  ],
+  clipboard_empty: ['the clipboard contains neither a picture nor files', 'copy a picture or files'],
+  clipboard_unusable: [
+    'the clipboard could not be read, or no program that reads it is installed',
+    'install the program that the message names',
+  ],
+  outside_root: [
+    '`media rewrite`: a document refers to a file outside the root directory',
+    'set a higher `--root`, or move the file',
+  ],
+  local_reference: [
+    '`media rewrite` with `--check`: a document refers to a local file',
+    'run the command that the hint names',
+  ],
+  document_changed: [
+    '`media rewrite`: a document changed in the meantime and was not overwritten',
+    'run the command again',
+  ],
+  document_too_complex: [
     '`media rewrite`: a document is too large, nested too deeply, or its references took too long to find',
-  config_unusable: 'the settings file is damaged, unsafe or cannot be written',
-  state_unwritable: 'the directory of the journals of `--once` cannot be created or written',
-  output_failed: 'standard output could not be written',
-  local_failure: 'another problem on this machine: a full disk, a port in use',
-  record_mismatch: '`--verify strict`: the file is stored, but its record differs from it',
-  outcome_unknown: 'the whole file was sent and no clear response came',
-  journal_in_use:
+    'split the document',
+  ],
+  config_unusable: [
+    'the settings file is damaged, unsafe or cannot be written',
+    'fix the file as the message says',
+  ],
+  state_unwritable: [
+    'the directory of the journals of `--once` cannot be created or written',
+    'set `XDG_STATE_HOME` to a directory that can be written, or use `--no-once`',
+  ],
+  output_failed: [
+    'standard output could not be written',
+    'free space where standard output goes, and run the command again with the same journal',
+  ],
+  local_failure: [
+    'another problem on this machine: a full disk, a port in use',
+    'fix what the message names, and run the command again',
+  ],
+  record_mismatch: [
+    '`--verify strict`: the file is stored, but its record differs from it',
+    'look at the stored file; it is not sent again',
+  ],
+  outcome_unknown: [
+    'the whole file was sent and no clear response came',
+    'check whether the service has the file, then `media journal resolve`; do not just run the command again',
+  ],
+  journal_in_use: [
     'another run uses the journal or has taken it over; the message names its process and machine',
-  journal_of_other_service:
+    'wait for the other run to end',
+  ],
+  journal_of_other_service: [
     'the journal belongs to another service, store or account; each has only what was sent to it',
-  journal_unusable: 'not a journal, of another version or shard, or damaged (the message gives the line)',
-  journal_failed: 'the journal could not be read or written; nothing is sent that cannot be recorded',
-  journal_unproven: '`media journal check` or `merge` found inputs that are not recorded exactly once',
-  journal_unverified:
+    'use another journal for this service',
+  ],
+  journal_unusable: [
+    'not a journal, of another version or shard, or damaged (the message gives the line)',
+    'name the right journal; keep this file',
+  ],
+  journal_failed: [
+    'the journal could not be read or written; nothing is sent that cannot be recorded',
+    'free space or fix the disk, and run the command again with the same journal',
+  ],
+  journal_unproven: [
+    '`media journal check` or `merge` found inputs that are not recorded exactly once',
+    'upload missing inputs with the same journal, and settle unknown ones',
+  ],
+  journal_unverified: [
     'the service did not say whether it is still the one that the journal belongs to; nothing was skipped or sent',
-  not_tried: 'the run had ended before this input was tried',
-  interrupted: 'stopped by a signal',
-  internal: 'a bug in `media`',
+    'run the command again later',
+  ],
+  not_tried: ['the run had ended before this input was tried', 'run the command again'],
+  interrupted: ['stopped by a signal', 'run the command again with the same journal'],
+  internal: ['a bug in `media`', 'report it with the command that caused it'],
 };
 
-/** Every `error.code`, its exit status and its meaning. */
+/** Every `error.code`, its exit status, its meaning, and what to do then. */
 export const errorCodes: readonly Row[] = Object.entries(exitStatusOf).map(([code, status]) => [
   `\`${code}\``,
   String(status),
-  errorMeanings[code as ErrorCode],
+  ...errorMeanings[code as ErrorCode],
 ]);
 
 const formatMeanings: Record<FormatName, Row> = {
@@ -155,14 +279,14 @@ export const disposalFields: readonly Row[] = Object.entries(disposalMeanings).m
   meaning,
 ]);
 
-/** The settings that an option of the same name overrules. */
-const overruled: readonly SettingName[] = ['base-url', 'cacert', 'once'];
-
-/** The settings of a profile, with the flag and the variable that overrule each. */
-export const settings: readonly Row[] = settingNames.map(name => {
-  const flag = overruled.includes(name) ? `--${name}` : undefined;
-  return [code(name), code(flag), code(settingVariables[name]), settingOf(name).meaning];
-});
+/** The settings of a profile, with the option and the variable that take precedence over each. */
+export function settingsOf({program, globalOptions}: CompletionData): readonly Row[] {
+  const options = [...globalOptions, ...allCommands(program).flatMap(command => command.options)];
+  return settingNames.map(name => {
+    const flag = options.some(({setting}) => setting === name) ? `--${name}` : undefined;
+    return [code(name), code(flag), code(settingVariables[name]), settingOf(name).meaning];
+  });
+}
 
 /** The environment variables that a user sets. */
 export const environment: readonly Row[] = [

@@ -1,6 +1,7 @@
 import {Help} from 'commander';
 import type {HelpTopic} from '../src/cli/help-topics.ts';
-import {environment, errorCodes, exitStatuses, formats, type Row, settings} from './reference.ts';
+import type {CompletionData} from './command-tree.ts';
+import {environment, errorCodes, exitStatuses, formats, type Row, settingsOf} from './reference.ts';
 
 /** A section of the manual page, which `media help TOPIC` prints, too. */
 export interface Topic {
@@ -12,7 +13,7 @@ export interface Topic {
 }
 
 /** Every topic, in the order of the manual page. */
-export const topics: Record<HelpTopic, Topic> = {
+export const topicsOf = (data: CompletionData): Record<HelpTopic, Topic> => ({
   'exit-codes': {
     heading: 'EXIT STATUS',
     before: [],
@@ -33,7 +34,7 @@ export const topics: Record<HelpTopic, Topic> = {
       'A flag takes precedence over the environment, the environment over the profile, and the profile over the default.',
       'To store a setting: media config set NAME VALUE',
     ],
-    terms: settings.map(([name, flag = '', variable = '', meaning = '']) => [
+    terms: settingsOf(data).map(([name, flag = '', variable = '', meaning = '']) => [
       name,
       withOthers(meaning, [flag, variable]),
     ]),
@@ -86,7 +87,7 @@ export const topics: Record<HelpTopic, Topic> = {
       'Only one run at a time can use a journal, and each journal belongs to one service.',
     ],
   },
-};
+});
 
 /** A topic as text of 80 columns. */
 export function topicText({before, terms, after}: Topic): string {

@@ -12,23 +12,25 @@ export function zshCompletion(
       .flatMap(optionSpecs)
       .map(spec => `    ${spec}`)
       .join('\n'),
-    COMMANDS: allCommands(program)
-      .map(command => commandFunction(command, globalOptions))
-      .join('\n\n'),
+    COMMANDS: allCommands(program).map(commandFunction).join('\n\n'),
     EXTENSIONS: mediaExtensions.join('|'),
   });
 }
 
-function commandFunction(command: CommandNode, globalOptions: readonly OptionNode[]): string {
-  const own = command.options.filter(option => !globalOptions.some(({term}) => term === option.term));
-  const specs = [...own.flatMap(optionSpecs), ...argumentSpecs(command)]
+function commandFunction(command: CommandNode): string {
+  const specs = [...command.options.flatMap(optionSpecs), ...argumentSpecs(command)]
     .map(spec => ` \\\n    ${spec}`)
     .join('');
   const head = `${functionName(command)}() {\n`;
-  if (command.commands.length === 0) return `${head}  _arguments -s -S $_media_globals${specs}\n}`;
+  // In zsh, this leaves the elements out that match.
+  const globals = command.notTaken.reduce(
+    (list, name) => `\${${list.replace(/^\$/, '')}:#*${name}*}`,
+    '$_media_globals',
+  );
+  if (command.commands.length === 0) return `${head}  _arguments -s -S ${globals}${specs}\n}`;
   return `${head}  local curcontext=$curcontext state
   local -a line
-  _arguments -C -s -S $_media_globals${specs} \\
+  _arguments -C -s -S ${globals}${specs} \\
     '(-): :->command' \\
     '(-)*:: :->arguments'
   case $state in

@@ -18,8 +18,18 @@ export const helpFormat: HelpFormat = {
   visibleGlobalOptions: command =>
     Object.assign(new Help(), {showGlobalOptions: true})
       .visibleGlobalOptions(command)
-      .filter(({long}) => command.name() !== 'serve' || long !== '--base-url'),
+      .filter(({long = ''}) => !isWithout(command, long)),
 };
+
+/** A command with the global options that it does not take, by their long names, and what to use instead. */
+export interface Without {
+  readonly notTaken: Map<string, string>;
+}
+
+/** Whether a command does not take this global option. */
+export function isWithout(command: Command, long: string): boolean {
+  return (command as Partial<Without>).notTaken?.has(long) === true;
+}
 
 export const briefHelpFormat: HelpFormat = {...helpFormat, isBrief: true, formatHelp: briefHelp};
 
@@ -79,22 +89,31 @@ function helperFor(command: Command): Help {
   return help;
 }
 
-/** The description with, in one pair of parentheses, the variable, the possible values and the default. */
-function describeOption({
-  description,
-  argChoices,
-  defaultValue,
-  defaultValueDescription,
-  required,
-  parseArg,
-}: Option): string {
+/** What an option's declaration says of it, in words. */
+export function optionFacts(option: Option): {
+  text: string;
+  /** The environment variable that its description ends with, in parentheses. */
+  variable: string | undefined;
+  default: string | undefined;
+  isRepeatable: boolean;
+} {
+  const {description, defaultValue, defaultValueDescription, required, parseArg} = option;
   const [, text = description, variable] = /^(.*) \((MEDIA_\w+)\)$/.exec(description) ?? [];
-  const shown =
-    defaultValueDescription ?? (required && defaultValue !== undefined ? String(defaultValue) : undefined);
-  const isRepeatable = parseArg === (collect as Option['parseArg']);
+  return {
+    text,
+    variable,
+    default:
+      defaultValueDescription ?? (required && defaultValue !== undefined ? String(defaultValue) : undefined),
+    isRepeatable: parseArg === (collect as Option['parseArg']),
+  };
+}
+
+/** The description with, in one pair of parentheses, the variable, the possible values and the default. */
+function describeOption(option: Option): string {
+  const {text, variable, default: shown, isRepeatable} = optionFacts(option);
   const facts = [
     variable,
-    argChoices?.join(', '),
+    option.argChoices?.join(', '),
     isRepeatable && 'repeatable',
     shown && `default: ${shown}`,
   ];

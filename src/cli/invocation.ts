@@ -1,10 +1,12 @@
-import {Command, type Option} from 'commander';
+import {Command, Option} from 'commander';
+import {MediaError} from '../errors.ts';
 import type {EndSignal, Host} from '../host.ts';
+import {own} from '../lib/object.ts';
 import {Report} from '../output/report.ts';
 import type {Stdout} from '../output/stdout.ts';
 import {mayColor} from '../output/terminal.ts';
 import type {GlobalOptions} from '../settings/hint-options.ts';
-import {exampleText} from './help-format.ts';
+import {exampleText, type Without} from './help-format.ts';
 
 /** How a run ends: an exit status, or the signal that ends the process. */
 export type ExitStatus = number | EndSignal;
@@ -107,8 +109,9 @@ export function announceTyping(what: string, {host, report}: Invocation): void {
 }
 
 /** A command of this program: with examples at the end of its help, and an action that gets an Invocation. */
-export class CliCommand extends Command {
+export class CliCommand extends Command implements Without {
   readonly #cli: Cli;
+  readonly notTaken = new Map<string, string>();
 
   constructor(name: string, cli: Cli) {
     super(name);
@@ -140,12 +143,26 @@ export class CliCommand extends Command {
     return this.addHelpText('after', () => exampleText(this, lines, common));
   }
 
+  /** Refuses a global option, which help, completions and the manual page leave out; `hint` says what to use instead. */
+  without(long: string, hint: string): this {
+    this.notTaken.set(long, hint);
+    return this;
+  }
+
+  #refuseNotTaken(): void {
+    const given = this.optsWithGlobals<Record<string, unknown>>();
+    for (const [long, hint] of this.notTaken)
+      if (own(given, new Option(long).attributeName()) !== undefined)
+        throw new MediaError('usage', `media ${this.name()} takes no ${long}.`, {hint});
+  }
+
   /** What the command does with its options and its words. It succeeds unless it resolves to another exit status. */
   runs<Options, Words extends unknown[]>(
     run: (options: Options, invocation: Invocation, ...words: Words) => Promise<ExitStatus> | Promise<void>,
   ): this {
     return this.action(async (...given: unknown[]) => {
       const [options, command] = given.splice(-2) as [Options, Command];
+      this.#refuseNotTaken();
       const status = await run(options, invocationOf(this.#cli, command), ...(given as Words));
       this.#cli.status = status ?? 0;
     });

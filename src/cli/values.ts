@@ -4,15 +4,36 @@ import {transferDefaults} from '../transfer/options.ts';
 
 const durationUnits: Record<string, number> = {ms: 1, s: 1_000, m: 60_000, h: 3_600_000};
 
+/** A parser of an option's value. Error messages and `media help --json` say what it takes. */
+export interface ValueParser<Value> {
+  (text: string): Value;
+  /** The kind of value in one word, such as `duration`. */
+  readonly type: string;
+  /** Completes the sentence "Use ...". */
+  readonly takes: string;
+}
+
+/** Makes a parser; `read` returns undefined for a text that is not such a value. */
+function valueParser<Value>(
+  type: string,
+  takes: string,
+  read: (text: string) => Value | undefined,
+): ValueParser<Value> {
+  const parse = (text: string): Value => {
+    const value = read(text);
+    if (value === undefined) throw new InvalidArgumentError(`Use ${takes}.`);
+    return value;
+  };
+  return Object.assign(parse, {type, takes});
+}
+
 /** Parses a duration such as 500ms, 30s, 10m or 2h into milliseconds. */
-export function parseDuration(value: string): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(value);
+export const parseDuration = valueParser('duration', 'a duration such as 500ms, 30s, 10m or 2h', text => {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text);
   const ms =
     match === null ? Number.NaN : Number(match[1]) * (own(durationUnits, match[2] ?? '') ?? Number.NaN);
-  if (!Number.isFinite(ms) || ms <= 0)
-    throw new InvalidArgumentError('Use a duration such as 500ms, 30s, 10m or 2h.');
-  return ms;
-}
+  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
+});
 
 /** How long a command waits for the response to a question about a key, or to a GraphQL request. */
 export function timeoutOption(): Option {
@@ -22,31 +43,26 @@ export function timeoutOption(): Option {
 }
 
 /** Makes a parser for whole numbers from `least` to `most`. */
-export function wholeNumber(least: number, most: number): (value: string) => number {
-  return value => {
-    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-    if (!(number >= least && number <= most)) {
-      throw new InvalidArgumentError(`Use a whole number from ${least} to ${most}.`);
-    }
-    return number;
-  };
+export function wholeNumber(least: number, most: number): ValueParser<number> {
+  return valueParser('integer', `a whole number from ${least} to ${most}`, text => {
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    return number >= least && number <= most ? number : undefined;
+  });
 }
 
 const sizeUnits: Record<string, number> = {'': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3};
 
 /** Parses bytes per second, such as 500000, 500K or 1.5M; as in curl, units are powers of 1024. */
-export function parseRate(value: string): number {
-  const rate = bytesOf(value);
-  if (!(rate >= 1)) throw new InvalidArgumentError('Use bytes per second, such as 500000, 500K or 2M.');
-  return rate;
-}
+export const parseRate = valueParser('rate', 'bytes per second, such as 500000, 500K or 2M', text => {
+  const rate = bytesOf(text);
+  return rate >= 1 ? rate : undefined;
+});
 
 /** Parses a size in bytes, such as 500000, 500K or 1.5G, with the same units. */
-export function parseSize(value: string): number {
-  const size = Math.floor(bytesOf(value));
-  if (!(size >= 1)) throw new InvalidArgumentError('Use a size in bytes, such as 500000, 20M or 2G.');
-  return size;
-}
+export const parseSize = valueParser('size', 'a size in bytes, such as 500000, 20M or 2G', text => {
+  const size = Math.floor(bytesOf(text));
+  return size >= 1 ? size : undefined;
+});
 
 function bytesOf(value: string): number {
   const match = /^(\d+(?:\.\d+)?)([KMG]?)B?$/i.exec(value);
@@ -81,12 +97,14 @@ export function concurrencyOption(): Option {
 }
 
 /** Parses how many files to upload at a time: a number, or `auto` or `auto:N` for as many as make it faster, at most N. */
-function parseConcurrency(value: string): number | {most: number} {
-  const parseNumber = wholeNumber(1, 1000);
-  if (value === 'auto') return transferDefaults.concurrency;
-  try {
-    return value.startsWith('auto:') ? {most: parseNumber(value.slice('auto:'.length))} : parseNumber(value);
-  } catch {
-    throw new InvalidArgumentError('Use a whole number from 1 to 1000, auto, or auto:N with such a number.');
-  }
-}
+const parseConcurrency = valueParser(
+  'concurrency',
+  'a whole number from 1 to 1000, auto, or auto:N with such a number',
+  (text): number | {most: number} | undefined => {
+    if (text === 'auto') return transferDefaults.concurrency;
+    const number = /^(?:auto:)?(\d+)$/.exec(text)?.[1];
+    const most = Number(number);
+    if (number === undefined || most < 1 || most > 1000) return undefined;
+    return text.startsWith('auto:') ? {most} : most;
+  },
+);

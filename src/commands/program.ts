@@ -1,11 +1,10 @@
-import {readFileSync} from 'node:fs';
-import type {Command} from 'commander';
+import {type Command, Option} from 'commander';
 import {briefHelpFormat, helpDescription, helpFormat, helpList} from '../cli/help-format.ts';
 import {helpTopics} from '../cli/help-topics.ts';
 import {type Cli, CliCommand} from '../cli/invocation.ts';
 import {MediaError} from '../errors.ts';
 import {own} from '../lib/object.ts';
-import {packageFile, packageVersion} from '../package-file.ts';
+import {packageVersion} from '../package-file.ts';
 import {configCommand} from './account/config.ts';
 import {loginCommand} from './account/login.ts';
 import {logoutCommand} from './account/logout.ts';
@@ -14,6 +13,7 @@ import {bridgeCommand} from './bridge/command.ts';
 import {completionCommand} from './completion.ts';
 import {doctorCommand} from './doctor/command.ts';
 import {graphqlCommand} from './graphql.ts';
+import type {HelpOptions} from './help.ts';
 import {journalCommand} from './journal/command.ts';
 import {rewriteCommand} from './rewrite/command.ts';
 import {serveCommand} from './serve/command.ts';
@@ -75,32 +75,25 @@ function helpCommand(program: Command, cli: Cli): Command {
   return new CliCommand('help', cli)
     .description(helpDescription)
     .argument('[command...]', 'a command and its subcommand, or a topic')
-    .examples(['media help upload', 'media help exit-codes'])
-    .action(async (words: string[]) => {
-      const {stdout} = cli;
-      let found = program;
-      const [topic = ''] = words;
-      if (words.length === 1 && Object.hasOwn(helpTopics, topic)) {
-        const text = readFileSync(packageFile(`man/${topic}.txt`), 'utf8');
-        const command = program.commands.find(candidate => candidate.name() === topic);
-        if (command === undefined) return stdout.write(text);
-        command.addHelpText('after', `\n${text.trimEnd()}`);
-      }
-      for (const [index, word] of words.entries()) {
-        const next = found.commands.find(command => command.name() === word);
-        // Commander reports the error, with a suggestion.
-        if (next === undefined && found.commands.length > 0)
-          await program.parseAsync(words.slice(0, index + 1), {from: 'user'});
-        found = next ?? found;
-      }
-      found.help();
+    .option('--json', 'print all commands, options, exit statuses and error codes as JSON, or one command')
+    .option('--man', 'print the manual page, for man -l -')
+    .exclusive('--json', '--man')
+    .examples(['media help upload', 'media help exit-codes', 'media help upload --json', 'media help --man'])
+    .runs(async (options: HelpOptions, _invocation, words: string[]) => {
+      const {runHelp} = await import('./help.ts');
+      return runHelp(options, words, program, cli.stdout);
     });
 }
 
 /** Makes a command the root of a program: with the global options, and all its output in `written`. */
 export function asRoot(program: CliCommand, cli: Cli, written: Written): CliCommand {
   return program
-    .option('--profile <name>', 'use the settings of this profile (MEDIA_PROFILE; default: default)')
+    .addOption(
+      new Option('--profile <name>', 'use the settings of this profile (MEDIA_PROFILE)').default(
+        undefined,
+        'default',
+      ),
+    )
     .option('--base-url <url>', 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)')
     .option('-q, --quiet', 'print only failures')
     .option('-v, --verbose', 'print each step')

@@ -1,6 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
 import {helpTopics} from '../../src/cli/help-topics.ts';
+import {type ErrorCode, exitStatusOf} from '../../src/errors.ts';
 import {settingNames} from '../../src/settings/setting-table.ts';
 import {fixture, sandbox} from '../support/media.ts';
 
@@ -152,7 +153,7 @@ describe('help', () => {
     const refused = await box.run(['serve', '--base-url', 'https://api.example.com']);
     expect(refused).toMatchObject({exitCode: 2, stdout: ''});
     expect(refused.stderr).toMatch(
-      /^media: media serve is the service itself, and takes no --base-url\.\n {2}Use --host /,
+      /^media: media serve takes no --base-url\.\n {2}It is the service itself: use --host /,
     );
   });
 
@@ -162,6 +163,57 @@ describe('help', () => {
     const [all, allOption, one, oneOption] = await Promise.all(runs.map(words => box.run(words)));
     expect([all?.stdout, all?.exitCode]).toEqual([allOption?.stdout, 0]);
     expect([one?.stdout, one?.exitCode]).toEqual([oneOption?.stdout, 0]);
+  });
+
+  it('media help --json: every command, option, status and code as one line of JSON; of one command, and none', async () => {
+    const box = await sandbox();
+    const lines = [
+      ['help', '--json'],
+      ['help', 'config', 'set', '--json'],
+      ['help', '--json', 'uplaod'],
+    ];
+    const [whole, one, none] = await Promise.all(lines.map(words => box.run(words)));
+    const help = JSON.parse(whole?.stdout ?? '');
+    expect(whole).toMatchObject({stderr: '', exitCode: 0, stdout: expect.stringMatching(/^\{.*\}\n$/)});
+    const command = (name: string) => help.commands.find((each: {name: string}) => each.name === name);
+    const option = (of: string, name: string) =>
+      command(of).options.find(({names}: {names: string[]}) => names.includes(name));
+    expect(option('upload', '--retries')).toEqual({
+      names: ['--retries'],
+      description: 'how often to retry a file',
+      group: 'Transfer',
+      ...{type: 'integer', placeholder: 'n', takes: 'a whole number from 0 to 100', default: '5'},
+    });
+    expect(option('upload', '--format')).toMatchObject({
+      choices: ['table', 'url', 'markdown'],
+      default: 'table',
+      conflicts: ['--json', '--ndjson', '--template'],
+    });
+    expect(option('upload', '--timeout')).toMatchObject({type: 'duration'});
+    expect(option('upload', '--once')).toMatchObject({type: 'flag', setting: 'once'});
+    expect(option('serve', '--fault')).toMatchObject({repeatable: true, variable: 'MEDIA_SERVE_FAULT'});
+    expect(command('serve').notTaken).toEqual(['--base-url']);
+    expect(command('rewrite').arguments).toMatchObject([{name: 'input', required: true, variadic: true}]);
+    expect(help.options[1]).toMatchObject({names: ['--base-url'], variable: 'MEDIA_BASE_URL'});
+    expect(help.errorCodes.map(({code}: {code: string}) => code)).toEqual(Object.keys(exitStatusOf));
+    for (const {code, exitStatus, meaning, hint} of help.errorCodes)
+      expect({code, exitStatus, known: Boolean(meaning && hint)}).toEqual({
+        ...{code, known: true},
+        exitStatus: String(exitStatusOf[code as ErrorCode]),
+      });
+    expect(help.settings.map(({name}: {name: string}) => name)).toEqual([...settingNames]);
+    expect(help.exitStatuses[5]).toMatchObject({status: '5', meaning: expect.stringContaining('unknown')});
+    expect(JSON.parse(one?.stdout ?? '')).toEqual(
+      command('config').commands.find(({name}: {name: string}) => name === 'set'),
+    );
+    expect(none).toMatchObject({exitCode: 2, stdout: ''});
+    expect(JSON.parse(none?.stderr ?? '').error.hint).toBe('Did you mean upload?');
+  });
+
+  it('media help --man: the manual page as it is installed', async () => {
+    const {stdout, exitCode} = await (await sandbox()).run(['help', '--man']);
+    expect(stdout).toBe(await readFile(fixture('../../man/media.1'), 'utf8'));
+    expect(exitCode).toBe(0);
   });
 
   it('bare media config: its help on stdout, exit 0', async () => {

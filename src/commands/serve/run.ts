@@ -17,12 +17,7 @@ const keyLabel = 'serve';
 
 /** Serves until SIGINT, SIGTERM or SIGHUP; prints the URL and a new key, and revokes the earlier one. */
 export async function runServe(options: ServeOptions, invocation: Invocation): Promise<ExitStatus> {
-  const {host, stdout, report, globals} = invocation;
-  if (globals.baseUrl !== undefined) {
-    throw new MediaError('usage', 'media serve is the service itself, and takes no --base-url.', {
-      hint: 'Use --host and --port for where it listens, and --public-url for the URLs in records.',
-    });
-  }
+  const {host, stdout, report} = invocation;
   const settings = await serveSettings(options, host);
   const signal = endSignal(invocation);
   const directory = await dataDirectoryFor(settings, host);

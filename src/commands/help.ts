@@ -1,0 +1,57 @@
+import {readFileSync} from 'node:fs';
+import type {Command} from 'commander';
+import {helpTopics} from '../cli/help-topics.ts';
+import type {Stdout} from '../output/stdout.ts';
+import {packageFile, packageVersion} from '../package-file.ts';
+
+export interface HelpOptions {
+  json?: boolean;
+  man?: boolean;
+}
+
+/** A command in man/help.json, which `npm run completions` makes of the declarations. */
+interface DescribedCommand {
+  name: string;
+  commands: readonly DescribedCommand[];
+}
+
+/** Prints the help of a command or a topic, or all of it for programs. */
+export async function runHelp(
+  {json, man}: HelpOptions,
+  words: readonly string[],
+  program: Command,
+  stdout: Stdout,
+): Promise<void> {
+  if (man) return stdout.write(read('media.1'));
+  const [topic = ''] = words;
+  const isTopic = words.length === 1 && Object.hasOwn(helpTopics, topic);
+  const isOnlyTopic = isTopic && !program.commands.some(command => command.name() === topic);
+  if (isOnlyTopic && !json) return stdout.write(read(`${topic}.txt`));
+  const found = await commandOf(words, program);
+  if (json) return stdout.write(described(words));
+  if (isTopic) found.addHelpText('after', `\n${read(`${topic}.txt`).trimEnd()}`);
+  found.help();
+}
+
+/** The command that the words name, or the program itself; commander reports a word that names none, with a suggestion. */
+async function commandOf(words: readonly string[], program: Command): Promise<Command> {
+  let found = program;
+  for (const [index, word] of words.entries()) {
+    const next = found.commands.find(command => command.name() === word);
+    if (next === undefined && found.commands.length > 0)
+      await program.parseAsync(words.slice(0, index + 1), {from: 'user'});
+    found = next ?? found;
+  }
+  return found;
+}
+
+/** The description of the command that the words name, on one line; without words, of the whole program. */
+function described(words: readonly string[]): string {
+  let found: DescribedCommand = JSON.parse(read('help.json'));
+  for (const word of words) found = found.commands.find(({name}) => name === word) ?? found;
+  return `${JSON.stringify(words.length === 0 ? {version: packageVersion(), ...found} : found)}\n`;
+}
+
+function read(name: string): string {
+  return readFileSync(packageFile(`man/${name}`), 'utf8');
+}

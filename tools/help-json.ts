@@ -1,0 +1,69 @@
+import {helpTopics} from '../src/cli/help-topics.ts';
+import {defined} from '../src/lib/object.ts';
+import {type CommandNode, type CompletionData, isOfEach, type OptionNode} from './command-tree.ts';
+import {environment, errorCodes, exitStatuses, formats, type Row, settingsOf} from './reference.ts';
+import {plain} from './topics.ts';
+import {nameOf} from './walk-tree.ts';
+
+/** What `media help --json` prints, except the version: the command tree and the reference tables as plain data. */
+export function helpJson(data: CompletionData): object {
+  const {program, globalOptions} = data;
+  return {
+    ...commandJson(program),
+    options: [...globalOptions, ...program.options].map(optionJson),
+    exitStatuses: rows(exitStatuses, ['status', 'meaning']),
+    errorCodes: rows(errorCodes, ['code', 'exitStatus', 'meaning', 'hint']),
+    formats: rows(formats, ['option', 'prints']),
+    settings: rows(settingsOf(data), ['name', 'option', 'variable', 'meaning']),
+    variables: rows(environment, ['names', 'meaning']),
+    topics: Object.entries(helpTopics).map(([name, about]) => ({name, about})),
+  };
+}
+
+function commandJson(command: CommandNode): object {
+  const {description, usage, options, notTaken, commands, examples} = command;
+  return {
+    name: nameOf(command),
+    description,
+    usage,
+    ...(notTaken.length > 0 && {notTaken}),
+    arguments: command.arguments.map(({name, description: about, required, variadic, choices}) =>
+      defined({name, description: about, required, variadic, choices}),
+    ),
+    options: options.filter(option => !isOfEach(option)).map(optionJson),
+    commands: commands
+      .filter(child => nameOf(child) !== 'help' || command.path.length === 0)
+      .map(commandJson),
+    examples,
+  };
+}
+
+function optionJson(option: OptionNode): object {
+  const {names, description, group, value, variable, setting, conflicts, repeatable, required} = option;
+  return {
+    names,
+    description,
+    group,
+    type: value?.type ?? 'flag',
+    ...defined({
+      placeholder: value?.placeholder,
+      takes: value?.takes,
+      choices: value?.choices,
+      default: option.default,
+      variable,
+      setting,
+    }),
+    ...(conflicts.length > 0 && {conflicts}),
+    ...(repeatable && {repeatable}),
+    ...(required && {required}),
+  };
+}
+
+/** Rows of a reference table as objects, without the cells that are empty. */
+function rows(table: readonly Row[], fields: readonly string[]): object[] {
+  return table.map(row =>
+    Object.fromEntries(
+      fields.map((field, index) => [field, plain(row[index] ?? '')]).filter(([, text]) => text !== ''),
+    ),
+  );
+}
