@@ -121,6 +121,7 @@ const allowed: Record<string, string[]> = {
   journal: ['service', 'sources'],
   rewrite: ['package-file.ts', 'sources'],
   embedded: ['package-file.ts', 'service'],
+  geotags: ['sources'],
   service: ['http'],
   sources: [],
   settings: [],

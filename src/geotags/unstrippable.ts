@@ -1,0 +1,26 @@
+/** A file whose location cannot be taken out, or that may have one where nobody can look; `place` says where. */
+export class UnstrippableError extends Error {
+  readonly place: string;
+
+  constructor(place: string) {
+    super(`A location in ${place} cannot be taken out.`);
+    this.name = 'UnstrippableError';
+    this.place = place;
+  }
+}
+
+/** Names of location tags in bytes of unknown structure. */
+const location = /GPS(?:Lat|Lon|Alt|Pos|Info|Coord|[ :=])|latitude|longitude|ISO6709/i;
+
+/** Begins of metadata within pictures, such as a thumbnail, in which nobody expects any. */
+const metadata = /Exif\0\0|ns\.adobe\.com\/x|Photoshop 3\.0\0/;
+
+/** Refuses bytes of unknown structure in which a location is named. */
+export function refuseNamedLocation(bytes: Buffer, place: string): void {
+  if (location.test(bytes.toString('latin1'))) throw new UnstrippableError(place);
+}
+
+/** Refuses a small picture with metadata of its own. */
+export function refuseMetadata(bytes: Buffer, place: string): void {
+  if (metadata.test(bytes.toString('latin1'))) throw new UnstrippableError(place);
+}

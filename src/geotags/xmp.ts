@@ -1,0 +1,124 @@
+import type {Part} from './part.ts';
+import {UnstrippableError} from './unstrippable.ts';
+
+const place = 'XMP metadata';
+
+/**
+ * The local names of properties that tell a place, in any namespace: those of Exif, IPTC, Photoshop, Darwin Core and DJI. The
+ * address of the creator, and "ISOSpeedLatitude", only sound so.
+ */
+const locationName =
+  /gps|longt?itude|latitude(?!yyy|zzz)|altitude|geotag|geography|elevation(?!angle)|^(?:city|state|country(?:name|code)?|(?:shot)?location(?:created|shown|name|id|code)?|sublocation|provincestate|stateprovince|worldregion|coverage|earthpos|lat|long?|mcc|mnc|lac|cellid)$/i;
+
+const name = '[A-Za-z_\\x80-\\uffff][\\w.\\-:\\x80-\\uffff]*';
+const attribute = `(${name})\\s*=\\s*(?:"([^"<]*)"|'([^'<]*)')`;
+
+/** One piece of XML: an instruction, a comment, CDATA, an end tag, a start tag, or text. */
+const piece = new RegExp(
+  `<\\?[^<>]*\\?>|<!--[^<]*?-->|<!\\[CDATA\\[[^<]*?\\]\\]>|</(?<end>${name})\\s*>|` +
+    `<(?<start>${name})(?<attributes>(?:\\s+${attribute})*)\\s*(?<empty>/?)>|[^<]+`,
+  'y',
+);
+
+/** A property that a lenient reader may find where an exact one sees text. */
+const looseProperty = new RegExp(`<(${name})[\\s/>]|\\s(${name})\\s*=\\s*["']`, 'g');
+
+/** Overwrites the properties of an XMP packet that tell a place with spaces; returns whether there were any. */
+export async function walkXmp(packet: Part): Promise<boolean> {
+  const before = await packet.read(0, packet.size);
+  const after = withoutLocation(before);
+  await packet.write(0, after);
+  return !after.equals(before);
+}
+
+/** A copy of an XMP packet in which the properties that tell a place are spaces; it has the same length. */
+export function withoutLocation(packet: Buffer): Buffer {
+  const encoding = encodingOf(packet);
+  const text = decoded(packet, encoding);
+  const spans = locationSpans(text);
+  const pieces = spans.map(
+    ({start, end}, index) => text.slice(spans[index - 1]?.end ?? 0, start) + ' '.repeat(end - start),
+  );
+  const rest = pieces.join('') + text.slice(spans.at(-1)?.end ?? 0);
+  for (const [, element, property] of rest.matchAll(looseProperty)) {
+    if (isLocation(element ?? property ?? '')) throw new UnstrippableError(place);
+  }
+  return spans.length === 0 ? packet : encoded(rest, encoding);
+}
+
+interface Span {
+  start: number;
+  end: number;
+}
+
+function isLocation(qualified: string): boolean {
+  const [, prefix, local = ''] = /^(?:([^:]*):)?(.*)$/s.exec(qualified) ?? [];
+  return prefix !== 'xmlns' && locationName.test(local);
+}
+
+/** Where in an XMP packet elements and attributes tell a place. */
+function locationSpans(text: string): Span[] {
+  const spans: Span[] = [];
+  const open: {name: string; start: number}[] = [];
+  // The outermost element that is overwritten.
+  let blankedDepth = Number.POSITIVE_INFINITY;
+  const close = (end: number) => {
+    if (open.length === blankedDepth) {
+      spans.push({start: open.at(-1)?.start ?? end, end});
+      blankedDepth = Number.POSITIVE_INFINITY;
+    }
+    open.pop();
+  };
+  for (piece.lastIndex = 0; piece.lastIndex < text.length; ) {
+    const start = piece.lastIndex;
+    const match = piece.exec(text);
+    if (match === null || open.length > 100) throw new UnstrippableError(place);
+    const {groups = {}} = match;
+    if (groups['end'] !== undefined) {
+      if (open.at(-1)?.name !== groups['end']) throw new UnstrippableError(place);
+      close(piece.lastIndex);
+    } else if (groups['start'] !== undefined) {
+      open.push({name: groups['start'], start});
+      if (isLocation(groups['start'])) blankedDepth = Math.min(blankedDepth, open.length);
+      if (open.length < blankedDepth)
+        spans.push(...attributeSpans(groups['attributes'] ?? '', start + 1 + groups['start'].length));
+      if (groups['empty'] === '/') close(piece.lastIndex);
+    } else if (open.length === 0 && !/^(?:<[?!]|[\s\0\ufeff\xef\xbb\xbf]*$)/.test(match[0])) {
+      throw new UnstrippableError(place);
+    }
+  }
+  if (open.length > 0) throw new UnstrippableError(place);
+  return spans.sort((one, other) => one.start - other.start);
+}
+
+function attributeSpans(attributes: string, offset: number): Span[] {
+  const spans: Span[] = [];
+  for (const {0: whole, 1: property = '', index} of attributes.matchAll(new RegExp(attribute, 'g'))) {
+    // A property whose value is elsewhere.
+    if (property === 'rdf:nodeID') throw new UnstrippableError(place);
+    if (isLocation(property)) spans.push({start: offset + index, end: offset + index + whole.length});
+  }
+  return spans;
+}
+
+type Encoding = 'latin1' | 'utf16le' | 'utf16be';
+
+/** UTF-8 is read as bytes: all that is looked for is ASCII. */
+function encodingOf(packet: Buffer): Encoding {
+  const [first, second] = packet;
+  if (first === 0xff || second === 0) return 'utf16le';
+  return first === 0xfe || first === 0 ? 'utf16be' : 'latin1';
+}
+
+/** A text with one character per unit of the encoding. */
+function decoded(packet: Buffer, encoding: Encoding): string {
+  if (encoding === 'latin1') return packet.toString('latin1');
+  if (packet.length % 2 !== 0) throw new UnstrippableError(place);
+  return (encoding === 'utf16be' ? Buffer.from(packet).swap16() : packet).toString('utf16le');
+}
+
+function encoded(text: string, encoding: Encoding): Buffer {
+  if (encoding === 'latin1') return Buffer.from(text, 'latin1');
+  const bytes = Buffer.from(text, 'utf16le');
+  return encoding === 'utf16be' ? bytes.swap16() : bytes;
+}
