@@ -3,18 +3,13 @@ import {configDefaults, defineConfig} from 'vitest/config';
 import {memoryDirectory} from './support/memory-directory.js';
 import {withDaemons} from './support/path.js';
 import {SlowFirst} from './support/slow-first.js';
-
-/** Experiments that cost seconds even in their short form. What they try is held by other tests too; CI makes them after `npm test`. */
-const longExperiments = [
-  ...['batch', 'connections', 'ends', 'faults', 'gateways', 'kills', 'long-runs', 'outages', 'peers'],
-  ...['scale', 'texts', 'watch', 'watch-disks'],
-].map(name => `test/torture/${name}.test.ts`);
+import {slowTests} from './support/slow-tests.js';
 
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...longExperiments],
+    exclude: [...configDefaults.exclude, ...slowTests],
     // A test waits longer than for one event: see support/patience.ts.
     testTimeout: 120_000,
     hookTimeout: 120_000,

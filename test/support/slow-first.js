@@ -2,22 +2,14 @@ import {BaseSequencer} from 'vitest/node';
 
 /** The slowest files. They start first, so that the run does not wait for them at its end. */
 const slow = [
-  'machines/slurm',
   'simulation/',
   'cli/watch',
   'cli/proxy-programs',
-  'machines/github',
-  'machines/kubernetes',
-  'machines/parallel',
   'docs/',
-  'leaks/',
   'cli/serve-pages',
   'cli/terminal',
   'cli/high-water-marks',
-  'packaging/compile-cache',
   'torture/',
-  'packaging/install',
-  'packaging/library',
   'cli/memory',
   'cli/faults',
   'cli/damaged-data',

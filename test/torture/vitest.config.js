@@ -1,11 +1,13 @@
 import {defineConfig} from 'vitest/config';
 import {withDaemons} from '../support/path.js';
+import {slowTests} from '../support/slow-tests.js';
 import FindingsTable from './table.js';
 
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
-    include: ['test/torture/**/*.test.ts', 'test/**/*-property.test.ts'],
+    include: ['test/torture/**/*.test.ts', 'test/**/*-property.test.ts', ...slowTests],
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     env: {PATH: withDaemons(process.env['PATH'])},
     maxWorkers: 2,

@@ -1,0 +1,19 @@
+const experiments = [
+  ...['batch', 'connections', 'ends', 'faults', 'gateways', 'kills', 'long-runs', 'outages', 'peers'],
+  ...['scale', 'texts', 'watch', 'watch-disks'],
+];
+const packages = ['compile-cache', 'image', 'install', 'library'];
+
+/**
+ * Tests that cost seconds of processor time each, and that few changes can fail: experiments, which try what other tests hold
+ * too, packages as they are installed, batch systems and clusters, leaks over 1,000 files, pictures of the documentation.
+ * `npm test` leaves them to `SCALE=short npm run torture`, which CI runs.
+ */
+export const slowTests = [
+  ...experiments.map(name => `test/torture/${name}.test.ts`),
+  ...packages.map(name => `test/packaging/${name}.test.ts`),
+  'test/docs/pictures.test.ts',
+  'test/leaks/*.test.ts',
+  'test/machines/*.test.ts',
+  'test/structure/foreign-names.test.ts',
+];
