@@ -84,15 +84,15 @@ _media_command() {
       ;;
     'config get')
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once')
+      arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once concurrency limit-rate retry-max-wait')
       ;;
     'config set')
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once' file)
+      arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once concurrency limit-rate retry-max-wait' file)
       ;;
     'config unset')
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once')
+      arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once concurrency limit-rate retry-max-wait')
       ;;
     'config profiles')
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'

@@ -387,7 +387,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
             NotTaken = @()
-            Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once')
+            Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once concurrency limit-rate retry-max-wait')
             Rest = 'none'
         }
         'config set' = @{
@@ -398,7 +398,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
             NotTaken = @()
-            Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once', 'file')
+            Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once concurrency limit-rate retry-max-wait', 'file')
             Rest = 'none'
         }
         'config unset' = @{
@@ -409,7 +409,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
             NotTaken = @()
-            Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once')
+            Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once concurrency limit-rate retry-max-wait')
             Rest = 'none'
         }
         'config profiles' = @{

@@ -2,8 +2,7 @@ import type {DisposalFields, WatchEvent} from '../src/commands/watch/printer.ts'
 import {type ErrorCode, exitStatusOf} from '../src/errors.ts';
 import type {EndSignal} from '../src/host.ts';
 import type {FormatName} from '../src/output/results/formats.ts';
-import {settingVariables} from '../src/settings/profile.ts';
-import {settingNames, settingOf} from '../src/settings/setting-table.ts';
+import {settingNames, settingTable} from '../src/settings/setting-table.ts';
 import {jobEngines} from '../src/sources/find/shard.ts';
 import type {CompletionData} from './command-tree.ts';
 import {allCommands} from './walk-tree.ts';
@@ -284,7 +283,7 @@ export function settingsOf({program, globalOptions}: CompletionData): readonly R
   const options = [...globalOptions, ...allCommands(program).flatMap(command => command.options)];
   return settingNames.map(name => {
     const flag = options.some(({setting}) => setting === name) ? `--${name}` : undefined;
-    return [code(name), code(flag), code(settingVariables[name]), settingOf(name).meaning];
+    return [code(name), code(flag), code(settingTable[name].variable), settingTable[name].meaning];
   });
 }
 
@@ -293,6 +292,10 @@ export const environment: readonly Row[] = [
   ['`MEDIA_API_KEY`', 'the API key; takes precedence over a stored one'],
   ['`MEDIA_BASE_URL`', 'the service, as in `--base-url`'],
   ['`MEDIA_PROFILE`', 'the profile, as in `--profile`'],
+  [
+    '`MEDIA_CONCURRENCY`, `MEDIA_LIMIT_RATE`, `MEDIA_RETRY_MAX_WAIT`',
+    'how fast files are sent, as in `--concurrency`, `--limit-rate` and `--retry-max-wait`',
+  ],
   ['`MEDIA_CONFIG_DIR`', 'the directory of the settings file'],
   ['`MEDIA_CLIENT_CERT`, `MEDIA_CLIENT_KEY`', 'your certificate and its private key, as PEM files'],
   ['`MEDIA_CLIENT_KEY_PASSPHRASE`', 'the passphrase of the private key, if it is encrypted'],

@@ -6,6 +6,7 @@ import {asMediaError} from '../output/report.ts';
 import {packageVersion} from '../package-file.ts';
 import {graphqlUrl, type ServiceAddress, ServiceClient, serviceIdentity} from '../service/client.ts';
 import {dataDirectory} from '../settings/paths.ts';
+import type {SettingsOfRun} from '../settings/profile.ts';
 import {resolveSettings, type Settings} from '../settings/settings.ts';
 import type {Invocation} from './invocation.ts';
 import {type KeyFacts, keyFacts, missingSettings} from './key-hints.ts';
@@ -29,6 +30,8 @@ export interface Session {
   /** The profile in force, and whether it skips content that this machine has already uploaded. */
   profileName: string;
   once: boolean;
+  /** What the variables and the profile set. */
+  settings: SettingsOfRun;
   /** Closes all connections, and the embedded service. */
   close(): Promise<void>;
 }
@@ -91,8 +94,12 @@ export function newClient(
   });
 }
 
-function profileOf({profileName, profile}: Settings): {profileName: string; once: boolean} {
-  return {profileName, once: profile.once === 'true'};
+function profileOf({
+  profileName,
+  profile,
+  run,
+}: Settings): Pick<Session, 'profileName' | 'once' | 'settings'> {
+  return {profileName, once: profile.once === 'true', settings: run};
 }
 
 async function openEmbedded(invocation: Invocation, settings: Settings): Promise<Session> {

@@ -1,6 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {Host, StopSignal} from '../host.ts';
-import {own} from '../lib/object.ts';
+import {defined, own} from '../lib/object.ts';
 import {
   clearVariable,
   type GlobalOptions,
@@ -8,7 +8,7 @@ import {
   loginCommandFor,
   profileOption,
 } from './hint-options.ts';
-import {type SettingName, settingNames, settingOf} from './setting-table.ts';
+import {parseSpeed, type SettingName, settingNames, settingTable} from './setting-table.ts';
 import type {Profile} from './store.ts';
 
 /** Where the key of a profile comes from. */
@@ -45,13 +45,6 @@ export interface SettingsOfRun {
   profile: Profile;
 }
 
-/** The environment variables that overrule settings. */
-export const settingVariables: {[name in SettingName]?: string} = {
-  'base-url': 'MEDIA_BASE_URL',
-  'client-cert': 'MEDIA_CLIENT_CERT',
-  'client-key': 'MEDIA_CLIENT_KEY',
-};
-
 /** The value of a setting that is in force, and where it was set; undefined if it is not. */
 export function settingInForce(
   name: SettingName,
@@ -62,7 +55,7 @@ export function settingInForce(
     cacert: options.cacert,
   };
   if (flags[name] !== undefined) return {value: flags[name], source: 'flag', place: `--${name}`};
-  const variable = settingVariables[name];
+  const {variable} = settingTable[name];
   const given = variable && own(host.env, variable);
   if (variable && given)
     return {value: given, source: 'environment', place: variable, unset: clearVariable(host, variable)};
@@ -85,6 +78,27 @@ export async function readSetting<Result>(
     const hint = `It comes from ${place} (to remove it: ${unset}).${error.hint === undefined ? '' : ` ${error.hint}`}`;
     throw error.reworded({hint});
   }
+}
+
+/** How fast files are sent, as far as options or settings say it. */
+export interface Speed {
+  /** How many files at a time: a number, or as many as make it faster, up to `most`. */
+  concurrency?: number | {most: number};
+  /** Bytes per second for all files together; Infinity for no limit. */
+  limitRate?: number;
+  /** The longest Retry-After or outage to wait for, in milliseconds. */
+  retryMaxWait?: number;
+}
+
+/** The speed that variables and the profile set. Rejects with a usage error that says where a wrong value comes from. */
+export async function speedSettings(run: SettingsOfRun): Promise<Speed> {
+  const read = <Name extends Parameters<typeof parseSpeed>[0]>(name: Name) =>
+    readSetting(settingInForce(name, run), value => parseSpeed<Name>(name, value));
+  return defined({
+    concurrency: await read('concurrency'),
+    limitRate: await read('limit-rate'),
+    retryMaxWait: await read('retry-max-wait'),
+  });
 }
 
 /** Reads the key of a profile. Rejects with `key_unavailable` if that fails, and with the reason of `stop`. */
@@ -119,7 +133,7 @@ export async function readStoredKey(
 /** The fields of a profile that belong to one service. Another service cannot use them, or must not get them. */
 export function serviceSettings(): (keyof Profile)[] {
   const ofKey = ['key', 'key-store', 'key-origin', 'key-account'] as const;
-  return [...ofKey, ...settingNames.filter(name => settingOf(name).isOfService)];
+  return [...ofKey, ...settingNames.filter(name => settingTable[name].isOfService)];
 }
 
 /**

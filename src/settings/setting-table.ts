@@ -2,6 +2,7 @@ import {isAbsolute} from 'node:path';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
+import {concurrencyValue, durationValue, rateValue, type ValueKind} from '../lib/value-kinds.ts';
 import {checkPrivateKey, readAuthorities} from './certificates.ts';
 import {parseServiceUrl} from './parse.ts';
 
@@ -15,15 +16,19 @@ interface SettingKind {
   meaning: string;
   /** Whether it belongs to one service: it is removed when the base URL changes, and never used for another. */
   isOfService: boolean;
+  /** The environment variable that overrules it. */
+  variable?: string;
+  /** The value that is in force where nothing else is set. */
+  default?: string;
   /** Checks the value, or the file that it names, and returns it as it is stored; a usage error if it cannot be used. */
   parse: (value: string, context: SettingContext) => string | Promise<string>;
 }
 
-/** All that is to be said of each setting of a profile, except what it does. */
-const settingTable = {
+const kinds = {
   'base-url': {
     meaning: 'the service, such as https://api.example.com, or embedded',
     isOfService: false,
+    variable: 'MEDIA_BASE_URL',
     parse: (value, {allowHttp}) =>
       value === 'embedded' ? value : parseServiceUrl(value, 'base URL', allowHttp).href.replace(/\/+$/, ''),
   },
@@ -50,17 +55,20 @@ const settingTable = {
   'client-cert': {
     meaning: 'a PEM file with the certificate that this machine presents to the service',
     isOfService: true,
+    variable: 'MEDIA_CLIENT_CERT',
     parse: (value, {host}) => parsePath(value, host, readAuthorities),
   },
   'client-key': {
     meaning: 'a PEM file with the private key of client-cert (default: the same file)',
     isOfService: true,
+    variable: 'MEDIA_CLIENT_KEY',
     parse: (value, {host}) => parsePath(value, host, checkPrivateKey),
   },
   'idempotency-keys': {
     meaning:
       'honoured if the service stores a repeated upload only once, else ignored; media login detects it',
     isOfService: true,
+    default: 'ignored',
     parse: value => {
       const hint =
         'Set honoured if the service returns the stored record for a repeated Idempotency-Key, else ignored.';
@@ -70,18 +78,56 @@ const settingTable = {
   once: {
     meaning: 'true to skip what this machine has already uploaded, as with --once',
     isOfService: false,
+    default: 'false',
     parse: value => parseWord(value, 'once', ['true', 'false'], 'Set true or false.'),
+  },
+  concurrency: {
+    meaning: 'how many files to upload at the same time, as with --concurrency',
+    isOfService: false,
+    variable: 'MEDIA_CONCURRENCY',
+    default: 'auto',
+    parse: value => checkSpeed('concurrency', value),
+  },
+  'limit-rate': {
+    meaning: 'bytes per second for all files together, as with --limit-rate',
+    isOfService: false,
+    variable: 'MEDIA_LIMIT_RATE',
+    default: 'none',
+    parse: value => checkSpeed('limit-rate', value),
+  },
+  'retry-max-wait': {
+    meaning: 'the longest Retry-After or outage to wait for, as with --retry-max-wait',
+    isOfService: false,
+    variable: 'MEDIA_RETRY_MAX_WAIT',
+    default: '5m',
+    parse: value => checkSpeed('retry-max-wait', value),
   },
 } satisfies Record<string, SettingKind>;
 
-export type SettingName = keyof typeof settingTable;
+export type SettingName = keyof typeof kinds;
+
+/** All that is to be said of each setting of a profile, except what it does. */
+export const settingTable: Record<SettingName, SettingKind> = kinds;
 
 /** The settings of a profile that `media config` reads and writes. */
 export const settingNames = Object.keys(settingTable) as SettingName[];
 
-/** What a setting is for, and how its value is read. */
-export function settingOf(name: SettingName): SettingKind {
-  return settingTable[name];
+const speedKinds = {concurrency: concurrencyValue, 'limit-rate': rateValue, 'retry-max-wait': durationValue};
+
+type SpeedName = keyof typeof speedKinds;
+type SpeedValue<Name extends SpeedName> = (typeof speedKinds)[Name] extends ValueKind<infer V> ? V : never;
+
+/** Reads the value of a setting that changes how fast files are sent; a usage error if that is not possible. */
+export function parseSpeed<Name extends SpeedName>(name: Name, text: string): SpeedValue<Name> {
+  const {read, takes} = speedKinds[name];
+  const value = read(text);
+  if (value !== undefined) return value as SpeedValue<Name>;
+  throw new MediaError('usage', `"${text}" is not a value of ${name}.`, {hint: `Use ${takes}.`});
+}
+
+function checkSpeed(name: SpeedName, value: string): string {
+  parseSpeed(name, value);
+  return value;
 }
 
 function parseWord(value: string, name: string, words: readonly string[], hint: string): string {

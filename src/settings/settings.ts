@@ -25,6 +25,8 @@ export interface Settings {
   profileName: string;
   profile: Profile;
   profileNames: string[];
+  /** What the settings were read from, for those that only some commands need. */
+  run: SettingsOfRun;
   /** Whether the selected profile does not exist. */
   isUnknownProfile: boolean;
   /** The options that a command in a hint needs to use the same profile and service. */
@@ -75,6 +77,7 @@ export async function resolveSettings(
     profileName,
     profile,
     profileNames: Object.keys(profiles),
+    run,
     isUnknownProfile: profileName !== 'default' && !Object.hasOwn(profiles, profileName),
     hintOptions: hintOptions(host, options),
     profileOption: profileOption(host, options),

@@ -1,6 +1,7 @@
 import type {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
 import type {JournalMemory, RunJournal} from '../journal/journal.ts';
+import {adaptiveConcurrency} from '../lib/value-kinds.ts';
 import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
@@ -94,7 +95,7 @@ export interface TransferOptions extends Surroundings, Preparation, Sending, Pat
 
 /** What `media upload` and the library do unless told otherwise; times in milliseconds. */
 export const transferDefaults = {
-  concurrency: {most: 128},
+  concurrency: adaptiveConcurrency,
   retries: 5,
   retryMaxWaitMs: 300_000,
 } as const;

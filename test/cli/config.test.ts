@@ -1,8 +1,18 @@
-import {readFile, writeFile} from 'node:fs/promises';
+import {copyFile, readFile, writeFile} from 'node:fs/promises';
+import {createServer, type ServerResponse} from 'node:http';
 import {join} from 'node:path';
 import {generate} from 'selfsigned';
-import {describe, expect, it} from 'vitest';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import {listen, portOf} from '../service/support.ts';
 import {fixture, sandbox} from '../support/media.ts';
+
+/** What `media config list` prints where nothing is set. */
+const defaults = [
+  'idempotency-keys=ignored',
+  'once=false',
+  ...['concurrency=auto', 'limit-rate=none', 'retry-max-wait=5m'],
+];
+const asListed = (lines: readonly string[]) => lines.map(line => `${line} (default)\n`).join('');
 
 describe('media config', () => {
   it('path: where the settings are stored, before there are any', async () => {
@@ -36,7 +46,8 @@ describe('media config', () => {
       });
     }
     expect((await box.run(['config', 'list'])).stdout).toBe(
-      settings.map(([name, , kept]) => `${name}=${kept} (from profile default)\n`).join(''),
+      settings.map(([name, , kept]) => `${name}=${kept} (from profile default)\n`).join('') +
+        asListed(defaults.slice(1)),
     );
     for (const [name, , kept] of settings) {
       expect(await box.run(['config', 'get', name])).toMatchObject({stdout: `${kept}\n`, exitCode: 0});
@@ -51,9 +62,9 @@ describe('media config', () => {
     await box.run(['--profile', 'staging', 'config', 'set', 'base-url', 'embedded']);
     expect((await box.run(['config', 'get', 'base-url', '--profile', 'staging'])).stdout).toBe('embedded\n');
     expect((await box.run(['config', 'list'], {env: {...box.env, MEDIA_PROFILE: 'staging'}})).stdout).toBe(
-      'base-url=embedded (from profile staging)\n',
+      `base-url=embedded (from profile staging)\n${asListed(defaults)}`,
     );
-    expect((await box.run(['config', 'list'])).stdout).toBe('');
+    expect((await box.run(['config', 'list'])).stdout).toBe(asListed(defaults));
   });
 
   it.each([
@@ -77,7 +88,7 @@ describe('media config', () => {
     });
     await box.run(['config', 'set', 'idempotency-keys', 'ignored']);
     expect((await box.run(['config', 'list'])).stdout).toBe(
-      'base-url=https://a.example (from profile default)\nidempotency-keys=ignored (from profile default)\n',
+      `base-url=https://a.example (from profile default)\nidempotency-keys=ignored (from profile default)\n${asListed(defaults.slice(1))}`,
     );
     expect(await readFile(join(box.directory, 'config/config.json'), 'utf8')).toContain('mk_key');
   });
@@ -126,14 +137,81 @@ describe('where a value comes from', () => {
     expect((await box.run(list, {env})).stdout).toBe(
       'base-url=https://********@b.example (from MEDIA_BASE_URL)\n' +
         'cacert=my.pem (from --cacert)\n' +
-        'once=true (from profile work)\n',
+        'idempotency-keys=ignored (default)\n' +
+        'once=true (from profile work)\n' +
+        asListed(defaults.slice(2)),
     );
     const {stdout} = await box.run([...list, '--json', '--base-url', 'https://c.example'], {env});
     expect(JSON.parse(stdout)).toEqual([
       {name: 'base-url', value: 'https://c.example', source: '--base-url'},
       {name: 'cacert', value: 'my.pem', source: '--cacert'},
+      {name: 'idempotency-keys', value: 'ignored', source: 'default'},
       {name: 'once', value: 'true', source: 'profile work'},
+      {name: 'concurrency', value: 'auto', source: 'default'},
+      {name: 'limit-rate', value: 'none', source: 'default'},
+      {name: 'retry-max-wait', value: '5m', source: 'default'},
     ]);
+  });
+
+  it('how fast files are sent: the option, else the variable, else the profile, and nothing else', async () => {
+    let most = 0;
+    const waiting: ServerResponse[] = [];
+    const busy = createServer((request, response) => {
+      most = Math.max(most, waiting.push(response));
+      const header = {'Retry-After': '7200', 'Content-Type': 'application/json'};
+      request.resume().on('end', () => {
+        waiting.splice(waiting.indexOf(response), 1);
+        response.writeHead(429, header).end('{"code":429,"message":"Later."}');
+      });
+    });
+    await listen(busy);
+    onTestFinished(() => void busy.close());
+    const url = `http://127.0.0.1:${portOf(busy)}`;
+    const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'key'});
+    const speed = {concurrency: '2', 'limit-rate': '900K', 'retry-max-wait': '1s'};
+    for (const [name, value] of Object.entries(speed))
+      expect(await box.run(['config', 'set', name, value])).toMatchObject({exitCode: 0, stderr: ''});
+    const strange = {...speed, concurrency: '77', once: 'true', 'base-url': 'https://evil.example'};
+    for (const name of ['config.json', '.media.json', '.mediarc', 'package.json'])
+      await writeFile(
+        join(box.directory, name),
+        JSON.stringify({media: strange, profiles: {default: strange}}),
+      );
+    await writeFile(join(box.directory, '.env'), 'MEDIA_CONCURRENCY=77\nMEDIA_LIMIT_RATE=1\n');
+    const env = {...box.env, MEDIA_LIMIT_RATE: 'none', MEDIA_CONCURRENCY: ''};
+    expect(JSON.parse((await box.run(['config', 'list', '--json'], {env})).stdout).slice(2)).toEqual([
+      {name: 'once', value: 'false', source: 'default'},
+      {name: 'concurrency', value: '2', source: 'profile default'},
+      {name: 'limit-rate', value: 'none', source: 'MEDIA_LIMIT_RATE'},
+      {name: 'retry-max-wait', value: '1s', source: 'profile default'},
+    ]);
+    const photos = Array.from({length: 6}, (_, index) => `${index}.png`);
+    for (const name of photos) await copyFile(fixture('photo.png'), join(box.directory, name));
+    // A longer Retry-After than the profile allows is not waited for.
+    const limited = await box.run(['upload', ...photos]);
+    expect(limited).toMatchObject({exitCode: 1, stderr: expect.stringContaining('wait 2 hours')});
+    expect(most).toBeLessThanOrEqual(2);
+    most = 0;
+    await box.run(['upload', ...photos], {env: {...env, MEDIA_CONCURRENCY: '1'}});
+    expect(most).toBe(1);
+    const wrong = {...env, MEDIA_CONCURRENCY: '0'};
+    for (const command of [
+      ['upload', ...photos],
+      ['upload', '--dry-run', ...photos],
+    ])
+      expect(await box.run(command, {env: wrong})).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining(
+          '"0" is not a value of concurrency.\n  It comes from MEDIA_CONCURRENCY (to remove it: unset MEDIA_CONCURRENCY). Use a whole',
+        ),
+      });
+    expect((await box.run(['doctor'], {env: wrong})).stdout).toContain('"0" is not a value of concurrency.');
+    // The key is asked about anyway.
+    expect((await box.run(['whoami'], {env: wrong})).stderr).not.toContain('concurrency');
+    expect(await box.run(['config', 'set', 'limit-rate', 'fast'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('none.'),
+    });
   });
 
   it('a value that cannot be used: its source, and the command that removes it there', async () => {
@@ -194,7 +272,7 @@ describe('where a value comes from', () => {
     const {stderr, exitCode} = await box.run(['config', 'set', name, 'it.pem']);
     expect(stderr).toContain(sentence);
     expect(exitCode).toBe(2);
-    expect((await box.run(['config', 'list'])).stdout).toBe('');
+    expect((await box.run(['config', 'get', name])).exitCode).toBe(1);
   });
 });
 

@@ -3,8 +3,11 @@ import {droppedNote, serviceSettings, withBaseUrl} from '../../src/settings/prof
 import {settingNames} from '../../src/settings/setting-table.ts';
 import type {Profile} from '../../src/settings/store.ts';
 
+/** The settings that are the same for every service, and the base URL itself. */
+const ofMachine = ['base-url', 'cacert', 'once', 'concurrency', 'limit-rate', 'retry-max-wait'] as const;
+
 /** A value of each setting that belongs to a service, as `media login` and `media config set` store it. */
-const ofService: Required<Omit<Profile, 'base-url' | 'cacert' | 'once'>> = {
+const ofService: Required<Omit<Profile, (typeof ofMachine)[number]>> = {
   key: 'mk_of_a',
   'key-store': 'keychain',
   'key-origin': 'https://a.example',
@@ -21,7 +24,7 @@ const whole: Profile = {'base-url': 'https://a.example/base', cacert: '/etc/ca.p
 it('every setting belongs to a service, is the base URL, or is about this machine', () => {
   expect(serviceSettings().sort()).toEqual(Object.keys(ofService).sort());
   const rest = settingNames.filter(name => !serviceSettings().some(known => known === name));
-  expect(rest).toEqual(['base-url', 'cacert', 'once']);
+  expect(rest).toEqual(ofMachine);
 });
 
 describe.each(Object.entries(ofService))('%s', (name, value) => {

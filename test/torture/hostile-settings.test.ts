@@ -300,7 +300,7 @@ experiment('settings: a hostile working directory', async () => {
   if (bare.exitCode !== 4 || !bare.stderr.includes('Nothing is configured yet'))
     broken.push(`unconnected: ${bare.stderr}`);
   const shown = await box.run(['config', 'list'], {cwd: inner, env: unconnected});
-  if (shown.stdout !== '') broken.push(`config list: ${shown.stdout}`);
+  if (/\(from/.test(shown.stdout)) broken.push(`config list: ${shown.stdout}`);
   if (calls > 0) broken.push(`${calls} requests to the server that the directory names`);
   // Whoever opened one of these would wait for a writer for ever.
   const pipes = await temporaryDirectory();

@@ -7,12 +7,12 @@ import {own} from '../../lib/object.ts';
 import {printable, printableJson} from '../../output/escape.ts';
 import {profileNameOf} from '../../settings/parse.ts';
 import {droppedNote, settingInForce, withBaseUrl} from '../../settings/profile.ts';
-import {type SettingName, settingNames, settingOf} from '../../settings/setting-table.ts';
+import {type SettingName, settingNames, settingTable} from '../../settings/setting-table.ts';
 import {profileOf} from '../../settings/settings.ts';
 import {configPath, type Profile, type Profiles, readProfiles, updateProfiles} from '../../settings/store.ts';
 
 function settingsHelp(context: {command: Command}): string {
-  const meanings = settingNames.map(name => [name, settingOf(name).meaning] as const);
+  const meanings = settingNames.map(name => [name, settingTable[name].meaning] as const);
   return helpList(context, 'Settings:', meanings);
 }
 
@@ -50,6 +50,7 @@ export function configCommand(cli: Cli): CliCommand {
       'media config set cacert ./company-ca.pem',
       'media config set client-cert ./me.pem',
       'media config set idempotency-keys honoured',
+      'media config set limit-rate 2M',
     ])
     .runs(set);
   config
@@ -80,21 +81,26 @@ async function list({json}: {json?: boolean}, {host, globals, stdout}: Invocatio
   const profile = storedProfile(await readProfiles(host), profileName);
   const run = {host, options: globals, profileName, profile};
   const settings = settingNames.flatMap(name => {
-    const {value, place} = settingInForce(name, run) ?? {};
+    const standard = {value: settingTable[name].default, place: 'default'};
+    const {value, place} = settingInForce(name, run) ?? standard;
     // Only a value that was never checked can contain a password.
     const shown = value?.replace(/\/\/[^/]*@/, '//********@');
     return shown === undefined ? [] : [{name, value: shown, source: place}];
   });
   const lines = json
     ? `${printableJson(JSON.stringify(settings))}\n`
-    : settings.map(({name, value, source}) => `${name}=${printable(value)} (from ${source})\n`).join('');
+    : settings.map(line => `${line.name}=${printable(line.value)} (${placeOf(line)})\n`).join('');
   await stdout.write(lines);
+}
+
+function placeOf({source}: {source: string}): string {
+  return source === 'default' ? source : `from ${source}`;
 }
 
 async function set(_options: object, invocation: Invocation, word: string, text: string): Promise<void> {
   const {host, globals, report} = invocation;
   const [profileName, name] = [profileNameOf(host, globals), settingName(word)];
-  const value = await settingOf(name).parse(text, {host, allowHttp: globals.allowHttp === true});
+  const value = await settingTable[name].parse(text, {host, allowHttp: globals.allowHttp === true});
   if (name === 'base-url') return setBaseUrl(value, invocation);
   let hasStoredKey = false;
   await updateProfiles(host, profiles => {

@@ -8,6 +8,7 @@ import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {verifyKey} from '../../service/identity.ts';
 import {checkUploadPath} from '../../service/probe.ts';
+import {speedSettings} from '../../settings/profile.ts';
 import {resolveSettings, type Settings} from '../../settings/settings.ts';
 import {configPath} from '../../settings/store.ts';
 import type {CheckName, CheckResult} from './check-result.ts';
@@ -59,6 +60,7 @@ class Checkup {
     const {host, globals} = this.#invocation;
     try {
       const settings = await resolveSettings(host, globals);
+      await speedSettings(settings.run);
       this.#ok('configuration', `profile ${settings.profileName} of ${configPath(host)}`);
       return settings;
     } catch (error) {

@@ -15,7 +15,7 @@ export interface RewriteFlags {
   allowMissing?: boolean;
   ndjson?: boolean;
   template?: string;
-  concurrency: TransferOptions['concurrency'];
+  concurrency?: TransferOptions['concurrency'];
   journal?: string;
   once?: boolean;
   ci?: 'github' | 'auto';

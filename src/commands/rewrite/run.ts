@@ -3,6 +3,7 @@ import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
 import {inodeOf} from '../../lib/files/file-system.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
+import {defined} from '../../lib/object.ts';
 import {safeUrl} from '../../lib/url.ts';
 import {asMediaError} from '../../output/report.ts';
 import {type DocumentFile, findDocuments} from '../../rewrite/documents.ts';
@@ -103,7 +104,7 @@ export class RewriteRun {
     const memory = journal === undefined ? {once: once !== false} : {journal};
     return uploadFiles(
       files,
-      {concurrency, dryRun, ...(ci && {ci}), ...memory},
+      {dryRun, ...defined({concurrency, ci}), ...memory},
       this.#invocation,
       outcome => {
         this.#outcomes.set(outcome.name, outcome);

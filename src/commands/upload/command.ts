@@ -48,9 +48,13 @@ export function uploadCommand(cli: Cli): CliCommand {
     .addOption(
       new Option('--retry-max-wait <duration>', 'the longest Retry-After or outage to wait for')
         .argParser(parseDuration)
-        .default(uploadDefaults.retryMaxWait, '5m'),
+        .default(undefined, '5m'),
     )
-    .option('--limit-rate <rate>', 'bytes per second for all files together, such as 500K or 2M', parseRate)
+    .addOption(
+      new Option('--limit-rate <rate>', 'bytes per second for all files together, such as 500K or 2M')
+        .argParser(parseRate)
+        .default(undefined, 'none'),
+    )
     .addOption(
       new Option('--deadline <duration>', 'stop the whole run after this time, such as 30s, 10m or 2h')
         .argParser(parseDuration)

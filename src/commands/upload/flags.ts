@@ -1,14 +1,10 @@
 import type {FormatName} from '../../output/results/formats.ts';
+import type {Speed} from '../../settings/profile.ts';
 import type {TypeRule} from '../../sources/media-type/decide.ts';
 import {transferDefaults} from '../../transfer/options.ts';
 
-/** The defaults of `media upload`; times in milliseconds. */
-export const uploadDefaults = {
-  types: 'extension',
-  concurrency: transferDefaults.concurrency,
-  retries: transferDefaults.retries,
-  retryMaxWait: transferDefaults.retryMaxWaitMs,
-} as const;
+/** The defaults of `media upload` that no setting changes. */
+export const uploadDefaults = {types: 'extension', retries: transferDefaults.retries} as const;
 
 /** Which files are uploaded. */
 export interface InputFlags {
@@ -43,14 +39,10 @@ export interface MemoryFlags {
   once?: boolean;
 }
 
-/** How the files are sent; times in milliseconds. */
-export interface TransferFlags extends TypeFlags {
-  /** A number, or as many as make it faster, up to `most`. */
-  concurrency: number | {most: number};
+/** How the files are sent; times in milliseconds. The variables and the profile overrule the defaults of `Speed`. */
+export interface TransferFlags extends TypeFlags, Speed {
   retries: number;
-  retryMaxWait: number;
   timeout?: number;
-  limitRate?: number;
   onUnknown?: 'hold' | 'retry';
   verify?: 'warn' | 'strict';
   dryRun?: boolean;

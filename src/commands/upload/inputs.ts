@@ -9,6 +9,7 @@ import type {Shard} from '../../sources/find/shard.ts';
 import {filesIn} from '../../sources/open/file.ts';
 import type {Source} from '../../sources/open/source.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
+import {transferDefaults} from '../../transfer/options.ts';
 import type {InputFlags, MemoryFlags, TransferFlags} from './flags.ts';
 
 /** The inputs of a run: a stream of sources, and what is known about it beforehand. */
@@ -169,7 +170,7 @@ export async function typeDecision(options: TransferFlags): Promise<DecideType> 
   const {decideSourceType, loadTypeKnowledge, parseContentType} = await import(
     '../../sources/media-type/decide.ts'
   );
-  const {concurrency} = options;
+  const {concurrency = transferDefaults.concurrency} = options;
   if (typeof concurrency === 'number' && concurrency > fewAtATime) await loadTypeKnowledge();
   const contentType = options.contentType === undefined ? undefined : parseContentType(options.contentType);
   const decide: DecideType = async (source, opened) =>

@@ -78,6 +78,9 @@ export async function readDryRunMemory(
   if (journal === undefined && once === false) return nothingKnown;
   const {resolveSettings} = await import('../../settings/settings.ts');
   const settings = await resolveSettings(host, globals, {readKey: false});
+  const {speedSettings} = await import('../../settings/profile.ts');
+  // Nothing is sent, but a wrong value is found.
+  await speedSettings(settings.run);
   const isOwn = journal === undefined && (once ?? settings.profile.once === 'true');
   if (journal === undefined && !isOwn) return nothingKnown;
   const {account} = settings;

@@ -4,8 +4,10 @@ import {certainSize} from '../../embedded/media/probe.ts';
 import {MediaError} from '../../errors.ts';
 import type {JournalMemory, RunJournal} from '../../journal/journal.ts';
 import type {Stop} from '../../lib/stop.ts';
+import type {Speed} from '../../settings/profile.ts';
 import {filesIn} from '../../sources/open/file.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
+import {transferDefaults} from '../../transfer/options.ts';
 import type {MemoryFlags, TransferFlags} from './flags.ts';
 import type {Inputs} from './inputs.ts';
 import {openRunJournal, readDryRunMemory} from './memory.ts';
@@ -17,6 +19,8 @@ export interface Resources {
   memory?: JournalMemory | undefined;
   /** Whether the service honours Idempotency-Key, as far as that was declared. */
   idempotencyHonoured: boolean;
+  /** How fast files are sent, as the variables and the profile set it. */
+  speed?: Speed;
 }
 
 /** Opens what the options ask for; if one of them fails, the others and the inputs are closed again. */
@@ -33,7 +37,11 @@ export async function openResources(
     resources.journal = await openRunJournal(options, invocation, {session, shard, stop});
     if (session === undefined)
       Object.assign(resources, await readDryRunMemory(options, invocation, {shard, stop}));
-    else resources.idempotencyHonoured = session.idempotencyHonoured;
+    else {
+      resources.idempotencyHonoured = session.idempotencyHonoured;
+      const {speedSettings} = await import('../../settings/profile.ts');
+      resources.speed = await speedSettings(session.settings);
+    }
     return resources;
   } catch (error) {
     await closeResources(resources);
@@ -73,11 +81,12 @@ export type OfThisRun = Pick<
 /** How a batch transfers files, by the flags and by what the run has opened. */
 export function transferOptions(
   flags: TransferFlags,
-  {session, journal, memory, idempotencyHonoured}: Resources,
+  {session, journal, memory, idempotencyHonoured, speed}: Resources,
   {host}: Pick<Invocation, 'host'>,
   ofThisRun: OfThisRun,
 ): TransferOptions {
-  const {concurrency, retries, retryMaxWait, timeout, limitRate, onUnknown} = flags;
+  const {retries, timeout, onUnknown} = flags;
+  const limitRate = flags.limitRate ?? speed?.limitRate;
   return {
     uploader: session?.client ?? {upload: () => Promise.reject(new Error('a dry run sends nothing'))},
     host: session?.hostName ?? '',
@@ -86,11 +95,11 @@ export function transferOptions(
     uuid: () => host.uuid(),
     ...ofThisRun,
     typeRule: flags.contentType ?? flags.types,
-    concurrency,
+    concurrency: flags.concurrency ?? speed?.concurrency ?? transferDefaults.concurrency,
     retries,
-    retryMaxWaitMs: retryMaxWait,
+    retryMaxWaitMs: flags.retryMaxWait ?? speed?.retryMaxWait ?? transferDefaults.retryMaxWaitMs,
     timeoutMs: timeout,
-    limitRate,
+    limitRate: limitRate === Number.POSITIVE_INFINITY ? undefined : limitRate,
     onUnknown: onUnknown ?? (idempotencyHonoured ? 'honoured' : 'hold'),
     dryRun: flags.dryRun === true,
     sourceNamed: filesIn(host.cwd()),
