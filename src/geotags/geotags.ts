@@ -1,8 +1,13 @@
 import type {RandomAccess} from '../lib/files/random-access.ts';
 import {sniff} from '../sources/media-type/sniff/sniff.ts';
+import {walkIsobmff} from './isobmff.ts';
 import {walkJpeg} from './jpeg.ts';
 import {Part, type Patch} from './part.ts';
+import {walkPng} from './png.ts';
+import {walkTiff} from './tiff.ts';
+import {walkTrailer} from './trailer.ts';
 import {UnstrippableError} from './unstrippable.ts';
+import {walkWebp} from './webp.ts';
 
 export type {Patch} from './part.ts';
 export {UnstrippableError} from './unstrippable.ts';
@@ -22,7 +27,14 @@ const withoutMetadata = new Set([
 ]);
 
 /** What walks the whole of a file of a type. */
-const walkers = new Map<string, (file: Part) => Promise<void>>([['image/jpeg', walkJpegFile]]);
+const walkers: readonly (readonly [types: RegExp, walk: (file: Part) => Promise<void>])[] = [
+  [/^image\/jpeg$/, walkJpegFile],
+  [/^image\/a?png$/, walkPng],
+  [/^image\/webp$/, walkWebp],
+  [/^image\/(?:tiff|x-adobe-dng)$/, walkTiffFile],
+  [/^image\/(?:avif|hei[cf](?:-sequence)?)$/, walkIsobmff],
+  [/^video\/(?:mp4|quicktime|x-m4v|3gpp2?)$/, walkIsobmff],
+];
 
 /**
  * Plans how to take the location out of a file without another change: the patches replace bytes by as many others. Rejects with
@@ -32,7 +44,7 @@ export async function planGeotags(file: RandomAccess): Promise<GeotagPlan> {
   const finding = await sniff(file);
   const type = finding?.isMedia ? finding.type : (finding?.container ?? 'an unknown format');
   if (withoutMetadata.has(type)) return {geotags: 'none'};
-  const walk = walkers.get(type);
+  const walk = walkers.find(([types]) => types.test(type))?.[1];
   if (walk === undefined) throw new UnstrippableError(`a file of type ${type}`);
   const whole = Part.ofFile(file);
   await walk(whole);
@@ -40,15 +52,16 @@ export async function planGeotags(file: RandomAccess): Promise<GeotagPlan> {
   return patches.length === 0 ? {geotags: 'none'} : {geotags: 'present', patches};
 }
 
-/** A JPEG picture may be followed by others (CIPA DC-007), each of them with its own metadata. */
 async function walkJpegFile(file: Part): Promise<void> {
-  let at = await walkJpeg(file);
-  while (at < file.size) {
-    const head = await file.read(at, Math.min(2 ** 16, file.size - at));
-    const filling = head.findIndex(byte => byte !== 0);
-    if (filling === -1) at += head.length;
-    else if (filling > 0) at += filling;
-    else if (head[0] === 0xff && head[1] === 0xd8) at += await walkJpeg(file.slice(at));
-    else throw new UnstrippableError('the data after the picture');
-  }
+  await walkTrailer(file.slice(await walkJpeg(file)));
+}
+
+/** Endings that programs append to a TIFF file (exiftool). */
+const tiffTrailer = /AXS[!*].{8}$|CANON OPTIONAL DATA\0|\xa1\xb2\xc3\xd4$|cbipcbbl$|QDIOBS$|SEFT$|zmie/s;
+
+async function walkTiffFile(file: Part): Promise<void> {
+  const {isRaw, isDng} = await walkTiff(file.unclaimed());
+  if (isRaw && !isDng) throw new UnstrippableError('a raw picture that is not a DNG');
+  const end = await file.read(Math.max(0, file.size - 64), Math.min(64, file.size));
+  if (tiffTrailer.test(end.toString('latin1'))) throw new UnstrippableError('the data after the picture');
 }

@@ -47,6 +47,11 @@ export class Part {
     return new Part({file, changes: [], claims: [], owners: 1}, [{offset: 0, length: file.size}], 0);
   }
 
+  static ofBytes(bytes: Buffer): Part {
+    const read = async (position: number, length: number) => bytes.subarray(position, position + length);
+    return Part.ofFile({size: bytes.length, read});
+  }
+
   /** Several parts of one file as one, in this order. */
   static joined(parts: readonly Part[]): Part {
     const extents = parts.flatMap(part => part.#extents);

@@ -133,10 +133,10 @@ async function blankGps(tiff: Part, layout: Layout, pointer: IfdEntry): Promise<
   const {entries, size} = await readIfd(tiff, at, layout);
   for (const {isOutside, valueAt, valueSize} of entries) if (isOutside) await gps.zero(valueAt, valueSize);
   await gps.zero(at, size);
-  const renamed = await tiff.read(pointer.at, 2);
+  const renamed = Buffer.alloc(2);
   if (layout.isLittle) renamed.writeUInt16LE(unusedTag);
   else renamed.writeUInt16BE(unusedTag);
-  await tiff.write(pointer.at, Buffer.from(renamed));
+  await tiff.write(pointer.at, renamed);
   await tiff.zero(pointer.valueAt, pointer.valueSize);
 }
 

@@ -51,7 +51,8 @@ interface Span {
   end: number;
 }
 
-function isLocation(qualified: string): boolean {
+/** Whether a property, by its name with or without a prefix, tells a place. */
+export function isLocation(qualified: string): boolean {
   const [, prefix, local = ''] = /^(?:([^:]*):)?(.*)$/s.exec(qualified) ?? [];
   return prefix !== 'xmlns' && locationName.test(local);
 }

@@ -1,0 +1,28 @@
+import type {Part} from './part.ts';
+import {walkTiff} from './tiff.ts';
+import {UnstrippableError} from './unstrippable.ts';
+import {walkXmp} from './xmp.ts';
+
+/** Chunks in which no location can be (RFC 9649). */
+const harmless = new Set(['VP8 ', 'VP8L', 'VP8X', 'ALPH', 'ANIM', 'ANMF', 'ICCP']);
+
+/** Blanks the location in a WebP picture. */
+export async function walkWebp(file: Part): Promise<void> {
+  const size = (await file.read(4, 4)).readUInt32LE(0);
+  if (size + 8 !== file.size) throw new UnstrippableError('a WebP picture whose length is wrong');
+  for (let at = 12; at < file.size; ) {
+    const head = await file.read(at, 8);
+    const kind = head.toString('latin1', 0, 4);
+    const data = file.slice(at + 8, head.readUInt32LE(4));
+    if (kind === 'EXIF') {
+      const isPrefixed = (await data.read(0, 6)).toString('latin1') === 'Exif\0\0';
+      await walkTiff(data.slice(isPrefixed ? 6 : 0).unclaimed());
+    } else if (kind === 'XMP ') {
+      await walkXmp(data.owned());
+    } else if (!harmless.has(kind)) {
+      throw new UnstrippableError(`a chunk "${kind.replace(/[^ -~]/g, '?')}"`);
+    }
+    // A chunk of an odd length is followed by a filling byte.
+    at += 8 + data.size + (data.size & 1);
+  }
+}

@@ -1,0 +1,90 @@
+import {mkdir, rm, writeFile} from 'node:fs/promises';
+import {basename, join} from 'node:path';
+import {execa} from 'execa';
+import {temporaryDirectory} from '../support/media.ts';
+import {isDerivedTag, isLocationTag} from './location-tags.ts';
+
+/** A file as it is, and as it is sent. */
+export interface Pair {
+  readonly name: string;
+  readonly before: Buffer;
+  readonly after: Buffer;
+}
+
+interface Verdict {
+  /** Files of which exiftool finds a location before. */
+  readonly located: number;
+  readonly broken: readonly string[];
+}
+
+/** Asks exiftool whether a location is left, and whether all other tags are as they were. */
+export async function judge(pairs: readonly Pair[]): Promise<Verdict> {
+  const directory = await temporaryDirectory();
+  const numbered = pairs.map((pair, index) => ({...pair, file: `${index}-${basename(pair.name)}`}));
+  for (const side of ['before', 'after'] as const) {
+    await mkdir(join(directory, side));
+    for (const pair of numbered) await writeFile(join(directory, side, pair.file), pair[side]);
+  }
+  const [before, after] = [await tagsIn(join(directory, 'before')), await tagsIn(join(directory, 'after'))];
+  await rm(directory, {recursive: true});
+  let located = 0;
+  const broken = numbered.flatMap(({name, file}) => {
+    const [old, now] = [before.get(file) ?? [], after.get(file) ?? []];
+    if (old.some(hasLocation)) located += 1;
+    return [
+      ...now.filter(hasLocation).map(line => `${name}: still ${line}`),
+      ...missing(others(old), others(now)).map(line => `${name}: no longer ${line}`),
+      ...missing(others(now), others(old)).map(line => `${name}: new ${line}`),
+    ];
+  });
+  return {located, broken};
+}
+
+/** The tags of the files in a directory, a line each, by the files' names. */
+async function tagsIn(directory: string): Promise<Map<string, string[]>> {
+  const listed = await execa('exiftool', ['-ee', '-G1', '-a', '-s', '-u', '-n', '-m', directory], {
+    reject: false,
+    maxBuffer: 2 ** 29,
+    encoding: 'latin1',
+  });
+  const tags = new Map<string, string[]>();
+  for (const section of listed.stdout.split(/^======== /m).slice(1)) {
+    const [path = '', ...lines] = section.split('\n');
+    tags.set(
+      basename(path),
+      lines.filter(line => line.startsWith('[')),
+    );
+  }
+  return tags;
+}
+
+function parsed(line: string): {group: string; name: string; value: string} {
+  const [, group = '', name = '', value = ''] = /^\[(.*?)\]\s+(\S+)\s*: ?(.*)$/.exec(line) ?? [];
+  return {group, name, value};
+}
+
+/** Zeros and spaces are no location. */
+function hasLocation(line: string): boolean {
+  const {name, value} = parsed(line);
+  return isLocationTag(name) && !/^[\s0.,\0]*$/.test(value);
+}
+
+function others(lines: readonly string[]): string[] {
+  return lines.filter(line => {
+    const {group, name, value} = parsed(line);
+    // What a blanked pointer or box is instead.
+    const isBlanked = /^(?:Exif_0x8826|Unknown_free)$/.test(name) && /^[0\s]*$/.test(value);
+    return !isLocationTag(name) && !isDerivedTag(group, name) && !isBlanked;
+  });
+}
+
+/** The lines that one list has more often than the other. */
+function missing(lines: readonly string[], other: readonly string[]): string[] {
+  const left = new Map<string, number>();
+  for (const line of other) left.set(line, (left.get(line) ?? 0) + 1);
+  return lines.filter(line => {
+    const count = left.get(line) ?? 0;
+    left.set(line, count - 1);
+    return count <= 0;
+  });
+}

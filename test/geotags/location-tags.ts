@@ -1,0 +1,32 @@
+/** The names that exiftool gives to tags which tell a place. */
+const locations = [
+  /GPS/,
+  /Latitude$|Longt?itude$|Altitude$|^Geotag/,
+  /^(?:City2?|State|Landmark|Country(?:Code|Name)?|WorldRegion|Sub-?location|Province-?State|Coverage|Geography)$/,
+  /^Country-PrimaryLocation(?:Code|Name)$|^ContentLocation(?:Code|Name)$/,
+  /Location/,
+  /^(?:RatingRegion|DC)(?:City|Country|CountryCode|CountryName|StateProvince|Locality)$/,
+  /^(?:MobileCountryCode|MobileNetworkCode|CellTowerID|EarthPos.*)$/,
+  // What else is stored with a place in maker notes, and says nothing without it.
+  /^(?:POILevel|TextEncoding|BarometerInfoVersion)$/,
+];
+
+/** Names that only sound so: places within a picture or a file, the clock's time zone, and settings. */
+const others = [
+  /^(?:Focus|Subject|Border|Window|Relative|Item|WorldTime|FocalPlaneAFPoint|ExtraTick)Locations?\d*$/,
+  /^(?:GlobalAltitude|RecordLocationData|SetClockFromLocationData)$/,
+];
+
+/** Whether a tag tells a place, by its name. */
+export function isLocationTag(name: string): boolean {
+  return locations.some(pattern => pattern.test(name)) && !others.some(pattern => pattern.test(name));
+}
+
+/** Tags that follow from the bytes of others: checksums, positions within the file, and its name and times. */
+export function isDerivedTag(group: string, name: string): boolean {
+  return (
+    group === 'System' ||
+    group === 'ExifTool' ||
+    ['CurrentIPTCDigest', 'IPTCDigest', 'HasExtendedXMP', 'Warning', 'Error'].includes(name)
+  );
+}
