@@ -1,26 +1,19 @@
-import {copyFile, mkdir, readFile, stat, writeFile} from 'node:fs/promises';
-import {delimiter, join} from 'node:path';
+import {copyFile, mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {execa} from 'execa';
+import {build} from 'esbuild';
 import {describe, expect, it} from 'vitest';
 import {parse} from 'yaml';
+import {action, ownRelease, runAction} from '../support/action.ts';
 import {workflowFindings} from '../support/actionlint.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {example} from '../support/examples.ts';
 import {apiToken, githubApi} from '../support/github-api.ts';
 import {fixture, type Sandbox} from '../support/media.ts';
 import {slowTest} from '../support/patience.ts';
+import {archive, sha256} from '../support/release.ts';
 
-const actionPath = fileURLToPath(new URL('../../.github/actions/upload', import.meta.url));
-const actionText = await readFile(join(actionPath, 'action.yml'), 'utf8');
-
-interface Action {
-  inputs: Record<string, {required: boolean; default?: string; description: string}>;
-  outputs: Record<string, {value: string}>;
-  runs: {using: string; steps: {id?: string; run: string; shell: string; env?: Record<string, string>}[]};
-}
-
-const action = parse(actionText) as Action;
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A checkout with media, a document that refers to some of it, and a service. */
 async function checkout() {
@@ -34,8 +27,8 @@ async function checkout() {
   await copyFile(fixture('photo.gif'), at('static/c.gif'));
   await copyFile(fixture('clip.mp4'), at('clip.mp4'));
   await writeFile(at('docs/a.md'), '![A](../assets/a%20photo.png) ![C](/c.gif)\n');
-  box.env['PATH'] = [join(process.execPath, '..'), box.env['PATH']].join(delimiter);
-  return {...connected, inputs: {'base-url': service.url, 'api-key': key}};
+  const release = await ownRelease();
+  return {...connected, release, inputs: {'base-url': service.url, 'api-key': key, release: release.url}};
 }
 
 /** The variables of a job for pull request 7 of octocat/media. */
@@ -53,86 +46,25 @@ async function pullRequestEnv(box: Sandbox, apiUrl: string): Promise<Record<stri
   };
 }
 
-/** Runs the steps as the runner does: bash with -e and pipefail, each with its own output file. */
-async function runAction(box: Sandbox, inputs: Record<string, string>, job: Record<string, string> = {}) {
-  const summary = join(box.directory, 'summary');
-  await writeFile(summary, '');
-  const outputs: Record<string, string> = {};
-  let exitCode: number | undefined = 0;
-  let stdout = '';
-  let stderr = '';
-  for (const [index, step] of action.runs.steps.entries()) {
-    const output = join(box.directory, `output-${index}`);
-    await writeFile(output, '');
-    const env = Object.fromEntries(
-      Object.entries(step.env ?? {}).map(([name, value]) => [
-        name,
-        value.replace(
-          /\$\{\{ inputs\.([\w-]+) \}\}/g,
-          (_, input) => inputs[input] ?? action.inputs[input]?.default ?? '',
-        ),
-      ]),
-    );
-    const script = join(box.directory, `step-${index}.sh`);
-    await writeFile(script, step.run);
-    const result = await execa('bash', ['--noprofile', '--norc', '-e', '-o', 'pipefail', script], {
-      cwd: box.directory,
-      env: {
-        ...box.env,
-        ...job,
-        ...env,
-        GITHUB_ACTIONS: 'true',
-        GITHUB_ACTION_PATH: actionPath,
-        GITHUB_OUTPUT: output,
-        GITHUB_STEP_SUMMARY: summary,
-      },
-      extendEnv: false,
-      reject: false,
-    });
-    exitCode = result.exitCode;
-    stdout += result.stdout;
-    stderr += result.stderr;
-    for (const [, name = '', , value = ''] of (await readFile(output, 'utf8')).matchAll(
-      /^(\w+)<<(ghadelimiter_\S+)\n(.*?)\n?\2$/gms,
-    ))
-      outputs[`${step.id}.${name}`] = value;
-    if (exitCode !== 0) break;
-  }
-  const seen = Object.fromEntries(
-    Object.entries(action.outputs).map(([name, {value}]) => [
-      name,
-      outputs[/^\$\{\{ steps\.(\w+)\.outputs\.(\w+) \}\}$/.exec(value)?.slice(1).join('.') ?? ''],
-    ]),
-  );
-  return {exitCode, stdout, stderr, outputs: seen, summary: await readFile(summary, 'utf8')};
-}
-
 describe('action.yml', () => {
-  it('is composite, names a shell for each script, and puts no expression into one', () => {
-    expect(action.runs.using).toBe('composite');
-    for (const {run, shell} of action.runs.steps) {
-      expect(shell).toBe('bash');
-      expect(run).not.toContain('${{');
-    }
+  it('runs a file that is there, by a Node.js of the runner, with sources of ours and modules of Node.js only', async () => {
+    expect(action.runs).toEqual({using: 'node24', main: 'tools/action/main.ts'});
+    const {metafile} = await build({
+      ...{entryPoints: [join(root, action.runs.main)], absWorkingDir: root, write: false, metafile: true},
+      ...{bundle: true, packages: 'external', platform: 'node', format: 'esm'},
+    });
+    const inputs = Object.entries(metafile.inputs);
+    expect(inputs.map(([file]) => file).filter(file => !/^(?:src|tools)\/.*\.ts$/.test(file))).toEqual([]);
+    const external = inputs.flatMap(([, {imports}]) => imports.filter(one => one.external));
+    expect(external.map(({path}) => path).filter(path => !path.startsWith('node:'))).toEqual([]);
   });
 
-  it('its steps as a job of a workflow with the same inputs: actionlint finds nothing', async () => {
-    const inputs = Object.entries(action.inputs).map(([name, input]) => [name, {type: 'string', ...input}]);
-    const workflow = {
-      on: {workflow_call: {inputs: Object.fromEntries(inputs)}},
-      jobs: {
-        media: {
-          'runs-on': 'ubuntu-latest',
-          steps: action.runs.steps,
-          outputs: Object.fromEntries(Object.entries(action.outputs).map(([name, {value}]) => [name, value])),
-        },
-      },
-    };
+  it('used in a workflow: actionlint takes its inputs', async () => {
+    const steps = [
+      {uses: './', with: Object.fromEntries(Object.keys(action.inputs).map(name => [name, 'x']))},
+    ];
+    const workflow = {on: 'push', jobs: {media: {'runs-on': 'ubuntu-latest', steps}}};
     expect(await workflowFindings(JSON.stringify(workflow))).toEqual([]);
-    const misspelt = JSON.stringify(workflow).replaceAll('inputs.files', 'inputs.fils');
-    expect(await workflowFindings(misspelt)).toEqual([
-      expect.stringContaining('property "fils" is not defined'),
-    ]);
   });
 });
 
@@ -173,18 +105,24 @@ describe('the action', slowTest, () => {
 
   it('the recipe for documents: the check fails without a comment; then they are written, twice: one comment', async () => {
     const {sandbox: box, service, inputs} = await checkout();
+    const {release} = inputs;
     const {comments, requests, pullRequest} = await githubApi();
     const job = await pullRequestEnv(box, pullRequest.apiUrl);
     const recipe: {jobs: {documents: {steps: {uses?: string; with?: Record<string, string>}[]}}} = parse(
       example('docs/ci.md', 'yaml', 'rewrite: check'),
     );
     const [check, write] = recipe.jobs.documents.steps
-      .filter(({uses}) => uses?.endsWith('/upload'))
+      .filter(({uses}) => uses === './.media')
       .map(step => step.with ?? {});
 
-    const checked = await runAction(box, {...check, token: apiToken}, job);
+    const checked = await runAction(box, {...check, release, token: apiToken}, job);
     expect(checked.exitCode).toBe(1);
     expect(checked.stderr.match(/^::error file=docs\/a\.md,line=1,col=\d+,/gm)).toHaveLength(2);
+    expect(checked.stdout).toBe('docs/a.md:1:6  ../assets/a%20photo.png\ndocs/a.md:1:36  /c.gif');
+    expect(checked.summary).toBe(
+      '### media rewrite --check\n\nReferences to local media: 2.\n\n| document | line | reference |\n| --- | ---: | --- |\n' +
+        '| docs/a.md | 1 | ../assets/a%20photo.png |\n| docs/a.md | 1 | /c.gif |\n\n',
+    );
     expect(requests).toEqual([]);
 
     const written = {...write, ...inputs, token: apiToken};
@@ -237,12 +175,81 @@ describe('the action', slowTest, () => {
     expect(requests).toHaveLength(length);
   });
 
-  it('rewrite: something else: an error with the two values that there are', async () => {
+  it('inputs that cannot be used: an error that says what to write, and nothing is downloaded', async () => {
+    const {sandbox: box, inputs, release} = await checkout();
+    const cases: [Record<string, string>, string][] = [
+      [{rewrite: 'yes\n::x::'}, 'The input rewrite is "yes\\n::x::".%0ASet it to check or write.'],
+      [
+        {options: '--recursive\n--limit-rate 20M'},
+        'The input options has "--limit-rate 20M" on one line.%0A' +
+          'Write the value on the next line, below --limit-rate, or --limit-rate=20M.',
+      ],
+      [
+        {options: '--template={url}'},
+        'The input options has --template, which the action decides.%0A' +
+          'Use the outputs id, url and records, or run media in a step of your own.',
+      ],
+      [{options: '--json'}, 'The input options has --json, which the action decides.%0A'],
+      [{release: ''}, 'The input release is missing.%0AAn action from a directory'],
+      [
+        {release: 'http://example.com'},
+        'The input release is "http://example.com".%0AUse an https:// address.',
+      ],
+    ];
+    for (const [given, message] of cases) {
+      const {exitCode, stderr} = await runAction(box, {...inputs, files: 'docs', ...given});
+      expect({exitCode, stderr}).toEqual({
+        exitCode: 2,
+        stderr: expect.stringMatching(/^::error title=media upload%3A usage::/),
+      });
+      expect(stderr).toContain(`::${message}`);
+    }
+    expect(release.asked).toEqual([]);
+  });
+
+  it('a name that means something everywhere: escaped once in the annotation, the summary and the comment', async () => {
     const {sandbox: box, inputs} = await checkout();
-    const {exitCode, stderr} = await runAction(box, {...inputs, files: 'docs', rewrite: 'yes\n::x::'});
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(
-      /^::error title=media upload%3A usage::The input rewrite is "yes\\n::x::"\.%0ASet it to check or write\.$/m,
+    const {comments, pullRequest} = await githubApi();
+    const [good, bad] = ['a%b:c,d|e.gif', 'x%y:z|.txt'];
+    await copyFile(fixture('photo.gif'), join(box.directory, good));
+    await writeFile(join(box.directory, bad), 'text');
+    const {stderr, summary, outputs} = await runAction(
+      box,
+      {...inputs, files: `${good}\n${bad}`, token: apiToken},
+      await pullRequestEnv(box, pullRequest.apiUrl),
     );
+    expect(stderr).toMatch(/^::error file=x%25y%3Az\|\.txt,title=media upload%3A \w+::x%25y:z\|\.txt /m);
+    expect(summary).toContain('| a%b:c,d\\|e.gif | uploaded | [');
+    expect(summary).toContain('| x%y:z\\|.txt | failed | `');
+    expect(comments[0]?.body).toContain('<code>a&#37;b&#58;c&#44;d&#124;e&#46;gif</code>');
+    expect(outputs['id']).toMatch(/^m_\w+$/);
+  });
+
+  it('a release that cannot be had, or is not what it says: an error, and nothing runs; else one download for a job', async () => {
+    const {sandbox: box, inputs, release, service} = await checkout();
+    const upload = {...inputs, files: 'clip.mp4'};
+    const sums = release.files.get('SHA256SUMS') ?? Buffer.from('');
+    const executable = release.files.get(archive) ?? Buffer.from('');
+    const cases: [string, () => void, object?][] = [
+      ['could not be downloaded: status 404.', () => release.files.delete(archive)],
+      ['is not the file that SHA256SUMS names', () => release.files.set(archive, Buffer.from('changed'))],
+      ['is not the file that SHA256SUMS names', () => release.files.set(archive, executable.subarray(0, -9))],
+      [`SHA256SUMS does not name ${archive}.`, () => release.files.set('SHA256SUMS', Buffer.from(''))],
+      ['The input checksum is not that of', () => {}, {checksum: '0'.repeat(64)}],
+    ];
+    for (const [message, breakIt, given] of cases) {
+      release.files.set(archive, executable).set('SHA256SUMS', sums);
+      breakIt();
+      const {exitCode, stderr} = await runAction(box, {...upload, ...given});
+      expect({message, exitCode}).toEqual({message, exitCode: 1});
+      expect(stderr).toContain(message);
+    }
+    expect(await service.records()).toEqual([]);
+    release.files.set(archive, executable).set('SHA256SUMS', sums);
+    release.asked.length = 0;
+    for (const checksum of [sha256(executable), ''])
+      expect(await runAction(box, {...upload, checksum})).toMatchObject({exitCode: 0});
+    expect(release.asked.filter(path => path.endsWith('.gz'))).toHaveLength(1);
+    expect(await readdir(join(box.directory, 'runner-temp'))).toEqual([`media-${sha256(executable)}`]);
   });
 });

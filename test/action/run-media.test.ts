@@ -1,14 +1,13 @@
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {pathToFileURL} from 'node:url';
 import {expect, it} from 'vitest';
 import {runMedia} from '../../tools/action/run-media.ts';
 import {temporaryDirectory} from '../support/media.ts';
 
-async function program(text: string): Promise<URL> {
+async function program(text: string): Promise<string> {
   const path = join(await temporaryDirectory(), 'program.mjs');
-  await writeFile(path, text);
-  return pathToFileURL(path);
+  await writeFile(path, `#!${process.execPath}\n${text}`, {mode: 0o755});
+  return path;
 }
 
 it('a signal that the runner sends when the job is cancelled: passed on, and the status is that of the program', async () => {
@@ -18,6 +17,7 @@ it('a signal that the runner sends when the job is cancelled: passed on, and the
     console.log('ready');`);
   const end = await runMedia(waiting, [], process.env, line => {
     if (line === 'ready') process.emit('SIGHUP', 'SIGHUP');
+    return line;
   });
   expect(end).toEqual({status: 9, wasStopped: false});
   expect(process.listenerCount('SIGHUP')).toBe(0);
@@ -25,5 +25,5 @@ it('a signal that the runner sends when the job is cancelled: passed on, and the
 
 it('a program that ends by a signal: stopped, with the status of a shell', async () => {
   const ending = await program(`process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000);`);
-  expect(await runMedia(ending, [], process.env, () => {})).toEqual({status: 143, wasStopped: true});
+  expect(await runMedia(ending, [], process.env, line => line)).toEqual({status: 143, wasStopped: true});
 });

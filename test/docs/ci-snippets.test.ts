@@ -5,6 +5,7 @@ import {pathToFileURL} from 'node:url';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {parse} from 'yaml';
+import {action} from '../support/action.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {example, markdown} from '../support/examples.ts';
 import {gitlabJobs} from '../support/gitlab.ts';
@@ -30,16 +31,6 @@ interface Step {
   env?: Record<string, string>;
   with?: Record<string, string>;
 }
-
-interface Action {
-  inputs: Record<string, {required: boolean; default?: string}>;
-  outputs: Record<string, {value: string}>;
-  runs: {using: string; steps: Step[]};
-}
-
-const action = parse(
-  await readFile(new URL('../../.github/actions/upload/action.yml', import.meta.url), 'utf8'),
-) as Action;
 
 /** A checkout with two files in `assets`, in the environment of a CI system: a service, a key for it, and a release. */
 async function checkout() {
@@ -215,7 +206,7 @@ describe.each([
 ])('%s in docs/ci.md', (_, text, name) => {
   const {jobs} = parse(text) as {jobs: Record<string, {steps: Step[]}>};
   const steps = jobs[name]?.steps ?? [];
-  const uses = steps.filter(step => step.uses === './.media/.github/actions/upload');
+  const uses = steps.filter(step => step.uses === './.media');
 
   it('uses the action with inputs and outputs that it has', () => {
     expect(uses.length).toBeGreaterThan(0);

@@ -10,7 +10,7 @@ const filesIn = (directory: string, ending: string) =>
     .map(file => `${directory}/${file}`);
 
 const sources = ['src', 'tools'].flatMap(directory => filesIn(directory, '.ts'));
-const pages = ['README.md', 'CHANGELOG.md', ...filesIn('docs', '.md'), ...filesIn('.github/actions', '.yml')];
+const pages = ['README.md', 'CHANGELOG.md', ...filesIn('docs', '.md'), 'action.yml'];
 
 /** The words of the first column of the table in CONTRIBUTING. */
 const rows = [...read('.github/CONTRIBUTING.md').matchAll(/^\| (`[^|]*`) \| [^`|]+ \|$/gm)];

@@ -30,22 +30,27 @@ export function commentBody(files: readonly UploadedFile[], facts: CommentFacts)
     '| Preview | File | URL | Size |',
     '| --- | --- | --- | ---: |',
   ];
-  const allCutOff = cutOff(files.length, files.length);
-  let length = Buffer.byteLength([...lines, allCutOff].join('\n'));
-  let shown = 0;
-  for (const file of files) {
-    const line = row(file);
-    length += Buffer.byteLength(line) + 1;
-    if (length > longestBody) break;
-    lines.push(line);
-    shown += 1;
-  }
-  if (shown < files.length) lines.push(cutOff(shown, files.length));
-  return lines.join('\n');
+  return withRows(lines, files.map(row), {longest: longestBody, what: 'files', place: 'a comment'});
 }
 
-function cutOff(shown: number, all: number): string {
-  return `\n${shown} of ${all} files are shown here: a comment has no room for more.`;
+/** Lines of Markdown that end in the head of a table, with as many of its rows as there is room for. */
+export function withRows(
+  head: readonly string[],
+  rows: readonly string[],
+  {longest, what, place}: {longest: number; what: string; place: string},
+): string {
+  const cutOff = (shown: number) =>
+    `\n${shown} of ${rows.length} ${what} are shown here: ${place} has no room for more.`;
+  const lines = [...head];
+  let length = Buffer.byteLength([...head, cutOff(rows.length)].join('\n'));
+  for (const line of rows) {
+    length += Buffer.byteLength(line) + 1;
+    if (length > longest) break;
+    lines.push(line);
+  }
+  const shown = lines.length - head.length;
+  if (shown < rows.length) lines.push(cutOff(shown));
+  return lines.join('\n');
 }
 
 function sentences(files: readonly UploadedFile[], {runUrl, hasFailures}: CommentFacts): string {

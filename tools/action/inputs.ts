@@ -11,17 +11,31 @@ export interface ActionInputs {
   token: string;
   /** Distinguishes the comments of several uses of the action. */
   commentName: string;
+  release: string;
+  checksum: string;
 }
 
-/** Reads the inputs from the variables that action.yml sets; throws a usage error. */
+/** Reads the inputs from the variables that the runner sets; throws a usage error. */
 export function readInputs(env: NodeJS.ProcessEnv): ActionInputs {
   const text = (name: string) => env[`INPUT_${name}`]?.trim() ?? '';
   return {
     files: linesOf(env['INPUT_FILES']),
-    options: linesOf(env['INPUT_OPTIONS']),
+    options: usableOptions(linesOf(env['INPUT_OPTIONS'])),
     rewrite: rewriteMode(text('REWRITE')),
     token: text('TOKEN'),
-    commentName: text('COMMENT_NAME') || `${env['GITHUB_WORKFLOW'] ?? ''}/${env['GITHUB_JOB'] ?? ''}`,
+    commentName: text('COMMENT-NAME') || `${env['GITHUB_WORKFLOW'] ?? ''}/${env['GITHUB_JOB'] ?? ''}`,
+    release: text('RELEASE'),
+    checksum: text('CHECKSUM'),
+  };
+}
+
+/** The environment of `media`: the service and the key from the inputs, and none of the other inputs. */
+export function mediaEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const others = Object.entries(env).filter(([name]) => !name.startsWith('INPUT_'));
+  const given = {MEDIA_BASE_URL: env['INPUT_BASE-URL'], MEDIA_API_KEY: env['INPUT_API-KEY']};
+  return {
+    ...Object.fromEntries(others),
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value)),
   };
 }
 
@@ -35,6 +49,24 @@ function rewriteMode(text: string): ActionInputs['rewrite'] {
   throw new MediaError('usage', `The input rewrite is "${text}".`, {hint: 'Set it to check or write.'});
 }
 
+/** Options of `media` for what the action decides: the format, and where results go. */
+const decided = ['--json', '--ndjson', '--format', '--template', '--ci', '--check', '--write', '--stdout'];
+
+function usableOptions(options: string[]): string[] {
+  for (const option of options) {
+    const [, name = '', value] = /^(--?[a-zA-Z][\w-]*)(?:\s+(\S.*))?/.exec(option) ?? [];
+    if (decided.includes(name))
+      throw new MediaError('usage', `The input options has ${name}, which the action decides.`, {
+        hint: 'Use the outputs id, url and records, or run media in a step of your own.',
+      });
+    if (value !== undefined)
+      throw new MediaError('usage', `The input options has "${option}" on one line.`, {
+        hint: `Write the value on the next line, below ${name}, or ${name}=${value}.`,
+      });
+  }
+  return options;
+}
+
 /** One line of JSON per uploaded file. */
 const template =
   '{{"file":{file|json},"status":{status|json},"size":{size|json},"url":{url|json},"thumbnailUrl":{record.thumbnailUrl|json}}}\\n';
@@ -42,7 +74,7 @@ const template =
 /** The parameters of `media` for these inputs. */
 export function mediaParameters({files, options, rewrite, token}: ActionInputs): string[] {
   const command = rewrite === undefined ? ['upload'] : ['rewrite', `--${rewrite}`];
-  // The last template is the one that counts.
-  const output = token === '' || rewrite === 'check' ? [] : ['--template', template];
+  const comment = token === '' ? [] : ['--template', template];
+  const output = rewrite === 'check' ? ['--ndjson'] : comment;
   return [...command, '--ci', 'github', ...options, ...output, '--', ...files];
 }

@@ -2,7 +2,6 @@ import {type ChildProcess, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {constants} from 'node:os';
 import {createInterface} from 'node:readline';
-import {fileURLToPath} from 'node:url';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -13,16 +12,16 @@ export interface MediaEnd {
   wasStopped: boolean;
 }
 
-/** Runs `media`; `take` gets each line of its output, which is printed all the same. A signal to this process goes to `media`. */
+/** Runs `media`; `shown` gets each line of its output and returns what is printed. A signal to this process goes to `media`. */
 export async function runMedia(
-  program: URL,
+  executable: string,
   parameters: readonly string[],
   env: NodeJS.ProcessEnv,
-  take?: (line: string) => void,
+  shown?: (line: string) => string,
 ): Promise<MediaEnd> {
-  const child = spawn(process.execPath, [fileURLToPath(program), ...parameters], {
+  const child = spawn(executable, parameters, {
     env,
-    stdio: ['ignore', take === undefined ? 'inherit' : 'pipe', 'inherit'],
+    stdio: ['ignore', shown === undefined ? 'inherit' : 'pipe', 'inherit'],
   });
   const passOn = (signal: NodeJS.Signals) => void child.kill(signal);
   for (const signal of signals) process.on(signal, passOn);
@@ -30,8 +29,7 @@ export async function runMedia(
     const end = endOf(child);
     if (child.stdout !== null) {
       for await (const line of createInterface({input: child.stdout})) {
-        process.stdout.write(`${line}\n`);
-        take?.(line);
+        process.stdout.write(`${shown?.(line) ?? line}\n`);
       }
     }
     return await end;
