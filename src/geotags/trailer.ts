@@ -10,12 +10,19 @@ export async function walkTrailer(trailer: Part): Promise<void> {
   for (let at = 0; at < trailer.size; ) {
     const head = await trailer.read(at, Math.min(2 ** 16, trailer.size - at));
     const filling = head.findIndex(byte => byte !== 0);
-    if (filling !== 0) at += filling === -1 ? head.length : filling;
-    else if (isJpeg(head)) at += await walkJpeg(trailer.slice(at));
-    else if (isVideo(head)) return walkIsobmff(trailer.slice(at).unclaimed());
-    else return walkSamsung(trailer.slice(at));
+    if (filling === -1 && at + head.length === trailer.size) return;
+    // The length before "ftyp" may begin with zeros too.
+    const skipped = (filling === -1 ? head.length : filling) - lengthSize;
+    const video = head.indexOf('ftyp') - lengthSize;
+    if (skipped > lengthSize) at += skipped;
+    else if (video >= 0 && video <= filling) return walkIsobmff(trailer.slice(at + video).unclaimed());
+    else if (!isJpeg(head.subarray(filling))) return walkSamsung(trailer.slice(at), filling);
+    else at += filling + (await walkJpeg(trailer.slice(at + filling)));
   }
 }
+
+/** The bytes of the length of a box. */
+const lengthSize = 4;
 
 function isJpeg(head: Buffer): boolean {
   return head[0] === 0xff && head[1] === 0xd8 && head[2] === 0xff;
@@ -29,7 +36,7 @@ function isVideo(head: Buffer): boolean {
  * Walks the blocks that Samsung's phones append, one of which may be the video. Their directory at the end says how far before
  * it each of them begins, and its length: `SEFH`, version, count, entries, length of all that, `SEFT`.
  */
-async function walkSamsung(trailer: Part): Promise<void> {
+async function walkSamsung(trailer: Part, filling: number): Promise<void> {
   const foot = await trailer.read(Math.max(0, trailer.size - 8), Math.min(8, trailer.size));
   if (foot.toString('latin1', 4) !== 'SEFT') throw new UnstrippableError(place);
   const start = trailer.size - 8 - foot.readUInt32LE(0);
@@ -42,7 +49,8 @@ async function walkSamsung(trailer: Part): Promise<void> {
     at: start - directory.readUInt32LE(12 + 12 * index + 4),
     size: directory.readUInt32LE(12 + 12 * index + 8),
   })).sort((one, other) => one.at - other.at);
-  let end = 0;
+  // The first one begins with zeros.
+  let end = Math.max(0, Math.min(filling, blocks[0]?.at ?? 0));
   for (const {at, size} of blocks) {
     if (at !== end) throw new UnstrippableError(place);
     end = at + size;

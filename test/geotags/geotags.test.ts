@@ -1,25 +1,9 @@
 import {expect, test} from 'vitest';
-import {jpegWith, position, stripped, tiffOf} from './tagged.ts';
-
-const secret = 'SECRET-PLACE';
-
-/** Exif metadata with a position, and a description that stays. */
-const exif = (isLittle = true) =>
-  tiffOf(isLittle, [
-    [
-      [0x10e, 2, Buffer.from('a description\0')],
-      [0x8825, 4, [-1]],
-    ],
-    position,
-  ]);
-
-const app1 = (tiff: Buffer) => Buffer.concat([Buffer.from('Exif\0\0'), tiff]);
-const packet = (properties: string) =>
-  `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">${properties}</rdf:RDF></x:xmpmeta>`;
-const xmpHeader = 'http://ns.adobe.com/xap/1.0/\0';
+import {exifOf, exifSegment, handmade, packetOf, secret, xmpHeader} from './handmade.ts';
+import {jpegWith, stripped} from './tagged.ts';
 
 test.each([true, false])('a JPEG picture with Exif metadata (little endian: %s)', async isLittle => {
-  const tagged = await jpegWith([1, app1(exif(isLittle))]);
+  const tagged = await jpegWith([1, exifSegment(exifOf(isLittle))]);
   const clean = (await stripped(tagged)) as Buffer;
   expect(clean).toHaveLength(tagged.length);
   expect(clean.includes(secret)).toBe(false);
@@ -45,7 +29,7 @@ test.each([
     (text: string) => Buffer.from(text, 'utf16le').swap16(),
   ]) {
     const inJpeg = (text: string) =>
-      jpegWith([1, Buffer.concat([Buffer.from(xmpHeader), encode(packet(text))])]);
+      jpegWith([1, Buffer.concat([Buffer.from(xmpHeader), encode(packetOf('', text))])]);
     expect(await stripped(await inJpeg(properties))).toEqual(await inJpeg(without));
   }
 });
@@ -53,9 +37,22 @@ test.each([
 test.each([
   ['an APP6 segment', [6, 'GoPro\0DEVC']],
   ['Exif metadata without a TIFF header', [1, 'Exif\0\0garbage that is long enough']],
-  ['XMP metadata', [1, `${xmpHeader}${packet('<p:City>x</p:Citi>')}`]],
-  ['XMP metadata', [1, `${xmpHeader}${packet('<rdf:li rdf:nodeID="a"/>')}`]],
+  ['XMP metadata', [1, `${xmpHeader}${packetOf('', '<p:City>x</p:Citi>')}`]],
+  ['XMP metadata', [1, `${xmpHeader}${packetOf('', '<rdf:li rdf:nodeID="a"/>')}`]],
   ['IPTC metadata', [13, 'Photoshop 3.0\x008BIM\x04\x04\0\0\0\0\0\x06garbag']],
 ] as const)('refused: %s', async (place, segment) => {
   expect(await stripped(await jpegWith(segment))).toBe(place);
+});
+
+test('further pictures, videos, maker notes and extended XMP', async () => {
+  for (const {name, bytes} of await handmade()) {
+    const clean = await stripped(bytes);
+    if (typeof clean === 'string') expect.fail(`${name}: ${clean}`);
+    expect({name, length: clean.length}).toEqual({name, length: bytes.length});
+    expect({name, isLeft: clean.includes(secret) || clean.includes('+48.1372')}).toEqual({
+      name,
+      isLeft: false,
+    });
+    expect({name, isSame: clean.equals(bytes)}).toEqual({name, isSame: false});
+  }
 });

@@ -1,0 +1,123 @@
+import {createHash} from 'node:crypto';
+import {readFile} from 'node:fs/promises';
+import {fixture} from '../support/media.ts';
+import {jpegWith, position, type Tag, tiffOf} from './tagged.ts';
+
+/** The place in all of the files that are made here. */
+export const secret = 'SECRET-PLACE';
+
+/** Exif metadata with a position, and a description that stays. */
+export function exifOf(isLittle = true): Buffer {
+  const described: Tag = [0x10e, 2, Buffer.from('a description\0')];
+  return tiffOf(isLittle, [[described, [0x8825, 4, [-1]]], position]);
+}
+
+/** The content of an APP1 segment with Exif metadata. */
+export function exifSegment(tiff: Buffer): Buffer {
+  return Buffer.concat([Buffer.from('Exif\0\0'), tiff]);
+}
+
+export const xmpHeader = 'http://ns.adobe.com/xap/1.0/\0';
+
+/** An XMP packet of one description with these attributes and properties. */
+export function packetOf(attributes: string, properties = ''): string {
+  const namespaces =
+    'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:p="http://ns.adobe.com/photoshop/1.0/" ' +
+    'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmpNote="http://ns.adobe.com/xmp/note/"';
+  return `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF ${namespaces}><rdf:Description rdf:about="" ${attributes}>${properties}</rdf:Description></rdf:RDF></x:xmpmeta>`;
+}
+
+/** A picture whose maker notes, with the directory after this header, have these tags. */
+function noted(make: string, header: string, tags: readonly Tag[]): Promise<Buffer> {
+  const isNikon = make === 'NIKON';
+  // The values of the directory are all within it, but for Nikon's, which has a TIFF header of its own.
+  const directory = tiffOf(true, [tags]).subarray(isNikon ? 0 : 8);
+  const note = Buffer.concat([Buffer.from(header, 'latin1'), directory]);
+  const exif = tiffOf(true, [
+    [
+      [0x10f, 2, Buffer.from(`${make}\0`)],
+      [0x8769, 4, [-1]],
+    ],
+    [[0x927c, 7, note]],
+  ]);
+  return jpegWith([1, exifSegment(exif)]);
+}
+
+/** The blocks that Samsung's phones append to a picture, with a video. */
+export function samsungTrailer(video: Buffer): Buffer {
+  const blocks = [
+    ['Image_UTC_Data', Buffer.from('1700000000000')],
+    ['MotionPhoto_Data', video],
+  ].map(([name, data]) => {
+    const head = Buffer.from(`\0\0\x30\x0a\0\0\0\0${name}`, 'latin1');
+    head.writeUInt32LE(String(name).length, 4);
+    return Buffer.concat([head, data as Buffer]);
+  });
+  const directory = Buffer.alloc(12 + 12 * blocks.length + 8);
+  directory.write('SEFH', 'latin1');
+  directory.writeUInt32LE(106, 4);
+  directory.writeUInt32LE(blocks.length, 8);
+  let back = Buffer.concat(blocks).length;
+  for (const [index, block] of blocks.entries()) {
+    directory.writeUInt16LE(0x0a30, 12 + 12 * index + 2);
+    directory.writeUInt32LE(back, 12 + 12 * index + 4);
+    directory.writeUInt32LE(block.length, 12 + 12 * index + 8);
+    back -= block.length;
+  }
+  directory.writeUInt32LE(directory.length - 8, directory.length - 8);
+  directory.write('SEFT', directory.length - 4, 'latin1');
+  return Buffer.concat([...blocks, directory]);
+}
+
+/** A video whose movie has a place, at its end. */
+export async function videoWithPlace(): Promise<Buffer> {
+  const clip = await readFile(fixture('clip.mp4'));
+  const text = Buffer.from('\0\x14\x15\xc7+48.1372+011.5755/', 'latin1');
+  const movie = clip.indexOf('moov') - 4;
+  const size = clip.readUInt32BE(movie);
+  const box = (kind: string, data: Buffer) => {
+    const head = Buffer.alloc(8);
+    head.writeUInt32BE(8 + data.length);
+    head.write(kind, 4, 'latin1');
+    return Buffer.concat([head, data]);
+  };
+  const place = box('udta', box('\xa9xyz', text));
+  const longer = Buffer.from(clip.subarray(movie, movie + size));
+  longer.writeUInt32BE(size + place.length);
+  // The samples of a movie in front of its data would move.
+  if (movie + size !== clip.length) throw new Error('the movie is not at the end');
+  return Buffer.concat([clip.subarray(0, movie), longer, place]);
+}
+
+/** A picture with extended XMP in two segments. */
+export async function extended(): Promise<Buffer> {
+  const whole = Buffer.from(packetOf(`p:City="${secret}" dc:format="image/jpeg"`));
+  const md5 = createHash('md5').update(whole).digest('hex').toUpperCase();
+  const segments = [whole.subarray(0, 300), whole.subarray(300)].map((data, index) => {
+    const numbers = Buffer.alloc(8);
+    numbers.writeUInt32BE(whole.length);
+    numbers.writeUInt32BE(300 * index, 4);
+    const header = Buffer.from(`http://ns.adobe.com/xmp/extension/\0${md5}`, 'latin1');
+    return [1, Buffer.concat([header, numbers, data])] as const;
+  });
+  const standard = Buffer.from(`${xmpHeader}${packetOf(`xmpNote:HasExtendedXMP="${md5}"`)}`);
+  return jpegWith([1, standard], ...segments);
+}
+
+/** Files that exiftool cannot make: with maker notes, further pictures, videos behind them, and extended XMP. */
+export async function handmade(): Promise<{name: string; bytes: Buffer}[]> {
+  const picture = await jpegWith([1, exifSegment(exifOf())]);
+  const video = await videoWithPlace();
+  const joined = (...parts: Buffer[]) => Buffer.concat(parts);
+  const location = Buffer.from(`\0\0\0\x01DEU\0\0${secret}\0`);
+  return [
+    {name: 'further.jpg', bytes: joined(picture, Buffer.alloc(40), picture)},
+    {name: 'motion.jpg', bytes: joined(picture, video)},
+    {name: 'samsung.jpg', bytes: joined(picture, samsungTrailer(video))},
+    {name: 'extended.jpg', bytes: await extended()},
+    {name: 'nikon.jpg', bytes: await noted('NIKON', 'Nikon\0\x02\x10\0\0', [[0x39, 7, location]])},
+    {name: 'place.mp4', bytes: video},
+    {name: 'big-endian.jpg', bytes: await jpegWith([1, exifSegment(exifOf(false))])},
+    {name: 'exif.tiff', bytes: exifOf()},
+  ];
+}
