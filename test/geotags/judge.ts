@@ -65,8 +65,8 @@ function parsed(line: string): {group: string; name: string; value: string} {
 
 /** Zeros and spaces are no location. */
 function hasLocation(line: string): boolean {
-  const {name, value} = parsed(line);
-  return isLocationTag(name) && !/^[\s0.,\0]*$/.test(value);
+  const {group, name, value} = parsed(line);
+  return isLocationTag(name, group) && !/^[\s0.,\0]*$/.test(value);
 }
 
 function others(lines: readonly string[]): string[] {
@@ -74,7 +74,9 @@ function others(lines: readonly string[]): string[] {
     const {group, name, value} = parsed(line);
     // What a blanked pointer or box is instead.
     const isBlanked = /^(?:Exif_0x8826|Unknown_free)$/.test(name) && /^[0\s]*$/.test(value);
-    return !isLocationTag(name) && !isDerivedTag(group, name) && !isBlanked;
+    // Spaces between properties, in XMP that exiftool reads leniently.
+    const isFilling = group.startsWith('XMP') && /^[\s.]*$/.test(value);
+    return !isLocationTag(name, group) && !isDerivedTag(group, name) && !isBlanked && !isFilling;
   });
 }
 

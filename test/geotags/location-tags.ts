@@ -17,8 +17,12 @@ const others = [
   /^(?:GlobalAltitude|RecordLocationData|SetClockFromLocationData)$/,
 ];
 
+/** The ends of the names that exiftool gives to XMP properties of namespaces that it does not know. */
+const unknownXmp = /(?:City|State|Country(?:Code|Name)?|WorldRegion|Sublocation|Coverage)$/;
+
 /** Whether a tag tells a place, by its name. */
-export function isLocationTag(name: string): boolean {
+export function isLocationTag(name: string, group = ''): boolean {
+  if (group.startsWith('XMP-tmp') && unknownXmp.test(name)) return true;
   return locations.some(pattern => pattern.test(name)) && !others.some(pattern => pattern.test(name));
 }
 
@@ -27,6 +31,7 @@ export function isDerivedTag(group: string, name: string): boolean {
   return (
     group === 'System' ||
     group === 'ExifTool' ||
-    ['CurrentIPTCDigest', 'IPTCDigest', 'HasExtendedXMP', 'Warning', 'Error'].includes(name)
+    ['CurrentIPTCDigest', 'IPTCDigest', 'Warning', 'Error'].includes(name) ||
+    /HasExt\w*XMP$/.test(name)
   );
 }

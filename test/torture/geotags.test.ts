@@ -78,7 +78,7 @@ function mutated(whole: Buffer, random: () => number): Buffer {
     const kind = below(6);
     if (kind === 0) bytes[at] = below(256);
     else if (kind === 1) bytes[at] = (bytes[at] ?? 0) ^ (1 << below(8));
-    else if (kind === 2) bytes.fill(random() < 0.5 ? 0 : 0xff, at, at + 1 + below(4));
+    else if (kind === 2) bytes.fill(random() < 0.5 ? 0 : 0xff, at, Math.min(at + 1 + below(4), bytes.length));
     else if (kind === 3) bytes.copy(bytes, at, place(), at + below(16));
     else if (kind === 4) bytes[at] = (bytes[at] ?? 0) + 1;
     else bytes.writeUInt16BE(below(300), Math.min(at, bytes.length - 2));

@@ -1,0 +1,124 @@
+import {readFile} from 'node:fs/promises';
+import {expect, test} from 'vitest';
+import {planGeotags} from '../../src/geotags/geotags.ts';
+import {fixture} from '../support/media.ts';
+import {exifOf, exifSegment, packetOf, secret, videoWithPlace, xmpHeader} from './handmade.ts';
+import {jpegWith, position, stripped, type Tag, tiffOf} from './tagged.ts';
+
+const described: Tag = [0x10e, 2, Buffer.from('a description\0')];
+
+/** A TIFF structure in which the last four bytes of the tag with this number are another value. */
+function withValue(tiff: Buffer, tag: number, value: number): Buffer {
+  const changed = Buffer.from(tiff);
+  for (let at = 10; at + 12 < tiff.length; at += 12) {
+    if (changed.readUInt16LE(at) === tag) {
+      changed.writeUInt32LE(value, at + 8);
+      return changed;
+    }
+  }
+  throw new Error(`no tag ${tag}`);
+}
+
+const overlapping = 'metadata that overlaps other data';
+const wrong = 'a file that is cut off, or whose lengths are wrong';
+const nested: Tag[][] = [[[0x8769, 4, [-1]]], [[0x14a, 4, [-1]]]];
+
+test.each([
+  ['directories in a circle', tiffOf(true, nested), 'directories of tags that go in circles'],
+  ['a GPS directory that is the first directory', withValue(exifOf(), 0x8825, 8), overlapping],
+  ['a GPS directory in the description', withValue(exifOf(), 0x10e, 60), overlapping],
+  ['a description beyond the end', withValue(exifOf(), 0x10e, 0xffff_fff0), 'a tag whose value is missing'],
+  ['a GPS directory beyond the end', withValue(exifOf(), 0x8825, 0x7fff_ffff), wrong],
+  ['a tag of an unknown type', tiffOf(true, [[[0x10e, 14, [1]]]]), 'a tag of an unknown type'],
+  ['GeoTIFF', tiffOf(true, [[[0x830e, 4, [1]]]]), 'GeoTIFF tags'],
+  ['a raw picture', tiffOf(true, [[[0x106, 3, [32803]]]]), 'a raw picture that is not a DNG'],
+] as const)('refused: %s', async (_what, tiff, place) => {
+  expect(await stripped(tiff)).toBe(place);
+});
+
+test.each([
+  ['an entity', packetOf('', '<p:City>&x;</p:City>').replace('<x:', '<!DOCTYPE r [<!ENTITY x "y">]><x:')],
+  ['an element that does not end', packetOf('', '<p:City>').replace('</rdf:Description>', '')],
+  ['a property in a comment', packetOf('', '<!-- <p:City>x</p:City> -->')],
+  ['a property in CDATA', packetOf('', '<p:x><![CDATA[<p:City>x</p:City>]]></p:x>')],
+])('refused: XMP with %s', async (_what, packet) => {
+  expect(await stripped(await jpegWith([1, `${xmpHeader}${packet}`]))).toBe('XMP metadata');
+});
+
+test('two GPS pointers to one directory, and two segments with Exif metadata', async () => {
+  const shared = tiffOf(true, [
+    [described, [0x8769, 4, [-2]], [0x8825, 4, [-1]]],
+    position,
+    [[0x8825, 4, [-1]]],
+  ]);
+  const tagged = await jpegWith([1, exifSegment(shared)], [1, exifSegment(exifOf(false))]);
+  const clean = (await stripped(tagged)) as Buffer;
+  expect(clean.includes(secret)).toBe(false);
+  expect(clean.toString('latin1').split('a description')).toHaveLength(3);
+});
+
+test('BigTIFF', async () => {
+  const bytes = Buffer.alloc(120);
+  bytes.write('II+\0\x08\0\0\0', 'latin1');
+  bytes.writeBigUInt64LE(16n, 8);
+  const directory = (at: number, tag: number, type: number, count: number, value: number) => {
+    bytes.writeBigUInt64LE(1n, at);
+    bytes.writeUInt16LE(tag, at + 8);
+    bytes.writeUInt16LE(type, at + 10);
+    bytes.writeBigUInt64LE(BigInt(count), at + 12);
+    bytes.writeBigUInt64LE(BigInt(value), at + 20);
+  };
+  directory(16, 0x8825, 18, 1, 60);
+  directory(60, 4, 2, secret.length, 104);
+  bytes.write(secret, 104);
+  const clean = (await stripped(bytes)) as Buffer;
+  expect(clean.subarray(60)).toEqual(Buffer.alloc(60));
+  expect(clean.readUInt16LE(24)).toBe(0x8826);
+});
+
+test('a WebP picture: of another length refused, else the EXIF chunk is blanked', async () => {
+  const picture = await readFile(fixture('photo.webp'));
+  const chunk = Buffer.concat([Buffer.from('EXIF\0\0\0\0'), exifOf()]);
+  chunk.writeUInt32LE(exifOf().length, 4);
+  const tagged = Buffer.concat([picture, chunk]);
+  expect(await stripped(tagged)).toBe('a WebP picture whose length is wrong');
+  tagged.writeUInt32LE(tagged.length - 8, 4);
+  expect(((await stripped(tagged)) as Buffer).includes(secret)).toBe(false);
+});
+
+test.each(['gps ', 'Xtra', 'GPMF'])('refused: a video with a box "%s"', async kind => {
+  const video = await videoWithPlace();
+  video.write(kind, video.indexOf('\xa9xyz', 'latin1'), 'latin1');
+  expect(await stripped(video)).toBe(`a box "${kind}"`);
+});
+
+test('refused: data after a picture, a format without a walker, a box that is longer than its file', async () => {
+  const picture = await readFile(fixture('photo.jpg'));
+  expect(await stripped(Buffer.concat([picture, Buffer.from('more')]))).toBe('the data after the picture');
+  expect(await stripped(picture.subarray(0, -2))).toBe('a JPEG that is cut off');
+  expect(await stripped(await readFile(fixture('clip.mkv')))).toBe('a file of type video/x-matroska');
+  expect(await stripped((await readFile(fixture('clip.mp4'))).subarray(0, -20))).toBe(wrong);
+});
+
+test('a video of 8 GiB with its movie at the end: little is read', async () => {
+  const video = await videoWithPlace();
+  const movie = video.indexOf('moov') - 4;
+  const start = Buffer.from('\0\0\0\x10ftypisom\0\0\0\0\0\0\0\x01mdat\0\0\0\0\0\0\0\0', 'latin1');
+  const length = 8 * 2 ** 30;
+  start.writeBigUInt64BE(BigInt(length), 24);
+  const end = Buffer.concat([video.subarray(movie), Buffer.from('\0\0\0\0free')]);
+  let read = 0;
+  const plan = await planGeotags({
+    size: 16 + length + end.length,
+    read: async (at, size) => {
+      read += size;
+      const bytes = Buffer.alloc(size);
+      if (at < start.length) start.copy(bytes, 0, at);
+      if (at + size > 16 + length)
+        end.copy(bytes, Math.max(0, 16 + length - at), Math.max(0, at - 16 - length));
+      return bytes;
+    },
+  });
+  expect(plan).toMatchObject({geotags: 'present', patches: [{offset: expect.any(Number)}, {}]});
+  expect(read).toBeLessThan(25 * 2 ** 20);
+});
