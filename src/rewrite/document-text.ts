@@ -1,3 +1,4 @@
+import {isUtf8} from 'node:buffer';
 import {MediaError} from '../errors.ts';
 
 /** An encoding that gives back every byte of a document. */
@@ -23,8 +24,7 @@ export function decodeDocument(bytes: Buffer, name: string): DecodedDocument {
     return {text: Buffer.from(bytes).swap16().toString('utf16le'), encoding: 'utf16be'};
   if (bytes.includes(0))
     throw notText(`${name} contains zero bytes, as UTF-16 and UTF-32 without a byte order mark do.`);
-  const text = bytes.toString();
-  if (Buffer.from(text).equals(bytes)) return {text, encoding: 'utf8'};
+  if (isUtf8(bytes)) return {text: bytes.toString(), encoding: 'utf8'};
   // Of an unknown encoding, each byte is taken for a character; most of them agree in ASCII.
   return {text: bytes.toString('latin1'), encoding: 'latin1'};
 }
@@ -61,9 +61,10 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
 
 /** Where offsets of a text are: lines and columns are counted from 1, as editors and CI systems do. */
 export function placesIn(text: string): (offset: number) => {line: number; column: number} {
-  const starts = [0];
-  for (const match of text.matchAll(/\r\n|\r|\n/g)) starts.push(match.index + match[0].length);
+  let starts: number[] | undefined;
   return offset => {
+    // In most documents, no place is asked for.
+    starts ??= lineStarts(text);
     let low = 0;
     for (let high = starts.length; high - low > 1; ) {
       const middle = (low + high) >> 1;
@@ -72,4 +73,10 @@ export function placesIn(text: string): (offset: number) => {line: number; colum
     }
     return {line: low + 1, column: offset - (starts[low] ?? 0) + 1};
   };
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (const match of text.matchAll(/\r\n|\r|\n/g)) starts.push(match.index + match[0].length);
+  return starts;
 }

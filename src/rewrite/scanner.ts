@@ -6,6 +6,7 @@ import {boundedAnswer} from '../lib/bounded-answer.ts';
 import {shellQuoted} from '../lib/shell.ts';
 import {systemCode} from '../lib/system-code.ts';
 import {packageFile} from '../package-file.ts';
+import {mayHoldReference} from './may-hold.ts';
 import type {Reference} from './scan/reference.ts';
 import type {ScanAnswer, ScanRequest} from './scan/scan.ts';
 
@@ -34,6 +35,7 @@ export class Scanner {
   /** The references of the document of this name; rejects with `document_too_complex`. */
   async scan(name: string, request: ScanRequest): Promise<Reference[]> {
     const {lengthHere, processorMs, togetherMs, remainingMs} = this.#limits;
+    if (!mayHoldReference(request)) return [];
     const {answerTo, scanThread} = await import('./scan/scan.ts');
     const isLate = this.#lostMs >= togetherMs;
     const {processorTime} = systemHost();

@@ -125,8 +125,12 @@ export class RewriteRun {
   /** Writes the documents; resolves to the exit status of what could not be written. */
   async #write(plan: RewritePlan, printer: ReferencePrinter): Promise<number> {
     let status = 0;
-    for (let first = 0; first < plan.documents.length; first += writesAtOnce) {
-      const documents = plan.documents.slice(first, first + writesAtOnce);
+    const toWrite =
+      this.#mode === 'write'
+        ? plan.documents.filter(({references}) => references.length > 0)
+        : plan.documents;
+    for (let first = 0; first < toWrite.length; first += writesAtOnce) {
+      const documents = toWrite.slice(first, first + writesAtOnce);
       const results = await Promise.allSettled(documents.map(document => this.#writeOne(document, plan)));
       for (const [index, result] of results.entries()) {
         const document = documents[index];

@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {mayHoldReference} from '../../src/rewrite/may-hold.ts';
+import type {DocumentKind, ScanOptions} from '../../src/rewrite/scan/reference.ts';
+import {scanDocument} from '../../src/rewrite/scan/scan.ts';
+import {holdsFor} from '../support/property.ts';
+
+const allKinds: readonly DocumentKind[] = ['markdown', 'html', 'css'];
+const allOptions: readonly ScanOptions[] = [
+  {links: false, attributes: [], frontMatter: []},
+  {links: true, attributes: [], frontMatter: []},
+  {links: false, attributes: ['data-src'], frontMatter: ['image']},
+];
+/** One reference each, so that a document without it may well have none. */
+const holders = [
+  ...['![a](a.png)', '![a]\n\n[a]: a.png', '![[a.png]]', '[a](a.png)', '[a]\n\n[a]: a.png'],
+  ...[
+    '---\nimage: a.png\n---\n',
+    '\ufeff+++\nimage = "a.png"\n+++\n',
+    '<IMG SRC=a.png>',
+    '> <img\n> src="a.png">',
+  ],
+  ...[
+    '> <p\n> style\n> = "a: url(a.png)">',
+    '<p style="a: &#117;rl(a.png)">',
+    '<style>a{b:url(a.png)}</style>',
+  ],
+  ...['<source/srcset="a.png 1x">', '<svg><image href="a.png"/></svg>', '<video poster=a.png>'],
+  ...[
+    '<link rel=icon href=a.png>',
+    '<meta name=og:image content=a.png>',
+    '<p Data-SRC="a.png">',
+    '<a href=a.png>',
+  ],
+  ...[
+    'a{b:URL(a.png)}',
+    'a{b:url("a.png")}',
+    'a{b:-webkit-image-set("a.png" 1x)}',
+    '@media print{a{b:src("a.png")}}',
+  ],
+];
+const holder = fc.constantFrom(...holders);
+const around = fc.constantFrom(
+  '',
+  '> ',
+  '- ',
+  '1. ',
+  '    ',
+  '`',
+  '\\',
+  '<!--',
+  '<div>',
+  '```\n',
+  '\n',
+  '| a |\n|---|\n',
+);
+const character = fc.constantFrom(...'![]()<>=:/{}`\\ \n\t"\'&;#a');
+/** A document with one character put in, or in the place of some others: nearly a reference. */
+const nearly = fc
+  .tuple(around, holder, fc.nat(60), fc.nat(2), fc.oneof(fc.constant(''), character))
+  .map(([before, text, at, length, put]) => {
+    const whole = `${before}${text}\n`;
+    return `${whole.slice(0, at)}${put}${whole.slice(at + length)}`;
+  });
+
+/** Fails if a parser finds what the search says is not there; returns how many references there are. */
+function found(kind: DocumentKind, text: string, scan: ScanOptions): number {
+  const {length} = scanDocument(kind, text, scan);
+  if (length > 0) expect([text, mayHoldReference({kind, text, options: scan})]).toEqual([text, true]);
+  return length;
+}
+
+test('each way to hold a reference is found in one kind of document at least', () => {
+  for (const text of holders)
+    expect([text, allKinds.flatMap(kind => allOptions.map(scan => found(kind, text, scan)))]).toEqual([
+      text,
+      expect.arrayContaining([1]),
+    ]);
+});
+
+holdsFor(
+  'a document whose text says that it holds no reference: its parser finds none',
+  [fc.constantFrom(...allKinds), nearly, fc.constantFrom(...allOptions)],
+  (kind, text, scan) => {
+    found(kind, text, scan);
+  },
+);
