@@ -70,6 +70,9 @@ export const exitStatusOf = {
 /** A stable name for what went wrong; listed in docs/errors.md, relied on by scripts. */
 export type ErrorCode = keyof typeof exitStatusOf;
 
+/** Every error code. */
+export const errorCodes = Object.freeze(Object.keys(exitStatusOf)) as readonly ErrorCode[];
+
 /** Whether an error ends the run because nothing can be recorded in the journal any more. */
 export function endsJournalling(code: ErrorCode): boolean {
   return code === 'journal_failed' || code === 'journal_in_use';

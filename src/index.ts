@@ -6,12 +6,20 @@ export type {
   ServiceOptions,
   StoredMedia,
 } from './embedded/service.ts';
-export {type ErrorCode, MediaError} from './errors.ts';
+export {type ErrorCode, errorCodes, MediaError} from './errors.ts';
 export type {Clock} from './host.ts';
 export type {Body, HttpAnswer, Wire} from './http/http.ts';
 export type {FilePath} from './lib/files/typed-path.ts';
 export {MediaClient, type MediaClientOptions, startService} from './library/media-client.ts';
-export {bytesSource, type FilesOptions, filesOf} from './library/sources.ts';
+export {
+  type BlobContent,
+  type FilesOptions,
+  filesOf,
+  sourceOf,
+  type UploadInput,
+  type WebStream,
+} from './library/sources.ts';
+export {type OneUploadOptions, type OneUploadResult, upload} from './library/upload.ts';
 export {type UploadOptions, type UploadResult, uploadAll} from './library/upload-all.ts';
 export type {GraphqlRequest} from './service/client.ts';
 export {

@@ -9,6 +9,7 @@ import {bashCompletion} from './bash.ts';
 import {type CompletionData, describeProgram} from './command-tree.ts';
 import {fishCompletion} from './fish.ts';
 import {helpJson} from './help-json.ts';
+import {libraryReference} from './library-reference.ts';
 import {manualPage} from './manual-page.ts';
 import {powershellCompletion} from './powershell.ts';
 import {mediaTypes} from './reference.ts';
@@ -34,7 +35,8 @@ export async function generatedFiles(root: URL): Promise<Map<string, string>> {
   files.set('man/media.1', manualPage(data));
   files.set('man/help.json', `${JSON.stringify(helpJson(data), null, 1)}\n`);
   for (const [name, topic] of Object.entries(topicsOf(data))) files.set(`man/${name}.txt`, topicText(topic));
-  for (const [path, withTables] of referencePages(data, mediaTypes(mediaExtensions())))
+  const pages = referencePages(data, mediaTypes(mediaExtensions()), await libraryReference(root));
+  for (const [path, withTables] of pages)
     files.set(path, withTables(await readFile(new URL(path, root), 'utf8')));
   return files;
 }

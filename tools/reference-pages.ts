@@ -18,11 +18,24 @@ interface Table {
   rows: readonly Row[];
 }
 
+const optionHeadings = ['option', 'type', 'meaning'];
+
 /** The generated tables, by page and by their name on the page. */
-const tablesOf = (data: CompletionData, types: readonly Row[]): Record<string, Record<string, Table>> => ({
+const tablesOf = (
+  data: CompletionData,
+  types: readonly Row[],
+  membersOf: (name: string) => readonly Row[],
+): Record<string, Record<string, Table>> => ({
   'docs/errors.md': {
     'exit statuses': {headings: ['status', 'meaning'], rows: exitStatuses},
     'error codes': {headings: ['code', 'exit', 'meaning', 'what to do'], rows: errorCodes},
+  },
+  'docs/library.md': {
+    'fields of a result': {headings: ['field', 'type', 'meaning'], rows: membersOf('OutcomeFacts')},
+    'calls of an observer': {headings: ['call', 'when'], rows: membersOf('TransferObserver')},
+    'options of uploadAll': {headings: optionHeadings, rows: membersOf('UploadOptions')},
+    'options of filesOf': {headings: optionHeadings, rows: membersOf('FilesOptions')},
+    'options of MediaClient': {headings: optionHeadings, rows: membersOf('MediaClientOptions')},
   },
   'docs/output.md': {formats: {headings: ['option', 'prints'], rows: formats}},
   'docs/publishing.md': {
@@ -50,8 +63,9 @@ const tablesOf = (data: CompletionData, types: readonly Row[]): Record<string, R
 export function referencePages(
   data: CompletionData,
   types: readonly Row[],
+  membersOf: (name: string) => readonly Row[],
 ): Map<string, (text: string) => string> {
-  const pages = Object.entries(tablesOf(data, types));
+  const pages = Object.entries(tablesOf(data, types, membersOf));
   return new Map(pages.map(([path, tables]) => [path, text => withTables(path, text, tables)]));
 }
 

@@ -5,7 +5,19 @@ import {packageVersion} from '../package-file.ts';
 import {type GraphqlRequest, ServiceClient, serviceIdentity} from '../service/client.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from '../service/uploader.ts';
 import {parseKey, parseServiceUrl} from '../settings/parse.ts';
-import {refuseUnknown} from './inputs.ts';
+import {
+  anything,
+  type Checks,
+  callbacks,
+  checkOptions,
+  flag,
+  positive,
+  required,
+  text,
+  textOrUrl,
+  texts,
+} from './checks.ts';
+import {calling, inOptionNames} from './option-names.ts';
 
 export interface MediaClientOptions {
   /** The base URL, such as `https://api.example.com`; a path prefix is kept. Only https, except for loopback. */
@@ -24,6 +36,18 @@ export interface MediaClientOptions {
   userAgent?: string;
 }
 
+const isText = (value: unknown) => typeof value === 'string';
+
+const checks: Checks<MediaClientOptions> = {
+  baseUrl: required('a URL', value => typeof value === 'string' || value instanceof URL),
+  apiKey: required('a text', isText),
+  graphqlUrl: textOrUrl,
+  allowHttp: flag,
+  certificateAuthorities: text,
+  connectTimeoutMs: positive,
+  userAgent: text,
+};
+
 /**
  * A client for a service. It connects on first use, keeps one connection for each concurrent request, follows no redirects,
  * and obeys HTTPS_PROXY, HTTP_PROXY and NO_PROXY. close() closes its connections.
@@ -37,14 +61,14 @@ export class MediaClient implements Uploader {
 
   /** Throws a MediaError `usage` if a URL or the key is invalid. */
   constructor(options: MediaClientOptions) {
-    const names = 'baseUrl apiKey graphqlUrl allowHttp certificateAuthorities connectTimeoutMs userAgent';
-    refuseUnknown(options, names);
+    checkOptions(options, checks);
     const {allowHttp = false, graphqlUrl, userAgent = `media/${packageVersion()}`} = options;
-    const baseUrl = parseServiceUrl(String(options.baseUrl), 'base URL', allowHttp);
+    const parse = (url: string | URL, what: string) =>
+      calling(() => parseServiceUrl(String(url), what, allowHttp));
+    const baseUrl = parse(options.baseUrl, 'base URL');
     const address = {
       baseUrl,
-      graphqlUrl:
-        graphqlUrl === undefined ? undefined : parseServiceUrl(String(graphqlUrl), 'GraphQL URL', allowHttp),
+      graphqlUrl: graphqlUrl === undefined ? undefined : parse(graphqlUrl, 'GraphQL URL'),
     };
     const {certificateAuthorities, connectTimeoutMs} = options;
     const {clock, env} = systemHost();
@@ -66,7 +90,9 @@ export class MediaClient implements Uploader {
    * connection later.
    */
   upload(request: UploadRequest): Promise<UploadAnswer> {
-    return this.#client.upload(request);
+    return this.#client.upload(request).catch(error => {
+      throw inOptionNames(error);
+    });
   }
 
   /** Asks, without a file, whether the service takes requests: resolves to why not, as a sentence, or to undefined. */
@@ -84,11 +110,12 @@ export class MediaClient implements Uploader {
    * and with the signal's reason if that is aborted.
    */
   async graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpAnswer> {
+    checkOptions(request, requestChecks);
     try {
       return await this.#client.graphql(request, signal);
     } catch (error) {
       // A connection can only be ended with an Error.
-      throw signal?.aborted ? signal.reason : error;
+      throw signal?.aborted ? signal.reason : inOptionNames(error);
     }
   }
 
@@ -98,11 +125,26 @@ export class MediaClient implements Uploader {
   }
 }
 
+const requestChecks: Checks<GraphqlRequest> = {
+  query: required('a text', isText),
+  variables: anything,
+  operationName: text,
+};
+
+const serviceChecks: Checks<ServiceOptions> = {
+  ...{port: anything, host: text, allowHosts: texts, fixedKey: text, exclusive: flag},
+  dataDirectory: required('a text', isText),
+  ...{maxSize: positive, quota: positive, publicUrl: text, deniedStatus: anything, idempotency: flag},
+  ...{previews: flag, metrics: flag, clock: anything, pace: callbacks, faults: anything},
+  ...{onWait: anything, onRequest: anything, onError: anything},
+};
+
 /**
  * Starts a service on loopback that stores uploads in a directory, for tests, demonstrations and work without a network.
  * Rejects with the system's error if the port is in use (`EADDRINUSE`) or the directory cannot be made.
  */
 export async function startService(options: ServiceOptions): Promise<EmbeddedService> {
+  checkOptions(options, serviceChecks);
   // It is larger than the rest of the library, and most programs do not need it.
   const {startEmbeddedService: start} = await import('../embedded/service.ts');
   return start(options);

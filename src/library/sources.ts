@@ -1,8 +1,10 @@
 import {Readable} from 'node:stream';
-import {MediaError} from '../errors.ts';
-import {systemHost} from '../host.ts';
+import type {ReadableStream} from 'node:stream/web';
+import {failed, MediaError} from '../errors.ts';
+import {type StopSignal, systemHost} from '../host.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
-import {refuseSingle, refuseUnknown} from './inputs.ts';
+import {checkOptions, flag, kindOf, refuseSingle, text, texts} from './checks.ts';
+import {inOptionNames} from './option-names.ts';
 
 export interface FilesOptions {
   /** Whether directories are read recursively. */
@@ -26,7 +28,7 @@ export async function* filesOf(
   options: FilesOptions = {},
 ): AsyncGenerator<Source, void> {
   refuseSingle(paths);
-  refuseUnknown(options, 'recursive exclude all cwd');
+  checkOptions(options, {recursive: flag, exclude: texts, all: flag, cwd: text});
   const {expandInputs} = await import('../sources/find/expand.ts');
   const {cwd, ...request} = options;
   // Standard input belongs to the program that uses the library.
@@ -37,26 +39,84 @@ export async function* filesOf(
     stdin: () => Readable.from([]),
     temporaryDirectory: host.temporaryDirectory(),
   };
-  for await (const source of expandInputs({...request, inputs}, context))
-    if (!source.found?.isHidden) yield source;
+  try {
+    for await (const source of expandInputs({...request, inputs}, context))
+      if (!source.found?.isHidden) yield source;
+  } catch (error) {
+    throw inOptionNames(error);
+  }
 }
 
-/** Bytes in memory as a source. The name's extension counts for the type. The bytes must not change until uploaded. */
-export function bytesSource(name: string, bytes: Uint8Array): Source {
-  return {
-    name,
-    typeName: name,
-    measure: async () => bytes.length,
-    open: async () => openBytes(name, bytes),
-  };
+/** The part of a `Blob` that is read. */
+export interface BlobContent {
+  readonly size: number;
+  slice(start?: number, end?: number): BlobContent;
+  arrayBuffer(): Promise<ArrayBuffer>;
 }
 
-function openBytes(name: string, bytes: Uint8Array): OpenSource {
-  if (bytes.length === 0) throw new MediaError('empty_file', `${name} is empty: there is nothing to upload.`);
-  return {
-    size: bytes.length,
-    read: async (position, length) => bytes.subarray(position, position + length),
-    verify: async () => 'unchanged',
-    close: async () => {},
+/** The part of a `ReadableStream`, such as the body of a `fetch` response, that is used. */
+export interface WebStream {
+  getReader(): unknown;
+  cancel(reason?: unknown): Promise<void>;
+}
+
+/** What `uploadAll` and `upload` take: the path of a file, a `File`, or a source. */
+export type UploadInput = string | Source | (BlobContent & {readonly name: string});
+
+/**
+ * Content as a source: bytes in memory, a `Blob`, or a web or Node.js stream. The name's extension counts for the type. Bytes
+ * must not change until they are uploaded. A stream is read when it is uploaded, once, into a temporary file first, since the
+ * service must be told the length; bytes and blobs need none.
+ */
+export function sourceOf(name: string, content: Uint8Array | BlobContent | WebStream | Readable): Source {
+  if (typeof name !== 'string' || name === '')
+    throw new MediaError('usage', `The name of a source must be a text, not ${kindOf(name)}.`);
+  if (content instanceof Uint8Array)
+    return memorySource(name, content.length, async (from, to) => content.subarray(from, to));
+  if (isBlob(content))
+    return memorySource(
+      name,
+      content.size,
+      async (from, to) => new Uint8Array(await content.slice(from, to).arrayBuffer()),
+    );
+  if (!isStream(content))
+    throw new MediaError(
+      'usage',
+      `Content is given as bytes, a Blob or a stream, not as ${kindOf(content)}.`,
+    );
+  const stream = () =>
+    content instanceof Readable ? content : Readable.fromWeb(content as unknown as ReadableStream);
+  const open = async (signal: StopSignal<Error>) => {
+    const {spooledSource} = await import('../sources/open/spooled.ts');
+    const temporaryDirectory = systemHost().temporaryDirectory();
+    return spooledSource({what: name, name, stream, temporaryDirectory}).open(signal);
   };
+  return {name, typeName: name, isOnce: true, open};
+}
+
+function isStream(content: unknown): content is WebStream | Readable {
+  return content instanceof Readable || typeof (content as WebStream | null)?.getReader === 'function';
+}
+
+function isBlob(content: unknown): content is BlobContent {
+  const blob = content as Partial<BlobContent> | null | undefined;
+  return typeof blob?.slice === 'function' && typeof blob.arrayBuffer === 'function';
+}
+
+/** Whether an input is a `File`, which has its name. */
+export function isFile(input: unknown): input is BlobContent & {readonly name: string} {
+  return isBlob(input) && typeof (input as {name?: unknown}).name === 'string';
+}
+
+type ReadRange = (from: number, to: number) => Promise<Uint8Array>;
+
+/** Content of a known size that can be read anywhere, more than once. */
+function memorySource(name: string, size: number, readRange: ReadRange): Source {
+  const read = (position: number, length: number) =>
+    readRange(position, position + length).catch(failed('file_unreadable', `${name} could not be read`));
+  const open = async (): Promise<OpenSource> => {
+    if (size === 0) throw new MediaError('empty_file', `${name} is empty: there is nothing to upload.`);
+    return {size, read, verify: async () => 'unchanged', close: async () => {}};
+  };
+  return {name, typeName: name, measure: () => size, open};
 }

@@ -7,11 +7,25 @@ import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
 import {decideSourceType, parseContentType, type TypeRule} from '../sources/media-type/decide.ts';
 import {Disk} from '../sources/open/disk.ts';
-import type {Source} from '../sources/open/source.ts';
 import {type TransferObserver, type TransferOptions, uploadBatch as transferAll} from '../transfer/batch.ts';
 import {transferDefaults} from '../transfer/options.ts';
 import type {Outcome, OutcomeFacts} from '../transfer/outcome.ts';
-import {itemsOf, kindOf, refuseOthers, refuseSingle, refuseUnknown, sourcesOf} from './inputs.ts';
+import {
+  abortSignal,
+  type Checks,
+  callbacks,
+  checkOptions,
+  choice,
+  flag,
+  integer,
+  positive,
+  refuseSingle,
+  required,
+  text,
+} from './checks.ts';
+import {itemsOf, sourcesFrom} from './inputs.ts';
+import {calling, inOptionNames, withOptionNames} from './option-names.ts';
+import type {UploadInput} from './sources.ts';
 
 export interface UploadOptions {
   /** Where to upload to: a MediaClient. It stays open. A journal identifies the service by its base URL, or by its host. */
@@ -34,7 +48,7 @@ export interface UploadOptions {
    * twice unless the service honours Idempotency-Key.
    */
   onUnknown?: 'hold' | 'retry';
-  /** What decides the content type, as `--types` does; `extension` by default. */
+  /** What decides the content type: `extension` (the default), `content`, or `strict` for both. */
   types?: TypeRule;
   /** The content type of every file, regardless of names and bytes: `image/...` or `video/...`. */
   contentType?: string;
@@ -87,26 +101,30 @@ export type UploadResult = OutcomeFacts &
  * nothing in the process.
  */
 export function uploadAll(
-  inputs: AsyncIterable<string | Source> | Iterable<string | Source>,
+  inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
   options: UploadOptions,
 ): AsyncGenerator<UploadResult, void> {
   return uploadOn(inputs, options, systemHost());
 }
 
-/** The same on a host that may be simulated. */
+/** The same as `uploadAll` on a host that may be simulated. */
 export function uploadOn(
-  inputs: AsyncIterable<string | Source> | Iterable<string | Source>,
+  inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
   options: UploadOptions,
   host: Host,
 ): AsyncGenerator<UploadResult, void> {
   refuseSingle(inputs);
   const stop = new Stop<MediaError>();
   const results = run(inputs, options, {...checkedOptions(options, host), stop}, host);
-  const leave = results.return.bind(results);
+  const [leave, fail] = [results.return.bind(results), results.throw.bind(results)];
   // A generator that waits for the next result would end only then.
   results.return = value => {
     stop.abort(stoppedBy(undefined));
     return leave(value);
+  };
+  results.throw = error => {
+    stop.abort(stoppedBy(error));
+    return fail(error);
   };
   return results;
 }
@@ -118,7 +136,7 @@ function stoppedBy(cause: unknown): MediaError {
 type Checked = Omit<TransferOptions, 'stop' | 'journal' | 'several'> & {stop: Stop<MediaError>};
 
 async function* run(
-  inputs: AsyncIterable<string | Source> | Iterable<string | Source>,
+  inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
   {signal, cwd, client, journal: path}: UploadOptions,
   checked: Checked,
   host: Host,
@@ -138,7 +156,7 @@ async function* run(
     }
     const items = itemsOf(inputs, stop, host.clock);
     const disk = new Disk(host.files, host.clock);
-    const outcomes = transferAll(sourcesOf(items, cwd ?? host.cwd(), disk), {
+    const outcomes = transferAll(sourcesFrom(items, cwd ?? host.cwd(), disk), {
       ...checked,
       several: !Array.isArray(inputs) || inputs.length > 1,
       journal,
@@ -148,35 +166,39 @@ async function* run(
     signal?.throwIfAborted();
   } catch (error) {
     signal?.throwIfAborted();
-    if (error !== stop.reason) throw error;
+    if (error !== stop.reason) throw inOptionNames(error);
   } finally {
     signal?.removeEventListener('abort', onAbort);
     await journal?.close();
   }
 }
 
-const optionNames =
-  'client concurrency retries retryMaxWaitMs timeoutMs limitRate onUnknown types contentType journal dryRun verify signal observer cwd';
+/** What each option of `uploadAll` may be. */
+export const uploadChecks: Checks<UploadOptions> = {
+  client: required('a MediaClient', value => typeof (value as Uploader | null)?.upload === 'function'),
+  concurrency: integer(1, 1000, 'auto'),
+  retries: integer(0, 100),
+  retryMaxWaitMs: positive,
+  timeoutMs: positive,
+  limitRate: positive,
+  onUnknown: choice('hold', 'retry'),
+  types: choice('extension', 'content', 'strict'),
+  contentType: text,
+  journal: text,
+  dryRun: flag,
+  verify: choice('warn', 'strict'),
+  signal: abortSignal,
+  observer: callbacks,
+  cwd: text,
+};
 
 function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop'> {
-  refuseUnknown(options, optionNames);
-  if (typeof options?.client?.upload !== 'function')
-    throw new MediaError('usage', `client must be a MediaClient, not ${kindOf(options?.client)}.`);
-  if (options.signal !== undefined && typeof options.signal.addEventListener !== 'function')
-    throw new MediaError('usage', `signal must be an AbortSignal, not ${kindOf(options.signal)}.`);
-  refuseOthers('dryRun', options.dryRun, [true, false]);
-  refuseOthers('onUnknown', options.onUnknown, ['hold', 'retry']);
-  refuseOthers('types', options.types, ['extension', 'content', 'strict']);
-  refuseOthers('verify', options.verify, ['warn', 'strict']);
-  const {
-    client,
-    onUnknown = 'hold',
-    types = 'extension',
-    concurrency = 'auto',
-    limitRate,
-    timeoutMs,
-  } = options;
-  const contentType = options.contentType === undefined ? undefined : parseContentType(options.contentType);
+  checkOptions(options, uploadChecks);
+  const {client, onUnknown = 'hold', types = 'extension', concurrency = 'auto'} = options;
+  const contentType =
+    options.contentType === undefined
+      ? undefined
+      : calling(() => parseContentType(options.contentType ?? ''));
   return {
     uploader: client,
     host: client.host,
@@ -185,14 +207,11 @@ function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop
     uuid: () => host.uuid(),
     contentType: async (source, opened) => decideSourceType(source, opened, {types, contentType}),
     typeRule: contentType ?? types,
-    concurrency:
-      concurrency === 'auto'
-        ? transferDefaults.concurrency
-        : wholeNumber('concurrency', concurrency, 1, 1000),
-    retries: wholeNumber('retries', options.retries ?? transferDefaults.retries, 0, 100),
-    retryMaxWaitMs: positive('retryMaxWaitMs', options.retryMaxWaitMs ?? transferDefaults.retryMaxWaitMs),
-    timeoutMs: timeoutMs === undefined ? undefined : positive('timeoutMs', timeoutMs),
-    limitRate: limitRate === undefined ? undefined : positive('limitRate', limitRate),
+    concurrency: concurrency === 'auto' ? transferDefaults.concurrency : concurrency,
+    retries: options.retries ?? transferDefaults.retries,
+    retryMaxWaitMs: options.retryMaxWaitMs ?? transferDefaults.retryMaxWaitMs,
+    timeoutMs: options.timeoutMs,
+    limitRate: options.limitRate,
     onUnknown,
     dryRun: options.dryRun === true,
     ...(options.verify && {verify: {mode: options.verify, dimensions: certainSize}}),
@@ -205,26 +224,23 @@ function wholeObserver(observer: Partial<TransferObserver> = {}): TransferObserv
   return {
     started: (...facts) => observer.started?.(...facts),
     progress: (...facts) => observer.progress?.(...facts),
-    retrying: (...facts) => observer.retrying?.(...facts),
+    retrying: (position, name, error, waitMs) =>
+      observer.retrying?.(position, name, inOptionNames(error), waitMs),
     unavailable: (...facts) => observer.unavailable?.(...facts),
     recognized: (...facts) => observer.recognized?.(...facts),
     finished: (...facts) => observer.finished?.(...facts),
-    warning: (...facts) => observer.warning?.(...facts),
+    warning: (name, message) => observer.warning?.(name, withOptionNames(message)),
   };
 }
 
-function wholeNumber(name: string, value: number, least: number, most: number): number {
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new MediaError('usage', `${name} must be a whole number from ${least} to ${most}, not ${value}.`);
-}
-
-function positive(name: string, value: number): number {
-  if (Number.isFinite(value) && value > 0) return value;
-  throw new MediaError('usage', `${name} must be a number above 0, not ${value}.`);
-}
-
 function resultOf(outcome: Outcome): UploadResult {
-  if (!('received' in outcome)) return outcome;
-  const {received, ...rest} = outcome;
+  const worded = {
+    ...outcome,
+    ...('error' in outcome && {error: inOptionNames(outcome.error)}),
+    ...('unrecorded' in outcome && {unrecorded: inOptionNames(outcome.unrecorded)}),
+    ...(outcome.warning !== undefined && {warning: withOptionNames(outcome.warning)}),
+  } as Outcome;
+  if (!('received' in worded)) return worded;
+  const {received, ...rest} = worded;
   return {...rest, record: received.record, json: received.json};
 }

@@ -10,17 +10,19 @@ import type {SourceNamed} from './duplicates.ts';
 
 /** Receives what happens between outcomes; `position` is the position of the input among all inputs. */
 export interface TransferObserver {
+  /** A file was opened, and is about to be sent. */
   started(position: number, name: string, size: number): void;
   /** How many bytes of the current attempt have been sent. */
   progress(position: number, sentBytes: number): void;
-  /** `waitMs`: the time until the next attempt; undefined during an outage of the service, and without a descriptor. */
+  /** An attempt failed, and another follows. `waitMs`: the time until then; undefined during an outage of the service, and without a descriptor. */
   retrying(position: number, name: string, error: MediaError, waitMs: number | undefined): void;
   /** The service has been unavailable since this time (milliseconds since the Unix epoch), or is back (undefined). */
   unavailable(since: number | undefined): void;
   /** Called for a file that was found by a walk and is media only by its bytes, so that it was not counted before. */
   recognized(size: number): void;
-  /** Not called for files that are left out. */
+  /** The result of a file is known. Not called for files that are left out. */
   finished(position: number): void;
+  /** The file is sent as another type than its content, or its record differs from it. */
   warning(name: string, message: string): void;
 }
 

@@ -33,10 +33,11 @@ export interface OutcomeFacts {
   name: string;
   /** The name's bytes, if they are not UTF-8. */
   nameBytes?: Buffer;
-  /** Set for standard input, which can be read only once. */
+  /** Set for standard input and streams, which can be read only once. */
   isOnce?: true;
   /** Its position among the inputs, from 0. */
   position: number;
+  /** The type that it is sent as. */
   contentType?: string;
   /** A sentence that says that the content type and the bytes of the file differ. */
   warning?: string;
@@ -48,6 +49,7 @@ export interface OutcomeFacts {
   dimensions?: Dimensions;
   /** How many requests were started. */
   attempts: number;
+  /** The time from its beginning to its result. */
   elapsedMs: number;
 }
 

@@ -2,7 +2,7 @@ import {copyFile, mkdir, readFile, rename, utimes, writeFile} from 'node:fs/prom
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {MediaClient} from '../../src/library/media-client.ts';
-import {bytesSource} from '../../src/library/sources.ts';
+import {sourceOf} from '../../src/library/sources.ts';
 import {uploadAll} from '../../src/library/upload-all.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {fixture, type Sandbox} from '../support/media.ts';
@@ -82,7 +82,7 @@ it('bytes in memory of one name and length: each content is sent, and once', asy
   const client = new MediaClient({baseUrl: service.url, apiKey: key});
   const png = await readFile(fixture('photo.png'));
   const sources = ['one', 'two', 'one'].map(text =>
-    bytesSource('same.png', Buffer.concat([png, Buffer.from(text)])),
+    sourceOf('same.png', Buffer.concat([png, Buffer.from(text)])),
   );
   const seen: string[] = [];
   for (let call = 0; call < 2; call += 1)

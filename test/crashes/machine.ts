@@ -4,7 +4,7 @@ import {openJournal} from '../../src/journal/open.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
 import type {FileSystem} from '../../src/lib/files/file-system.ts';
 import {Stop} from '../../src/lib/stop.ts';
-import {bytesSource} from '../../src/library/sources.ts';
+import {sourceOf} from '../../src/library/sources.ts';
 import {Disk} from '../../src/sources/open/disk.ts';
 import {sourceAt} from '../../src/sources/open/file.ts';
 import {type TransferObserver, uploadBatch} from '../../src/transfer/batch.ts';
@@ -133,7 +133,7 @@ export class Machine {
     const files = this.sources.map(path =>
       disposing.watched({...sourceAt(disk, path, path, false), relativePath: path.slice(root.length + 1)}),
     );
-    const stream = bytesSource(streamed.name, Buffer.from(streamed.content));
+    const stream = sourceOf(streamed.name, Buffer.from(streamed.content));
     const sources = disposal === 'keep' ? [...files, stream] : files;
     const outcomes: Outcome[] = [];
     const disposed: Promise<string>[] = [];

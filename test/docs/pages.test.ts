@@ -16,7 +16,7 @@ const runElsewhere: Record<string, readonly string[]> = {
   'docs/ci.md': ['yaml', 'yaml', 'yaml', 'yaml', 'groovy'],
   'docs/install.md': ['bash', 'bash', 'bash'],
   'docs/verify.md': ['bash'],
-  'docs/library.md': ['js', 'js', 'cjs'],
+  'docs/library.md': ['js', 'mjs', 'js', 'cjs'],
   'docs/serve-in-ci.md': ['yaml', 'yaml', 'yaml'],
   'docs/publishing.md': ['ini'],
   'docs/publishing-recipes.md': ['json'],

@@ -3,10 +3,10 @@ import {createServer as createTlsServer} from 'node:https';
 import {createServer as createTcpServer, type Socket} from 'node:net';
 import {expect, onTestFinished, test} from 'vitest';
 import {
-  bytesSource,
   MediaClient,
   type MediaClientOptions,
   publicUrl,
+  sourceOf,
   startService,
   type UploadRequest,
   uploadAll,
@@ -276,7 +276,7 @@ test('a key that a service repeats is in no message', async () => {
     response.writeHead(422, {'Content-Type': 'application/json'});
     response.end(`{"code":422,"message":"The key ${apiKey} may not."}`);
   });
-  for await (const result of uploadAll([bytesSource('a.ico', Buffer.from('\0\0\x01\0'))], {client})) {
+  for await (const result of uploadAll([sourceOf('a.ico', Buffer.from('\0\0\x01\0'))], {client})) {
     expect(result).toMatchObject({status: 'failed', error: {message: expect.stringContaining('may not')}});
     expect(JSON.stringify(result) + String('error' in result && result.error.stack)).not.toContain(apiKey);
   }

@@ -3,9 +3,9 @@ import {createServer, type IncomingHttpHeaders, type Server, type ServerResponse
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {
-  bytesSource,
   filesOf,
   MediaClient,
+  sourceOf,
   type UploadOptions,
   type UploadResult,
   uploadAll,
@@ -71,7 +71,7 @@ async function collect(results: AsyncIterable<UploadResult>): Promise<UploadResu
 async function outcomeOf(
   answers: Answer[],
   options: Omit<UploadOptions, 'client'>,
-  sources = [bytesSource('a.ico', icon)],
+  sources = [sourceOf('a.ico', icon)],
 ) {
   const {client, requests} = await answering(...answers);
   const results = await collect(uploadAll(sources, {client, ...options}));
@@ -115,7 +115,7 @@ test('`retryMaxWaitMs`: a longer Retry-After is not waited for', async () => {
 
 test('`timeoutMs`: an attempt ends when nothing more is taken for so long', async () => {
   const client = await clientOf(createServer(request => void request.pause()));
-  const source = bytesSource('a.png', Buffer.concat([png, Buffer.alloc(64 * 2 ** 20)]));
+  const source = sourceOf('a.png', Buffer.concat([png, Buffer.alloc(64 * 2 ** 20)]));
   const results = await collect(uploadAll([source], {client, timeoutMs: 300, retries: 0}));
   expect(results).toMatchObject([{status: 'failed', error: {code: 'stalled'}}]);
   expect(results[0]).toMatchObject({error: {message: expect.stringContaining('for 300 ms')}});
@@ -130,9 +130,7 @@ test('`timeoutMs`: a file without a response for so long is unknown', async () =
 
 test('`limitRate`: all files together take at least the time that it stands for', async () => {
   const {client} = await answering(store);
-  const sources = ['a.png', 'b.png'].map(name =>
-    bytesSource(name, Buffer.concat([png, Buffer.alloc(150_000)])),
-  );
+  const sources = ['a.png', 'b.png'].map(name => sourceOf(name, Buffer.concat([png, Buffer.alloc(150_000)])));
   const start = performance.now();
   await collect(uploadAll(sources, {client, limitRate: 200_000, concurrency: 2}));
   // 300,000 bytes; a quarter of a second may be saved up.
@@ -155,7 +153,7 @@ test.each([
   [{types: 'strict'}, {results: [{status: 'failed', error: {code: 'type_mismatch'}}], types: []}],
   [{contentType: 'image/x-other'}, {results: [{contentType: 'image/x-other'}], types: ['image/x-other']}],
 ] as const)('the type of PNG bytes in a file a.jpg with %j', async (options, expected) => {
-  expect(await outcomeOf([store], options, [bytesSource('a.jpg', png)])).toMatchObject(expected);
+  expect(await outcomeOf([store], options, [sourceOf('a.jpg', png)])).toMatchObject(expected);
 });
 
 test('`verify`: a record that differs is a warning, or `mismatched`, with the record', async () => {
@@ -192,7 +190,7 @@ test('`concurrency`: so many at a time, and no more', async () => {
     // The fourth can only come when one of the first three has its response.
     if (number >= 2) for (const one of held.splice(0)) store(one, number);
   };
-  const sources = Array.from({length: 6}, (_, index) => bytesSource(`${index}.ico`, icon));
+  const sources = Array.from({length: 6}, (_, index) => sourceOf(`${index}.ico`, icon));
   let most = 0;
   let started = 0;
   const observer = {
@@ -220,7 +218,7 @@ test('the observer is told how many bytes were sent, and that the service is awa
       if (!server.listening) server.listen(port, '127.0.0.1');
     },
   };
-  const sources = ['a.ico', 'b.ico', 'c.ico'].map(name => bytesSource(name, icon));
+  const sources = ['a.ico', 'b.ico', 'c.ico'].map(name => sourceOf(name, icon));
   await collect(uploadAll(sources, {client, concurrency: 3, observer}));
   expect(told).toContainEqual(['progress', 0, icon.length]);
   expect(told.filter(([name]) => name === 'unavailable')).toEqual([
@@ -306,11 +304,11 @@ test('left while a file waits for its response: that is awaited, and the journal
     else store(response, number);
   });
   const journal = join(await temporaryDirectory(), 'a.journal');
-  const slow = bytesSource('slow.ico', Buffer.concat([icon, Buffer.from('slow')]));
+  const slow = sourceOf('slow.ico', Buffer.concat([icon, Buffer.from('slow')]));
   const sources = async function* () {
     yield slow;
     await eventually(() => requests.length === 1);
-    yield bytesSource('quick.ico', icon);
+    yield sourceOf('quick.ico', icon);
   };
   const results = uploadAll(sources(), {client, journal, concurrency: 2});
   expect((await results.next()).value).toMatchObject({name: 'quick.ico'});

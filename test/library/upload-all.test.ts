@@ -2,10 +2,10 @@ import {copyFile, mkdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {
-  bytesSource,
   filesOf,
   MediaClient,
   type MediaError,
+  sourceOf,
   type UploadOptions,
   type UploadResult,
   uploadAll,
@@ -105,7 +105,7 @@ describe('uploadAll', () => {
     async function* inputs() {
       yield 'photo.png';
       yield* filesOf(['assets'], {recursive: true, exclude: ['*.txt'], cwd});
-      yield bytesSource('memory.png', await readFile(photo));
+      yield sourceOf('memory.png', await readFile(photo));
     }
     const results = await collect(uploadAll(inputs(), {client, cwd, concurrency: 1}));
     expect(results.map(({name, status}) => [name, status])).toEqual([
@@ -145,7 +145,7 @@ describe('uploadAll', () => {
   it('a dry run: checks, sends nothing, makes no journal', async () => {
     const {service, client} = await connected();
     const journal = join(await temporaryDirectory(), 'uploads.journal');
-    const copy = bytesSource('copy.png', await readFile(photo));
+    const copy = sourceOf('copy.png', await readFile(photo));
     const results = await collect(uploadAll([photo, copy], {client, journal, dryRun: true}));
     expect(results).toEqual([
       expect.objectContaining({status: 'checked'}),
@@ -222,7 +222,7 @@ describe('uploadAll', () => {
       const bytes = await readFile(photo);
       const inputs = counted(
         Array.from({length: 200}, (_, index) =>
-          bytesSource(`${index}.png`, Buffer.concat([bytes, Buffer.from(`${index}`)])),
+          sourceOf(`${index}.png`, Buffer.concat([bytes, Buffer.from(`${index}`)])),
         ),
       );
       const caller = new AbortController();
@@ -290,7 +290,7 @@ describe('uploadAll', () => {
     const client = new MediaClient({baseUrl: url, apiKey: 'key-of-the-test'});
     onTestFinished(() => client.close());
     const bytes = await readFile(photo);
-    const large = bytesSource('large.png', Buffer.concat([bytes, Buffer.alloc(64 * 2 ** 20)]));
+    const large = sourceOf('large.png', Buffer.concat([bytes, Buffer.alloc(64 * 2 ** 20)]));
     const inputs = counted([large, large, photo, large, large]);
     for await (const {status} of uploadAll(inputs, {client, concurrency: 3, limitRate: 2 ** 20})) {
       expect(status).toBe('uploaded');
@@ -336,7 +336,7 @@ describe('uploadAll', () => {
     ['a path', 'photo.png', 'not as "photo.png".'],
     ['a URL', new URL('file:///photo.png'), 'not as an object (URL).'],
     ['bytes', Buffer.from('photo'), 'not as an object (Buffer).'],
-    ['a source', bytesSource('photo.png', Buffer.from('photo')), 'not as an object (Object).'],
+    ['a source', sourceOf('photo.png', Buffer.from('photo')), 'not as an object (Object).'],
     ['nothing', undefined, 'not as undefined.'],
   ])('%s in the place of a list: throws at once', async (_what, inputs, says) => {
     const {client} = await connected();
@@ -382,11 +382,11 @@ describe('uploadAll', () => {
   });
 
   it.each<[Partial<UploadOptions>, string]>([
-    [{concurrency: 0}, 'concurrency must be a whole number from 1 to 1000, not 0.'],
+    [{concurrency: 0}, 'concurrency must be auto or a whole number from 1 to 1000, not 0.'],
     [{retries: 1.5}, 'retries must be a whole number from 0 to 100, not 1.5.'],
     [{limitRate: -1}, 'limitRate must be a number above 0, not -1.'],
     [{timeoutMs: Number.NaN}, 'timeoutMs must be a number above 0, not NaN.'],
-    [{contentType: 'text/plain'}, '--content-type takes an image or video type, not "text/plain".'],
+    [{contentType: 'text/plain'}, 'contentType takes an image or video type, not "text/plain".'],
   ])('%j: throws at once', async (options, message) => {
     const {client} = await connected();
     expect(() => uploadAll([photo], {client, ...options})).toThrow(
@@ -417,10 +417,10 @@ async function collectNames(sources: AsyncIterable<{name: string}>): Promise<str
   return names;
 }
 
-describe('bytesSource', () => {
+describe('sourceOf', () => {
   it('no bytes: empty_file', async () => {
     const {client} = await connected();
-    const [result] = await collect(uploadAll([bytesSource('nothing.png', new Uint8Array())], {client}));
+    const [result] = await collect(uploadAll([sourceOf('nothing.png', new Uint8Array())], {client}));
     expect(result).toMatchObject({status: 'failed', error: {code: 'empty_file'}});
   });
 });

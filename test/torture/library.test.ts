@@ -1,4 +1,4 @@
-import {bytesSource, MediaClient, uploadAll} from '../../src/index.ts';
+import {MediaClient, sourceOf, uploadAll} from '../../src/index.ts';
 import {experiment} from './experiment.ts';
 import {KeepingServer} from './keeping-server.ts';
 import {sha256Of, uniqueBytes} from './verdicts.ts';
@@ -24,7 +24,7 @@ experiment(
         try {
           for (const [index, bytes] of files.entries()) {
             taken += 1;
-            yield bytesSource(`${index}.png`, bytes);
+            yield sourceOf(`${index}.png`, bytes);
           }
         } finally {
           isClosed = true;

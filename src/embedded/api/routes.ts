@@ -3,7 +3,7 @@ import {Refusal, wrongMethod} from '../exchange/refusal.ts';
 import {respond, respondJson} from '../exchange/respond.ts';
 import type {Service} from './context.ts';
 import {sendFile, sendStream, sendThumbnail} from './files.ts';
-import {upload} from './upload.ts';
+import {receiveUpload} from './upload.ts';
 
 /** Responds to a request; `id` and `name` are what its path names. */
 type Route = (exchange: Exchange, service: Service, id: string, name: string) => Promise<void>;
@@ -11,7 +11,7 @@ type Route = (exchange: Exchange, service: Service, id: string, name: string) =>
 const reads = ['GET', 'HEAD'];
 
 const routes: readonly (readonly [path: RegExp, methods: readonly string[], route: Route])[] = [
-  [/^\/v1\/media\/upload$/, ['POST'], upload],
+  [/^\/v1\/media\/upload$/, ['POST'], receiveUpload],
   [/^\/graphql$/, ['GET', 'POST'], lazyGraphql],
   [/^\/metrics$/, reads, showMetrics],
   [/^\/$/, reads, describe],

@@ -21,7 +21,7 @@ interface Received {
 }
 
 /** POST /v1/media/upload (service interface, 4.1): stores the body and responds with 200 and its media record. */
-export async function upload(exchange: Exchange, service: Service): Promise<void> {
+export async function receiveUpload(exchange: Exchange, service: Service): Promise<void> {
   const {headers} = exchange.request;
   const key = await authorize(headers, ['upload'], service);
   const contentType = readContentType(headers['content-type']);

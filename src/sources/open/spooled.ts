@@ -50,11 +50,11 @@ async function spool(options: SpoolOptions, signal: StopSignal<Error>): Promise<
 }
 
 async function copy(options: SpoolOptions, handle: FileHandle, signal: StopSignal<Error>): Promise<void> {
+  signal.throwIfAborted();
   const stream = options.stream();
   const giveUp = () => stream.destroy(signal.reason);
   signal.addEventListener('abort', giveUp, {once: true});
   try {
-    signal.throwIfAborted();
     for await (const chunk of stream) {
       await handle.appendFile(chunk as Uint8Array).catch(error => {
         throw cannotSpool(options, error);

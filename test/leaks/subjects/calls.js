@@ -1,5 +1,5 @@
 import {mkdirSync, writeFileSync} from 'node:fs';
-import {bytesSource, filesOf, MediaClient, uploadAll} from '../../../dist/index.js';
+import {filesOf, MediaClient, sourceOf, uploadAll} from '../../../dist/index.js';
 import {leftBy, tell} from '../census.js';
 
 // Calls of the library of every kind, ended in every way, in one process with one AbortSignal.
@@ -17,10 +17,10 @@ writeFileSync('empty.png', '');
 const kinds = {
   files: client => ended(['photos/a.png', 'photos/b.png'], {client, concurrency: 1}),
   directory: client => ended(filesOf(['photos'], {recursive: true}), {client}),
-  bytes: client => ended([bytesSource('x.png', Buffer.from('x'))], {client, verify: 'warn'}),
+  bytes: client => ended([sourceOf('x.png', Buffer.from('x'))], {client, verify: 'warn'}),
   broken: client => ended(['missing.png', 'empty.png', 'photos', 'photos/a.png'], {client}),
-  refused: client => ended([bytesSource('x.gif', Buffer.from('GIF'))], {client}),
-  reset: client => ended([bytesSource('x.webp', Buffer.from('x'))], {client, retries: 0}),
+  refused: client => ended([sourceOf('x.gif', Buffer.from('GIF'))], {client}),
+  reset: client => ended([sourceOf('x.webp', Buffer.from('x'))], {client, retries: 0}),
   journal: client => ended(['photos/a.png', 'photos/b.png'], {client, journal: 'a.journal'}),
   again: client => ended(['photos/a.png', 'photos/b.png'], {client, journal: 'a.journal', dryRun: true}),
   dry: client => ended(['photos/a.png', 'photos/a.png', 'empty.png'], {client, dryRun: true}),
@@ -75,7 +75,7 @@ async function ended(inputs, given) {
 /** A call that is stopped while a file of a few megabytes is on its way. */
 async function stopped(client, how) {
   const own = new AbortController();
-  const large = bytesSource('large.png', Buffer.alloc(4 * 2 ** 20));
+  const large = sourceOf('large.png', Buffer.alloc(4 * 2 ** 20));
   const inputs = ['photos/a.png', large, large];
   const given = {client, concurrency: 2, limitRate: 2 ** 21, journal: 'c.journal', signal: own.signal};
   const iteration = uploadAll(inputs, given);

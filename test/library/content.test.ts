@@ -1,0 +1,312 @@
+import {openAsBlob} from 'node:fs';
+import {copyFile, readdir, readFile, writeFile} from 'node:fs/promises';
+import {createServer} from 'node:http';
+import {join} from 'node:path';
+import {Readable} from 'node:stream';
+import {expect, onTestFinished, test} from 'vitest';
+import {
+  type ErrorCode,
+  errorCodes,
+  filesOf,
+  MediaClient,
+  MediaError,
+  sourceOf,
+  startService,
+  type UploadOptions,
+  type UploadResult,
+  upload,
+  uploadAll,
+} from '../../src/index.ts';
+import {inOptionNames, withOptionNames} from '../../src/library/option-names.ts';
+import {listen, portOf} from '../service/support.ts';
+import {embeddedService} from '../support/embedded.ts';
+import {eventually} from '../support/eventually.ts';
+import {fixture, temporaryDirectory} from '../support/media.ts';
+import {someRecord} from '../support/scripted-server.ts';
+
+const photo = fixture('photo.png');
+
+async function connected() {
+  const {service, key} = await embeddedService();
+  const client = new MediaClient({baseUrl: service.url, apiKey: key});
+  onTestFinished(() => client.close());
+  return {service, client};
+}
+
+async function collect(results: AsyncIterable<UploadResult>): Promise<UploadResult[]> {
+  const all: UploadResult[] = [];
+  for await (const result of results) all.push(result);
+  return all;
+}
+
+/** A client whose service responds to each upload with this status. */
+async function refusing(status: number, body = `{"code":${status},"message":"No."}`) {
+  let requests = 0;
+  const server = createServer((request, response) => {
+    requests += 1;
+    response.writeHead(status, {'Content-Type': 'application/json'});
+    request.resume().on('end', () => response.end(body));
+  });
+  await listen(server);
+  const client = new MediaClient({baseUrl: `http://127.0.0.1:${portOf(server)}`, apiKey: 'key'});
+  onTestFinished(async () => {
+    await client.close();
+    server.close();
+  });
+  return {client, requests: () => requests};
+}
+
+/** A web stream that gives a content in pieces, and knows whether it was cancelled. */
+function pieces(content: Uint8Array, end: 'closes' | 'breaks' | 'waits' = 'closes') {
+  const state = {cancelled: undefined as unknown, taken: 0};
+  const size = Math.ceil(content.length / 5);
+  const stream = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const piece = content.subarray(state.taken, state.taken + size);
+      state.taken += piece.length;
+      if (piece.length > 0) controller.enqueue(piece);
+      else if (end === 'closes') controller.close();
+      else if (end === 'breaks') controller.error(new Error('The line broke.'));
+      else return new Promise(() => {});
+      return undefined;
+    },
+    cancel(reason) {
+      state.cancelled = reason;
+    },
+  });
+  return {stream, state};
+}
+
+test('a Blob, a File, bytes, web and Node.js streams: the same bytes are stored, each once', async () => {
+  const {service, client} = await connected();
+  const directory = await temporaryDirectory();
+  const bytes = Buffer.concat([await readFile(photo), Buffer.alloc(700_000, 'x')]);
+  await writeFile(join(directory, 'disk.png'), bytes);
+  const inputs = [
+    sourceOf('bytes.png', bytes),
+    sourceOf('blob.png', new Blob([bytes])),
+    sourceOf('disk-blob', await openAsBlob(join(directory, 'disk.png'))),
+    new File([bytes], 'file.png'),
+    sourceOf('web.png', pieces(bytes).stream),
+    sourceOf('response.png', new Response(bytes).body as ReadableStream),
+    sourceOf('node.png', Readable.from([bytes.subarray(0, 9), bytes.subarray(9)])),
+  ];
+  const results = await collect(uploadAll(inputs, {client, concurrency: 2}));
+  expect(results.map(({status, size, contentType}) => [status, size, contentType])).toEqual(
+    inputs.map(() => ['uploaded', bytes.length, 'image/png']),
+  );
+  expect(new Set(results.map(({name}) => name)).size).toBe(inputs.length);
+  const stored = await service.records();
+  expect(stored).toHaveLength(inputs.length);
+  for (const {path} of stored) expect((await readFile(path)).equals(bytes)).toBe(true);
+});
+
+test('a stream that breaks, is empty, was used, or never ends: a result, and nothing stays behind', async () => {
+  const {service, client} = await connected();
+  const temporary = await temporaryDirectory();
+  const before = process.env['TMPDIR'];
+  process.env['TMPDIR'] = temporary;
+  onTestFinished(() => {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+  });
+  const bytes = await readFile(photo);
+  const used = new Response(bytes).body as ReadableStream;
+  used.getReader();
+  const inputs = [
+    sourceOf('broken.png', pieces(bytes, 'breaks').stream),
+    sourceOf('empty.png', new Response('').body as ReadableStream),
+    sourceOf('used.png', used),
+    sourceOf('blob.png', new Blob([])),
+    new File([], 'file.png'),
+  ];
+  const results = await collect(uploadAll(inputs, {client, concurrency: 1}));
+  expect(results.map(result => 'error' in result && result.error.code)).toEqual([
+    'file_unreadable',
+    'empty_file',
+    'file_unreadable',
+    'empty_file',
+    'empty_file',
+  ]);
+  expect(results[0]).toMatchObject({error: {message: expect.stringMatching(/^broken\.png .*broke/)}});
+  const endless = pieces(bytes, 'waits');
+  const caller = new AbortController();
+  const waiting = upload(sourceOf('endless.png', endless.stream), {client, signal: caller.signal});
+  waiting.catch(() => {});
+  await eventually(() => endless.state.taken === bytes.length);
+  caller.abort(new Error('enough'));
+  await expect(waiting).rejects.toThrow('enough');
+  expect(endless.state.cancelled).toBeDefined();
+  expect(await readdir(temporary)).toEqual([]);
+  expect(await service.records()).toEqual([]);
+});
+
+test('a file behind a Blob that changes before it is sent is not stored', async () => {
+  const {service, client} = await connected();
+  const path = join(await temporaryDirectory(), 'a.png');
+  await copyFile(photo, path);
+  const blob = await openAsBlob(path);
+  await writeFile(path, 'another content, of another length');
+  await expect(upload(sourceOf('a.png', blob), {client})).rejects.toMatchObject({code: 'file_unreadable'});
+  expect(await service.records()).toEqual([]);
+});
+
+test('a stream is not touched before its turn, and not at all when the loop is left', async () => {
+  const {client} = await connected();
+  const bytes = await readFile(photo);
+  const [first, second] = [pieces(bytes), pieces(bytes)];
+  // A stream reads its first piece by itself.
+  await new Promise(setImmediate);
+  const untouched = second.state.taken;
+  const inputs = [sourceOf('1.png', first.stream), sourceOf('2.png', second.stream)];
+  for await (const {status} of uploadAll(inputs, {client, concurrency: 1})) {
+    expect(status).toBe('uploaded');
+    break;
+  }
+  expect(second.state).toEqual({cancelled: undefined, taken: untouched});
+  expect(second.stream.locked).toBe(false);
+});
+
+test('content that is none, and a source without a name: usage, with the way to give one', async () => {
+  const {client} = await connected();
+  for (const content of ['text', undefined, {}, 7, new ArrayBuffer(4)])
+    expect(() => sourceOf('a.png', content as never)).toThrow(
+      'Content is given as bytes, a Blob or a stream',
+    );
+  expect(() => sourceOf('', new Uint8Array(1))).toThrow('The name of a source');
+  await expect(collect(uploadAll([new Blob(['x']) as never], {client}))).rejects.toMatchObject({
+    code: 'usage',
+    hint: 'Give content a name: sourceOf(name, content).',
+  });
+});
+
+test('upload: resolves to the record, skips with a journal, and rejects with the error of the file', async () => {
+  const {service, client} = await connected();
+  const cwd = await temporaryDirectory();
+  await copyFile(photo, join(cwd, 'a.png'));
+  const journal = join(cwd, 'a.journal');
+  const {record, status} = await upload('a.png', {client, cwd, journal});
+  expect([status, record.id]).toEqual(['uploaded', (await service.records())[0]?.record.id]);
+  expect(await upload('a.png', {client, cwd, journal})).toMatchObject({status: 'skipped', record});
+  await expect(upload('none.png', {client, cwd})).rejects.toMatchObject({code: 'file_missing'});
+  await writeFile(join(cwd, 'notes.txt'), 'no picture');
+  for await (const source of filesOf(['.'], {cwd, recursive: true, exclude: ['*.png', '*.journal']}))
+    await expect(upload(source, {client})).rejects.toMatchObject({code: 'not_media'});
+  const options = {client, dryRun: true} as Omit<UploadOptions, 'dryRun'>;
+  await expect(upload(photo, options)).rejects.toThrow('There is no option "dryRun".');
+  await expect(upload(photo, {client, signal: AbortSignal.abort('enough')})).rejects.toBe('enough');
+  const strict = await refusing(200, someRecord.replace('"IMAGE"', '"VIDEO"'));
+  await expect(upload(photo, {client: strict.client, verify: 'strict'})).rejects.toMatchObject({
+    code: 'record_mismatch',
+  });
+  expect(await service.records()).toHaveLength(1);
+});
+
+test('upload, aborted when the file was sent: it is stored, or may be, and the caller hears of that', async () => {
+  for (const isStored of [true, false]) {
+    const caller = new AbortController();
+    const server = createServer((request, response) => {
+      request.resume().on('end', () => {
+        caller.abort(new Error('enough'));
+        if (!isStored) response.socket?.resetAndDestroy();
+        else response.writeHead(200, {'Content-Type': 'application/json'}).end(someRecord);
+      });
+    });
+    await listen(server);
+    const client = new MediaClient({baseUrl: `http://127.0.0.1:${portOf(server)}`, apiKey: 'key'});
+    const outcome = upload(photo, {client, signal: caller.signal});
+    if (isStored) expect(await outcome).toMatchObject({status: 'uploaded', record: {id: 'm_1'}});
+    else await expect(outcome).rejects.toMatchObject({code: 'outcome_unknown'});
+    await client.close();
+    server.close();
+  }
+});
+
+test('the loop ended with throw(), while a file waits: it ends too', async () => {
+  const {client} = await connected();
+  const inputs = {[Symbol.asyncIterator]: () => ({next: () => new Promise<never>(() => {})})};
+  const results = uploadAll(inputs, {client});
+  const next = results.next();
+  await expect(results.throw(new Error('enough'))).rejects.toThrow('enough');
+  expect(await next).toEqual({done: true, value: undefined});
+});
+
+test('wrong and unknown options of every call: usage, at once', async () => {
+  const url = 'https://api.example.com';
+  const client = new MediaClient({baseUrl: url, apiKey: 'key'});
+  const calls: [() => unknown, string][] = [
+    [() => uploadAll([], undefined as never), 'The options are given as an object, not as undefined.'],
+    [() => uploadAll([], {client, observer: 'all' as never}), 'observer must be an object, not "all".'],
+    [() => uploadAll([], {client, journal: new URL('file:///a') as never}), 'journal must be a text'],
+    [() => uploadAll([], {client, concurrency: '4' as never}), 'concurrency must be auto or a whole number'],
+    [
+      () => new MediaClient({baseUrl: url, apiKey: 'k', allowHttp: 'no' as never}),
+      'allowHttp must be true or',
+    ],
+    [() => new MediaClient({baseUrl: url, apiKey: 7 as never}), 'apiKey must be a text, not 7.'],
+    [() => new MediaClient({baseUrl: url} as never), 'apiKey must be a text, not undefined.'],
+  ];
+  for (const [call, message] of calls) expect(call).toThrow(message);
+  const rejecting: [Promise<unknown>, string][] = [
+    [startService({dataDirectory: 'x', datadir: 'y'} as never), 'There is no option "datadir".'],
+    [startService({dataDirectory: 'x', exclusive: 1} as never), 'exclusive must be true or false, not 1.'],
+    [filesOf(['.'], {exclude: '*.gif' as never}).next(), 'exclude must be an array of texts, not "*.gif".'],
+    [upload(photo, {client, concurrency: 2} as never), 'There is no option "concurrency".'],
+    [client.graphql({qeury: '{ a }'} as never), 'There is no option "qeury".'],
+  ];
+  for (const [promise, message] of rejecting) await expect(promise).rejects.toThrow(message);
+});
+
+test('errors name the options of the library, not those of the program', async () => {
+  const {client} = await refusing(415);
+  const [result] = await collect(uploadAll([photo], {client}));
+  expect(result).toMatchObject({
+    error: {hint: "Set the type with contentType, or let the bytes decide with types: 'content'."},
+  });
+  const named = await collect(uploadAll([sourceOf('a.jpg', await readFile(photo))], {client}));
+  expect(named[0]?.warning).toContain("(types: 'content' sends image/png)");
+  expect(() => new MediaClient({baseUrl: 'http://media.example', apiKey: 'k'})).toThrow(
+    expect.objectContaining({hint: expect.stringContaining('or add allowHttp: true if you trust')}),
+  );
+  const cause = new MediaError('stalled', 'It stalled.', {hint: 'On a very slow link, raise --timeout.'});
+  const unknown = new MediaError('outcome_unknown', 'a --timeout b', {
+    hint: '--on-unknown retry sends it again. Send fewer: -c 8',
+    cause,
+  });
+  expect(inOptionNames(unknown)).toMatchObject({
+    code: 'outcome_unknown',
+    message: 'a --timeout b',
+    hint: "onUnknown: 'retry' sends it again. Send fewer: concurrency: 8",
+    cause: {hint: 'On a very slow link, raise timeoutMs.'},
+  });
+});
+
+test('no text that the library can show names an option of the program', async () => {
+  const root = new URL('../../src/', import.meta.url);
+  const rooms = ['transfer', 'http', 'service', 'journal', 'sources/open', 'sources/media-type', 'settings'];
+  const ofProgramOnly = /settings\/(?!parse\.ts)|transfer\/waiting\/outage/;
+  let found = 0;
+  for (const room of rooms) {
+    for (const file of await readdir(new URL(room, root), {recursive: true})) {
+      if (!file.endsWith('.ts') || ofProgramOnly.test(`${room}/${file}`)) continue;
+      const code = (await readFile(new URL(`${room}/${file}`, root), 'utf8')).replace(
+        /\/\*.*?\*\/|\/\/.*/gs,
+        '',
+      );
+      for (const line of code.split('\n').filter(each => / --[a-z]|['`]--[a-z]/.test(each))) {
+        found += 1;
+        // These name a command of the program, whose journals are the same.
+        const rest = withOptionNames(line).replace(/media journal resolve .*|--profile staging/, '');
+        expect(rest, file).not.toMatch(/--[a-z]/);
+      }
+    }
+  }
+  expect(found).toBeGreaterThan(15);
+});
+
+test('every error code is exported, and no other', () => {
+  const some: ErrorCode[] = ['usage', 'outcome_unknown', 'internal'];
+  expect(errorCodes).toEqual(expect.arrayContaining(some));
+  expect(new Set(errorCodes).size).toBe(errorCodes.length);
+  expect(Object.isFrozen(errorCodes)).toBe(true);
+});
