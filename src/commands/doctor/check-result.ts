@@ -2,6 +2,7 @@ import type {MediaError} from '../../errors.ts';
 
 /** The checks in their order, with their labels. */
 export const checkLabels = {
+  installation: 'installation',
   configuration: 'configuration',
   'file-modes': 'file modes',
   'base-url': 'base URL',

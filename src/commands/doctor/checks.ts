@@ -12,6 +12,7 @@ import {speedSettings} from '../../settings/profile.ts';
 import {resolveSettings, type Settings} from '../../settings/settings.ts';
 import {configPath} from '../../settings/store.ts';
 import type {CheckName, CheckResult} from './check-result.ts';
+import {checkInstallation} from './installation.ts';
 import {checkNetwork, networkChecks} from './network.ts';
 
 const timeoutMs = 30_000;
@@ -35,6 +36,7 @@ class Checkup {
     const {host} = this.#invocation;
     // Reading the settings makes them private, so their modes are checked first.
     const modes = await settingsModes(host);
+    this.results.push(await checkInstallation(host));
     const settings = await this.#settings();
     this.#fileModes(modes);
     if (settings === undefined)
