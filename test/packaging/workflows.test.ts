@@ -95,17 +95,24 @@ describe('the release workflow', () => {
         'README.md',
         'LICENSE',
         'CHANGELOG.md',
+        'install.sh',
         'bin',
         'dist',
       ];
       for (const file of files) await cp(join(root, file), join(work, file), {recursive: true});
       const step =
-        release.jobs['build']?.steps.find(({name}) => name === 'Tarball, SBOM and checksums')?.run ?? '';
-      const env = {GITHUB_SERVER_URL: 'https://github.example', GITHUB_REPOSITORY: 'someone/media'};
+        release.jobs['build']?.steps.find(({name}) => name === 'Tarball, installer, SBOM and checksums')
+          ?.run ?? '';
+      const env = {
+        ...{GITHUB_SERVER_URL: 'https://github.example', GITHUB_REPOSITORY: 'someone/media'},
+        GITHUB_REF_NAME: `v${version}`,
+      };
       await execa('bash', ['-e', '-o', 'pipefail', '-c', step], {cwd: work, env});
       const made = join(work, 'release');
       const tarball = `media-cli-${version}.tgz`;
-      expect((await readdir(made)).sort()).toEqual(['SHA256SUMS', tarball, 'media-cli.cdx.json'].sort());
+      expect((await readdir(made)).sort()).toEqual(
+        ['SHA256SUMS', 'install.sh', tarball, 'media-cli.cdx.json'].sort(),
+      );
 
       const sums = await readFile(join(made, 'SHA256SUMS'), 'utf8');
       const digest = createHash('sha256')
@@ -114,6 +121,11 @@ describe('the release workflow', () => {
       expect(sums).toContain(`${digest}  ${tarball}\n`);
       const check = release.jobs['publish']?.steps.find(({run}) => run?.startsWith('sha256sum'))?.run ?? '';
       await execa('bash', ['-e', '-c', check], {cwd: made});
+
+      const installer = await readFile(join(made, 'install.sh'), 'utf8');
+      expect(installer).toContain(
+        `\nrelease=\${MEDIA_RELEASE-https://github.example/someone/media/releases/download/v${version}}\n`,
+      );
 
       const sbom = JSON.parse(await readFile(join(made, 'media-cli.cdx.json'), 'utf8'));
       const {packages} = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));
