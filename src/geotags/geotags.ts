@@ -23,6 +23,7 @@ const withoutMetadata = new Set([
   'image/x-portable-arbitrarymap',
   'image/x-pfm',
   'image/qoi',
+  'image/bmp',
   'image/x-farbfeld',
 ]);
 

@@ -42,25 +42,33 @@ const trackKinds = new Set(['vide', 'soun', 'pict', 'auxv', 'tmcd', 'hint', 'clc
 
 /** Blanks the location in an MP4, QuickTime or HEIF file; `file` is where the offsets of its items count from. */
 export async function walkIsobmff(file: Part): Promise<void> {
-  await walkBoxes(file, file, '');
+  await walkBoxes({file, unsearched: 20_000_000}, file, '');
 }
 
-async function walkBoxes(file: Part, part: Part, within: string): Promise<void> {
-  for await (const box of boxesOf(part)) await walkBox(file, box, within);
+interface Walk {
+  readonly file: Part;
+  /** How much of the media data is searched yet: dashcams have their positions within the first 20 MB (exiftool). */
+  unsearched: number;
 }
 
-async function walkBox(file: Part, box: Box, within: string): Promise<void> {
+async function walkBoxes(walk: Walk, part: Part, within: string): Promise<void> {
+  for await (const box of boxesOf(part)) await walkBox(walk, box, within);
+}
+
+async function walkBox(walk: Walk, box: Box, within: string): Promise<void> {
   const {kind, content} = box;
   const unknown = () => new UnstrippableError(`a box "${kind.replace(/[^ -~]/g, '?')}"`);
   if (kind === 'trak') await checkTrack(content);
-  if (containers.has(kind)) await walkBoxes(file, content, kind);
-  else if (kind === 'meta') await walkMeta(file, content);
+  if (containers.has(kind)) await walkBoxes(walk, content, kind);
+  else if (kind === 'meta') await walkMeta(walk, content);
   else if (kind === 'mpvd') await walkIsobmff(content.unclaimed());
   else if (locationBoxes.has(kind)) await blankBox(box);
   else if (kind === 'XMP_') await walkXmp(content.owned());
   else if (kind === 'uuid') await walkUuid(content, unknown());
-  else if (kind === 'mdat') await search(content, 20_000_000, kind);
-  else if (kind === 'stsd') await search(content, content.size, 'a track');
+  else if (kind === 'mdat') {
+    await search(content, walk.unsearched, kind);
+    walk.unsearched = Math.max(0, walk.unsearched - content.size);
+  } else if (kind === 'stsd') await search(content, content.size, 'a track');
   else if (texts.has(kind) || (within === 'udta' && kind.startsWith('\xa9')))
     await search(content, content.size, `a box "${kind}"`);
   else if (!harmless.has(kind)) throw unknown();
@@ -72,7 +80,7 @@ async function blankBox({content, header}: Box): Promise<void> {
   await header.write(4, Buffer.from('free'));
 }
 
-/** Refuses bytes in which a location is named. Dashcams have theirs within the first 20 MB of the media data (exiftool). */
+/** Refuses bytes in which a location is named. */
 async function search(part: Part, most: number, place: string): Promise<void> {
   const end = Math.min(most, part.size);
   for (let at = 0; at < end; at += 2 ** 20) {
@@ -117,7 +125,7 @@ async function boxes(part: Part): Promise<Box[]> {
 }
 
 /** Walks the metadata of a file, a movie or a track: items, or keys with their values. */
-async function walkMeta(file: Part, meta: Part): Promise<void> {
+async function walkMeta(walk: Walk, meta: Part): Promise<void> {
   // In QuickTime files it has no version.
   const isOld = (await meta.read(4, 4)).toString('latin1') === 'hdlr';
   const inside = await boxes(meta.slice(isOld ? 0 : 4));
@@ -131,9 +139,9 @@ async function walkMeta(file: Part, meta: Part): Promise<void> {
   for (const box of inside) {
     if (box.kind === 'ilst') await walkValues(box.content, names);
     else if (box.kind !== 'keys' && box.kind !== 'iinf' && box.kind !== 'iloc')
-      await walkBox(file, box, 'meta');
+      await walkBox(walk, box, 'meta');
   }
-  await walkItems(file, inside);
+  await walkItems(walk.file, inside);
 }
 
 /** Turns the values of keys that tell a place into free space. */

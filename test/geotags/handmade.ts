@@ -116,6 +116,10 @@ export async function handmade(): Promise<{name: string; bytes: Buffer}[]> {
     {name: 'samsung.jpg', bytes: joined(picture, samsungTrailer(video))},
     {name: 'extended.jpg', bytes: await extended()},
     {name: 'nikon.jpg', bytes: await noted('NIKON', 'Nikon\0\x02\x10\0\0', [[0x39, 7, location]])},
+    {
+      name: 'panasonic.jpg',
+      bytes: await noted('Panasonic', 'Panasonic\0\0\0', [[0x6d, 2, Buffer.from('BER\0')]]),
+    },
     {name: 'place.mp4', bytes: video},
     {name: 'big-endian.jpg', bytes: await jpegWith([1, exifSegment(exifOf(false))])},
     {name: 'exif.tiff', bytes: exifOf()},

@@ -100,6 +100,15 @@ test('refused: data after a picture, a format without a walker, a box that is lo
   expect(await stripped((await readFile(fixture('clip.mp4'))).subarray(0, -20))).toBe(wrong);
 });
 
+test.each(['photo.bmp', 'photo.png', 'clip.mov'])('%s has no location', async name => {
+  const bytes = await readFile(fixture(name));
+  expect(
+    await planGeotags({size: bytes.length, read: async (at, size) => bytes.subarray(at, at + size)}),
+  ).toEqual({
+    geotags: 'none',
+  });
+});
+
 test('a video of 8 GiB with its movie at the end: little is read', async () => {
   const video = await videoWithPlace();
   const movie = video.indexOf('moov') - 4;
