@@ -121,12 +121,10 @@ const commonjs = {
   define: {'import.meta.url': 'importMetaUrl'},
   banner: {js: "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;"},
 };
-// The program that reads uploaded media runs as a separate process.
-const programs = ['src/main.ts', 'src/embedded/media/media-program.ts'];
+// What reads uploaded media and what uses the keychain run as separate processes.
+const programs = ['src/main.ts', 'src/embedded/media/media-program.ts', 'src/settings/keychain-child.ts'];
 const main = await build({...commonjs, entryNames: '[name]', entryPoints: programs});
-// The program that uses the keychain runs as a separate process.
-const modules = {index: 'src/index.ts', 'keychain-child': 'src/settings/keychain-child.ts'};
-const library = await build({...options, format: 'esm', entryPoints: modules});
+const library = await build({...options, format: 'esm', entryPoints: {index: 'src/index.ts'}});
 // A default import of a package gets the exports of its file.
 const js = 'if(module.exports.default)module.exports=Object.assign(module.exports.default,module.exports);';
 const parts = [];

@@ -24,7 +24,7 @@ const missing = [
   'dist/assets/page.js',
   'dist/help.txt',
   'dist/version.txt',
-  'dist/keychain-child.js',
+  'dist/keychain-child.cjs',
   'dist/index.js',
   'dist/index.d.ts',
   'dist/THIRD-PARTY-LICENSES.txt',

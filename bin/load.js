@@ -10,6 +10,7 @@ const {
   writeFileSync,
 } = require('node:fs');
 const {dirname, isAbsolute, join} = require('node:path');
+const {getRawAsset, isSea} = require('node:sea');
 const {Script} = require('node:vm');
 
 // Compiling the program takes 56 of 210 ms of CPU of a small upload. So the first successful run of a command stores
@@ -20,17 +21,18 @@ const {Script} = require('node:vm');
 // version and the command, since V8 accepts code of the same version only, and each command needs its own part of the
 // program. Nothing is stored if neither directory can be used, or with NODE_DISABLE_COMPILE_CACHE=1; the program then runs the
 // same way, only slower. Node's own cache (module.enableCompileCache) stores only the code that was compiled before the
-// program ran, a third of it.
+// program ran, a third of it. A single executable contains the files of dist, and the compiled code of the most frequent
+// commands; the code of the others is stored in the user's cache directory.
 
 const program = join(dirname(__dirname), 'dist');
-const isMediaUrl = require.main?.filename === join(__dirname, 'media-url.js');
-const command = isMediaUrl ? 'url' : (/^[a-z]+$/.exec(process.argv[2] ?? '')?.[0] ?? 'media');
 const user = process.geteuid?.();
 /** In seconds. After a longer run, V8 has already discarded the compiled code of its beginning. */
 const longestRun = 5;
 const loaded = new Map();
+/** Whose compiled code is used; undefined for child processes and threads, which use none. */
+let command;
 /** The end of all file names of this run; undefined if it stores nothing. */
-const ending = process.env.NODE_DISABLE_COMPILE_CACHE === '1' ? undefined : endingOf();
+let ending;
 const ofPackage = join(program, 'compiled');
 
 // Node 20 optimises early. The HTTP parser is compiled again after the first response, which takes longer than a whole small
@@ -71,12 +73,23 @@ function delayOptimisation() {
   setTimeout(end, delayMs).unref();
 }
 
+/** The bytes of a file of the package, given its path in it. */
+function read(path) {
+  return isSea() ? Buffer.from(getRawAsset(path)) : readFileSync(join(__dirname, '..', path));
+}
+
+/** From now on, loads the compiled code of this command. */
+function useCompiled(name) {
+  command = name;
+  ending = process.env.NODE_DISABLE_COMPILE_CACHE === '1' ? undefined : endingOf();
+}
+
 /** Loads a file of dist, and the files that it requires; returns its exports. */
 function load(name) {
   const known = loaded.get(name);
   if (known !== undefined) return known.module.exports;
   const filename = join(program, name);
-  const source = readFileSync(filename);
+  const source = read(`dist/${name.slice(2)}`);
   const cachedData = ending && kept(name, source);
   const wrapped = `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
   const script = underUsualFlags(() => new Script(wrapped, {filename, cachedData}));
@@ -103,15 +116,21 @@ function endingOf() {
   }
 }
 
-/** The stored code of exactly this source, if both copies are intact. */
+/** The stored code of exactly this source, if both copies are intact, or the code that a single executable contains. */
 function kept(name, source) {
-  for (const directory of [() => ofPackage, directoryOfUser]) {
+  const ofExecutable = () => Buffer.from(getRawAsset(`compiled/${name.slice(2)}-${command}`));
+  const ofDirectory = directory => {
+    const bytes = readFileSync(join(directory, `${name}-${ending}`));
+    const twice = bytes.subarray(source.length);
+    const code = twice.subarray(0, twice.length / 2);
+    const isWhole = code.equals(twice.subarray(code.length));
+    return isWhole && bytes.subarray(0, source.length).equals(source) ? code : undefined;
+  };
+  const ofUser = () => ofDirectory(directoryOfUser());
+  for (const find of [isSea() ? ofExecutable : () => ofDirectory(ofPackage), ofUser]) {
     try {
-      const bytes = readFileSync(join(directory(), `${name}-${ending}`));
-      const twice = bytes.subarray(source.length);
-      const code = twice.subarray(0, twice.length / 2);
-      const isWhole = code.equals(twice.subarray(code.length));
-      if (isWhole && bytes.subarray(0, source.length).equals(source)) return code;
+      const code = find();
+      if (code !== undefined) return code;
     } catch {
       // It was not stored there.
     }
@@ -124,7 +143,7 @@ function keep() {
   const fresh = [...loaded.values()].filter(({isKept}) => !isKept);
   if (ending === undefined || fresh.length === 0 || process.uptime() > longestRun) return;
   try {
-    const isOfPackage = isOurs(program) && isWritable(program);
+    const isOfPackage = !isSea() && isOurs(program) && isWritable(program);
     const directory = isOfPackage ? ofPackage : directoryOfUser();
     makeDirectory(directory, isOfPackage ? 0o755 : 0o700);
     for (const one of fresh) write(directory, one);
@@ -187,4 +206,4 @@ function write(directory, {name, script, source}) {
   }
 }
 
-module.exports = {load, keep};
+module.exports = {load, keep, read, useCompiled};

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-const {readFileSync} = require('node:fs');
-const {join} = require('node:path');
+const {read} = require('./load.js');
 
 // If the program stops without having decided on an exit status, that is a bug, and must not look like success.
 process.exitCode = 7;
@@ -26,7 +25,7 @@ function readyAnswer(command) {
   // On a terminal, help depends on the width.
   if (path === undefined || (command === '--help' && process.stdout.isTTY)) return undefined;
   try {
-    return readFileSync(join(__dirname, '..', path), 'utf8');
+    return read(path).toString();
   } catch {
     return undefined;
   }

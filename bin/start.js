@@ -1,10 +1,21 @@
 const {existsSync} = require('node:fs');
 const {join} = require('node:path');
 
+/** Our own child processes, by the name that follows `__child` in their command line. */
+const children = {
+  media: load => load('./media-program.cjs').serveMediaChild,
+  keychain: load => load('./keychain-child.cjs').serveKeychain,
+};
+
 /** Runs the program by its function of this name, and ends this process with its result. */
 async function start(name) {
-  const {load, keep} = require('./load.js');
-  const {[name]: run, systemHost} = loaded(load);
+  const {load, keep, useCompiled} = require('./load.js');
+  const [, , first, second] = process.argv;
+  // Only a process that was started by another one of Node has an IPC channel; a user's command line is never taken for one.
+  if (first === '__child' && process.channel && Object.hasOwn(children, second))
+    return loaded(() => children[second](load))(process);
+  useCompiled(name === 'runMediaUrl' ? 'url' : (/^[a-z]+$/.exec(first ?? '')?.[0] ?? 'media'));
+  const {[name]: run, systemHost} = loaded(() => load('./main.cjs'));
   const status = await run(process.argv.slice(2), systemHost());
   if (status === 0) keep();
   if (typeof status === 'number') end(status);
@@ -33,7 +44,7 @@ function end(status) {
 /** The program, or an error message if it was not built. */
 function loaded(load) {
   try {
-    return load('./main.cjs');
+    return load();
   } catch (error) {
     if (error.code !== 'ENOENT') throw error;
     const [build, quoted] = [

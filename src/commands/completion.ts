@@ -1,10 +1,9 @@
-import {readFileSync} from 'node:fs';
 import {Argument, Option} from 'commander';
 import {type Cli, CliCommand} from '../cli/invocation.ts';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import type {Stdout} from '../output/stdout.ts';
-import {packageFile} from '../package-file.ts';
+import {packageText} from '../package-file.ts';
 import {readProfiles} from '../settings/store.ts';
 
 export function completionCommand(cli: Cli): CliCommand {
@@ -34,7 +33,7 @@ const files = {bash: 'media.bash', zsh: '_media', fish: 'media.fish', powershell
 export const shells = Object.keys(files) as readonly (keyof typeof files)[];
 
 export async function printCompletion(shell: keyof typeof files, stdout: Stdout): Promise<void> {
-  await stdout.write(readFileSync(packageFile(`completions/${files[shell]}`), 'utf8'));
+  await stdout.write(packageText(`completions/${files[shell]}`));
 }
 
 /**

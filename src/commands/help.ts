@@ -1,8 +1,7 @@
-import {readFileSync} from 'node:fs';
 import type {Command} from 'commander';
 import {helpTopics} from '../cli/help-topics.ts';
 import type {Stdout} from '../output/stdout.ts';
-import {packageFile, packageVersion} from '../package-file.ts';
+import {packageText, packageVersion} from '../package-file.ts';
 
 export interface HelpOptions {
   json?: boolean;
@@ -53,5 +52,5 @@ function described(words: readonly string[]): string {
 }
 
 function read(name: string): string {
-  return readFileSync(packageFile(`man/${name}`), 'utf8');
+  return packageText(`man/${name}`);
 }

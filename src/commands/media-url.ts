@@ -1,6 +1,5 @@
 import {existsSync} from 'node:fs';
 import {chmod, writeFile} from 'node:fs/promises';
-import {fileURLToPath} from 'node:url';
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../cli/invocation.ts';
 import {MediaError} from '../errors.ts';
 import {pathOfFileUrl, typedPath} from '../lib/files/typed-path.ts';
@@ -8,7 +7,7 @@ import {shellWord} from '../lib/shell.ts';
 import {systemReason} from '../lib/system-code.ts';
 import {printable} from '../output/escape.ts';
 import {asMediaError} from '../output/report.ts';
-import {packageFile} from '../package-file.ts';
+import {mediaUrlCommand} from '../package-file.ts';
 import type {Outcome} from '../transfer/outcome.ts';
 import {asRoot, type Written} from './program.ts';
 
@@ -121,7 +120,7 @@ function pathOf(argument: string): string {
 async function writeLauncher(file: string, invocation: Invocation): Promise<ExitStatus> {
   const {host, report, given} = invocation;
   const options = given(new Set(['launcher']));
-  const words = [host.nodePath(), fileURLToPath(packageFile('bin/media-url.js')), ...options];
+  const words = [...mediaUrlCommand(host.nodePath()), ...options];
   const path = typedPath(host.cwd(), file);
   const script =
     host.platform === 'win32'

@@ -19,6 +19,8 @@ export interface ChildRequest {
    * the background.
    */
   firstLineOnly?: boolean;
+  /** Whether it gets an IPC channel, as our own child processes need it. */
+  hasChannel?: boolean;
   /** The most bytes of standard output; 64 KiB by default. */
   longestOutput?: number;
 }
@@ -90,11 +92,11 @@ export function runChild(host: Host, request: ChildRequest): Promise<ChildEnd> {
   });
 }
 
-function start(host: Host, {command, stderr, cwd}: ChildRequest): ChildProcess {
+function start(host: Host, {command, stderr, cwd, hasChannel}: ChildRequest): ChildProcess {
   const options: SpawnOptions = {
     cwd,
     env: childEnvironment(host.env),
-    stdio: ['pipe', 'pipe', stderr],
+    stdio: ['pipe', 'pipe', stderr, ...(hasChannel ? ['ipc' as const] : [])],
     windowsHide: true,
   };
   return typeof command === 'string'

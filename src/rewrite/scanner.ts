@@ -1,11 +1,10 @@
-import {fileURLToPath} from 'node:url';
 import {Worker} from 'node:worker_threads';
 import {MediaError} from '../errors.ts';
 import {systemHost} from '../host.ts';
 import {boundedAnswer} from '../lib/bounded-answer.ts';
 import {shellQuoted} from '../lib/shell.ts';
 import {systemCode} from '../lib/system-code.ts';
-import {packageFile} from '../package-file.ts';
+import {threadSource} from '../package-file.ts';
 import {mayHoldReference} from './may-hold.ts';
 import type {Reference} from './scan/reference.ts';
 import type {ScanAnswer, ScanRequest} from './scan/scan.ts';
@@ -63,7 +62,8 @@ export class Scanner {
   /** The answer of the other thread; undefined if it was ended because it took too long. */
   async #ask(request: ScanRequest, name: string, processorMs: number): Promise<ScanAnswer | undefined> {
     const {heapMiB} = this.#limits;
-    this.#thread ??= new Worker(fileURLToPath(packageFile('dist/rewrite-scan.cjs')), {
+    this.#thread ??= new Worker(threadSource('rewrite-scan'), {
+      eval: true,
       workerData: name,
       resourceLimits: {maxOldGenerationSizeMb: heapMiB},
     });

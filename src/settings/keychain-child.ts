@@ -14,9 +14,11 @@ export interface KeychainRequest {
 /** The result of this process, as JSON on standard output. */
 export type KeychainAnswer = {key: string | null} | {failure: string};
 
-// A keychain is used through native code that may never return. Only a separate process can be ended then.
-const {stdin, stdout} = systemHost();
-stdout.write(JSON.stringify(await answer(JSON.parse(await text(stdin)))));
+/** The process of runChild. A keychain is used through native code that may never return; only a separate process can be ended then. */
+export async function serveKeychain(): Promise<void> {
+  const {stdin, stdout} = systemHost();
+  stdout.write(JSON.stringify(await answer(JSON.parse(await text(stdin)))));
+}
 
 async function answer({action, account, key = ''}: KeychainRequest): Promise<KeychainAnswer> {
   try {
@@ -30,7 +32,7 @@ async function answer({action, account, key = ''}: KeychainRequest): Promise<Key
     if (action === 'set') entry.setPassword(key);
     return {key: entry.getPassword()};
   } catch (error) {
-    if (systemCode(error) === 'ERR_MODULE_NOT_FOUND') return {failure: '@napi-rs/keyring is not installed'};
+    if (systemCode(error) === 'MODULE_NOT_FOUND') return {failure: '@napi-rs/keyring is not installed'};
     return {failure: error instanceof Error ? error.message : String(error)};
   }
 }

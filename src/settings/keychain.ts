@@ -1,10 +1,10 @@
 import {existsSync} from 'node:fs';
 import {dirname, join} from 'node:path';
-import {fileURLToPath} from 'node:url';
 import type {Host, StopSignal} from '../host.ts';
 import {runChild} from '../lib/child.ts';
 import {isObject, parseObject} from '../lib/json.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
+import {childParameters, isExecutable} from '../package-file.ts';
 import type {KeychainRequest} from './keychain-child.ts';
 
 /** Identifies a key: one per profile and origin, so that no setting can send it to another origin. */
@@ -49,13 +49,13 @@ function accountOf({profileName, origin}: KeychainEntry): string {
 }
 
 async function ask(host: Host, request: KeychainRequest, stop?: StopSignal): Promise<KeychainResult> {
+  // Its child process would give any program a key that the keychain gives to this executable only.
+  if (isExecutable) return {failure: 'a single executable does not use it'};
   if (host.platform === 'linux' && !hasSessionBus(host)) return {failure: 'there is no D-Bus session'};
   const timeoutMs = hasScreen(host) ? timeLimitWithScreenMs : timeLimitMs;
   const end = await runChild(host, {
-    command: {
-      program: host.nodePath(),
-      parameters: [fileURLToPath(new URL('./keychain-child.js', import.meta.url))],
-    },
+    command: {program: host.nodePath(), parameters: childParameters('keychain')},
+    hasChannel: true,
     input: JSON.stringify(request),
     stderr: 'ignore',
     cwd: dirname(host.nodePath()),

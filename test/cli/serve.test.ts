@@ -94,7 +94,7 @@ describe('media serve', () => {
         const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
         const ids = children.split(' ').filter(id => id !== '');
         const lines = await Promise.all(ids.map(id => readFile(`/proc/${id}/cmdline`, 'utf8')));
-        return lines.filter(line => line.includes('media-program')).length;
+        return lines.filter(line => line.includes('__child')).length;
       };
       const photos = ['photo.png', 'photo.jpg', 'photo.gif', 'photo.webp', 'photo.bmp'].map(fixture);
       const {stdout} = await box.run(['upload', ...photos, '--json'], {env});

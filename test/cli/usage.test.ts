@@ -4,6 +4,8 @@ import {sandbox} from '../support/media.ts';
 describe('a command line that cannot be understood', () => {
   it.each([
     [['uplaod', 'photo.png'], "media: Unknown command 'uplaod'.\n  Did you mean upload?\n"],
+    // It starts our own child processes only.
+    [['__child', 'media'], "media: Unknown command '__child'.\n  For help, run: media --help\n"],
     [['photo.png'], "media: Unknown command 'photo.png'.\n  To upload: media upload photo.png\n"],
     [['upload', 'photo.png', '--jsn'], "media: Unknown option '--jsn'.\n  Did you mean --json?\n"],
     [['whoami', '--profil', 'x'], "media: Unknown option '--profil'.\n  Did you mean --profile?\n"],

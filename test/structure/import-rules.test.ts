@@ -124,7 +124,7 @@ const allowed: Record<string, string[]> = {
   geotags: ['sources'],
   service: ['http'],
   sources: [],
-  settings: [],
+  settings: ['package-file.ts'],
   http: [],
   lib: [],
   'host.ts': [],

@@ -3,6 +3,7 @@ import {promisify} from 'node:util';
 import {isCount, isObject, parseObject} from '../../lib/json.ts';
 import {defined, own} from '../../lib/object.ts';
 import type {Findings, MediaFacts, MediaFile} from './media-facts.ts';
+import {limitedCommand} from './memory-limit.ts';
 
 const limits = {milliseconds: 8_000, allocation: 256 * 1024 * 1024};
 
@@ -27,7 +28,7 @@ export async function runFfmpeg(
     ...['-v', 'quiet', '-max_alloc', String(limits.allocation), ...options],
     ...['-protocol_whitelist', 'file', '-format_whitelist', formats, '-i', `file:${path}`],
   ];
-  const {stdout} = await promisify(execFile)(program, [...input, ...parameters], {
+  const {stdout} = await promisify(execFile)(...limitedCommand([program, ...input, ...parameters]), {
     encoding: 'buffer',
     timeout: limits.milliseconds,
     killSignal: 'SIGKILL',

@@ -1,25 +1,10 @@
 import {type ChildProcess, spawn} from 'node:child_process';
-import {existsSync} from 'node:fs';
-import {Socket} from 'node:net';
-import {createInterface} from 'node:readline';
-import {fileURLToPath} from 'node:url';
 import {systemHost} from '../../host.ts';
-import {parseObject} from '../../lib/json.ts';
+import {isObject} from '../../lib/json.ts';
 import {defined} from '../../lib/object.ts';
-import {packageFile} from '../../package-file.ts';
+import {childParameters} from '../../package-file.ts';
 import type {MediaRequest} from './media-facts.ts';
-
-const programFile = 'dist/media-program.cjs';
-/** Samples of videos and pictures are held outside the heap. */
-const heapOption = '--max-old-space-size=192';
-
-/**
- * What the process, and each that it starts, may allocate: the system refuses more, and the shell is the only one to tell it so.
- * Windows and macOS have no such limit.
- */
-const mostMemoryKiB = 448 * 1024;
-const shell = '/bin/sh';
-const limited = `ulimit -c 0; ulimit -d ${mostMemoryKiB}; exec "$0" "$@"`;
+import {limitedCommand} from './memory-limit.ts';
 
 interface WaitingRequest {
   readonly request: MediaRequest;
@@ -29,7 +14,7 @@ interface WaitingRequest {
 /**
  * A child process that reads media files, some of which crash a parser or keep it busy forever. It is started on first use and kept;
  * it is killed if a response takes too long, and a new one serves the other requests. It does not keep this process alive, and ends
- * with it. One JSON object per line goes in and out; its first line says that it is ready.
+ * with it. Requests and responses are messages of Node's IPC channel; the first message says that it is ready.
  */
 export class MediaChild {
   readonly #limitMs: number;
@@ -49,21 +34,20 @@ export class MediaChild {
   /** Starts the process, unless it runs. */
   start(): void {
     if (this.#process !== undefined) return;
-    const command = [systemHost().nodePath(), heapOption, fileURLToPath(packageFile(programFile))];
-    const [program = '', ...parameters] = existsSync(shell) ? [shell, '-c', limited, ...command] : command;
+    const command = [systemHost().nodePath(), ...childParameters('media')];
+    // The thread that reads, and the one that waits for it.
+    const [program, parameters] = limitedCommand(command, 2);
     const child = spawn(program, parameters, {
       // The service's own environment may contain keys.
       env: defined({PATH: this.#path ?? systemHost().env['PATH']}),
-      stdio: ['pipe', 'pipe', 'ignore'],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       windowsHide: true,
     });
     this.#process = child;
     this.#isReady = false;
     child.unref();
-    child.on('error', () => this.#onEnd(child)).on('close', () => this.#onEnd(child));
-    child.stdin?.on('error', () => {});
-    if (child.stdout !== null)
-      createInterface({input: child.stdout}).on('line', line => this.#onLine(child, line));
+    child.on('error', () => this.#onEnd(child)).on('exit', () => this.#onEnd(child));
+    child.on('message', message => this.#onMessage(child, message));
     this.#keepAlive(this.#waiting.length > 0);
   }
 
@@ -77,9 +61,9 @@ export class MediaChild {
     });
   }
 
-  #onLine(child: ChildProcess, line: string): void {
+  #onMessage(child: ChildProcess, message: unknown): void {
     if (this.#process !== child) return;
-    if (this.#isReady) this.#settle(parseObject(line));
+    if (this.#isReady) this.#settle(isObject(message) ? message : undefined);
     this.#isReady = true;
     this.#askNext();
   }
@@ -91,7 +75,8 @@ export class MediaChild {
       this.#keepAlive(false);
       return;
     }
-    child?.stdin?.write(`${JSON.stringify(next.request)}\n`);
+    // If it has ended, onEnd settles the request.
+    child?.send(next.request, () => {});
     this.#cancelLimit = systemHost().clock.after(this.#limitMs, () => child?.kill('SIGKILL'));
   }
 
@@ -109,10 +94,8 @@ export class MediaChild {
   }
 
   #keepAlive(isBusy: boolean): void {
-    for (const pipe of [this.#process?.stdin, this.#process?.stdout]) {
-      if (!(pipe instanceof Socket)) continue;
-      if (isBusy) pipe.ref();
-      else pipe.unref();
-    }
+    const channel = this.#process?.channel;
+    if (isBusy) channel?.ref();
+    else channel?.unref();
   }
 }

@@ -37,6 +37,8 @@ export interface MediaRequest extends MediaFile {
   readonly task: 'probe' | 'thumbnail' | 'stream';
   /** Where to write what it makes. */
   readonly target?: string | undefined;
+  /** Where sharp starts, for a thumbnail. */
+  readonly sharp?: string | undefined;
 }
 
 export const requestShape: Shape<MediaRequest> = {
@@ -44,6 +46,7 @@ export const requestShape: Shape<MediaRequest> = {
   path: isString,
   contentType: isString,
   target: optional(isString),
+  sharp: optional(isString),
 };
 
 /** Inspects a file; resolves to no facts if it cannot be read or the inspection fails. */

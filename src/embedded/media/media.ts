@@ -1,8 +1,10 @@
 import {mkdir, rm} from 'node:fs/promises';
 import {createRequire} from 'node:module';
+import {isAbsolute} from 'node:path';
+import {systemHost} from '../../host.ts';
 import {hasShape} from '../../lib/json.ts';
 import {defined} from '../../lib/object.ts';
-import {packageFile} from '../../package-file.ts';
+import {besidePackage} from '../../package-file.ts';
 import {MediaChild} from './media-child.ts';
 import {factsIn, factsShape, type MediaFacts, type MediaFile} from './media-facts.ts';
 
@@ -64,8 +66,9 @@ export async function removePreviews(previews: Previews): Promise<void> {
 }
 
 async function makeThumbnail({path, contentType}: MediaFile, target: string): Promise<boolean> {
-  if (/xml/i.test(contentType) || !hasSharp()) return false;
-  return isMade(await children.thumbnail.ask({task: 'thumbnail', path, contentType, target}));
+  const sharp = /xml/i.test(contentType) ? undefined : sharpStart();
+  if (sharp === undefined) return false;
+  return isMade(await children.thumbnail.ask({task: 'thumbnail', path, contentType, target, sharp}));
 }
 
 /** Writes the stream of a video into a new directory; resolves with whether it did. */
@@ -78,17 +81,21 @@ function isMade(response: Record<string, unknown> | undefined): boolean {
   return response?.['isMade'] === true;
 }
 
-let isSharpInstalled: boolean | undefined;
+let sharpFound: string | false | undefined;
 
-function hasSharp(): boolean {
-  if (isSharpInstalled !== undefined) return isSharpInstalled;
+/** Where sharp starts: the package at MEDIA_SHARP, or the one that is installed beside this package. */
+function sharpStart(): string | undefined {
+  sharpFound ??= installedSharp(systemHost().env['MEDIA_SHARP']);
+  return sharpFound || undefined;
+}
+
+function installedSharp(given: string | undefined): string | false {
   try {
-    createRequire(packageFile('package.json')).resolve('sharp');
-    isSharpInstalled = true;
+    if (given !== undefined && isAbsolute(given)) return createRequire(given).resolve(given);
+    return besidePackage('sharp');
   } catch {
-    isSharpInstalled = false;
+    return false;
   }
-  return isSharpInstalled;
 }
 
 async function made(path: string, make: (path: string) => Promise<boolean>): Promise<string | undefined> {

@@ -1,7 +1,8 @@
-import sharp from 'sharp';
+import {createRequire} from 'node:module';
+import type Sharp from 'sharp';
 import {writeDurably} from '../../lib/files/durable.ts';
 import {ffmpegContainers, runFfmpeg} from './ffmpeg.ts';
-import type {MediaFile} from './media-facts.ts';
+import type {MediaRequest} from './media-facts.ts';
 
 const longestEdge = 320;
 /** Of a poster frame, in bytes. */
@@ -11,7 +12,10 @@ const largestFrame = 64 * 1024 * 1024;
 const pictureFormats = ['jpeg', 'png', 'webp', 'gif', 'tiff', 'heif', 'avif'];
 
 /** Writes the thumbnail of a medium; resolves with whether it has one. */
-export async function writeThumbnail({path, contentType}: MediaFile, target: string): Promise<boolean> {
+export async function writeThumbnail(request: MediaRequest, target: string): Promise<boolean> {
+  const {path, contentType, sharp: start} = request;
+  if (start === undefined) return false;
+  const sharp: typeof Sharp = createRequire(start)(start);
   const input = contentType.startsWith('video/') ? await posterFrame(path) : path;
   const picture = sharp(input, {failOn: 'error'});
   const {format} = await picture.metadata();

@@ -1,6 +1,5 @@
-import {readFile} from 'node:fs/promises';
 import {own} from '../../lib/object.ts';
-import {packageFile} from '../../package-file.ts';
+import {packageText} from '../../package-file.ts';
 import type {Service} from '../api/context.ts';
 import type {Exchange} from '../exchange/exchange.ts';
 import {Refusal, refusalOf, wrongMethod} from '../exchange/refusal.ts';
@@ -64,8 +63,7 @@ async function sendAsset(exchange: Exchange, name: string): Promise<void> {
   const contentType = own(assets, name);
   if (contentType === undefined) throw new Refusal(404, 'There is nothing at this URL.');
   if (!['GET', 'HEAD'].includes(exchange.method)) throw wrongMethod(['GET', 'HEAD']);
-  const text = await readFile(packageFile(`dist/assets/${name}`), 'utf8');
-  respond(exchange, 200, text, {
+  respond(exchange, 200, packageText(`dist/assets/${name}`), {
     'Content-Type': contentType,
     'Cache-Control': 'no-cache',
     'Cross-Origin-Resource-Policy': 'same-origin',
