@@ -2,7 +2,7 @@ const experiments = [
   ...['batch', 'connections', 'ends', 'faults', 'gateways', 'kills', 'long-runs', 'outages', 'peers'],
   ...['scale', 'texts', 'watch', 'watch-disks'],
 ];
-const packages = ['compile-cache', 'image', 'install', 'library'];
+const packages = ['compile-cache', 'image', 'install', 'library', 'reproducible'];
 
 /**
  * Tests that cost seconds of processor time each, and that few changes can fail: experiments, which try what other tests hold
