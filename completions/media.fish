@@ -17,9 +17,9 @@ function __media_takes_value
     contains -- $argv[2] --profile --base-url --cacert; and return 0
     switch $argv[1]
         case 'upload'
-            contains -- $argv[2] --exclude --files-from --name --types --content-type --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --journal --shard --ci
+            contains -- $argv[2] --exclude --files-from --name --types --content-type --geotags --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --journal --shard --ci
         case 'rewrite'
-            contains -- $argv[2] --out-dir --attribute --front-matter --root --static --template -c --concurrency --journal --ci
+            contains -- $argv[2] --out-dir --attribute --front-matter --root --static --template --geotags -c --concurrency --journal --ci
         case 'login'
             contains -- $argv[2] --timeout
         case 'whoami'
@@ -35,9 +35,9 @@ function __media_takes_value
         case 'graphql'
             contains -- $argv[2] --input --variables -f --raw-field -F --field --operation-name --timeout
         case 'watch'
-            contains -- $argv[2] --settle --move-to --verify --template
+            contains -- $argv[2] --settle --move-to --verify --geotags --template
         case 'bridge'
-            contains -- $argv[2] --port --root
+            contains -- $argv[2] --port --root --geotags
         case 'serve'
             contains -- $argv[2] --port --host --allow-host --public-url --data-dir --max-size --quota --fault --fault-seed --fault-port
         case '*'
@@ -143,6 +143,7 @@ complete -c media -n '__media_is "upload"' -l clipboard -d 'upload the picture o
 complete -c media -n '__media_is "upload"' -l name -x -a '(__media_files)' -d 'the file name to use for standard input or the picture in the clipboard'
 complete -c media -n '__media_is "upload"' -l types -x -a 'extension content strict' -d 'what decides the content type'
 complete -c media -n '__media_is "upload"' -l content-type -x -a 'image/aces image/apng image/astc image/avci image/avcs image/avif image/bmp image/bpg image/cgm image/dicom-rle image/dpx image/emf image/fits image/flif image/g3fax image/gif image/heic image/heic-sequence image/heif image/heif-sequence image/hej2k image/ief image/jaii image/jais image/jls image/jp2 image/jpeg image/jph image/jphc image/jpm image/jpx image/jxl image/jxr image/jxra image/jxrs image/jxs image/jxsc image/jxsi image/jxss image/ktx image/ktx2 image/mpo image/pjpeg image/png image/prs.btif image/prs.pti image/qoi image/sgi image/svg+xml image/t38 image/tiff image/tiff-fx image/vnd.adobe.photoshop image/vnd.airzip.accelerator.azv image/vnd.dece.graphic image/vnd.djvu image/vnd.dwg image/vnd.dxf image/vnd.fastbidsheet image/vnd.fpx image/vnd.fst image/vnd.fujixerox.edmics-mmr image/vnd.fujixerox.edmics-rlc image/vnd.microsoft.icon image/vnd.ms-dds image/vnd.ms-modi image/vnd.ms-photo image/vnd.net-fpx image/vnd.pco.b16 image/vnd.radiance image/vnd.tencent.tap image/vnd.valve.source.texture image/vnd.wap.wbmp image/vnd.xiff image/vnd.zbrush.pcx image/webp image/wmf image/x-3ds image/x-adobe-dng image/x-canon-cr2 image/x-canon-cr3 image/x-canon-crw image/x-cmu-raster image/x-cmx image/x-cursor image/x-dcraw image/x-dcx image/x-epson-erf image/x-exr image/x-farbfeld image/x-freehand image/x-fuji-raf image/x-gopro-gpr image/x-hasselblad-3fr image/x-hasselblad-fff image/x-icns image/x-ilbm image/x-jng image/x-jp2-codestream image/x-kodak-dcr image/x-kodak-k25 image/x-kodak-kdc image/x-leaf-mos image/x-mamiya-mef image/x-miff image/x-minolta-mdc image/x-minolta-mrw image/x-mrsid-image image/x-nikon-nef image/x-nikon-nrw image/x-olympus-orf image/x-panasonic-rw image/x-panasonic-rw2 image/x-pentax-pef image/x-pfm image/x-phaseone-iiq image/x-phm image/x-pict image/x-portable-anymap image/x-portable-arbitrarymap image/x-portable-bitmap image/x-portable-graymap image/x-portable-pixmap image/x-rawzor image/x-rgb image/x-samsung-srw image/x-sigma-x3f image/x-sinar-sti image/x-sony-arw image/x-sony-sr2 image/x-sony-srf image/x-sun-raster image/x-tga image/x-xbitmap image/x-xcf image/x-xpixmap image/x-xwindowdump video/3gpp video/3gpp2 video/av1 video/dv video/h261 video/h263 video/h264 video/h265 video/h266 video/iso.segment video/jpeg video/mj2 video/mp2t video/mp4 video/mpeg video/mxf video/ogg video/quicktime video/vnd.dece.hd video/vnd.dece.mobile video/vnd.dece.pd video/vnd.dece.sd video/vnd.dece.video video/vnd.dvb.file video/vnd.fvt video/vnd.mpegurl video/vnd.ms-playready.media.pyv video/vnd.radgamettools.bink video/vnd.radgamettools.smacker video/vnd.rn-realvideo video/vnd.uvvu.mp4 video/vnd.vivo video/webm video/x-canon-crm video/x-f4v video/x-fli video/x-flv video/x-ivf video/x-m4v video/x-matroska video/x-mjpeg video/x-mng video/x-ms-asf video/x-ms-vob video/x-ms-wm video/x-ms-wmv video/x-ms-wmx video/x-ms-wtv video/x-ms-wvx video/x-msvideo video/x-nsv video/x-red-r3d video/x-sgi-movie video/x-smv video/x-yuv4mpeg' -d 'send every file as this type, image/* or video/*'
+complete -c media -n '__media_is "upload"' -l geotags -x -a 'keep warn strip' -d 'warn of files that tell where they were taken, or send them without it'
 complete -c media -n '__media_is "upload"' -l format -x -a 'table url markdown' -d 'how to print the records'
 complete -c media -n '__media_is "upload"' -l json -d 'print the service\'s record of each file, one per line'
 complete -c media -n '__media_is "upload"' -l ndjson -d 'print one JSON line per input, including failures'
@@ -175,6 +176,7 @@ complete -c media -n '__media_is "rewrite"' -l static -x -a '(__media_directorys
 complete -c media -n '__media_is "rewrite"' -l allow-missing -d 'leave what cannot be uploaded as it is'
 complete -c media -n '__media_is "rewrite"' -l ndjson -d 'print one JSON line per reference'
 complete -c media -n '__media_is "rewrite"' -l template -x -d 'print this text for each uploaded file, such as "{file}\\t{url}\\n"'
+complete -c media -n '__media_is "rewrite"' -l geotags -x -a 'keep warn strip' -d 'warn of files that tell where they were taken, or send them without it'
 complete -c media -n '__media_is "rewrite"' -s c -l concurrency -x -d 'files to upload at the same time; auto adapts to the network'
 complete -c media -n '__media_is "rewrite"' -l journal -x -a '(__media_files)' -d 'record what was uploaded in this journal instead of this machine\'s own'
 complete -c media -n '__media_is "rewrite"' -l no-once -d 'upload again what this machine has already uploaded'
@@ -241,6 +243,7 @@ complete -c media -n '__media_is "watch"' -l settle -x -d 'upload a file that ha
 complete -c media -n '__media_is "watch"' -l move-to -x -a '(__media_directorys)' -d 'move each file there once its record is confirmed'
 complete -c media -n '__media_is "watch"' -l delete -d 'delete each file once its record is confirmed'
 complete -c media -n '__media_is "watch"' -l verify -x -a 'warn strict' -d 'compare each record with its file; a file whose record differs is never moved or deleted'
+complete -c media -n '__media_is "watch"' -l geotags -x -a 'keep warn strip' -d 'warn of files that tell where they were taken, or send them without it'
 complete -c media -n '__media_is "watch"' -l poll -d 'check every file each second, for network file systems'
 complete -c media -n '__media_is "watch"' -l ndjson -d 'print one JSON line per file and per event'
 complete -c media -n '__media_is "watch"' -l template -x -d 'print this text for each uploaded file'
@@ -248,6 +251,7 @@ complete -c media -n '__media_is "watch"' -s h -l help -d 'print help, with exam
 complete -c media -n '__media_from "watch" 1' -a '(__media_directorys)'
 complete -c media -n '__media_is "bridge"' -l port -x -d 'the port to listen on; 0 for any free port'
 complete -c media -n '__media_is "bridge"' -l root -x -a '(__media_directorys)' -d 'upload only files below this directory (repeatable)'
+complete -c media -n '__media_is "bridge"' -l geotags -x -a 'keep warn strip' -d 'warn of files that tell where they were taken, or send them without it'
 complete -c media -n '__media_is "bridge"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "serve"' -l port -x -d 'the port to listen on; 0 for any free port (MEDIA_SERVE_PORT)'
 complete -c media -n '__media_is "serve"' -l host -x -d 'the address to listen on; any but loopback needs MEDIA_SERVE_KEY (MEDIA_SERVE_HOST)'

@@ -39,6 +39,7 @@ export const exitStatusOf = {
   empty_file: 1,
   not_media: 1,
   type_mismatch: 1,
+  geotags_unstrippable: 1,
   source_changed: 1,
   clipboard_empty: 1,
   clipboard_unusable: 1,

@@ -133,6 +133,10 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
     'leave the file out, or set `--content-type`',
   ],
   type_mismatch: ['`--types strict`: name and content disagree', 'rename the file, or use `--types content`'],
+  geotags_unstrippable: [
+    '`--geotags strip`: the file may hold a location that cannot be removed',
+    'export the file without its location, or leave it out',
+  ],
   source_changed: [
     'the file changed while it was being sent; nothing was stored',
     'run the command again once the file is complete',

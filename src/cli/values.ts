@@ -54,6 +54,25 @@ export function typesOption(): Option {
     .default('extension');
 }
 
+/** The choices of `--geotags`: what is done about the location in each file. */
+const geotagModes = ['keep', 'warn', 'strip'] as const;
+
+export type GeotagFlag = (typeof geotagModes)[number];
+
+export function geotagsOption(): Option {
+  return new Option(
+    '--geotags <mode>',
+    'warn of files that tell where they were taken, or send them without it',
+  )
+    .choices(geotagModes)
+    .default(undefined, 'keep');
+}
+
+/** The option for commands in hints, which must not send what this run would not: ` --geotags strip`, or nothing. */
+export function geotagsWords({geotags}: {geotags?: GeotagFlag}): string {
+  return geotags === undefined ? '' : ` --geotags ${geotags}`;
+}
+
 export function concurrencyOption(): Option {
   return new Option('-c, --concurrency <n>', 'files to upload at the same time; auto adapts to the network')
     .argParser(valueParser(concurrencyValue))

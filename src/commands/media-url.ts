@@ -1,8 +1,10 @@
 import {existsSync} from 'node:fs';
 import {chmod, writeFile} from 'node:fs/promises';
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../cli/invocation.ts';
+import {type GeotagFlag, geotagsOption} from '../cli/values.ts';
 import {MediaError} from '../errors.ts';
 import {pathOfFileUrl, typedPath} from '../lib/files/typed-path.ts';
+import {defined} from '../lib/object.ts';
 import {shellWord} from '../lib/shell.ts';
 import {systemReason} from '../lib/system-code.ts';
 import {printable} from '../output/escape.ts';
@@ -15,6 +17,7 @@ interface MediaUrlOptions {
   files: string[];
   clipboard?: boolean;
   once: boolean;
+  geotags?: GeotagFlag;
   launcher?: string;
 }
 
@@ -26,6 +29,7 @@ export function buildMediaUrl(cli: Cli, written: Written): CliCommand {
     .usage('[options] <file...>')
     .argument('[file...]', 'images and videos, as paths or file:// URLs')
     .option('--clipboard', 'upload the picture or the files in the clipboard')
+    .addOption(geotagsOption())
     .option('--no-once', 'upload again what this machine has already uploaded')
     .option('--launcher <file>', 'write a script that runs media-url with these options from any program')
     .examples(
@@ -65,7 +69,7 @@ async function executeMediaUrl(options: MediaUrlOptions, invocation: Invocation)
 
 /** `error`: why a file failed, which has been reported on standard error. */
 async function printUrls(
-  {files, clipboard, once}: MediaUrlOptions,
+  {files, clipboard, once, geotags}: MediaUrlOptions,
   invocation: Invocation,
 ): Promise<{status: ExitStatus; error?: MediaError}> {
   const paths = pathsOf(files, clipboard === true);
@@ -73,7 +77,7 @@ async function printUrls(
   const {uploadedUrl, uploadFiles} = await import('./upload/upload-files.ts');
   const status = await uploadFiles(
     clipboard ? 'clipboard' : [...new Set(paths)],
-    {once},
+    {once, ...defined({geotags})},
     invocation,
     outcome => {
       outcomes.push(outcome);

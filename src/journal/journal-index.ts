@@ -1,4 +1,5 @@
 import {Column, CompactMap} from '../lib/tables.ts';
+import {type Content, contentOf, type SentAs, sentAsKey, sentAsOf} from './identity.ts';
 import type {FileState, PathKey, UploadLine} from './line.ts';
 import {PathHistory, type Place} from './path-history.ts';
 
@@ -10,25 +11,17 @@ const states = ['pending', 'unknown', 'done', 'failed', 'forgotten'] as const;
  */
 export type EntryState = (typeof states)[number];
 
-/** The upload of some content under one content type and idempotency key. */
-export interface Entry {
+/** The upload of some content, sent in one way and under one idempotency key. */
+export interface Entry extends SentAs {
   /** The row in the index. */
   row: number;
   state: EntryState;
   size: number;
-  contentType: string;
   /** The offset of the line with the current state; its hash, record or failure is read from there on demand. */
   offset: number;
   length: number;
   /** Whether it was ever released, so that the service may know its key. */
   released: boolean;
-}
-
-/** Identifies some content: the first half of its SHA-256, in hex, and its size. */
-export type Content = string;
-
-export function contentOf(sha256: string, size: number): Content {
-  return `${sha256.slice(0, 32)} ${size}`;
 }
 
 /** A journal in memory, without paths unless they are requested. */
@@ -53,7 +46,7 @@ export class JournalIndex {
   readonly #hash = new Column(Uint32Array);
   readonly #state = new Column(Uint8Array);
   readonly #released = new Column(Uint8Array);
-  /** The content type and the last writer of each upload, as numbers of names. */
+  /** How each upload was sent, and its last writer, as numbers of names. */
   readonly #type = new Column(Uint32Array);
   readonly #writer = new Column(Uint32Array);
   #committed: (Place & {row: number; by: string})[] = [];
@@ -77,7 +70,7 @@ export class JournalIndex {
       row,
       state: this.stateOf(row),
       size: this.#size.at(row),
-      contentType: this.#names[this.#type.at(row)] ?? '',
+      ...sentAsOf(this.#names[this.#type.at(row)]),
       offset: this.#offset.at(row),
       length: this.#length.at(row),
       released: this.#released.at(row) === 1,
@@ -197,11 +190,11 @@ export class JournalIndex {
   }
 
   /** The row of an upload, which it gets with its first intent. */
-  #added({key, size = 0, contentType = ''}: UploadLine): number {
+  #added({key, size = 0, contentType = '', transform}: UploadLine): number {
     const next = this.#rows.size;
     const row = this.#rows.getOrSet(key, next);
     if (row === next) this.#size.set(row, size);
-    if (row === next) this.#type.set(row, this.#numberOf(contentType));
+    if (row === next) this.#type.set(row, this.#numberOf(sentAsKey({contentType, transform})));
     return row;
   }
 

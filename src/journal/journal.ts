@@ -3,7 +3,13 @@ export type {JournalEntry} from './entry.ts';
 export {journalCodes} from './errors.ts';
 export type {Entry} from './journal-index.ts';
 export {type PathKey, pathFields, pathKey, type Scope} from './line.ts';
-export {type JournalInput, JournalMemory, type Known, type Resend, readMemory} from './memory.ts';
+export {
+  JournalMemory,
+  type Known,
+  type Resend,
+  readMemory,
+  type SentInput,
+} from './memory.ts';
 export {writeMerged} from './merge.ts';
 export {openJournal, openSharedJournal} from './open.ts';
 export {entryReason, JournalSet, type Verdict} from './proof.ts';

@@ -1,6 +1,7 @@
 import {type Holder, holderShape} from '../lib/files/holder.ts';
 import {fromText, isText, toBytes, toText} from '../lib/files/typed-path.ts';
 import {hasShape, isObject, parseObject} from '../lib/json.ts';
+import type {SentAs} from './identity.ts';
 
 /** A path as a map key: one character (U+0000 to U+00FF) per byte. */
 export type PathKey = string;
@@ -28,7 +29,7 @@ export interface FileState {
 }
 
 /** What is about to be uploaded. */
-export type Intent = FileState & {contentType: string};
+export type Intent = FileState & SentAs;
 
 /** One transition of one upload, as a line of the journal. The lines of an upload have the same key. */
 export type Transition =
@@ -62,6 +63,7 @@ const memberTypes: Readonly<Record<keyof Members, 'string' | 'number' | 'object'
   stat: 'string',
   types: 'string',
   contentType: 'string',
+  transform: 'string',
   as: 'string',
   sha256: 'string',
   serviceId: 'string',

@@ -3,7 +3,8 @@ import type {Host, StopSignal} from '../host.ts';
 import {contentHash, type Hashable} from '../lib/files/content-hash.ts';
 import type {FileStat} from '../sources/open/source.ts';
 import {journalCodes} from './errors.ts';
-import {contentOf, type Entry} from './journal-index.ts';
+import {contentOf, type SentAs, sentAsKey} from './identity.ts';
+import type {Entry} from './journal-index.ts';
 import {pathKey, type Scope} from './line.ts';
 import {type JournalReader, readJournals} from './reader.ts';
 import {type Identify, refuseOtherScope, refuseOtherStore} from './scope.ts';
@@ -24,6 +25,12 @@ export interface JournalInput {
 export interface Resend {
   /** In milliseconds since the Unix epoch; Infinity for none, -Infinity for all. */
   releasedSince: number;
+}
+
+/** An input, and how it is to be sent. */
+export interface SentInput extends JournalInput, SentAs {
+  /** Called before it is sent transformed, with the number of earlier uploads of it that were sent unchanged. */
+  onSentUnchanged?: (uploads: number) => void;
 }
 
 const never: Resend = {releasedSince: Number.POSITIVE_INFINITY};
@@ -54,28 +61,31 @@ export class JournalMemory {
     const row = index.rowOfFile({path: pathKey(path), size, stat: statText(stat), types});
     const content = row === -1 ? undefined : index.contentOf(row);
     if (content === undefined) return undefined;
-    if (await this.#isHeld(index.rowsOf(content), resend)) return {status: 'unknown'};
+    if (await this.#isHeld(index.rowsOf(content), index.entry(row), resend)) return {status: 'unknown'};
     return index.stateOf(row) === 'done' ? this.#done(index.entry(row)) : undefined;
   }
 
-  /** What is known about hashed content that is sent under a content type. */
+  /** What is known about hashed content that is sent in one way. */
   async find(
-    {size, contentType}: {size: number; contentType: string},
+    {size, onSentUnchanged, ...sentAs}: Pick<SentInput, 'size' | 'onSentUnchanged' | keyof SentAs>,
     sha256: string,
     resend: Resend = never,
   ): Promise<Known | undefined> {
     const {index} = this.reader;
     const rows = index.rowsOf(contentOf(sha256, size));
     if (rows.length === 0) return undefined;
-    if (await this.#isHeld(rows, resend)) return {status: 'unknown'};
-    const entries = rows.map(row => index.entry(row));
-    const done = entries.find(entry => entry.state === 'done' && entry.contentType === contentType);
-    return done === undefined ? undefined : this.#done(done);
+    if (await this.#isHeld(rows, sentAs, resend)) return {status: 'unknown'};
+    const stored = rows.map(row => index.entry(row)).filter(({state}) => state === 'done');
+    const done = stored.find(entry => sentAsKey(entry) === sentAsKey(sentAs));
+    if (done !== undefined) return this.#done(done);
+    const unchanged = stored.filter(({transform}) => transform === undefined);
+    if (sentAs.transform !== undefined && unchanged.length > 0) onSentUnchanged?.(unchanged.length);
+    return undefined;
   }
 
   /** What is known about an input, which is read only if content of its size is known. */
   async peek(
-    input: JournalInput & {contentType: string},
+    input: SentInput,
     source: Hashable,
     options: {resend?: Resend; stop?: StopSignal} = {},
   ): Promise<Known | undefined> {
@@ -84,14 +94,17 @@ export class JournalMemory {
   }
 
   /** Whether one of these uploads is unknown and must not be sent again. */
-  async #isHeld(rows: readonly number[], {releasedSince}: Resend): Promise<boolean> {
+  async #isHeld(rows: readonly number[], sentAs: SentAs, {releasedSince}: Resend): Promise<boolean> {
     const {index} = this.reader;
     for (const row of rows) {
       if (index.stateOf(row) !== 'unknown') continue;
       if (releasedSince === Number.POSITIVE_INFINITY) return true;
       if (releasedSince === Number.NEGATIVE_INFINITY) continue;
+      const entry = index.entry(row);
+      // Sent in another way, it would have another idempotency key, and be stored twice.
+      if (sentAsKey(entry) !== sentAsKey(sentAs)) return true;
       // An unreadable time does not count as recent.
-      if (!((await this.reader.timeOf(index.entry(row))) >= releasedSince)) return true;
+      if (!((await this.reader.timeOf(entry)) >= releasedSince)) return true;
     }
     return false;
   }

@@ -1,5 +1,6 @@
 import {mediaIdIn} from '../service/record.ts';
-import {type Content, contentOf, type Entry} from './journal-index.ts';
+import {type Content, contentOf, sentAsKey} from './identity.ts';
+import type {Entry} from './journal-index.ts';
 import {type PathKey, pathKey} from './line.ts';
 import {type JournalInput, statText} from './memory.ts';
 import type {JournalReader} from './reader.ts';
@@ -79,12 +80,12 @@ export class JournalSet {
     return elsewhere ?? verdict('once', path, '');
   }
 
-  /** Content that is sent under one type needs one record; parts that divide paths cannot know of each other's. */
+  /** Content that is sent in one way needs one record; parts that divide paths cannot know of each other's. */
   async #judge(path: PathKey, done: readonly Found[], ofPath: readonly Found[]): Promise<Verdict> {
     if (done.length === 1) return verdict('once', path, '', await idsOf(done));
     let isElsewhere = false;
-    for (const type of new Set(done.map(({entry}) => entry.contentType))) {
-      const sent = done.filter(({entry}) => entry.contentType === type);
+    for (const way of new Set(done.map(({entry}) => sentAsKey(entry)))) {
+      const sent = done.filter(({entry}) => sentAsKey(entry) === way);
       const ids = await idsOf(sent);
       if (ids.length < 2) continue;
       const groups = [sent.filter(one => ofPath.some(other => isSame(one, other)))];

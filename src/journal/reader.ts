@@ -11,7 +11,8 @@ import {
   readAll,
   reopening,
 } from './file.ts';
-import {contentOf, type Entry, type EntryState, type JournalIndex} from './journal-index.ts';
+import {contentOf} from './identity.ts';
+import type {Entry, EntryState, JournalIndex} from './journal-index.ts';
 import {isWriterLine, type PathKey, parseLine, recordIn, type Scope, type UploadLine} from './line.ts';
 import type {Place} from './path-history.ts';
 import {type Recovery, recover} from './recovery.ts';

@@ -4,10 +4,19 @@ import type {Lock} from '../lib/files/lock.ts';
 import {type ActiveUpload, ActiveUploads} from './active-uploads.ts';
 import {JournalEntry, type ToldBy} from './entry.ts';
 import type {JournalHandle} from './file.ts';
-import {type Content, contentOf, type Entry} from './journal-index.ts';
+import {type Content, contentOf, sentAsKey} from './identity.ts';
+import type {Entry} from './journal-index.ts';
 import {type FileState, pathKey} from './line.ts';
 import type {JournalLog} from './log.ts';
-import {isSettled, type JournalInput, JournalMemory, type Known, type Resend, statText} from './memory.ts';
+import {
+  isSettled,
+  type JournalInput,
+  JournalMemory,
+  type Known,
+  type Resend,
+  type SentInput,
+  statText,
+} from './memory.ts';
 import type {JournalReader} from './reader.ts';
 import {ofOtherStore} from './scope.ts';
 
@@ -63,14 +72,10 @@ export class Journal {
   }
 
   /**
-   * Returns what the service has of this content and type, or records the intent to send it. Hashes the content unless
+   * Returns what the service has of this content, sent in this way, or records the intent to send it. Hashes the content unless
    * no content of its size is known or in progress, and waits for equal content that is in progress.
    */
-  async admit(
-    input: JournalInput & {contentType: string},
-    source: Hashable,
-    options: AdmitOptions = {},
-  ): Promise<Admission> {
+  async admit(input: SentInput, source: Hashable, options: AdmitOptions = {}): Promise<Admission> {
     const active = this.#active.begin(input.size);
     // Before the content is read: what changes the file from then on shows in its times only if they are old enough now.
     const seen = this.#seen(input);
@@ -151,16 +156,17 @@ export class Journal {
    * second attempt does not settle the first.
    */
   async #begin(
-    {size, contentType}: JournalInput & {contentType: string},
+    {size, contentType, transform}: SentInput,
     seen: Seen,
     hashed: Hashed | undefined,
     active: ActiveUpload,
     onEnd = () => {},
   ): Promise<JournalEntry> {
     const unended = hashed === undefined ? [] : this.#unended(contentOf(hashed.sha256, size));
-    const reused = unended.find(entry => entry.contentType === contentType);
+    const way = sentAsKey({contentType, transform});
+    const reused = unended.find(entry => sentAsKey(entry) === way);
     const key = reused === undefined ? this.#newKey() : (await this.reader.lineOf(reused)).key;
-    const intent = {...seen, size, contentType};
+    const intent = {...seen, size, contentType, transform};
     const isLasting = hashed?.isInMemory || seen.stat !== undefined;
     const sha256 = isLasting ? hashed?.sha256 : undefined;
     this.#log.refuseIfFailed();

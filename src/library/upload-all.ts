@@ -61,6 +61,8 @@ export interface UploadOptions {
    * `mismatched`. A value that is not known on both sides is not compared.
    */
   verify?: 'warn' | 'strict';
+  /** Warns of files that tell where they were taken (`warn`), or sends them without it (`strip`); `keep` by default. */
+  geotags?: 'keep' | 'warn' | 'strip';
   /**
    * Ends the batch when aborted; responses to files that were sent completely are awaited for up to 5 s. Each input that was taken
    * has its result, `failed` with `not_tried` if it was not begun; then the iteration rejects with the signal's reason.
@@ -187,6 +189,7 @@ export const uploadChecks: Checks<UploadOptions> = {
   journal: text,
   dryRun: flag,
   verify: choice('warn', 'strict'),
+  geotags: choice('keep', 'warn', 'strip'),
   signal: abortSignal,
   observer: callbacks,
   cwd: text,
@@ -215,6 +218,7 @@ function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop
     onUnknown,
     dryRun: options.dryRun === true,
     ...(options.verify && {verify: {mode: options.verify, dimensions: certainSize}}),
+    geotags: options.geotags === 'keep' ? undefined : options.geotags,
     observer: wholeObserver(options.observer),
   };
 }

@@ -11,6 +11,7 @@ const localCodes: ReadonlySet<ErrorCode> = new Set([
   'empty_file',
   'not_media',
   'type_mismatch',
+  'geotags_unstrippable',
   'source_changed',
   'local_failure',
   'not_tried',
@@ -52,6 +53,14 @@ export function groupSentence(count: number, reason: string): string {
   return plural === undefined || /\b(?:it|an?)\b/.test(rest)
     ? `Each of ${count} files${reason}`
     : `${count} files ${plural}${rest}`;
+}
+
+/** A warning with its number of files: `3 files tell where they were taken.` or `3 files: The name ends in .jpg ...` */
+export function groupWarning(count: number, warning: string): string {
+  const [, verb, rest = ''] = /^It (\w+?)s?\b(.*)$/.exec(warning) ?? [];
+  return verb === undefined
+    ? `${count} files: ${warning}`
+    : `${count} files ${verb}${rest.replace('it was', 'they were')}`;
 }
 
 /** The longest chain of causes to show; a chain may also be circular. */

@@ -1,7 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {JournalEntry, Known} from '../journal/journal.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
-import type {Source} from '../sources/open/source.ts';
+import type {OpenSource, Source} from '../sources/open/source.ts';
 import {unknownSince, unrecorded} from './attempt/explain.ts';
 import type {Reach} from './attempt/retry.ts';
 import type {Halt} from './batch-state.ts';
@@ -9,7 +9,7 @@ import type {TransferOptions} from './options.ts';
 import {type LeftOut, leftOut, nameOf, type Outcome, type OutcomeFacts, wouldBeLeftOut} from './outcome.ts';
 import type {PendingResult} from './workers.ts';
 
-/** Makes the outcome of one file, wherever its transfer ends. */
+/** Tells the observer of one file, and makes its outcome, wherever its transfer ends. */
 export class Ending {
   /** What is known about the file so far. */
   readonly facts: OutcomeFacts;
@@ -17,6 +17,9 @@ export class Ending {
   readonly #options: TransferOptions;
   readonly #halt: Halt;
   readonly #start: number;
+  /** Whether only the bytes show that the file is media, not its name. */
+  #isMediaByBytes = false;
+  #isRecognized = false;
 
   constructor(position: number, source: Source, options: TransferOptions, halt: Halt) {
     this.facts = {...nameOf(source), position, attempts: 0, elapsedMs: 0};
@@ -24,6 +27,34 @@ export class Ending {
     this.#options = options;
     this.#halt = halt;
     this.#start = options.clock.monotonic();
+  }
+
+  /** The file was opened. One that may still be left out is not counted yet. */
+  async opened({size}: OpenSource): Promise<void> {
+    const {found} = this.#source;
+    this.facts.size = size;
+    this.#isMediaByBytes = found !== undefined && !(await found.isNamedMedia());
+    if (!this.#isMediaByBytes) this.#started(size);
+  }
+
+  /** The file is media. */
+  recognized({size}: OpenSource): void {
+    if (!this.#isMediaByBytes) return;
+    if (!this.#isRecognized) this.#options.observer.recognized(size);
+    this.#isRecognized = true;
+    this.#started(size);
+  }
+
+  #started(size: number): void {
+    this.#options.observer.started(this.facts.position, this.facts.name, size);
+  }
+
+  /** Warns of something about the file, once. */
+  warn(sentence: string): void {
+    const {warning} = this.facts;
+    if (warning?.includes(sentence)) return;
+    this.facts.warning = warning === undefined ? sentence : `${warning} ${sentence}`;
+    this.#options.observer.warning(this.#source.name, sentence);
   }
 
   /** The file was not begun, since the run had ended. */
@@ -55,6 +86,8 @@ export class Ending {
   /** The journal knows the file. Rejects if its record in the journal is damaged: sending the file again would store it twice. */
   async fromJournal(known: Known): Promise<PendingResult<Outcome>> {
     if (known.status === 'unknown') return this.failed('unknown', unknownSince(this.#source.name));
+    if (this.#options.geotags === 'strip')
+      this.facts.geotags = known.entry.transform === undefined ? 'none' : 'stripped';
     const received = parseRecord(known.recordJson);
     if (!('problem' in received)) return this.#ended({...this.#described(), status: 'skipped', received});
     const what = `holds a record that is ${received.problem}`;

@@ -1,5 +1,5 @@
 import {endsJournalling, MediaError} from '../errors.ts';
-import type {JournalEntry, JournalInput} from '../journal/journal.ts';
+import type {JournalEntry, SentInput} from '../journal/journal.ts';
 import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
@@ -8,12 +8,11 @@ import {decide, type KeyHistory, overloadOf, type Reach, signOf} from './attempt
 import type {BatchState} from './batch-state.ts';
 import type {AttemptEnd} from './concurrency.ts';
 import {Ending} from './ending.ts';
-import type {TransferOptions} from './options.ts';
+import type {Stripped} from './geotags.ts';
+import {geotagTransform, type TransferOptions} from './options.ts';
 import {isLeftOut, type LeftOut, type Outcome} from './outcome.ts';
 import {Retries} from './retries.ts';
 import type {PendingResult} from './workers.ts';
-
-type TypedInput = JournalInput & {contentType: string};
 
 /** Takes one file through its transfer: open, decide its type, look it up, then attempt, judge and record until it has ended. */
 export class FileTransfer {
@@ -23,15 +22,13 @@ export class FileTransfer {
   readonly #batch: BatchState;
   readonly #ending: Ending;
   readonly #retries: Retries;
-  /** Whether only the bytes show that the file is media, not its name. */
-  #isMediaByBytes = false;
-  #isRecognized = false;
   /** Set after an attempt with an unknown outcome: no later failure makes it certain again. */
   #unknown: MediaError | undefined;
   /** Whether an attempt with the same idempotency key was released, in this run or an earlier one. */
   #wasReleased = false;
   #hasYielded = false;
   #entry: JournalEntry | undefined;
+  #stripped: Stripped | undefined;
 
   constructor(position: number, source: Source, options: TransferOptions, batch: BatchState) {
     this.#position = position;
@@ -90,34 +87,32 @@ export class FileTransfer {
   }
 
   async #open(): Promise<OpenSource> {
-    const {found, name} = this.#source;
     const opened = await this.#openSource();
-    this.#ending.facts.size = opened.size;
-    this.#isMediaByBytes = found !== undefined && !(await found.isNamedMedia());
-    if (!this.#isMediaByBytes) this.#options.observer.started(this.#position, name, opened.size);
+    await this.#ending.opened(opened);
     return opened;
   }
 
   async #transfer(opened: OpenSource): Promise<PendingResult<Outcome>> {
-    const {journal, memory, dryRun, observer, stop, verify} = this.#options;
+    const {journal, memory, dryRun, stop, verify, geotags, typeRule} = this.#options;
     const {relativePath: path = this.#source.name} = this.#source;
-    const input = {path, size: opened.size, stat: opened.stat, types: this.#options.typeRule};
+    const types = geotags === 'strip' ? `${typeRule} ${geotagTransform}` : typeRule;
+    const input = {path, size: opened.size, stat: opened.stat, types};
     // A record is compared with the content type, too.
     const {resend} = this.#retries;
     const known = verify === undefined ? await (journal ?? memory)?.recall(input, resend) : undefined;
     if (known !== undefined) {
-      this.#begin(opened);
+      this.#ending.recognized(opened);
+      // It is public, too.
+      if (geotags === 'warn') await this.#applyGeotags(opened);
       return this.#ending.fromJournal(known);
     }
     const {contentType, warning} = await this.#options.contentType(this.#source, opened);
     this.#ending.facts.contentType = contentType;
     if (verify !== undefined) this.#ending.facts.dimensions = await verify.dimensions(opened, contentType);
-    this.#begin(opened);
-    if (warning !== undefined && this.#ending.facts.warning === undefined) {
-      this.#ending.facts.warning = warning;
-      observer.warning(this.#source.name, warning);
-    }
-    const typed = {...input, contentType};
+    this.#ending.recognized(opened);
+    if (warning !== undefined) this.#ending.warn(warning);
+    if (geotags !== undefined) await this.#applyGeotags(opened);
+    const typed: SentInput = {...input, contentType, ...this.#stripped};
     if (!dryRun) return this.#upload(opened, typed);
     const found = await memory?.peek(typed, opened, {resend, stop});
     if (found !== undefined) return this.#ending.fromJournal(found);
@@ -125,15 +120,13 @@ export class FileTransfer {
     return this.#ending.checked();
   }
 
-  /** A file that is media only by its bytes is counted now, since it could have been left out. */
-  #begin({size}: OpenSource): void {
-    if (!this.#isMediaByBytes) return;
-    if (!this.#isRecognized) this.#options.observer.recognized(size);
-    this.#isRecognized = true;
-    this.#options.observer.started(this.#position, this.#source.name, size);
+  /** Searches the file for its location, and plans to send it without that. */
+  async #applyGeotags(opened: OpenSource): Promise<void> {
+    const {applyGeotags} = await import('./geotags.ts');
+    this.#stripped = await applyGeotags(this.#options.geotags, opened, this.#ending);
   }
 
-  async #upload(source: OpenSource, input: TypedInput): Promise<PendingResult<Outcome>> {
+  async #upload(source: OpenSource, input: SentInput): Promise<PendingResult<Outcome>> {
     const {journal, stop} = this.#options;
     const {outage} = this.#batch;
     const admission = await journal?.admit(input, source, {resend: this.#retries.resend, stop});
@@ -189,6 +182,7 @@ export class FileTransfer {
     // Named one by one: a copy of all the options takes a fifth of what an attempt costs on the main thread.
     const result = await attemptUpload({
       source,
+      transformed: this.#stripped?.transformed,
       contentType,
       idempotencyKey,
       uploader,

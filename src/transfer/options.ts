@@ -50,6 +50,8 @@ interface Preparation {
     mode: 'warn' | 'strict';
     dimensions: (opened: OpenSource, contentType: string) => Promise<Dimensions>;
   };
+  /** Whether the location in each file is only warned of, or blanked in what is sent; undefined: files are not searched for it. */
+  geotags?: 'warn' | 'strip' | undefined;
   /** Records what was sent, so that another run can continue. */
   journal?: RunJournal | undefined;
   /** The journal that a dry run would continue, for look-ups only. */
@@ -94,6 +96,9 @@ interface Patience {
 }
 
 export interface TransferOptions extends Surroundings, Preparation, Sending, Patience {}
+
+/** What the journal calls the removal of a location; a later version that changes other bytes gets another name. */
+export const geotagTransform = 'geotags/1';
 
 /** What `media upload` and the library do unless told otherwise; times in milliseconds. */
 export const transferDefaults = {

@@ -39,8 +39,10 @@ export interface OutcomeFacts {
   position: number;
   /** The type that it is sent as. */
   contentType?: string;
-  /** A sentence that says that the content type and the bytes of the file differ. */
+  /** What there is to say about the file, in sentences, such as that its content type and its bytes differ. */
   warning?: string;
+  /** With `geotags`: whether the file tells where it was taken; `stripped` if what was or would be sent does not. */
+  geotags?: 'none' | 'stripped' | 'present';
   /** With `verify`: what was compared with the record (`size`, `type`, `width`, `height`). */
   verified?: readonly string[];
   /** Bytes. */

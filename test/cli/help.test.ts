@@ -59,6 +59,7 @@ describe('help', () => {
       'Arguments',
       'Inputs',
       'Content type',
+      'Privacy',
       'Output',
       'Transfer',
       'Memory',

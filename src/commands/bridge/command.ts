@@ -1,7 +1,8 @@
 import type {IncomingMessage} from 'node:http';
 import {type Cli, CliCommand, type ExitStatus, endSignal, type Invocation} from '../../cli/invocation.ts';
-import {collect, wholeNumber} from '../../cli/values.ts';
+import {collect, type GeotagFlag, geotagsOption, wholeNumber} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
+import {defined} from '../../lib/object.ts';
 import {Stop} from '../../lib/stop.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import {asMediaError} from '../../output/report.ts';
@@ -21,6 +22,7 @@ export function bridgeCommand(cli: Cli): CliCommand {
     .description('Upload for editors that use a PicGo server, until you stop it.')
     .option('--port <n>', 'the port to listen on; 0 for any free port', wholeNumber(0, 65_535), picGoPort)
     .option('--root <directory>', 'upload only files below this directory (repeatable)', collect)
+    .addOption(geotagsOption())
     .examples(['media bridge', 'media bridge --root ~/notes --root ~/Pictures'])
     .runs(runBridge);
 }
@@ -28,17 +30,19 @@ export function bridgeCommand(cli: Cli): CliCommand {
 interface BridgeOptions {
   port: number;
   root?: string[];
+  geotags?: GeotagFlag;
 }
 
 /** Uploads for editors until SIGINT, SIGTERM or SIGHUP; prints the URL that they send requests to. */
-async function runBridge({port, root = []}: BridgeOptions, invocation: Invocation): Promise<ExitStatus> {
+async function runBridge(options: BridgeOptions, invocation: Invocation): Promise<ExitStatus> {
+  const {port, root = []} = options;
   const {host, report, stdout} = invocation;
   const roots = await realRoots(root, host.cwd());
   const {openSession} = await import('../../cli/session.ts');
   // Without a key, it is better to say so now than at the first picture.
   await (await openSession(invocation)).close();
   const signal = endSignal(invocation);
-  const bridge = new Bridge(invocation, roots);
+  const bridge = new Bridge(invocation, roots, options);
   try {
     const secret = host.env['MEDIA_BRIDGE_SECRET']?.trim() || undefined;
     const user = await comparableUser(host);
@@ -88,7 +92,7 @@ class Bridge {
   readonly #queue: UploadQueue;
   readonly #stop = new Stop<MediaError>();
 
-  constructor(invocation: Invocation, roots: readonly string[]) {
+  constructor(invocation: Invocation, roots: readonly string[], {geotags}: Pick<BridgeOptions, 'geotags'>) {
     const {host, report} = invocation;
     this.#report = report;
     this.#rules = {
@@ -99,7 +103,7 @@ class Bridge {
         return content;
       },
     };
-    this.#queue = new UploadQueue(invocation, {waitsForService: false});
+    this.#queue = new UploadQueue(invocation, {flags: defined({geotags}), waitsForService: false});
   }
 
   /** The URLs of the files of a request, in its order. */

@@ -1,6 +1,6 @@
 import {Option} from 'commander';
 import {type Cli, CliCommand} from '../../cli/invocation.ts';
-import {collect, concurrencyOption} from '../../cli/values.ts';
+import {collect, concurrencyOption, geotagsOption} from '../../cli/values.ts';
 import type {RewriteFlags} from './flags.ts';
 
 export function rewriteCommand(cli: Cli): CliCommand {
@@ -27,6 +27,7 @@ export function rewriteCommand(cli: Cli): CliCommand {
     .option('--ndjson', 'print one JSON line per reference')
     .option('--template <text>', 'print this text for each uploaded file, such as "{file}\\t{url}\\n"')
     .optionsGroup('Transfer:')
+    .addOption(geotagsOption())
     .addOption(concurrencyOption())
     .optionsGroup('Memory:')
     .option('--journal <file>', "record what was uploaded in this journal instead of this machine's own")

@@ -1,3 +1,4 @@
+import type {GeotagFlag} from '../../cli/values.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
 
 /** The options of `media rewrite`, as they were read from the command line. */
@@ -16,6 +17,7 @@ export interface RewriteFlags {
   ndjson?: boolean;
   template?: string;
   concurrency?: TransferOptions['concurrency'];
+  geotags?: GeotagFlag;
   journal?: string;
   once?: boolean;
   ci?: 'github' | 'auto';

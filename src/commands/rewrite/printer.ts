@@ -33,6 +33,14 @@ interface PrinterOptions {
   listsReferences: boolean;
 }
 
+/** What became of the file of a reference. */
+interface ReferenceFacts {
+  status: string;
+  geotags?: Outcome['geotags'];
+  error?: MediaError | undefined;
+  url?: string | undefined;
+}
+
 /** Prints what a run found and did. */
 export class ReferencePrinter {
   readonly #invocation: Invocation;
@@ -100,7 +108,8 @@ export class ReferencePrinter {
       const outcome = reference.file === undefined ? undefined : outcomeOf(reference.file);
       if (reference.file === undefined || outcome === undefined) continue;
       const error = 'error' in outcome ? outcome.error : undefined;
-      await this.#line(document, reference, {status: outcome.status, error, url: urlOf(reference.file)});
+      const {status, geotags} = outcome;
+      await this.#line(document, reference, {status, geotags, error, url: urlOf(reference.file)});
     }
   }
 
@@ -134,13 +143,13 @@ export class ReferencePrinter {
   async #line(
     document: DocumentPlan,
     reference: FoundReference,
-    {status, error, url}: {status: string; error?: MediaError | undefined; url?: string | undefined},
+    {status, geotags, error, url}: ReferenceFacts,
   ): Promise<void> {
     const {stdout} = this.#invocation;
     const {line, column, source, file: path} = reference;
     if (!this.#options.ndjson)
       return stdout.write(`${placeOf(document, reference)}  ${printable(source)}  ${status}\n`);
-    const fields = {file: document.document.name, line, column, source, path, url, status};
+    const fields = {file: document.document.name, line, column, source, path, url, status, geotags};
     const all = {...fields, ...(error !== undefined && {error: errorFields(error)})};
     await stdout.write(printableJson(`${JSON.stringify(all)}\n`));
   }

@@ -100,11 +100,11 @@ export class RewriteRun {
 
   async #upload({files}: RewritePlan, dryRun: boolean): Promise<ExitStatus> {
     if (files.length === 0) return 0;
-    const {concurrency, journal, once, ci} = this.#options;
+    const {concurrency, geotags, journal, once, ci} = this.#options;
     const memory = journal === undefined ? {once: once !== false} : {journal};
     return uploadFiles(
       files,
-      {dryRun, ...defined({concurrency, ci}), ...memory},
+      {dryRun, ...defined({concurrency, ci, geotags}), ...memory},
       this.#invocation,
       outcome => {
         this.#outcomes.set(outcome.name, outcome);

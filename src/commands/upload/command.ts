@@ -2,6 +2,7 @@ import {Option} from 'commander';
 import {type Cli, CliCommand, type Invocation} from '../../cli/invocation.ts';
 import {
   concurrencyOption,
+  geotagsOption,
   parseDuration,
   parseRate,
   selectionOptions,
@@ -31,6 +32,8 @@ export function uploadCommand(cli: Cli): CliCommand {
     .optionsGroup('Content type:')
     .addOption(typesOption())
     .option('--content-type <type>', 'send every file as this type, image/* or video/*')
+    .optionsGroup('Privacy:')
+    .addOption(geotagsOption())
     .optionsGroup('Output:')
     .addOption(
       new Option('--format <format>', 'how to print the records')
@@ -100,6 +103,7 @@ export function uploadCommand(cli: Cli): CliCommand {
         "media upload -r ./assets --exclude '*.psd' --ndjson > uploads.ndjson",
         'media upload -r ./assets --shard 2/8 --journal part-2.journal',
         'curl -s https://example.com/cat.png | media upload - --name cat.png',
+        'media upload IMG_1234.jpg --geotags strip',
         'media upload --clipboard --format markdown',
         'media upload photo.png --base-url embedded',
       ],

@@ -1,6 +1,6 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import type {MediaError} from '../../errors.ts';
-import {groupSentence, reasonOf} from '../../output/failure-text.ts';
+import {groupSentence, groupWarning, reasonOf} from '../../output/failure-text.ts';
 import {withoutTries} from '../../transfer/attempt/explain.ts';
 import {type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
 
@@ -42,7 +42,7 @@ export class Failures {
     const warnings = this.#warnings.take();
     for (const {count, names, reason} of warnings.groups) {
       if (count === 1) this.#report.fileWarning(names[0] ?? '', reason);
-      else this.#report.warnings(`${count} files: ${reason}`, names, count);
+      else this.#report.warnings(groupWarning(count, reason), names, count);
     }
     this.#tellOthers(warnings.others, 'warning');
     const failures = this.#failures.take();

@@ -1,3 +1,4 @@
+import type {GeotagFlag} from '../../cli/values.ts';
 import type {FormatName} from '../../output/results/formats.ts';
 import type {Speed} from '../../settings/profile.ts';
 import type {TypeRule} from '../../sources/media-type/decide.ts';
@@ -45,6 +46,7 @@ export interface TransferFlags extends TypeFlags, Speed {
   timeout?: number;
   onUnknown?: 'hold' | 'retry';
   verify?: 'warn' | 'strict';
+  geotags?: GeotagFlag;
   dryRun?: boolean;
 }
 

@@ -104,6 +104,7 @@ export function transferOptions(
     dryRun: flags.dryRun === true,
     sourceNamed: filesIn(host.cwd()),
     ...(flags.verify && {verify: {mode: flags.verify, dimensions: certainSize}}),
+    geotags: flags.geotags === 'keep' ? undefined : flags.geotags,
     ...{journal, memory},
   };
 }

@@ -2,6 +2,7 @@ import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {withHints, withRunOptions} from '../../cli/key-hints.ts';
 import {RetryAdvice} from '../../cli/retry-advice.ts';
 import type {Session} from '../../cli/session.ts';
+import {geotagsWords} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
 import type {Clock, EndSignal, Host} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
@@ -48,7 +49,7 @@ export class UploadRun {
     this.#tally = new Tally(options.dryRun);
     this.#retryAdvice = new RetryAdvice(options, invocation);
     const {host, globals} = invocation;
-    this.#wording = {host, options: hintOptions(host, globals)};
+    this.#wording = {host, options: hintOptions(host, globals) + geotagsWords(options)};
     this.#failures = new Failures(invocation);
   }
 

@@ -115,6 +115,7 @@ export class DryRunTotals {
   readonly #byType = new Map<string, Sum>();
   readonly #total: Sum = {files: 0, bytes: 0};
   readonly #duplicates: Sum = {files: 0, bytes: 0};
+  readonly #stripped: Sum = {files: 0, bytes: 0};
 
   add(outcome: Outcome): void {
     if (outcome.status !== 'checked') return;
@@ -124,6 +125,7 @@ export class DryRunTotals {
     addTo(ofType, size);
     addTo(this.#total, size);
     if (outcome.duplicateOf !== undefined) addTo(this.#duplicates, size);
+    if (outcome.geotags === 'stripped') addTo(this.#stripped, size);
   }
 
   /** The totals, one per line: all files, each content type from most to fewest bytes, duplicates. */
@@ -134,6 +136,7 @@ export class DryRunTotals {
       ...types.map(([contentType, sum]) => `  ${contentType}: ${sumText(sum)}`),
     ];
     if (this.#duplicates.files > 0) lines.push(`  the same content as another: ${sumText(this.#duplicates)}`);
+    if (this.#stripped.files > 0) lines.push(`  without their location: ${sumText(this.#stripped)}`);
     return lines;
   }
 }

@@ -1,6 +1,7 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import {withHints} from '../../cli/key-hints.ts';
 import type {Session} from '../../cli/session.ts';
+import {geotagsWords} from '../../cli/values.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
 import {Stop} from '../../lib/stop.ts';
 import {asMediaError} from '../../output/report.ts';
@@ -104,7 +105,7 @@ export class UploadQueue {
       waitsForNetwork: this.#options.waitsForService,
       stop: this.#stop,
     });
-    const wording = {host, options: hintOptions(host, globals)};
+    const wording = {host, options: hintOptions(host, globals) + geotagsWords(this.#flags)};
     const {session} = resources;
     let asked = Promise.resolve();
     for await (const result of uploadBatch(this.#sources(), options)) {

@@ -1,7 +1,8 @@
 import {Option} from 'commander';
 import {type Cli, CliCommand, type ExitStatus, endSignal, type Invocation} from '../../cli/invocation.ts';
-import {parseDuration} from '../../cli/values.ts';
+import {type GeotagFlag, geotagsOption, parseDuration} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
+import {defined} from '../../lib/object.ts';
 import {Stop} from '../../lib/stop.ts';
 import {parseTemplate} from '../../output/results/template.ts';
 import {
@@ -40,6 +41,7 @@ export function watchCommand(cli: Cli): CliCommand {
         .choices(['warn', 'strict'])
         .default(undefined, 'only a different size is a warning'),
     )
+    .addOption(geotagsOption())
     .option('--poll', 'check every file each second, for network file systems')
     .option('--ndjson', 'print one JSON line per file and per event')
     .addOption(
@@ -62,6 +64,7 @@ interface WatchFlags {
   moveTo?: string;
   delete?: boolean;
   verify?: 'warn' | 'strict';
+  geotags?: GeotagFlag;
   poll?: boolean;
   ndjson?: boolean;
   template?: string;
@@ -76,6 +79,10 @@ async function runWatch(
   directories: string[],
 ): Promise<ExitStatus> {
   const {host} = invocation;
+  if (flags.delete && flags.geotags === 'strip')
+    throw new MediaError('usage', '--delete and --geotags strip were given together.', {
+      hint: 'The file is the only copy with its location. To keep it elsewhere: --move-to DIRECTORY',
+    });
   const template = flags.ndjson ? undefined : parseTemplate(flags.template ?? defaultTemplate);
   const printer = new WatchPrinter(invocation, template);
   const places = await watchedPlaces(directories, host.cwd());
@@ -88,7 +95,10 @@ async function runWatch(
   const disposals = new Disposals(disposal, {host, settleMs: flags.settle, stop});
   // A record is compared with its file before that goes.
   const verify = flags.verify ?? (disposals.areWanted ? 'warn' : undefined);
-  const uploads = new Uploads(invocation, places, printer, {disposals, verify});
+  const uploads = new Uploads(invocation, places, printer, {
+    disposals,
+    flags: defined({verify, geotags: flags.geotags}),
+  });
   const settling = {
     clock: host.clock,
     settleMs: flags.settle,

@@ -30,6 +30,7 @@ export interface FeedOptions extends SettlerOptions {
 const ownFailures: ReadonlySet<ErrorCode> = new Set([
   'not_media',
   'type_mismatch',
+  'geotags_unstrippable',
   'empty_file',
   'not_a_file',
   'file_unreadable',

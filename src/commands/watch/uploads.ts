@@ -1,8 +1,8 @@
 import {join, relative, sep} from 'node:path';
 import type {Invocation} from '../../cli/invocation.ts';
 import {withRunOptions} from '../../cli/key-hints.ts';
+import {geotagsWords} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
-import {defined} from '../../lib/object.ts';
 import {shellWord} from '../../lib/shell.ts';
 import {systemReason} from '../../lib/system-code.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
@@ -11,7 +11,7 @@ import {Disk} from '../../sources/open/disk.ts';
 import {sourceAt} from '../../sources/open/file.ts';
 import type {FileStat, Source} from '../../sources/open/source.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
-import {UploadQueue} from '../upload/upload-queue.ts';
+import {type QueueOptions, UploadQueue} from '../upload/upload-queue.ts';
 import type {WatchedPlace} from './directory-watch.ts';
 import type {Disposals, Disposed} from './disposal/disposal.ts';
 import type {FailedOutcome, FileWork, Finished} from './feed.ts';
@@ -22,12 +22,15 @@ const reminderMs = 60_000;
 /** The longest outage that a file waits for in one go; later it is tried again. */
 const longestOutageMs = 24 * 3_600_000;
 
+type QueueFlags = NonNullable<QueueOptions['flags']>;
+
 /** Uploads the files of the watched directories, and reports what becomes of them. */
 export class Uploads implements FileWork {
   readonly #invocation: Invocation;
   readonly #places: readonly WatchedPlace[];
   readonly #printer: WatchPrinter;
   readonly #disposals: Disposals;
+  readonly #flags: QueueFlags;
   readonly #queue: UploadQueue;
   readonly #disk = new Disk();
   /** The state in which each file was opened for its upload. */
@@ -44,14 +47,15 @@ export class Uploads implements FileWork {
     invocation: Invocation,
     places: readonly WatchedPlace[],
     printer: WatchPrinter,
-    {disposals, verify}: {disposals: Disposals; verify: 'warn' | 'strict' | undefined},
+    {disposals, flags}: {disposals: Disposals; flags: QueueFlags},
   ) {
     this.#invocation = invocation;
     this.#places = places;
     this.#printer = printer;
     this.#disposals = disposals;
+    this.#flags = flags;
     this.#queue = new UploadQueue(invocation, {
-      flags: {retryMaxWait: longestOutageMs, ...defined({verify})},
+      flags: {retryMaxWait: longestOutageMs, ...flags},
       beforeEnd: (outcome, session) => disposals.confirm(outcome, session),
       waitsForService: true,
       onUnavailable: since => this.#tellOutage(since),
@@ -115,7 +119,10 @@ export class Uploads implements FileWork {
     const hint = `Check whether the service has it. To send it again: ${again}`;
     const error =
       outcome.status === 'unknown'
-        ? withRunOptions(outcome.error.reworded({hint}), hintOptions(host, globals))
+        ? withRunOptions(
+            outcome.error.reworded({hint}),
+            hintOptions(host, globals) + geotagsWords(this.#flags),
+          )
         : outcome.error;
     report.failure(error, outcome.name, true);
     await this.#printer.outcome({...outcome, error}, path);

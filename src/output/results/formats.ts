@@ -50,6 +50,7 @@ function ndjsonLine(outcome: Outcome): string {
   if (outcome.contentType !== undefined) line += `,"contentType":${JSON.stringify(outcome.contentType)}`;
   if (outcome.warning !== undefined) line += `,"warning":${JSON.stringify(outcome.warning)}`;
   if (outcome.verified !== undefined) line += `,"verified":${JSON.stringify(outcome.verified)}`;
+  if (outcome.geotags !== undefined) line += `,"geotags":"${outcome.geotags}"`;
   if (outcome.size !== undefined) line += `,"size":${outcome.size}`;
   if ('duplicateOf' in outcome) line += `,"duplicateOf":${JSON.stringify(outcome.duplicateOf)}`;
   return printableJson(`${line},"attempts":${outcome.attempts},"elapsedMs":${outcome.elapsedMs}}`);
@@ -119,11 +120,18 @@ export function outcomeRow(outcome: Outcome): string[] {
 
 export const checkHeadings = ['file', 'status', 'type', 'size', 'note'];
 
-/** The row of an outcome of a dry run: file, status, content type, size, and the original of a duplicate or the error code. */
+/**
+ * The row of an outcome of a dry run: file, status, content type, size, and a note: the original of a duplicate, that it would be
+ * sent without its location, or the error code.
+ */
 export function checkRow(outcome: Outcome): string[] {
   const {name, status, contentType = ''} = outcome;
   const original = 'duplicateOf' in outcome ? outcome.duplicateOf : undefined;
-  const note = original === undefined ? codeOf(outcome) : `same content as ${printable(original)}`;
+  const notes = [
+    original === undefined ? codeOf(outcome) : `same content as ${printable(original)}`,
+    outcome.geotags === 'stripped' ? 'without its location' : '',
+  ];
+  const note = notes.filter(text => text !== '').join(', ');
   return [printable(name), status, printable(contentType), sizeText(outcome), note];
 }
 

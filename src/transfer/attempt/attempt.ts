@@ -6,7 +6,8 @@ import type {OpenSource} from '../../sources/open/source.ts';
 import {type BodyOptions, type BodyWatcher, openBody} from './body.ts';
 import type {Failure, Phase} from './retry.ts';
 
-export interface AttemptOptions extends Pick<BodyOptions, 'rateLimit' | 'sha256' | 'isHashed' | 'commit'> {
+export interface AttemptOptions
+  extends Pick<BodyOptions, 'rateLimit' | 'sha256' | 'isHashed' | 'commit' | 'transformed'> {
   source: OpenSource;
   contentType: string;
   /** A UUID, the same for every attempt at this content. */
@@ -73,13 +74,13 @@ class Attempt implements BodyWatcher {
 
   async run(): Promise<Stored | FailedAttempt | UnsureAttempt> {
     const {stop, uploader, contentType, idempotencyKey} = this.#options;
-    const {source, clock, rateLimit, commit, sha256, isHashed} = this.#options;
+    const {source, transformed, clock, rateLimit, commit, sha256, isHashed} = this.#options;
     const onStop = () => this.#stop();
     stop.addEventListener('abort', onStop, {once: true});
     onStop();
     try {
       const body = await openBody(
-        {source, clock, rateLimit, commit, sha256, isHashed, signal: this.#abort},
+        {source, transformed, clock, rateLimit, commit, sha256, isHashed, signal: this.#abort},
         this,
       );
       return this.#judge(await uploader.upload({contentType, idempotencyKey, body, signal: this.#abort}));

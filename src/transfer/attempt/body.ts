@@ -8,19 +8,21 @@ import type {RateLimit} from './rate-limit.ts';
 
 export interface BodyOptions {
   source: OpenSource;
+  /** Returns what is sent instead of these bytes of the source, as many, without changing them; unset if they are sent as they are. */
+  transformed?: ((bytes: Uint8Array, position: number) => Uint8Array) | undefined;
   clock: Clock;
   /** Aborted when the attempt ends; a connection that is being closed may read the body on. */
   signal: StopSignal<Error>;
   /** Shared by all uploads, if there is a limit. */
   rateLimit?: RateLimit | undefined;
   /**
-   * Resolves when the journal records that the last chunk is about to be sent; `sha256` is of the whole content, in
+   * Resolves when the journal records that the last chunk is about to be sent; `sha256` is of the whole source, in
    * hex.
    */
   commit?: ((sha256: string) => Promise<void>) | undefined;
-  /** The SHA-256 of the whole content, if it is known beforehand. */
+  /** The SHA-256 of the whole source, if it is known beforehand. */
   sha256?: string | undefined;
-  /** Whether the content is hashed while it is sent, if `sha256` is not given: for `commit`, or to verify the source. */
+  /** Whether the source is hashed while it is sent, if `sha256` is not given: for `commit`, or to verify the source. */
   isHashed: boolean;
 }
 
@@ -76,13 +78,14 @@ class UploadBody implements Body {
     this.#watcher = watcher;
     this.#small = small;
     this.length = options.source.size;
-    const {commit, sha256} = options;
+    const {commit, sha256, transformed = asIs} = options;
     // A body that waits for nothing is sent together with the request head.
     this.#isWhole = small !== undefined && commit === undefined;
-    this.content = small !== undefined && this.#isWhole ? small.bytes : wire => this.#chunks(wire);
+    const bytes = small && transformed(small.bytes, 0);
+    this.content = bytes !== undefined && this.#isWhole ? bytes : wire => this.#chunks(wire);
     // One that waits for its commit only is sent like that too, unless the connection could still fail to open.
-    if (small !== undefined && commit !== undefined && sha256 !== undefined)
-      this.whole = {bytes: small.bytes, ready: () => this.#commitWhole(() => commit(sha256))};
+    if (bytes !== undefined && commit !== undefined && sha256 !== undefined)
+      this.whole = {bytes, ready: () => this.#commitWhole(() => commit(sha256))};
   }
 
   release(): void {
@@ -115,7 +118,7 @@ class UploadBody implements Body {
   }
 
   async *#chunks(wire: Wire): AsyncGenerator<Uint8Array> {
-    const {source, clock, rateLimit, sha256, isHashed} = this.#options;
+    const {source, clock, rateLimit, sha256, isHashed, transformed = asIs} = this.#options;
     const pace = new Pace(rateLimit?.chunkBytes);
     const digest = !isHashed || sha256 !== undefined ? undefined : createHash('sha256');
     let sent = 0;
@@ -127,7 +130,7 @@ class UploadBody implements Body {
         digest?.update(chunk);
         if (sent + chunk.length === source.size) await this.#hold(wire, sha256 ?? digest?.digest('hex'));
         const start = clock.monotonic();
-        yield chunk;
+        yield transformed(chunk, sent);
         pace.learn(chunk.length, clock.monotonic() - start);
         sent += chunk.length;
         this.#watcher.sent(sent);
@@ -159,6 +162,10 @@ class UploadBody implements Body {
     if (sha256 !== undefined) await commit?.(sha256);
     signal.throwIfAborted();
   }
+}
+
+function asIs(bytes: Uint8Array): Uint8Array {
+  return bytes;
 }
 
 function pauseBeforeRelease(size: number, connectMs: number): number {
