@@ -1,5 +1,13 @@
+import {createServer} from 'node:http';
+import {type AddressInfo, connect} from 'node:net';
+import {PassThrough} from 'node:stream';
 import {expect, test} from 'vitest';
+import {receiveBody} from '../../src/embedded/exchange/body.ts';
+import {defaultPace, exchangeOf} from '../../src/embedded/exchange/exchange.ts';
+import {ClientGone} from '../../src/embedded/exchange/refusal.ts';
 import type {RequestEntry, ServiceOptions} from '../../src/embedded/service.ts';
+import {systemClock} from '../../src/host.ts';
+import {afterTest} from '../support/after-test.ts';
 import {endless} from '../support/endless-mov.ts';
 import {eventually} from '../support/eventually.ts';
 import {fixture, namesIn, png, query, rawConnection, serviceWithKey, upload, uploadHead} from './support.ts';
@@ -94,4 +102,25 @@ test('a reset while the file is being read, right before it would be stored: not
   await eventually(() => entries.some(({path}) => path === '/v1/media/upload'));
   expect(await service.records()).toEqual([]);
   expect(await namesIn(dataDirectory, 'files')).toEqual([]);
+});
+
+test('a body that came whole, and a connection that is destroyed before the body is read: the client is gone', async () => {
+  const ended = new Promise<unknown>(resolve => {
+    const server = createServer(async (request, response) => {
+      request.on('error', () => {});
+      // As on a slow disk, while the service stops: the file for the body is there only now.
+      await eventually(() => request.complete);
+      request.socket.destroy();
+      await new Promise(resolve => request.once('close', resolve));
+      const conditions = {clock: systemClock, pace: defaultPace, commonHeaders: {}, acceptBody: () => {}};
+      receiveBody(exchangeOf(request, response, conditions), new PassThrough()).then(resolve, resolve);
+    });
+    server.listen(0, '127.0.0.1', () => {
+      const {port} = server.address() as AddressInfo;
+      const socket = connect(port, '127.0.0.1').on('error', () => {});
+      socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody');
+    });
+    afterTest(() => server.close());
+  });
+  expect(await ended).toBeInstanceOf(ClientGone);
 });

@@ -34,13 +34,14 @@ export function receiveBody(exchange: Exchange, target: Writable): Promise<void>
       exchange.received += chunk.length;
     };
     const onClose = () => {
-      if (!request.complete) settle(new ClientGone());
+      if (!request.readableEnded) settle(new ClientGone());
     };
     const stopListening = connection.onFailure(() => settle(failureOf(exchange)));
     const stopWatching = watchPace(exchange, () => target.writableLength > 0, settle);
     target.on('error', settle).on('finish', () => settle());
     if (connection.failure !== undefined) return settle(failureOf(exchange));
-    if (request.destroyed && !request.complete) return settle(new ClientGone());
+    // What came whole, but was not read before the connection was destroyed, can no longer be read.
+    if (request.destroyed && !request.readableEnded) return settle(new ClientGone());
     request.on('data', onData).on('close', onClose);
     request.pipe(target);
     exchange.acceptBody();
