@@ -1,3 +1,4 @@
+import {getEventListeners} from 'node:events';
 import {openAsBlob} from 'node:fs';
 import {copyFile, readdir, readFile, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
@@ -22,6 +23,7 @@ import {listen, portOf} from '../service/support.ts';
 import {embeddedService} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
+import {canListOpenFiles, openFiles} from '../support/open-files.ts';
 import {someRecord} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -231,6 +233,19 @@ test('the loop ended with throw(), while a file waits: it ends too', async () =>
   expect(await next).toEqual({done: true, value: undefined});
 });
 
+test('a call that has ended, or was left, keeps no listener of its signal and leaves its journal closed', async () => {
+  const {client} = await connected();
+  const cwd = await temporaryDirectory();
+  for (const name of ['a.png', 'b.png']) await copyFile(photo, join(cwd, name));
+  const {signal} = new AbortController();
+  const given = {client, cwd, signal, journal: join(cwd, 'a.journal'), concurrency: 1};
+  await collect(uploadAll(['a.png'], given));
+  for await (const _ of uploadAll(['a.png', 'b.png'], given)) break;
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+  if (canListOpenFiles) expect((await openFiles()).filter(path => path.startsWith(cwd))).toEqual([]);
+  expect((await readdir(cwd)).sort()).toEqual(['a.journal', 'a.png', 'b.png']);
+});
+
 test('wrong and unknown options of every call: usage, at once', async () => {
   const url = 'https://api.example.com';
   const client = new MediaClient({baseUrl: url, apiKey: 'key'});
@@ -244,6 +259,7 @@ test('wrong and unknown options of every call: usage, at once', async () => {
       'allowHttp must be true or',
     ],
     [() => new MediaClient({baseUrl: url, apiKey: 7 as never}), 'apiKey must be a text, not 7.'],
+    [() => uploadAll([], {client, constructor: 1} as never), 'There is no option "constructor".'],
     [() => new MediaClient({baseUrl: url} as never), 'apiKey must be a text, not undefined.'],
   ];
   for (const [call, message] of calls) expect(call).toThrow(message);
