@@ -313,6 +313,7 @@ export const environment: readonly Row[] = [
   ['`MEDIA_SERVE_PUBLIC_URL`', 'for `media serve`: the beginning of the URLs in records'],
   ['`MEDIA_SERVE_ALLOW_HOST`', 'for `media serve`: further host names to accept, separated by spaces'],
   ['`MEDIA_SERVE_DATA_DIR`', 'for `media serve`: where to store uploads'],
+  ['`MEDIA_SHARP`', 'for `media serve`: the directory of sharp, as an absolute path, for thumbnails'],
   ['`MEDIA_SERVE_FAULT`', 'for `media serve`: faults, separated by spaces'],
   [
     '`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`',
