@@ -140,7 +140,7 @@ describe('the table of --ndjson', () => {
       ['photo.png', 'absent.png', 'named.jpg', '--journal', 'all.journal'],
       ['photo.png', 'same.png', '--dry-run'],
       ['-r', odd],
-      ['photo.png', '--verify', 'warn'],
+      ['photo.png', '--verify', 'warn', '--geotags', 'warn'],
     ];
     const fields = new Set<string>();
     for (const parameters of runs) {
