@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs';
 import {readdir, realpath, stat} from 'node:fs/promises';
-import {dirname, isAbsolute, join, resolve, sep} from 'node:path';
+import {basename, dirname, isAbsolute, join, normalize, resolve, sep} from 'node:path';
 import {MediaError} from '../errors.ts';
 import {isBelow} from '../lib/files/typed-path.ts';
 import type {Reference} from './scan/reference.ts';
@@ -33,6 +33,19 @@ export class Locator {
   async locate({target, context}: Pick<Reference, 'target' | 'context'>, document: string): Promise<Located> {
     const key = [dirname(document), context === 'wiki', target].join('\0');
     return once(this.#located, key, () => this.#locate(target, context, document));
+  }
+
+  /** The directory below the root that would be the right `--static` for a missing `/photo.png`, if there is one. */
+  async staticDirectoryFor(target: string, document: string): Promise<string | undefined> {
+    const ends = spellingsOf(target).filter(spelling => spelling.startsWith('/'));
+    if (ends.length === 0) return undefined;
+    const root = await this.#rootOf(dirname(document));
+    const names = await once(this.#names, root, () => namesBelow(root));
+    for (const end of ends.map(normalize)) {
+      const path = names.get(basename(end))?.find(each => each.endsWith(end));
+      if (path !== undefined) return path.slice(0, -end.length);
+    }
+    return undefined;
   }
 
   async #locate(target: string, context: Reference['context'], document: string): Promise<Located> {

@@ -2,6 +2,7 @@ import {hash} from 'node:crypto';
 import {relative} from 'node:path';
 import {MediaError} from '../errors.ts';
 import {contentHash} from '../lib/files/content-hash.ts';
+import {shellQuoted} from '../lib/shell.ts';
 import {decideSourceType, isNamedMedia} from '../sources/media-type/decide.ts';
 import {filesIn} from '../sources/open/file.ts';
 import {decodeDocument, placesIn} from './document-text.ts';
@@ -109,8 +110,7 @@ class Planner {
 
   async #place(reference: FoundReference, document: DocumentFile): Promise<FoundReference> {
     const place = await this.#locator.locate(reference, document.path);
-    if (place === undefined)
-      return {...reference, problem: new MediaError('file_missing', `${reference.source} does not exist.`)};
+    if (place === undefined) return {...reference, problem: await this.#missing(reference, document)};
     if (place === 'outside') {
       const problem = new MediaError('outside_root', `${reference.source} is outside the root directory.`, {
         hint: 'Set the directory that files may be read from with --root.',
@@ -119,6 +119,14 @@ class Planner {
     }
     const {name, problem} = await this.#check(place.path);
     return problem === undefined ? {...reference, file: name} : {...reference, problem};
+  }
+
+  async #missing({source, target}: FoundReference, {path}: DocumentFile): Promise<MediaError> {
+    const directory = await this.#locator.staticDirectoryFor(target, path);
+    const sentence = `${source} does not exist.`;
+    if (directory === undefined) return new MediaError('file_missing', sentence);
+    const shown = shellQuoted(relative(this.#options.cwd, directory) || '.');
+    return new MediaError('file_missing', sentence, {hint: `Add this option to find it: --static ${shown}`});
   }
 
   async #check(path: string): Promise<{name: string; problem?: MediaError}> {

@@ -151,7 +151,10 @@ async function write(
 
 /** The text that stands for a reference once its file has this safe URL. The fragment of the reference is kept. */
 export function replacementOf({context, source, target}: Reference, url: string): string {
-  if (context === 'wiki') return wikiImage(source, target, linkTarget(url));
+  if (context === 'wiki') {
+    const [path = ''] = source.split(/\\?\|/, 1);
+    return wikiImage(source, target, linkTarget(withFragment(url, path)));
+  }
   const whole = withFragment(url, target);
   switch (context) {
     case 'markdown':

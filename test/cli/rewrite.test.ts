@@ -192,6 +192,12 @@ describe('what cannot be uploaded', () => {
       'media: a.md:3:26: link.png is outside the root directory.',
       'media: a.md:3:41: /etc/hostname does not exist.',
     ]);
+    const check = await rewrite('--check', '--ci', 'github', 'a.md');
+    const annotations = check.stderr.split('\n').filter(line => line.startsWith('::error'));
+    expect(annotations.filter(line => line.includes('rewrite --write'))).toEqual([
+      expect.stringContaining('::photo.png is a local file.'),
+    ]);
+    expect(check.stderr).toContain('title=media rewrite%3A file_missing::gone.png does not exist.');
     expect([await stored(), await text('a.md')]).toEqual([0, document]);
   });
 

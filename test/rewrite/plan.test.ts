@@ -46,6 +46,19 @@ describe('planRewrite', () => {
     ]);
   });
 
+  it('/img/x.png that lies below another directory: missing, with the --static that finds it', async () => {
+    const directory = await directoryWith({
+      'site/docs/a.md': '![a](/img/x.png) ![b](/img/gone.png) ![c](img/x.png)',
+      'site/my static/img/x.png': 'photo.png',
+    });
+    const {documents} = await planOf(directory, 'site/docs/a.md', 'site');
+    expect(documents[0]?.references.map(({problem}) => [problem?.code, problem?.hint])).toEqual([
+      ['file_missing', "Add this option to find it: --static 'site/my static'"],
+      ['file_missing', undefined],
+      ['file_missing', undefined],
+    ]);
+  });
+
   it('four files, three of them equal: one of these is uploaded, and its URL stands for all three', async () => {
     const directory = await directoryWith({
       'a.md': '![a](1.png) ![b](2.png) ![c](3.png) ![d](other.gif)',

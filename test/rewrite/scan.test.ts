@@ -104,7 +104,7 @@ const markdownRows: readonly Row[] = [
   [
     'Obsidian',
     '![[a.png]] ![[my dir/b.png|300]] [[c.png]] `![[d.png]]` ![[e.png#x|y]]',
-    `![a.png](${u}/0) ![b.png|300](${u}/1) [[c.png]] \`![[d.png]]\` ![e.png|y](${u}/2)`,
+    `![a.png](${u}/0) ![b.png|300](${u}/1) [[c.png]] \`![[d.png]]\` ![e.png|y](${u}/2#x)`,
   ],
   ['Obsidian in a table', '| a |\n|---|\n| ![[a.png\\|30]] |', `| a |\n|---|\n| ![a.png\\|30](${u}/0) |`],
   ['not Obsidian', '![[a](x.png) ![[]] ![[a\nb.png]]', '![[a](x.png) ![[]] ![[a\nb.png]]'],
@@ -143,6 +143,11 @@ const htmlRows: readonly Row[] = [
     'the places of pictures',
     '<img src="a.png"><video src=b.mp4 poster=\'c.png\'></video><svg><image href="d.png" xlink:href="e.png"/></svg><link rel="shortcut icon" href="f.ico"><meta property="og:image" content="g.png">',
     `<img src="${u}/0"><video src="${u}/1" poster='${u}/2'></video><svg><image href="${u}/3" xlink:href="${u}/4"/></svg><link rel="shortcut icon" href="${u}/5"><meta property="og:image" content="${u}/6">`,
+  ],
+  [
+    'pictures to load early, buttons, embedded media and nothing else of these elements',
+    '<link rel=preload as=image href="a.png" imagesrcset="b.png 2x"><input type=IMAGE src="c.png"><object data="d.svg"></object><embed src="e.mp4"><link rel=preload as=font href="f.woff"><input type=text src="g.png"><embed src="h">',
+    `<link rel=preload as=image href="${u}/0" imagesrcset="${u}/1 2x"><input type=IMAGE src="${u}/2"><object data="${u}/3"></object><embed src="${u}/4"><link rel=preload as=font href="f.woff"><input type=text src="g.png"><embed src="h">`,
   ],
   [
     'audio is left alone',

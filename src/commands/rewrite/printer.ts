@@ -58,9 +58,11 @@ export class ReferencePrinter {
     let count = 0;
     for (const [document, reference] of referencesOf(plan)) {
       count += 1;
-      const error = new MediaError('local_reference', `${reference.source} is a local file.`, {
+      const local = new MediaError('local_reference', `${reference.source} is a local file.`, {
         hint: `To upload it, run: media rewrite --write ${shellQuoted(document.document.name)}`,
       });
+      // What cannot be uploaded needs another remedy.
+      const error = reference.problem ?? local;
       await this.#line(document, reference, {status: 'local'});
       this.#annotate(error, document, reference);
     }

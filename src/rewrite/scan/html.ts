@@ -103,14 +103,21 @@ export class HtmlScanner {
       case 'img srcset':
       case 'source srcset':
         return 'srcset';
+      case 'link imagesrcset':
+        return 'srcset';
       case 'link href':
-        return /(^|[\s-])icon(\s|$)/i.test(values.get('rel') ?? '') ? 'url' : undefined;
+        return isPicture(values) ? 'url' : undefined;
+      case 'input src':
+        return values.get('type')?.toLowerCase() === 'image' ? 'url' : undefined;
+      case 'embed src':
+      case 'object data':
+        return 'media';
       case 'meta content':
         return socialImages.has((values.get('property') ?? values.get('name') ?? '').toLowerCase())
           ? 'url'
           : undefined;
       case 'a href':
-        return this.#options.links ? 'link' : undefined;
+        return this.#options.links ? 'media' : undefined;
       default:
         return undefined;
     }
@@ -129,7 +136,7 @@ export class HtmlScanner {
     } else {
       const start = text.length - text.trimStart().length;
       const url = {start, end: Math.max(start, text.trimEnd().length), target: text.trim()};
-      this.#part(decoded, raw, base, url, isQuoted ? 'attribute' : 'bare attribute', use === 'link');
+      this.#part(decoded, raw, base, url, isQuoted ? 'attribute' : 'bare attribute', use === 'media');
     }
   }
 
@@ -147,7 +154,17 @@ export class HtmlScanner {
   }
 }
 
-type Use = 'url' | 'link' | 'srcset' | 'style';
+/** `media` counts only if its name says image or video. */
+type Use = 'url' | 'media' | 'srcset' | 'style';
+
+/** Whether a `link` leads to an icon, or to a picture to load early. */
+function isPicture(values: ReadonlyMap<string, string>): boolean {
+  const rel = values.get('rel') ?? '';
+  return (
+    /(^|[\s-])icon(\s|$)/i.test(rel) ||
+    (/(^|\s)preload(\s|$)/i.test(rel) && values.get('as')?.toLowerCase() === 'image')
+  );
+}
 
 /** Where the value of an attribute begins, after its name; undefined if it has none. */
 function valueStart(html: string, afterName: number, end: number): number | undefined {
