@@ -76,14 +76,20 @@ function pluginForm(name: string, bytes: Buffer) {
 
 test('what editors send: URLs in order, all or none; a second time, nothing is stored', async () => {
   const {box, path, urlOf, service} = await machine();
-  const {child, url, base} = await bridge(box);
+  const {child, url, base, stderr} = await bridge(box);
+  const said = (text: string) => eventually(() => stderr().includes(`${text}\n`));
   for (const method of ['POST', 'GET'])
     expect((await send(`${base}/heartbeat`, {method})).body).toEqual({success: true, result: 'alive'});
   const [clip, photo] = [path('clip.mp4'), path('写真 1.png')];
   const first = await upload(url, [clip, pathToFileURL(photo).href, clip]);
   const result = [await urlOf('video/mp4'), await urlOf('image/png'), await urlOf('video/mp4')];
   expect(first).toMatchObject({status: 200, body: {success: true, result}});
+  // One of the two requests for the same video is for the record of the other.
+  await said('Uploaded 2 files; 1 had been uploaded before.');
   expect((await send(url, {body: listOf(photo)})).body).toEqual({success: true, result: [result[1]]});
+  await said(`Uploaded before: ${result[1]}`);
+  expect((await send(url, {body: listOf(photo, clip)})).status).toBe(200);
+  await said('Uploaded 0 files; 2 had been uploaded before.');
 
   // The plugins of Obsidian send pictures from the clipboard as a form, with fetch from their page.
   for (const field of ['files', 'list']) {
@@ -197,7 +203,7 @@ test('--root and a secret: links that lead out and other secrets are refused', a
   await mkdir(path('notes'));
   await copyFile(fixture('photo.gif'), inside);
   await symlink(path('config.png'), path('notes/link.png'));
-  const {url, base} = await bridge(box, '--root', 'notes');
+  const {url, base, stderr} = await bridge(box, '--root', 'notes');
   const good = {Authorization: 'bearer open sesame'};
   expect((await send(`${base}/heartbeat`, {})).status).toBe(200);
   const wrong: Record<string, string>[] = [
@@ -206,6 +212,14 @@ test('--root and a secret: links that lead out and other secrets are refused', a
     {'X-PicGo-Secret': 'open sesam'},
   ];
   for (const headers of wrong) expect((await upload(url, [inside], headers)).status).toBe(401);
+  const inUrl = `${url}?secret=open%20sesame`;
+  for (const [at, headers] of [
+    [`${url}?secret=open%20sesam`, {}],
+    [`${url}?Secret=open%20sesame`, {}],
+    [inUrl, {'X-PicGo-Secret': 'wrong'}],
+    [inUrl, {Authorization: 'Bearer wrong'}],
+  ] as const)
+    expect((await upload(at, [inside], headers)).status).toBe(401);
   const outside = ['config.png', 'notes/link.png', 'notes/../config.png', 'notes/../gone.png', 'notes'];
   for (const name of outside) {
     const {status, body} = await upload(url, [inside, `${box.directory}/${name}`], good);
@@ -217,6 +231,10 @@ test('--root and a secret: links that lead out and other secrets are refused', a
   expect(await service.records()).toEqual([]);
   for (const headers of [good, {'X-PicGo-Secret': 'open sesame'}])
     expect((await upload(url, [inside], headers)).status).toBe(200);
+  expect((await upload(`${url}?a=1&secret=open+sesame`, [inside])).status).toBe(200);
+  expect((await upload(inUrl, [path('gone.png')])).status).toBe(400);
+  await eventually(() => /gone\.png could not be read/.test(stderr()));
+  expect(stderr()).not.toMatch(/open.sesam/);
 });
 
 const client = `

@@ -30,18 +30,24 @@ export function refusePages(
   if (site !== undefined && site !== 'none') throw new BridgeRefusal(403, 'Web pages may not upload files.');
 }
 
-/** Throws a refusal unless the request has the secret, if there is one: as a bearer token or, without that, in X-PicGo-Secret. */
+/**
+ * Throws a refusal unless the request has the secret, if there is one: as a bearer token, else in X-PicGo-Secret, else as `secret`
+ * in the query, since some editors have a setting for the URL only.
+ */
 export function refuseStrangers(
   {authorization, 'x-picgo-secret': header}: IncomingHttpHeaders,
+  query: string,
   secret: string | undefined,
 ): void {
   if (secret === undefined) return;
   const given =
-    authorization === undefined ? String(header ?? '') : (/^Bearer +(.+)$/i.exec(authorization)?.[1] ?? '');
+    authorization === undefined
+      ? String(header ?? new URLSearchParams(query).get('secret') ?? '')
+      : (/^Bearer +(.+)$/i.exec(authorization)?.[1] ?? '');
   if (!isSameSecret(given, secret))
     throw new BridgeRefusal(
       401,
-      'The secret is missing or wrong: send it as "Authorization: Bearer SECRET".',
+      'The secret is missing or wrong: send it as "Authorization: Bearer SECRET", or as ?secret=SECRET in the URL.',
     );
 }
 

@@ -8,6 +8,7 @@ import {systemCode} from '../../lib/system-code.ts';
 import {asMediaError} from '../../output/report.ts';
 import {readClipboard} from '../../sources/clipboard/clipboard.ts';
 import type {Source} from '../../sources/open/source.ts';
+import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import {uploadedUrl} from '../upload/upload-files.ts';
 import {UploadQueue} from '../upload/upload-queue.ts';
 import {BridgeRefusal, comparableUser} from './caller.ts';
@@ -110,8 +111,9 @@ class Bridge {
   async upload(request: IncomingMessage): Promise<string[]> {
     try {
       const {sources, remove} = await requestFiles(request, this.#rules);
-      const urls = await this.#upload(sources).finally(remove);
-      this.#report.note(urls.length === 1 ? `Uploaded ${urls[0]}` : `Uploaded ${urls.length} files.`);
+      const outcomes = await this.#upload(sources).finally(remove);
+      const urls = outcomes.map((outcome, at) => uploadedUrl(sources[at]?.name ?? '', outcome));
+      this.#report.note(resultText(urls, outcomes.filter(({status}) => status === 'skipped').length));
       return urls;
     } catch (error) {
       if (error instanceof BridgeRefusal) throw error;
@@ -120,11 +122,11 @@ class Bridge {
     }
   }
 
-  async #upload(sources: readonly Source[]): Promise<string[]> {
+  async #upload(sources: readonly Source[]): Promise<(Outcome | LeftOut)[]> {
     const outcomes = await Promise.allSettled(sources.map(source => this.#queue.add(source)));
-    return outcomes.map((settled, at) => {
+    return outcomes.map(settled => {
       if (settled.status === 'rejected') throw settled.reason;
-      return uploadedUrl(sources[at]?.name ?? '', settled.value);
+      return settled.value;
     });
   }
 
@@ -141,4 +143,13 @@ class Bridge {
     this.#stop.abort(why);
     return this.#queue.stop(why);
   }
+}
+
+/** What was done for a request; `before` is how many of its files an earlier upload had stored. */
+function resultText(urls: readonly string[], before: number): string {
+  const isOne = urls.length === 1;
+  if (before === 0) return isOne ? `Uploaded ${urls[0]}` : `Uploaded ${urls.length} files.`;
+  if (isOne) return `Uploaded before: ${urls[0]}`;
+  const sent = urls.length - before;
+  return `Uploaded ${sent} ${sent === 1 ? 'file' : 'files'}; ${before} had been uploaded before.`;
 }

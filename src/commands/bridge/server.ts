@@ -63,13 +63,13 @@ async function answer(
   {secret, user, upload}: BridgeServerOptions,
 ): Promise<unknown> {
   const {method = '', url = '', headers} = request;
-  const [path = ''] = url.split('?');
+  const [path = '', query = ''] = url.split('?', 2);
   if (method === 'OPTIONS') return undefined;
   if (path === '/heartbeat' && ['GET', 'POST'].includes(method)) return 'alive';
   if (path !== '/upload' && path !== '/heartbeat')
     throw new BridgeRefusal(404, 'The only paths here are /upload and /heartbeat.');
   if (method !== 'POST') throw new BridgeRefusal(405, 'The method must be POST.');
-  refuseStrangers(headers, secret);
+  refuseStrangers(headers, query, secret);
   if (secret === undefined && user !== undefined && !isForm(headers))
     await refuseOtherUsers(request.socket, user);
   return upload(request);
