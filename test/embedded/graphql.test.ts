@@ -1,6 +1,14 @@
 import {mkdir, rm} from 'node:fs/promises';
 import {join} from 'node:path';
-import {getIntrospectionQuery} from 'graphql/index.js';
+import {
+  buildClientSchema,
+  buildSchema,
+  getIntrospectionQuery,
+  type IntrospectionQuery,
+  parse,
+  printSchema,
+  visit,
+} from 'graphql/index.js';
 import {serverAudits} from 'graphql-http';
 import {describe, expect, test} from 'vitest';
 import type {EmbeddedService} from '../../src/embedded/service.ts';
@@ -12,12 +20,13 @@ import {
   query,
   rawConnection,
   serviceWithKey,
+  sha256,
   startedService,
   upload,
 } from './support.ts';
 
 const everyField =
-  'id type urls {variant url} width height imageType fileUrl duration thumbnailUrl hlsUrl size';
+  'id type urls {variant url} width height imageType fileUrl duration thumbnailUrl hlsUrl size contentType sha256 createdAt';
 
 async function uploadedIds(service: EmbeddedService, key: string, count: number): Promise<string[]> {
   const ids: string[] = [];
@@ -61,12 +70,15 @@ test('viewer: the owner of the key', async () => {
   expect(await query(service, await service.createKey({label: 'serve'}), text)).toEqual(before);
 });
 
-test('media: all eleven fields, those that are not known are null', async () => {
+test('media: its record, what those of /graphql have besides; what is not known is null', async () => {
   const {service, key} = await serviceWithKey();
   const record = (await (await upload(service, key, png(6, 4))).json()) as {id: string};
+  const [stored] = await service.records();
+  expect(stored?.sha256).toBe(sha256(png(6, 4)));
+  const besides = {contentType: 'image/png', sha256: stored?.sha256, createdAt: stored?.createdAt};
   const media = `query ($id: ID!) {media(id: $id) {${everyField}}}`;
   expect(await query(service, key, media, {id: record.id})).toEqual({
-    data: {media: {duration: null, thumbnailUrl: null, hlsUrl: null, ...record}},
+    data: {media: {duration: null, thumbnailUrl: null, hlsUrl: null, ...record, ...besides}},
   });
   for (const id of [`m_${'0'.repeat(29)}`, 'm_1', '../keys', '']) {
     expect(await query(service, key, media, {id})).toEqual({data: {media: null}});
@@ -198,6 +210,29 @@ test('introspection: the fields of Media', async () => {
   const {data} = await query<{__type: {fields: {name: string}[]}}>(service, key, text);
   const names = data?.__type.fields.map(field => field.name);
   expect(names).toEqual(everyField.replace(/ \{.*?\}/, '').split(' '));
+});
+
+test('GET of ?sdl: all types as text, each of their parts described; the same as by introspection', async () => {
+  const {service, key} = await serviceWithKey();
+  const url = `${service.url}/graphql?sdl`;
+  expect((await fetch(url)).status).toBe(403);
+  const response = await fetch(url, {headers: {Authorization: `Bearer ${key}`}});
+  expect(response.headers.get('content-type')).toBe('application/graphql; charset=utf-8');
+  const text = await response.text();
+  const {data} = await query<IntrospectionQuery>(service, key, getIntrospectionQuery());
+  if (data === undefined) throw new Error('There is no introspection.');
+  const schema = buildSchema(text);
+  const introspected = buildClientSchema(data);
+  expect(printSchema(schema)).toBe(printSchema(introspected));
+  const undescribed: string[] = [];
+  visit(parse(text), {
+    enter: node => {
+      if (!('description' in node || node.kind.endsWith('Definition')) || !('name' in node)) return;
+      const isRoot = ['Query', 'Mutation'].includes(node.name?.value ?? '');
+      if (!isRoot && !('description' in node && node.description)) undescribed.push(node.name?.value ?? '');
+    },
+  });
+  expect(undescribed).toEqual([]);
 });
 
 test('a body of more than 1 MiB, declared or chunked: 413', async () => {

@@ -2,7 +2,7 @@ import {limited} from '../../lib/limited.ts';
 import type {MediaRecord} from '../../service/record.ts';
 import {Refusal, singleLine} from '../exchange/refusal.ts';
 import {hashOf, keyId, ownerOf, type Permission, type StoredKey} from '../state/keys.ts';
-import {isRecordId, mediaRecord} from '../state/stored-record.ts';
+import {isRecordId, mediaRecord, type StoredRecord} from '../state/stored-record.ts';
 import type {Service} from './context.ts';
 import {longestPage} from './query-cost.ts';
 
@@ -53,9 +53,14 @@ function change<Given, Result>(resolve: Resolver<Given, Result>): Resolver<Given
 /** Each read takes a descriptor, and one query may ask for thousands of media. */
 const readsAtOnce = limited(32);
 
-async function findMedia(service: Service, id: string): Promise<MediaRecord | null> {
+/** A media record, with what the service knows besides. */
+type ShownMedia = MediaRecord & Pick<StoredRecord, 'contentType' | 'sha256' | 'createdAt'>;
+
+async function findMedia(service: Service, id: string): Promise<ShownMedia | null> {
   const stored = await readsAtOnce(() => service.store.find(id));
-  return stored === undefined ? null : mediaRecord(stored, service.publicUrl());
+  if (stored === undefined) return null;
+  const {contentType, sha256, createdAt} = stored;
+  return {...mediaRecord(stored, service.publicUrl()), contentType, sha256, createdAt};
 }
 
 interface Page {

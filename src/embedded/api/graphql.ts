@@ -41,10 +41,14 @@ function isUnintended(error: Error | undefined): boolean {
   return error !== undefined && !(error instanceof GraphQLError || error instanceof Refusal);
 }
 
-/** POST and GET of /graphql (service interface, 4.2), as the GraphQL-over-HTTP draft has them. */
+/** POST and GET of /graphql (service interface, 4.2), as the GraphQL-over-HTTP draft has them; GET of /graphql?sdl: the types as text. */
 export async function graphql(exchange: Exchange, service: Service): Promise<void> {
   const {request, method} = exchange;
   const key = await authorize(request.headers, ['read', 'graphql'], service);
+  if (method === 'GET' && /\?sdl(?:[=&]|$)/.test(request.url ?? '')) {
+    respond(exchange, 200, schemaText.trimStart(), {'Content-Type': 'application/graphql; charset=utf-8'});
+    return;
+  }
   const body = method === 'GET' ? '' : await readBody(exchange, bodyLimit);
   await exchange.disturbance?.at('body');
   const [result, {status, headers}] = await handle({
