@@ -1,5 +1,6 @@
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {gzipSync} from 'node:zlib';
 import axe from 'axe-core';
 import type {Browser, Locator} from 'playwright-core';
 import {afterAll, describe, expect, it, type TestContext} from 'vitest';
@@ -95,10 +96,10 @@ describe('the pages of media serve', () => {
   );
 
   it(
-    'files that are chosen, or dropped on the gallery: stored as they are; what is no media: a sentence',
+    'files that are chosen, or dropped on the gallery: stored as they are; what is refused: why, in plain words',
     slowTest,
     async context => {
-      const {box, page, problems} = await signedIn(context);
+      const {box, url, page, problems} = await signedIn(context, '--max-size', '1M');
       await page
         .getByLabel(/^Upload images and videos/)
         .setInputFiles([fixture('clip.mp4'), fixture('photo.jpg')]);
@@ -119,10 +120,32 @@ describe('the pages of media serve', () => {
         (await Promise.all(sent)).map(bytes => bytes.toString('base64')),
       );
       expect(problems).toEqual([]);
-      await page
-        .getByLabel(/^Upload images and videos/)
-        .setInputFiles({name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('text')});
-      await page.getByText('a.txt: Content-Type must be an image/* or video/* type').waitFor();
+      const said = () => page.locator('#uploads li').allTextContents();
+      expect(await said()).toEqual(['photo.png: stored']);
+      await page.goto(`${url}/?after=${ids[0]}`);
+      const svgz = gzipSync('<svg xmlns="http://www.w3.org/2000/svg"/>');
+      const text = Buffer.from('text');
+      await page.getByLabel(/^Upload images and videos/).setInputFiles([
+        {name: 'a.txt', mimeType: 'text/plain', buffer: text},
+        {name: 'b.svgz', mimeType: 'image/svg+xml', buffer: svgz},
+        {name: 'c.unknown', mimeType: '', buffer: text},
+        {name: 'd.png', mimeType: 'image/png', buffer: Buffer.alloc(1_500_000)},
+        {name: 'e.png', mimeType: 'image/png', buffer: Buffer.alloc(0)},
+        {name: 'f.png', mimeType: 'image/png', buffer: dropped},
+      ]);
+      await page.getByText('4 files, newest first.').waitFor();
+      expect(page.url()).toBe(`${url}/`);
+      expect(await said()).toEqual([
+        'a.txt: not stored. It is not an image or a video.',
+        'b.svgz: not stored. It is a gzip archive. Unpack it, and upload the images and videos in it.',
+        'c.unknown: not stored. Your browser does not know its type. Upload it with: media upload',
+        expect.stringMatching(/^d\.png: not stored. It is too large: a file may have at most 1\.0 MB\.$/),
+        'e.png: not stored. It is empty.',
+        'f.png: stored',
+      ]);
+      await page.getByRole('button', {name: 'Copy URL'}).first().click();
+      await page.getByRole('button', {name: 'Copied'}).waitFor();
+      expect(await page.locator('.card').count()).toBe(4);
       expect(ids.length).toBe(3);
     },
   );

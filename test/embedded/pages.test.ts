@@ -208,7 +208,9 @@ describe('API keys', () => {
     const before = await readFile(join(directory, 'keys.json'), 'utf8');
     const response = await client.post('/profile/keys', fields);
     expect(response.status).toBe(422);
-    expect(await response.text()).toContain(sentence);
+    const page = await response.text();
+    expect(page).toContain(sentence);
+    expect(page).toContain('<a href="/profile">Go back to the profile page</a>');
     expect(await readFile(join(directory, 'keys.json'), 'utf8')).toBe(before);
   });
 
@@ -318,6 +320,23 @@ describe('a form that changes something', () => {
     await other.signIn(service.signInUrl());
     const token = await other.pageToken();
     expect((await client.post('/profile/name', {name: 'x', 'page-token': token})).status).toBe(403);
+  });
+
+  it('that fails, or whose URL is opened again: an error page that leads back to it', async () => {
+    const id = await uploaded();
+    for (const [response, status, text] of [
+      [client.post(`/media/${id}/delete`, {}, {Origin: undefined}), 403, `href="/media/${id}">Go back`],
+      [
+        client.get(`/media/${id}/delete`),
+        405,
+        `<p>This URL is for forms only.</p><p><a href="/media/${id}">`,
+      ],
+      [client.post('/media/m_x/delete', {}), 404, '<a href="/">'],
+      [client.post('/profile/keys/x/revoke', {}), 404, 'href="/profile">Go back'],
+    ] as const) {
+      expect((await response).status).toBe(status);
+      expect(await (await response).text()).toContain(text);
+    }
   });
 
   it('of 65 kB, or as JSON: refused', async () => {

@@ -33,19 +33,22 @@ export async function gallery(page: PageRequest): Promise<void> {
     200,
     {title: 'Gallery', place: 'gallery', pageToken: session.pageToken},
     html`
-    ${uploadForm(session.uploadKey)}
-    <p>${ids.length === 0 ? 'Nothing is stored yet.' : `${total}, newest first.`}</p>
-    <ul class="cards">${cards}</ul>
-    <p class="turn">
-      ${after === null ? undefined : html`<a href="/">Newest</a>`}
-      ${last !== undefined && rest.length > here.length ? html`<a href="/?after=${last}" rel="next">Older</a>` : undefined}
-    </p>`,
+    ${uploadForm(session.uploadKey, service.maxSize)}
+    <div id="stored">
+      <p>${ids.length === 0 ? 'Nothing is stored yet.' : `${total}, newest first.`}</p>
+      <ul class="cards">${cards}</ul>
+      <p class="turn">
+        ${after === null ? undefined : html`<a href="/">Newest</a>`}
+        ${last !== undefined && rest.length > here.length ? html`<a href="/?after=${last}" rel="next">Older</a>` : undefined}
+      </p>
+    </div>`,
   );
 }
 
-function uploadForm(key: string): Html {
+function uploadForm(key: string, maxSize: number): Html {
+  const largest = Number.isFinite(maxSize) ? sizeText(maxSize) : '';
   return html`
-    <form id="upload" class="box" data-upload-key="${key}">
+    <form id="upload" class="box" data-upload-key="${key}" data-largest="${largest}">
       <label for="files">Upload images and videos: choose them, or drop them here</label>
       <input id="files" type="file" multiple accept="image/*,video/*">
       <ul id="uploads" role="status"></ul>

@@ -5,7 +5,16 @@ import type {Exchange} from '../exchange/exchange.ts';
 import {Refusal, refusalOf, wrongMethod} from '../exchange/refusal.ts';
 import {respond} from '../exchange/respond.ts';
 import {deleteMedium, gallery, medium} from './gallery.ts';
-import {cookieNameOf, html, type PageRequest, queryOf, readForm, redirectTo, respondPage} from './page.ts';
+import {
+  cookieNameOf,
+  type Html,
+  html,
+  type PageRequest,
+  queryOf,
+  readForm,
+  redirectTo,
+  respondPage,
+} from './page.ts';
 import {createKey, profile, renameKey, revokeKey, saveName} from './profile.ts';
 
 type Handler = (page: PageRequest, id: string) => Promise<void>;
@@ -29,9 +38,19 @@ export async function showPage(exchange: Exchange, service: Service): Promise<vo
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal === undefined) throw error;
-    const back = html`<p>${refusal.message}</p><p><a href="/">Go to the gallery</a></p>`;
-    respondPage(exchange, refusal.status, {title: 'The request failed'}, back, refusal.headers);
+    // Its own message names methods of HTTP; whoever reads this opened the URL of a form.
+    const message = refusal.status === 405 ? 'This URL is for forms only.' : refusal.message;
+    const content = html`<p>${message}</p><p>${wayBack(exchange.path, refusal)}</p>`;
+    respondPage(exchange, refusal.status, {title: 'The request failed'}, content, refusal.headers);
   }
+}
+
+/** A link from an error page to the page with the form that failed, if there is one. */
+function wayBack(path: string, {status}: Refusal): Html {
+  if (path.startsWith('/profile/')) return html`<a href="/profile">Go back to the profile page</a>`;
+  const medium = /^(\/media\/\w+)\/delete$/.exec(path)?.[1];
+  if (medium !== undefined && status !== 404) return html`<a href="${medium}">Go back to the file</a>`;
+  return html`<a href="/">Go to the gallery</a>`;
 }
 
 async function show(exchange: Exchange, service: Service): Promise<void> {
