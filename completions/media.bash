@@ -73,7 +73,7 @@ _media_command() {
       options='--port --root --geotags -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     serve)
-      options='--port --host --allow-host --public-url --data-dir --ephemeral --max-size --quota --keep-key --no-keep-key --fault --fault-seed --fault-port --ndjson -h --help --profile -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      options='--port --host --allow-host --allow-origin --public-url --data-dir --ephemeral --seed --max-size --quota --keep-key --no-keep-key --fault --fault-seed --fault-port --ndjson -h --help --profile -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     config)
       commands='list get set unset profiles path help'
@@ -179,8 +179,10 @@ _media_option() {
     'serve --port') kind=none ;;
     'serve --host') kind=none ;;
     'serve --allow-host') kind=none ;;
+    'serve --allow-origin') kind=none ;;
     'serve --public-url') kind=none ;;
     'serve --data-dir') kind=directory ;;
+    'serve --seed') kind=directory ;;
     'serve --max-size') kind=none ;;
     'serve --quota') kind=none ;;
     'serve --fault') kind=none ;;

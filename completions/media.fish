@@ -39,7 +39,7 @@ function __media_takes_value
         case 'bridge'
             contains -- $argv[2] --port --root --geotags
         case 'serve'
-            contains -- $argv[2] --port --host --allow-host --public-url --data-dir --max-size --quota --fault --fault-seed --fault-port
+            contains -- $argv[2] --port --host --allow-host --allow-origin --public-url --data-dir --seed --max-size --quota --fault --fault-seed --fault-port
         case '*'
             return 1
     end
@@ -256,16 +256,18 @@ complete -c media -n '__media_is "bridge"' -s h -l help -d 'print help, with exa
 complete -c media -n '__media_is "serve"' -l port -x -d 'the port to listen on; 0 for any free port (MEDIA_SERVE_PORT)'
 complete -c media -n '__media_is "serve"' -l host -x -d 'the address to listen on; any but loopback needs MEDIA_SERVE_KEY (MEDIA_SERVE_HOST)'
 complete -c media -n '__media_is "serve"' -l allow-host -x -d 'also accept requests for this host name (MEDIA_SERVE_ALLOW_HOST)'
+complete -c media -n '__media_is "serve"' -l allow-origin -x -d 'let web pages of this origin use the service, such as http://localhost:5173 (MEDIA_SERVE_ALLOW_ORIGIN)'
 complete -c media -n '__media_is "serve"' -l public-url -x -d 'the beginning of the URLs in records (MEDIA_SERVE_PUBLIC_URL)'
 complete -c media -n '__media_is "serve"' -l data-dir -x -a '(__media_directorys)' -d 'where to store uploads (MEDIA_SERVE_DATA_DIR)'
 complete -c media -n '__media_is "serve"' -l ephemeral -d 'use a temporary directory and delete it at the end'
+complete -c media -n '__media_is "serve"' -l seed -x -a '(__media_directorys)' -d 'store its images and videos at the start (MEDIA_SERVE_SEED)'
 complete -c media -n '__media_is "serve"' -l max-size -x -d 'refuse a larger file with status 413, such as 20M or 2G'
 complete -c media -n '__media_is "serve"' -l quota -x -d 'refuse a file with status 507 if all files would exceed this size'
 complete -c media -n '__media_is "serve"' -l keep-key -d 'keep the keys of earlier starts (the default with --data-dir)'
 complete -c media -n '__media_is "serve"' -l no-keep-key -d 'revoke the keys of earlier starts (the default without --data-dir)'
 complete -c media -n '__media_is "serve"' -l fault -x -d 'make requests fail, such as upload:status=503,rate=0.1 (MEDIA_SERVE_FAULT)'
 complete -c media -n '__media_is "serve"' -l fault-seed -x -d 'the random seed that decides which requests a rate picks'
-complete -c media -n '__media_is "serve"' -l fault-port -x -d 'a second port, to change the faults at run time; 0 for any'
+complete -c media -n '__media_is "serve"' -l fault-port -x -d 'a second port, to change the faults and to reset the state; 0 for any'
 complete -c media -n '__media_is "serve"' -l ndjson -d 'log requests as JSON lines'
 complete -c media -n '__media_is "serve"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_at "config" 1' -a list -d 'Print all settings in force, and where each value was set.'

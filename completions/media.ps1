@@ -335,16 +335,18 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--port'; Takes = 'none'; Tip = 'the port to listen on; 0 for any free port (MEDIA_SERVE_PORT)' }
                 @{ Name = '--host'; Takes = 'none'; Tip = 'the address to listen on; any but loopback needs MEDIA_SERVE_KEY (MEDIA_SERVE_HOST)' }
                 @{ Name = '--allow-host'; Takes = 'none'; Tip = 'also accept requests for this host name (MEDIA_SERVE_ALLOW_HOST)' }
+                @{ Name = '--allow-origin'; Takes = 'none'; Tip = 'let web pages of this origin use the service, such as http://localhost:5173 (MEDIA_SERVE_ALLOW_ORIGIN)' }
                 @{ Name = '--public-url'; Takes = 'none'; Tip = 'the beginning of the URLs in records (MEDIA_SERVE_PUBLIC_URL)' }
                 @{ Name = '--data-dir'; Takes = 'directory'; Tip = 'where to store uploads (MEDIA_SERVE_DATA_DIR)' }
                 @{ Name = '--ephemeral'; Takes = ''; Tip = 'use a temporary directory and delete it at the end' }
+                @{ Name = '--seed'; Takes = 'directory'; Tip = 'store its images and videos at the start (MEDIA_SERVE_SEED)' }
                 @{ Name = '--max-size'; Takes = 'none'; Tip = 'refuse a larger file with status 413, such as 20M or 2G' }
                 @{ Name = '--quota'; Takes = 'none'; Tip = 'refuse a file with status 507 if all files would exceed this size' }
                 @{ Name = '--keep-key'; Takes = ''; Tip = 'keep the keys of earlier starts (the default with --data-dir)' }
                 @{ Name = '--no-keep-key'; Takes = ''; Tip = 'revoke the keys of earlier starts (the default without --data-dir)' }
                 @{ Name = '--fault'; Takes = 'none'; Tip = 'make requests fail, such as upload:status=503,rate=0.1 (MEDIA_SERVE_FAULT)' }
                 @{ Name = '--fault-seed'; Takes = 'none'; Tip = 'the random seed that decides which requests a rate picks' }
-                @{ Name = '--fault-port'; Takes = 'none'; Tip = 'a second port, to change the faults at run time; 0 for any' }
+                @{ Name = '--fault-port'; Takes = 'none'; Tip = 'a second port, to change the faults and to reset the state; 0 for any' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'log requests as JSON lines' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }

@@ -312,6 +312,11 @@ export const environment: readonly Row[] = [
   ],
   ['`MEDIA_SERVE_PUBLIC_URL`', 'for `media serve`: the beginning of the URLs in records'],
   ['`MEDIA_SERVE_ALLOW_HOST`', 'for `media serve`: further host names to accept, separated by spaces'],
+  [
+    '`MEDIA_SERVE_ALLOW_ORIGIN`',
+    'for `media serve`: origins whose web pages may use it, separated by spaces',
+  ],
+  ['`MEDIA_SERVE_SEED`', 'for `media serve`: a directory whose images and videos are stored at the start'],
   ['`MEDIA_SERVE_DATA_DIR`', 'for `media serve`: where to store uploads'],
   ['`MEDIA_SHARP`', 'for `media serve`: the directory of sharp, as an absolute path, for thumbnails'],
   ['`MEDIA_SERVE_FAULT`', 'for `media serve`: faults, separated by spaces'],

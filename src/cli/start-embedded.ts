@@ -38,6 +38,7 @@ export async function embeddedIdentity(dataDirectory: string): Promise<string | 
 
 /** Turns an error of the embedded service into a message for the user; a bug is returned unchanged. */
 export function describeServiceError(error: unknown, options: ServiceOptions): unknown {
+  if (error instanceof MediaError) return error;
   if (error instanceof Error && error.name === 'InvalidOption' && 'hint' in error) {
     return new MediaError('usage', error.message, {cause: error, hint: String(error.hint)});
   }

@@ -4,6 +4,7 @@ import type {Duplex} from 'node:stream';
 import {systemCode} from '../lib/system-code.ts';
 import type {Service} from './api/context.ts';
 import {respondTo, showHealth} from './api/routes.ts';
+import {answersPreflight, crossOriginHeaders} from './exchange/cross-origin.ts';
 import {
   checkHost,
   connectionOf,
@@ -49,6 +50,8 @@ export function createRoutedServer(service: Service): RoutedServer {
       const {clock, pace} = service;
       const conditions = {clock, pace, commonHeaders, acceptBody: () => acceptBody(response)};
       const exchange = exchangeOf(request, response, conditions);
+      const shared = crossOriginHeaders(exchange.path, request.headers.origin, service.allowOrigins);
+      exchange.commonHeaders = {...commonHeaders, ...shared};
       if (exchange.connection.closing) {
         request.resume();
         return;
@@ -94,6 +97,8 @@ async function work(exchange: Exchange, service: Service, refusal: Refusal | und
     if (exchange.path === '/healthz') return await showHealth(exchange, service);
     checkHost(exchange, service.port(), service.allowHosts);
     if (!(await service.store.isInPlace())) throw movedAway(service);
+    // Faults are meant for requests of the page, not for the browser's question whether it may send them.
+    if (answersPreflight(exchange)) return;
     exchange.disturbance = service.faults?.disturbanceOf(exchange);
     await exchange.disturbance?.at('head');
     if (isForPage(exchange)) {

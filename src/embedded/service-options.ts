@@ -1,6 +1,6 @@
 import type {Clock} from '../host.ts';
 import type {MediaRecord} from '../service/record.ts';
-import type {RequestEntry} from './api/context.ts';
+import type {RequestEntry, SeedFile} from './api/context.ts';
 import type {BodyPace} from './exchange/exchange.ts';
 import type {FaultOptions} from './faults/control.ts';
 import type {Faults} from './faults/faults.ts';
@@ -14,6 +14,10 @@ export interface ServiceOptions {
   host?: string;
   /** Further names in the Host field that are answered, such as `media` or `media:4010`; without a port, with any. */
   allowHosts?: readonly string[];
+  /** Origins whose pages may upload, query and read files, such as `http://localhost:5173`; `*` is any, with a `fixedKey` only. */
+  allowOrigins?: readonly string[];
+  /** Media that are there from the start, and again after a reset; their IDs follow from their content. */
+  seed?: AsyncIterable<SeedFile>;
   /** A key that the owner chose, with all permissions; it is not stored. At least 16 characters. */
   fixedKey?: string;
   /** Where everything is stored; created if missing (0700). Two processes may share it unless both are `exclusive`. */
@@ -78,6 +82,11 @@ export interface EmbeddedService {
   readonly faultControl: {readonly url: string; readonly key: string} | undefined;
   /** All uploads, oldest first. */
   records(): Promise<StoredMedia[]>;
+  /**
+   * Puts media, API keys and the user's name back to how they were at the start, if the service was started with a `seed` or a port
+   * that controls it; resolves to the number of media.
+   */
+  readonly reset: (() => Promise<number>) | undefined;
   /** Stops listening, responds to the uploads that have arrived completely, and closes all connections; files stay. */
   close(): Promise<void>;
 }

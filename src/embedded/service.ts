@@ -1,17 +1,19 @@
 import {once} from 'node:events';
 import type {AddressInfo} from 'node:net';
 import {systemClock} from '../host.ts';
-import type {Metrics, Observer} from './api/context.ts';
+import type {Metrics, Observer, Service} from './api/context.ts';
+import {parseOrigins} from './exchange/cross-origin.ts';
 import {defaultPace} from './exchange/exchange.ts';
 import {InvalidOption} from './exchange/refusal.ts';
 import type {StartedFaults} from './faults/control.ts';
 import {createRoutedServer} from './server.ts';
 import type {EmbeddedService, ServiceOptions, StoredMedia} from './service-options.ts';
 import {allPermissions} from './state/keys.ts';
+import {Resets} from './state/resets.ts';
 import {openState, type ServiceState} from './state/state.ts';
 import {mediaRecord} from './state/stored-record.ts';
 
-export type {RequestEntry} from './api/context.ts';
+export type {RequestEntry, SeedFile} from './api/context.ts';
 export type {FaultOptions} from './faults/control.ts';
 export type {EmbeddedService, ServiceOptions, StoredMedia} from './service-options.ts';
 export {identityIn} from './state/identity.ts';
@@ -39,13 +41,18 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
     );
   }
   const publicUrl = options.publicUrl === undefined ? undefined : parsePublicUrl(options.publicUrl);
+  const allowOrigins = parseOrigins(options.allowOrigins ?? [], options.fixedKey !== undefined);
   const state = await openState(options);
   let faults: StartedFaults | undefined;
+  let started: EmbeddedService | undefined;
   try {
     // Loaded on first use, like the metrics: most services have neither.
     if (options.faults !== undefined)
-      faults = await (await import('./faults/control.ts')).startFaults(options.faults);
-    return await serve({...options, host}, state, faults, publicUrl);
+      faults = await (await import('./faults/control.ts')).startFaults(options.faults, () =>
+        started?.reset?.(),
+      );
+    started = await serve({...options, host, allowOrigins}, state, faults, publicUrl);
+    return started;
   } catch (error) {
     await faults?.close();
     await state.close();
@@ -55,7 +62,7 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
 
 /** Listens, with the state of the data directory. */
 async function serve(
-  options: ServiceOptions & {host: string},
+  options: ServiceOptions & {host: string; allowOrigins: readonly string[]},
   state: ServiceState,
   faults: StartedFaults | undefined,
   publicUrl: string | undefined,
@@ -67,7 +74,7 @@ async function serve(
   let url = '';
   let port = 0;
   const observer = observerOf(options, metrics);
-  const routed = createRoutedServer({
+  const service: Service = {
     ...state,
     idempotency: options.idempotency ?? true,
     previews: options.previews ?? false,
@@ -79,9 +86,13 @@ async function serve(
     faults: faults?.faults,
     metrics,
     allowHosts: options.allowHosts ?? [],
+    allowOrigins: options.allowOrigins,
+    resets: new Resets(),
     port: () => port,
     publicUrl: () => publicUrl ?? url,
-  });
+  };
+  const reset = await resetOf(options, service);
+  const routed = createRoutedServer(service);
   routed.server.listen({host: options.host, port: options.port ?? 0});
   await once(routed.server, 'listening');
   // Failing to accept a connection, for example without file descriptors, must not end the service.
@@ -99,12 +110,20 @@ async function serve(
     revokeKeys: (label, which = 'all') => (which === 'all' ? keys.revoke(label) : revokeUnused(state, label)),
     faults: faults?.faults,
     faultControl: faults?.control,
+    reset,
     records: () => storedMedia(state, publicUrl ?? url),
     close: () => {
       closed ??= Promise.all([faults?.close(), routed.close()]).then(() => state.close());
       return closed;
     },
   };
+}
+
+/** Stores the seed; resolves to what resets the service, if anybody may. */
+async function resetOf({seed, faults}: ServiceOptions, service: Service) {
+  if (seed === undefined && faults?.control === undefined) return undefined;
+  const {rememberStart} = await import('./api/start-state.ts');
+  return rememberStart(service, seed);
 }
 
 function observerOf(options: ServiceOptions, metrics: Promise<Metrics> | undefined): Observer {

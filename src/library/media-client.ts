@@ -132,7 +132,8 @@ const requestChecks: Checks<GraphqlRequest> = {
 };
 
 const serviceChecks: Checks<ServiceOptions> = {
-  ...{port: anything, host: text, allowHosts: texts, fixedKey: text, exclusive: flag},
+  ...{port: anything, host: text, allowHosts: texts, allowOrigins: texts, seed: anything},
+  ...{fixedKey: text, exclusive: flag},
   dataDirectory: required('a text', isText),
   ...{maxSize: positive, quota: positive, publicUrl: text, deniedStatus: anything, idempotency: flag},
   ...{previews: flag, metrics: flag, clock: anything, pace: callbacks, faults: anything},

@@ -77,7 +77,7 @@ describe('media serve --fault-port 0', () => {
     expect(await ask('GET')).toMatchObject({faults: [{fault: lost, matched: 1, applied: 1}]});
     for (const [method, body, token, at, status, message] of [
       ['GET', undefined, key, url, 401, 'The key must be MEDIA_FAULTS_KEY.'],
-      ['GET', undefined, faultKey, `${url}/1`, 404, 'The only path here is /faults.'],
+      ['GET', undefined, faultKey, `${url}/1`, 404, 'The only paths here are /faults and /state/reset.'],
       ['POST', {faults: []}, faultKey, url, 405, 'The method must be GET, PUT or DELETE.'],
       ['PUT', {faults: ['upload:x']}, faultKey, url, 400, 'The fault "upload:x" cannot be used'],
       ['PUT', {faults: lost}, faultKey, url, 400, '"faults" is wrong'],

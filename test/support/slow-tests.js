@@ -1,6 +1,6 @@
 const experiments = [
   ...['batch', 'connections', 'ends', 'faults', 'gateways', 'kills', 'long-runs', 'outages', 'peers'],
-  ...['scale', 'texts', 'watch', 'watch-disks'],
+  ...['scale', 'serve-fixtures', 'texts', 'watch', 'watch-disks'],
 ];
 const packages = ['compile-cache', 'image', 'install', 'library', 'reproducible'];
 

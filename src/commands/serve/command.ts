@@ -28,6 +28,11 @@ export function serveCommand(cli: Cli): CliCommand {
       'also accept requests for this host name (MEDIA_SERVE_ALLOW_HOST)',
       collect,
     )
+    .option(
+      '--allow-origin <origin>',
+      'let web pages of this origin use the service, such as http://localhost:5173 (MEDIA_SERVE_ALLOW_ORIGIN)',
+      collect,
+    )
     .option('--public-url <url>', 'the beginning of the URLs in records (MEDIA_SERVE_PUBLIC_URL)')
     .optionsGroup('Storage:')
     .addOption(
@@ -38,6 +43,7 @@ export function serveCommand(cli: Cli): CliCommand {
     )
     .option('--ephemeral', 'use a temporary directory and delete it at the end')
     .exclusive('--ephemeral', '--data-dir')
+    .option('--seed <directory>', 'store its images and videos at the start (MEDIA_SERVE_SEED)')
     .option('--max-size <size>', 'refuse a larger file with status 413, such as 20M or 2G', parseSize)
     .option('--quota <size>', 'refuse a file with status 507 if all files would exceed this size', parseSize)
     .optionsGroup('Keys:')
@@ -56,7 +62,7 @@ export function serveCommand(cli: Cli): CliCommand {
     )
     .option(
       '--fault-port <n>',
-      'a second port, to change the faults at run time; 0 for any',
+      'a second port, to change the faults and to reset the state; 0 for any',
       wholeNumber(0, 65_535),
     )
     .optionsGroup('Output:')
@@ -66,6 +72,7 @@ export function serveCommand(cli: Cli): CliCommand {
         'media serve',
         'media serve --port 0 --ephemeral',
         'media serve --data-dir ./uploads',
+        'media serve --ephemeral --seed ./fixtures --allow-origin http://localhost:5173',
         "media serve --fault 'upload:status=503,after=store,rate=0.1'",
       ],
       ['--port', '--host', '--data-dir', '--ephemeral', '--max-size', '--quota', '--fault'],

@@ -61,7 +61,11 @@ function variablesText({url, faultControl}: EmbeddedService, key: string | undef
   const lines = [`MEDIA_BASE_URL=${url}`];
   if (key !== undefined) lines.push(`MEDIA_API_KEY=${key}`);
   if (faultControl !== undefined)
-    lines.push(`MEDIA_FAULTS_URL=${faultControl.url}`, `MEDIA_FAULTS_KEY=${faultControl.key}`);
+    lines.push(
+      `MEDIA_FAULTS_URL=${faultControl.url}`,
+      `MEDIA_RESET_URL=${new URL('/state/reset', faultControl.url)}`,
+      `MEDIA_FAULTS_KEY=${faultControl.key}`,
+    );
   return lines.map(line => `${line}\n`).join('');
 }
 
@@ -97,8 +101,10 @@ async function dataDirectoryFor(options: ServeSettings, host: Host): Promise<str
 }
 
 /** Starts the service with a new key, and revokes the key of an earlier start. */
-function start(given: ServeSettings, dataDirectory: string, {host, report}: Invocation) {
+async function start(given: ServeSettings, dataDirectory: string, {host, report}: Invocation) {
   const faults = faultOptions(given);
+  const seed =
+    given.seed === undefined ? undefined : (await import('./seed.ts')).seedFiles(given.seed, host, report);
   const options: ServiceOptions = {
     port: given.port,
     dataDirectory,
@@ -106,6 +112,8 @@ function start(given: ServeSettings, dataDirectory: string, {host, report}: Invo
     ...defined({
       host: given.host,
       allowHosts: given.allowHost,
+      allowOrigins: given.allowOrigin,
+      seed,
       publicUrl: given.publicUrl,
       fixedKey: given.fixedKey,
       maxSize: given.maxSize,

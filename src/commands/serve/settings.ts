@@ -11,6 +11,8 @@ export interface ServeOptions {
   port?: number;
   publicUrl?: string;
   allowHost?: string[];
+  allowOrigin?: string[];
+  seed?: string;
   dataDir?: string;
   ephemeral?: boolean;
   keepKey?: boolean;
@@ -40,6 +42,8 @@ export async function serveSettings(options: ServeOptions, {env, cwd}: Host): Pr
       host: options.host ?? (env['MEDIA_SERVE_HOST'] || undefined),
       publicUrl: options.publicUrl ?? (env['MEDIA_SERVE_PUBLIC_URL'] || undefined),
       allowHost: options.allowHost ?? wordsIn(env['MEDIA_SERVE_ALLOW_HOST']),
+      allowOrigin: options.allowOrigin ?? wordsIn(env['MEDIA_SERVE_ALLOW_ORIGIN']),
+      seed: options.seed ?? (env['MEDIA_SERVE_SEED'] || undefined),
       fault: options.fault ?? wordsIn(env['MEDIA_SERVE_FAULT']),
       dataDir,
       fixedKey: await chosenKey(env['MEDIA_SERVE_KEY'], env['MEDIA_SERVE_KEY_FILE'], cwd()),

@@ -1,6 +1,8 @@
 import type {Clock} from '../../host.ts';
+import type {RandomAccess} from '../../lib/files/random-access.ts';
 import type {BodyPace} from '../exchange/exchange.ts';
 import type {Faults} from '../faults/faults.ts';
+import type {Resets} from '../state/resets.ts';
 import type {ServiceState} from '../state/state.ts';
 
 /** A running service, for its routes. */
@@ -19,10 +21,21 @@ export interface Service extends Omit<ServiceState, 'close'> {
   readonly metrics: Promise<Metrics> | undefined;
   /** Names in the Host field that are answered besides loopback. */
   readonly allowHosts: readonly string[];
+  /** Whose pages may use the service, besides its own. */
+  readonly allowOrigins: readonly string[];
+  /** Separates uploads that were begun before a reset of the state. */
+  readonly resets: Resets;
   /** Where the service listens. */
   port(): number;
   /** The base of the URLs in records, without a trailing slash. */
   publicUrl(): string;
+}
+
+/** An image or a video that is stored at the start. */
+export interface SeedFile {
+  readonly name: string;
+  readonly contentType: string;
+  open(): Promise<RandomAccess & {close(): Promise<void>}>;
 }
 
 /** Receives what the service does. */

@@ -24,7 +24,7 @@ export const rootResolvers = {
   deleteMedia: change(async ({id}: {id: string}, {service}) => {
     const record = await service.store.find(id);
     if (record === undefined) throw new Refusal(404, 'No image or video has this ID.');
-    await service.store.remove(record.id);
+    await service.store.remove([record.id]);
     return record.id;
   }),
   updateProfile: change(async ({name}: {name: string}, context) => {

@@ -12,6 +12,24 @@ import {mediaRecord, type StoredRecord} from '../state/stored-record.ts';
 import {authorize} from './authorize.ts';
 import type {Service} from './context.ts';
 
+/** What an upload asks for, besides its body. */
+interface Wanted {
+  readonly contentType: string;
+  readonly entryName: string | undefined;
+  /** Throws if the service was reset since the upload began. */
+  readonly checkCurrent: () => void;
+}
+
+/** How a file becomes a record. */
+interface Commitment {
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  /** Names the record, once everything about it is known. */
+  identify(): Promise<string>;
+  /** Throws, immediately before the commit, if nothing is to be stored. */
+  lastCheck(): void;
+}
+
 /** A body that arrived completely and is in a temporary file. */
 interface Received {
   readonly path: string;
@@ -38,10 +56,11 @@ export async function receiveUpload(exchange: Exchange, service: Service): Promi
   if (!(await service.store.hasSpaceFor(size))) {
     throw new Refusal(507, 'The data directory does not have enough space for this file.');
   }
+  const checkCurrent = await service.resets.begin();
   const reservation = service.store.quota.reserve(size);
   let stored: StoredRecord;
   try {
-    const storing = () => store(exchange, service, contentType, entryName);
+    const storing = () => store(exchange, service, {contentType, entryName, checkCurrent});
     stored = await (entryName === undefined ? storing() : service.entries.alone(entryName, storing));
   } finally {
     reservation.settled();
@@ -85,15 +104,18 @@ export function parseContentLength(field: string | undefined): number {
 async function store(
   exchange: Exchange,
   service: Service,
-  contentType: string,
-  entryName: string | undefined,
+  {contentType, entryName, checkCurrent}: Wanted,
 ): Promise<StoredRecord> {
   const path = service.store.temporaryPath();
-  let previews: Previews = {};
   // Started now, so that it is ready when the body has arrived.
   prepareToProbe(contentType);
   try {
-    const received = await receive(exchange, path, contentType);
+    const received = await writeReceived(
+      path,
+      contentType,
+      file => receiveBody(exchange, file),
+      length => exchange.disturbance?.pace(length),
+    );
     await exchange.disturbance?.at('body');
     await checkNothingFollows(exchange);
     const fingerprint = `${received.sha256} ${contentType}`;
@@ -101,53 +123,83 @@ async function store(
       const earlier = await service.entries.recordOf(entryName, fingerprint);
       if (earlier !== undefined) return earlier;
     }
+    return await storeReceived(received, service, {
+      createdAt: exchange.clock.now(),
+      async identify() {
+        const id = service.store.newId();
+        return entryName === undefined ? id : service.entries.claim(entryName, id, fingerprint);
+      },
+      lastCheck() {
+        throwFailure(exchange);
+        checkCurrent();
+      },
+    });
+  } finally {
+    await rm(path, {force: true});
+  }
+}
+
+/** Commits a file that has arrived, with what can be read and made from it; resolves to its record. */
+export async function storeReceived(
+  received: Received,
+  {store, resets, previews: wanted}: Pick<Service, 'store' | 'resets' | 'previews'>,
+  {createdAt, identify, lastCheck}: Commitment,
+): Promise<StoredRecord> {
+  const {path, contentType, size, sha256} = received;
+  let previews: Previews = {};
+  try {
     const probing = probeMedia(received);
-    if (service.previews)
+    if (wanted)
       previews = await makePreviews(received, probing, {
-        newPath: () => service.store.temporaryPath(),
+        newPath: () => store.temporaryPath(),
         // A stream is about as large as its video, and must leave space for other uploads.
-        hasSpace: () => service.store.hasSpaceFor(4 * received.size),
+        hasSpace: () => store.hasSpaceFor(4 * size),
       });
     const facts = await probing;
-    let id = service.store.newId();
-    if (entryName !== undefined) id = await service.entries.claim(entryName, id, fingerprint);
     const record: StoredRecord = {
       version: 1,
-      id,
+      id: await identify(),
       type: contentType.startsWith('image/') ? 'IMAGE' : 'VIDEO',
       contentType,
-      size: received.size,
-      sha256: received.sha256,
-      createdAt: new Date(exchange.clock.now()).toISOString(),
+      size,
+      sha256,
+      createdAt: new Date(createdAt).toISOString(),
       ...facts,
       ...(previews.thumbnail === undefined ? {} : {thumbnail: true}),
       ...(previews.stream === undefined ? {} : {stream: true}),
     };
-    await service.store.commit(record, {file: path, ...previews}, () => throwFailure(exchange));
+    await resets.commit(() => store.commit(record, {file: path, ...previews}, lastCheck));
     return record;
   } finally {
-    await rm(path, {force: true});
     await removePreviews(previews);
   }
 }
 
-async function receive(exchange: Exchange, path: string, contentType: string): Promise<Received> {
+/** Writes what `fill` writes to a new file, each chunk followed by `pace`. */
+export async function writeReceived(
+  path: string,
+  contentType: string,
+  fill: (file: Writable) => Promise<void>,
+  pace: (length: number) => Promise<void> | undefined = () => undefined,
+): Promise<Received> {
   const handle = await open(path, 'wx', 0o600);
   try {
     const hash = createHash('sha256');
+    let size = 0;
     const file = new Writable({
       highWaterMark: 1024 * 1024,
       write: (chunk: Buffer, _encoding, done) => {
         hash.update(chunk);
+        size += chunk.length;
         handle
           .writeFile(chunk)
-          .then(() => exchange.disturbance?.pace(chunk.length))
+          .then(() => pace(chunk.length))
           .then(() => done(), done);
       },
     });
-    await receiveBody(exchange, file);
+    await fill(file);
     await handle.sync();
-    return {path, contentType, size: exchange.received, sha256: hash.digest('hex')};
+    return {path, contentType, size, sha256: hash.digest('hex')};
   } finally {
     await handle.close();
   }

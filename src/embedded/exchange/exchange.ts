@@ -15,8 +15,8 @@ export interface Exchange {
   readonly authority: string | undefined;
   readonly clock: Clock;
   readonly pace: BodyPace;
-  /** Header fields of every response. */
-  readonly commonHeaders: Readonly<Record<string, string>>;
+  /** Header fields of every response, and those that let a page of another origin read this one. */
+  commonHeaders: Readonly<Record<string, string>>;
   /** Sends 100 Continue if the client expects it; call it before reading the body. */
   readonly acceptBody: () => void;
   /** Bytes of the request's body that have arrived so far. */

@@ -52,13 +52,22 @@ export interface StartedFaults {
   close(): Promise<void>;
 }
 
-/** Parses the faults of the start, and starts the server that changes them, if there is to be one. */
-export async function startFaults({list = [], seed = 0, control}: FaultOptions): Promise<StartedFaults> {
+/** Puts the state of a service back to that of its start; resolves to the number of media. */
+type Reset = () => Promise<number> | undefined;
+
+/** Parses the faults of the start, and starts the server that changes them and resets the state, if there is to be one. */
+export async function startFaults(
+  {list = [], seed = 0, control}: FaultOptions,
+  reset: Reset,
+): Promise<StartedFaults> {
   const faults = new Faults();
   faults.replace(list, seed);
   if (control === undefined) return {faults, control, close: async () => faults.stop()};
   const key = control.key ?? `mf_${randomBytes(24).toString('base64url')}`;
-  const server = createControl(faults, key);
+  const server = createControl(faults, key, () => {
+    faults.replace(list, seed);
+    return reset();
+  });
   server.listen({host: '127.0.0.1', port: control.port});
   await once(server, 'listening');
   const {port} = server.address() as AddressInfo;
@@ -75,14 +84,19 @@ export async function startFaults({list = [], seed = 0, control}: FaultOptions):
   };
 }
 
-/** The server that changes the faults; `key` is the bearer key that every request must carry. */
-function createControl(faults: Faults, key: string): Server {
+/** The server that changes the faults and resets the state; `key` is the bearer key that every request must carry. */
+function createControl(faults: Faults, key: string, reset: Reset): Server {
   const conditions = {clock: systemClock, pace: defaultPace, commonHeaders: {}, acceptBody: () => {}};
   return createServer(async (request, response) => {
     const exchange = exchangeOf(request, response, conditions);
     try {
       if (!isSameSecret(bearerOf(request.headers), key))
         throw new Refusal(401, 'The key must be MEDIA_FAULTS_KEY.', {'WWW-Authenticate': 'Bearer'});
+      if (exchange.path === '/state/reset') {
+        if (exchange.method !== 'POST') throw wrongMethod(['POST']);
+        respondJson(exchange, 200, {media: await reset()});
+        return;
+      }
       await change(exchange, faults);
       respondJson(exchange, 200, {seed: faults.seed, faults: faults.counts()});
     } catch (error) {
@@ -94,7 +108,7 @@ function createControl(faults: Faults, key: string): Server {
 /** Does what a request asks for. */
 async function change(exchange: Exchange, faults: Faults): Promise<void> {
   const {path, method} = exchange;
-  if (path !== '/faults') throw new Refusal(404, 'The only path here is /faults.');
+  if (path !== '/faults') throw new Refusal(404, 'The only paths here are /faults and /state/reset.');
   if (method === 'GET') return;
   if (method === 'DELETE') return faults.replace([]);
   if (method !== 'PUT') throw wrongMethod(['GET', 'PUT', 'DELETE']);

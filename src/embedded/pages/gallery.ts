@@ -116,7 +116,7 @@ export async function medium({exchange, service, session}: PageRequest, id: stri
 
 export async function deleteMedium(page: PageRequest, id: string): Promise<void> {
   await readForm(page);
-  await page.service.store.remove((await found(page.service.store.find(id))).id);
+  await page.service.store.remove([(await found(page.service.store.find(id))).id]);
   redirectTo(page.exchange, '/');
 }
 

@@ -1,4 +1,5 @@
 import {randomBytes} from 'node:crypto';
+import {rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {claimName, replaceDurably, writeDurably} from '../../lib/files/durable.ts';
 import {isString, matching, oneOf, type Shape} from '../../lib/json.ts';
@@ -40,7 +41,7 @@ const damageHint = 'Restore it from a backup, or remove it and enter the name ag
 export interface UserProfile {
   /** The user's name; undefined until one is set. Rejects if the file is damaged. */
   name(): Promise<string | undefined>;
-  setName(name: string): Promise<void>;
+  setName(name: string | undefined): Promise<void>;
 }
 
 /** `newDraft` makes a free path in the data directory. */
@@ -49,6 +50,7 @@ export function userProfile(dataDirectory: string, newDraft: () => string): User
   return {
     name: async () => (await readKept({path, hint: damageHint}, profileShape))?.name,
     async setName(name) {
+      if (name === undefined) return rm(path, {force: true});
       const file: ProfileFile = {version: 1, name};
       await replaceDurably(path, `${JSON.stringify(file)}\n`, newDraft());
     },

@@ -180,17 +180,18 @@ export class Store {
     }
   }
 
-  /** Deletes an upload: its record first, since without a record a file is not an upload. */
-  async remove(id: string): Promise<void> {
-    if (!isRecordId(id)) return;
-    const size = await stat(this.filePath(id)).then(
-      found => found.size,
-      () => 0,
-    );
-    await rm(this.#recordPath(id), {force: true});
+  /** Deletes uploads: their records first, since without a record a file is not an upload. */
+  async remove(ids: readonly string[]): Promise<void> {
+    for (const id of ids) await rm(this.#recordPath(id), {force: true});
     await syncDirectory(this.#recordsDirectory);
-    await this.#removeFiles(id);
-    this.quota.add(-size);
+    for (const id of ids) {
+      const size = await stat(this.filePath(id)).then(
+        found => found.size,
+        () => 0,
+      );
+      await this.#removeFiles(id);
+      this.quota.add(-size);
+    }
   }
 
   async #removeFiles(id: string): Promise<void> {

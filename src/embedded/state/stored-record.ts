@@ -74,6 +74,12 @@ export function recordIds(clock: Clock): () => string {
   };
 }
 
+/** The ID of a file that is there from the start, by a hash (hexadecimal): it sorts before all uploads. */
+export function seedId(hash: string): string {
+  const random = [...Buffer.from(hash, 'hex').subarray(0, 19)].map(byte => alphabet[byte % 32]);
+  return `m_${digits(0, 10)}${random.join('')}`;
+}
+
 function digits(value: number, count: number): string {
   let text = '';
   for (let rest = value; text.length < count; rest = Math.floor(rest / 32)) {

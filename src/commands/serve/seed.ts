@@ -1,0 +1,57 @@
+import {stat} from 'node:fs/promises';
+import {Readable} from 'node:stream';
+import type {SeedFile} from '../../embedded/service.ts';
+import {failed, MediaError, NotMediaError} from '../../errors.ts';
+import type {Host} from '../../host.ts';
+import {typedPath} from '../../lib/files/typed-path.ts';
+import {Stop} from '../../lib/stop.ts';
+import {asMediaError, type Report} from '../../output/report.ts';
+import {expandInputs} from '../../sources/find/expand.ts';
+import {decideSourceType} from '../../sources/media-type/decide.ts';
+import type {Source} from '../../sources/open/source.ts';
+
+const hint = 'Name a directory with images and videos with --seed.';
+const neverStopped = new Stop<Error>();
+
+/** The images and videos below a directory; the rest is reported and left out. Rejects if there is none. */
+export async function* seedFiles(directory: string, host: Host, report: Report): AsyncGenerator<SeedFile> {
+  const place = typedPath(host.cwd(), directory);
+  const stats = await stat(place).catch(failed('file_missing', `${directory} could not be found`, hint));
+  if (!stats.isDirectory()) throw new MediaError('usage', `${directory} is not a directory.`, {hint});
+  const context = {
+    cwd: host.cwd(),
+    stdin: () => Readable.from([]),
+    temporaryDirectory: host.temporaryDirectory(),
+  };
+  let taken = 0;
+  let leftOut = 0;
+  for await (const source of expandInputs({inputs: [directory], recursive: true}, context)) {
+    const contentType = await typeOf(source, report);
+    if (contentType === undefined) leftOut += 1;
+    else {
+      taken += 1;
+      yield {name: source.name, contentType, open: () => source.open(neverStopped)};
+    }
+  }
+  if (taken === 0)
+    throw new MediaError('nothing_matched', `${directory} contains no images or videos.`, {hint});
+  if (leftOut > 0)
+    report.note(`The seed has ${taken} of the files in ${directory}; ${leftOut} were left out.`);
+}
+
+/** The content type of a file; undefined if it is left out: it is hidden, not media, or with a warning, unusable. */
+async function typeOf(source: Source, report: Report): Promise<string | undefined> {
+  if (source.found?.isHidden) return undefined;
+  try {
+    const opened = await source.open(neverStopped);
+    try {
+      return (await decideSourceType(source, opened, {types: 'extension'})).contentType;
+    } finally {
+      await opened.close();
+    }
+  } catch (error) {
+    const isForeign = error instanceof NotMediaError && !error.isCalledMedia;
+    if (!isForeign) report.warning(`${asMediaError(error).message} It is not part of the seed.`);
+    return undefined;
+  }
+}

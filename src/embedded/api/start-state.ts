@@ -1,0 +1,94 @@
+import {rm} from 'node:fs/promises';
+import {pipeline} from 'node:stream/promises';
+import type {RandomAccess} from '../../lib/files/random-access.ts';
+import {Refusal} from '../exchange/refusal.ts';
+import {hashOf, keyId} from '../state/keys.ts';
+import {seedId} from '../state/stored-record.ts';
+import type {SeedFile, Service} from './context.ts';
+import {storeReceived, writeReceived} from './upload.ts';
+
+/** Mostly, a disk is waited for, or the process that makes thumbnails. */
+const filesAtOnce = 8;
+const chunkLength = 1024 * 1024;
+
+type SeedService = Pick<Service, 'store' | 'resets' | 'previews'>;
+
+/** Stores a seed; resolves to the function that puts the service back to its state as it is now, and resolves to the number of media. */
+export async function rememberStart(
+  service: Pick<Service, 'keys' | 'profile'> & SeedService,
+  seed: AsyncIterable<SeedFile> | undefined,
+): Promise<() => Promise<number>> {
+  const {store, keys, profile, resets} = service;
+  const seeded = seed === undefined ? new Map<string, SeedFile>() : await storeSeed(seed, service);
+  const atStart = new Set(await store.ids());
+  const keysAtStart = new Set((await keys.list()).map(keyId));
+  const name = await profile.name();
+  const reset = async () => {
+    await store.remove((await store.ids()).filter(id => !atStart.has(id)));
+    const left = new Set(await store.ids());
+    for (const [id, file] of seeded) if (!left.has(id)) await restore(id, file, service);
+    // Those with a label were made by whoever started the service.
+    for (const key of await keys.list())
+      if (key.label === undefined && !keysAtStart.has(keyId(key))) await keys.revokeOne(keyId(key));
+    await profile.setName(name);
+    return (await store.ids()).length;
+  };
+  return () => resets.reset(reset);
+}
+
+/** Stores the files that are not stored yet; resolves to all of them, by their IDs. */
+async function storeSeed(files: AsyncIterable<SeedFile>, service: SeedService) {
+  const seeded = new Map<string, SeedFile>();
+  const left = files[Symbol.asyncIterator]();
+  const work = async () => {
+    for (let next = await left.next(); !next.done; next = await left.next()) {
+      const file = next.value;
+      await storeFile(file, service, id => {
+        const isFirst = !seeded.has(id);
+        seeded.set(id, file);
+        return isFirst;
+      });
+    }
+  };
+  const ended = await Promise.allSettled(Array.from({length: filesAtOnce}, work));
+  for (const worker of ended) if (worker.status === 'rejected') throw worker.reason;
+  return seeded;
+}
+
+/** Stores a file of the seed that was deleted. */
+async function restore(id: string, file: SeedFile, service: SeedService): Promise<void> {
+  let isSame = false;
+  const wants = (found: string) => {
+    isSame = found === id;
+    return isSame;
+  };
+  await storeFile(file, service, wants).catch(cause => {
+    throw new Refusal(500, `${file.name} of the seed could not be read again: ${cause.message}`);
+  });
+  if (!isSame) throw new Refusal(500, `${file.name} of the seed has changed since the start.`);
+}
+
+/** Stores a file under the ID that follows from its content, if that ID is wanted and not taken. */
+async function storeFile(
+  {contentType, open}: SeedFile,
+  service: SeedService,
+  isWanted: (id: string) => boolean,
+): Promise<void> {
+  const path = service.store.temporaryPath();
+  const opened = await open();
+  try {
+    const received = await writeReceived(path, contentType, file => pipeline(chunksOf(opened), file));
+    const id = seedId(hashOf(`${received.sha256} ${contentType}`));
+    if (!isWanted(id) || (await service.store.find(id)) !== undefined) return;
+    // Also the time is the same in each run.
+    await storeReceived(received, service, {createdAt: 0, identify: async () => id, lastCheck() {}});
+  } finally {
+    await opened.close();
+    await rm(path, {force: true});
+  }
+}
+
+async function* chunksOf(bytes: RandomAccess): AsyncGenerator<Uint8Array> {
+  for (let position = 0; position < bytes.size; position += chunkLength)
+    yield bytes.read(position, Math.min(chunkLength, bytes.size - position));
+}

@@ -1,0 +1,76 @@
+import {copyFile, mkdir, readdir, symlink, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, it} from 'vitest';
+import {eventually} from '../support/eventually.ts';
+import {fixture, sandbox} from '../support/media.ts';
+import {serve} from '../support/served.ts';
+
+/** A request to the control port. */
+function control({variables}: {variables: Record<string, string>}) {
+  const {MEDIA_RESET_URL: url = '', MEDIA_FAULTS_KEY: key} = variables;
+  return fetch(url, {method: 'POST', headers: {Authorization: `Bearer ${key}`}});
+}
+
+it('media serve --seed with junk in the directory, twice at once: the same media with the same IDs; a reset', async () => {
+  const box = await sandbox();
+  const inSeed = (name: string) => join(box.directory, 'seed', name);
+  await mkdir(inSeed('.git/deep'), {recursive: true});
+  await mkdir(inSeed('clips'));
+  for (const name of ['empty', 'junk']) await mkdir(join(box.directory, name));
+  for (const [from, to] of [
+    ['photo.png', 'b.png'],
+    ['photo.png', 'a.png'],
+    ['photo.gif', 'clips/c.gif'],
+    ['page-named.png', 'clips/page.png'],
+    ['photo.jpg', '.git/deep/hidden.jpg'],
+  ] as const)
+    await copyFile(fixture(from), inSeed(to));
+  await Promise.all([
+    writeFile(inSeed('.DS_Store'), ''),
+    writeFile(inSeed('read me.txt'), 'text'),
+    writeFile(inSeed('empty.jpg'), ''),
+    writeFile(join(box.directory, 'junk/notes.txt'), 'text'),
+    symlink('..', inSeed('clips/loop')),
+  ]);
+  const options = ['--ephemeral', '--seed', 'seed', '--fault-port', '0'];
+  const both = await Promise.all([serve(box, ...options), serve(box, ...options)]);
+  const listOf = async ({url, key}: (typeof both)[0]) => {
+    const headers = {Authorization: `Bearer ${key}`, 'Content-Type': 'application/json'};
+    const body = '{"query": "{mediaList {nodes {id sha256 contentType createdAt}}}"}';
+    const response = await fetch(`${url}/graphql`, {method: 'POST', headers, body});
+    return ((await response.json()) as {data: {mediaList: {nodes: Record<string, string>[]}}}).data.mediaList
+      .nodes;
+  };
+  const [first, second] = both;
+  const seeded = await listOf(first);
+  expect(seeded.map(({contentType}) => contentType).sort()).toEqual(['image/gif', 'image/png']);
+  expect(await listOf(second)).toEqual(seeded);
+  await eventually(() => first.stderr().includes('Serving'));
+  const warnings = first.stderr().replace(/Serving[\s\S]*/, '');
+  expect(warnings).toMatch(/seed\/clips\/page\.png is not recognised .* It is not part of the seed\.\n/);
+  expect(warnings).toMatch(/seed\/empty\.jpg is empty: .* It is not part of the seed\.\n/);
+  expect(warnings).toMatch(/^The seed has 3 of the files in seed; \d were left out\.$/m);
+  expect(warnings.trimEnd().split('\n')).toHaveLength(3);
+
+  const upload = await box.run(['upload', fixture('photo.webp'), '--template', '{id}\\n'], {env: first.env});
+  // What is uploaded is newer than the seed.
+  expect((await listOf(first))[0]?.['id']).toBe(upload.stdout.trim());
+  expect(await (await control(first)).json()).toEqual({media: 2});
+  expect(await listOf(first)).toEqual(seeded);
+  expect(await listOf(second)).toEqual(seeded);
+  expect(await readdir(join(box.directory, 'seed'))).toHaveLength(7);
+
+  for (const [parameters, exitCode, message] of [
+    [['--seed', 'gone'], 1, /^media: gone could not be found: ENOENT\.\n {2}Name a directory/],
+    [['--seed', 'seed/a.png'], 2, /^media: seed\/a\.png is not a directory\.\n {2}Name a directory/],
+    [['--seed', 'empty'], 2, /empty/],
+    [['--seed', 'junk'], 2, /no images or videos/],
+    [['--allow-origin', 'http://a.test/'], 2, /\n {2}Write it like this: --allow-origin http:\/\/a\.test\n$/],
+  ] as const) {
+    const refused = await box.run(['serve', '--port', '0', '--ephemeral', ...parameters]);
+    expect(refused.stderr).toMatch(message);
+    expect({parameters, stdout: refused.stdout, exitCode: refused.exitCode}).toEqual({
+      ...{parameters, stdout: '', exitCode},
+    });
+  }
+});
