@@ -42,6 +42,8 @@ test('the fixture for vitest, in six files side by side: seeded, made to fail, r
   await symlink(packages, at('node_modules'));
   const vitest = join(packages, 'vitest/vitest.mjs');
   const tests = ['run', '--root', at(), '--maxWorkers=6', '--reporter=json', '--outputFile=results.json'];
+  // Other tests may want the processors meanwhile.
+  tests.push(`--testTimeout=${patienceMs}`, `--hookTimeout=${patienceMs}`);
   // In CI, vitest writes no snapshots, and fails without them.
   for (const isFirst of [true, false]) {
     const {exitCode, all} = await run(process.execPath, [vitest, ...tests], isFirst ? {} : {CI: 'true'});
