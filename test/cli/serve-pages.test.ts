@@ -1,9 +1,12 @@
+import {once} from 'node:events';
 import {readFile} from 'node:fs/promises';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
 import {gzipSync} from 'node:zlib';
 import axe from 'axe-core';
 import type {Browser, Locator} from 'playwright-core';
-import {afterAll, describe, expect, it, type TestContext} from 'vitest';
+import {afterAll, describe, expect, it, onTestFinished, type TestContext} from 'vitest';
 import type {MediaRecord} from '../../src/service/record.ts';
 import {upload} from '../embedded/support.ts';
 import {openPage, startChromium} from '../support/browser.ts';
@@ -28,6 +31,17 @@ async function signedIn(context: TestContext, ...parameters: string[]) {
   await page.goto(link);
   await page.waitForURL(`${service.url}/`);
   return {box, ...service, page, problems};
+}
+
+/** The origin of a web site with an empty page. */
+async function site(): Promise<string> {
+  const server = createServer((_, response) =>
+    response.setHeader('Content-Type', 'text/html').end('<title>'),
+  );
+  onTestFinished(() => void server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** A number that only the element itself can tell. */
@@ -185,6 +199,51 @@ describe('the pages of media serve', () => {
       const here = ['Gallery', 'Profile and keys', 'Sign out', 'files', '', 'Copy URL', 'Delete'];
       expect(reached.map(text => text.trim())).toEqual(here);
       expect(problems.filter(problem => !problem.includes('404'))).toEqual([]);
+    },
+  );
+
+  it(
+    'a page of another origin that is allowed uploads, queries and reads; of one that is not, nothing',
+    slowTest,
+    async context => {
+      needPrograms(context, ['chromium']);
+      browser ??= await startChromium();
+      const sites = await Promise.all([site(), site()]);
+      const {url, key} = await serve(await sandbox(), '--ephemeral', '--allow-origin', sites[0]);
+      const photo = (await readFile(fixture('photo.png'))).toString('base64');
+      const use = `(async ([url, key, photo]) => {
+      const told = ask => ask().catch(error => error.name);
+      const bytes = Uint8Array.from(atob(photo), one => one.charCodeAt(0));
+      const send = (path, type, body, more) => told(async () => {
+        const headers = {Authorization: 'Bearer ' + key, 'Content-Type': type};
+        const response = await fetch(url + path, {method: 'POST', headers, body, ...more});
+        return {id: response.headers.get('Media-Service-Id'), ...await response.json()};
+      });
+      const stored = await send('/v1/media/upload', 'image/png', bytes);
+      return {
+        stored,
+        refused: await send('/v1/media/upload', 'text/plain', bytes),
+        listed: await send('/graphql', 'application/json', '{"query": "{mediaList {totalCount}}"}'),
+        read: await told(async () => (await (await fetch(stored.fileUrl)).arrayBuffer()).byteLength),
+        withCookies: await send('/graphql', 'application/json', '{"query": "{__typename}"}', {credentials: 'include'}),
+      };
+    })`;
+      const results: unknown[] = [];
+      for (const origin of sites) {
+        const {page} = await openPage(browser);
+        await page.goto(origin);
+        results.push(await page.evaluate(`${use}(${JSON.stringify([url, key, photo])})`));
+      }
+      const blocked = 'TypeError';
+      expect(results).toEqual([
+        {
+          stored: expect.objectContaining({type: 'IMAGE', width: 640}),
+          refused: {id: expect.stringMatching(/^[0-9a-f]{32}$/), code: 415, message: expect.any(String)},
+          listed: {id: expect.any(String), data: {mediaList: {totalCount: 1}}},
+          ...{read: 13_582, withCookies: blocked},
+        },
+        {stored: blocked, refused: blocked, listed: blocked, read: expect.anything(), withCookies: blocked},
+      ]);
     },
   );
 
