@@ -109,7 +109,7 @@ _media_command() {
       arguments=('words bash zsh fish powershell')
       ;;
     help)
-      options='--json --man -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      options='--json --man --schema -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       rest='words upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help exit-codes errors settings environment formats patterns'
       ;;
   esac
@@ -188,6 +188,7 @@ _media_option() {
     'serve --fault') kind=none ;;
     'serve --fault-seed') kind=none ;;
     'serve --fault-port') kind=none ;;
+    'help --schema') kind='words record upload error warning progress whoami doctor config-list journal-list journal-check rewrite watch watch-event serve' ;;
     *) return 1 ;;
   esac
 }

@@ -14,6 +14,7 @@ import {manualPage} from './manual-page.ts';
 import {powershellCompletion} from './powershell.ts';
 import {mediaTypes} from './reference.ts';
 import {referencePages} from './reference-pages.ts';
+import {jsonSchemas} from './schemas.ts';
 import {topicsOf, topicText} from './topics.ts';
 import {zshCompletion} from './zsh.ts';
 
@@ -35,7 +36,11 @@ export async function generatedFiles(root: URL): Promise<Map<string, string>> {
   files.set('man/media.1', manualPage(data));
   files.set('man/help.json', `${JSON.stringify(helpJson(data), null, 1)}\n`);
   for (const [name, topic] of Object.entries(topicsOf(data))) files.set(`man/${name}.txt`, topicText(topic));
-  const pages = referencePages(data, mediaTypes(mediaExtensions()), await libraryReference(root));
+  const schemas = jsonSchemas(root);
+  for (const [name, schema] of schemas)
+    files.set(`docs/schemas/${name}.json`, `${JSON.stringify(schema, null, 1)}\n`);
+  const types = mediaTypes(mediaExtensions());
+  const pages = referencePages(data, types, schemas, await libraryReference(root));
   for (const [path, withTables] of pages)
     files.set(path, withTables(await readFile(new URL(path, root), 'utf8')));
   return files;

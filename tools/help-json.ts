@@ -1,4 +1,4 @@
-import {helpTopics} from '../src/cli/help-topics.ts';
+import {helpTopics, schemaSubjects} from '../src/cli/help-topics.ts';
 import {defined} from '../src/lib/object.ts';
 import {type CommandNode, type CompletionData, isOfEach, type OptionNode} from './command-tree.ts';
 import {environment, errorCodes, exitStatuses, formats, type Row, settingsOf} from './reference.ts';
@@ -16,6 +16,7 @@ export function helpJson(data: CompletionData): object {
     formats: rows(formats, ['option', 'prints']),
     settings: rows(settingsOf(data), ['name', 'option', 'variable', 'meaning']),
     variables: rows(environment, ['names', 'meaning']),
+    schemas: Object.entries(schemaSubjects).map(([name, subject]) => ({name, subject})),
     topics: Object.entries(helpTopics).map(([name, about]) => ({name, about})),
   };
 }

@@ -1,17 +1,19 @@
+import {schemaSubjects} from '../src/cli/help-topics.ts';
 import type {CompletionData} from './command-tree.ts';
 import {
   batchSystems,
-  disposalFields,
   environment,
   errorCodes,
+  eventsOf,
   exitStatuses,
+  fieldsOf,
   files,
   formats,
   type Row,
   settingsOf,
   signals,
-  watchEvents,
 } from './reference.ts';
+import type {Schema, SchemaName} from './schemas.ts';
 
 interface Table {
   headings: readonly string[];
@@ -24,6 +26,7 @@ const optionHeadings = ['option', 'type', 'meaning'];
 const tablesOf = (
   data: CompletionData,
   types: readonly Row[],
+  schemas: ReadonlyMap<SchemaName, Schema>,
   membersOf: (name: string) => readonly Row[],
 ): Record<string, Record<string, Table>> => ({
   'docs/errors.md': {
@@ -37,14 +40,38 @@ const tablesOf = (
     'options of filesOf': {headings: optionHeadings, rows: membersOf('FilesOptions')},
     'options of MediaClient': {headings: optionHeadings, rows: membersOf('MediaClientOptions')},
   },
-  'docs/output.md': {formats: {headings: ['option', 'prints'], rows: formats}},
+  'docs/output.md': {
+    formats: {headings: ['option', 'prints'], rows: formats},
+    'fields of an upload': fieldTable('field', schemas.get('upload')),
+    'fields of an error': fieldTable('field of `error`', schemas.get('error')?.properties?.['error']),
+    'fields of the progress': fieldTable(
+      'field of `progress`',
+      schemas.get('progress')?.properties?.['progress'],
+    ),
+    schemas: {
+      headings: ['schema', 'describes'],
+      rows: Object.entries(schemaSubjects).map(([name, subject]) => [
+        `[\`${name}\`](schemas/${name}.json)`,
+        subject,
+      ]),
+    },
+  },
+  'docs/journal.md': {
+    'fields of a check': fieldTable('field of a check', schemas.get('journal-check')),
+  },
   'docs/publishing.md': {
-    'fields of a watched file': {headings: ['further field', 'value'], rows: disposalFields},
-    'events of media watch': {headings: ['`event`', 'means', 'fields'], rows: watchEvents},
+    'fields of a reference': fieldTable('field of `--ndjson`', schemas.get('rewrite')),
+    'fields of a watched file': fieldTable('further field', furtherFields(schemas)),
+    'events of media watch': {
+      headings: ['`event`', 'means', 'fields'],
+      rows: eventsOf(schemas.get('watch-event') ?? {}),
+    },
   },
   'docs/settings.md': {
     settings: {headings: ['setting', 'flag', 'environment', 'meaning'], rows: settingsOf(data)},
     environment: {headings: ['variable', 'meaning'], rows: environment},
+    'fields of a diagnosis': fieldTable('field of `media doctor --json`', schemas.get('doctor')),
+    'fields of a key': fieldTable('field of `media whoami --json`', schemas.get('whoami')),
     files: {headings: ['', 'Linux', 'macOS', 'Windows'], rows: files},
   },
   'docs/sharding.md': {
@@ -59,13 +86,25 @@ const tablesOf = (
   },
 });
 
+function fieldTable(heading: string, schema: Schema = {}): Table {
+  return {headings: [heading, 'value'], rows: fieldsOf(schema)};
+}
+
+/** The fields that a line of `media watch --ndjson` has besides those of `media upload --ndjson`. */
+function furtherFields(schemas: ReadonlyMap<SchemaName, Schema>): Schema {
+  const known = schemas.get('upload')?.properties ?? {};
+  const all = Object.entries(schemas.get('watch')?.properties ?? {});
+  return {properties: Object.fromEntries(all.filter(([name]) => !Object.hasOwn(known, name)))};
+}
+
 /** The pages that contain generated tables, by their paths: each text with its tables generated again. */
 export function referencePages(
   data: CompletionData,
   types: readonly Row[],
+  schemas: ReadonlyMap<SchemaName, Schema>,
   membersOf: (name: string) => readonly Row[],
 ): Map<string, (text: string) => string> {
-  const pages = Object.entries(tablesOf(data, types, membersOf));
+  const pages = Object.entries(tablesOf(data, types, schemas, membersOf));
   return new Map(pages.map(([path, tables]) => [path, text => withTables(path, text, tables)]));
 }
 

@@ -1,10 +1,10 @@
-import type {DisposalFields, WatchEvent} from '../src/commands/watch/printer.ts';
 import {type ErrorCode, exitStatusOf} from '../src/errors.ts';
 import type {EndSignal} from '../src/host.ts';
 import type {FormatName} from '../src/output/results/formats.ts';
 import {settingNames, settingTable} from '../src/settings/setting-table.ts';
 import {jobEngines} from '../src/sources/find/shard.ts';
 import type {CompletionData} from './command-tree.ts';
+import type {Schema} from './schemas.ts';
 import {allCommands} from './walk-tree.ts';
 
 /** A row of a reference table in Markdown: its name, and what it means. */
@@ -236,51 +236,21 @@ const formatMeanings: Record<FormatName, Row> = {
 /** The output formats, by the options that choose them. */
 export const formats: readonly Row[] = Object.values(formatMeanings);
 
-type EventName = WatchEvent['event'];
-type FieldsOf<Name extends EventName> = Exclude<keyof Extract<WatchEvent, {event: Name}>, 'event'>;
-
-const directoryField = {directory: 'the directory, as you gave it'};
-const waitingField = {waiting: 'how many files wait'};
-
-const eventMeanings: {
-  [Name in EventName]: {meaning: string; fields: Record<FieldsOf<Name>, string>};
-} = {
-  watching: {meaning: 'a directory is watched, for the first time or again', fields: directoryField},
-  gone: {meaning: 'a directory has disappeared; `media` waits for it', fields: directoryField},
-  unavailable: {
-    meaning: 'the service is unavailable; repeated each minute',
-    fields: {...waitingField, message: 'for how long'},
-  },
-  available: {meaning: 'the service is back', fields: {}},
-  kept: {
-    meaning: 'a file that was to be moved or deleted stays where it is; once for each `reason`',
-    fields: {file: 'the file', reason: 'why, as a sentence'},
-  },
-  delayed: {
-    meaning: 'files wait for another reason, and are tried again; once a minute for each `code`',
-    fields: {...waitingField, error: 'as for a file'},
-  },
-};
+/** The fields of an object, with what each is. */
+export function fieldsOf({properties = {}}: Schema): readonly Row[] {
+  return Object.entries(properties).map(([name, {description = ''}]) => [code(name), description]);
+}
 
 /** The events of `media watch --ndjson`, with the fields of each. */
-export const watchEvents: readonly Row[] = Object.entries(eventMeanings).map(([name, {meaning, fields}]) => [
-  code(name),
-  meaning,
-  Object.entries(fields)
-    .map(([field, value]) => `${code(field)}: ${value}`)
-    .join('; '),
-]);
-
-const disposalMeanings: Record<keyof DisposalFields, string> = {
-  movedTo: 'the path that the file was moved to',
-  deleted: '`true`, if the file was deleted',
-};
-
-/** The fields that a line of `media watch --ndjson` has besides those of `media upload --ndjson`. */
-export const disposalFields: readonly Row[] = Object.entries(disposalMeanings).map(([name, meaning]) => [
-  code(name),
-  meaning,
-]);
+export function eventsOf({anyOf = []}: Schema): readonly Row[] {
+  return anyOf.map(({description = '', properties: {event, ...fields} = {}}) => [
+    code(String(event?.const)),
+    description,
+    fieldsOf({properties: fields})
+      .map(([name, meaning]) => `${name}: ${meaning}`)
+      .join('; '),
+  ]);
+}
 
 /** The settings of a profile, with the option and the variable that take precedence over each. */
 export function settingsOf({program, globalOptions}: CompletionData): readonly Row[] {

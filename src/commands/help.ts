@@ -6,6 +6,8 @@ import {packageText, packageVersion} from '../package-file.ts';
 export interface HelpOptions {
   json?: boolean;
   man?: boolean;
+  /** A name in schemaSubjects. */
+  schema?: string;
 }
 
 /** A command in man/help.json, which `npm run completions` makes of the declarations. */
@@ -16,19 +18,20 @@ interface DescribedCommand {
 
 /** Prints the help of a command or a topic, or all of it for programs. */
 export async function runHelp(
-  {json, man}: HelpOptions,
+  {json, man, schema}: HelpOptions,
   words: readonly string[],
   program: Command,
   stdout: Stdout,
 ): Promise<void> {
-  if (man) return stdout.write(read('media.1'));
+  if (man) return stdout.write(read('man/media.1'));
+  if (schema !== undefined) return stdout.write(read(`docs/schemas/${schema}.json`));
   const [topic = ''] = words;
   const isTopic = words.length === 1 && Object.hasOwn(helpTopics, topic);
   const isOnlyTopic = isTopic && !program.commands.some(command => command.name() === topic);
-  if (isOnlyTopic && !json) return stdout.write(read(`${topic}.txt`));
+  if (isOnlyTopic && !json) return stdout.write(read(`man/${topic}.txt`));
   const found = await commandOf(words, program);
   if (json) return stdout.write(described(words));
-  if (isTopic) found.addHelpText('after', `\n${read(`${topic}.txt`).trimEnd()}`);
+  if (isTopic) found.addHelpText('after', `\n${read(`man/${topic}.txt`).trimEnd()}`);
   found.help();
 }
 
@@ -46,11 +49,12 @@ async function commandOf(words: readonly string[], program: Command): Promise<Co
 
 /** The description of the command that the words name, on one line; without words, of the whole program. */
 function described(words: readonly string[]): string {
-  let found: DescribedCommand = JSON.parse(read('help.json'));
+  let found: DescribedCommand = JSON.parse(read('man/help.json'));
   for (const word of words) found = found.commands.find(({name}) => name === word) ?? found;
   return `${JSON.stringify(words.length === 0 ? {version: packageVersion(), ...found} : found)}\n`;
 }
 
-function read(name: string): string {
-  return packageText(`man/${name}`);
+/** The text of a file of the package. */
+function read(path: string): string {
+  return packageText(path);
 }

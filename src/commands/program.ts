@@ -1,6 +1,6 @@
 import {type Command, Option} from 'commander';
 import {briefHelpFormat, helpDescription, helpFormat, helpList} from '../cli/help-format.ts';
-import {helpTopics} from '../cli/help-topics.ts';
+import {helpTopics, schemaSubjects} from '../cli/help-topics.ts';
 import {type Cli, CliCommand} from '../cli/invocation.ts';
 import {MediaError} from '../errors.ts';
 import {own} from '../lib/object.ts';
@@ -77,8 +77,19 @@ function helpCommand(program: Command, cli: Cli): Command {
     .argument('[command...]', 'a command and its subcommand, or a topic')
     .option('--json', 'print all commands, options, exit statuses and error codes as JSON, or one command')
     .option('--man', 'print the manual page, for man -l -')
-    .exclusive('--json', '--man')
-    .examples(['media help upload', 'media help exit-codes', 'media help upload --json', 'media help --man'])
+    .addOption(
+      new Option('--schema <name>', 'print the JSON Schema of a kind of output').choices(
+        Object.keys(schemaSubjects),
+      ),
+    )
+    .exclusive('--json', '--man', '--schema')
+    .examples([
+      'media help upload',
+      'media help exit-codes',
+      'media help upload --json',
+      'media help --schema upload',
+      'media help --man',
+    ])
     .runs(async (options: HelpOptions, _invocation, words: string[]) => {
       const {runHelp} = await import('./help.ts');
       return runHelp(options, words, program, cli.stdout);

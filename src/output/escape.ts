@@ -1,5 +1,6 @@
 import {own} from '../lib/object.ts';
 import {linkTarget, safeUrl} from '../lib/url.ts';
+import type {JsonOutputs} from './json-output.ts';
 
 /** C0 and C1 controls, DEL, line and paragraph separators, and marks that change the reading direction. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is what this is for
@@ -37,6 +38,18 @@ export function printable(text: string): string {
 /** Escapes C1 controls, direction marks and commands to CI runners in JSON, where they occur only within strings. */
 export function printableJson(json: string): string {
   return withoutCommands(json.replace(unsafeInJson, escapeUnit));
+}
+
+/** A value of a documented type as a line of JSON; `recordJson` follows the status as the field `record`, as the service returned it. */
+export function jsonLine<Output extends JsonOutputs[keyof JsonOutputs]>(
+  value: Output,
+  recordJson?: string,
+): string {
+  const json = JSON.stringify(value);
+  if (recordJson === undefined) return `${printableJson(json)}\n`;
+  // Within strings, quotes are escaped, so that this is the field.
+  const whole = json.replace(/"status":"\w+"/, status => `${status},"record":${recordJson}`);
+  return `${printableJson(whole)}\n`;
 }
 
 function escapeUnit(character: string): string {

@@ -1,8 +1,16 @@
 import {MediaError} from '../errors.ts';
 import type {TerminalOutput} from '../host.ts';
 import {defined} from '../lib/object.ts';
-import {printable, printableJson} from './escape.ts';
+import {jsonLine, printable} from './escape.ts';
 import {causesOf, failureSentence} from './failure-text.ts';
+import type {
+  ErrorFields,
+  ErrorLine,
+  JsonOutputs,
+  ProgressLine,
+  ServeLine,
+  WarningLine,
+} from './json-output.ts';
 import {paint} from './terminal.ts';
 
 export interface ReportOptions {
@@ -47,7 +55,7 @@ export class Report {
   failure(error: MediaError, file?: string, several = false): void {
     const {json, color} = this.#options;
     if (json) {
-      this.#line(printableJson(JSON.stringify({error: {file, ...errorFields(error)}})));
+      this.#jsonLine<ErrorLine>({error: {...defined({file}), ...errorFields(error)}});
       this.causes(error);
       return;
     }
@@ -71,15 +79,15 @@ export class Report {
   }
 
   /** Reports something that happened, as text or as a JSON line. */
-  event(text: string, fields: Record<string, unknown>): void {
+  event(text: string, fields: ProgressLine | ServeLine): void {
     if (!this.#options.json) this.note(text);
-    else if (this.level !== 'quiet') this.#line(printableJson(JSON.stringify(fields)));
+    else if (this.level !== 'quiet') this.#jsonLine(fields);
   }
 
   /** Reports a warning about a file, as text or as a JSON line. */
   fileWarning(file: string, message: string): void {
     if (!this.#options.json) this.warning(`${file}: ${message}`);
-    else if (this.level !== 'quiet') this.#line(printableJson(JSON.stringify({warning: {file, message}})));
+    else if (this.level !== 'quiet') this.#jsonLine<WarningLine>({warning: {file, message}});
   }
 
   warning(message: string): void {
@@ -101,6 +109,10 @@ export class Report {
     if (this.#options.level === 'verbose') this.#line(printable(message));
   }
 
+  #jsonLine<Line extends JsonOutputs[keyof JsonOutputs]>(line: Line): void {
+    this.#line(jsonLine(line).trimEnd());
+  }
+
   #line(text: string): void {
     this.drawing?.clear();
     this.#options.stream.write(`${text}\n`);
@@ -114,7 +126,7 @@ function someOf(names: readonly string[], count: number): string {
 }
 
 /** The fields of `error` in JSON output (cli-contract, "Output"). */
-export function errorFields(error: MediaError): Record<string, unknown> {
+export function errorFields(error: MediaError): ErrorFields {
   const {code, message, status, serviceCode, hint} = error;
   return {code, message, ...defined({status, serviceCode, hint})};
 }

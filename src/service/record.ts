@@ -2,10 +2,10 @@ import type {HttpAnswer} from '../http/http.ts';
 import {isNestedTooDeeply, isObject, parseObject} from '../lib/json.ts';
 import {defined} from '../lib/object.ts';
 
-/**
- * The shapes of the service's responses (interface, part 2). The interface does not say which fields are always present, so
- * each is optional and nullable; unknown fields and enumeration values are kept.
- */
+// The shapes of the service's responses (interface, part 2). The interface does not say which fields are always present, so
+// each is optional and nullable; unknown fields and enumeration values are kept.
+
+/** A URL of a file. */
 export interface MediaUrl {
   /** Open enumeration; PUBLIC occurs. */
   variant?: string | null;

@@ -136,7 +136,7 @@ describe('media journal list', () => {
       },
       {file: 'd.png', status: 'pending', ...common},
     ]);
-    expect(lines[4]).toContain('"record":{"id":9007199254740993,"size":1.0}}');
+    expect(lines[4]).toContain('"record":{"id":9007199254740993,"size":1.0}');
     expect(JSON.parse(lines[4] ?? '')).toMatchObject({file: '\ufffd', fileBase64: '/w=='});
     expect((await media(one, 'list', 'j')).stdout).toContain('uploaded  \ufffd  9007199254740993\n');
   });

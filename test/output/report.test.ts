@@ -25,8 +25,8 @@ it.each([true, false])('a drawing is cleared before each line and drawn again af
   report.warning('Look out.');
   report.warnings('Look out.', ['a', 'b'], 3);
   report.fileWarning('a.png', 'Look out.');
-  report.event('1 of 2', {progress: {done: 1}});
-  report.event('Something happened.', {event: 'something'});
+  report.event('GET / 200', {signIn: {url: 'http://localhost/'}});
+  report.event('GET / 200', {signIn: {url: 'http://127.0.0.1/'}});
   report.note('By the way.');
   report.trace('A step.');
   expect(events.length).toBeGreaterThan(30);

@@ -5,6 +5,7 @@ import {fileURLToPath} from 'node:url';
 import {execa, type Options, type ResultPromise} from 'execa';
 import {afterTest} from './after-test.ts';
 import {patienceMs} from './patience.ts';
+import {checkJsonLines} from './schemas.ts';
 import {canRunWarm, type Finished, runWarm} from './warm.ts';
 
 /** The real program. */
@@ -43,8 +44,17 @@ export class Sandbox {
     };
   }
 
-  /** Runs `media` with these arguments until it ends; never rejects, so check exitCode and signal. */
+  /**
+   * Runs `media` with these arguments until it ends; rejects only if it prints a line of JSON that does not fit its schema, so
+   * check exitCode and signal.
+   */
   async run(parameters: readonly string[], options: Options = {}): Promise<Finished> {
+    const finished = await this.#run(parameters, options);
+    checkJsonLines(parameters, String(finished.stdout ?? ''), String(finished.stderr ?? ''));
+    return finished;
+  }
+
+  async #run(parameters: readonly string[], options: Options = {}): Promise<Finished> {
     const {env = this.env, cwd = this.directory, timeout = patienceMs, stdin, input, ...others} = options;
     const given = Object.fromEntries(
       Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),

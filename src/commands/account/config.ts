@@ -4,7 +4,8 @@ import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/
 import {existingProfiles} from '../../cli/key-hints.ts';
 import {MediaError} from '../../errors.ts';
 import {own} from '../../lib/object.ts';
-import {printable, printableJson} from '../../output/escape.ts';
+import {jsonLine, printable} from '../../output/escape.ts';
+import type {SettingEntry} from '../../output/json-output.ts';
 import {profileNameOf} from '../../settings/parse.ts';
 import {droppedNote, settingInForce, withBaseUrl} from '../../settings/profile.ts';
 import {type SettingName, settingNames, settingTable} from '../../settings/setting-table.ts';
@@ -85,10 +86,10 @@ async function list({json}: {json?: boolean}, {host, globals, stdout}: Invocatio
     const {value, place} = settingInForce(name, run) ?? standard;
     // Only a value that was never checked can contain a password.
     const shown = value?.replace(/\/\/[^/]*@/, '//********@');
-    return shown === undefined ? [] : [{name, value: shown, source: place}];
+    return shown === undefined || place === undefined ? [] : [{name, value: shown, source: place}];
   });
   const lines = json
-    ? `${printableJson(JSON.stringify(settings))}\n`
+    ? jsonLine<SettingEntry[]>(settings)
     : settings.map(line => `${line.name}=${printable(line.value)} (${placeOf(line)})\n`).join('');
   await stdout.write(lines);
 }

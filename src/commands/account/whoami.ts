@@ -3,9 +3,10 @@ import {keyFacts, missingSettings, refusedKeyHint, verdictError} from '../../cli
 import {timeoutOption} from '../../cli/values.ts';
 import {exitStatusOf} from '../../errors.ts';
 import {defined} from '../../lib/object.ts';
-import {printable, printableJson} from '../../output/escape.ts';
-import type {Identity, KeyVerdict} from '../../service/identity.ts';
-import type {KeySource, Settings} from '../../settings/settings.ts';
+import {jsonLine, printable} from '../../output/escape.ts';
+import type {WhoamiReport} from '../../output/json-output.ts';
+import type {KeyVerdict} from '../../service/identity.ts';
+import type {Settings} from '../../settings/settings.ts';
 
 export interface WhoamiOptions {
   json?: boolean;
@@ -20,23 +21,6 @@ export function whoamiCommand(cli: Cli): CliCommand {
     .addOption(timeoutOption())
     .examples(['media whoami', 'media whoami --json | jq -r .status', 'media whoami --base-url embedded'])
     .runs(runWhoami);
-}
-
-/** The report of `media whoami --json`; the table shows the same. */
-interface WhoamiReport {
-  profile: string;
-  baseUrl: string | null;
-  /** Where the base URL was set: `--base-url`, `MEDIA_BASE_URL` or `profile NAME`. */
-  baseUrlSource: string | null;
-  key: {masked: string; source: KeySource | 'embedded'} | null;
-  status: KeyVerdict['status'] | 'missing';
-  httpStatus?: number;
-  message?: string;
-  /** What to do, unless the key is accepted. */
-  hint?: string;
-  /** The page where keys are changed, if the service does not know this one. */
-  profileUrl?: string;
-  identity?: Identity;
 }
 
 /** Prints the report; exit status 0 if the key is accepted, 4 missing or refused, 6 unreachable, 1 unclear. */
@@ -60,9 +44,7 @@ export async function runWhoami(options: WhoamiOptions, invocation: Invocation):
         : {masked: key.secret.masked(), source: key.source},
     ...answer,
   };
-  await invocation.stdout.write(
-    options.json ? `${printableJson(JSON.stringify(report))}\n` : reportText(report),
-  );
+  await invocation.stdout.write(options.json ? jsonLine(report) : reportText(report));
   return exitStatus;
 }
 

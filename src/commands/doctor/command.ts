@@ -1,6 +1,7 @@
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/invocation.ts';
 import {exitStatusOf} from '../../errors.ts';
-import {printable, printableJson} from '../../output/escape.ts';
+import {jsonLine, printable} from '../../output/escape.ts';
+import type {DoctorReport} from '../../output/json-output.ts';
 import {errorFields} from '../../output/report.ts';
 import {type CheckResult, checkLabels} from './check-result.ts';
 
@@ -51,5 +52,5 @@ function reportJson(results: readonly CheckResult[]): string {
   const checks = results.map(result =>
     result.status === 'failed' ? {...result, error: errorFields(result.error)} : result,
   );
-  return `${printableJson(JSON.stringify({status, checks}))}\n`;
+  return jsonLine<DoctorReport>({status, checks});
 }

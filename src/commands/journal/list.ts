@@ -8,7 +8,9 @@ import {
   type PathKey,
   readJournals,
 } from '../../journal/journal.ts';
-import {printableJson} from '../../output/escape.ts';
+import {defined} from '../../lib/object.ts';
+import {jsonLine} from '../../output/escape.ts';
+import type {JournalEntryLine} from '../../output/json-output.ts';
 import {mediaIdIn, parseRecord} from '../../service/record.ts';
 import {fileFields, Lines, textLine} from './output.ts';
 
@@ -87,16 +89,15 @@ async function entryJson(reader: JournalReader, path: PathKey, entry: Entry): Pr
       : state === 'unknown'
         ? {code: 'outcome_unknown', message: await entryReason(reader, entry)}
         : undefined;
-  const record = state === 'done' ? `,"record":${await reader.recordOf(entry)}` : '';
-  const fields = {
+  const fields = defined({
     ...fileFields(path),
     status: statusOf[state],
     error,
     size,
     idempotencyKey: key,
     journal: reader.shown,
-  };
-  return printableJson(`${JSON.stringify(fields).slice(0, -1)}${record}}\n`);
+  });
+  return jsonLine<JournalEntryLine>(fields, state === 'done' ? await reader.recordOf(entry) : undefined);
 }
 
 /** The journals that `--once` keeps on this machine. */

@@ -1,5 +1,6 @@
 import {type PathKey, pathFields, type Verdict} from '../../journal/journal.ts';
-import {printable, printableJson} from '../../output/escape.ts';
+import {jsonLine, printable} from '../../output/escape.ts';
+import type {JournalCheckLine} from '../../output/json-output.ts';
 import type {Stdout} from '../../output/stdout.ts';
 
 /** A path as the fields of JSON output. */
@@ -60,7 +61,7 @@ export class ProofTally {
     this.#printed.add(path);
     await this.#lines.add(
       this.#json
-        ? printableJson(`${JSON.stringify({...fileFields(path), status, reason, ids})}\n`)
+        ? jsonLine<JournalCheckLine>({...fileFields(path), status, reason, ids})
         : textLine(status, path, ids.length === 0 ? reason : `${reason}: ${ids.join(', ')}`),
     );
   }

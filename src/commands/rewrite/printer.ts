@@ -1,9 +1,11 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
+import {defined} from '../../lib/object.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {Annotations, reportsToGithub} from '../../output/ci.ts';
-import {printable, printableJson} from '../../output/escape.ts';
+import {jsonLine, printable} from '../../output/escape.ts';
+import type {ReferenceLine} from '../../output/json-output.ts';
 import {errorFields} from '../../output/report.ts';
 import type {Template} from '../../output/results/template.ts';
 import type {DocumentPlan, FoundReference, RewritePlan} from '../../rewrite/plan.ts';
@@ -35,7 +37,7 @@ interface PrinterOptions {
 
 /** What became of the file of a reference. */
 interface ReferenceFacts {
-  status: string;
+  status: ReferenceLine['status'];
   geotags?: Outcome['geotags'];
   error?: MediaError | undefined;
   url?: string | undefined;
@@ -78,8 +80,8 @@ export class ReferencePrinter {
     for (const {document, error} of failed) {
       report.failure(error);
       if (this.#options.isGithub) this.#annotations.add(error, document.name, {line: 1, column: 1});
-      const line = {file: document.name, status: 'failed', error: errorFields(error)};
-      if (this.#options.ndjson) await stdout.write(printableJson(`${JSON.stringify(line)}\n`));
+      const line = {file: document.name, status: 'failed', error: errorFields(error)} as const;
+      if (this.#options.ndjson) await stdout.write(jsonLine<ReferenceLine>(line));
     }
   }
 
@@ -152,8 +154,8 @@ export class ReferencePrinter {
     if (!this.#options.ndjson)
       return stdout.write(`${placeOf(document, reference)}  ${printable(source)}  ${status}\n`);
     const fields = {file: document.document.name, line, column, source, path, url, status, geotags};
-    const all = {...fields, ...(error !== undefined && {error: errorFields(error)})};
-    await stdout.write(printableJson(`${JSON.stringify(all)}\n`));
+    const all = defined({...fields, error: error && errorFields(error)});
+    await stdout.write(jsonLine<ReferenceLine>(all));
   }
 
   #annotate(error: MediaError, {document}: DocumentPlan, {line, column}: FoundReference): void {

@@ -141,7 +141,7 @@ function faultOptions({fault, faultSeed, faultPort}: ServeSettings): FaultOption
 }
 
 /** The fields of a line of the log; `time` is the end of the request. */
-function logFields({elapsedMs, ...fields}: RequestEntry, clock: Clock): Record<string, unknown> {
+function logFields({elapsedMs, ...fields}: RequestEntry, clock: Clock) {
   return {time: new Date(clock.now()).toISOString(), ...fields, elapsedMs: Math.round(elapsedMs)};
 }
 

@@ -82,7 +82,7 @@ export class Tally {
   }
 
   /** The counts for programs. */
-  fields(): Record<string, number> {
+  fields(): Record<Outcome['status'], number> {
     return {...this.#counts};
   }
 

@@ -1,29 +1,15 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import type {MediaError} from '../../errors.ts';
-import {printableJson} from '../../output/escape.ts';
+import {jsonLine, printableJson} from '../../output/escape.ts';
+import type {Delayed, DisposalFields, WatchEvent} from '../../output/json-output.ts';
 import {errorFields} from '../../output/report.ts';
 import {formatOutcome} from '../../output/results/formats.ts';
 import {renderOutcome, type Template} from '../../output/results/template.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import type {Disposed} from './disposal/disposal.ts';
 
-/** What happens besides files, as it is printed with `--ndjson`. */
-export type WatchEvent =
-  | {event: 'watching'; directory: string}
-  | {event: 'gone'; directory: string}
-  | {event: 'unavailable'; waiting: number; message: string}
-  | {event: 'available'}
-  | {event: 'kept'; file: string; reason: string}
-  | {event: 'delayed'; waiting: number; error: ReturnType<typeof errorFields>};
-
 /** An event that is a sentence without `--ndjson`; what delays files is reported as a failure. */
-type ToldEvent = Exclude<WatchEvent, {event: 'delayed'}>;
-
-/** What `--ndjson` says of the disposal of a file. */
-export interface DisposalFields {
-  movedTo?: string;
-  deleted?: true;
-}
+type ToldEvent = Exclude<WatchEvent, Delayed>;
 
 /** Prints outcomes and events: by a template, or as NDJSON. */
 export class WatchPrinter {
@@ -57,7 +43,7 @@ export class WatchPrinter {
   }
 
   #line(event: WatchEvent): Promise<void> {
-    return this.#invocation.stdout.write(`${printableJson(JSON.stringify(event))}\n`);
+    return this.#invocation.stdout.write(jsonLine(event));
   }
 }
 

@@ -1,5 +1,6 @@
 import type {Clock} from '../../host.ts';
 import {defined} from '../../lib/object.ts';
+import type {ProgressFields} from '../json-output.ts';
 import {formatBytes, formatDuration} from '../units.ts';
 
 /** A file that is being uploaded. */
@@ -193,7 +194,7 @@ export function standingPercent({done, total}: Standing): number | undefined {
 }
 
 /** The progress for programs. */
-export function standingFields(standing: Standing, now: number): Record<string, number> {
+export function standingFields(standing: Standing, now: number): ProgressFields {
   const {files, done, rate, total, secondsLeft, unavailableSince: since} = standing;
   const whole = total?.isComplete ? total : undefined;
   return defined({

@@ -1,7 +1,8 @@
-import {own} from '../../lib/object.ts';
+import {defined, own} from '../../lib/object.ts';
 import {type MediaRecord, publicUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
-import {markdownText, markdownUrl, printable, printableJson} from '../escape.ts';
+import {jsonLine, markdownText, markdownUrl, printable, printableJson} from '../escape.ts';
+import type {ResultLine} from '../json-output.ts';
 import {errorFields} from '../report.ts';
 
 /** The values of `--format`. */
@@ -26,7 +27,7 @@ const recordFields = [
 
 /** One outcome in a line format; empty if the format leaves it out. All but ndjson contain only successes. */
 export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Outcome): string {
-  if (format === 'ndjson') return `${ndjsonLine(outcome)}\n`;
+  if (format === 'ndjson') return ndjsonLine(outcome);
   if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return '';
   const {record, json} = outcome.received;
   const url = publicUrl(record);
@@ -41,19 +42,18 @@ export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Out
 }
 
 function ndjsonLine(outcome: Outcome): string {
-  const base64 = outcome.nameBytes?.toString('base64');
-  let line = `{"file":${JSON.stringify(outcome.name)}`;
-  if (base64 !== undefined) line += `,"fileBase64":"${base64}"`;
-  line += `,"status":"${outcome.status}"`;
-  if ('received' in outcome) line += `,"record":${outcome.received.json}`;
-  if ('error' in outcome) line += `,"error":${JSON.stringify(errorFields(outcome.error))}`;
-  if (outcome.contentType !== undefined) line += `,"contentType":${JSON.stringify(outcome.contentType)}`;
-  if (outcome.warning !== undefined) line += `,"warning":${JSON.stringify(outcome.warning)}`;
-  if (outcome.verified !== undefined) line += `,"verified":${JSON.stringify(outcome.verified)}`;
-  if (outcome.geotags !== undefined) line += `,"geotags":"${outcome.geotags}"`;
-  if (outcome.size !== undefined) line += `,"size":${outcome.size}`;
-  if ('duplicateOf' in outcome) line += `,"duplicateOf":${JSON.stringify(outcome.duplicateOf)}`;
-  return printableJson(`${line},"attempts":${outcome.attempts},"elapsedMs":${outcome.elapsedMs}}`);
+  const {name: file, nameBytes, status, contentType, warning, verified, geotags, size} = outcome;
+  const fields = defined({
+    file,
+    fileBase64: nameBytes?.toString('base64'),
+    status,
+    error: 'error' in outcome ? errorFields(outcome.error) : undefined,
+    ...{contentType, warning, verified, geotags, size},
+    duplicateOf: 'duplicateOf' in outcome ? outcome.duplicateOf : undefined,
+    attempts: outcome.attempts,
+    elapsedMs: outcome.elapsedMs,
+  });
+  return jsonLine<ResultLine>(fields, 'received' in outcome ? outcome.received.json : undefined);
 }
 
 /** A Markdown image, or a link for other files; only the name if the record has no web URL. */
