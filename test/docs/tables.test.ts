@@ -157,7 +157,8 @@ describe('the table of media rewrite --ndjson', () => {
     const {sandbox: box} = await connectedSandbox();
     await copyFile(fixture('photo.png'), join(box.directory, 'photo.png'));
     await writeFile(join(box.directory, 'post.md'), '![a](photo.png) ![b](absent.png)');
-    const {stdout} = await box.run(['rewrite', '--ndjson', '--write', '--allow-missing', 'post.md']);
+    const options = ['--ndjson', '--write', '--allow-missing', '--geotags', 'warn'];
+    const {stdout} = await box.run(['rewrite', ...options, 'post.md']);
     const fields = new Set(
       stdout
         .trim()

@@ -1,7 +1,7 @@
 import {mkdir, rm, writeFile} from 'node:fs/promises';
 import {basename, join} from 'node:path';
-import {execa} from 'execa';
 import {temporaryDirectory} from '../support/media.ts';
+import {exiftool} from './exiftool.ts';
 import {isDerivedTag, isLocationTag} from './location-tags.ts';
 
 /** A file as it is, and as it is sent. */
@@ -42,13 +42,9 @@ export async function judge(pairs: readonly Pair[]): Promise<Verdict> {
 
 /** The tags of the files in a directory, a line each, by the files' names. */
 async function tagsIn(directory: string): Promise<Map<string, string[]>> {
-  const listed = await execa('exiftool', ['-ee', '-G1', '-a', '-s', '-u', '-n', '-m', directory], {
-    reject: false,
-    maxBuffer: 2 ** 29,
-    encoding: 'latin1',
-  });
+  const listed = await exiftool('-ee', '-G1', '-a', '-s', '-u', '-n', '-m', directory);
   const tags = new Map<string, string[]>();
-  for (const section of listed.stdout.split(/^======== /m).slice(1)) {
+  for (const section of listed.split(/^======== /m).slice(1)) {
     const [path = '', ...lines] = section.split('\n');
     tags.set(
       basename(path),

@@ -1,7 +1,7 @@
 import {copyFile, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {execa} from 'execa';
 import {fixture} from '../support/media.ts';
+import {exiftool} from './exiftool.ts';
 
 export const gps = [
   ...['GPSLatitude=48.137222', 'GPSLatitudeRef=N', 'GPSLongitude=11.575556', 'GPSLongitudeRef=E'],
@@ -126,7 +126,7 @@ export async function makeFiles(directory: string, each: number): Promise<Made[]
     }
   }
   await writeFile(join(directory, 'arguments'), `${lines.join('\n')}\n`);
-  await execa('exiftool', ['-@', join(directory, 'arguments')], {reject: false});
+  await exiftool('-@', join(directory, 'arguments'));
   return Promise.all(
     made.map(async path => ({name: path.slice(directory.length + 1), bytes: await readFile(path)})),
   );
