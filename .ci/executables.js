@@ -85,9 +85,9 @@ function inject(node, {base, output, assets}) {
 
 /** The files of the package that the program reads when it runs, and its licences, by their paths. */
 function packageFiles() {
-  const folders = ['dist', 'dist/assets', 'completions', 'man'];
+  const folders = ['dist', 'dist/assets', 'completions', 'docs/schemas', 'man'];
   const read =
-    /^(bin\/load\.js|package\.json|LICENSE|dist\/[^/]+\.(cjs|txt)|(dist\/assets|completions|man)\/[^/]+)$/;
+    /^(bin\/load\.js|package\.json|LICENSE|dist\/[^/]+\.(cjs|txt)|(dist\/assets|completions|docs\/schemas|man)\/[^/]+)$/;
   const inFolders = folders.flatMap(folder =>
     readdirSync(join(root, folder)).map(file => `${folder}/${file}`),
   );
