@@ -17,7 +17,6 @@ const slow = [
   'cli/progress',
   'cli/hostile-media',
   'embedded/streams',
-  'journal/scale',
   'action/action',
 ];
 
