@@ -15,7 +15,7 @@ export function checkOptions<Options extends object>(options: Options, checks: C
     const hint = `The options: ${Object.keys(checks).join(' ')}.`;
     throw new MediaError('usage', `There is no option "${unknown}".`, {hint});
   }
-  for (const [name, check] of Object.entries<Check>(checks)) check(name, options[name as keyof Options]);
+  for (const name of Object.keys(checks) as (keyof Options & string)[]) checks[name](name, options[name]);
 }
 
 /** A check that accepts what `isRight` accepts; a message says that it must be `what`. */

@@ -108,7 +108,10 @@ export function parseErrorRecord(text: string): ErrorRecord | undefined {
   const value = parseObject(text);
   if (value === undefined || typeof value['message'] !== 'string') return undefined;
   const code = value['code'];
-  return {message: value['message'], ...defined({code: typeof code === 'number' ? code : undefined})};
+  return {
+    message: value['message'],
+    ...defined({code: Number.isFinite(code) ? (code as number) : undefined}),
+  };
 }
 
 /** The URL for users: the PUBLIC variant's, otherwise fileUrl. */

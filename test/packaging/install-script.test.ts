@@ -146,7 +146,8 @@ it('a broken release: one sentence, status 1, and what was installed stays', slo
   expect((await execa(join(prefix, 'bin/media'), ['--version'])).stdout).toBe('1.0.0');
 });
 
-it('a directory that cannot be written, a link of npm, no address, a wrong option: what to do', async () => {
+it('a directory that cannot be written, a link of npm, no address, a wrong option: what to do', async context => {
+  needPrograms(context, ['curl']);
   const {home, release, run, prefix} = await newcomer();
   const from = ['--from', release.url];
   const cases: [string[], number, RegExp, object?][] = [

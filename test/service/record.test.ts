@@ -200,6 +200,7 @@ describe('parseErrorRecord', () => {
     ['{"message":"bad key"}', {message: 'bad key'}],
     ['{"code":"E1","message":"bad key"}', {message: 'bad key'}],
     ['{"code":null,"message":""}', {message: ''}],
+    ['{"code":1e999,"message":"m"}', {message: 'm'}],
     ['{"code":0,"message":"m","details":[1]}', {code: 0, message: 'm'}],
     [' {"code":-1,"message":"\\u0000é"} ', {code: -1, message: '\u0000é'}],
   ])('%s', (text, expected) => {
