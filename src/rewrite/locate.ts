@@ -7,13 +7,13 @@ import type {Reference} from './scan/reference.ts';
 
 /** Where the files of documents may be. */
 export interface RewritePlaces {
-  /** The directory that nothing outside of is read; by default the git work tree of each document, or its directory. */
+  /** The directory that nothing outside of is read; by default the git work tree of each document, its Obsidian vault, or its directory. */
   root: string | undefined;
   /** Directories that `/photo.png` is looked for in before the root; their files may be read, too. */
   publicDirectories: readonly string[];
 }
 
-type Located = {path: string} | 'outside' | undefined;
+type Located = {path: string} | {candidates: string[]} | 'outside' | undefined;
 
 /** Finds the files that references stand for. */
 export class Locator {
@@ -21,7 +21,7 @@ export class Locator {
   /** Documents of one directory often refer to the same files. */
   readonly #located = new Map<string, Promise<Located>>();
   readonly #roots = new Map<string, Promise<string>>();
-  /** All files below a root by their names, as Obsidian looks for them. */
+  /** All files below a directory by their names in lower case, as Obsidian looks for them. */
   readonly #names = new Map<string, Promise<Map<string, string[]>>>();
   #realPublic: Promise<string[]> | undefined;
 
@@ -29,7 +29,10 @@ export class Locator {
     this.#places = places;
   }
 
-  /** The real path of the file; `outside` if it is not below the root, and undefined if there is none. */
+  /**
+   * The real path of the file; `outside` if it is not below the root, candidates if an Obsidian vault has several files
+   * of the name equally near to its top, and undefined if there is none.
+   */
   async locate({target, context}: Pick<Reference, 'target' | 'context'>, document: string): Promise<Located> {
     const key = [dirname(document), context === 'wiki', target].join('\0');
     return once(this.#located, key, () => this.#locate(target, context, document));
@@ -42,7 +45,7 @@ export class Locator {
     const root = await this.#rootOf(dirname(document));
     const names = await once(this.#names, root, () => namesBelow(root));
     for (const end of ends.map(normalize)) {
-      const path = names.get(basename(end))?.find(each => each.endsWith(end));
+      const path = names.get(basename(end).toLowerCase())?.find(each => each.endsWith(end));
       if (path !== undefined) return path.slice(0, -end.length);
     }
     return undefined;
@@ -50,9 +53,22 @@ export class Locator {
 
   async #locate(target: string, context: Reference['context'], document: string): Promise<Located> {
     const root = await this.#rootOf(dirname(document));
+    const isWiki = context === 'wiki';
+    const spellings = isWiki ? [target] : spellingsOf(target);
+    const paths = spellings.flatMap(spelling => this.#pathsOf(spelling, document, root));
+    const found = await this.#firstOf(isWiki ? [...paths, join(root, target)] : paths, root);
+    if (typeof found === 'object') return found;
+    const vault = ancestorWith('.obsidian', dirname(document)) ?? (isWiki ? root : undefined);
+    const named = vault === undefined ? [] : await this.#nearestNamed(spellings, vault);
+    if (named.length > 1) return {candidates: named};
+    return (await this.#firstOf(named, root)) ?? found;
+  }
+
+  /** The first of these files that may be read. */
+  async #firstOf(paths: readonly string[], root: string): Promise<Located> {
     const directories = [root, ...(await this.#publicDirectories())];
     let isOutside = false;
-    for (const path of await this.#candidates(target, context, document, root)) {
+    for (const path of paths) {
       const real = await realpath(path).catch(() => undefined);
       if (real === undefined || !(await stat(real)).isFile()) continue;
       if (directories.some(directory => isBelow(real, directory))) return {path: real};
@@ -61,18 +77,16 @@ export class Locator {
     return isOutside ? 'outside' : undefined;
   }
 
-  async #candidates(
-    target: string,
-    context: Reference['context'],
-    document: string,
-    root: string,
-  ): Promise<string[]> {
-    const spellings = context === 'wiki' ? [target] : spellingsOf(target);
-    const paths = spellings.flatMap(spelling => this.#pathsOf(spelling, document, root));
-    if (context !== 'wiki') return paths;
-    const named =
-      (await once(this.#names, root, () => namesBelow(root))).get(target.split('/').pop() ?? target) ?? [];
-    return [...paths, join(root, target), ...named.filter(path => path.endsWith(`${sep}${target}`))];
+  /** The files that end in one of these paths, whatever their case: those that are nearest to the top of the vault. */
+  async #nearestNamed(spellings: readonly string[], vault: string): Promise<string[]> {
+    const names = await once(this.#names, vault, () => namesBelow(vault));
+    for (const spelling of spellings) {
+      const end = `${sep}${normalize(spelling)}`.toLowerCase();
+      const named = (names.get(basename(end)) ?? []).filter(path => path.toLowerCase().endsWith(end));
+      const nearest = named.filter(path => path.split(sep).length === named[0]?.split(sep).length);
+      if (nearest.length > 0) return nearest;
+    }
+    return [];
   }
 
   #pathsOf(spelling: string, document: string, root: string): string[] {
@@ -91,7 +105,13 @@ export class Locator {
   }
 
   #rootOf(directory: string): Promise<string> {
-    const find = () => realDirectory(this.#places.root ?? workTreeOf(directory) ?? directory);
+    const find = () =>
+      realDirectory(
+        this.#places.root ??
+          ancestorWith('.git', directory) ??
+          ancestorWith('.obsidian', directory) ??
+          directory,
+      );
     return once(this.#roots, directory, find);
   }
 }
@@ -135,9 +155,10 @@ function percentDecoded(path: string): string | undefined {
   }
 }
 
-function workTreeOf(directory: string): string | undefined {
+/** The nearest directory, from this one upwards, that has an entry of this name. */
+function ancestorWith(name: string, directory: string): string | undefined {
   for (let at = directory; ; at = dirname(at)) {
-    if (existsSync(join(at, '.git'))) return at;
+    if (existsSync(join(at, name))) return at;
     if (dirname(at) === at) return undefined;
   }
 }
@@ -149,7 +170,10 @@ async function namesBelow(root: string): Promise<Map<string, string[]>> {
       if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
       const path = join(directory, entry.name);
       if (entry.isDirectory()) await visit(path);
-      else names.set(entry.name, [...(names.get(entry.name) ?? []), path]);
+      else {
+        const name = entry.name.toLowerCase();
+        names.set(name, [...(names.get(name) ?? []), path]);
+      }
     }
   };
   await visit(root);

@@ -117,6 +117,7 @@ class Planner {
       });
       return {...reference, problem};
     }
+    if ('candidates' in place) return {...reference, problem: this.#ambiguous(reference, place.candidates)};
     const {name, problem} = await this.#check(place.path);
     return problem === undefined ? {...reference, file: name} : {...reference, problem};
   }
@@ -127,6 +128,14 @@ class Planner {
     if (directory === undefined) return new MediaError('file_missing', sentence);
     const shown = shellQuoted(relative(this.#options.cwd, directory) || '.');
     return new MediaError('file_missing', sentence, {hint: `Add this option to find it: --static ${shown}`});
+  }
+
+  #ambiguous({source}: FoundReference, candidates: readonly string[]): MediaError {
+    const names = candidates.map(path => relative(this.#options.cwd, path)).sort();
+    const sentence = `${source} may be ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`;
+    return new MediaError('file_missing', sentence, {
+      hint: 'Write more of the path of the one that is meant.',
+    });
   }
 
   async #check(path: string): Promise<{name: string; problem?: MediaError}> {

@@ -59,6 +59,43 @@ describe('planRewrite', () => {
     ]);
   });
 
+  it('in an Obsidian vault: by name, whatever its case, the shortest path; two of one length are both named', async () => {
+    const directory = await directoryWith({
+      'vault/.obsidian/app.md': '',
+      'vault/notes/a.md':
+        '![](pic.png) ![[Pic.PNG]] ![](Near/deep%20er/x.gif#center) ![](two.png) ![[two.png]] ![[one/two.png]] ![](../gone.png)',
+      'vault/files/Pic.png': 'photo.png',
+      'vault/files/old/pic.png': 'photo.png',
+      'vault/b/near/deep er/X.gif': 'photo.gif',
+      'vault/one/two.png': 'photo.png',
+      'vault/two/two.png': 'photo.png',
+      'outside/gone.png': 'photo.png',
+    });
+    const {documents} = await planOf(directory, 'vault/notes/a.md');
+    const both = 'two.png may be vault/one/two.png or vault/two/two.png.';
+    expect(documents[0]?.references.map(({file, problem}) => file ?? problem?.message)).toEqual([
+      'vault/files/Pic.png',
+      'vault/files/Pic.png',
+      'vault/b/near/deep er/X.gif',
+      both,
+      both,
+      'vault/one/two.png',
+      '../gone.png does not exist.',
+    ]);
+  });
+
+  it('a file that only its name finds, outside of a vault: missing in a link, found in ![[ ]]', async () => {
+    const directory = await directoryWith({
+      'docs/a.md': '![](x.png) ![[X.png]]',
+      'docs/b/x.png': 'photo.png',
+    });
+    const {documents} = await planOf(directory, 'docs/a.md', 'docs');
+    expect(documents[0]?.references.map(({file, problem}) => file ?? problem?.code)).toEqual([
+      'file_missing',
+      'docs/b/x.png',
+    ]);
+  });
+
   it('four files, three of them equal: one of these is uploaded, and its URL stands for all three', async () => {
     const directory = await directoryWith({
       'a.md': '![a](1.png) ![b](2.png) ![c](3.png) ![d](other.gif)',
