@@ -74,12 +74,15 @@ async function readersMachine(): Promise<Sandbox> {
 /** Notes which processes a block ends: the directory must not be removed while one of them still writes there. */
 const notingKills = 'kill() { builtin kill "$@" && printf "%s\\n" "$@" | tail -n 1 >> .killed; }';
 
+/** What a block that fails has left running holds its standard error open, which is waited for. */
+const endingJobs = `trap '[ $? = 0 ] || builtin kill $(jobs -p) 2> /dev/null' EXIT`;
+
 /**
  * Runs a block of shell and waits for the processes that it ends; asserts that it succeeds, without an error of ours, and prints something unless it sends that to a
  * file. Resolves to what it printed.
  */
 export async function typeIn({directory, env}: Sandbox, block: string): Promise<string> {
-  const command = `${notingKills}\n${block}`;
+  const command = `${notingKills}\n${endingJobs}\n${block}`;
   const {exitCode, stdout, stderr} = await execa('bash', ['-e', '-o', 'pipefail', '-c', command], {
     cwd: directory,
     env,
