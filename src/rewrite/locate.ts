@@ -77,7 +77,7 @@ export class Locator {
     return isOutside ? 'outside' : undefined;
   }
 
-  /** The files that end in one of these paths, whatever their case: those that are nearest to the top of the vault. */
+  /** The files that end in one of these paths, in upper or lower case: those that are nearest to the top of the vault. */
   async #nearestNamed(spellings: readonly string[], vault: string): Promise<string[]> {
     const names = await once(this.#names, vault, () => namesBelow(vault));
     for (const spelling of spellings) {

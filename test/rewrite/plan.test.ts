@@ -59,7 +59,7 @@ describe('planRewrite', () => {
     ]);
   });
 
-  it('in an Obsidian vault: by name, whatever its case, the shortest path; two of one length are both named', async () => {
+  it('in an Obsidian vault: by name, in upper or lower case, the shortest path; two of one length are both named', async () => {
     const directory = await directoryWith({
       'vault/.obsidian/app.md': '',
       'vault/notes/a.md':
