@@ -74,11 +74,15 @@ function firstOf(
       left.length = 0;
       for (const socket of attempts.keys()) ended(socket.destroy(), ': given up');
     };
+    /** When this process has been stopped meanwhile, what an attempt came to is read first. */
+    const late = () => {
+      cancelNext = clock.after(0, next);
+    };
     const next = () => {
       cancelNext();
       const tried = left.shift();
       if (tried === undefined) return;
-      if (left.length > 0) cancelNext = clock.after(attemptDelayMs, next);
+      if (left.length > 0) cancelNext = clock.after(attemptDelayMs, late);
       const {address, family} = tried;
       const socket = connect({host: address, port, ...socketOptions});
       attempts.set(socket, `${address} port ${port}`);

@@ -5,6 +5,7 @@ import {MediaError} from '../../src/errors.ts';
 import {type Clock, systemClock} from '../../src/host.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 import {eventually} from '../support/eventually.ts';
+import {ManualClock} from '../support/manual-clock.ts';
 import {type Script, scriptedServer, someRecord} from '../support/scripted-server.ts';
 import {fullListener, silentServer} from '../support/silent-peers.ts';
 import {
@@ -235,36 +236,35 @@ describe('a connection', () => {
   });
 
   test('that moves slowly, but moves, is no stall', async () => {
-    const size = 64 * mebibyte;
-    const server = createServer({pauseOnConnect: true}, async socket => {
+    // Before its last bytes leave, a file is looked at after a pause.
+    const clock = Object.assign(new ManualClock(), {sleep: async () => {}});
+    const timeoutMs = 60_000;
+    const server = createServer(socket => {
       socket.on('error', () => {});
-      // Once all buffers are full: 256 KiB each 200 ms for 3 s, then the rest at once.
-      await delay(300);
-      let pauses = 15;
       let sincePause = 0;
       let total = 0;
-      socket.on('data', bytes => {
+      socket.on('data', async bytes => {
         total += bytes.length;
         sincePause += bytes.length;
-        if (pauses > 0 && sincePause >= 256 * 1024) {
-          pauses -= 1;
-          sincePause = 0;
-          socket.pause();
-          void delay(200).then(() => socket.resume());
-        }
-        if (total > size) {
+        if (total > unbufferable) {
           socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${someRecord.length}\r\n\r\n${someRecord}`);
         }
+        if (sincePause < 256 * 1024) return;
+        // 6 minutes in all, and less than the timeout while all buffers on the way are emptied.
+        sincePause = 0;
+        socket.pause();
+        await clock.advance(1_500);
+        socket.resume();
       });
-      socket.resume();
     });
     await listen(server);
     onTestFinished(() => {
       server.close();
     });
-    const options = {timeoutMs: 2_000};
-    const [outcome] = await uploadEach([zeroSource('a.png', size)], clientOf(urlOf(server)), options);
+    const client = clientOf(urlOf(server));
+    const [outcome] = await uploadEach([zeroSource('a.png', unbufferable)], client, {clock, timeoutMs});
     expect(summary(outcome)).toEqual({status: 'uploaded', attempts: 1});
+    expect(clock.monotonic()).toBeGreaterThan(5 * timeoutMs);
   });
 
   test('that is never made, since the queue of the listener is full: connect_timeout', async () => {

@@ -23,7 +23,7 @@ const real = fileURLToPath(new URL('../../../shared/media/', import.meta.url));
 const limits = {short: 0, long: 1_500};
 
 /** The same reader where there is no ffprobe. */
-const readerAlone = new MediaChild(12_000, '/nowhere');
+const readerAlone = new MediaChild('/nowhere');
 
 experiment(
   'width, height, duration and type of media and of damaged copies: right or absent',

@@ -3,9 +3,10 @@ import {promisify} from 'node:util';
 import {isCount, isObject, parseObject} from '../../lib/json.ts';
 import {defined, own} from '../../lib/object.ts';
 import type {Findings, MediaFacts, MediaFile} from './media-facts.ts';
-import {limitedCommand} from './memory-limit.ts';
+import {limitedCommand} from './process-limits.ts';
 
-const limits = {milliseconds: 8_000, allocation: 256 * 1024 * 1024};
+/** A busy machine may need minutes for a second of work, so that only what a file costs, or a read that never ends, counts against it. */
+const limits = {processorSeconds: 8, milliseconds: 50_000, allocation: 256 * 1024 * 1024};
 
 /** Containers of videos that ffmpeg and ffprobe may read. Playlists are left out: they open other files. */
 export const ffmpegContainers = 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,asf,ogg';
@@ -17,7 +18,7 @@ interface FfmpegInput {
   readonly options?: readonly string[];
 }
 
-/** Runs ffmpeg or ffprobe on one file, the only one that it may open; resolves with what it printed, and rejects if it failed or took 8 s. */
+/** Runs ffmpeg or ffprobe on one file, the only one that it may open; resolves with what it printed, and rejects if it failed or took 8 s of processor time. */
 export async function runFfmpeg(
   program: 'ffmpeg' | 'ffprobe',
   {path, formats, options = []}: FfmpegInput,
@@ -28,7 +29,8 @@ export async function runFfmpeg(
     ...['-v', 'quiet', '-max_alloc', String(limits.allocation), ...options],
     ...['-protocol_whitelist', 'file', '-format_whitelist', formats, '-i', `file:${path}`],
   ];
-  const {stdout} = await promisify(execFile)(...limitedCommand([program, ...input, ...parameters]), {
+  const command = limitedCommand([program, ...input, ...parameters], limits);
+  const {stdout} = await promisify(execFile)(...command, {
     encoding: 'buffer',
     timeout: limits.milliseconds,
     killSignal: 'SIGKILL',

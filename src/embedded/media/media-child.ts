@@ -4,7 +4,13 @@ import {isObject} from '../../lib/json.ts';
 import {defined} from '../../lib/object.ts';
 import {childParameters} from '../../package-file.ts';
 import type {MediaRequest} from './media-facts.ts';
-import {limitedCommand} from './memory-limit.ts';
+import {limitedCommand} from './process-limits.ts';
+
+/**
+ * How long one response may take. Processor time, which the process limits itself, does not depend on what else the machine does; this
+ * ends what waits forever.
+ */
+const limitMs = 60_000;
 
 interface WaitingRequest {
   readonly request: MediaRequest;
@@ -17,7 +23,6 @@ interface WaitingRequest {
  * with it. Requests and responses are messages of Node's IPC channel; the first message says that it is ready.
  */
 export class MediaChild {
-  readonly #limitMs: number;
   readonly #path: string | undefined;
   #process: ChildProcess | undefined;
   #isReady = false;
@@ -25,9 +30,8 @@ export class MediaChild {
   readonly #waiting: WaitingRequest[] = [];
   #cancelLimit = () => {};
 
-  /** `limitMs`: how long one response may take; `path`: where ffmpeg and ffprobe are looked for; by default PATH. */
-  constructor(limitMs: number, path?: string) {
-    this.#limitMs = limitMs;
+  /** `path`: where ffmpeg and ffprobe are looked for; by default PATH. */
+  constructor(path?: string) {
     this.#path = path;
   }
 
@@ -36,7 +40,7 @@ export class MediaChild {
     if (this.#process !== undefined) return;
     const command = [systemHost().nodePath(), ...childParameters('media')];
     // The thread that reads, and the one that waits for it.
-    const [program, parameters] = limitedCommand(command, 2);
+    const [program, parameters] = limitedCommand(command, {nodeThreads: 2});
     const child = spawn(program, parameters, {
       // The service's own environment may contain keys.
       env: defined({PATH: this.#path ?? systemHost().env['PATH']}),
@@ -77,7 +81,7 @@ export class MediaChild {
     }
     // If it has ended, onEnd settles the request.
     child?.send(next.request, () => {});
-    this.#cancelLimit = systemHost().clock.after(this.#limitMs, () => child?.kill('SIGKILL'));
+    this.#cancelLimit = systemHost().clock.after(limitMs, () => child?.kill('SIGKILL'));
   }
 
   /** The process has ended because of the file that it was reading. */

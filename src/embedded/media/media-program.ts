@@ -7,8 +7,8 @@ import {agreeing, canCompare, probeWithFfprobe} from './ffmpeg.ts';
 import {type Findings, type MediaRequest, requestShape} from './media-facts.ts';
 import {probe} from './probe.ts';
 
-/** Limits of the thread that reads files: for one video, and for its heap. What it reads is held outside, at most 64 MiB. */
-const limits = {processorMs: 2_000, heapMiB: 192};
+/** Limits of the thread that reads files: of processor time for one file, and for its heap. What it reads is held outside, at most 64 MiB. */
+const limits = {processorMs: {probe: 12_000, video: 2_000, thumbnail: 12_000, stream: 20_000}, heapMiB: 192};
 
 /** Does everything that may need much memory or keep it busy forever. */
 let thread: Worker | undefined;
@@ -36,7 +36,7 @@ export function serveMediaChild(channel: MediaChildProcess): void {
 async function responseTo(request: unknown): Promise<object> {
   if (!isObject(request) || !hasShape(request, requestShape)) return {};
   if (request.task === 'probe') return facts(request);
-  return (await inThread(request)) ?? {isMade: false};
+  return (await inThread(request, limits.processorMs[request.task])) ?? {isMade: false};
 }
 
 /** Makes what a request is for; each kind needs a large module. */
@@ -56,8 +56,8 @@ async function isMade(request: MediaRequest): Promise<boolean> {
 
 /** The facts that our own reader and ffprobe agree on. */
 async function facts(request: MediaRequest): Promise<object> {
-  const isVideo = request.contentType.startsWith('video/');
-  const reading = inThread<Findings>(request, isVideo ? limits.processorMs : Number.POSITIVE_INFINITY);
+  const kind = request.contentType.startsWith('video/') ? 'video' : request.task;
+  const reading = inThread<Findings>(request, limits.processorMs[kind]);
   // Starting ffprobe takes far longer than reading a header.
   const isDecided = request.contentType.startsWith('image/') && !canCompare((await reading)?.imageType);
   const [found, others] = await Promise.all([reading, isDecided ? {} : probeWithFfprobe(request)]);
@@ -67,7 +67,7 @@ async function facts(request: MediaRequest): Promise<object> {
 /** Resolves to undefined if the thread has ended instead, also because it used too much time. */
 async function inThread<Response extends object>(
   request: MediaRequest,
-  processorMs = Number.POSITIVE_INFINITY,
+  processorMs: number,
 ): Promise<Response | undefined> {
   thread ??= new Worker(threadSource('media-program'), {
     eval: true,

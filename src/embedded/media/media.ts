@@ -8,12 +8,8 @@ import {besidePackage} from '../../package-file.ts';
 import {MediaChild} from './media-child.ts';
 import {factsIn, factsShape, type MediaFacts, type MediaFile} from './media-facts.ts';
 
-/** One process for each kind of work, shared by all services of this process, with the milliseconds that one file may take. */
-const children = {
-  probe: new MediaChild(12_000),
-  thumbnail: new MediaChild(12_000),
-  stream: new MediaChild(20_000),
-};
+/** One process for each kind of work, shared by all services of this process. */
+const children = {probe: new MediaChild(), thumbnail: new MediaChild(), stream: new MediaChild()};
 
 /** Starts the process that reads videos, unless it runs, if a file of this type will need it. */
 export function prepareToProbe(contentType: string): void {

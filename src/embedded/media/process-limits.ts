@@ -1,0 +1,27 @@
+import {existsSync} from 'node:fs';
+import {versions} from 'node:process';
+
+/**
+ * What a process that reads media may allocate: the system refuses more, and the shell is the only one to tell it so. Windows has no
+ * such limit, and macOS none of memory.
+ */
+const mostMemoryKiB = 448 * 1024;
+const shell = '/bin/sh';
+
+/** From Node 24 on, each of its threads reserves this much for compiled code, which counts as allocated. */
+const reservedKiB = Number.parseInt(versions.node, 10) >= 24 ? 512 * 1024 : 0;
+
+/**
+ * A command line under the limit; `nodeThreads`: how many threads of Node the program has; `processorSeconds`: after so much
+ * processor time the system ends it.
+ */
+export function limitedCommand(
+  command: readonly string[],
+  {nodeThreads = 0, processorSeconds}: {nodeThreads?: number; processorSeconds?: number},
+): [string, string[]] {
+  const ofTime = processorSeconds === undefined ? '' : `ulimit -t ${processorSeconds}; `;
+  const ofMemory = `ulimit -d ${mostMemoryKiB + nodeThreads * reservedKiB}; `;
+  const limit = `ulimit -c 0; ${ofTime}${ofMemory}exec "$0" "$@"`;
+  const [program = '', ...parameters] = existsSync(shell) ? [shell, '-c', limit, ...command] : command;
+  return [program, parameters];
+}
