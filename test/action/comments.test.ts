@@ -1,7 +1,6 @@
-import type {AddressInfo} from 'node:net';
-import {createServer} from 'node:net';
 import {describe, expect, it} from 'vitest';
 import {CommentError, MarkedComment} from '../../tools/action/comments.ts';
+import {deadUrl} from '../service/support.ts';
 import {apiToken, bot, githubApi, stranger} from '../support/github-api.ts';
 
 const marker = '<!-- media 1 -->';
@@ -102,11 +101,7 @@ describe('the comment on a pull request', () => {
   );
 
   it('nobody listens: a CommentError without a status', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await new Promise(resolve => server.once('listening', resolve));
-    const {port} = server.address() as AddressInfo;
-    await new Promise(resolve => server.close(resolve));
-    const pullRequest = {apiUrl: `http://127.0.0.1:${port}`, repository: 'octocat/media', number: 7};
+    const pullRequest = {apiUrl: await deadUrl(), repository: 'octocat/media', number: 7};
     await expect(new MarkedComment(pullRequest, apiToken, marker).put(body('new'))).rejects.toEqual(
       new CommentError(),
     );

@@ -2,6 +2,7 @@ import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {stripVTControlCharacters} from 'node:util';
 import {describe, expect, it} from 'vitest';
+import {deadUrl} from '../service/support.ts';
 import {connectedSandbox, embeddedService} from '../support/embedded.ts';
 import {fixture, type Sandbox, sandbox} from '../support/media.ts';
 import {type RawRequest, scriptedServer} from '../support/scripted-server.ts';
@@ -296,8 +297,7 @@ describe('what media graphql makes of the answer', () => {
   });
 
   it('a port where nobody listens: exit 6', async () => {
-    const {url, server} = await scriptedServer(() => {});
-    await new Promise(resolve => server.close(resolve));
+    const url = await deadUrl();
     const {exitCode} = await (await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: key})).run([
       'graphql',
       '{a}',

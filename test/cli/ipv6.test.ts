@@ -6,6 +6,7 @@ import {execa} from 'execa';
 import {describe, expect, onTestFinished, type TestContext, test} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {portOf} from '../service/support.ts';
+import {deadPort} from '../support/free-ports.ts';
 import {needPrograms, notRun} from '../support/installed.ts';
 import {fixture, program, type Sandbox} from '../support/media.ts';
 import {patienceMs} from '../support/patience.ts';
@@ -126,11 +127,7 @@ describe('a host with several addresses', () => {
   });
 
   test('all refuse: connection_refused, exit 6', async context => {
-    const server = createServer();
-    const port = await listenOn(server, '127.0.0.1', context);
-    await new Promise(resolve => {
-      server.close(resolve);
-    });
+    const port = await deadPort();
     const {stdout, stderr, exitCode} = await uploadToMany(context, port, ['::1', '127.0.0.1']);
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 6});
     expect(stderr).toContain(
@@ -139,11 +136,7 @@ describe('a host with several addresses', () => {
   });
 
   test('one is out of reach and one refuses: told of the one that answered', async context => {
-    const server = createServer();
-    const port = await listenOn(server, '127.0.0.1', context);
-    await new Promise(resolve => {
-      server.close(resolve);
-    });
+    const port = await deadPort();
     const {stderr, exitCode} = await uploadToMany(context, port, ['2001:db8::1', '127.0.0.1']);
     expect(stderr).toContain(
       `media: Nothing is listening at many.test:${port}: the connection was refused.\n`,

@@ -4,6 +4,7 @@ import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {systemHost} from '../../src/host.ts';
 import {holderHere} from '../../src/lib/files/holder.ts';
+import {deadUrl} from '../service/support.ts';
 import {embeddedService} from '../support/embedded.ts';
 import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
@@ -194,8 +195,7 @@ describe('a login that stores nothing', () => {
   });
 
   it('a service that cannot be reached: exit 6, --no-verify is named', async () => {
-    const {url, server} = await scriptedServer(() => {});
-    await new Promise(resolve => server.close(resolve));
+    const url = await deadUrl();
     const box = await sandbox();
     const {stderr, exitCode} = await login(box, url);
     expect(stderr).toContain('the connection was refused');

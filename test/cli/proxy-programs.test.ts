@@ -1,6 +1,6 @@
 import {describe, expect, type TestContext, test} from 'vitest';
 import {sandboxFor, testKey} from '../service/program.ts';
-import {freePorts} from '../support/free-ports.ts';
+import {deadPort} from '../support/free-ports.ts';
 import {notRun} from '../support/installed.ts';
 import {fixture} from '../support/media.ts';
 import {
@@ -86,7 +86,7 @@ for (const proxy of [squid, tinyproxy]) {
 
     test('to a port that nothing listens on: the proxy tells, exit 1', async context => {
       const host = await start(context, proxy, false);
-      const [port = 0] = await freePorts(1);
+      const port = await deadPort();
       const {stderr, exitCode} = await upload({...(await service()), port}, {HTTPS_PROXY: `http://${host}`}, [
         '--retries',
         '0',

@@ -2,6 +2,7 @@ import {copyFile, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {EmbeddedService} from '../../src/embedded/service.ts';
+import {deadUrl} from '../service/support.ts';
 import {connectedSandbox, embeddedService} from '../support/embedded.ts';
 import {fixture, sandbox} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
@@ -304,9 +305,7 @@ describe('the exit status of media upload', () => {
   });
 
   it('a port where nobody listens: 6', async () => {
-    const {url, server} = await scriptedServer(() => {});
-    await new Promise(resolve => server.close(resolve));
-    const {run} = await sandboxFor(url);
+    const {run} = await sandboxFor(await deadUrl());
     const {stderr, exitCode} = await run(['upload', photo, '--retries', '0']);
     expect(stderr).toContain('the connection was refused');
     expect(exitCode).toBe(6);

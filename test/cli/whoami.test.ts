@@ -1,4 +1,5 @@
 import {describe, expect, it} from 'vitest';
+import {deadUrl} from '../service/support.ts';
 import {connectedSandbox, embeddedService, unknownKey} from '../support/embedded.ts';
 import {type Sandbox, sandbox} from '../support/media.ts';
 import {type RawRequest, scriptedServer} from '../support/scripted-server.ts';
@@ -133,8 +134,7 @@ describe('media whoami', () => {
   });
 
   it('a port where nobody listens: unreachable, exit 6', async () => {
-    const {url, server} = await scriptedServer(() => {});
-    await new Promise(resolve => server.close(resolve));
+    const url = await deadUrl();
     const {stdout, stderr, exitCode} = await (await sandboxFor(url)).run(['whoami', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({
       status: 'unreachable',

@@ -12,7 +12,7 @@ import {
   uploadAll,
 } from '../../src/index.ts';
 import {packageVersion} from '../../src/package-file.ts';
-import {listen, portOf} from '../service/support.ts';
+import {deadUrl, listen, portOf} from '../service/support.ts';
 import {eventually} from '../support/eventually.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
 import {someRecord} from '../support/scripted-server.ts';
@@ -168,10 +168,7 @@ test('close: pending requests fail at once, and every connection is closed', asy
 });
 
 test('without a service: a MediaError that says so; probeAvailability says it, too', async () => {
-  const server = createServer();
-  await listen(server);
-  const client = new MediaClient({baseUrl: `http://127.0.0.1:${portOf(server)}`, apiKey});
-  await new Promise(resolve => server.close(resolve));
+  const client = new MediaClient({baseUrl: await deadUrl(), apiKey});
   await expect(client.upload(request())).rejects.toMatchObject({
     name: 'MediaError',
     code: 'connection_refused',

@@ -10,6 +10,7 @@ import type {OpenSource, Source} from '../../src/sources/open/source.ts';
 import {type TransferObserver, type TransferOptions, uploadBatch} from '../../src/transfer/batch.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 import {afterTest} from '../support/after-test.ts';
+import {deadPort} from '../support/free-ports.ts';
 import {someRecord} from '../support/scripted-server.ts';
 
 export const mebibyte = 1024 * 1024;
@@ -147,13 +148,7 @@ export function urlOf(server: Server): string {
 
 /** The URL of a port that nothing listens on. */
 export async function deadUrl(): Promise<string> {
-  const server = createServer();
-  await listen(server);
-  const url = urlOf(server);
-  await new Promise(resolve => {
-    server.close(resolve);
-  });
-  return url;
+  return `http://127.0.0.1:${await deadPort()}`;
 }
 
 /** A client of the service at `url` for the current test. */

@@ -69,7 +69,7 @@ export const tinyproxy: ProxyProgram = {
       `Port ${port}
 Listen 127.0.0.1
 Allow 127.0.0.1
-Timeout 20
+Timeout 600
 Upstream http 127.0.0.1:${upstream}
 ${login ? `BasicAuth ${user} ${tinyproxy.password}\n` : ''}LogFile "${join(directory, 'log')}"
 `,
