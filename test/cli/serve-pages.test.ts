@@ -251,7 +251,11 @@ describe('the pages of media serve', () => {
     const {url, key, page, problems} = await signedIn(context);
     const pageToken = await page.locator('input[name=page-token]').first().inputValue();
     const send = (path: string, fields: Record<string, string>) =>
-      page.request.post(url + path, {form: {...fields, 'page-token': pageToken}, headers: {Origin: url}});
+      page.request.post(url + path, {
+        maxRetries: 2,
+        form: {...fields, 'page-token': pageToken},
+        headers: {Origin: url},
+      });
     const change = async (query: string, variables: Record<string, string>) => {
       const headers = {Authorization: `Bearer ${key}`};
       const response = await page.request.post(`${url}/graphql`, {headers, data: {query, variables}});
