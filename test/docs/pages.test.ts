@@ -10,7 +10,7 @@ const pages = files.filter(file => file.startsWith('docs/'));
 /**
  * The blocks that other tests run: test/action, test/machines, test/docs/ci-snippets.test.ts, test/docs/serve-recipes.test.ts,
  * test/torture/serve-fixtures.test.ts, test/packaging/install-script.test.ts, test/packaging/library.test.ts, test/cli/watch.test.ts,
- * test/docs/vscode-tasks.test.ts.
+ * test/docs/vscode-tasks.test.ts, test/docs/preparing-recipes.test.ts.
  */
 const runElsewhere: Record<string, readonly string[]> = {
   'docs/sharding.md': ['bash', 'bash', 'yaml', 'yaml'],
@@ -20,7 +20,7 @@ const runElsewhere: Record<string, readonly string[]> = {
   'docs/library.md': ['js', 'mjs', 'js', 'cjs'],
   'docs/serve-in-ci.md': ['yaml', 'yaml', 'yaml', 'js', 'js', 'python', 'go'],
   'docs/publishing.md': ['ini'],
-  'docs/publishing-recipes.md': ['json'],
+  'docs/publishing-recipes.md': ['json', 'bash', 'bash', 'bash', 'bash', 'bash'],
 };
 
 describe('every example in a Markdown file', () => {

@@ -16,6 +16,7 @@ export const slowTests = [
   'test/contract/prism.test.ts',
   'test/docs/ci-snippets.test.ts',
   'test/docs/pictures.test.ts',
+  'test/docs/preparing-recipes.test.ts',
   'test/journal/scale.test.ts',
   'test/leaks/*.test.ts',
   'test/machines/*.test.ts',
