@@ -1,12 +1,13 @@
 import {type LookupAddress, lookup} from 'node:dns';
 import {BlockList, isIP, type LookupFunction} from 'node:net';
-import {MediaError} from '../errors.ts';
+import {isUnreachable, MediaError} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
 import {type ConnectionOptions, proxyFor, sendHead} from '../http/http.ts';
 import {type MediaRecord, publicUrl} from './record.ts';
+import {asksForFewer} from './uploader.ts';
 
-/** How long to wait for a connection, and for the response, in milliseconds. */
-const waitMs = 5_000;
+/** How long to wait for the response, in milliseconds. */
+const waitMs = 10_000;
 
 /** Loopback, private, shared and link-local networks (RFC 6890); addresses that are mapped into IPv6 are found, too. */
 const notPublic = new BlockList();
@@ -21,12 +22,16 @@ const isPublic = ({address, family}: LookupAddress) =>
 /** Looks names up as Node does; fails unless all the addresses, which are then connected to, are public. */
 const publicLookup: LookupFunction = (name, options, callback) =>
   lookup(name, {...options, all: true}, (error, found) =>
-    callback(error ?? (found.every(isPublic) ? null : new Error('not a public address')), found),
+    callback(
+      error ?? (found.every(isPublic) ? null : new MediaError('rejected', `${name} is not public.`)),
+      found,
+    ),
   );
 
 /**
  * Whether the file of a record is still there with this size, in bytes: HEAD of `fileUrl`, else of the PUBLIC URL, without the key or a
- * client certificate; no redirect is followed. A URL of another origin must be https and lead to a public address.
+ * client certificate; no redirect is followed. A URL of another origin must be https and lead to a public address. Rejects if nobody
+ * says so, which may pass.
  */
 export async function isStillStored(
   record: MediaRecord,
@@ -42,13 +47,18 @@ export async function isStillStored(
   // A proxy would hide the address that is connected to.
   const mayBeAsked = isOwn || (url.protocol === 'https:' && proxyFor(url, options.env) === undefined);
   if (url.username !== '' || url.password !== '' || !mayBeAsked) return false;
-  const bare = {...options, connectTimeoutMs: waitMs, clientCertificate: undefined};
+  const bare = {...options, clientCertificate: undefined};
   try {
     const request = {method: 'HEAD', url, headers: {}, waitMs, signal} as const;
     const answer = await sendHead(request, isOwn ? bare : {...bare, lookup: publicLookup});
-    return answer?.status === 200 && answer.headers['content-length'] === String(size);
+    const {status = 503, headers = {}} = answer ?? {};
+    if ((status < 500 && !asksForFewer(status)) || signal.aborted)
+      return status === 200 && headers['content-length'] === String(size);
+    const message = `${url.host} did not say whether it still has an uploaded file.`;
+    throw new MediaError('service_unavailable', message, {status: answer?.status});
   } catch (error) {
-    if (error instanceof MediaError) return false;
-    throw error;
+    if (!(error instanceof MediaError) || error.code === 'service_unavailable' || isUnreachable(error))
+      throw error;
+    return false;
   }
 }

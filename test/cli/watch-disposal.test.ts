@@ -119,6 +119,27 @@ test('records from memory: only the files that the service still has whole are d
   await end(watching);
 });
 
+test('records from memory, and no word on whether they are still stored: the files wait, are asked about again and deleted', async () => {
+  const answers: Record<string, StoreAnswer> = {
+    broken: {head: 'cut off'},
+    away: {head: {status: 503}},
+    busy: {head: {status: 429}},
+  };
+  const {box, store, left} = await machine(answers);
+  expect((await box.run(['upload', '--once', '-r', 'in'])).exitCode).toBe(0);
+  const watching = new Watching(box, ['in', '--delete', '--ndjson']);
+  const {error, waiting} = await watching.line({event: 'delayed'});
+  expect(error).toMatchObject({code: 'service_unavailable'});
+  expect(waiting).toBeGreaterThan(0);
+  await eventually(() => new Set(store.heads.map(({id}) => id)).size === 3);
+  expect(await left()).toHaveLength(3);
+  store.answers.clear();
+  for (const name of Object.keys(answers))
+    await watching.line({file: `in/${name}.png`, status: 'skipped', deleted: true});
+  expect(reasonsIn(watching)).toEqual({});
+  await end(watching);
+});
+
 test('a service in this process is asked about its own records', async () => {
   const box = await sandbox();
   await mkdir(join(box.directory, 'in'));

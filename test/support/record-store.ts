@@ -8,8 +8,8 @@ export interface StoreAnswer {
   record?: Record<string, unknown>;
   /** Called before the upload is answered. */
   beforeRecord?: () => Promise<void>;
-  /** What a HEAD of its URL is answered with, in place of 200 and its size. */
-  head?: {status?: number; headers?: Record<string, string>};
+  /** What a HEAD of its URL is answered with, in place of 200 and its size; or its connection is cut off. */
+  head?: {status?: number; headers?: Record<string, string>} | 'cut off';
 }
 
 /** A service that keeps what it gets, and says of each file, known by its size, what a test makes it say. */
@@ -61,8 +61,9 @@ export class RecordStore {
     const id = Number(/^\/files\/(\d+)\?v=1$/.exec(request.url ?? '')?.[1] ?? -1);
     this.heads.push({id, headers: request.headers});
     const size = this.bodies[id]?.length;
-    const {status = size === undefined ? 404 : 200, headers = {'content-length': String(size)}} =
-      this.answers.get(size ?? -1)?.head ?? {};
+    const {head = {}} = this.answers.get(size ?? -1) ?? {};
+    if (head === 'cut off') return void request.destroy();
+    const {status = size === undefined ? 404 : 200, headers = {'content-length': String(size)}} = head;
     response.writeHead(status, headers).end();
   }
 }

@@ -13,6 +13,7 @@ export interface WatchLine {
   reason?: string;
   record?: {id: string};
   error?: {code: string};
+  waiting?: number;
 }
 
 /** A running `media watch`, and what it has printed so far; it ends with the test at the latest. */

@@ -20,7 +20,7 @@ export interface QueueOptions {
   waitsForService: boolean;
   /** Called with the time since when the service has been unavailable, and with undefined when it is back. */
   onUnavailable?: TransferObserver['unavailable'];
-  /** Awaited, while the service is open, before the outcome is returned to the caller of `add`. */
+  /** Awaited, while the service is open, before the outcome is returned to the caller of `add`, who gets its rejection. */
   beforeEnd?: (outcome: Outcome | LeftOut, session: Session | undefined) => Promise<void> | undefined;
 }
 
@@ -111,7 +111,10 @@ export class UploadQueue {
     for await (const result of uploadBatch(this.#sources(), options)) {
       const outcome =
         result.status === 'left out' ? result : withHints(withReason(result), session?.keyFacts, wording);
-      const end = this.#options.beforeEnd?.(outcome, session)?.then(() => this.#settle(outcome));
+      const end = this.#options.beforeEnd?.(outcome, session)?.then(
+        () => this.#settle(outcome),
+        error => this.#settle(outcome, error),
+      );
       if (end === undefined) this.#settle(outcome);
       else asked = asked.then(() => end);
     }
@@ -150,13 +153,14 @@ export class UploadQueue {
     });
   }
 
-  #settle(outcome: Outcome | LeftOut): void {
+  #settle(outcome: Outcome | LeftOut, failure?: unknown): void {
     const {position} = outcome;
     const added = this.#pending.get(position);
     this.#pending.delete(position);
     if (outcome.status !== 'left out' && endsBatch(outcome)) this.#isOver = true;
     if (this.#pending.size === 0 || this.#isOver) this.#wake();
-    added?.resolve(outcome);
+    if (failure === undefined) added?.resolve(outcome);
+    else added?.reject(failure);
   }
 
   /** Fails every file that waits or whose outcome is not known. */

@@ -58,7 +58,7 @@ export class Disposals {
     return this.#disposal !== 'keep';
   }
 
-  /** Asks the service, while the session is open, whether it still has a file whose record comes from memory. */
+  /** Asks the service, while the session is open, whether it still has a file whose record comes from memory; rejects if it does not say. */
   confirm(outcome: Outcome | LeftOut, session: Session | undefined): Promise<void> | undefined {
     if (!this.areWanted || session === undefined || outcome.status !== 'skipped') return undefined;
     const {received, size = 0} = outcome;
