@@ -11,9 +11,8 @@ export {
   type SentInput,
 } from './memory.ts';
 export {writeMerged} from './merge.ts';
-export {openJournal, openSharedJournal} from './open.ts';
+export {openJournal} from './open.ts';
 export {entryReason, JournalSet, type Verdict} from './proof.ts';
 export {type JournalReader, readJournals} from './reader.ts';
 export type {Journal} from './run-journal.ts';
 export {refuseOtherStore} from './scope.ts';
-export type {RunJournal} from './shared.ts';

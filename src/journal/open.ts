@@ -7,7 +7,7 @@ import {type Holder, holderText, stateOf} from '../lib/files/holder.ts';
 import {acquireLock, type Lock, LockHeld, pollMs, staleMs} from '../lib/files/lock.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {systemCode} from '../lib/system-code.ts';
-import {inUse, journalCodes, journalFailed, unusable} from './errors.ts';
+import {inUse, journalFailed, unusable} from './errors.ts';
 import {appendAll, cannotOpen, type JournalHandle, openJournalFile} from './file.ts';
 import {formatHeader, formatWriterLine, type Scope, type WriterLine} from './line.ts';
 import {JournalLog} from './log.ts';
@@ -15,7 +15,6 @@ import {JournalReader} from './reader.ts';
 import {type Recovery, recover} from './recovery.ts';
 import {Journal} from './run-journal.ts';
 import {type Identify, refuseOtherScope, refuseOtherStore} from './scope.ts';
-import {type RunJournal, SharedJournal} from './shared.ts';
 import {WriterCheck} from './writer-check.ts';
 
 export interface JournalOptions extends Patience {
@@ -66,23 +65,6 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
     const isSystems = !(error instanceof MediaError) && systemCode(error) !== undefined;
     throw isSystems ? journalFailed(path, 'written', error) : error;
   }
-}
-
-/**
- * Opens a journal that is held only while it is used: after 2 s without use, other runs may have it. `inUseHint`: what
- * to do while another run has it.
- */
-export async function openSharedJournal(
-  path: string,
-  host: Host,
-  {inUseHint, identify, ...options}: JournalOptions & {inUseHint: string},
-): Promise<RunJournal> {
-  const open = (asking: {identify?: Identify | undefined} = {}) =>
-    openJournal(path, host, {...options, ...asking}).catch(error => {
-      const isInUse = error instanceof MediaError && error.code === journalCodes.inUse;
-      throw isInUse ? error.reworded({hint: inUseHint}) : error;
-    });
-  return new SharedJournal(() => open(), await open({identify}), host.clock);
 }
 
 function refuseUnfit({scope: there}: Recovery, shown: string, asked: Scope | undefined): void {

@@ -28,8 +28,6 @@ export interface AdmitOptions {
   /** Which unknown uploads of its content may be sent again; none by default. */
   resend?: Resend;
   stop?: StopSignal;
-  /** Called when the admitted upload has ended. */
-  onEnd?: () => void;
 }
 
 /** How the user settles an unknown upload. */
@@ -86,7 +84,7 @@ export class Journal {
         hashed === undefined ? undefined : await this.#memory.find(input, hashed.sha256, options.resend);
       if (known?.status === 'done') await this.#see(seen, known.entry);
       if (known !== undefined) return known;
-      const entry = await this.#begin(input, seen, hashed, active, options.onEnd);
+      const entry = await this.#begin(input, seen, hashed, active);
       isInProgress = true;
       return {status: 'new', entry};
     } finally {
@@ -160,7 +158,6 @@ export class Journal {
     seen: Seen,
     hashed: Hashed | undefined,
     active: ActiveUpload,
-    onEnd = () => {},
   ): Promise<JournalEntry> {
     const unended = hashed === undefined ? [] : this.#unended(contentOf(hashed.sha256, size));
     const way = sentAsKey({contentType, transform});
@@ -182,10 +179,7 @@ export class Journal {
       append: transition => this.#log.append(transition),
       done: (recordJson, ...told) => this.#done(key, recordJson, ...told),
       announce: sha256 => active.announce(sha256),
-      end: () => {
-        active.end();
-        onEnd();
-      },
+      end: () => active.end(),
     });
   }
 

@@ -88,8 +88,8 @@ export type UploadResult = OutcomeFacts &
       }
     /** With `verify: 'strict'`: it is stored, but its record differs from the file, as `error` says. */
     | {status: 'mismatched'; record: MediaRecord; json: string; unrecorded?: MediaError; error: MediaError}
-    /** Passed the checks of a dry run; `duplicateOf` names an earlier file with the same content. */
-    | {status: 'checked'; duplicateOf?: string}
+    /** Passed the checks of a dry run. */
+    | {status: 'checked'}
     /** `failed`: it is not stored. `unknown`: it was sent completely, and may or may not be stored. */
     | {status: 'failed' | 'unknown'; error: MediaError}
   );

@@ -64,8 +64,6 @@ export interface ResultLine extends FileFields {
   geotags?: 'none' | 'stripped' | 'present';
   /** the size in bytes */
   size?: number;
-  /** in a dry run, an earlier file with the same content */
-  duplicateOf?: string;
   /** how many requests it took */
   attempts: number;
   /** how long it took, in milliseconds */

@@ -2,7 +2,6 @@ import {endsJournalling, type MediaError} from '../errors.ts';
 import type {RateLimit} from './attempt/rate-limit.ts';
 import type {Reach, RetryBudget} from './attempt/retry.ts';
 import type {Concurrency} from './concurrency.ts';
-import type {Duplicates} from './duplicates.ts';
 import type {Outcome} from './outcome.ts';
 import type {Outage} from './waiting/outage.ts';
 import type {Descriptors} from './workers.ts';
@@ -19,8 +18,6 @@ export interface BatchState {
   /** Ends the batch when the failure of one file applies to all. */
   halt: Halt;
   rateLimit: RateLimit | undefined;
-  /** Set for a dry run. */
-  duplicates: Duplicates | undefined;
 }
 
 /** Decides whether a batch continues: a failure may apply to all remaining files. */

@@ -1,6 +1,5 @@
 import {MediaError} from '../errors.ts';
 import type {Clock} from '../host.ts';
-import {InOrder} from '../lib/in-order.ts';
 import type {Uploader} from '../service/uploader.ts';
 import type {Source} from '../sources/open/source.ts';
 import {RateLimit} from './attempt/rate-limit.ts';
@@ -13,7 +12,6 @@ import {
   fixedConcurrency,
   safeConcurrency,
 } from './concurrency.ts';
-import {Duplicates} from './duplicates.ts';
 import {FileTransfer} from './file-transfer.ts';
 import type {TransferOptions} from './options.ts';
 import {type LeftOut, type Outcome, sizeWarning} from './outcome.ts';
@@ -27,22 +25,20 @@ export type {TransferObserver, TransferOptions} from './options.ts';
 /**
  * Uploads the sources, up to `concurrency` at a time, and yields each result when it is known; the failure of one file does
  * not reject. After a signal no more sources are read; if the run ends otherwise, the remaining ones fail with `not_tried`.
- * A dry run yields in the order of the sources, so that the first of several equal files counts as the original. Files that a
- * walk leaves out are yielded as left out.
+ * Files that a walk leaves out are yielded as left out.
  */
 export function uploadBatch(
   sources: AsyncIterable<Source> | Iterable<Source>,
   options: TransferOptions,
 ): AsyncIterableIterator<Outcome | LeftOut> {
   const batch = new Batch(options);
-  const outcomes = mapConcurrently(
+  return mapConcurrently(
     sources,
     batch.concurrency,
     source => batch.transfer(source),
     () => batch.isInterrupted,
     () => batch.end(),
   );
-  return options.dryRun ? batch.audited(outcomes) : outcomes;
 }
 
 class Batch {
@@ -53,7 +49,7 @@ class Batch {
   #next = 0;
 
   constructor(options: TransferOptions) {
-    const {clock, limitRate, dryRun, sourceNamed, stop} = options;
+    const {clock, limitRate, stop} = options;
     const gate = new Gate(clock);
     const patience = {clock, gate, retryMaxWaitMs: options.retryMaxWaitMs};
     const {random, retries} = options;
@@ -68,7 +64,6 @@ class Batch {
       descriptors: new Descriptors(),
       halt: new Halt(() => outage.abandon()),
       rateLimit: limitRate === undefined ? undefined : new RateLimit(limitRate, clock),
-      duplicates: dryRun ? new Duplicates(stop, sourceNamed) : undefined,
     };
     stop.addEventListener('abort', this.#onStop, {once: true});
     if (stop.aborted) this.#onStop();
@@ -121,17 +116,6 @@ class Batch {
     if (found === undefined) return known;
     this.#options.observer.warning(outcome.name, found);
     return {...known, warning: outcome.warning === undefined ? found : `${outcome.warning} ${found}`};
-  }
-
-  /** The outcomes in the order of their positions, with duplicates marked. */
-  async *audited(outcomes: AsyncIterable<Outcome | LeftOut>): AsyncGenerator<Outcome | LeftOut> {
-    const order = new InOrder<Outcome | LeftOut>();
-    for await (const next of outcomes) {
-      for (const outcome of order.take(next)) {
-        const duplicateOf = this.#state.duplicates?.originalOf(outcome.position);
-        yield outcome.status === 'checked' && duplicateOf !== undefined ? {...outcome, duplicateOf} : outcome;
-      }
-    }
   }
 
   #end(): MediaError | undefined {

@@ -115,9 +115,7 @@ export class FileTransfer {
     const typed: SentInput = {...input, contentType, ...this.#stripped};
     if (!dryRun) return this.#upload(opened, typed);
     const found = await memory?.peek(typed, opened, {resend, stop});
-    if (found !== undefined) return this.#ending.fromJournal(found);
-    await this.#batch.duplicates?.add(this.#position, this.#source, opened);
-    return this.#ending.checked();
+    return found === undefined ? this.#ending.checked() : this.#ending.fromJournal(found);
   }
 
   /** Searches the file for its location, and plans to send it without that. */

@@ -1,12 +1,11 @@
 import type {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
-import type {JournalMemory, RunJournal} from '../journal/journal.ts';
+import type {Journal, JournalMemory} from '../journal/journal.ts';
 import {adaptiveConcurrency} from '../lib/value-kinds.ts';
 import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import type {ConcurrencyOption} from './concurrency.ts';
-import type {SourceNamed} from './duplicates.ts';
 
 /** Receives what happens between outcomes; `position` is the position of the input among all inputs. */
 export interface TransferObserver {
@@ -53,12 +52,10 @@ interface Preparation {
   /** Whether the location in each file is only warned of, or blanked in what is sent; undefined: files are not searched for it. */
   geotags?: 'warn' | 'strip' | undefined;
   /** Records what was sent, so that another run can continue. */
-  journal?: RunJournal | undefined;
+  journal?: Journal | undefined;
   /** The journal that a dry run would continue, for look-ups only. */
   memory?: JournalMemory | undefined;
   dryRun: boolean;
-  /** With it, a dry run keeps only the names of the files that it may have to compare with later ones. */
-  sourceNamed?: SourceNamed;
 }
 
 /** How a batch sends files. */

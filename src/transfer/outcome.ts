@@ -12,8 +12,8 @@ export type Outcome = OutcomeFacts &
     | {status: 'skipped'; received: ReceivedRecord}
     /** Stored, now or before, but the record differs from the file; `error` says how. */
     | {status: 'mismatched'; received: ReceivedRecord; error: MediaError; unrecorded?: MediaError}
-    /** Passed the checks of a dry run; nothing was sent. `duplicateOf` names an earlier input with the same content. */
-    | {status: 'checked'; duplicateOf?: string}
+    /** Passed the checks of a dry run; nothing was sent. */
+    | {status: 'checked'}
     | {status: 'failed'; error: MediaError}
     | {status: 'unknown'; error: MediaError}
   );

@@ -1,4 +1,3 @@
-import {once} from 'node:events';
 import {copyFile, readdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
@@ -119,20 +118,6 @@ describe('media upload --once', () => {
     expect(isDone).toBe(false);
     await journal.close();
     expect((await waiting).statuses).toEqual(['skipped']);
-  });
-
-  it('a run that waits for more names lets go of it after 2 s, and knows what others have uploaded meanwhile', async () => {
-    const {sandbox, upload, stored} = await machine();
-    await copyFile(fixture('photo.jpg'), join(sandbox.directory, 'b.jpg'));
-    const waiting = sandbox.start(['upload', '--once', '--files-from', '-', '--ndjson'], {stdin: 'pipe'});
-    waiting.stdin?.write('a.png\n');
-    await once(waiting.stdout, 'data');
-    expect((await upload('--once', 'a.png', 'b.jpg')).statuses).toEqual(['skipped', 'uploaded']);
-    waiting.stdin?.end('b.jpg\n');
-    const {stdout, exitCode} = await waiting;
-    expect(stdout.match(/"status":"\w+"/g)).toEqual(['"status":"uploaded"', '"status":"skipped"']);
-    expect(exitCode).toBe(0);
-    expect(await stored()).toBe(2);
   });
 
   it('with --journal: a usage error', async () => {

@@ -145,11 +145,10 @@ describe('uploadAll', () => {
   it('a dry run: checks, sends nothing, makes no journal', async () => {
     const {service, client} = await connected();
     const journal = join(await temporaryDirectory(), 'uploads.journal');
-    const copy = sourceOf('copy.png', await readFile(photo));
-    const results = await collect(uploadAll([photo, copy], {client, journal, dryRun: true}));
+    const results = await collect(uploadAll([photo, clip], {client, journal, dryRun: true}));
     expect(results).toEqual([
       expect.objectContaining({status: 'checked'}),
-      expect.objectContaining({status: 'checked', duplicateOf: photo}),
+      expect.objectContaining({status: 'checked'}),
     ]);
     expect(await service.records()).toEqual([]);
     await expect(stat(journal)).rejects.toThrow('ENOENT');

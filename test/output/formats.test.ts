@@ -106,13 +106,6 @@ describe('outcomeRow', () => {
     expect(outcomeRow(failed)).toEqual(['gone.png', 'failed', '', '', '3', 'rejected']);
     const checked = outcomeOf({name: 'a', status: 'checked', contentType: 'image/png', size: 1, attempts: 0});
     expect(checkRow(checked)).toEqual(['a', 'checked', 'image/png', '1', '']);
-    expect(checkRow({...checked, duplicateOf: 'b'})).toEqual([
-      'a',
-      'checked',
-      'image/png',
-      '1',
-      'same content as b',
-    ]);
     expect(checkRow(failed)).toEqual(['gone.png', 'failed', 'image/png', '3', 'rejected']);
   });
 });

@@ -4,7 +4,7 @@ import type {Invocation} from '../../cli/invocation.ts';
 import type {Session} from '../../cli/session.ts';
 import {MediaError} from '../../errors.ts';
 import type {Host, StopSignal} from '../../host.ts';
-import type {JournalMemory, RunJournal, Scope} from '../../journal/journal.ts';
+import type {Journal, JournalMemory, Scope} from '../../journal/journal.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
 import {defined} from '../../lib/object.ts';
 import {systemReason} from '../../lib/system-code.ts';
@@ -34,12 +34,12 @@ export async function openRunJournal(
   flags: MemoryFlags,
   {host, report}: {host: Host; report: Pick<Report, 'note'>},
   {session, shard, stop}: {session: JournalOwner | undefined; shard: Shard | undefined; stop: StopSignal},
-): Promise<RunJournal | undefined> {
+): Promise<Journal | undefined> {
   if (session === undefined) return undefined;
   const {journal} = flags;
   const isOwn = journal === undefined && (flags.once ?? session.once);
   if (journal === undefined && !isOwn) return undefined;
-  const {openJournal, openSharedJournal} = await import('../../journal/journal.ts');
+  const {openJournal} = await import('../../journal/journal.ts');
   const identify = () => session.client.serviceId(stop);
   const common = {note: (text: string) => report.note(text), stop, identify};
   if (journal !== undefined) return openJournal(journal, host, {scope: scopeOf(session, shard), ...common});
@@ -49,12 +49,13 @@ export async function openRunJournal(
     throw stateUnwritable(host, `${dirname(path)} could not be created: ${systemReason(cause)}`, cause);
   });
   // Without the shard: this machine's journal serves all shards.
-  return openSharedJournal(path, host, {
-    ...{scope: scopeOf(session, undefined), patienceMs: oncePatienceMs, ...common},
-    inUseHint: `Wait until that run has ended${orNoOnce}`,
-  }).catch(error => {
-    const isSystems = error instanceof MediaError && error.code === 'journal_unusable' && error.cause;
-    throw isSystems ? stateUnwritable(host, error.message.slice(0, -1), error.cause) : error;
+  const options = {scope: scopeOf(session, undefined), patienceMs: oncePatienceMs, ...common};
+  return openJournal(path, host, options).catch(error => {
+    const {code, cause} = error instanceof MediaError ? error : {};
+    if (code === 'journal_in_use') throw error.reworded({hint: `Wait until that run has ended${orNoOnce}`});
+    throw code === 'journal_unusable' && cause
+      ? stateUnwritable(host, error.message.slice(0, -1), cause)
+      : error;
   });
 }
 

@@ -2,10 +2,9 @@ import type {Invocation} from '../../cli/invocation.ts';
 import type {Session} from '../../cli/session.ts';
 import {certainSize} from '../../embedded/media/probe.ts';
 import {MediaError} from '../../errors.ts';
-import type {JournalMemory, RunJournal} from '../../journal/journal.ts';
+import type {Journal, JournalMemory} from '../../journal/journal.ts';
 import type {Stop} from '../../lib/stop.ts';
 import type {Speed} from '../../settings/profile.ts';
-import {filesIn} from '../../sources/open/file.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
 import {transferDefaults} from '../../transfer/options.ts';
 import type {MemoryFlags, TransferFlags} from './flags.ts';
@@ -15,7 +14,7 @@ import {openRunJournal, readDryRunMemory} from './memory.ts';
 /** What a run keeps open: the service, its journal, or what a dry run knows of earlier runs. */
 export interface Resources {
   session?: Session | undefined;
-  journal?: RunJournal | undefined;
+  journal?: Journal | undefined;
   memory?: JournalMemory | undefined;
   /** Whether the service honours Idempotency-Key, as far as that was declared. */
   idempotencyHonoured: boolean;
@@ -102,7 +101,6 @@ export function transferOptions(
     limitRate: limitRate === Number.POSITIVE_INFINITY ? undefined : limitRate,
     onUnknown: onUnknown ?? (idempotencyHonoured ? 'honoured' : 'hold'),
     dryRun: flags.dryRun === true,
-    sourceNamed: filesIn(host.cwd()),
     ...(flags.verify && {verify: {mode: flags.verify, dimensions: certainSize}}),
     geotags: flags.geotags === 'keep' ? undefined : flags.geotags,
     ...{journal, memory},

@@ -110,11 +110,10 @@ interface Sum {
   bytes: number;
 }
 
-/** Adds up the results of a dry run: files and bytes of each content type, and of duplicates. */
+/** Adds up the results of a dry run: files and bytes of each content type. */
 export class DryRunTotals {
   readonly #byType = new Map<string, Sum>();
   readonly #total: Sum = {files: 0, bytes: 0};
-  readonly #duplicates: Sum = {files: 0, bytes: 0};
   readonly #stripped: Sum = {files: 0, bytes: 0};
 
   add(outcome: Outcome): void {
@@ -124,18 +123,16 @@ export class DryRunTotals {
     this.#byType.set(contentType, ofType);
     addTo(ofType, size);
     addTo(this.#total, size);
-    if (outcome.duplicateOf !== undefined) addTo(this.#duplicates, size);
     if (outcome.geotags === 'stripped') addTo(this.#stripped, size);
   }
 
-  /** The totals, one per line: all files, each content type from most to fewest bytes, duplicates. */
+  /** The totals, one per line: all files, each content type from most to fewest bytes. */
   lines(): string[] {
     const types = [...this.#byType].sort(([, a], [, b]) => b.bytes - a.bytes);
     const lines = [
       `Checked, nothing was sent: ${sumText(this.#total)}.`,
       ...types.map(([contentType, sum]) => `  ${contentType}: ${sumText(sum)}`),
     ];
-    if (this.#duplicates.files > 0) lines.push(`  the same content as another: ${sumText(this.#duplicates)}`);
     if (this.#stripped.files > 0) lines.push(`  without their location: ${sumText(this.#stripped)}`);
     return lines;
   }

@@ -49,7 +49,6 @@ function ndjsonLine(outcome: Outcome): string {
     status,
     error: 'error' in outcome ? errorFields(outcome.error) : undefined,
     ...{contentType, warning, verified, geotags, size},
-    duplicateOf: 'duplicateOf' in outcome ? outcome.duplicateOf : undefined,
     attempts: outcome.attempts,
     elapsedMs: outcome.elapsedMs,
   });
@@ -120,18 +119,10 @@ export function outcomeRow(outcome: Outcome): string[] {
 
 export const checkHeadings = ['file', 'status', 'type', 'size', 'note'];
 
-/**
- * The row of an outcome of a dry run: file, status, content type, size, and a note: the original of a duplicate, that it would be
- * sent without its location, or the error code.
- */
+/** The row of an outcome of a dry run. */
 export function checkRow(outcome: Outcome): string[] {
   const {name, status, contentType = ''} = outcome;
-  const original = 'duplicateOf' in outcome ? outcome.duplicateOf : undefined;
-  const notes = [
-    original === undefined ? codeOf(outcome) : `same content as ${printable(original)}`,
-    outcome.geotags === 'stripped' ? 'without its location' : '',
-  ];
-  const note = notes.filter(text => text !== '').join(', ');
+  const note = codeOf(outcome) || (outcome.geotags === 'stripped' ? 'without its location' : '');
   return [printable(name), status, printable(contentType), sizeText(outcome), note];
 }
 
