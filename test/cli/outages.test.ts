@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {deadUrl, listen, urlOf} from '../service/support.ts';
+import {freePort} from '../support/free-ports.ts';
 
 interface Line {
   file: string;
@@ -89,9 +90,7 @@ test('a service that listens again once the outage is noticed: none has failed, 
   const server = createServer((request, response) => {
     request.resume().on('end', () => response.end('{"id":"m_1"}'));
   });
-  await listen(server);
-  const {port} = new URL(urlOf(server));
-  await new Promise(resolve => server.close(resolve));
+  const port = await freePort();
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
@@ -101,8 +100,7 @@ test('a service that listens again once the outage is noticed: none has failed, 
   let told = '';
   upload.stderr.on('data', chunk => {
     told += chunk;
-    if (told.includes('The service is unavailable') && !server.listening)
-      server.listen(Number(port), '127.0.0.1');
+    if (told.includes('The service is unavailable') && !server.listening) server.listen(port, '127.0.0.1');
   });
   const {stderr, exitCode} = await upload;
   expect(stderr).toContain('The service is unavailable: waiting for it.\n');

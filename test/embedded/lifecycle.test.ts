@@ -5,6 +5,7 @@ import {expect, test} from 'vitest';
 import type {RequestEntry} from '../../src/embedded/service.ts';
 import {startEmbeddedService} from '../../src/embedded/service.ts';
 import {eventually} from '../support/eventually.ts';
+import {freePort} from '../support/free-ports.ts';
 import {
   namesIn,
   parseAnswer,
@@ -67,13 +68,13 @@ test('GET /: says what it is', async () => {
 });
 
 test('close: connections end, the port is free again, and closing twice does no harm', async () => {
-  const {service} = await serviceWithKey();
+  const port = await freePort();
+  const service = await startedService({port});
   const idle = await rawConnection(service);
   await Promise.all([service.close(), service.close()]);
   await idle.ended();
   await service.close();
   await expect(fetch(service.url)).rejects.toThrow();
-  const port = Number(new URL(service.url).port);
   expect((await startedService({port})).url).toBe(service.url);
 });
 

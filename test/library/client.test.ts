@@ -14,6 +14,7 @@ import {
 import {packageVersion} from '../../src/package-file.ts';
 import {deadUrl, listen, portOf} from '../service/support.ts';
 import {eventually} from '../support/eventually.ts';
+import {freePort} from '../support/free-ports.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
 import {someRecord} from '../support/scripted-server.ts';
 import {loopbackNames, makeCertificate} from '../support/tls.ts';
@@ -281,9 +282,9 @@ test('a key that a service repeats is in no message', async () => {
 
 test('startService: the system’s error for a port in use and for a directory that cannot be made', async () => {
   const directory = await temporaryDirectory();
-  const service = await startService({dataDirectory: directory});
+  const port = await freePort();
+  const service = await startService({dataDirectory: directory, port});
   onTestFinished(() => service.close());
-  const port = Number(new URL(service.url).port);
   await expect(startService({dataDirectory: await temporaryDirectory(), port})).rejects.toMatchObject({
     code: 'EADDRINUSE',
   });

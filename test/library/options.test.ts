@@ -12,6 +12,7 @@ import {
 } from '../../src/index.ts';
 import {listen, portOf} from '../service/support.ts';
 import {eventually} from '../support/eventually.ts';
+import {freePort} from '../support/free-ports.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
 import {someRecord} from '../support/scripted-server.ts';
 
@@ -52,12 +53,16 @@ async function answering(...answers: Answer[]) {
 /** A client for a server that listens from now on, until the test has finished. */
 async function clientOf(server: Server): Promise<MediaClient> {
   await listen(server);
-  const client = new MediaClient({baseUrl: `http://127.0.0.1:${portOf(server)}`, apiKey: 'key-of-the-test'});
-  onTestFinished(async () => {
-    await client.close();
+  onTestFinished(() => {
     server.close();
     server.closeAllConnections();
   });
+  return clientAt(portOf(server));
+}
+
+function clientAt(port: number): MediaClient {
+  const client = new MediaClient({baseUrl: `http://127.0.0.1:${port}`, apiKey: 'key-of-the-test'});
+  onTestFinished(() => client.close());
   return client;
 }
 
@@ -208,9 +213,10 @@ test('`concurrency`: so many at a time, and no more', async () => {
 
 test('the observer is told how many bytes were sent, and that the service is away and back', async () => {
   const told: unknown[][] = [];
-  const {client, server} = await answering(store);
-  const port = portOf(server);
+  const {server} = await answering(store);
   await new Promise(resolve => server.close(resolve));
+  const port = await freePort();
+  const client = clientAt(port);
   const observer = {
     progress: (...facts: unknown[]) => void told.push(['progress', ...facts]),
     unavailable: (...facts: unknown[]) => {

@@ -4,7 +4,7 @@ import {hostname, tmpdir, userInfo} from 'node:os';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {eventually} from '../support/eventually.ts';
-import {freePorts} from '../support/free-ports.ts';
+import {freePort} from '../support/free-ports.ts';
 import type {Program} from '../support/installed.ts';
 import {slowTest} from '../support/patience.ts';
 import {type Batch, succeed} from './batch.ts';
@@ -120,15 +120,14 @@ export async function startSlurm(): Promise<SlurmCluster> {
   const directory = await mkdtemp(join(tmpdir(), 'media-slurm-'));
   for (const name of ['state', 'spool-n1', 'spool-n2']) await mkdir(join(directory, name), {recursive: true});
   const configuration = join(directory, 'slurm.conf');
-  const [controller, node1, node2] = await freePorts(3);
   const template = await readFile(new URL('slurm.conf', import.meta.url), 'utf8');
   const values: Record<string, string> = {
     DIR: directory,
     HOST: hostname().split('.')[0] ?? '',
     USER: userInfo().username,
-    CONTROLLER_PORT: String(controller),
-    NODE1_PORT: String(node1),
-    NODE2_PORT: String(node2),
+    CONTROLLER_PORT: String(await freePort()),
+    NODE1_PORT: String(await freePort()),
+    NODE2_PORT: String(await freePort()),
   };
   await writeFile(
     configuration,

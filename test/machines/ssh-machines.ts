@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {execa} from 'execa';
 import {onTestFinished, type TestContext} from 'vitest';
 import {eventually} from '../support/eventually.ts';
-import {freePorts} from '../support/free-ports.ts';
+import {freePort} from '../support/free-ports.ts';
 import {notRun, type Program, pathOf} from '../support/installed.ts';
 import {slowTest} from '../support/patience.ts';
 import {type Batch, succeed} from './batch.ts';
@@ -28,7 +28,7 @@ export async function startMachines(batch: Batch): Promise<string> {
   for (const name of ['host', 'user']) {
     await succeed(batch, ['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', join(directory, name)]);
   }
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   const server = join(directory, 'sshd_config');
   await writeFile(server, serverConfiguration(directory, port, batch.machine.env));
   const client = join(directory, 'ssh_config');

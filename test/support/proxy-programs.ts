@@ -3,7 +3,7 @@ import {connect} from 'node:net';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {afterTest} from './after-test.ts';
-import {freePorts} from './free-ports.ts';
+import {freePort} from './free-ports.ts';
 import {type Program, whatIsMissing} from './installed.ts';
 import {temporaryDirectory} from './media.ts';
 import {patienceMs} from './patience.ts';
@@ -60,7 +60,7 @@ export const tinyproxy: ProxyProgram = {
   password: 'tr-ick.y_100',
   async prepare(directory, port, login) {
     // It knows no hosts file of its own, so it asks a squid without login for the connection.
-    const [upstream = 0] = await freePorts(1);
+    const upstream = await freePort();
     await mkdir(join(directory, 'upstream'));
     await startDaemon(squid, join(directory, 'upstream'), upstream, false);
     const file = join(directory, 'tinyproxy.conf');
@@ -118,7 +118,7 @@ export function missingProxy({name}: ProxyProgram): string | undefined {
 
 /** Starts a proxy for the current test, with or without a login; returns its host and port. */
 export async function startProxy(proxy: ProxyProgram, login = false): Promise<string> {
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   await startDaemon(proxy, await temporaryDirectory(), port, login);
   return `127.0.0.1:${port}`;
 }

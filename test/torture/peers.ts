@@ -4,7 +4,7 @@ import {connect} from 'node:net';
 import {join} from 'node:path';
 import {generate} from 'selfsigned';
 import {afterTest} from '../support/after-test.ts';
-import {freePorts} from '../support/free-ports.ts';
+import {freePort} from '../support/free-ports.ts';
 import {type Program, whatIsMissing} from '../support/installed.ts';
 import {temporaryDirectory} from '../support/media.ts';
 import {pause} from './fault-proxy.ts';
@@ -120,7 +120,7 @@ export async function startPeer(name: PeerName, origin: string): Promise<Peer> {
     ],
   });
   await writeFile(join(directory, 'peer.pem'), `${pems.private}\n${pems.cert}`);
-  const [plain, tls] = (await freePorts(2)) as [number, number];
+  const [plain, tls] = [await freePort(), await freePort()];
   const places = {DIR: directory, PLAIN: plain, TLS: tls, ORIGIN: Number(new URL(origin).port)};
   const start: Start = starts[name];
   for (const parameters of await start.parameters(places)) {
