@@ -2,14 +2,14 @@ import {type Box, boxesOf} from './boxes.ts';
 import {walkItems} from './heif-items.ts';
 import type {Part} from './part.ts';
 import {refuseMetadata, refuseNamedLocation, UnstrippableError} from './unstrippable.ts';
-import {walkXmp} from './xmp.ts';
+import {isLocation, walkXmp} from './xmp.ts';
 
 const containers = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl', 'moof', 'traf', 'udta']);
 
 /** Boxes in which no location can be: those of media data, sample tables and settings (ISO/IEC 14496-12, QuickTime). */
 const harmless = new Set(
   (
-    'ftyp styp wide pnot PICT sidx ssix prft pdin emsg mfra mfhd tfhd tfdt trun mvhd iods mvex clip ctab tkhd tref edts load ' +
+    'ftyp styp pnot sidx ssix prft pdin emsg mfra mfhd tfhd tfdt trun mvhd iods mvex clip ctab tkhd tref edts load ' +
     'matt tapt tgas mdhd elng hdlr vmhd smhd nmhd sthd hmhd gmhd dinf stts ctts cslg stsc stsz stz2 stco co64 stss stps sdtp ' +
     'sbgp sgpd subs saiz saio stsh padb stdp senc hnti hinf tagc chpl LOOP SelO AllF WLOC ludt pitm iref iprp ipro grpl idat ' +
     'mhdr ctry lang ptv  data'
@@ -20,7 +20,7 @@ const harmless = new Set(
 const texts = new Set(
   (
     'free skip junk titl dscp cprt perf auth gnre rtng clsf kywd albm yrrc name date manu modl xml  smta saut SDLN svmi vndr ' +
-    'FIRM LENS CAME SETT MUID HMMT BCID GUMI thmb desc keys ilst'
+    'wide PICT FIRM LENS CAME SETT MUID HMMT BCID GUMI thmb desc keys ilst'
   ).match(/.{4}(?= |$)/g),
 );
 
@@ -148,9 +148,12 @@ async function walkMeta(walk: Walk, meta: Part): Promise<void> {
 async function walkValues(list: Part, names: readonly string[]): Promise<void> {
   for await (const item of boxesOf(list)) {
     const index = (await item.header.read(4, 4)).readUInt32BE(0);
-    const name = names[index - 1] ?? item.kind;
-    const isLocation = /location|gps|latitude|longitude|\xa9xyz/i.test(name);
-    if (!isLocation) await search(item.content, item.content.size, 'a value of the movie');
+    const named = item.kind === '----' ? await boxes(item.content) : [];
+    const own = named.find(({kind}) => kind === 'name')?.content;
+    const name = (await own?.read(4, own.size - 4))?.toString('latin1') ?? names[index - 1] ?? item.kind;
+    const tellsPlace =
+      /location|gps|latitude|longitude|\xa9xyz/i.test(name) || isLocation(name.replace(/^.*\./, ''));
+    if (!tellsPlace) await search(item.content, item.content.size, 'a value of the movie');
     else await blankBox(item);
   }
 }

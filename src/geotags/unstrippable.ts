@@ -12,8 +12,13 @@ export class UnstrippableError extends Error {
 /** Names of location tags in bytes of unknown structure. */
 const location = /GPS(?:Lat|Lon|Alt|Pos|Info|Coord|[ :=])|latitude|longitude|ISO6709/i;
 
-/** Begins of metadata within pictures, such as a thumbnail, in which nobody expects any. */
-const metadata = /Exif\0\0|ns\.adobe\.com\/x|Photoshop 3\.0\0/;
+/** Begins of metadata within pictures, such as a thumbnail, in which nobody expects any: Exif, XMP, IPTC and Exif of Photoshop. */
+const metadata = [
+  'Exif\0\0',
+  'eXIf',
+  'ns.adobe.com/x',
+  ...['\x04', '\x22', '\x23', '\x24'].map(id => `8BIM\x04${id}`),
+];
 
 /** Refuses bytes of unknown structure in which a location is named. */
 export function refuseNamedLocation(bytes: Buffer, place: string): void {
@@ -22,5 +27,5 @@ export function refuseNamedLocation(bytes: Buffer, place: string): void {
 
 /** Refuses a small picture with metadata of its own. */
 export function refuseMetadata(bytes: Buffer, place: string): void {
-  if (metadata.test(bytes.toString('latin1'))) throw new UnstrippableError(place);
+  if (metadata.some(begin => bytes.includes(begin))) throw new UnstrippableError(place);
 }

@@ -4,13 +4,17 @@ import {UnstrippableError} from './unstrippable.ts';
 import {walkXmp} from './xmp.ts';
 
 /** Chunks in which no location can be (RFC 9649). */
-const harmless = new Set(['VP8 ', 'VP8L', 'VP8X', 'ALPH', 'ANIM', 'ANMF', 'ICCP']);
+const harmless = new Set(['VP8 ', 'VP8L', 'VP8X', 'ALPH', 'ANIM', 'ICCP']);
 
 /** Blanks the location in a WebP picture. */
 export async function walkWebp(file: Part): Promise<void> {
   const size = (await file.read(4, 4)).readUInt32LE(0);
   if (size + 8 !== file.size) throw new UnstrippableError('a WebP picture whose length is wrong');
-  for (let at = 12; at < file.size; ) {
+  await walkChunks(file.slice(12));
+}
+
+async function walkChunks(file: Part): Promise<void> {
+  for (let at = 0; at < file.size; ) {
     const head = await file.read(at, 8);
     const kind = head.toString('latin1', 0, 4);
     const data = file.slice(at + 8, head.readUInt32LE(4));
@@ -19,6 +23,8 @@ export async function walkWebp(file: Part): Promise<void> {
       await walkTiff(data.slice(isPrefixed ? 6 : 0).unclaimed());
     } else if (kind === 'XMP ') {
       await walkXmp(data.owned());
+    } else if (kind === 'ANMF') {
+      await walkChunks(data.slice(16));
     } else if (!harmless.has(kind)) {
       throw new UnstrippableError(`a chunk "${kind.replace(/[^ -~]/g, '?')}"`);
     }

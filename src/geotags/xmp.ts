@@ -1,5 +1,5 @@
 import type {Part} from './part.ts';
-import {UnstrippableError} from './unstrippable.ts';
+import {refuseMetadata, UnstrippableError} from './unstrippable.ts';
 
 const place = 'XMP metadata';
 
@@ -43,6 +43,9 @@ export function withoutLocation(packet: Buffer): Buffer {
   for (const [, element, property] of rest.matchAll(looseProperty)) {
     if (isLocation(element ?? property ?? '')) throw new UnstrippableError(place);
   }
+  // Thumbnails and depth maps are whole pictures in base64, broken into lines by some writers.
+  for (const [picture] of rest.replace(/&#x?[\da-f]+;|\s+/gi, '').matchAll(/[a-z\d+/]{64,}/gi))
+    refuseMetadata(Buffer.from(picture, 'base64'), 'a picture in XMP metadata');
   return spans.length === 0 ? packet : encoded(rest, encoding);
 }
 

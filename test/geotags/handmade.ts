@@ -69,19 +69,36 @@ export function samsungTrailer(video: Buffer): Buffer {
   return Buffer.concat([...blocks, directory]);
 }
 
+function box(kind: string, ...data: readonly Buffer[]): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(8 + Buffer.concat(data).length);
+  head.write(kind, 4, 'latin1');
+  return Buffer.concat([head, ...data]);
+}
+
+/** A tag of iTunes with a name of its own. */
+export function freeForm(name: string, value: string): Buffer {
+  const zeros = Buffer.alloc(4);
+  const parts = [
+    box('mean', zeros, Buffer.from('com.apple.iTunes')),
+    box('name', zeros, Buffer.from(name)),
+    box('data', Buffer.from([0, 0, 0, 1]), zeros, Buffer.from(value)),
+  ];
+  const handler = box('hdlr', Buffer.alloc(8), Buffer.from('mdirappl'), Buffer.alloc(9));
+  return box('udta', box('meta', zeros, handler, box('ilst', box('----', ...parts))));
+}
+
 /** A video whose movie has a place, at its end. */
 export async function videoWithPlace(): Promise<Buffer> {
-  const clip = await readFile(fixture('clip.mp4'));
   const text = Buffer.from('\0\x14\x15\xc7+48.1372+011.5755/', 'latin1');
+  return videoWith(box('udta', box('\xa9xyz', text)));
+}
+
+/** A video with another box at the end of its movie. */
+export async function videoWith(place: Buffer): Promise<Buffer> {
+  const clip = await readFile(fixture('clip.mp4'));
   const movie = clip.indexOf('moov') - 4;
   const size = clip.readUInt32BE(movie);
-  const box = (kind: string, data: Buffer) => {
-    const head = Buffer.alloc(8);
-    head.writeUInt32BE(8 + data.length);
-    head.write(kind, 4, 'latin1');
-    return Buffer.concat([head, data]);
-  };
-  const place = box('udta', box('\xa9xyz', text));
   const longer = Buffer.from(clip.subarray(movie, movie + size));
   longer.writeUInt32BE(size + place.length);
   // The samples of a movie in front of its data would move.
@@ -121,6 +138,8 @@ export async function handmade(): Promise<{name: string; bytes: Buffer}[]> {
       bytes: await noted('Panasonic', 'Panasonic\0\0\0', [[0x6d, 2, Buffer.from('BER\0')]]),
     },
     {name: 'place.mp4', bytes: video},
+    {name: 'free-form.mp4', bytes: await videoWith(freeForm('Location', secret))},
+    {name: 'city.mp4', bytes: await videoWith(freeForm('city', secret))},
     {name: 'big-endian.jpg', bytes: await jpegWith([1, exifSegment(exifOf(false))])},
     {name: 'exif.tiff', bytes: exifOf()},
   ];

@@ -84,6 +84,10 @@ test('a WebP picture: of another length refused, else the EXIF chunk is blanked'
   expect(await stripped(tagged)).toBe('a WebP picture whose length is wrong');
   tagged.writeUInt32LE(tagged.length - 8, 4);
   expect(((await stripped(tagged)) as Buffer).includes(secret)).toBe(false);
+  const frame = Buffer.concat([picture, Buffer.from('ANMF\0\0\0\0'), Buffer.alloc(16), chunk]);
+  frame.writeUInt32LE(16 + chunk.length, picture.length + 4);
+  frame.writeUInt32LE(frame.length - 8, 4);
+  expect(((await stripped(frame)) as Buffer).includes(secret)).toBe(false);
 });
 
 test.each(['gps ', 'Xtra', 'GPMF'])('refused: a video with a box "%s"', async kind => {
