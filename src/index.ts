@@ -4,7 +4,6 @@ export type {
   KeyOptions,
   RequestEntry,
   ServiceOptions,
-  StoredMedia,
 } from './embedded/service.ts';
 export {type ErrorCode, errorCodes, MediaError} from './errors.ts';
 export type {Clock} from './host.ts';

@@ -7,15 +7,14 @@ import {defaultPace} from './exchange/exchange.ts';
 import {InvalidOption} from './exchange/refusal.ts';
 import type {StartedFaults} from './faults/control.ts';
 import {createRoutedServer} from './server.ts';
-import type {EmbeddedService, ServiceOptions, StoredMedia} from './service-options.ts';
+import type {EmbeddedService, ServiceOptions} from './service-options.ts';
 import {allPermissions} from './state/keys.ts';
 import {Resets} from './state/resets.ts';
 import {openState, type ServiceState} from './state/state.ts';
-import {mediaRecord} from './state/stored-record.ts';
 
 export type {RequestEntry, SeedFile} from './api/context.ts';
 export type {FaultOptions} from './faults/control.ts';
-export type {EmbeddedService, ServiceOptions, StoredMedia} from './service-options.ts';
+export type {EmbeddedService, ServiceOptions} from './service-options.ts';
 export {identityIn} from './state/identity.ts';
 export type {KeyOptions} from './state/keys.ts';
 
@@ -78,7 +77,6 @@ async function serve(
     ...state,
     idempotency: options.idempotency ?? true,
     previews: options.previews ?? false,
-    deniedStatus: options.deniedStatus ?? 403,
     maxSize: options.maxSize ?? Number.POSITIVE_INFINITY,
     clock: options.clock ?? systemClock,
     pace: {...defaultPace, ...options.pace},
@@ -111,7 +109,6 @@ async function serve(
     faults: faults?.faults,
     faultControl: faults?.control,
     reset,
-    records: () => storedMedia(state, publicUrl ?? url),
     close: () => {
       closed ??= Promise.all([faults?.close(), routed.close()]).then(() => state.close());
       return closed;
@@ -151,19 +148,6 @@ async function revokeUnused({keys, keyUses}: ServiceState, label: string): Promi
 async function startedMetrics({store}: ServiceState): Promise<Metrics> {
   const {startMetrics} = await import('./api/metrics.ts');
   return startMetrics(async () => (await store.ids()).length);
-}
-
-async function storedMedia({store}: ServiceState, baseUrl: string): Promise<StoredMedia[]> {
-  const found = await Promise.all((await store.ids()).map(id => store.find(id)));
-  return found
-    .filter(stored => stored !== undefined)
-    .map(stored => ({
-      record: mediaRecord(stored, baseUrl),
-      contentType: stored.contentType,
-      path: store.filePath(stored.id),
-      sha256: stored.sha256,
-      createdAt: stored.createdAt,
-    }));
 }
 
 function parsePublicUrl(text: string): string {

@@ -135,7 +135,7 @@ const serviceChecks: Checks<ServiceOptions> = {
   ...{port: anything, host: text, allowHosts: texts, allowOrigins: texts, seed: anything},
   ...{fixedKey: text, exclusive: flag},
   dataDirectory: required('a text', isText),
-  ...{maxSize: positive, quota: positive, publicUrl: text, deniedStatus: anything, idempotency: flag},
+  ...{maxSize: positive, quota: positive, publicUrl: text, idempotency: flag},
   ...{previews: flag, metrics: flag, clock: anything, pace: callbacks, faults: anything},
   ...{onWait: anything, onRequest: anything, onError: anything},
 };

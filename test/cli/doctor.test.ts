@@ -5,7 +5,7 @@ import {generate} from 'selfsigned';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {sandboxFor, testKey} from '../service/program.ts';
 import {deadUrl, listen, portOf} from '../service/support.ts';
-import {connectedSandbox, embeddedService, unknownKey} from '../support/embedded.ts';
+import {connectedSandbox, denyingWith, embeddedService, unknownKey} from '../support/embedded.ts';
 import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
 import {isUploadLook, type ScriptedConnection, scriptedServer} from '../support/scripted-server.ts';
 
@@ -363,7 +363,7 @@ describe('the key', () => {
   ] as const)(
     'one for uploads alone (%i): a warning, exit 0; one that may not upload either: exit 4',
     async (deniedStatus, code) => {
-      const {service} = await embeddedService({deniedStatus});
+      const {service} = await embeddedService(denyingWith(deniedStatus));
       const forUploads = await service.createKey({permissions: ['upload']});
       const {failed, found, exitCode} = await examine(
         await sandboxFor(service.url, {MEDIA_API_KEY: forUploads}),

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {stripVTControlCharacters} from 'node:util';
 import {describe, expect, it} from 'vitest';
 import {deadUrl} from '../service/support.ts';
-import {connectedSandbox, embeddedService} from '../support/embedded.ts';
+import {connectedSandbox, denyingWith, embeddedService} from '../support/embedded.ts';
 import {fixture, type Sandbox, sandbox} from '../support/media.ts';
 import {type RawRequest, scriptedServer} from '../support/scripted-server.ts';
 import {runOnTerminal} from '../support/terminal.ts';
@@ -76,7 +76,7 @@ describe('media graphql against the embedded service', () => {
     [403, 403 as const, 'lacks the permission "read" or "graphql"'],
     [404, 404 as const, 'returned 404'],
   ])('a key that is refused with %i: exit 4', async (status, deniedStatus, sentence) => {
-    const {service} = await embeddedService({deniedStatus});
+    const {service} = await embeddedService(deniedStatus === 404 ? denyingWith(404) : {});
     const secret = status === 401 ? key : await service.createKey({permissions: ['upload']});
     const box = await sandbox({MEDIA_BASE_URL: service.url, MEDIA_API_KEY: secret});
     const {stdout, stderr, exitCode} = await box.run(['graphql', '{__typename}']);

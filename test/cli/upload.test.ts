@@ -1,9 +1,9 @@
 import {copyFile, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import type {EmbeddedService} from '../../src/embedded/service.ts';
 import {deadUrl} from '../service/support.ts';
-import {connectedSandbox, embeddedService} from '../support/embedded.ts';
+import {connectedSandbox, denyingWith, embeddedService} from '../support/embedded.ts';
+import type {EmbeddedService} from '../support/embedded-service.ts';
 import {fixture, sandbox} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
@@ -295,7 +295,7 @@ describe('the exit status of media upload', () => {
   });
 
   it.each([403, 404] as const)('a key without the permission to upload (%i): 4', async deniedStatus => {
-    const {service} = await embeddedService({deniedStatus});
+    const {service} = await embeddedService(denyingWith(deniedStatus));
     const key = await service.createKey({permissions: ['graphql']});
     const box = await sandbox({MEDIA_BASE_URL: service.url, MEDIA_API_KEY: key});
     const {stderr, exitCode} = await box.run(['upload', photo]);

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {deadUrl} from '../service/support.ts';
-import {connectedSandbox, embeddedService, unknownKey} from '../support/embedded.ts';
+import {connectedSandbox, denyingWith, embeddedService, unknownKey} from '../support/embedded.ts';
 import {type Sandbox, sandbox} from '../support/media.ts';
 import {type RawRequest, scriptedServer} from '../support/scripted-server.ts';
 
@@ -123,7 +123,7 @@ describe('media whoami', () => {
   });
 
   it.each([403, 404] as const)('a key for uploads alone (%i): denied, exit 4', async deniedStatus => {
-    const {service} = await embeddedService({deniedStatus});
+    const {service} = await embeddedService(denyingWith(deniedStatus));
     const box = await sandbox({
       MEDIA_BASE_URL: service.url,
       MEDIA_API_KEY: await service.createKey({permissions: ['upload']}),

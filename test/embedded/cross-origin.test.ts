@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {type ServiceOptions, startEmbeddedService} from '../../src/embedded/service.ts';
+import {type ServiceOptions, startEmbeddedService} from '../support/embedded-service.ts';
 import {png, serviceWithKey, temporaryDirectory, upload} from './support.ts';
 
 const page = 'http://localhost:5173';

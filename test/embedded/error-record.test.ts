@@ -2,7 +2,7 @@ import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {refusalOf} from '../../src/embedded/exchange/refusal.ts';
-import type {EmbeddedService} from '../../src/embedded/service.ts';
+import type {EmbeddedService} from '../support/embedded-service.ts';
 import {eventually} from '../support/eventually.ts';
 import {
   parseAnswer,

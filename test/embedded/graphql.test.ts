@@ -11,7 +11,7 @@ import {
 } from 'graphql/index.js';
 import {serverAudits} from 'graphql-http';
 import {describe, expect, test} from 'vitest';
-import type {EmbeddedService} from '../../src/embedded/service.ts';
+import type {EmbeddedService} from '../support/embedded-service.ts';
 import {eventually} from '../support/eventually.ts';
 import {
   namesIn,

@@ -1,8 +1,8 @@
 import {rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import type {EmbeddedService} from '../../src/embedded/service.ts';
 import {parseIdempotencyKey} from '../../src/embedded/state/idempotency.ts';
+import type {EmbeddedService} from '../support/embedded-service.ts';
 import {eventually} from '../support/eventually.ts';
 import {
   namesIn,

@@ -2,8 +2,8 @@ import {rename, stat, writeFile} from 'node:fs/promises';
 import {Agent, request} from 'node:http';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import type {RequestEntry} from '../../src/embedded/service.ts';
-import {startEmbeddedService} from '../../src/embedded/service.ts';
+import type {RequestEntry} from '../support/embedded-service.ts';
+import {startEmbeddedService} from '../support/embedded-service.ts';
 import {eventually} from '../support/eventually.ts';
 import {freePort} from '../support/free-ports.ts';
 import {

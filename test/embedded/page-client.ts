@@ -1,4 +1,4 @@
-import type {EmbeddedService} from '../../src/embedded/service.ts';
+import type {EmbeddedService} from '../support/embedded-service.ts';
 
 /** A browser's part in the pages of a service, as far as fetch plays it: a cookie, an origin and forms. */
 export class PageClient {

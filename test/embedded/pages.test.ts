@@ -3,7 +3,7 @@ import {request as httpRequest} from 'node:http';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
-import {type EmbeddedService, startEmbeddedService} from '../../src/embedded/service.ts';
+import {type EmbeddedService, startEmbeddedService} from '../support/embedded-service.ts';
 import {PageClient} from './page-client.ts';
 import {fixture, namesIn, png, query, startedService, upload} from './support.ts';
 

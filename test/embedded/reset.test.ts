@@ -1,7 +1,7 @@
 import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import type {EmbeddedService, SeedFile} from '../../src/embedded/service.ts';
+import type {EmbeddedService, SeedFile} from '../support/embedded-service.ts';
 import {eventually} from '../support/eventually.ts';
 import {
   namesIn,

@@ -5,7 +5,11 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {crc32, deflateSync} from 'node:zlib';
 import {onTestFinished} from 'vitest';
-import {type EmbeddedService, type ServiceOptions, startEmbeddedService} from '../../src/embedded/service.ts';
+import {
+  type EmbeddedService,
+  type ServiceOptions,
+  startEmbeddedService,
+} from '../support/embedded-service.ts';
 
 /** A directory that is removed when the test ends. */
 export async function temporaryDirectory(): Promise<string> {

@@ -1,5 +1,5 @@
-import {type EmbeddedService, type ServiceOptions, startEmbeddedService} from '../../src/embedded/service.ts';
 import {afterTest} from './after-test.ts';
+import {type EmbeddedService, type ServiceOptions, startEmbeddedService} from './embedded-service.ts';
 import {Sandbox, temporaryDirectory} from './media.ts';
 
 /** An embedded service for the current test, with a key that has all permissions. */
@@ -9,6 +9,11 @@ export async function embeddedService(
   const service = await startEmbeddedService({dataDirectory: await temporaryDirectory(), ...options});
   afterTest(() => service.close());
   return {service, key: await service.createKey()};
+}
+
+/** How a service responds to a key that lacks a permission: the interface leaves the choice. */
+export function denyingWith(status: 403 | 404): Partial<ServiceOptions> {
+  return {faults: {list: [`any:status=${status},instead-of=403`]}};
 }
 
 /** A sandbox whose environment sets an embedded service and a key for it. */

@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
-import {type EmbeddedService, startEmbeddedService} from '../../src/embedded/service.ts';
 import {afterTest} from './after-test.ts';
+import {type EmbeddedService, startEmbeddedService} from './embedded-service.ts';
 import {sandbox, temporaryDirectory} from './media.ts';
 
 /** A machine with a key for a service, whose store can be replaced: as by `media serve --ephemeral` that is started anew. */

@@ -3,7 +3,7 @@ import {mkdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import fc from 'fast-check';
 import {expect} from 'vitest';
-import {type EmbeddedService, startEmbeddedService} from '../../src/embedded/service.ts';
+import {type EmbeddedService, startEmbeddedService} from '../support/embedded-service.ts';
 import {fixture, Sandbox, temporaryDirectory} from '../support/media.ts';
 import {experiment, onlyTorture} from './experiment.ts';
 import {type Fate, FaultyProxy, type Sighting} from './faulty-proxy.ts';

@@ -1,6 +1,5 @@
 import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {startEmbeddedService} from '../../src/embedded/service.ts';
 import {
   namesIn,
   parseAnswer,
@@ -12,6 +11,7 @@ import {
   upload,
   uploadHead,
 } from '../embedded/support.ts';
+import {startEmbeddedService} from '../support/embedded-service.ts';
 import {eventually} from '../support/eventually.ts';
 import {serveWith} from '../support/few-descriptors.ts';
 import {canListOpenFiles, openFiles} from '../support/open-files.ts';

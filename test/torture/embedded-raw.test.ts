@@ -1,7 +1,6 @@
 import {mkdir, readdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished} from 'vitest';
-import type {EmbeddedService} from '../../src/embedded/service.ts';
 import {type Clock, systemClock} from '../../src/host.ts';
 import {
   namesIn,
@@ -12,6 +11,7 @@ import {
   upload,
   uploadHead,
 } from '../embedded/support.ts';
+import type {EmbeddedService} from '../support/embedded-service.ts';
 import {eventually} from '../support/eventually.ts';
 import {experiment} from './experiment.ts';
 import {cannotMount, smallDisk} from './small-disk.ts';

@@ -1,5 +1,4 @@
 import {createHash} from 'node:crypto';
-import {startEmbeddedService} from '../../src/embedded/service.ts';
 import {MediaError} from '../../src/errors.ts';
 import {systemClock} from '../../src/host.ts';
 import {Secret} from '../../src/lib/secrets/secret.ts';
@@ -8,6 +7,7 @@ import type {Source} from '../../src/sources/open/source.ts';
 import type {TransferOptions} from '../../src/transfer/batch.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 import {memorySource, uploadEach} from '../service/support.ts';
+import {startEmbeddedService} from '../support/embedded-service.ts';
 import {temporaryDirectory} from '../support/media.ts';
 import type {Origin, Stored} from './keeping-server.ts';
 

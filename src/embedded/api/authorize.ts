@@ -6,22 +6,22 @@ import type {Service} from './context.ts';
 
 /**
  * Returns the key of a request (interface, part 5), and records its use. Throws a 401 for a key that is unknown or has
- * expired, and `deniedStatus` without a bearer token or with none of the permissions.
+ * expired, and a 403 without a bearer token or with none of the permissions.
  */
 export async function authorize(
   headers: IncomingHttpHeaders,
   permissions: readonly Permission[],
   service: Service,
 ): Promise<StoredKey> {
-  const {keys, keyUses, clock, deniedStatus} = service;
+  const {keys, keyUses, clock} = service;
   const token = bearerOf(headers);
-  if (token === '') throw denied(deniedStatus, 'The request has no API key.');
+  if (token === '') throw new Refusal(403, 'The request has no API key.');
   const key = await keys.find(token);
   if (key === undefined) throw unauthorized('The API key is unknown', service);
   if (hasExpired(key, clock)) throw unauthorized('The API key has expired', service);
   if (!permissions.some(permission => key.permissions.includes(permission))) {
-    throw denied(
-      deniedStatus,
+    throw new Refusal(
+      403,
       `The API key lacks the permission ${permissions.map(one => `"${one}"`).join(' or ')}.`,
     );
   }
@@ -33,8 +33,4 @@ function unauthorized(message: string, {publicUrl}: Service): Refusal {
   return new Refusal(401, `${message}; create one on the profile page (${publicUrl()}/profile).`, {
     'WWW-Authenticate': 'Bearer',
   });
-}
-
-function denied(status: 403 | 404, message: string): Refusal {
-  return new Refusal(status, status === 404 ? 'There is nothing at this URL.' : message);
 }

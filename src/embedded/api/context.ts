@@ -7,10 +7,11 @@ import type {ServiceState} from '../state/state.ts';
 
 /** A running service, for its routes. */
 export interface Service extends Omit<ServiceState, 'close'> {
+  /** Whether the service supports and announces Idempotency-Key; default true. */
   readonly idempotency: boolean;
+  /** Whether records get thumbnails, where sharp is installed, and videos HLS streams; default false, since making them takes a moment. */
   readonly previews: boolean;
-  readonly deniedStatus: 403 | 404;
-  /** The largest upload, in bytes. */
+  /** The largest upload in bytes; a larger one gets a 413. Default: any size. */
   readonly maxSize: number;
   readonly clock: Clock;
   readonly pace: BodyPace;
@@ -19,9 +20,9 @@ export interface Service extends Omit<ServiceState, 'close'> {
   readonly faults: Faults | undefined;
   /** What is counted, if anything is. */
   readonly metrics: Promise<Metrics> | undefined;
-  /** Names in the Host field that are answered besides loopback. */
+  /** Further names in the Host field that are answered, such as `media` or `media:4010`; without a port, with any. */
   readonly allowHosts: readonly string[];
-  /** Whose pages may use the service, besides its own. */
+  /** Origins whose pages may upload, query and read files, such as `http://localhost:5173`; `*` is any, with a `fixedKey` only. */
   readonly allowOrigins: readonly string[];
   /** Separates uploads that were begun before a reset of the state. */
   readonly resets: Resets;

@@ -13,8 +13,6 @@ export interface Fault {
   readonly operation: Operation;
   /** The file name, where the request has one. */
   readonly name?: RegExp;
-  /** The media type of the body. */
-  readonly type?: RegExp;
   /** The first and the last matching request that it is for, counted from 1. */
   readonly nth: readonly [first: number, last: number];
   /** The share of those requests, up to 1. */
@@ -48,10 +46,6 @@ const parts: Readonly<Record<string, Part>> = {
   name: {
     expected: 'a file name, in which * matches any characters',
     read: value => ({name: wildcards(value)}),
-  },
-  type: {
-    expected: 'a media type such as image/png or video/*',
-    read: value => ({type: wildcards(value)}),
   },
   nth: {
     expected: 'the number of a request, such as 3, or a range, such as 2-5 or 2-',

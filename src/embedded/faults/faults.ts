@@ -68,11 +68,9 @@ class ActiveFault {
   }
 
   matches({request, path}: Exchange, operation: string): boolean {
-    const {operation: own, name, type} = this.fault;
+    const {operation: own, name} = this.fault;
     if (own !== 'any' && own !== operation) return false;
-    const {headers} = request;
-    if (name !== undefined && !name.test(fileNameOf(path, headers['content-disposition']))) return false;
-    return type === undefined || type.test(/^[^;\s]*/.exec(headers['content-type'] ?? '')?.[0] ?? '');
+    return name === undefined || name.test(fileNameOf(path, request.headers['content-disposition']));
   }
 
   /** Counts a request that matches; returns whether the fault is to be applied, and its latency in milliseconds. */

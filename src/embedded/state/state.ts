@@ -24,13 +24,15 @@ export interface ServiceState {
   close(): Promise<void>;
 }
 
-interface StateOptions {
+export interface StateOptions {
+  /** Where everything is stored; created if missing (0700). Two processes may share it unless both are `exclusive`. */
   dataDirectory: string;
   clock?: Clock;
-  /** Whether this is the only service of the directory. */
+  /** Whether this is the only such service of its directory; it then removes what earlier ones left unfinished. Default false. */
   exclusive?: boolean;
-  /** How many bytes all uploads together may have. */
+  /** How many bytes all uploads together may have; more get a 507. Default: what the disk holds. */
   quota?: number;
+  /** Called with a sentence if the start has to wait. */
   onWait?: (why: string) => void;
 }
 
