@@ -1,6 +1,7 @@
 // Builds single executables, which contain Node and the files of the package, into dist-executables:
-// `npm run executables` for this platform, `npm run executables -- linux-x64 win-x64` for others, `-- all` for all. With
-// --without-compiled, two builds of the same files are the same, byte for byte. Signing comes last, and is not done here.
+// `npm run executables` for this platform, `npm run executables -- linux-x64 win-x64` for others, `-- all` for all, and `--to DIR`
+// into another directory. With --without-compiled, two builds of the same files are the same, byte for byte. Signing comes last,
+// and is not done here. A build fails unless the executable is of its platform, contains every file, and is small enough.
 // Node is fetched from the npm registry, and checked against the integrity in .ci/node-binaries.json. Compiled code belongs to
 // one platform, so an executable contains it only if it is built there; otherwise it is stored on first use, as by the package.
 import {spawnSync} from 'node:child_process';
@@ -16,21 +17,28 @@ import {
   writeFileSync,
 } from 'node:fs';
 import {homedir, tmpdir} from 'node:os';
-import {dirname, join} from 'node:path';
+import {dirname, join, resolve} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {gzipSync} from 'node:zlib';
+import {parseArgs} from 'node:util';
 import {buildSync} from 'esbuild';
 import {compiledCode} from './executable-compiled.js';
+import {platformAndBlob} from './executable-format.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const target = join(root, 'dist-executables');
+/** In bytes: what someone downloads. */
+const largestArchive = 42_000_000;
 const {version, platforms} = JSON.parse(readFileSync(join(root, '.ci/node-binaries.json'), 'utf8'));
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'media-cli', 'node');
 const here = `${process.platform.replace('win32', 'win')}-${process.arch}`;
 
-const parameters = process.argv.slice(2);
-const isCompiled = !parameters.includes('--without-compiled');
-const named = parameters.filter(name => name !== '--without-compiled');
+const {values, positionals: named} = parseArgs({
+  allowPositionals: true,
+  options: {
+    to: {type: 'string', default: join(root, 'dist-executables')},
+    'without-compiled': {type: 'boolean', default: false},
+  },
+});
+const target = resolve(values.to);
 const chosen = named.includes('all') ? Object.keys(platforms) : named.length > 0 ? named : [here];
 for (const name of chosen) {
   if (platforms[name] === undefined)
@@ -55,13 +63,18 @@ async function build(name, builder) {
   const file = `media-${name}${name.startsWith('win') ? '.exe' : ''}`;
   const output = join(target, file);
   const assets = {...packageFiles(), 'NODE-LICENSE.txt': node.license};
+  let contents = assets;
   inject(builder.program, {base, output, assets});
-  if (isCompiled && name === here) {
+  if (!values['without-compiled'] && name === here) {
     const compiled = await compiledCode(output, scratch, join(root, 'test/fixtures'));
-    inject(builder.program, {base, output, assets: {...assets, ...compiled}});
+    contents = {...assets, ...compiled};
+    inject(builder.program, {base, output, assets: contents});
   }
   const bytes = readFileSync(output);
+  check(bytes, name, Object.keys(contents));
   const compressed = compress(bytes);
+  if (compressed.length > largestArchive)
+    throw new Error(`media-${name}.gz has ${compressed.length} bytes, more than ${largestArchive}.`);
   writeFileSync(join(target, `media-${name}.gz`), compressed);
   return {
     file,
@@ -72,15 +85,32 @@ async function build(name, builder) {
   };
 }
 
+/** That it is a program of this platform, which Node takes for a single executable with these files. */
+function check(bytes, name, contents) {
+  const {platform, blob} = platformAndBlob(bytes);
+  if (platform !== name) throw new Error(`The executable for ${name} is one for ${platform}.`);
+  // What src/node_sea.cc writes in front of a blob, and where it looks whether there is one.
+  if (
+    blob?.readUInt32LE(0) !== 0x143da20 ||
+    !bytes.includes('NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2:1')
+  )
+    throw new Error(`The executable for ${name} does not contain what Node looks for.`);
+  const missing = contents.filter(path => !blob.includes(path));
+  if (missing.length > 0) throw new Error(`The executable for ${name} lacks ${missing.join(', ')}.`);
+}
+
 /** Writes an executable: Node with the loader as its main script, and these files. */
 function inject(node, {base, output, assets}) {
-  const main = join(scratch, 'main.cjs');
+  // The blob names it, so its path is the same in every build.
+  const main = 'main.cjs';
   const bundle = {bundle: true, platform: 'node', format: 'cjs', minify: true, logLevel: 'warning'};
-  buildSync({...bundle, entryPoints: [join(root, '.ci/executable-main.cjs')], outfile: main});
-  const config = join(scratch, 'sea.json');
+  buildSync({...bundle, entryPoints: [join(root, '.ci/executable-main.cjs')], outfile: join(scratch, main)});
   const settings = {disableExperimentalSEAWarning: true, useCodeCache: false, execArgvExtension: 'none'};
-  writeFileSync(config, JSON.stringify({...settings, main, executable: base, output, assets}));
-  call(node, '--build-sea', config);
+  writeFileSync(
+    join(scratch, 'sea.json'),
+    JSON.stringify({...settings, main, executable: base, output, assets}),
+  );
+  call(node, '--build-sea', 'sea.json');
 }
 
 /** The files of the package that the program reads when it runs, and its licences, by their paths. */
@@ -136,10 +166,12 @@ function strip(program, name) {
   return ways[platform].some(([tool, ...options]) => spawnSync(tool, [...options, program]).status === 0);
 }
 
-/** As .gz, without a name or a time in it: by libdeflate, if it is installed, which is 4 % smaller. */
+/** As .gz, without a name or a time in it, by the program that makes the smallest one: zlib's are 7 % larger. */
 function compress(bytes) {
   const {status, stdout} = spawnSync('libdeflate-gzip', ['-12', '-c'], {input: bytes, maxBuffer: 2 ** 28});
-  return status === 0 ? stdout : gzipSync(bytes, {level: 9});
+  if (status !== 0)
+    throw new Error('Install libdeflate-gzip (Debian and Ubuntu: apt-get install libdeflate-tools).');
+  return stdout;
 }
 
 function digest(bytes, algorithm, encoding) {
@@ -147,6 +179,6 @@ function digest(bytes, algorithm, encoding) {
 }
 
 function call(file, ...args) {
-  const {status, error} = spawnSync(file, args, {stdio: ['ignore', 2, 2]});
+  const {status, error} = spawnSync(file, args, {cwd: scratch, stdio: ['ignore', 2, 2]});
   if (status !== 0) throw new Error(`${file} ${args.join(' ')} failed: ${error?.message ?? status}.`);
 }

@@ -1,12 +1,13 @@
 // Installs the packed package globally with each supported Node, each under a separate prefix, and runs the smoke
 // checks: `npm run smoke`, or `npm run smoke -- 22 26` for some versions. Each Node is an npm package, which stays in
-// the user's cache directory. Prints a table at the end; the status is 1 if a check failed.
+// the user's cache directory. With MEDIA_TEST_PROGRAM, checks the single executable that it names instead. Prints a table at the
+// end; the status is 1 if a check failed.
 import {spawnSync} from 'node:child_process';
-import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {homedir, tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {join, resolve} from 'node:path';
 import {withMachine} from '../test/packaging/machine.js';
-import {checks} from '../test/packaging/smoke.js';
+import {checks, ofThePackage} from '../test/packaging/smoke.js';
 
 const npm = process.env.npm_execpath;
 if (npm === undefined)
@@ -18,27 +19,45 @@ const {version} = JSON.parse(readFileSync('package.json', 'utf8'));
 const scratch = mkdtempSync(join(tmpdir(), 'media-node-versions-'));
 
 try {
-  const [{filename}] = JSON.parse(
-    call(process.execPath, npm, 'pack', '--json', '--ignore-scripts', '--pack-destination', scratch),
-  );
-  const rows = [];
-  for (const major of majors) rows.push(...(await smoke(major, join(scratch, filename))));
+  const executable = process.env.MEDIA_TEST_PROGRAM;
+  const rows = executable === undefined ? await ofNodes() : await ofExecutable(resolve(executable));
   console.table(rows);
-  const failed = rows.filter(row => row.result !== 'passed').length;
-  console.log(`${rows.length - failed} passed, ${failed} failed`);
+  const [failed, passed] = ['failed', 'passed'].map(one => rows.filter(({result}) => result === one).length);
+  console.log(`${passed} passed, ${failed} failed`);
   process.exitCode = failed === 0 ? 0 : 1;
 } finally {
   rmSync(scratch, {recursive: true, force: true});
 }
 
-async function smoke(major, tarball) {
-  const node = fetchNode(major);
-  const prefix = join(scratch, major);
-  mkdirSync(prefix);
-  call(node, npm, 'install', '--global', '--prefix', prefix, '--no-audit', '--no-fund', tarball);
-  const name = call(node, '--version').trim();
+async function ofNodes() {
+  const [{filename}] = JSON.parse(
+    call(process.execPath, npm, 'pack', '--json', '--ignore-scripts', '--pack-destination', scratch),
+  );
+  const rows = [];
+  for (const major of majors) {
+    const node = fetchNode(major);
+    const prefix = join(scratch, major);
+    mkdirSync(prefix);
+    const tarball = join(scratch, filename);
+    call(node, npm, 'install', '--global', '--prefix', prefix, '--no-audit', '--no-fund', tarball);
+    rows.push(...(await smoke(call(node, '--version').trim(), node, prefix)));
+  }
+  return rows;
+}
+
+async function ofExecutable(executable) {
+  mkdirSync(join(scratch, 'bin'));
+  symlinkSync(executable, join(scratch, 'bin/media'));
+  return await smoke('executable', executable, scratch);
+}
+
+async function smoke(name, node, prefix) {
   const rows = [];
   for (const [check, action] of Object.entries(checks)) {
+    if (name === 'executable' && ofThePackage.includes(check)) {
+      rows.push({node: name, check, result: 'not run: the package only'});
+      continue;
+    }
     const start = performance.now();
     const result = await withMachine({node, prefix, version}, action).then(
       () => 'passed',

@@ -11,7 +11,8 @@ export function isCertificateAlert(error: unknown): boolean {
 
 /** `certificate required` in OpenSSL's `80...:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:...`. */
 function handshakeProblem(text: string): string {
-  const problem = /:error:[^:]*:[^:]*:[^:]*:(?:(?:ssl|tls)v\d+ )?(?:alert )?([^:]+)/.exec(text)?.[1];
+  // Since OpenSSL 3.5, some begin with `ssl/tls alert`.
+  const problem = /:error:[^:]*:[^:]*:[^:]*:(?:(?:ssl|tls)[v/]\w+ )?(?:alert )?([^:]+)/.exec(text)?.[1];
   return problem ?? reason(text);
 }
 

@@ -4,7 +4,7 @@ import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
-import {fixture, program, type Sandbox} from '../support/media.ts';
+import {fixture, mediaCommand, type Sandbox} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 interface Line {
@@ -140,7 +140,7 @@ describe('media upload -r', () => {
     await pictures(sandbox, 'assets', 120);
     const command = `ulimit -n 64; exec "$0" "$@" -r assets -c 100 --retries 0 --journal j --verbose`;
     const options = {cwd: sandbox.directory, env: sandbox.env, extendEnv: false, reject: false} as const;
-    const parameters = ['-c', command, process.execPath, program, 'upload'];
+    const parameters = ['-c', command, ...mediaCommand, 'upload'];
     const {exitCode, stderr} = await execa('sh', parameters, options);
     expect(stderr).toContain('too many files are open. Next try when another file has ended.');
     expect(stderr).toContain('120 uploaded, 0 skipped, 0 failed, 0 unknown');

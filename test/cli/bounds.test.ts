@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {execa} from 'execa';
 import {expect, test} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
-import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
+import {fixture, mediaCommand, type Sandbox, sandbox} from '../support/media.ts';
 import {patienceMs, slowTest} from '../support/patience.ts';
 import {silentServer} from '../support/silent-peers.ts';
 
@@ -42,7 +42,7 @@ test('--timeout is 30 s by default, and must be a duration', async () => {
 
 /** Runs a command whose standard input never ends. */
 function fed(box: Sandbox, parameters: string[]) {
-  return execa('sh', ['-c', 'exec "$@" < /dev/zero', 'sh', process.execPath, program, ...parameters], {
+  return execa('sh', ['-c', 'exec "$@" < /dev/zero', 'sh', ...mediaCommand, ...parameters], {
     ...{cwd: box.directory, env: box.env, extendEnv: false, reject: false, timeout: patienceMs},
   });
 }

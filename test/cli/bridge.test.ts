@@ -12,7 +12,7 @@ import {openPage, startChromium} from '../support/browser.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
 import {needPrograms, notRun, whatIsMissing} from '../support/installed.ts';
-import {fixture, program, type Sandbox} from '../support/media.ts';
+import {fixture, mediaCommand, type Sandbox} from '../support/media.ts';
 import {slowTest} from '../support/patience.ts';
 
 /** A machine with a picture in `notes` and one outside, and a service. */
@@ -296,7 +296,7 @@ test('where the system does not tell who connects: said at the start, and what t
   if (missing !== undefined || spawnSync('unshare', [...inside, 'true']).status !== 0)
     notRun(context, missing ?? 'nothing may be mounted here, not even in a namespace');
   const start = (parameters: readonly string[], options: Options = {}) =>
-    execa('unshare', [...inside, process.execPath, program, ...parameters], {
+    execa('unshare', [...inside, ...mediaCommand, ...parameters], {
       ...{cwd: box.directory, env: box.env, extendEnv: false, reject: false, stdin: 'ignore'},
       ...options,
     }) as ReturnType<Sandbox['start']>;

@@ -1,15 +1,13 @@
 import {chmod, copyFile, mkdir, readFile, writeFile} from 'node:fs/promises';
 import {delimiter, join} from 'node:path';
-import {fileURLToPath, pathToFileURL} from 'node:url';
+import {pathToFileURL} from 'node:url';
 import {execa} from 'execa';
 import {expect, test} from 'vitest';
 import {bridge} from '../support/bridge.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
-import {fixture, type Sandbox} from '../support/media.ts';
+import {fixture, mediaUrl, type Sandbox} from '../support/media.ts';
 import {xServer} from '../support/x-server.ts';
-
-const mediaUrl = fileURLToPath(new URL('../../bin/media-url.js', import.meta.url));
 
 /** Puts a program of this name before all others. */
 async function standIn({directory, env}: Sandbox, name: string, script: string): Promise<void> {

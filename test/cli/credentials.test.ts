@@ -7,7 +7,15 @@ import {systemHost} from '../../src/host.ts';
 import {runKeyCommand} from '../../src/settings/key-command.ts';
 import {embeddedService} from '../support/embedded.ts';
 import {needPrograms} from '../support/installed.ts';
-import {fixture, program, Sandbox, sandbox, temporaryDirectory} from '../support/media.ts';
+import {
+  fixture,
+  mediaInShell,
+  needNode,
+  Sandbox,
+  sandbox,
+  temporaryDirectory,
+  testedExecutable,
+} from '../support/media.ts';
 import {patienceMs} from '../support/patience.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
 
@@ -330,12 +338,16 @@ describe('several profiles', () => {
   });
 });
 
+/** Why no keychain is used on a machine without a session: an executable uses none anywhere. */
+const noKeychain =
+  testedExecutable === undefined ? 'there is no D-Bus session' : 'a single executable does not use it';
+
 describe.runIf(process.platform === 'linux')('a machine without a keychain that answers', () => {
   it('no D-Bus session: the key is kept in the file, and that is said', async () => {
     const box = await desktop();
     const {stderr, exitCode} = await login(box, 'https://a.example');
     expect(stderr).toBe(
-      'warning: The keychain could not be used (there is no D-Bus session), so the key is stored in a file that only you can read.\n' +
+      `warning: The keychain could not be used (${noKeychain}), so the key is stored in a file that only you can read.\n` +
         `The key for https://a.example is stored unchecked in ${desktopFile(box)} (profile default).\n${next}`,
     );
     expect(exitCode).toBe(0);
@@ -344,7 +356,8 @@ describe.runIf(process.platform === 'linux')('a machine without a keychain that 
     expect((await box.run(['whoami'])).stdout).toContain('stored in the profile');
   });
 
-  it('a bus that takes the connection and never speaks: given up in time, and at --deadline', async () => {
+  it('a bus that takes the connection and never speaks: given up in time, and at --deadline', async context => {
+    needNode(context);
     const box = await desktop();
     const path = join(box.directory, 'bus');
     const connections: Socket[] = [];
@@ -381,7 +394,7 @@ describe.runIf(process.platform === 'linux')('a machine without a keychain that 
     });
     const {stderr, exitCode} = await box.run(['upload', photo]);
     expect(stderr).toBe(
-      'media: The key of profile default is in the keychain, which could not be used: there is no D-Bus session.\n' +
+      `media: The key of profile default is in the keychain, which could not be used: ${noKeychain}.\n` +
         '  Unlock the keychain, set MEDIA_API_KEY, or store the key in a file: media login --key-stdin --insecure-storage\n',
     );
     expect(exitCode).toBe(4);
@@ -407,14 +420,17 @@ describe.runIf(process.platform === 'linux')('a machine without a keychain that 
 });
 
 describe('a real keychain', () => {
-  beforeEach(context => needPrograms(context, ['dbus-run-session', 'gnome-keyring-daemon', 'secret-tool']));
+  beforeEach(context => {
+    needNode(context);
+    needPrograms(context, ['dbus-run-session', 'gnome-keyring-daemon', 'secret-tool']);
+  });
 
   /** Runs a shell script, its `media` the real program, in a session of its own with an unlocked keyring. */
   async function inSession(box: Sandbox, script: string) {
     await mkdir(join(box.directory, 'run'), {mode: 0o700});
     // It goes to the background once it is ready, and ends with its bus.
     const start = 'printf password | gnome-keyring-daemon --unlock --components=secrets > /dev/null 2>&1';
-    const media = `media() { "${process.execPath}" "${program}" "$@"; }`;
+    const media = `media() { ${mediaInShell} "$@"; }`;
     const {stdout, stderr, exitCode} = await execa(
       'dbus-run-session',
       ['--', 'bash', '-c', `${start}\n${media}\n${script}`],

@@ -6,7 +6,7 @@ import {describe, expect, it, onTestFinished} from 'vitest';
 import {sandboxFor, testKey} from '../service/program.ts';
 import {deadUrl, listen, portOf} from '../service/support.ts';
 import {connectedSandbox, denyingWith, embeddedService, unknownKey} from '../support/embedded.ts';
-import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
+import {fixture, needNode, program, type Sandbox, sandbox} from '../support/media.ts';
 import {isUploadLook, type ScriptedConnection, scriptedServer} from '../support/scripted-server.ts';
 
 interface Check {
@@ -39,7 +39,8 @@ describe('media doctor, all well', () => {
     expect(page.replaceAll('\n', ' ')).toContain(checkNames.map(name => `\`${name}\``).join(', '));
   });
 
-  it('how it was installed: a clone, not in PATH, in PATH, hiding another one, or hidden by it', async () => {
+  it('how it was installed: a clone, not in PATH, in PATH, hiding another one, or hidden by it', async context => {
+    needNode(context);
     const box = await sandbox();
     const clone = dirname(dirname(program));
     const [bin, other] = ['bin', 'other'].map(name => join(box.directory, name)) as [string, string];

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {eventually} from '../support/eventually.ts';
-import {fixture, type Sandbox, sandbox} from '../support/media.ts';
+import {fixture, needNode, type Sandbox, sandbox} from '../support/media.ts';
 import {slowTest} from '../support/patience.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
 
@@ -97,7 +97,8 @@ test('--on-unknown hold beside a service that honours keys: not sent again', asy
   expect(requests).toHaveLength(3);
 });
 
-test('a table of 100 records of 1 MB each: the rows are kept, not the records', async () => {
+test('a table of 100 records of 1 MB each: the rows are kept, not the records', async context => {
+  needNode(context);
   const {url} = await longRecords(1_000_000);
   const box = await sandboxFor(url, {NODE_OPTIONS: '--max-old-space-size=64'});
   const {stdout, stderr, exitCode} = await box.run(

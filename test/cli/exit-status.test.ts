@@ -17,7 +17,14 @@ import {
   urlOf,
   writeSparsePng,
 } from '../service/support.ts';
-import {fixture, program, type Sandbox, sandbox, temporaryDirectory} from '../support/media.ts';
+import {
+  fixture,
+  mediaCommand,
+  needNode,
+  type Sandbox,
+  sandbox,
+  temporaryDirectory,
+} from '../support/media.ts';
 import {outcomeOf} from '../support/outcomes.ts';
 import {patienceMs} from '../support/patience.ts';
 import {type Script, scriptedServer, someRecord} from '../support/scripted-server.ts';
@@ -130,7 +137,8 @@ describe('a process ends with', () => {
     expect(exitCode).toBe(6);
   });
 
-  test('7: a bug, told in one sentence without a stack', async () => {
+  test('7: a bug, told in one sentence without a stack', async context => {
+    needNode(context);
     const broken = "Buffer.allocUnsafeSlow = () => { throw new TypeError('this.dice is undefined'); };";
     const {url} = await scriptedServer(...answers(200));
     const machine = await sandboxFor(url, {
@@ -176,7 +184,7 @@ function parentOf(pid: string): number | undefined {
 
 /** Runs `media` as "$@" of a shell script. */
 function inShell(script: string, machine: Sandbox, parameters: string[]) {
-  return execa('sh', ['-c', script, 'sh', process.execPath, program, ...parameters], {
+  return execa('sh', ['-c', script, 'sh', ...mediaCommand, ...parameters], {
     cwd: machine.directory,
     env: machine.env,
     extendEnv: false,

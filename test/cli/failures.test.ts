@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
-import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
+import {fixture, mediaInShell, type Sandbox, sandbox} from '../support/media.ts';
 import {type ScriptedConnection, scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -48,7 +48,7 @@ function commandIn(stderr: string): string {
 
 /** Types a command as it was printed; \`media\` is the real program. */
 function type(box: Sandbox, command: string, env = box.env) {
-  const script = `media() { "${process.execPath}" "${program}" "$@"; }\n${command}`;
+  const script = `media() { ${mediaInShell} "$@"; }\n${command}`;
   return execa('sh', ['-c', script], {
     cwd: box.directory,
     env,

@@ -5,7 +5,7 @@ import {execa} from 'execa';
 import {describe, expect, test} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
 import {notRun} from '../support/installed.ts';
-import {fixture, program, type Sandbox} from '../support/media.ts';
+import {fixture, mediaCommand, type Sandbox} from '../support/media.ts';
 
 const photo = fixture('photo.png');
 
@@ -64,7 +64,7 @@ test('a journal and a results file in the folder, by any name and with --all: le
     const upload = ['upload', '-r', 'in', '--all', '--journal', 'in/journal.png', '--ndjson'];
     const {stderr, exitCode} = await execa(
       'sh',
-      ['-c', 'exec "$@" > in/results.jpg', 'sh', process.execPath, program, ...upload],
+      ['-c', 'exec "$@" > in/results.jpg', 'sh', ...mediaCommand, ...upload],
       {cwd: box.directory, env: box.env, extendEnv: false, reject: false},
     );
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});

@@ -1,7 +1,6 @@
 import {hash} from 'node:crypto';
 import {copyFile, mkdir, readFile, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {expect, it} from 'vitest';
 import {MediaClient} from '../../src/library/media-client.ts';
@@ -9,7 +8,7 @@ import {uploadAll} from '../../src/library/upload-all.ts';
 import {jpegWith, position, tiffOf} from '../geotags/tagged.ts';
 import {bridge} from '../support/bridge.ts';
 import {connectedSandbox} from '../support/embedded.ts';
-import {fixture} from '../support/media.ts';
+import {fixture, mediaUrl} from '../support/media.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
 import {Watching} from '../support/watching.ts';
 
@@ -177,8 +176,7 @@ it('watch, bridge, media-url, rewrite, the library and standard input: the same'
   const body = JSON.stringify({list: [path('b.jpg')]});
   expect((await fetch(url, {method: 'POST', body})).status).toBe(200);
   await writeFile(path('c.jpg'), await photo(0, 'media-url'));
-  const program = fileURLToPath(new URL('../../bin/media-url.js', import.meta.url));
-  await execa(process.execPath, [program, 'c.jpg', ...strip], {cwd: box.directory, env: box.env});
+  await execa(mediaUrl, ['c.jpg', ...strip], {cwd: box.directory, env: box.env});
   await writeFile(path('d.jpg'), await photo(0, 'rewrite'));
   await writeFile(path('post.md'), '![](d.jpg)');
   const rewrite = await box.run(['rewrite', 'post.md', '--ndjson', ...strip]);

@@ -6,7 +6,7 @@ import {fileURLToPath} from 'node:url';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {listen, mebibyte, portOf, writePng} from '../service/support.ts';
-import {temporaryDirectory} from '../support/media.ts';
+import {needNode, temporaryDirectory} from '../support/media.ts';
 import {someRecord} from '../support/scripted-server.ts';
 import {loopbackNames, makeCertificate, pemFile} from '../support/tls.ts';
 
@@ -42,25 +42,29 @@ async function slowReader(scheme: 'http' | 'https') {
 
 // A socket that takes more than one chunk at a time still holds the memory of the first when it is asked for the next.
 describe.each(['http', 'https'] as const)('a slow reader over %s', scheme => {
-  test.each([
+  test.for([
     ['16 KiB', 16 * 1024],
     ['64 KiB', 64 * 1024],
     ['1 MiB', mebibyte],
     ['16 MiB', 16 * mebibyte],
-  ])('sockets with a high-water mark of %s: the bytes that arrive are those of the file', async (_, mark) => {
-    const {url, authority, bodies} = await slowReader(scheme);
-    const file = await writePng(await temporaryDirectory(), 'big.png', 24 * mebibyte);
-    const box = await sandboxFor(url, {NODE_OPTIONS: `--require ${preload}`, SOCKET_MARK: String(mark)});
-    const parameters = scheme === 'http' ? [] : ['--cacert', authority];
-    const {stdout, stderr, exitCode} = await box.run([
-      'upload',
-      file,
-      '--template',
-      '{id}\\n',
-      ...parameters,
-    ]);
-    expect({stdout, stderr, exitCode}).toEqual({stdout: 'm_1\n', stderr: '', exitCode: 0});
-    expect(bodies.map(body => body.length)).toEqual([24 * mebibyte]);
-    expect(bodies[0]?.equals(await readFile(file))).toBe(true);
-  });
+  ] as const)(
+    'sockets with a high-water mark of %s: the bytes that arrive are those of the file',
+    async ([, mark], context) => {
+      needNode(context);
+      const {url, authority, bodies} = await slowReader(scheme);
+      const file = await writePng(await temporaryDirectory(), 'big.png', 24 * mebibyte);
+      const box = await sandboxFor(url, {NODE_OPTIONS: `--require ${preload}`, SOCKET_MARK: String(mark)});
+      const parameters = scheme === 'http' ? [] : ['--cacert', authority];
+      const {stdout, stderr, exitCode} = await box.run([
+        'upload',
+        file,
+        '--template',
+        '{id}\\n',
+        ...parameters,
+      ]);
+      expect({stdout, stderr, exitCode}).toEqual({stdout: 'm_1\n', stderr: '', exitCode: 0});
+      expect(bodies.map(body => body.length)).toEqual([24 * mebibyte]);
+      expect(bodies[0]?.equals(await readFile(file))).toBe(true);
+    },
+  );
 });

@@ -7,7 +7,7 @@ import {generate} from 'selfsigned';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {listen, portOf} from '../service/support.ts';
 import {connectedSandbox, embeddedService} from '../support/embedded.ts';
-import {fixture, program, Sandbox, sandbox} from '../support/media.ts';
+import {fixture, mediaInShell, Sandbox, sandbox} from '../support/media.ts';
 
 const photo = fixture('photo.png');
 const secret = 'mk_a-key-that-nobody-should-see-in-any-output';
@@ -19,7 +19,7 @@ function commandIn(stderr: string): string {
 
 /** Pastes a command line into a shell on this machine, which finds `media`. */
 function paste(box: Sandbox, command: string, input = '') {
-  const media = `media() { '${process.execPath}' '${program}' "$@"; }\n`;
+  const media = `media() { ${mediaInShell} "$@"; }\n`;
   return execa('bash', ['-c', `${media}${command}`], {
     cwd: box.directory,
     env: box.env,

@@ -1,15 +1,12 @@
 import {spawnSync} from 'node:child_process';
 import {chmod, chown, copyFile, mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {expect, type TestContext, test} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
 import {notRun, whatIsMissing} from '../support/installed.ts';
-import {fixture, program} from '../support/media.ts';
+import {fixture, mediaCommand, mediaUrl} from '../support/media.ts';
 import {patienceMs, slowTest} from '../support/patience.ts';
-
-const mediaUrl = fileURLToPath(new URL('../../bin/media-url.js', import.meta.url));
 
 const isRoot = process.getuid?.() === 0;
 
@@ -23,8 +20,8 @@ async function machine(context: TestContext, uid: number) {
   const user = isRoot ? {uid, gid: uid} : {};
   if (isRoot) for (const name of ['', 'a.png', 'page.md']) await chown(path(name), uid, uid);
   const {HOME: _home, XDG_DATA_HOME: _data, MEDIA_CONFIG_DIR: _config, ...bare} = box.env;
-  const run = (parameters: readonly string[], env: Record<string, string>, file = program) =>
-    execa(process.execPath, [file, ...parameters], {
+  const run = (parameters: readonly string[], env: Record<string, string>, words = mediaCommand) =>
+    execa(words[0], [...words.slice(1), ...parameters], {
       ...{cwd: directory, env: {...bare, ...env}, extendEnv: false, reject: false},
       ...{stdin: 'ignore', timeout: patienceMs, ...user},
     });
@@ -61,7 +58,7 @@ test.for(Object.entries(homes))(
     expect(await run(['upload', '--once', 'a.png'], env)).toMatchObject(needsState);
     // The rest fails, or works elsewhere, whatever is wrong with the home.
     if (env !== homes['is a device']) return;
-    expect(await run(['a.png'], env, mediaUrl)).toMatchObject({...needsState, stdout: ''});
+    expect(await run(['a.png'], env, [mediaUrl])).toMatchObject({...needsState, stdout: ''});
     expect(await run(['rewrite', '--write', 'page.md'], env)).toMatchObject(needsState);
     expect(await readFile(path('page.md'), 'utf8')).toBe('![a](a.png)\n');
     const {stderr} = await run(['upload', '--ndjson', '--once', 'a.png'], env);
@@ -77,7 +74,7 @@ test.for(Object.entries(homes))(
     expect(await service.records()).toHaveLength(1);
     const state = {...env, XDG_STATE_HOME: path('state')};
     expect(await run(['upload', '--once', 'a.png'], state)).toMatchObject({exitCode: 0});
-    expect(await run(['a.png'], state, mediaUrl)).toMatchObject({exitCode: 0});
+    expect(await run(['a.png'], state, [mediaUrl])).toMatchObject({exitCode: 0});
     expect(await service.records()).toHaveLength(2);
   },
 );
@@ -112,7 +109,7 @@ test('a home on a read-only mount: uploads work, --once says what to set', slowT
   if (missing !== undefined || spawnSync('unshare', [...inside, 'true']).status !== 0)
     notRun(context, missing ?? 'nothing may be mounted here, not even in a namespace');
   const run = (...parameters: string[]) =>
-    execa('unshare', [...inside, process.execPath, program, ...parameters], {
+    execa('unshare', [...inside, ...mediaCommand, ...parameters], {
       ...{cwd: path(''), env: {...env, HOME: path('home')}, extendEnv: false, reject: false, stdin: 'ignore'},
     });
   expect(await run('upload', 'a.png')).toMatchObject({exitCode: 0});

@@ -8,7 +8,7 @@ import {sandboxFor} from '../service/program.ts';
 import {portOf} from '../service/support.ts';
 import {deadPort} from '../support/free-ports.ts';
 import {needPrograms, notRun} from '../support/installed.ts';
-import {fixture, program, type Sandbox} from '../support/media.ts';
+import {fixture, mediaCommand, type Sandbox} from '../support/media.ts';
 import {patienceMs} from '../support/patience.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 import {fullListener} from '../support/silent-peers.ts';
@@ -76,7 +76,7 @@ async function runWithHosts(
       `many.test cannot be given addresses here (${found.stderr || found.stdout || found.shortMessage})`,
     );
   }
-  return run(process.execPath, program, ...parameters);
+  return run(...mediaCommand, ...parameters);
 }
 
 async function uploadToMany(

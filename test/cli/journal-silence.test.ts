@@ -4,11 +4,12 @@ import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
-import {fixture, program, type Sandbox} from '../support/media.ts';
+import {fixture, mediaInShell, needNode, type Sandbox} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 describe('a journal that is removed while a file is with the service', () => {
-  it('one file: its record printed, told that the journal does not have it, exit status 1', async () => {
+  it('one file: its record printed, told that the journal does not have it, exit status 1', async context => {
+    needNode(context);
     const {sandbox} = await connectedSandbox();
     const {url} = await scriptedServer(async connection => {
       await connection.request();
@@ -46,7 +47,8 @@ describe('a journal that is removed while a file is with the service', () => {
   });
 });
 
-it('a journal whose last lines may be lost: every record printed, told, and exit status 1', async () => {
+it('a journal whose last lines may be lost: every record printed, told, and exit status 1', async context => {
+  needNode(context);
   const {service, sandbox} = await connectedSandbox();
   const upload = ['upload', fixture('photo.png'), '--journal', 'j', '--json'];
   const {stdout: record} = await sandbox.run(upload);
@@ -61,7 +63,8 @@ it('a journal whose last lines may be lost: every record printed, told, and exit
   expect(await service.records()).toHaveLength(1);
 });
 
-it('a disk that was full when a result was to be recorded: told, recorded at the end of the run, and skipped by the next', async () => {
+it('a disk that was full when a result was to be recorded: told, recorded at the end of the run, and skipped by the next', async context => {
+  needNode(context);
   const {service, sandbox} = await connectedSandbox();
   const upload = ['upload', fixture('photo.png'), '--journal', 'j', '--json'];
   const preloaded = fileURLToPath(new URL('../support/full-disk.cjs', import.meta.url));
@@ -146,6 +149,6 @@ describe('one file for two purposes: a usage error, nothing sent, nothing writte
 
 /** Runs the program with these words in a shell. */
 function inShell({directory, env}: Sandbox, words: string) {
-  const command = `"${process.execPath}" "${program}" ${words}`;
+  const command = `${mediaInShell} ${words}`;
   return execa('sh', ['-c', command], {cwd: directory, env, extendEnv: false, reject: false});
 }

@@ -1,16 +1,14 @@
 import {copyFile, mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {MediaClient, uploadAll} from '../../src/index.ts';
 import {eventually} from '../support/eventually.ts';
-import {fixture, type Sandbox, sandbox} from '../support/media.ts';
+import {fixture, mediaUrl, type Sandbox, sandbox} from '../support/media.ts';
 import {type RawRequest, scriptedServer, someRecord} from '../support/scripted-server.ts';
 import {twoStores} from '../support/two-stores.ts';
 import {Watching} from '../support/watching.ts';
 
-const mediaUrl = fileURLToPath(new URL('../../bin/media-url.js', import.meta.url));
 const document = 'A picture: ![it](a.png)\n';
 
 async function machine() {

@@ -6,7 +6,7 @@ import {systemHost} from '../../src/host.ts';
 import {holderHere} from '../../src/lib/files/holder.ts';
 import {deadUrl} from '../service/support.ts';
 import {embeddedService} from '../support/embedded.ts';
-import {fixture, program, type Sandbox, sandbox} from '../support/media.ts';
+import {fixture, mediaCommand, type Sandbox, sandbox} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 const key = 'mk_a-key-that-nobody-should-see-in-any-output';
@@ -420,8 +420,7 @@ describe('the settings file', () => {
         '-c',
         'umask 000; exec "$@"',
         'sh',
-        process.execPath,
-        program,
+        ...mediaCommand,
         'login',
         '--base-url',
         'https://one.example',

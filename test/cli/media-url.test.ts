@@ -1,12 +1,10 @@
 import {copyFile, mkdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {fileURLToPath, pathToFileURL} from 'node:url';
+import {pathToFileURL} from 'node:url';
 import {execa} from 'execa';
 import {expect, test} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
-import {fixture, type Sandbox} from '../support/media.ts';
-
-const mediaUrl = fileURLToPath(new URL('../../bin/media-url.js', import.meta.url));
+import {fixture, mediaUrl, type Sandbox} from '../support/media.ts';
 
 /** Names that shells, URLs and editors trip over, each a file of its own. */
 const names = [

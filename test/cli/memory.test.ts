@@ -1,13 +1,14 @@
 import {expect, test} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {sinkServer, writeSparsePng} from '../service/support.ts';
-import {temporaryDirectory} from '../support/media.ts';
+import {needNode, temporaryDirectory} from '../support/media.ts';
 import {memoryIn, tellMemory} from '../support/memory.ts';
 import {slowTest} from '../support/patience.ts';
 
 const gibibyte = 1024 ** 3;
 
-test('1 GiB: every byte is sent, in less than 150 MiB of memory', slowTest, async () => {
+test('1 GiB: every byte is sent, in less than 150 MiB of memory', slowTest, async context => {
+  needNode(context);
   const sink = await sinkServer();
   const path = await writeSparsePng(await temporaryDirectory(), 'big.png', gibibyte);
   const machine = await sandboxFor(sink.url, {NODE_OPTIONS: tellMemory});

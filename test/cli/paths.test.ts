@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {execa} from 'execa';
 import {expect, test} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
-import {fixture, program} from '../support/media.ts';
+import {fixture, mediaCommand} from '../support/media.ts';
 
 const png = await readFile(fixture('photo.png'));
 
@@ -61,7 +61,7 @@ test('current/../photo.png and photo.png are two inputs, for a journal too', asy
 function inDirectory(directory: Buffer, sandbox: {env: Record<string, string>}, words: string[]) {
   const octal = [...directory].map(byte => `\\${byte.toString(8).padStart(3, '0')}`).join('');
   const script = 'cd "$(printf "$1")" && shift && exec "$@"';
-  return execa('sh', ['-c', script, 'sh', octal, process.execPath, program, ...words], {
+  return execa('sh', ['-c', script, 'sh', octal, ...mediaCommand, ...words], {
     env: sandbox.env,
     extendEnv: false,
     reject: false,
@@ -106,7 +106,7 @@ test.each([
   const words = ['upload', ...inputs, '--json'];
   const {stdout, stderr, exitCode} = await execa(
     'sh',
-    ['-c', script, 'sh', at('gone'), process.execPath, program, ...words],
+    ['-c', script, 'sh', at('gone'), ...mediaCommand, ...words],
     {env: sandbox.env, extendEnv: false, reject: false},
   );
   expect([stdout, exitCode]).toEqual(['', 1]);
@@ -121,7 +121,7 @@ test('an absolute path in a working directory that was removed is uploaded', asy
   await mkdir(at('gone'));
   await writeFile(at('photo.png'), picture('the directory'));
   const script = 'cd "$1" && rmdir "$1" && shift && exec "$@"';
-  const words = [process.execPath, program, 'upload', at('photo.png'), '--json'];
+  const words = [...mediaCommand, 'upload', at('photo.png'), '--json'];
   const {exitCode} = await execa('sh', ['-c', script, 'sh', at('gone'), ...words], {
     env: sandbox.env,
     extendEnv: false,

@@ -5,7 +5,7 @@ import {execa} from 'execa';
 import {expect, it, onTestFinished} from 'vitest';
 import {eventually} from '../support/eventually.ts';
 import {needPrograms, notRun, pathOf} from '../support/installed.ts';
-import {fixture, program, sandbox} from '../support/media.ts';
+import {fixture, mediaCommand, sandbox} from '../support/media.ts';
 
 const calls =
   'openat,mkdir,mkdirat,rename,renameat,renameat2,unlink,unlinkat,fsync,fdatasync,write,writev,sendto';
@@ -32,7 +32,7 @@ it('an upload and its deletion, by system calls: durable before the response, th
   const kept = join(box.directory, 'kept');
   const file = join(box.directory, 'trace');
   const options = ['-f', '-y', '-qq', '-s', '200', '-e', `trace=${calls}`, '-o', file];
-  const command = [process.execPath, program, 'serve', '--port', '0', '--data-dir', 'kept'];
+  const command = [...mediaCommand, 'serve', '--port', '0', '--data-dir', 'kept'];
   const child = execa(strace, [...options, ...command], {
     ...{cwd: box.directory, env: {...box.env, UV_USE_IO_URING: '0'}, extendEnv: false},
     ...{reject: false, stdin: 'ignore'},

@@ -2,7 +2,7 @@ import {copyFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {eventually} from '../support/eventually.ts';
-import {fixture, type Sandbox, sandbox} from '../support/media.ts';
+import {fixture, needNode, type Sandbox, sandbox} from '../support/media.ts';
 import {slowTest} from '../support/patience.ts';
 import {running} from '../support/running.ts';
 
@@ -32,7 +32,7 @@ async function serve(box: Sandbox, NODE_OPTIONS: string) {
   return {child, stderr, env: {...box.env, MEDIA_BASE_URL: url, MEDIA_API_KEY: key}};
 }
 
-test.each([
+test.for([
   ['sync', 'EINVAL'],
   ['sync', 'EPERM'],
   ['open', 'EISDIR'],
@@ -40,7 +40,8 @@ test.each([
 ] as const)(
   'media serve where hard links are refused, and for directories %s with %s: stores, and has it after a restart',
   slowTest,
-  async (call, code) => {
+  async ([call, code], context) => {
+    needNode(context);
     const box = await sandbox();
     await copyFile(fixture('photo.png'), join(box.directory, 'a.png'));
     const first = await serve(box, withoutLinks(call, code));

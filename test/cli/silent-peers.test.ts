@@ -4,7 +4,7 @@ import {execa} from 'execa';
 import {describe, expect, test} from 'vitest';
 import {errorLines, sandboxFor} from '../service/program.ts';
 import {needPrograms, notRun} from '../support/installed.ts';
-import {fixture, program} from '../support/media.ts';
+import {fixture, mediaCommand} from '../support/media.ts';
 import {patienceMs} from '../support/patience.ts';
 import {
   fullListener,
@@ -55,10 +55,10 @@ test('a name server that is silent, --deadline: ends as deadline_exceeded', asyn
   const resolver = join(box.directory, 'resolv.conf');
   await writeFile(resolver, `nameserver ${address}\n`);
   const script = 'mount --bind "$0" /etc/resolv.conf || exit 77; exec "$@"';
-  const command = [program, 'upload', photo, '--deadline', '1s', '--json'];
+  const command = ['upload', photo, '--deadline', '1s', '--json'];
   const {stdout, stderr, exitCode} = await execa(
     'unshare',
-    ['--map-root-user', '--mount', 'sh', '-c', script, resolver, process.execPath, ...command],
+    ['--map-root-user', '--mount', 'sh', '-c', script, resolver, ...mediaCommand, ...command],
     {
       timeout: patienceMs,
       cwd: box.directory,

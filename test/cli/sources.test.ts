@@ -20,7 +20,7 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import {errorLines, sandboxFor} from '../service/program.ts';
 import {deadUrl, mebibyte, sinkServer, unbufferable, writePng, writeSparsePng} from '../service/support.ts';
 import {eventually} from '../support/eventually.ts';
-import {fixture, program, type Sandbox, temporaryDirectory} from '../support/media.ts';
+import {fixture, mediaCommand, type Sandbox, temporaryDirectory} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -481,7 +481,7 @@ describe('standard input', () => {
     // A limit on the size of files, in 512-byte blocks, is the disk's end without a disk.
     const {stdout, stderr, exitCode} = await execa(
       'sh',
-      ['-c', 'ulimit -f 1024; exec "$@"', 'sh', process.execPath, program, 'upload', '-', '--json'],
+      ['-c', 'ulimit -f 1024; exec "$@"', 'sh', ...mediaCommand, 'upload', '-', '--json'],
       {
         cwd: machine.directory,
         env: machine.env,

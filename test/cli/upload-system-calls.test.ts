@@ -6,7 +6,7 @@ import {expect, it} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {needPrograms, notRun, pathOf} from '../support/installed.ts';
 import {sha256} from '../support/journal.ts';
-import {program} from '../support/media.ts';
+import {mediaCommand} from '../support/media.ts';
 import {patienceMs} from '../support/patience.ts';
 import {RecordStore} from '../support/record-store.ts';
 
@@ -51,7 +51,7 @@ it('an upload with a journal, by system calls: each commit is durable before the
   for (const {name, content} of files) await writeFile(join(box.directory, name), content);
   const traced = 'trace=openat,write,writev,sendto,sendmsg,fdatasync,fsync';
   const options = ['-f', '-y', '-qq', '-s', '1000000', '-e', traced, '-o', 'trace'];
-  const command = [process.execPath, program, 'upload', '--journal', 'journal'];
+  const command = [...mediaCommand, 'upload', '--journal', 'journal'];
   const {exitCode} = await execa(strace, [...options, ...command, ...files.map(({name}) => name)], {
     ...{cwd: box.directory, env: {...box.env, UV_USE_IO_URING: '0'}, extendEnv: false},
     ...{reject: false, stdin: 'ignore', timeout: patienceMs, killSignal: 'SIGKILL'},

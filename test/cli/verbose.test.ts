@@ -4,7 +4,7 @@ import {describe, expect, test} from 'vitest';
 import {sandboxFor, testKey} from '../service/program.ts';
 import {embeddedService} from '../support/embedded.ts';
 import {exampleService} from '../support/example-service.ts';
-import {fixture} from '../support/media.ts';
+import {fixture, needNode} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -98,10 +98,11 @@ describe('the cause of a failure', () => {
     expect(stderr).not.toContain('ECONNRESET');
   });
 
-  test.each([
+  test.for([
     [['--verbose'], true],
     [[], false],
-  ])('a bug, with %j: its stack is shown is %j', async (options, isShown) => {
+  ] as const)('a bug, with %j: its stack is shown is %j', async ([options, isShown], context) => {
+    needNode(context);
     const box = await sandboxFor('http://127.0.0.1:9', {NODE_OPTIONS: '--require ./broken.cjs'});
     const broken = "process.hrtime.bigint = () => { throw new TypeError('broken on purpose'); };";
     await writeFile(join(box.directory, 'broken.cjs'), broken);

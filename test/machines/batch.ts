@@ -7,7 +7,7 @@ import {png, sha256} from '../embedded/support.ts';
 import {embeddedService} from '../support/embedded.ts';
 import type {EmbeddedService} from '../support/embedded-service.ts';
 import {eventually} from '../support/eventually.ts';
-import {program, type Sandbox, sandbox} from '../support/media.ts';
+import {mediaInShell, type Sandbox, sandbox} from '../support/media.ts';
 import {slowTest} from '../support/patience.ts';
 import {type Gate, gateBefore} from './gate.ts';
 
@@ -136,7 +136,7 @@ export async function makeBatch({closed = false} = {}): Promise<Batch> {
     closed ? {hold: bigOf(files).size, putOff: besideBig(files).late.map(({size}) => size)} : undefined,
   );
   const bin = join(machine.directory, 'bin');
-  await addProgram(join(bin, 'media'), `exec "${process.execPath}" "${program}" "$@"`);
+  await addProgram(join(bin, 'media'), `exec ${mediaInShell} "$@"`);
   Object.assign(machine.env, {
     PATH: [bin, machine.env['PATH']].join(delimiter),
     MEDIA_BASE_URL: gate.url,

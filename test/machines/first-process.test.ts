@@ -3,7 +3,7 @@ import {readFile} from 'node:fs/promises';
 import {execa} from 'execa';
 import {expect, it, onTestFinished} from 'vitest';
 import {needPrograms, notRun} from '../support/installed.ts';
-import {program, sandbox} from '../support/media.ts';
+import {mediaCommand, sandbox} from '../support/media.ts';
 import {patienceMs} from '../support/patience.ts';
 
 // In a namespace of its own, as in a container: there the kernel keeps the first process from ending by its own signal.
@@ -25,7 +25,7 @@ it.for([
     const {failed} = await execa('unshare', [...container, 'true'], {reject: false});
     if (failed) notRun(context, 'a process namespace cannot be made here');
     const {directory: cwd, env} = await sandbox();
-    const parameters = [...container, process.execPath, program, 'serve', '--port', '0', '--ephemeral'];
+    const parameters = [...container, ...mediaCommand, 'serve', '--port', '0', '--ephemeral'];
     const outer = execa('unshare', parameters, {
       cwd,
       env,

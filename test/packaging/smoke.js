@@ -8,6 +8,9 @@ import {fileURLToPath} from 'node:url';
 
 const reporter = fileURLToPath(new URL('../support/compile-reporter.cjs', import.meta.url));
 
+/** The checks of what only the package has: options of Node, and a library. */
+export const ofThePackage = ['compile cache', 'library'];
+
 /** The checks by name, in the order in which they are run. */
 export const checks = {
   async version({media, version}) {

@@ -4,7 +4,7 @@ import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
 import {execa} from 'execa';
 import {parse} from 'yaml';
-import {program, type Sandbox, temporaryDirectory} from './media.ts';
+import {mediaInShell, type Sandbox, temporaryDirectory} from './media.ts';
 import {type Release, servedRelease} from './release.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -19,7 +19,7 @@ export const action = parse(await readFile(join(root, 'action.yml'), 'utf8')) as
 
 /** A release whose executable is the program as it is built here. */
 export function ownRelease(): Promise<Release> {
-  return servedRelease(`#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`);
+  return servedRelease(`#!/bin/sh\nexec ${mediaInShell} "$@"\n`);
 }
 
 /** What the action's Node.js runs. Older ones than the runner's do not run TypeScript: they get it translated, at the same place. */

@@ -4,7 +4,7 @@ import {execa, type Options, type ResultPromise} from 'execa';
 import {systemCode} from '../../src/lib/system-code.ts';
 import {afterTest} from './after-test.ts';
 import {whatIsMissing} from './installed.ts';
-import {program, type Sandbox} from './media.ts';
+import {mediaCommand, type Sandbox} from './media.ts';
 import {patienceMs} from './patience.ts';
 
 const root = process.geteuid?.() === 0 ? [] : ['--map-root-user'];
@@ -60,7 +60,7 @@ export function startContained(
     'unshare',
     [
       ...optionsOf(container),
-      ...['sh', '-c', script, 'sh', hostName, from, to, process.execPath, program],
+      ...['sh', '-c', script, 'sh', hostName, from, to, ...mediaCommand],
       ...parameters,
     ],
     {

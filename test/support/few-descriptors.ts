@@ -3,17 +3,20 @@ import {join} from 'node:path';
 import {execa} from 'execa';
 import {afterTest} from './after-test.ts';
 import {eventually} from './eventually.ts';
-import {program, sandbox} from './media.ts';
+import {mediaCommand, sandbox} from './media.ts';
 
 /** A `media serve` that may open so many files, its data in `kept`; it ends with the test. */
 export async function serveWith(descriptors: number) {
   const {directory, env} = await sandbox();
   const command = `ulimit -n ${descriptors}; exec "$0" "$@"`;
-  const child = execa(
-    'sh',
-    ['-c', command, process.execPath, program, 'serve', '--port', '0', '--data-dir', 'kept'],
-    {cwd: directory, env, extendEnv: false, reject: false, stdin: 'ignore', buffer: false},
-  );
+  const child = execa('sh', ['-c', command, ...mediaCommand, 'serve', '--port', '0', '--data-dir', 'kept'], {
+    cwd: directory,
+    env,
+    extendEnv: false,
+    reject: false,
+    stdin: 'ignore',
+    buffer: false,
+  });
   afterTest(() => {
     child.kill('SIGKILL');
   });

@@ -1,15 +1,60 @@
+import {existsSync, symlinkSync} from 'node:fs';
 import {mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {dirname, join, resolve} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa, type Options, type ResultPromise} from 'execa';
+import type {TestContext} from 'vitest';
+import {systemCode} from '../../src/lib/system-code.ts';
 import {afterTest} from './after-test.ts';
+import {notRun} from './installed.ts';
 import {patienceMs} from './patience.ts';
 import {checkJsonLines} from './schemas.ts';
 import {canRunWarm, type Finished, runWarm} from './warm.ts';
 
-/** The real program. */
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The real program, as Node runs it. */
 export const program = fileURLToPath(new URL('../../bin/media.js', import.meta.url));
+
+/** A single executable that is tested in its place, if MEDIA_TEST_PROGRAM names one. */
+export const testedExecutable = testedProgram(process.env['MEDIA_TEST_PROGRAM']);
+
+/** The words of a command line that start `media`. */
+export const mediaCommand: readonly [string, ...string[]] =
+  testedExecutable === undefined ? [process.execPath, program] : [testedExecutable];
+
+/** The same, for a shell. */
+export const mediaInShell = mediaCommand.map(word => `'${word}'`).join(' ');
+
+/** The program `media-url`, a file that can be started. */
+export const mediaUrl =
+  testedExecutable === undefined
+    ? fileURLToPath(new URL('../../bin/media-url.js', import.meta.url))
+    : linkedMediaUrl(testedExecutable);
+
+/** Skips a test that changes the program by options of Node, or counts on the clone: an executable takes and has none. */
+export function needNode(context: TestContext): void {
+  if (testedExecutable !== undefined) notRun(context, 'only as Node runs it, not as an executable');
+}
+
+function testedProgram(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  const executable = resolve(root, path);
+  if (!existsSync(executable)) throw new Error(`MEDIA_TEST_PROGRAM is ${executable}, which does not exist.`);
+  return executable;
+}
+
+/** An executable knows by its name that it is started as `media-url`. */
+function linkedMediaUrl(executable: string): string {
+  const link = join(dirname(executable), 'media-url');
+  try {
+    symlinkSync(executable, link);
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  }
+  return link;
+}
 
 /** The path of one of the project's own media files. */
 export function fixture(name: string): string {
@@ -40,6 +85,8 @@ export class Sandbox {
       TMPDIR: directory,
       MEDIA_CONFIG_DIR: join(directory, 'config'),
       XDG_DATA_HOME: join(directory, 'data'),
+      // Nothing is installed beside an executable.
+      ...(testedExecutable !== undefined && {MEDIA_SHARP: join(root, 'node_modules/sharp')}),
       ...env,
     };
   }
@@ -62,7 +109,12 @@ export class Sandbox {
     const isPlain = Object.keys(others).length === 0 && typeof cwd === 'string';
     // An upload may ask what its standard input is: a pipe, a file or a terminal.
     const hasText = parameters[0] !== 'upload' && stdin === 'pipe' && typeof input === 'string';
-    if (isPlain && (hasText || (stdin ?? input) === undefined) && canRunWarm(parameters, given))
+    if (
+      testedExecutable === undefined &&
+      isPlain &&
+      (hasText || (stdin ?? input) === undefined) &&
+      canRunWarm(parameters, given)
+    )
       return runWarm({parameters, env: given, cwd, timeoutMs: timeout, ...(hasText && {input})});
     const {stdout, stderr, exitCode, signal} = await this.start(parameters, options);
     return {stdout, stderr, exitCode, signal};
@@ -70,7 +122,8 @@ export class Sandbox {
 
   /** Starts `media` in a new process, to send it signals, read its output while it runs, or see it end. */
   start(parameters: readonly string[], options: Options = {}) {
-    return execa(process.execPath, [program, ...parameters], {
+    const [file, ...words] = mediaCommand;
+    return execa(file, [...words, ...parameters], {
       cwd: this.directory,
       env: this.env,
       extendEnv: false,

@@ -4,7 +4,7 @@ import {stripVTControlCharacters} from 'node:util';
 import {spawn} from '@lydell/node-pty';
 import {afterTest} from './after-test.ts';
 import {eventually} from './eventually.ts';
-import {program, type Sandbox, sandbox} from './media.ts';
+import {mediaInShell, type Sandbox, sandbox} from './media.ts';
 
 /** The effect of pressing Tab at the end of a line. */
 export interface Completed {
@@ -94,7 +94,7 @@ export async function shellSandbox(): Promise<Sandbox> {
   const bin = join(box.directory, 'bin');
   await mkdir(bin);
   await mkdir(join(box.directory, 'my pictures'));
-  await writeFile(join(bin, 'media'), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, {
+  await writeFile(join(bin, 'media'), `#!/bin/sh\nexec ${mediaInShell} "$@"\n`, {
     mode: 0o755,
   });
   const files = ['my photo.png', 'my clip.MP4', "it's.webp", 'notes.txt', 'my pictures/one two.jpg'];

@@ -1,7 +1,7 @@
 import {spawn} from '@lydell/node-pty';
 import {afterTest} from './after-test.ts';
 import {eventually} from './eventually.ts';
-import {program, type Sandbox} from './media.ts';
+import {mediaCommand, type Sandbox} from './media.ts';
 
 export interface TerminalOptions {
   columns?: number;
@@ -25,7 +25,7 @@ export function onTerminal(
   parameters: readonly string[],
   {columns = 80, rows = 24, env = {}, shell = 'exec "$@"'}: TerminalOptions = {},
 ) {
-  const child = spawn('sh', ['-c', shellOfTerminal, shell, process.execPath, program, ...parameters], {
+  const child = spawn('sh', ['-c', shellOfTerminal, shell, ...mediaCommand, ...parameters], {
     cols: columns,
     rows,
     cwd: box.directory,

@@ -9,7 +9,7 @@ import {MediaError} from '../../src/errors.ts';
 import {resolveSettings} from '../../src/settings/settings.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {Bench, hostIn, inputOf, lookup, upload as uploadInto, withoutSync} from '../support/journal.ts';
-import {fixture, program, Sandbox, sandbox, temporaryDirectory} from '../support/media.ts';
+import {fixture, mediaCommand, program, Sandbox, sandbox, temporaryDirectory} from '../support/media.ts';
 import {experiment, onlyTorture} from './experiment.ts';
 
 const photo = fixture('photo.png');
@@ -29,7 +29,7 @@ async function openToOthers(directory: string): Promise<string[]> {
 
 experiment('settings: file modes under umask 000', async () => {
   const box = await sandbox();
-  const media = [process.execPath, program];
+  const media = [...mediaCommand];
   const commands = [
     [...media, ...login],
     [...media, 'config', 'set', 'idempotency-keys', 'honoured'],

@@ -5,7 +5,7 @@ import {execa} from 'execa';
 import {inject} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {sinkServer, writeSparsePng} from '../service/support.ts';
-import {program, type Sandbox, temporaryDirectory} from '../support/media.ts';
+import {mediaCommand, type Sandbox, temporaryDirectory} from '../support/media.ts';
 import {memoryIn, tellMemory} from '../support/memory.ts';
 import {patienceMs, slowTest} from '../support/patience.ts';
 import {someOf} from '../support/seeded.ts';
@@ -23,19 +23,15 @@ interface Line {
 
 /** Runs the program in a shell that first sets limits. A write past the limit of a file's size fails as on a full disk. */
 function runLimited(machine: Sandbox, limits: string, parameters: readonly string[], input?: Buffer) {
-  return execa(
-    'sh',
-    ['-c', `trap '' XFSZ; ${limits}; exec "$0" "$@"`, process.execPath, program, ...parameters],
-    {
-      cwd: machine.directory,
-      env: machine.env,
-      extendEnv: false,
-      reject: false,
-      stripFinalNewline: false,
-      timeout: patienceMs,
-      ...(input === undefined ? {stdin: 'ignore'} : {input}),
-    },
-  );
+  return execa('sh', ['-c', `trap '' XFSZ; ${limits}; exec "$0" "$@"`, ...mediaCommand, ...parameters], {
+    cwd: machine.directory,
+    env: machine.env,
+    extendEnv: false,
+    reject: false,
+    stripFinalNewline: false,
+    timeout: patienceMs,
+    ...(input === undefined ? {stdin: 'ignore'} : {input}),
+  });
 }
 
 async function makeFiles(directory: string, count: number): Promise<Map<string, string>> {
@@ -215,7 +211,7 @@ experiment(
       if (random() < 0.5) names.push(join(String(trial), 'missing.png'));
       const before = server.stored.length;
       const script = 'exec "$0" "$@" >/dev/full';
-      const parameters = ['-c', script, process.execPath, program, 'upload', ...options, ...names];
+      const parameters = ['-c', script, ...mediaCommand, 'upload', ...options, ...names];
       const {exitCode, stderr} = await execa('sh', parameters, {
         cwd: machine.directory,
         env: machine.env,

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {execa} from 'execa';
 import {afterTest} from '../support/after-test.ts';
 import {whatIsMissing} from '../support/installed.ts';
-import {program, type Sandbox} from '../support/media.ts';
+import {mediaCommand, type Sandbox} from '../support/media.ts';
 
 /** Why nobody can mount anything in a space of their own here, or undefined. */
 export function cannotHaveMounts(): string | undefined {
@@ -38,7 +38,7 @@ export class MountSpace {
 
   /** A machine whose programs run in it. */
   inside(box: Sandbox): Pick<Sandbox, 'start'> {
-    const command = ['sh', '-c', 'cd "$0" && exec "$@"', box.directory, process.execPath, program];
+    const command = ['sh', '-c', 'cd "$0" && exec "$@"', box.directory, ...mediaCommand];
     return {
       start: (parameters, options) =>
         execa('nsenter', [...this.#entry, ...command, ...parameters], {

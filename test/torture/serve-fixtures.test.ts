@@ -5,7 +5,7 @@ import {execa} from 'execa';
 import {expect, test} from 'vitest';
 import {example} from '../support/examples.ts';
 import {needPrograms} from '../support/installed.ts';
-import {fixture, program, sandbox} from '../support/media.ts';
+import {fixture, mediaInShell, sandbox} from '../support/media.ts';
 import {patienceMs, slowTest} from '../support/patience.ts';
 
 const page = 'docs/serve-in-ci.md';
@@ -17,7 +17,7 @@ async function project() {
   const at = (...names: string[]) => join(box.directory, ...names);
   for (const name of ['bin', 'seed', 'test', 'tmp']) await mkdir(at(name));
   for (const name of ['photo.png', 'clip.mp4']) await copyFile(fixture(name), at('seed', name));
-  await writeFile(at('bin/media'), `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`);
+  await writeFile(at('bin/media'), `#!/bin/sh\nexec ${mediaInShell} "$@"\n`);
   await chmod(at('bin/media'), 0o755);
   const PATH = `${at('bin')}${delimiter}${process.env['PATH']}`;
   // What the programs of other languages keep belongs into the project too.
