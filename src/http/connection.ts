@@ -4,10 +4,11 @@ import type {TLSSocket} from 'node:tls';
 import {type buildConnector, Client} from 'undici';
 import type {MediaError} from '../errors.ts';
 import {nextTurn} from '../host.ts';
-import {Connector} from './connector.ts';
+import {Stop} from '../lib/stop.ts';
 import {closedAtOnce, describeConnectError, isCertificateAlert} from './errors.ts';
 import {HttpExchange} from './exchange.ts';
-import type {HttpAnswer, HttpRequest} from './message.ts';
+import {type HttpAnswer, type HttpRequest, SocketWire} from './message.ts';
+import {openSocket} from './open-socket.ts';
 import {type ConnectionOptions, HttpTrace} from './options.ts';
 
 /**
@@ -24,9 +25,12 @@ const idleMs = 500;
 export class Connection {
   readonly #origin: URL;
   readonly #client: Client;
-  readonly #connector: Connector;
-  readonly #userAgent: string;
+  readonly #options: ConnectionOptions;
   readonly #trace: HttpTrace | undefined;
+  /** The last socket that was opened. */
+  #wire: SocketWire | undefined;
+  /** Ends the last opening. */
+  #opening = new Stop<Error>();
   /** Why the service refused a connection that already looked open on our side. */
   #refusal: MediaError | undefined;
   #isUsed = false;
@@ -38,9 +42,8 @@ export class Connection {
   constructor(origin: URL, options: ConnectionOptions, number = 1) {
     if (options.trace !== undefined)
       this.#trace = new HttpTrace(`connection ${number}`, options.trace, options.clock);
-    this.#connector = new Connector(origin, options, this.#trace);
     this.#origin = origin;
-    this.#userAgent = options.userAgent;
+    this.#options = options;
     this.#client = new Client(origin.origin, {
       allowH2: false,
       pipelining: 1,
@@ -54,21 +57,24 @@ export class Connection {
 
   /** Called by undici, which would open connections without end for a request that it cannot write: each gets one. */
   #open(callback: buildConnector.Callback): void {
-    if (this.#hasOpened) {
-      const error = describeConnectError(new Error(closedAtOnce), this.#origin);
-      queueMicrotask(() => callback(error, null));
-      return;
-    }
+    const {clock} = this.#options;
+    const start = clock.monotonic();
+    this.#trace?.restart();
+    this.#opening = new Stop();
+    const opening = this.#hasOpened
+      ? Promise.reject(describeConnectError(new Error(closedAtOnce), this.#origin))
+      : openSocket(this.#origin, this.#options, this.#opening, this.#trace);
     this.#hasOpened = true;
-    this.#connector.open((...result) => {
-      const [, socket] = result;
-      if (socket !== null) {
+    opening.then(
+      socket => {
+        this.#wire = new SocketWire(socket, clock.monotonic() - start);
         this.#watchForRefusal(socket);
         readBeforeWritesFail(socket);
         this.#continueFilter = new ContinueFilter(socket);
-      }
-      callback(...result);
-    });
+        callback(null, socket);
+      },
+      error => callback(error, null),
+    );
   }
 
   /**
@@ -77,7 +83,7 @@ export class Connection {
    */
   async request(request: HttpRequest): Promise<HttpAnswer> {
     const {body} = request;
-    const whole = this.#connector.wire?.isOpen ? body?.whole : undefined;
+    const whole = this.#wire?.isOpen ? body?.whole : undefined;
     await whole?.ready();
     // A connection that was idle may have been closed meanwhile, which is known once its events have been handled.
     if (this.#isUsed) await nextTurn();
@@ -87,13 +93,16 @@ export class Connection {
     request.signal?.throwIfAborted();
     this.#trace?.restart();
     const content = whole?.bytes ?? body?.content;
-    const exchange = new HttpExchange(request, content, this.#connector, this.#trace);
+    const exchange = new HttpExchange(request, content, this.#trace, {
+      wire: () => this.#wire,
+      abandon: reason => this.#opening.abort(reason),
+    });
     this.#client.dispatch(
       {
         method: request.method,
         path: request.path,
         headers: {
-          'user-agent': this.#userAgent,
+          'user-agent': this.#options.userAgent,
           'accept-encoding': 'identity',
           ...(body && {'content-length': String(body.length)}),
           ...request.headers,
@@ -127,7 +136,7 @@ export class Connection {
   /** Closes the connection at once; a pending request rejects. */
   async destroy(): Promise<void> {
     const ended = this.#client.destroy();
-    this.#connector.abandon(new Error('The connection was closed.'));
+    this.#opening.abort(new Error('The connection was closed.'));
     await ended;
   }
 }
@@ -143,7 +152,7 @@ const longestHead = 16 * 1024;
  * Drops `100 Continue` from what a socket receives. RFC 9110 (15.2) lets a server send it unasked, but undici then closes the
  * connection, after which nobody knows whether the upload was stored.
  */
-export class ContinueFilter {
+class ContinueFilter {
   /** Whether no response has begun since the last request. */
   #isBefore = true;
   #held: Buffer = Buffer.alloc(0);
@@ -194,7 +203,7 @@ type Done = (error?: Error | null) => void;
  * Lets what a socket has received be read before a failed write ends it. A service that refuses an upload early and closes
  * sends its response first, but Node destroys a socket as soon as a write fails.
  */
-export function readBeforeWritesFail(socket: Socket): void {
+function readBeforeWritesFail(socket: Socket): void {
   const write = socket._write.bind(socket);
   const writev = socket._writev?.bind(socket);
   socket._write = (chunk: unknown, encoding, done) => write(chunk, encoding, afterReading(done));

@@ -2,13 +2,13 @@ import type {Dispatcher} from 'undici';
 import {syntaxError} from '../errors.ts';
 import {nextTurn} from '../host.ts';
 import {defined} from '../lib/object.ts';
-import type {Connector, SocketWire} from './connector.ts';
 import {
   type Body,
   type HeaderFields,
   type HttpAnswer,
   type HttpRequest,
   joinHeaders,
+  type SocketWire,
   withoutContentCoding,
 } from './message.ts';
 import type {HttpTrace} from './options.ts';
@@ -16,13 +16,21 @@ import type {HttpTrace} from './options.ts';
 /** The longest response that is read; the rest is dropped, and `truncated` is set. */
 const maxAnswerBytes = 1024 * 1024;
 
+/** The connection under a request. */
+interface Opener {
+  /** The socket that was opened last, if any. */
+  wire(): SocketWire | undefined;
+  /** Ends the opening of a socket; the request gets the reason. */
+  abandon(reason: Error): void;
+}
+
 /** A pending request: sends its body and collects the response. */
 export class HttpExchange implements Dispatcher.DispatchHandler {
   /** The response, once it has been read to its end, to the limit, or until the connection broke. */
   readonly answer: Promise<HttpAnswer>;
   readonly #request: HttpRequest;
   readonly #content: Body['content'] | undefined;
-  readonly #connector: Connector;
+  readonly #opener: Opener;
   readonly #trace: HttpTrace | undefined;
   readonly #chunks: Buffer[] = [];
   readonly #onAbort = () => this.#abort();
@@ -36,12 +44,12 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   constructor(
     request: HttpRequest,
     content: Body['content'] | undefined,
-    connector: Connector,
     trace: HttpTrace | undefined,
+    opener: Opener,
   ) {
     this.#request = request;
     this.#content = content;
-    this.#connector = connector;
+    this.#opener = opener;
     this.#trace = trace;
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -51,7 +59,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   get #wire(): SocketWire {
-    const {wire} = this.#connector;
+    const wire = this.#opener.wire();
     if (wire === undefined) throw new Error('A body was requested before its connection was open.');
     return wire;
   }
@@ -74,7 +82,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #abort(): void {
     const reason: unknown = this.#request.signal?.reason;
     const error = reason instanceof Error ? reason : new Error('The request was aborted.', {cause: reason});
-    if (this.#controller === undefined) this.#connector.abandon(error);
+    if (this.#controller === undefined) this.#opener.abandon(error);
     else this.#controller.abort(error);
   }
 

@@ -1,3 +1,4 @@
+import type {Socket} from 'node:net';
 import type {StopSignal} from '../host.ts';
 
 export interface HttpRequest {
@@ -41,6 +42,37 @@ export interface Wire {
   readonly connectMs: number;
   /** Bytes that were written but have not left the process: their memory must not be reused yet. */
   readonly unsentBytes: number;
+}
+
+/** An open connection that a body is written to. */
+export class SocketWire implements Wire {
+  readonly connectMs: number;
+  readonly #socket: Socket;
+
+  constructor(socket: Socket, connectMs: number) {
+    this.#socket = socket;
+    this.connectMs = connectMs;
+  }
+
+  get unsentBytes(): number {
+    return this.#socket.writableLength;
+  }
+
+  /** False once the connection is known to be closed: what is written then is not sent. */
+  get isOpen(): boolean {
+    return !this.#socket.destroyed;
+  }
+
+  /**
+   * Resolves once everything written has left the process, or the socket is destroyed. A `drain` event comes earlier, as
+   * soon as the socket holds less than its high-water mark.
+   */
+  async drained(): Promise<void> {
+    // Callbacks come in the order of the writes, even when the socket is destroyed.
+    await new Promise<void>(resolve => {
+      this.#socket.write('', () => resolve());
+    });
+  }
 }
 
 export interface HttpAnswer {

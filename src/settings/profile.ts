@@ -103,9 +103,8 @@ export async function speedSettings(run: SettingsOfRun): Promise<Speed> {
 
 /** Reads the key of a profile. Rejects with `key_unavailable` if that fails, and with the reason of `stop`. */
 export async function readStoredKey(
-  {host, options, stop}: {host: Host; options: GlobalOptions; stop?: StopSignal | undefined},
-  profileName: string,
-  profile: Profile,
+  {host, options, profileName, profile}: SettingsOfRun,
+  stop: StopSignal | undefined,
 ): Promise<string | undefined> {
   if (profile['key-command'] !== undefined) {
     const {runKeyCommand} = await import('./key-command.ts');

@@ -89,7 +89,7 @@ export async function resolveSettings(
     ...(baseUrl?.kind === 'service' ? await settingsFor(run, baseUrl.url, allowHttp) : {}),
   };
   if (baseUrl?.kind === 'service' && givenKey === undefined)
-    await addStoredKey(settings, baseUrl.url, {host, options, readKey, stop});
+    await addStoredKey(settings, baseUrl.url, readKey, stop);
   return settings;
 }
 
@@ -122,13 +122,6 @@ async function settingsFor(run: SettingsOfRun, baseUrl: URL, allowHttp: boolean)
   };
 }
 
-interface KeyReading {
-  host: Host;
-  options: GlobalOptions;
-  readKey: boolean;
-  stop: StopSignal | undefined;
-}
-
 /**
  * Adds the profile's key if it belongs to the origin of this base URL. If it does not, or cannot be read, adds the
  * reason.
@@ -136,9 +129,10 @@ interface KeyReading {
 async function addStoredKey(
   settings: Settings,
   baseUrl: URL,
-  {host, options, readKey, stop}: KeyReading,
+  readKey: boolean,
+  stop: StopSignal | undefined,
 ): Promise<void> {
-  const {profile, profileName, graphqlUrl} = settings;
+  const {profile, graphqlUrl} = settings;
   const stored = keyOf(profile);
   if (stored === undefined) return;
   if (stored.origin !== baseUrl.origin) {
@@ -150,7 +144,7 @@ async function addStoredKey(
     settings.account = profile['key-account'];
   if (!readKey) return;
   try {
-    const key = await readStoredKey({host, options, stop}, profileName, profile);
+    const key = await readStoredKey(settings.run, stop);
     if (key !== undefined)
       settings.key = {secret: parseKey(key, keyNames[stored.source]), source: stored.source};
   } catch (error) {

@@ -1,16 +1,14 @@
 import type {Exchange} from '../exchange/exchange.ts';
-import {Refusal, wrongMethod} from '../exchange/refusal.ts';
+import {Refusal, type Route, reads, routeFor, wrongMethod} from '../exchange/refusal.ts';
 import {respond, respondJson} from '../exchange/respond.ts';
 import type {Service} from './context.ts';
 import {sendFile, sendStream, sendThumbnail} from './files.ts';
 import {receiveUpload} from './upload.ts';
 
 /** Responds to a request; `id` and `name` are what its path names. */
-type Route = (exchange: Exchange, service: Service, id: string, name: string) => Promise<void>;
+type Handle = (exchange: Exchange, service: Service, id: string, name: string) => Promise<void>;
 
-const reads = ['GET', 'HEAD'];
-
-const routes: readonly (readonly [path: RegExp, methods: readonly string[], route: Route])[] = [
+const routes: readonly Route<Handle>[] = [
   [/^\/v1\/media\/upload$/, ['POST'], receiveUpload],
   [/^\/graphql$/, ['GET', 'POST'], lazyGraphql],
   [/^\/metrics$/, reads, showMetrics],
@@ -22,13 +20,8 @@ const routes: readonly (readonly [path: RegExp, methods: readonly string[], rout
 
 /** Sends the response to a request, or rejects with the refusal to send. */
 export async function respondTo(exchange: Exchange, service: Service): Promise<void> {
-  for (const [pattern, methods, route] of routes) {
-    const [found, id = '', name = ''] = pattern.exec(exchange.path) ?? [];
-    if (found === undefined) continue;
-    if (!methods.includes(exchange.method)) throw wrongMethod(methods);
-    return route(exchange, service, id, name);
-  }
-  throw new Refusal(404, 'There is nothing at this URL.');
+  const {handle, id, name} = routeFor(routes, exchange);
+  await handle(exchange, service, id, name);
 }
 
 async function lazyGraphql(exchange: Exchange, service: Service): Promise<void> {

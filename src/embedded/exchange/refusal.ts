@@ -22,6 +22,26 @@ export function wrongMethod(methods: readonly string[]): Refusal {
   return new Refusal(405, `The method must be ${list.replace(/, (\w+)$/, ' or $1')}.`, {Allow: list});
 }
 
+/** What handles the requests of a path, with these methods. */
+export type Route<Handle> = readonly [path: RegExp, methods: readonly string[], handle: Handle];
+
+/** What handles a request, and the parts of its path; throws a 404 or a 405 if nothing does. */
+export function routeFor<Handle>(
+  routes: readonly Route<Handle>[],
+  {path, method}: {path: string; method: string},
+): {handle: Handle; id: string; name: string} {
+  for (const [pattern, methods, handle] of routes) {
+    const [found, id = '', name = ''] = pattern.exec(path) ?? [];
+    if (found === undefined) continue;
+    if (!methods.includes(method)) throw wrongMethod(methods);
+    return {handle, id, name};
+  }
+  throw new Refusal(404, 'There is nothing at this URL.');
+}
+
+/** The methods of what can be read. */
+export const reads = ['GET', 'HEAD'];
+
 /** The client closed the connection before its request was complete, which is not an internal error. */
 export class ClientGone extends Refusal {
   constructor() {

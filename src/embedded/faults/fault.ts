@@ -61,11 +61,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   after: {
     expected: stages.join(', '),
-    read: value =>
-      optional(
-        stages.find(stage => stage === value),
-        after => ({after}),
-      ),
+    read: value => (stages.includes(value as Stage) ? {after: value as Stage} : undefined),
   },
   latency: {
     expected: 'a time, such as 200ms, 100ms..2s or 200ms~0.5',

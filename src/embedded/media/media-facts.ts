@@ -1,6 +1,6 @@
 import {type FileHandle, open} from 'node:fs/promises';
 import type {RandomAccess} from '../../lib/files/random-access.ts';
-import {isCount, isPositive, isString, oneOf, optional, type Shape} from '../../lib/json.ts';
+import {isCount, isPositive, isString, optional, type Shape} from '../../lib/json.ts';
 
 /** Facts read from the bytes of a medium; unknown fields are absent. */
 export interface MediaFacts {
@@ -40,14 +40,6 @@ export interface MediaRequest extends MediaFile {
   /** Where sharp starts, for a thumbnail. */
   readonly sharp?: string | undefined;
 }
-
-export const requestShape: Shape<MediaRequest> = {
-  task: oneOf('probe', 'thumbnail', 'stream'),
-  path: isString,
-  contentType: isString,
-  target: optional(isString),
-  sharp: optional(isString),
-};
 
 /** Inspects a file; resolves to no facts if it cannot be read or the inspection fails. */
 export async function factsIn<Facts>(

@@ -1,10 +1,9 @@
 import {isMainThread, parentPort, Worker} from 'node:worker_threads';
 import {systemHost} from '../../host.ts';
 import {boundedAnswer} from '../../lib/bounded-answer.ts';
-import {hasShape, isObject} from '../../lib/json.ts';
 import {threadSource} from '../../package-file.ts';
 import {agreeing, canCompare, probeWithFfprobe} from './ffmpeg.ts';
-import {type Findings, type MediaRequest, requestShape} from './media-facts.ts';
+import type {Findings, MediaRequest} from './media-facts.ts';
 import {probe} from './probe.ts';
 
 /** Limits of the thread that reads files: of processor time for one file, and for its heap. What it reads is held outside, at most 64 MiB. */
@@ -29,12 +28,11 @@ export function serveMediaChild(channel: MediaChildProcess): void {
   // A terminal sends Ctrl-C to this process too; the service may still need it for uploads that have arrived.
   systemHost().onEndSignal(() => {});
   channel.on('disconnect', () => void thread?.terminate());
-  channel.on('message', async request => channel.send?.(await responseTo(request)));
+  channel.on('message', async (request: MediaRequest) => channel.send?.(await responseTo(request)));
   channel.send?.({});
 }
 
-async function responseTo(request: unknown): Promise<object> {
-  if (!isObject(request) || !hasShape(request, requestShape)) return {};
+async function responseTo(request: MediaRequest): Promise<object> {
   if (request.task === 'probe') return facts(request);
   return (await inThread(request, limits.processorMs[request.task])) ?? {isMade: false};
 }

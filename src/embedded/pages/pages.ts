@@ -2,7 +2,7 @@ import {own} from '../../lib/object.ts';
 import {packageText} from '../../package-file.ts';
 import type {Service} from '../api/context.ts';
 import type {Exchange} from '../exchange/exchange.ts';
-import {Refusal, refusalOf, wrongMethod} from '../exchange/refusal.ts';
+import {Refusal, type Route, reads, refusalOf, routeFor, wrongMethod} from '../exchange/refusal.ts';
 import {respond} from '../exchange/respond.ts';
 import {deleteMedium, gallery, medium} from './gallery.ts';
 import {
@@ -19,16 +19,16 @@ import {createKey, profile, renameKey, revokeKey, saveName} from './profile.ts';
 
 type Handler = (page: PageRequest, id: string) => Promise<void>;
 
-const handlers: readonly (readonly ['GET' | 'POST', RegExp, Handler])[] = [
-  ['GET', /^\/$/, gallery],
-  ['GET', /^\/media\/(\w+)$/, medium],
-  ['POST', /^\/media\/(\w+)\/delete$/, deleteMedium],
-  ['GET', /^\/profile$/, profile],
-  ['POST', /^\/profile\/name$/, saveName],
-  ['POST', /^\/profile\/keys$/, createKey],
-  ['POST', /^\/profile\/keys\/(\w+)\/rename$/, renameKey],
-  ['POST', /^\/profile\/keys\/(\w+)\/revoke$/, revokeKey],
-  ['POST', /^\/sign-out$/, signOut],
+const handlers: readonly Route<Handler>[] = [
+  [/^\/$/, reads, gallery],
+  [/^\/media\/(\w+)$/, reads, medium],
+  [/^\/media\/(\w+)\/delete$/, ['POST'], deleteMedium],
+  [/^\/profile$/, reads, profile],
+  [/^\/profile\/name$/, ['POST'], saveName],
+  [/^\/profile\/keys$/, ['POST'], createKey],
+  [/^\/profile\/keys\/(\w+)\/rename$/, ['POST'], renameKey],
+  [/^\/profile\/keys\/(\w+)\/revoke$/, ['POST'], revokeKey],
+  [/^\/sign-out$/, ['POST'], signOut],
 ];
 
 /** Responds to a request for a page, its style sheet or its script. Errors are shown as pages too. */
@@ -62,14 +62,8 @@ async function show(exchange: Exchange, service: Service): Promise<void> {
   if (token !== null && method === 'GET') return signIn(exchange, service, token);
   const session = service.sessions.find(request, cookieNameOf(service));
   if (session === undefined) return askToSignIn(exchange);
-  const wanted = method === 'HEAD' ? 'GET' : method;
-  const here = handlers.filter(([, pattern]) => pattern.test(path));
-  if (here.length === 0) throw new Refusal(404, 'There is nothing at this URL.');
-  const [, pattern, handle] = here.find(([known]) => known === wanted) ?? [];
-  if (pattern === undefined || handle === undefined) {
-    throw wrongMethod(here.flatMap(([known]) => (known === 'GET' ? ['GET', 'HEAD'] : [known])));
-  }
-  await handle({exchange, service, session}, pattern.exec(path)?.[1] ?? '');
+  const {handle, id} = routeFor(handlers, exchange);
+  await handle({exchange, service, session}, id);
 }
 
 const assets: Readonly<Record<string, string>> = {
@@ -81,7 +75,7 @@ const assets: Readonly<Record<string, string>> = {
 async function sendAsset(exchange: Exchange, name: string): Promise<void> {
   const contentType = own(assets, name);
   if (contentType === undefined) throw new Refusal(404, 'There is nothing at this URL.');
-  if (!['GET', 'HEAD'].includes(exchange.method)) throw wrongMethod(['GET', 'HEAD']);
+  if (!reads.includes(exchange.method)) throw wrongMethod(reads);
   respond(exchange, 200, packageText(`dist/assets/${name}`), {
     'Content-Type': contentType,
     'Cache-Control': 'no-cache',

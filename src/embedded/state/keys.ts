@@ -5,7 +5,6 @@ import {replaceDurably} from '../../lib/files/durable.ts';
 import {withLock} from '../../lib/files/lock.ts';
 import {isList, isSha256, isString, listOf, oneOf, optional, type Shape} from '../../lib/json.ts';
 import {defined} from '../../lib/object.ts';
-import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 import {checked, readKept} from './kept-file.ts';
 
 /** The permissions of keys: POST /v1/media/upload; queries to /graphql; everything at /graphql. */
@@ -136,12 +135,8 @@ export class KeyRing {
   /** The stored key for a plain key; undefined if it is unknown. */
   async find(key: string): Promise<StoredKey | undefined> {
     const presented = hashOf(key);
-    let found: StoredKey | undefined;
-    // All keys are compared, so that timing reveals nothing about where the key is.
-    for (const stored of [...(await this.list()), ...this.#processKeys]) {
-      if (isSameSecret(stored.hash, presented)) found = stored;
-    }
-    return found;
+    // Hashes are compared, so that timing reveals nothing about the keys.
+    return [...(await this.list()), ...this.#processKeys].find(({hash}) => hash === presented);
   }
 
   /** The stored keys, oldest first. Rejects if they cannot be read. */
