@@ -231,7 +231,6 @@ function wholeObserver(observer: Partial<TransferObserver> = {}): TransferObserv
     retrying: (position, name, error, waitMs) =>
       observer.retrying?.(position, name, inOptionNames(error), waitMs),
     unavailable: (...facts) => observer.unavailable?.(...facts),
-    recognized: (...facts) => observer.recognized?.(...facts),
     finished: (...facts) => observer.finished?.(...facts),
     warning: (name, message) => observer.warning?.(name, withOptionNames(message)),
   };

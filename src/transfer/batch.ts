@@ -16,7 +16,7 @@ import {FileTransfer} from './file-transfer.ts';
 import type {TransferOptions} from './options.ts';
 import {type LeftOut, type Outcome, sizeWarning} from './outcome.ts';
 import {comparisonOf} from './verify.ts';
-import {Gate, type RetryAfterOptions, withRetryAfter} from './waiting/gate.ts';
+import {Gate, withRetryAfter} from './waiting/gate.ts';
 import {Outage} from './waiting/outage.ts';
 import {Descriptors, mapConcurrently, type PendingResult} from './workers.ts';
 
@@ -34,30 +34,34 @@ export function uploadBatch(
   const batch = new Batch(options);
   return mapConcurrently(
     sources,
-    batch.concurrency,
+    batch.state.concurrency,
     source => batch.transfer(source),
-    () => batch.isInterrupted,
+    () => options.stop.reason?.code === 'interrupted',
     () => batch.end(),
   );
 }
 
 class Batch {
   readonly #options: TransferOptions;
-  readonly #state: BatchState;
-  readonly #onStop = () => this.#state.outage.abandon(this.#options.stop.reason);
+  readonly state: BatchState;
+  readonly #onStop = () => this.state.outage.abandon(this.#options.stop.reason);
   /** The position of the next source. */
   #next = 0;
 
   constructor(options: TransferOptions) {
-    const {clock, limitRate, stop} = options;
-    const gate = new Gate(clock);
-    const patience = {clock, gate, retryMaxWaitMs: options.retryMaxWaitMs};
-    const {random, retries} = options;
-    const uploader = withRetryAfter(options.uploader, {...patience, random, retries});
+    const {clock, random, host, retries, retryMaxWaitMs, several, limitRate, observer, stop} = options;
+    const shared = {clock, random, gate: new Gate(clock), retryMaxWaitMs};
+    const uploader = withRetryAfter(options.uploader, {...shared, retries});
     this.#options = {...options, uploader: this.#untilHalted(uploader)};
     const concurrency = concurrencyOf(options.concurrency, clock, retries);
-    const outage = outageOf(options, {...patience, concurrency}, error => this.#state.halt.because(error));
-    this.#state = {
+    const outage = new Outage({
+      ...{...shared, host, concurrency},
+      // A single file relies on its retries.
+      probe: several ? options.uploader.probeAvailability?.bind(options.uploader) : undefined,
+      onChange: since => observer.unavailable(since),
+      onEnd: error => this.state.halt.because(error),
+    });
+    this.state = {
       concurrency,
       budget: new RetryBudget(),
       outage,
@@ -74,19 +78,11 @@ class Batch {
     this.#options.stop.removeEventListener('abort', this.#onStop);
   }
 
-  get concurrency(): Concurrency {
-    return this.#state.concurrency;
-  }
-
-  get isInterrupted(): boolean {
-    return this.#end()?.code === 'interrupted';
-  }
-
   /** An uploader that begins no attempt once the batch has ended: with a bad key, even one more would be too many. */
   #untilHalted(uploader: Uploader): Uploader {
     return {
       upload: async request => {
-        const why = this.#state.halt.reason;
+        const why = this.state.halt.reason;
         if (why === undefined) return uploader.upload(request);
         const sentence = `The file was not tried again: the run had ended (${why.code}).`;
         throw new MediaError('not_tried', sentence, {cause: why});
@@ -97,10 +93,10 @@ class Batch {
   async transfer(source: Source): Promise<PendingResult<Outcome | LeftOut>> {
     const position = this.#next;
     this.#next += 1;
-    const file = new FileTransfer(position, source, this.#options, this.#state);
-    const end = this.#state.halt.reason ?? this.#end();
+    const file = new FileTransfer(position, source, this.#options, this.state);
+    const end = this.state.halt.reason ?? this.#options.stop.reason;
     if (end !== undefined) return {result: file.notTried(end)};
-    const {result} = await this.#state.descriptors.use(() => file.run());
+    const {result} = await this.state.descriptors.use(() => file.run());
     return {result: result.then(outcome => this.#compared(outcome))};
   }
 
@@ -117,30 +113,10 @@ class Batch {
     this.#options.observer.warning(outcome.name, found);
     return {...known, warning: outcome.warning === undefined ? found : `${outcome.warning} ${found}`};
   }
-
-  #end(): MediaError | undefined {
-    return this.#options.stop.reason;
-  }
 }
 
 /** Without retries, a file that is refused for being one too many is lost: no higher limit is tried. */
 function concurrencyOf(option: ConcurrencyOption, clock: Clock, retries: number): Concurrency {
   if (typeof option === 'number') return fixedConcurrency(option);
   return new AdaptiveConcurrency(clock, retries === 0 ? Math.min(safeConcurrency, option.most) : option.most);
-}
-
-/** Detects outages; undefined for a single file, which relies on its retries. */
-function outageOf(
-  {random, host, uploader, observer, several}: TransferOptions,
-  shared: RetryAfterOptions & Pick<BatchState, 'concurrency'>,
-  onEnd: (error: MediaError) => void,
-): Outage {
-  return new Outage({
-    ...shared,
-    random,
-    host,
-    probe: several ? uploader.probeAvailability?.bind(uploader) : undefined,
-    onChange: since => observer.unavailable(since),
-    onEnd,
-  });
 }

@@ -17,9 +17,7 @@ export class Ending {
   readonly #options: TransferOptions;
   readonly #halt: Halt;
   readonly #start: number;
-  /** Whether only the bytes show that the file is media, not its name. */
-  #isMediaByBytes = false;
-  #isRecognized = false;
+  #isStarted = false;
 
   constructor(position: number, source: Source, options: TransferOptions, halt: Halt) {
     this.facts = {...nameOf(source), position, attempts: 0, elapsedMs: 0};
@@ -29,24 +27,18 @@ export class Ending {
     this.#start = options.clock.monotonic();
   }
 
-  /** The file was opened. One that may still be left out is not counted yet. */
+  /** The file was opened. If only its bytes can show that it is media, it may still be left out, and is not started yet. */
   async opened({size}: OpenSource): Promise<void> {
     const {found} = this.#source;
     this.facts.size = size;
-    this.#isMediaByBytes = found !== undefined && !(await found.isNamedMedia());
-    if (!this.#isMediaByBytes) this.#started(size);
+    this.#isStarted = false;
+    if (found === undefined || (await found.isNamedMedia())) this.started(size);
   }
 
   /** The file is media. */
-  recognized({size}: OpenSource): void {
-    if (!this.#isMediaByBytes) return;
-    if (!this.#isRecognized) this.#options.observer.recognized(size);
-    this.#isRecognized = true;
-    this.#started(size);
-  }
-
-  #started(size: number): void {
-    this.#options.observer.started(this.facts.position, this.facts.name, size);
+  started(size: number): void {
+    if (!this.#isStarted) this.#options.observer.started(this.facts.position, this.facts.name, size);
+    this.#isStarted = true;
   }
 
   /** Warns of something about the file, once. */

@@ -101,7 +101,7 @@ export class FileTransfer {
     const {resend} = this.#retries;
     const known = verify === undefined ? await (journal ?? memory)?.recall(input, resend) : undefined;
     if (known !== undefined) {
-      this.#ending.recognized(opened);
+      this.#ending.started(opened.size);
       // It is public, too.
       if (geotags === 'warn') await this.#applyGeotags(opened);
       return this.#ending.fromJournal(known);
@@ -109,7 +109,7 @@ export class FileTransfer {
     const {contentType, warning} = await this.#options.contentType(this.#source, opened);
     this.#ending.facts.contentType = contentType;
     if (verify !== undefined) this.#ending.facts.dimensions = await verify.dimensions(opened, contentType);
-    this.#ending.recognized(opened);
+    this.#ending.started(opened.size);
     if (warning !== undefined) this.#ending.warn(warning);
     if (geotags !== undefined) await this.#applyGeotags(opened);
     const typed: SentInput = {...input, contentType, ...this.#stripped};

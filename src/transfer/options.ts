@@ -17,8 +17,6 @@ export interface TransferObserver {
   retrying(position: number, name: string, error: MediaError, waitMs: number | undefined): void;
   /** The service has been unavailable since this time (milliseconds since the Unix epoch), or is back (undefined). */
   unavailable(since: number | undefined): void;
-  /** Called for a file that was found by a walk and is media only by its bytes, so that it was not counted before. */
-  recognized(size: number): void;
   /** The result of a file is known. Not called for files that are left out. */
   finished(position: number): void;
   /** The file is sent as another type than its content, or its record differs from it. */

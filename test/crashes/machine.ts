@@ -26,7 +26,7 @@ const scope = {service: 'https://a.example'};
 const nobody = () => {};
 const noObserver: TransferObserver = {
   ...{started: nobody, progress: nobody, retrying: nobody, unavailable: nobody},
-  ...{recognized: nobody, finished: nobody, warning: nobody},
+  ...{finished: nobody, warning: nobody},
 };
 
 /** A run of `media upload --journal`, or of `media watch` with a disposal. */

@@ -1,4 +1,4 @@
-import {copyFile, stat, writeFile} from 'node:fs/promises';
+import {copyFile, writeFile} from 'node:fs/promises';
 import {createServer, type IncomingHttpHeaders, type Server, type ServerResponse} from 'node:http';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
@@ -338,17 +338,17 @@ test('a record keeps every digit in `json`; size, attempts and position are fact
   expect(results[0]).not.toHaveProperty('received');
 });
 
-test('files of a directory: what is media by its bytes is told to the observer, and what is not has no result', async () => {
+test('files of a directory: what is media by its bytes is started, and what is not has no result', async () => {
   const {client} = await answering(store);
   const cwd = await temporaryDirectory();
   await writeFile(join(cwd, 'notes.txt'), 'no media');
   await copyFile(photo, join(cwd, 'photo'));
-  const recognized: number[] = [];
-  const observer = {recognized: (size: number) => void recognized.push(size)};
+  const started: string[] = [];
+  const observer = {started: (_position: number, name: string) => void started.push(name)};
   const given = {client, observer, cwd};
   expect(await collect(uploadAll(filesOf(['.'], {cwd, recursive: true}), given))).toMatchObject([
     {name: 'photo'},
   ]);
-  expect(recognized).toEqual([(await stat(photo)).size]);
+  expect(started).toEqual(['photo']);
   expect(await collect(uploadAll(['notes.txt'], given))).toMatchObject([{status: 'failed'}]);
 });

@@ -83,14 +83,18 @@ describe('Meter', () => {
     expect(standing.secondsLeft).toBe(12.5);
   });
 
-  it('a count that lags behind is no total', () => {
+  it('a count that lags behind is no total; when it is complete, the total is no less than what is done', () => {
     const {meter: m} = meter();
     m.counted(MiB);
     m.started(0, 'a', 2 * MiB);
     m.progress(0, 2 * MiB);
     expect(m.standing().total).toBeUndefined();
     m.allCounted();
-    expect(m.standing().total).toEqual({files: 1, bytes: MiB, isComplete: true});
+    expect(m.standing().total).toEqual({files: 1, bytes: 2 * MiB, isComplete: true});
+    m.finished(0);
+    m.started(1, 'media by its bytes only', MiB);
+    m.finished(1);
+    expect(m.standing().total).toEqual({files: 2, bytes: 3 * MiB, isComplete: true});
   });
 
   it('in the first second: no time left is told', () => {

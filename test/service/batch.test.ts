@@ -160,7 +160,6 @@ describe('retries', () => {
       stop: stop.signal,
       observer: {
         started: () => {},
-        recognized: () => {},
         progress: () => {},
         finished: () => {},
         warning: () => {},

@@ -191,7 +191,6 @@ export function zeroSource(name: string, size: number, changes: Partial<OpenSour
 export const noObserver: TransferObserver = {
   started: () => {},
   progress: () => {},
-  recognized: () => {},
   finished: () => {},
   retrying: () => {},
   unavailable: () => {},

@@ -35,7 +35,7 @@ const nobody = () => {};
 
 const noObserver: TransferObserver = {
   ...{started: nobody, progress: nobody, retrying: nobody, unavailable: nobody},
-  ...{recognized: nobody, finished: nobody, warning: nobody},
+  ...{finished: nobody, warning: nobody},
 };
 
 /** The result of a story: what was broken of what is promised, and how it came about. */

@@ -71,7 +71,6 @@ export async function watchUpload(
         shown.start();
       },
       progress: (position, sentBytes) => meter.progress(position, sentBytes),
-      recognized: size => meter.recognized(size),
       finished: position => meter.finished(position),
       retrying(position, name, error, waitMs) {
         meter.waiting(position, waitMs, error.message);

@@ -1,6 +1,7 @@
 import type {GeotagFlag} from '../../cli/values.ts';
 import type {FormatName} from '../../output/results/formats.ts';
 import type {Speed} from '../../settings/profile.ts';
+import type {InputRequest} from '../../sources/find/expand.ts';
 import type {TypeRule} from '../../sources/media-type/decide.ts';
 import {transferDefaults} from '../../transfer/options.ts';
 
@@ -8,13 +9,7 @@ import {transferDefaults} from '../../transfer/options.ts';
 export const uploadDefaults = {types: 'extension', retries: transferDefaults.retries} as const;
 
 /** Which files are uploaded. */
-export interface InputFlags {
-  inputs: string[];
-  recursive?: boolean;
-  all?: boolean;
-  filesFrom?: string[];
-  exclude?: string[];
-  name?: string;
+export interface InputFlags extends InputRequest {
   clipboard?: boolean;
   shard?: string;
 }

@@ -175,7 +175,6 @@ export class UploadQueue {
     return {
       started() {},
       progress() {},
-      recognized() {},
       finished() {},
       retrying(_position, name, error) {
         report.trace(`${name}: ${error.message}`);

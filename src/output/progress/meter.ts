@@ -54,7 +54,6 @@ export class Meter {
   #sent = 0;
   #done = 0;
   #total: {files: number; bytes: number; isComplete: boolean} | undefined;
-  readonly #uncounted = {files: 0, bytes: 0};
   #unavailableSince: number | undefined;
 
   constructor(clock: Clock) {
@@ -99,12 +98,6 @@ export class Meter {
     this.#total.bytes += bytes;
   }
 
-  /** Adds a file to the total that counting could not recognise. */
-  recognized(bytes: number): void {
-    this.#uncounted.files += 1;
-    this.#uncounted.bytes += bytes;
-  }
-
   allCounted(): void {
     if (this.#total !== undefined) this.#total.isComplete = true;
   }
@@ -141,15 +134,15 @@ export class Meter {
     return {files: this.#files, sent, done, rate: rates.sent, ...known};
   }
 
-  /** Counting may lag behind: a total smaller than the finished part is not shown. */
+  /**
+   * Counting may lag behind: a total smaller than the finished part is not shown. Files that are media only by their bytes are
+   * not counted.
+   */
   #totalOf(done: number): Standing['total'] {
-    const total = this.#total && {
-      files: this.#total.files + this.#uncounted.files,
-      bytes: this.#total.bytes + this.#uncounted.bytes,
-      isComplete: this.#total.isComplete,
-    };
-    const isBehind = total !== undefined && (total.files < this.#files || total.bytes < done);
-    return isBehind && !total.isComplete ? undefined : total;
+    if (this.#total === undefined) return undefined;
+    const {files, bytes, isComplete} = this.#total;
+    if (!isComplete) return files < this.#files || bytes < done ? undefined : {files, bytes, isComplete};
+    return {files: Math.max(files, this.#files), bytes: Math.max(bytes, done), isComplete};
   }
 
   /** Bytes sent and finished per second, from the oldest sample of the window until now. */

@@ -30,11 +30,13 @@ export class Gate {
   }
 }
 
-export interface RetryAfterOptions {
+interface RetryAfterOptions {
   clock: Clock;
+  random: () => number;
   gate: Gate;
   /** The longest Retry-After to wait for, in milliseconds. */
   retryMaxWaitMs: number;
+  retries: number;
 }
 
 /**
@@ -43,7 +45,7 @@ export interface RetryAfterOptions {
  */
 export function withRetryAfter(
   uploader: Uploader,
-  {clock, gate, retryMaxWaitMs, random, retries}: RetryAfterOptions & {random: () => number; retries: number},
+  {clock, gate, retryMaxWaitMs, random, retries}: RetryAfterOptions,
 ): Uploader {
   const refusals = new Refusals();
   if (retries > 0) gate.waitMs = () => refusals.waitMs(random);

@@ -12,7 +12,7 @@ const mostSuspects = 3;
 /** How long a file waits after a probe that was answered, in milliseconds. */
 const afterProbeMs = 1_000;
 
-export interface OutageOptions {
+interface OutageOptions {
   clock: Clock;
   random: () => number;
   /** Closed while the service asks to wait. */
