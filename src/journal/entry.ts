@@ -1,4 +1,5 @@
 import {MediaError} from '../errors.ts';
+import type {ActiveUpload} from './active-uploads.ts';
 import type {Intent, Transition} from './line.ts';
 
 /** What a service says of itself, and what to do at once if the journal belongs to another one. */
@@ -17,9 +18,7 @@ export interface EntryParts {
   intent: Intent | undefined;
   append: (transition: Transition) => Promise<void>;
   done: (recordJson: string, ...told: ToldBy) => Promise<void>;
-  /** Called with the hash of the content that is about to be sent. */
-  announce: (sha256: string) => void;
-  end: () => void;
+  active: ActiveUpload;
 }
 
 /** One upload of a run, through which the run reports its progress to the journal. */
@@ -53,7 +52,7 @@ export class JournalEntry {
   async commit(sha256: string): Promise<void> {
     if (this.#sent !== '' && sha256 !== this.#sent) throw sourceChanged();
     this.#sent = sha256;
-    this.#parts.announce(sha256);
+    this.#parts.active.announce(sha256);
     return this.#commit();
   }
 
@@ -76,7 +75,7 @@ export class JournalEntry {
   /** Ends this upload in this run. If it was committed and has no result, it is unknown. */
   end(): void {
     this.#recordIntent();
-    this.#parts.end();
+    this.#parts.active.end();
   }
 
   #commit(): Promise<void> {

@@ -1,6 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {markEnded} from '../lib/files/holder.ts';
+import {holderText, markEnded} from '../lib/files/holder.ts';
 import type {Lock} from '../lib/files/lock.ts';
 import {systemCode} from '../lib/system-code.ts';
 import {fencedOff, journalFailed} from './errors.ts';
@@ -16,7 +16,7 @@ const renewMs = 20_000;
 /** The transitions that others rely on, so that they must survive a crash of the machine. */
 const durable: ReadonlySet<Transition['event']> = new Set(['commit', 'done', 'resolved', 'forgotten']);
 
-/** A line to append, and what becomes of it. Callbacks, since a promise for each line takes longer than the line. */
+/** A line to append. It has callbacks, since a promise for each line takes longer than the line. */
 interface Line {
   text: string;
   isDurable: boolean;
@@ -178,7 +178,7 @@ export class JournalLog {
   async #find(bytes: Buffer, isRelease: boolean): Promise<number> {
     const {check, lock, shown, isRemote} = this.#parts;
     const {start, other} = check.look(bytes);
-    if (other !== undefined) this.#failure ??= check.refusal(other);
+    if (other !== undefined) this.#failure ??= fencedOff(shown, holderText(other.holder));
     else if (isRemote && isRelease && !(await lock.isOurs()))
       this.#failure ??= fencedOff(shown, 'another process');
     return start;

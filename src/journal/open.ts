@@ -9,7 +9,7 @@ import {typedPath} from '../lib/files/typed-path.ts';
 import {systemCode} from '../lib/system-code.ts';
 import {inUse, journalFailed, unusable} from './errors.ts';
 import {appendAll, cannotOpen, type JournalHandle, openJournalFile} from './file.ts';
-import {formatHeader, formatWriterLine, type Scope, type WriterLine} from './line.ts';
+import {formatHeader, formatWriterLine, type Scope} from './line.ts';
 import {JournalLog} from './log.ts';
 import {JournalReader} from './reader.ts';
 import {type Recovery, recover} from './recovery.ts';
@@ -50,8 +50,7 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
     const recovery = await recover(handle, path, {paths: options.paths ?? options.scope === undefined});
     const opening: Opening = {absolute, shown: path, handle, lock, recovery};
     refuseUnfit(recovery, path, options.scope);
-    const {writer} = recovery;
-    if (writer !== undefined) await waitForWriter({handle, lock, shown: path, writer}, host, options);
+    await waitForWriter(opening, host, options);
     await refuseOtherStore(recovery.scope, options.identify, path);
     const check = await enter(opening, host, options.scope);
     const {isRemote, isLocal} = await diskKind(host.files, absolute);
@@ -145,21 +144,16 @@ export async function lockJournal(
   }
 }
 
-/** A journal whose last writer has not recorded its end. */
-interface AbandonedJournal {
-  handle: Pick<JournalHandle, 'stat'>;
-  lock: Lock;
-  shown: string;
-  writer: WriterLine;
-}
-
 /**
- * Waits until its last writer is certainly gone: one that left no lock, or that cannot be judged from here. Rejects if
- * that writer writes meanwhile or is certainly alive.
+ * Waits until the last writer is certainly gone, if it has not recorded its end: one that left no lock, or that cannot be judged
+ * from here. Rejects if that writer writes meanwhile or is certainly alive.
  */
-async function waitForWriter(journal: AbandonedJournal, host: Host, patience: Patience): Promise<void> {
-  const {writer, lock, shown, handle} = journal;
-  const {note = () => {}, isGone, stop} = patience;
+async function waitForWriter(
+  {recovery: {writer}, lock, shown, handle}: Opening,
+  host: Host,
+  {note = () => {}, isGone, stop}: Patience,
+): Promise<void> {
+  if (writer === undefined) return;
   const {holder} = writer;
   const state = holder === undefined ? 'unknown' : stateOf(holder, host);
   if (state === 'dead' || lock.replaced?.token === writer.by) return;

@@ -44,21 +44,16 @@ export interface JournalParts {
 /** The journal of a run: what earlier runs have uploaded, by content, and the log that this run writes. */
 export class Journal {
   readonly reader: JournalReader;
-  readonly #handle: JournalParts['handle'];
-  readonly #log: JournalLog;
-  readonly #lock: Lock;
-  readonly #host: Host;
+  readonly #parts: JournalParts;
   readonly #memory: JournalMemory;
   readonly #active = new ActiveUploads();
 
-  constructor({handle, reader, log, lock, host}: JournalParts) {
-    this.#handle = handle;
+  constructor(parts: JournalParts) {
+    const {reader} = parts;
     this.reader = reader;
     reader.index.serviceId ??= reader.scope?.serviceId;
     this.#memory = new JournalMemory(reader);
-    this.#log = log;
-    this.#lock = lock;
-    this.#host = host;
+    this.#parts = parts;
   }
 
   /** What is known about a file that has not changed since it was last read. */
@@ -95,32 +90,28 @@ export class Journal {
   /** Records how an unknown upload was settled. */
   async settle(entry: Entry, settlement: Settlement): Promise<void> {
     const {key, sha256 = ''} = await this.reader.lineOf(entry);
-    await this.#log.append(
+    const resolved = {event: 'resolved', key, sha256} as const;
+    await this.#parts.log.append(
       settlement === 'resend'
-        ? {event: 'resolved', key, as: 'resend', sha256}
-        : {
-            event: 'resolved',
-            key,
-            as: 'uploaded',
-            sha256,
-            recordJson: JSON.stringify({id: settlement.uploaded}),
-          },
+        ? {...resolved, as: 'resend'}
+        : {...resolved, as: 'uploaded', recordJson: JSON.stringify({id: settlement.uploaded})},
     );
   }
 
   /** Records that a stored upload no longer counts, so that its content is sent again. */
   async forget(entry: Entry): Promise<void> {
     const {key} = await this.reader.lineOf(entry);
-    await this.#log.append({event: 'forgotten', key});
+    await this.#parts.log.append({event: 'forgotten', key});
   }
 
   /** Makes everything durable and releases the journal; rejects if the former failed. */
   async close(): Promise<void> {
+    const {handle, lock, log} = this.#parts;
     try {
-      await this.#log.close();
+      await log.close();
     } finally {
       // Everything is durable by now, and others see that this process has ended.
-      await Promise.allSettled([this.#handle.close(), this.#lock.release()]);
+      await Promise.allSettled([handle.close(), lock.release()]);
     }
   }
 
@@ -145,7 +136,7 @@ export class Journal {
     const file = {size: entry.size, ...seen};
     if (this.reader.index.rowOfFile(file) === entry.row) return;
     const {key} = await this.reader.lineOf(entry);
-    this.#log.note({event: 'seen', key, ...file});
+    this.#parts.log.note({event: 'seen', key, ...file});
   }
 
   /**
@@ -166,9 +157,9 @@ export class Journal {
     const intent = {...seen, size, contentType, transform};
     const isLasting = hashed?.isInMemory || seen.stat !== undefined;
     const sha256 = isLasting ? hashed?.sha256 : undefined;
-    this.#log.refuseIfFailed();
+    this.#parts.log.refuseIfFailed();
     // What is hashed already is committed soon: one line is enough for both.
-    if (sha256 === undefined) this.#log.note({event: 'intent', key, ...intent});
+    if (sha256 === undefined) this.#parts.log.note({event: 'intent', key, ...intent});
     return new JournalEntry({
       key,
       wasReleased: reused !== undefined,
@@ -176,10 +167,9 @@ export class Journal {
       inDoubt: unended.some(({state}) => state === 'unknown'),
       sha256,
       intent: sha256 === undefined ? undefined : intent,
-      append: transition => this.#log.append(transition),
+      active,
+      append: transition => this.#parts.log.append(transition),
       done: (recordJson, ...told) => this.#done(key, recordJson, ...told),
-      announce: sha256 => active.announce(sha256),
-      end: () => active.end(),
     });
   }
 
@@ -189,7 +179,7 @@ export class Journal {
     const isOther = () => told !== undefined && told !== (index.serviceId ?? told);
     if (isOther()) onOther(ofOtherStore(index.serviceId, told, shown));
     const serviceId = told === index.serviceId ? undefined : told;
-    await this.#log.append({event: 'done', key, recordJson, serviceId});
+    await this.#parts.log.append({event: 'done', key, recordJson, serviceId});
     if (isOther()) throw ofOtherStore(index.serviceId, told, shown);
   }
 
@@ -202,14 +192,14 @@ export class Journal {
 
   #newKey(): string {
     for (;;) {
-      const key = this.#host.uuid();
+      const key = this.#parts.host.uuid();
       // The index contains only digests of keys, so a new key may look known.
       if (this.reader.index.rowOf(key) === -1) return key;
     }
   }
 
   #seen({path, stat, types}: JournalInput): Seen {
-    const isLasting = stat !== undefined && isSettled(stat, this.#host.clock.now());
+    const isLasting = stat !== undefined && isSettled(stat, this.#parts.host.clock.now());
     return {path: pathKey(path), stat: isLasting ? statText(stat) : undefined, types};
   }
 }

@@ -1,6 +1,5 @@
 import type {FileSystem} from '../lib/files/file-system.ts';
-import {holderText} from '../lib/files/holder.ts';
-import {fencedOff, gone} from './errors.ts';
+import {gone} from './errors.ts';
 import type {JournalHandle} from './file.ts';
 import {openLinesIn, type WriterLine} from './line.ts';
 
@@ -53,11 +52,6 @@ export class WriterCheck {
     this.#end += whole;
     const opens = tail.length === bytes.length ? [] : openLinesIn(tail.toString('utf8', 0, whole));
     return {start, other: opens.find(({by}) => by !== this.#token)};
-  }
-
-  /** The error for a writer that another one has replaced. */
-  refusal({holder}: WriterLine) {
-    return fencedOff(this.#file.shown, holderText(holder));
   }
 
   #read(from: number, length: number): Buffer {

@@ -1,6 +1,6 @@
 import type {Clock} from '../host.ts';
 
-/** What became of an attempt: `refused` for being one too many at a time, `broken`: fewer at a time may prevent it. */
+/** How an attempt ended: `refused` as one too many at a time; `broken` in a way that fewer at a time may prevent. */
 export type AttemptEnd = 'stored' | 'refused' | 'broken' | 'other';
 
 /** Call when nothing more is sent for a file. */
@@ -21,7 +21,7 @@ export interface Concurrency {
 /** A fixed number of files at a time, or as many as raise the throughput, up to `most`. */
 export type ConcurrencyOption = number | {readonly most: number};
 
-/** As many files at a time as hardly any service finds too many. */
+/** A concurrency that hardly any service refuses. */
 export const safeConcurrency = 8;
 
 /** Always the same number of files at a time. */
@@ -32,19 +32,19 @@ export function fixedConcurrency(limit: number): Concurrency {
 /** The limit of the first round. A service that takes 4 at a time refuses 12 of these files: less than 5 % of 300. */
 const initialLimit = 16;
 
-/** How many times as many files each round of slow start has at a time. */
+/** The factor by which each round of slow start raises the limit. */
 const slowStartStep = 4;
 
-/** The same for a later step, as in BBR's ProbeBW. */
+/** The factor of a later step, as in BBR's ProbeBW. */
 const probeStep = 1.25;
 
 /** Rounds before a later step. The pause doubles with each step in vain, so that few files are refused in all. */
 const firstPause = 4;
 
-/** One failure a round is tolerated; those of so many rounds may come together. */
+/** One failure per round is tolerated, and this many at once after as many rounds without one. */
 const mostTolerated = 3;
 
-/** With so many bytes in progress, which is more than any line holds, more than `safeConcurrency` files gain nothing. */
+/** With this many bytes in progress, more than any line holds, more than `safeConcurrency` files gain nothing. */
 const enoughBytes = 64 * 1024 * 1024;
 
 /** The files and bytes that were stored in a round, and how long it took. */

@@ -19,113 +19,94 @@ const timeoutMs = 30_000;
 
 /** Runs every check that is possible after the earlier ones; the others are skipped, with the reason. */
 export async function examine(invocation: Invocation): Promise<CheckResult[]> {
-  const checkup = new Checkup(invocation);
-  await checkup.examine();
-  return checkup.results;
+  const {host} = invocation;
+  // Reading the settings makes them private, so their modes are checked first.
+  const modes = await settingsModes(host);
+  const results = [await checkInstallation(host)];
+  const settings = await readSettings(invocation).catch(error => {
+    if (error instanceof MediaError) return error;
+    throw error;
+  });
+  if (settings instanceof MediaError) {
+    results.push(failed('configuration', settings), fileModes(modes));
+    return [
+      ...results,
+      ...skipped('the settings cannot be used', 'base-url', ...networkChecks, ...ofService),
+    ];
+  }
+  const {baseUrl, profileName} = settings;
+  results.push(ok('configuration', `profile ${profileName} of ${configPath(host)}`), fileModes(modes));
+  if (baseUrl === undefined) {
+    results.push(failed('base-url', missingSettings(settings, host)));
+    return [...results, ...skipped('there is no base URL', ...networkChecks, ...ofService)];
+  }
+  if (baseUrl.kind === 'embedded') {
+    results.push(ok('base-url', 'embedded: the service runs inside the command'));
+    results.push(...skipped('not needed for the embedded service', ...networkChecks));
+    return [...results, ...(await checkService(invocation, settings))];
+  }
+  results.push(ok('base-url', `${baseUrl.url.href} (from ${settings.baseUrlSource?.place})`));
+  const network = await checkNetwork(invocation, settings, baseUrl.url);
+  const isReached = network.every(({status}) => status !== 'failed');
+  const ofKey = isReached
+    ? await checkService(invocation, settings)
+    : skipped('the service was not reached', ...ofService);
+  return [...results, ...network, ...ofKey];
 }
 
-class Checkup {
-  readonly results: CheckResult[] = [];
-  readonly #invocation: Invocation;
+async function readSettings({host, globals}: Invocation): Promise<Settings> {
+  const settings = await resolveSettings(host, globals);
+  await speedSettings(settings.run);
+  return settings;
+}
 
-  constructor(invocation: Invocation) {
-    this.#invocation = invocation;
-  }
+/** `before`: the modes before the settings were read, which made them private. */
+function fileModes(before: readonly PathMode[]): CheckResult {
+  const check = 'file-modes';
+  if (before.length === 0) return {check, status: 'skipped', message: 'there is no settings file'};
+  if (!before.every(({mode}) => (mode & 0o077) !== 0)) return ok(check, 'only you can read the settings');
+  const names = before.map(({path, mode}) => `${path} (${mode.toString(8).padStart(4, '0')})`).join(' and ');
+  const hint = 'If others use this machine, replace the key that is stored there.';
+  const sentence = `Other users had access to ${names} until now.`;
+  return failed(check, new MediaError('config_unusable', sentence, {hint}));
+}
 
-  async examine(): Promise<void> {
-    const {host} = this.#invocation;
-    // Reading the settings makes them private, so their modes are checked first.
-    const modes = await settingsModes(host);
-    this.results.push(await checkInstallation(host));
-    const settings = await this.#settings();
-    this.#fileModes(modes);
-    if (settings === undefined)
-      return this.#skip('the settings cannot be used', 'base-url', ...networkChecks, ...ofService);
-    const {baseUrl} = settings;
-    if (baseUrl === undefined) {
-      this.#fail('base-url', missingSettings(settings, host));
-      return this.#skip('there is no base URL', ...networkChecks, ...ofService);
+/** Asks the service about the key and, with the key, the upload path. */
+async function checkService(invocation: Invocation, settings: Settings): Promise<CheckResult[]> {
+  const {host} = invocation;
+  if (settings.baseUrl?.kind !== 'embedded' && settings.key === undefined)
+    return [failed('key', missingSettings(settings, host)), ...skipped('there is no key', 'upload-path')];
+  const session = await openSessionFor(settings, invocation);
+  try {
+    const verdict = await within(invocation, timeoutMs, signal => verifyKey(session.client, signal));
+    const {keyFacts, hostName, client, baseUrl} = session;
+    const hint = keyFacts && refusedKeyHint(keyFacts, host);
+    const problem = verdictError(verdict, hostName, hint);
+    if (verdict.status === 'rejected' && problem !== undefined)
+      return [failed('key', problem), ...skipped('the key is not accepted', 'upload-path')];
+    const path = await within(invocation, timeoutMs, signal => checkUploadPath(client, signal));
+    const key = settings.key?.secret.masked() ?? 'made for this run';
+    let ofKey = problem === undefined ? ok('key', `${key}, accepted`) : failed('key', problem);
+    if (verdict.status === 'denied' && path.status === 'accepts') {
+      const message = `${key}: a GraphQL request returned ${verdict.httpStatus}, so it may be for uploads only`;
+      ofKey = {check: 'key', status: 'warning', message};
     }
-    if (baseUrl.kind === 'embedded') {
-      this.#ok('base-url', 'embedded: the service runs inside the command');
-      this.#skip('not needed for the embedded service', ...networkChecks);
-      return this.#service(settings);
-    }
-    this.#ok('base-url', `${baseUrl.url.href} (from ${settings.baseUrlSource?.place})`);
-    const network = await checkNetwork(this.#invocation, settings, baseUrl.url);
-    this.results.push(...network);
-    if (network.every(({status}) => status !== 'failed')) await this.#service(settings);
-    else this.#skip('the service was not reached', ...ofService);
+    return [ofKey, {check: 'upload-path', ...adviseOnUploadPath(path, baseUrl, settings)}];
+  } finally {
+    await session.close();
   }
+}
 
-  async #settings(): Promise<Settings | undefined> {
-    const {host, globals} = this.#invocation;
-    try {
-      const settings = await resolveSettings(host, globals);
-      await speedSettings(settings.run);
-      this.#ok('configuration', `profile ${settings.profileName} of ${configPath(host)}`);
-      return settings;
-    } catch (error) {
-      if (!(error instanceof MediaError)) throw error;
-      this.#fail('configuration', error);
-      return undefined;
-    }
-  }
+function ok(check: CheckName, message: string): CheckResult {
+  return {check, status: 'ok', message};
+}
 
-  /** `before`: the modes before the settings were read, which made them private. */
-  #fileModes(before: readonly PathMode[]): void {
-    if (before.length === 0) this.#skip('there is no settings file', 'file-modes');
-    else if (before.every(({mode}) => (mode & 0o077) !== 0)) {
-      const names = before
-        .map(({path, mode}) => `${path} (${mode.toString(8).padStart(4, '0')})`)
-        .join(' and ');
-      const hint = 'If others use this machine, replace the key that is stored there.';
-      const sentence = `Other users had access to ${names} until now.`;
-      this.#fail('file-modes', new MediaError('config_unusable', sentence, {hint}));
-    } else this.#ok('file-modes', 'only you can read the settings');
-  }
+function skipped(message: string, ...checks: readonly CheckName[]): CheckResult[] {
+  return checks.map(check => ({check, status: 'skipped', message}));
+}
 
-  /** Asks the service about the key and, with the key, the upload path. */
-  async #service(settings: Settings): Promise<void> {
-    const {host} = this.#invocation;
-    if (settings.baseUrl?.kind !== 'embedded' && settings.key === undefined) {
-      this.#fail('key', missingSettings(settings, host));
-      return this.#skip('there is no key', 'upload-path');
-    }
-    const session = await openSessionFor(settings, this.#invocation);
-    try {
-      const verdict = await within(this.#invocation, timeoutMs, signal => verifyKey(session.client, signal));
-      const {keyFacts, hostName, client, baseUrl} = session;
-      const hint = keyFacts && refusedKeyHint(keyFacts, host);
-      const problem = verdictError(verdict, hostName, hint);
-      if (verdict.status === 'rejected') {
-        if (problem !== undefined) this.#fail('key', problem);
-        return this.#skip('the key is not accepted', 'upload-path');
-      }
-      const path = await within(this.#invocation, timeoutMs, signal => checkUploadPath(client, signal));
-      const key = settings.key?.secret.masked() ?? 'made for this run';
-      if (problem === undefined) this.#ok('key', `${key}, accepted`);
-      else if (verdict.status === 'denied' && path.status === 'accepts') {
-        const message = `${key}: a GraphQL request returned ${verdict.httpStatus}, so it may be for uploads only`;
-        this.results.push({check: 'key', status: 'warning', message});
-      } else this.#fail('key', problem);
-      this.results.push({check: 'upload-path', ...adviseOnUploadPath(path, baseUrl, settings)});
-    } finally {
-      await session.close();
-    }
-  }
-
-  #ok(check: CheckName, message: string): void {
-    this.results.push({check, status: 'ok', message});
-  }
-
-  #skip(message: string, ...checks: readonly CheckName[]): void {
-    for (const check of checks) this.results.push({check, status: 'skipped', message});
-  }
-
-  #fail(check: CheckName, error: MediaError): void {
-    this.results.push({check, status: 'failed', error});
-  }
+function failed(check: CheckName, error: MediaError): CheckResult {
+  return {check, status: 'failed', error};
 }
 
 /** The checks that need a response of the service. */

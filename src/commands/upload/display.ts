@@ -171,7 +171,7 @@ async function show(
 /** Receives the results of a run. */
 export type ResultSink = Pick<Results, 'add' | 'end'>;
 
-/** What becomes of the results: printed, or given to a command that uploads files for its own purpose and prints its own summary. */
+/** Where the results go: they are printed, or given to a command that uploads files for its own purpose and prints its own summary. */
 export type RunOutput =
   | {format: OutputFormat}
   /** Without inputs, the options of the run name them. */

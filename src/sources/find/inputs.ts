@@ -26,7 +26,7 @@ export interface UnfollowedLink {
   unfollowed: ByteName;
 }
 
-/** What a name stands for, following links. */
+/** What is at a path, following links. */
 type Kind = 'regular' | 'directory' | 'other' | 'missing';
 
 export interface FinderOptions {

@@ -23,11 +23,11 @@ export interface DiskFile {
 }
 
 export interface InlineFile {
-  stat(): BigIntStats;
+  statHere(): BigIntStats;
   /** What is at its path, which was not a symbolic link; undefined if that cannot be read. */
-  statPath(): BigIntStats | undefined;
+  statPathHere(): BigIntStats | undefined;
   /** Reads the beginning of the file; shorter if the file is. */
-  read(length: number): Uint8Array;
+  readHere(length: number): Uint8Array;
 }
 
 export interface DiskFileParts {
@@ -44,7 +44,7 @@ export interface DiskFileParts {
   signal: StopSignal<Error>;
 }
 
-export class OpenDiskFile implements DiskFile {
+export class OpenDiskFile implements DiskFile, InlineFile {
   readonly opened: BigIntStats;
   readonly #parts: DiskFileParts;
 
@@ -53,19 +53,9 @@ export class OpenDiskFile implements DiskFile {
     this.#parts = parts;
   }
 
-  get inline(): InlineFile | undefined {
-    return this.#isPathHere
-      ? {
-          stat: () => this.#statHere(),
-          statPath: () => this.#statPathHere(),
-          read: length => this.#readHere(length),
-        }
-      : undefined;
-  }
-
   /** The stats of an open local file are in memory, so that even a slow disk does not block these calls. */
-  get #isPathHere(): boolean {
-    return this.#parts.isLocal && this.#parts.isPathReal;
+  get inline(): InlineFile | undefined {
+    return this.#parts.isLocal && this.#parts.isPathReal ? this : undefined;
   }
 
   read(into: Uint8Array, position: number): number | Promise<number> {
@@ -79,13 +69,13 @@ export class OpenDiskFile implements DiskFile {
 
   stat(): BigIntStats | Promise<BigIntStats> {
     const {files, fd, isLocal} = this.#parts;
-    return isLocal ? this.#statHere() : this.#unlessStopped(files.asyncFs.fstat(fd, {bigint: true}));
+    return isLocal ? this.statHere() : this.#unlessStopped(files.asyncFs.fstat(fd, {bigint: true}));
   }
 
   statPath(): BigIntStats | undefined | Promise<BigIntStats | undefined> {
     const {files, path} = this.#parts;
-    return this.#isPathHere
-      ? this.#statPathHere()
+    return this.inline !== undefined
+      ? this.statPathHere()
       : this.#unlessStopped(files.stat(path, {bigint: true}).catch(() => undefined));
   }
 
@@ -100,16 +90,16 @@ export class OpenDiskFile implements DiskFile {
     return unlessStopped(call, this.#parts.signal);
   }
 
-  #readHere(length: number): Uint8Array {
+  readHere(length: number): Uint8Array {
     const bytes = Buffer.allocUnsafeSlow(length);
     return bytes.subarray(0, this.#parts.files.readSync(this.#parts.fd, bytes, 0, length, 0));
   }
 
-  #statHere(): BigIntStats {
+  statHere(): BigIntStats {
     return this.#parts.files.fstatSync(this.#parts.fd, {bigint: true});
   }
 
-  #statPathHere(): BigIntStats | undefined {
+  statPathHere(): BigIntStats | undefined {
     try {
       return this.#parts.files.lstatSync(this.#parts.path, {bigint: true, throwIfNoEntry: false});
     } catch {

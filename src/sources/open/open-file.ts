@@ -72,11 +72,11 @@ export class OpenFile implements OpenSource {
   #verifyInline(file: InlineFile): void {
     try {
       for (let ctimeNs = this.#ctimeNs, tries = mostComparisons; ; tries -= 1) {
-        const there = file.statPath();
-        const now = this.#isOpened(there) ? there : file.stat();
+        const there = file.statPathHere();
+        const now = this.#isOpened(there) ? there : file.statHere();
         this.#check(there, now);
         if (this.#isSettled(now, ctimeNs)) return;
-        if (tries === 0 || !isEqual(this.#content, file.read(this.size))) throw this.#rewritten();
+        if (tries === 0 || !isEqual(this.#content, file.readHere(this.size))) throw this.#rewritten();
         ctimeNs = now.ctimeNs;
       }
     } catch (error) {

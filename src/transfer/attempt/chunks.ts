@@ -81,7 +81,7 @@ class Blocks {
     this.#wire = wire;
   }
 
-  /** The memory for the next block of up to so many bytes; undefined for new memory. */
+  /** The memory for the next block of up to this many bytes; undefined if it takes new memory. */
   next(bytes: number): Uint8Array | undefined {
     if (!this.#isReused) return undefined;
     const turn = this.#turn++ % blockCount;

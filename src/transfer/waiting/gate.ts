@@ -69,8 +69,8 @@ export function withRetryAfter(
 }
 
 /**
- * The pause grows with up to so many refusals in a row, to 2 s: a batch whose files are all refused ends within minutes, and 8 at a
- * time cause fewer than 10 requests a second.
+ * The pause grows with each refusal in a row up to this one, to 2 s: a batch whose files are all refused ends within minutes, and
+ * 8 at a time cause fewer than 10 requests a second.
  */
 const longestRow = 3;
 
