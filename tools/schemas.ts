@@ -90,7 +90,9 @@ class SchemaMaker {
     return {
       ...(description !== undefined && {description}),
       type: 'object',
-      properties: Object.fromEntries(fields.map(field => [field.name, this.#fieldOf(field)])),
+      properties: Object.fromEntries(
+        fields.map(field => [field.name, isOpen ? this.#serviceFieldOf(field) : this.#fieldOf(field)]),
+      ),
       ...(required.length > 0 && {required}),
       ...(isOpen && {additionalProperties: true}),
     };
@@ -100,6 +102,13 @@ class SchemaMaker {
     const description = this.#commentOf(field);
     const schema = this.schemaOf(this.#checker.getTypeOfSymbol(field));
     return description === undefined ? schema : {...schema, description};
+  }
+
+  /** The value is the service's, so that its documented type is not checked. */
+  #serviceFieldOf(field: ts.Symbol): Schema {
+    const {type, description = '', anyOf = [{type}]} = this.#fieldOf(field);
+    const types = anyOf.flatMap(schema => schema.type ?? []).filter(name => name !== 'null');
+    return {description: `Documented as ${types.join(' or ')}. ${description}`.trim()};
   }
 
   #commentOf(symbol: ts.Symbol | undefined): string | undefined {

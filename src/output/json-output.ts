@@ -22,8 +22,9 @@ export interface JsonOutputs {
   serve: ServeLine;
 }
 
-/** A record as the service returned it; every digit of its numbers is kept. */
+/** A record as the service returned it; every digit of its numbers is kept, and no type is checked. */
 export interface PrintedRecord extends MediaRecord {
+  /** Always present; printed as a number if the service sends one. */
   id: string;
 }
 

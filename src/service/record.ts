@@ -19,6 +19,7 @@ export interface MediaRecord {
   id?: string | null;
   /** Open enumeration; IMAGE occurs. */
   type?: string | null;
+  /** Objects with the fields `variant`, of which PUBLIC occurs, and `url`. */
   urls?: MediaUrl[] | null;
   width?: number | null;
   height?: number | null;

@@ -54,6 +54,30 @@ test.each<[string, string, Buffer]>([
   expect({exitCode, code: error.code}).toEqual({exitCode: 5, code: 'outcome_unknown'});
 });
 
+test('a record of which no field has its documented type: kept, printed and skipped as the service sent it', async () => {
+  const odd =
+    '{"id":12345678901234567890,"type":1,"urls":"none","width":"640","height":[],"imageType":{},"fileUrl":17,"duration":"1:30","thumbnailUrl":false,"hlsUrl":0,"size":"13 KB"}';
+  const {url} = await answering(200, odd);
+  const box = await sandboxFor(url);
+  const upload = (...options: string[]) => box.run(['upload', photo, '--journal', 'a.journal', ...options]);
+  // Each line is compared with its schema, too.
+  const first = await upload('--ndjson');
+  expect(first).toMatchObject({exitCode: 0, stdout: expect.stringContaining(`"record":${odd}`)});
+  expect(await upload('--json')).toMatchObject({exitCode: 0, stdout: `${odd}\n`});
+  expect(await box.run(['journal', 'list', 'a.journal', '--json'])).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining(`"record":${odd}`),
+  });
+  expect(await upload('--template', '{id} {type} {width} {height} {url}\\n')).toMatchObject({
+    stdout: '12345678901234567890 1 640 [] \n',
+  });
+  expect(await upload('--format', 'url')).toMatchObject({exitCode: 0, stdout: ''});
+  const table = await upload();
+  for (const text of ['12345678901234567890', 'none', '1:30', 'false', '13 KB'])
+    expect(table.stdout).toContain(text);
+  expect(await box.run(['journal', 'check', 'a.journal', '--', photo])).toMatchObject({exitCode: 0});
+});
+
 const allCompared = ['size', 'type', 'width', 'height'];
 const truthful = {...JSON.parse(someRecord), type: 'IMAGE', size: 13_582, width: 640, height: 400};
 

@@ -14,7 +14,6 @@ import {
   sourceOf,
   startService,
   type UploadOptions,
-  type UploadResult,
   upload,
   uploadAll,
 } from '../../src/index.ts';
@@ -24,6 +23,7 @@ import {embeddedService} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
 import {canListOpenFiles, openFiles} from '../support/open-files.ts';
+import {collect} from '../support/results.ts';
 import {someRecord} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -33,12 +33,6 @@ async function connected() {
   const client = new MediaClient({baseUrl: service.url, apiKey: key});
   onTestFinished(() => client.close());
   return {service, client};
-}
-
-async function collect(results: AsyncIterable<UploadResult>): Promise<UploadResult[]> {
-  const all: UploadResult[] = [];
-  for await (const result of results) all.push(result);
-  return all;
 }
 
 /** A client whose service responds to each upload with this status. */

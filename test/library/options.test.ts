@@ -14,6 +14,7 @@ import {listen, portOf} from '../service/support.ts';
 import {eventually} from '../support/eventually.ts';
 import {freePort} from '../support/free-ports.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
+import {collect} from '../support/results.ts';
 import {someRecord} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -64,12 +65,6 @@ function clientAt(port: number): MediaClient {
   const client = new MediaClient({baseUrl: `http://127.0.0.1:${port}`, apiKey: 'key-of-the-test'});
   onTestFinished(() => client.close());
   return client;
-}
-
-async function collect(results: AsyncIterable<UploadResult>): Promise<UploadResult[]> {
-  const all: UploadResult[] = [];
-  for await (const result of results) all.push(result);
-  return all;
 }
 
 /** What became of a source with these options, and what the service got. */

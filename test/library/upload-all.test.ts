@@ -15,6 +15,7 @@ import {eventually} from '../support/eventually.ts';
 import {notRun} from '../support/installed.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
 import {canListOpenFiles, openFiles} from '../support/open-files.ts';
+import {collect, settled} from '../support/results.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -25,25 +26,6 @@ async function connected() {
   const client = new MediaClient({baseUrl: service.url, apiKey: key});
   onTestFinished(() => client.close());
   return {service, client};
-}
-
-async function collect(results: AsyncIterable<UploadResult>): Promise<UploadResult[]> {
-  const all: UploadResult[] = [];
-  for await (const result of results) all.push(result);
-  return all;
-}
-
-/** The results of an iteration, and what it rejected with. */
-async function settled(
-  iteration: AsyncIterable<UploadResult>,
-): Promise<{results: UploadResult[]; thrown: unknown}> {
-  const results: UploadResult[] = [];
-  try {
-    for await (const result of iteration) results.push(result);
-    return {results, thrown: undefined};
-  } catch (thrown) {
-    return {results, thrown};
-  }
 }
 
 /** Inputs that count how many of them were taken, and know whether they were closed. */

@@ -116,12 +116,28 @@ export class Sandbox {
       canRunWarm(parameters, given)
     )
       return runWarm({parameters, env: given, cwd, timeoutMs: timeout, ...(hasText && {input})});
-    const {stdout, stderr, exitCode, signal} = await this.start(parameters, options);
+    const {stdout, stderr, exitCode, signal} = await this.#start(parameters, options);
     return {stdout, stderr, exitCode, signal};
   }
 
-  /** Starts `media` in a new process, to send it signals, read its output while it runs, or see it end. */
+  /**
+   * Starts `media` in a new process, to send it signals, read its output while it runs, or see it end. The test fails if a line of
+   * JSON that it has read does not fit its schema.
+   */
   start(parameters: readonly string[], options: Options = {}) {
+    const child = this.#start(parameters, options);
+    // Without a buffer, the test decides when the output is read.
+    if (options.buffer === false) return child;
+    const [stdout, stderr] = [child.stdout, child.stderr].map(stream => {
+      const chunks: Buffer[] = [];
+      stream?.on('data', chunk => chunks.push(Buffer.from(chunk)));
+      return () => Buffer.concat(chunks).toString();
+    });
+    afterTest(() => checkJsonLines(parameters, stdout?.() ?? '', stderr?.() ?? ''));
+    return child;
+  }
+
+  #start(parameters: readonly string[], options: Options) {
     const [file, ...words] = mediaCommand;
     return execa(file, [...words, ...parameters], {
       cwd: this.directory,
