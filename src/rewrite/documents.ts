@@ -14,7 +14,7 @@ const kinds: Record<string, DocumentKind> = {
   markdown: 'markdown',
   mdown: 'markdown',
   mkd: 'markdown',
-  mdx: 'markdown',
+  mdx: 'mdx',
   html: 'html',
   htm: 'html',
   xhtml: 'html',

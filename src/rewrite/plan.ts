@@ -9,6 +9,7 @@ import {decodeDocument, placesIn} from './document-text.ts';
 import {type DocumentFile, readDocument} from './documents.ts';
 import {Locator, type RewritePlaces, withoutQuery} from './locate.ts';
 import type {Reference, ScanOptions} from './scan/reference.ts';
+import type {Scanned} from './scan/scan.ts';
 import {Scanner} from './scanner.ts';
 
 /** A local reference in a document. */
@@ -22,7 +23,7 @@ export interface FoundReference extends Reference {
 }
 
 /** A document, and what it refers to. */
-export interface DocumentPlan {
+export interface DocumentPlan extends Scanned {
   document: DocumentFile;
   /** The SHA-256 of its bytes when it was read. */
   sha256: string;
@@ -97,11 +98,12 @@ class Planner {
     const {text} = decodeDocument(bytes, name);
     const placeOf = placesIn(text);
     const references: FoundReference[] = [];
-    for (const reference of await this.#scanner.scan(name, {kind, text, options: this.#options.scan})) {
+    const scanned = await this.#scanner.scan(name, {kind, text, options: this.#options.scan});
+    for (const reference of scanned.references) {
       if (reference.onlyMedia && !(await isNamedMedia(withoutQuery(reference.target)))) continue;
       references.push(await this.#place({...reference, ...placeOf(reference.start)}, document));
     }
-    return {document, sha256: hash('sha256', bytes, 'hex'), references};
+    return {...scanned, document, sha256: hash('sha256', bytes, 'hex'), references};
   }
 
   end(): Promise<void> {

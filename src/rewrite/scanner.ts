@@ -6,8 +6,7 @@ import {shellQuoted} from '../lib/shell.ts';
 import {systemCode} from '../lib/system-code.ts';
 import {threadSource} from '../package-file.ts';
 import {mayHoldReference} from './may-hold.ts';
-import type {Reference} from './scan/reference.ts';
-import type {ScanAnswer, ScanRequest} from './scan/scan.ts';
+import type {ScanAnswer, Scanned, ScanRequest} from './scan/scan.ts';
 
 const limits = {
   /** The longest document for this thread: it takes 3 s at most, and starting the other thread 0.1 s. */
@@ -31,10 +30,10 @@ export class Scanner {
     this.#limits = {...limits, ...given};
   }
 
-  /** The references of the document of this name; rejects with `document_too_complex`. */
-  async scan(name: string, request: ScanRequest): Promise<Reference[]> {
+  /** What is in the document of this name; rejects with `document_too_complex`. */
+  async scan(name: string, request: ScanRequest): Promise<Scanned> {
     const {lengthHere, processorMs, togetherMs, remainingMs} = this.#limits;
-    if (!mayHoldReference(request)) return [];
+    if (!mayHoldReference(request)) return {references: []};
     const {answerTo, scanThread} = await import('./scan/scan.ts');
     const isLate = this.#lostMs >= togetherMs;
     const {processorTime} = systemHost();
@@ -43,7 +42,7 @@ export class Scanner {
       request.text.length <= lengthHere
         ? answerTo(request)
         : await this.#ask(request, scanThread, isLate ? remainingMs : processorMs);
-    if (answer !== undefined && 'references' in answer) return answer.references;
+    if (answer !== undefined && 'references' in answer) return answer;
     this.#lostMs += processorTime() - start;
     if (answer === undefined && isLate)
       throw new MediaError(

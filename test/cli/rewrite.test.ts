@@ -153,6 +153,20 @@ describe('the modes', () => {
   });
 });
 
+test('--check of MDX: what it contains, not what Markdown would; what is not MDX is named, and read as Markdown', async () => {
+  const {rewrite} = await machine({
+    'steps.mdx': '<Steps>\n\n1. One\n\n    ![a](photo.png)\n\n</Steps>\n',
+    'old.mdx': '<http://localhost>\n\n![a](photo.png)\n',
+    'code.md': '1. One\n\n        ![a](photo.png)\n',
+  });
+  const {stdout, stderr, exitCode} = await rewrite('--check', '.');
+  const lines = ['old.mdx:3:6  photo.png  local', 'steps.mdx:5:10  photo.png  local'];
+  expect([stdout.trimEnd().split('\n'), exitCode]).toEqual([lines, 1]);
+  expect(stderr).toMatch(
+    /^old\.mdx was read as Markdown, since it is not valid MDX: 1:7: Unexpected character .*\.$/m,
+  );
+});
+
 test('tags, attributes, extensions and definitions with the names of JavaScript: documents like any other', async () => {
   const names = Object.getOwnPropertyNames(Object.prototype);
   const tags = names.map(name => `<${name}></${name}><p ${name}="${name}.png"></p>`).join('\n');

@@ -138,6 +138,40 @@ const markdownRows: readonly Row[] = [
   ['backslashes of Windows authors', '![a](img\\x.png)', `![a](${u}/0)`],
 ];
 
+const mdxRows: readonly Row[] = [
+  [
+    'no indented code: steps with an image',
+    '<Steps>\n\n1. Open it.\n\n    ![a](a.png)\n\n2. Then\n\n        ![b](b.png)\n\n</Steps>\n',
+    `<Steps>\n\n1. Open it.\n\n    ![a](${u}/0)\n\n2. Then\n\n        ![b](${u}/1)\n\n</Steps>\n`,
+  ],
+  [
+    'Markdown in elements, on lines of their own and in a line',
+    '<Frame>\n  ![a](a.png)\n</Frame>\n\n<b>![b](b.png)</b> <Box>\n![c](c.png)</Box>\n',
+    `<Frame>\n  ![a](${u}/0)\n</Frame>\n\n<b>![b](${u}/1)</b> <Box>\n![c](${u}/2)</Box>\n`,
+  ],
+  [
+    'attributes: strings count, also over lines and in a quote; expressions do not',
+    '<img src="a&amp;b.png" alt={`{x}`} {...all} />\n\n> <img\n>   className=\'x\'\n>   src=\'b.png\'\n> />\n\n<img src={a} srcSet="c.png 2x" style={{background: "url(d.png)"}}/>\n',
+    `<img src="${u}/0" alt={\`{x}\`} {...all} />\n\n> <img\n>   className='x'\n>   src='${u}/1'\n> />\n\n<img src={a} srcSet="${u}/2 2x" style={{background: "url(d.png)"}}/>\n`,
+  ],
+  [
+    'imports, exports and expressions with brackets in text',
+    "import A, {b} from './a.png'\nexport const c = () => {\n  // don't }\n\n  return <img src=\"b.png\" alt=\"}\" />\n}\n\n{'{'} {\"it's }\"} {`}`} {/* ![c](c.png) } */} {<p>It's {d}</p>} ![e](e.png)\n",
+    `import A, {b} from './a.png'\nexport const c = () => {\n  // don't }\n\n  return <img src="b.png" alt="}" />\n}\n\n{'{'} {"it's }"} {\`}\`} {/* ![c](c.png) } */} {<p>It's {d}</p>} ![e](${u}/0)\n`,
+  ],
+  [
+    "Docusaurus' comments and names of headings",
+    '## A heading {#its-name}\n\n<!-- ![a](a.png)\n\n{ -->\n\nText <!-- <img src="b.png"> --> ![c](c.png)\n\n<!-- truncate -->\n\n![d](d.png)\n',
+    `## A heading {#its-name}\n\n<!-- ![a](a.png)\n\n{ -->\n\nText <!-- <img src="b.png"> --> ![c](${u}/0)\n\n<!-- truncate -->\n\n![d](${u}/1)\n`,
+  ],
+  [
+    'code, a byte order mark, front matter',
+    '\ufeff---\r\nimage: a.png\r\n---\r\n\r\n```jsx\r\n<img src="b.png" />\r\n```\r\n\r\n`![c](c.png)` <video poster="d.png"></video>\r\n',
+    `\ufeff---\r\nimage: ${u}/0\r\n---\r\n\r\n\`\`\`jsx\r\n<img src="b.png" />\r\n\`\`\`\r\n\r\n\`![c](c.png)\` <video poster="${u}/1"></video>\r\n`,
+    {frontMatter: ['image']},
+  ],
+];
+
 const htmlRows: readonly Row[] = [
   [
     'the places of pictures',
@@ -237,6 +271,7 @@ const cssRows: readonly Row[] = [
 
 describe.each<[DocumentKind, readonly Row[]]>([
   ['markdown', markdownRows],
+  ['mdx', mdxRows],
   ['html', htmlRows],
   ['css', cssRows],
 ])('%s', (kind, rows) => {

@@ -10,7 +10,8 @@ const slow = `${photo}${'- a\n- b\n\ntext\n\n'.repeat(6_000)}`;
 let scanner: Scanner;
 afterEach(() => scanner.end());
 
-const scan = (name: string, text: string) => scanner.scan(name, {kind: 'markdown', text, options: usualScan});
+const scan = async (name: string, text: string) =>
+  (await scanner.scan(name, {kind: 'markdown', text, options: usualScan})).references;
 
 describe('Scanner', () => {
   it('a document that takes too long: refused by name, others are scanned; after a time for all such documents, untried', async () => {

@@ -56,6 +56,23 @@ export const documentTrees: Readonly<Record<string, DocumentTree>> = {
       'layouts/index.html': ['/images/banner.png', '/images/banner.png'],
     },
   },
+  'Astro Starlight': {
+    parameters: ['--root', '.', 'src'],
+    media: {
+      'src/assets/shot.png': 'photo.png',
+      'public/clip.mp4': 'clip.mp4',
+      'src/assets/hero.jpg': 'photo.jpg',
+    },
+    documents: {
+      'src/content/docs/start.mdx':
+        "---\ntitle: Start\n---\n\nimport {Steps} from '@astrojs/starlight/components';\nimport hero from '../../assets/hero.jpg';\n\n<Steps>\n\n1. Open it:\n\n    ![Shot]({{photo.png}})\n\n2. Done. {/* ![no](no.png) */}\n\n</Steps>\n\n<img src={hero.src} />\n\n<figure>\n  ![Again]({{photo.png}})\n</figure>\n",
+      'src/content/docs/old.mdx': '<br>\n\nAt <http://localhost:4321>: ![Shot]({{photo.png}})\n',
+    },
+    references: {
+      'src/content/docs/start.mdx': ['../../assets/shot.png', '../../assets/shot.png'],
+      'src/content/docs/old.mdx': ['../../assets/shot.png'],
+    },
+  },
   Obsidian: {
     parameters: ['--root', '.', '.'],
     media: {

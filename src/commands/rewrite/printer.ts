@@ -74,9 +74,12 @@ export class ReferencePrinter {
     return count === 0 ? 0 : 1;
   }
 
-  /** Reports every document that cannot be rewritten. */
-  async failedDocuments({failed}: RewritePlan): Promise<void> {
+  /** Reports every document that cannot be rewritten, or was not read as what it is called. */
+  async failedDocuments({documents, failed}: RewritePlan): Promise<void> {
     const {report, stdout} = this.#invocation;
+    for (const {document, notMdx} of documents)
+      if (notMdx !== undefined)
+        report.note(`${document.name} was read as Markdown, since it is not valid MDX: ${notMdx}.`);
     for (const {document, error} of failed) {
       report.failure(error);
       if (this.#options.isGithub) this.#annotations.add(error, document.name, {line: 1, column: 1});

@@ -4,10 +4,13 @@ import {frontmatter} from 'micromark-extension-frontmatter';
 import {gfm} from 'micromark-extension-gfm';
 import type {Token} from 'micromark-util-types';
 import {HtmlScanner} from './html.ts';
+import {mdx, withoutHeadingIds} from './mdx.ts';
 import type {Reference, ScanOptions} from './reference.ts';
 import {wikiImages} from './wiki-image.ts';
 
 const extensions = [gfm(), frontmatter(['yaml', 'toml']), wikiImages];
+/** The tokens of a JSX element that an element of HTML has, too. */
+const jsxPart = /^mdxJsx(?:Flow|Text)Tag(?!.*Expression).*(?:Marker|Value|Primary|Local|Member)$/;
 
 /** How many levels of these a document may have. */
 const deepestNesting = 1_000;
@@ -23,15 +26,24 @@ const nesting: ReadonlySet<string> = new Set([
   'link',
 ]);
 
-/** Finds the references of a Markdown document, its HTML included. Throws a RangeError if it is nested too deeply. */
-export function markdownReferences(text: string, options: ScanOptions): Reference[] {
+/**
+ * Finds the references of a document in Markdown or MDX, its HTML or JSX included. Throws a RangeError if it is nested too
+ * deeply, and a VFileMessage if it is not MDX.
+ */
+export function markdownReferences(
+  kind: 'markdown' | 'mdx',
+  text: string,
+  options: ScanOptions,
+): Reference[] {
   const scanner = new MarkdownScanner(text, options);
-  const document = parse({extensions}).document();
+  const isMdx = kind === 'mdx';
+  const document = parse({extensions: isMdx ? [...extensions, ...mdx] : extensions}).document();
+  const parsed = isMdx ? withoutHeadingIds(text) : text;
   let levels = 0;
-  for (const [kind, token] of postprocess(document.write(preprocess()(text, undefined, true)))) {
-    if (nesting.has(token.type)) levels += kind === 'enter' ? 1 : -1;
+  for (const [event, token] of postprocess(document.write(preprocess()(parsed, undefined, true)))) {
+    if (nesting.has(token.type)) levels += event === 'enter' ? 1 : -1;
     if (levels > deepestNesting) throw new RangeError('The document is nested too deeply.');
-    if (kind === 'enter') scanner.enter(token);
+    if (event === 'enter') scanner.enter(token);
     else scanner.exit(token);
   }
   return scanner.end();
@@ -56,8 +68,8 @@ class MarkdownScanner {
   readonly #html: HtmlScanner;
   readonly #open: Open[] = [];
   #definition = '';
-  /** Lines of HTML, without what stands before them in a quote or a list. */
-  #htmlLines: Token[] | undefined;
+  /** Parts of HTML, without what stands before their lines in a quote or a list. */
+  #htmlParts: {start: number; text: string}[] | undefined;
 
   constructor(text: string, options: ScanOptions) {
     this.#text = text;
@@ -74,12 +86,20 @@ class MarkdownScanner {
         break;
       case 'htmlFlow':
       case 'htmlText':
-        this.#htmlLines = [];
+      case 'mdxJsxFlowTag':
+      case 'mdxJsxTextTag':
+        this.#htmlParts = [];
+        break;
+      case 'mdxJsxFlowTagAttributeValueExpression':
+      case 'mdxJsxTextTagAttributeValueExpression':
+        this.#addHtml(token, text => `"${' '.repeat(text.length - 2)}"`);
         break;
       case 'htmlFlowData':
       case 'htmlTextData':
-        this.#htmlLines?.push(token);
+        this.#addHtml(token);
         break;
+      default:
+        if (jsxPart.test(token.type)) this.#addHtml(token);
     }
   }
 
@@ -107,6 +127,8 @@ class MarkdownScanner {
         break;
       case 'htmlFlow':
       case 'htmlText':
+      case 'mdxJsxFlowTag':
+      case 'mdxJsxTextTag':
         this.#scanHtml();
         break;
       case 'wikiImage':
@@ -159,18 +181,17 @@ class MarkdownScanner {
     if (found !== undefined) this.#found.push(found);
   }
 
+  #addHtml(token: Token, write = (text: string) => text): void {
+    this.#htmlParts?.push({start: token.start.offset + this.#shift, text: write(this.#slice(token))});
+  }
+
   /** Scans a piece of HTML in its place: what belongs to a quote or a list becomes blanks. */
   #scanHtml(): void {
-    const lines = this.#htmlLines ?? [];
-    this.#htmlLines = undefined;
-    const [first] = lines;
-    if (first === undefined) return;
-    const base = first.start.offset + this.#shift;
+    const parts = this.#htmlParts ?? [];
+    this.#htmlParts = undefined;
+    const base = parts[0]?.start ?? 0;
     let html = '';
-    for (const line of lines) {
-      html += ' '.repeat(Math.max(0, line.start.offset + this.#shift - base - html.length));
-      html += this.#slice(line);
-    }
+    for (const {start, text} of parts) html = html.padEnd(start - base) + text;
     this.#html.scan(html, base);
   }
 

@@ -1,4 +1,5 @@
 import {parentPort, workerData} from 'node:worker_threads';
+import {VFileMessage} from 'vfile-message';
 import {cssReferences} from './css.ts';
 import {HtmlScanner} from './html.ts';
 import {markdownReferences} from './markdown.ts';
@@ -10,8 +11,15 @@ export interface ScanRequest {
   options: ScanOptions;
 }
 
+/** The references of a document. */
+export interface Scanned {
+  references: Reference[];
+  /** Why it was read as Markdown, though it is called MDX. */
+  notMdx?: string;
+}
+
 /** The references, or why they were not found. */
-export type ScanAnswer = {references: Reference[]} | {failure: string};
+export type ScanAnswer = Scanned | {failure: string};
 
 /** What tells the thread of a Scanner from any other. */
 export const scanThread = 'scan documents';
@@ -23,6 +31,10 @@ export function answerTo({kind, text, options}: ScanRequest): ScanAnswer {
   try {
     return {references: scanDocument(kind, text, options)};
   } catch (error) {
+    if (error instanceof VFileMessage) {
+      const answer = answerTo({kind: 'markdown', text, options});
+      return {...answer, notMdx: `${error.line ?? 1}:${error.column ?? 1}: ${error.reason}`};
+    }
     // The stack of a parser overflows with a RangeError, too.
     if (error instanceof RangeError) return {failure: 'it is nested more than 1,000 levels deep'};
     throw error;
@@ -37,7 +49,7 @@ export function scanDocument(kind: DocumentKind, text: string, options: ScanOpti
 }
 
 function references(kind: DocumentKind, text: string, options: ScanOptions): Reference[] {
-  if (kind === 'markdown') return markdownReferences(text, options);
+  if (kind === 'markdown' || kind === 'mdx') return markdownReferences(kind, text, options);
   if (kind === 'html') {
     const found: Reference[] = [];
     new HtmlScanner(options, reference => found.push(reference)).scan(text);

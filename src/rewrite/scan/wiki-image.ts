@@ -1,4 +1,5 @@
 import type {Code, Effects, Extension, State} from 'micromark-util-types';
+import {expectCodes} from './expect-codes.ts';
 
 declare module 'micromark-util-types' {
   interface TokenTypeMap {
@@ -16,19 +17,15 @@ export const wikiImages: Extension = {
 };
 
 function tokenizeWikiImage(effects: Effects, ok: State, nok: State): State {
-  /** Takes these characters, then goes on with `next`. */
-  const expect = ([first, ...others]: readonly number[], next: State): State => {
-    if (first === undefined) return next;
-    return code => {
-      if (code !== first) return nok(code);
-      effects.consume(code);
-      return expect(others, next);
-    };
-  };
-  const close = expect([rightBracket, rightBracket], code => {
-    effects.exit('wikiImage');
-    return ok(code);
-  });
+  const close = expectCodes(
+    effects,
+    ']]',
+    code => {
+      effects.exit('wikiImage');
+      return ok(code);
+    },
+    nok,
+  );
   const text = (code: Code): State | undefined => {
     if (code === rightBracket) return close(code);
     // Negative codes are line endings and tabs.
@@ -39,6 +36,6 @@ function tokenizeWikiImage(effects: Effects, ok: State, nok: State): State {
   const begin = (code: Code) => (code === rightBracket ? nok(code) : text(code));
   return code => {
     effects.enter('wikiImage');
-    return expect([exclamationMark, leftBracket, leftBracket], begin)(code);
+    return expectCodes(effects, '![[', begin, nok)(code);
   };
 }
