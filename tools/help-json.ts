@@ -1,4 +1,6 @@
 import {helpTopics, schemaSubjects} from '../src/cli/help-topics.ts';
+import {passing} from '../src/cli/retry-advice.ts';
+import type {ErrorCode} from '../src/errors.ts';
 import {defined} from '../src/lib/object.ts';
 import {type CommandNode, type CompletionData, isOfEach, type OptionNode} from './command-tree.ts';
 import {environment, errorCodes, exitStatuses, formats, type Row, settingsOf} from './reference.ts';
@@ -12,7 +14,11 @@ export function helpJson(data: CompletionData): object {
     ...commandJson(program),
     options: [...globalOptions, ...program.options].map(optionJson),
     exitStatuses: rows(exitStatuses, ['status', 'meaning']),
-    errorCodes: rows(errorCodes, ['code', 'exitStatus', 'meaning', 'hint']),
+    errorCodes: rows(errorCodes, ['code', 'exitStatus', 'meaning', 'hint']).map(row => ({
+      ...row,
+      exitStatus: Number(row['exitStatus']),
+      retry: row['code'] === 'not_tried' || passing.has(row['code'] as ErrorCode),
+    })),
     formats: rows(formats, ['option', 'prints']),
     settings: rows(settingsOf(data), ['name', 'option', 'variable', 'meaning']),
     variables: rows(environment, ['names', 'meaning']),
@@ -61,7 +67,7 @@ function optionJson(option: OptionNode): object {
 }
 
 /** Rows of a reference table as objects, without the cells that are empty. */
-function rows(table: readonly Row[], fields: readonly string[]): object[] {
+function rows(table: readonly Row[], fields: readonly string[]): Record<string, string>[] {
   return table.map(row =>
     Object.fromEntries(
       fields.map((field, index) => [field, plain(row[index] ?? '')]).filter(([, text]) => text !== ''),

@@ -6,8 +6,8 @@ import type {Invocation} from './invocation.ts';
 /** The longest command to suggest; terminals accept lines of at most 4,095 characters. */
 const longestCommand = 2000;
 
-/** Failures that may not happen again on the next run. */
-const passing: ReadonlySet<ErrorCode> = new Set([
+/** Failures that may not happen again on the next run; `retry` in `media help --json`. */
+export const passing: ReadonlySet<ErrorCode> = new Set([
   'dns_unavailable',
   'connection_refused',
   'connect_timeout',

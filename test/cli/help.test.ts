@@ -200,8 +200,13 @@ describe('help', () => {
     for (const {code, exitStatus, meaning, hint} of help.errorCodes)
       expect({code, exitStatus, known: Boolean(meaning && hint)}).toEqual({
         ...{code, known: true},
-        exitStatus: String(exitStatusOf[code as ErrorCode]),
+        exitStatus: exitStatusOf[code as ErrorCode],
       });
+    const retry = help.errorCodes.filter((row: {retry: boolean}) => row.retry);
+    const codes = retry.map(({code}: {code: string}) => code);
+    expect(codes).toEqual(expect.arrayContaining(['outage', 'connection_lost', 'rate_limited', 'not_tried']));
+    for (const code of ['outcome_unknown', 'rejected', 'record_mismatch', 'unauthorized'])
+      expect(codes).not.toContain(code);
     expect(help.settings.map(({name}: {name: string}) => name)).toEqual([...settingNames]);
     expect(help.exitStatuses[5]).toMatchObject({status: '5', meaning: expect.stringContaining('unknown')});
     expect(JSON.parse(one?.stdout ?? '')).toEqual(
