@@ -39,14 +39,14 @@ export async function walkJpeg(part: Part): Promise<number> {
   const collected: Collected = {photoshop: [], xmp: [], extended: new Map()};
   let at = 2;
   for (;;) {
-    const marker = await part.read(at, 2);
+    const marker = await part.read(at, Math.min(4, part.size - at));
     if (marker[0] !== 0xff) throw new UnstrippableError('a JPEG whose segments are wrong');
     const kind = marker[1] ?? 0;
     // Filling bytes may precede a marker.
     if (kind === 0xff) at += 1;
     else if (kind === 0xd9) break;
     else {
-      const length = (await part.read(at + 2, 2)).readUInt16BE(0);
+      const length = marker.length < 4 ? 0 : marker.readUInt16BE(2);
       if (length < 2 || kind < 0xc0 || (kind >= 0xd0 && kind <= 0xd8))
         throw new UnstrippableError('a JPEG whose segments are wrong');
       if (kind >= 0xe0 && kind <= 0xef)

@@ -73,13 +73,15 @@ export async function walkTiff(tiff: Part): Promise<Found> {
 }
 
 /** Blanks the location in one directory, and returns the offsets of those that follow. */
-async function walkIfd({tiff, layout, found}: Walk, at: number): Promise<number[]> {
+async function walkIfd(walk: Walk, at: number): Promise<number[]> {
+  const {tiff, layout, found} = walk;
   const {entries, size} = await readIfd(tiff, at, layout);
   const word = layout.isBig ? 8 : 4;
   tiff.claim(at, size + word);
   const following = [];
   for (const entry of entries) {
-    const {tag, valueAt, valueSize} = entry;
+    const {tag, valueAt, valueSize, isOutside} = entry;
+    const walker = isOutside ? valueWalkers.get(tag) : undefined;
     const refused = refusedTags.get(tag);
     if (refused !== undefined) throw new UnstrippableError(refused);
     if (tag === 0x10f) found.make = (await tiff.read(valueAt, valueSize)).toString('latin1');
@@ -87,8 +89,8 @@ async function walkIfd({tiff, layout, found}: Walk, at: number): Promise<number[
     if (tag === 0x106) found.isRaw ||= (await numbersOf(tiff, entry, layout.isLittle)).some(isRawKind);
     if (subDirectories.has(tag)) following.push(...(await numbersOf(tiff, entry, layout.isLittle)));
     else if (tag === gpsTag) await blankGps(tiff, layout, entry);
-    else if (!(await walkValue({tiff, layout, found}, entry)) && entry.isOutside)
-      tiff.claim(valueAt, valueSize);
+    else if (walker !== undefined) await walker(tiff.slice(valueAt, valueSize), walk, valueAt);
+    else if (isOutside) tiff.claim(valueAt, valueSize);
   }
   await claimPictures(tiff, layout, entries);
   following.push(numberAt(await tiff.read(at + size, word), 0, word, layout.isLittle));
@@ -100,23 +102,15 @@ function isRawKind(photometric: number): boolean {
   return photometric === 32803 || photometric === 34892;
 }
 
-/** Walks a value with a structure of its own; false for others. */
-async function walkValue({tiff, layout, found}: Walk, entry: IfdEntry): Promise<boolean> {
-  const {tag, valueAt, valueSize} = entry;
-  const walkers = new Map<number, (value: Part) => Promise<unknown>>([
-    [0x2bc, walkXmp],
-    [0x83bb, walkIptc],
-    [0x8649, walkResources],
-    [0x927c, value => walkMakerNote(value, tiff, valueAt, layout, found.make)],
-    [0xc634, refusePrivate],
-  ]);
-  const walker = walkers.get(tag);
-  if (walker === undefined || !entry.isOutside) return false;
-  const value = tiff.slice(valueAt, valueSize);
+/** What walks the values that have a structure of their own, by their tags. */
+const valueWalkers = new Map<number, (value: Part, walk: Walk, at: number) => Promise<unknown>>([
+  [0x2bc, value => walkXmp(value.owned())],
+  [0x83bb, value => walkIptc(value.owned())],
   // Image resources claim what is in them.
-  await walker(tag === 0x8649 ? value : value.owned());
-  return true;
-}
+  [0x8649, walkResources],
+  [0x927c, (value, {tiff, layout, found}, at) => walkMakerNote(value.owned(), tiff, at, layout, found.make)],
+  [0xc634, value => refusePrivate(value.owned())],
+]);
 
 /** The private data of a DNG is that of its converter; Adobe's has the maker notes of the raw file. */
 async function refusePrivate(value: Part): Promise<void> {

@@ -21,7 +21,7 @@ export async function applyGeotags(
 ): Promise<Stripped | undefined> {
   const {facts} = ending;
   try {
-    const plan = await planGeotags(copiesOf(opened));
+    const plan = await planGeotags(windowsOf(opened));
     facts.geotags = plan.geotags;
     if (plan.geotags === 'none') return undefined;
     if (mode === 'strip') {
@@ -37,10 +37,25 @@ export async function applyGeotags(
   return undefined;
 }
 
+/** Most values are near each other: this much is read at once, and the beginning of the file is kept. */
+const windowBytes = 64 * 1024;
+
 /** Reads into memory of its own: what a source keeps of a small file is what is sent. */
-function copiesOf(opened: OpenSource): RandomAccess {
+function windowsOf(opened: OpenSource): RandomAccess {
   const {size} = opened;
-  return {size, read: async (position, length) => Buffer.from(await opened.read(position, length))};
+  const windows: {start: number; bytes: Buffer}[] = [];
+  const read = async (position: number, length: number) => {
+    let window = windows.find(
+      ({start, bytes}) => start <= position && position + length <= start + bytes.length,
+    );
+    if (window === undefined) {
+      const bytes = Buffer.from(await opened.read(position, Math.max(length, windowBytes)));
+      window = {start: position, bytes};
+      windows[Math.min(windows.length, 1)] = window;
+    }
+    return window.bytes.subarray(position - window.start, position - window.start + length);
+  };
+  return {size, read};
 }
 
 function stripped(patches: readonly Patch[], ending: Ending): Stripped {
