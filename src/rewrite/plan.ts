@@ -73,6 +73,14 @@ export async function planRewrite(
   return {documents: plans, failed, files: planner.files.filter(file => !sameAs.has(file)), sameAs};
 }
 
+/** What is left of a plan without the documents that refer to something that cannot be uploaded. */
+export function withoutProblems(plan: RewritePlan): RewritePlan {
+  const documents = plan.documents.filter(({references}) => references.every(({problem}) => !problem));
+  const named = documents.flatMap(({references}) => references.map(({file = ''}) => file));
+  const needed = new Set(named.map(file => plan.sameAs.get(file) ?? file));
+  return {...plan, documents, files: plan.files.filter(file => needed.has(file))};
+}
+
 class Planner {
   readonly #options: PlanOptions;
   readonly #locator: Locator;

@@ -215,6 +215,27 @@ describe('what cannot be uploaded', () => {
     expect([await stored(), await text('a.md')]).toEqual([0, document]);
   });
 
+  test('among other documents: only its document stays as it is, exit 3; what only that one names is not sent', async () => {
+    const {rewrite, text, urls, stored} = await machine({
+      'a.md': '![a](gone.png) ![b](clip.mp4)\n',
+      'b.md': '![b](photo.png)\n',
+      'c.md': 'No picture.\n',
+    });
+    const dry = await rewrite('a.md', 'b.md');
+    expect(dry).toMatchObject({stdout: 'b.md:1:6  photo.png  checked\n', exitCode: 3});
+    const run = await rewrite('--write', '.');
+    expect(run).toMatchObject({stdout: 'b.md: 1 URL\n', exitCode: 3});
+    expect(run.stderr).toContain('media: a.md:1:6: gone.png does not exist.\n');
+    expect(run.stderr).toContain('1 document stays as it is.');
+    expect(await text('b.md')).toBe(`![b](${(await urls())('photo.png')})\n`);
+    expect([await stored(), await text('a.md')]).toEqual([1, '![a](gone.png) ![b](clip.mp4)\n']);
+    expect(await rewrite('--out-dir', 'out', 'a.md', 'c.md')).toMatchObject({
+      stdout: 'c.md: 0 URLs\n',
+      exitCode: 1,
+    });
+    expect(await rewrite('--check', 'a.md', 'c.md')).toMatchObject({exitCode: 1});
+  });
+
   test('--allow-missing: the rest is rewritten', async () => {
     const {rewrite, text, urls} = await machine({'a.md': document});
     expect((await rewrite('--write', '--allow-missing', 'a.md')).exitCode).toBe(0);

@@ -88,20 +88,26 @@ export class ReferencePrinter {
     }
   }
 
-  /** Reports every reference that cannot be uploaded, and returns their number. */
-  async problems(plan: RewritePlan): Promise<number> {
+  /** Reports every reference that cannot be uploaded. */
+  async problems(plan: RewritePlan): Promise<void> {
     const {report} = this.#invocation;
-    let count = 0;
     for (const [document, reference] of referencesOf(plan)) {
       const {problem} = reference;
       if (problem === undefined) continue;
-      count += 1;
       const sentence = `${placeOf(document, reference)}: ${problem.message}`;
       report.failure(problem.reworded({message: sentence}));
       this.#annotate(problem, document, reference);
       if (this.#options.ndjson) await this.#line(document, reference, {status: 'failed', error: problem});
     }
-    return count;
+  }
+
+  /** Notes how many documents stay as they are because of such a reference. */
+  leftDocuments(count: number): void {
+    if (count === 0) return;
+    const stay = count === 1 ? '1 document stays as it is.' : `${count} documents stay as they are.`;
+    this.#invocation.report.note(
+      `${stay} To leave only such references as they are, add this option: --allow-missing`,
+    );
   }
 
   /** Prints the references with what became of their files. */

@@ -7,7 +7,7 @@ import {defined} from '../../lib/object.ts';
 import {safeUrl} from '../../lib/url.ts';
 import {asMediaError} from '../../output/report.ts';
 import {type DocumentFile, findDocuments} from '../../rewrite/documents.ts';
-import {type DocumentPlan, planRewrite, type RewritePlan} from '../../rewrite/plan.ts';
+import {type DocumentPlan, planRewrite, type RewritePlan, withoutProblems} from '../../rewrite/plan.ts';
 import {rewriteDocument, writeInPlace, writeToMirror} from '../../rewrite/write-plan.ts';
 import {publicUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
@@ -34,12 +34,16 @@ export class RewriteRun {
 
   async execute(): Promise<ExitStatus> {
     const printer = await openPrinter(this.#options, this.#invocation);
-    const plan = await this.#plan();
-    await printer.failedDocuments(plan);
-    const hasFailed = plan.failed.length > 0;
-    if (this.#mode === 'check') return (await printer.localReferences(plan)) || Number(hasFailed);
-    const problems = await printer.problems(plan);
-    if (problems > 0 && !this.#options.allowMissing) return 1;
+    const whole = await this.#plan();
+    await printer.failedDocuments(whole);
+    if (this.#mode === 'check')
+      return (await printer.localReferences(whole)) || Number(whole.failed.length > 0);
+    await printer.problems(whole);
+    const plan = this.#options.allowMissing ? whole : withoutProblems(whole);
+    const stopped = whole.documents.length - plan.documents.length;
+    printer.leftDocuments(stopped);
+    const hasFailed = stopped + plan.failed.length > 0;
+    if (plan.documents.length === 0) return hasFailed ? 1 : 0;
     const isDryRun = this.#mode === 'report';
     const uploaded = await this.#upload(plan, isDryRun);
     const written = isDryRun ? 0 : await this.#write(plan, printer);
