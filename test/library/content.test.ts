@@ -92,6 +92,8 @@ test('a Blob, a File, bytes, web and Node.js streams: the same bytes are stored,
     inputs.map(() => ['uploaded', bytes.length, 'image/png']),
   );
   expect(new Set(results.map(({name}) => name)).size).toBe(inputs.length);
+  const streams = results.filter(({isOnce}) => isOnce).map(({name}) => name);
+  expect(streams.sort()).toEqual(['node.png', 'response.png', 'web.png']);
   const stored = await service.records();
   expect(stored).toHaveLength(inputs.length);
   for (const {path} of stored) expect((await readFile(path)).equals(bytes)).toBe(true);
@@ -236,6 +238,7 @@ test('a call that has ended, or was left, keeps no listener of its signal and le
   await collect(uploadAll(['a.png'], given));
   for await (const _ of uploadAll(['a.png', 'b.png'], given)) break;
   expect(getEventListeners(signal, 'abort')).toEqual([]);
+  await collect(uploadAll(['a.png', 'b.png'], {client, cwd, dryRun: true}));
   if (canListOpenFiles) expect((await openFiles()).filter(path => path.startsWith(cwd))).toEqual([]);
   expect((await readdir(cwd)).sort()).toEqual(['a.journal', 'a.png', 'b.png']);
 });
