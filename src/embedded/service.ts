@@ -117,10 +117,10 @@ async function serve(
 }
 
 /** Stores the seed; resolves to what resets the service, if anybody may. */
-async function resetOf({seed, faults}: ServiceOptions, service: Service) {
+async function resetOf({seed, faults, signal}: ServiceOptions, service: Service) {
   if (seed === undefined && faults?.control === undefined) return undefined;
   const {rememberStart} = await import('./api/start-state.ts');
-  return rememberStart(service, seed);
+  return rememberStart(service, seed, signal);
 }
 
 function observerOf(options: ServiceOptions, metrics: Promise<Metrics> | undefined): Observer {

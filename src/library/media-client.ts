@@ -137,7 +137,7 @@ const serviceChecks: Checks<ServiceOptions> = {
   dataDirectory: required('a text', isText),
   ...{maxSize: positive, quota: positive, publicUrl: text, idempotency: flag},
   ...{previews: flag, metrics: flag, clock: anything, pace: callbacks, faults: anything},
-  ...{onWait: anything, onRequest: anything, onError: anything},
+  ...{signal: anything, onWait: anything, onRequest: anything, onError: anything},
 };
 
 /**

@@ -61,6 +61,7 @@ it('a data directory in which no socket can be made: the next container waits fo
   await first.child;
   const second = contained(box, 'two', 'kept');
   await eventually(() => second.text().includes(`${waiting}, process 1 on one. Waiting up to 90 s`));
-  await second.signal('SIGKILL');
+  await second.signal('SIGTERM');
   await second.child;
+  expect(second.text()).not.toContain('Press Ctrl-C to stop.');
 });

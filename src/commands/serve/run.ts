@@ -4,9 +4,10 @@ import {type ExitStatus, endSignal, type Invocation} from '../../cli/invocation.
 import {describeServiceError, startEmbedded} from '../../cli/start-embedded.ts';
 import type {EmbeddedService, FaultOptions, RequestEntry, ServiceOptions} from '../../embedded/service.ts';
 import {MediaError} from '../../errors.ts';
-import type {Clock, Host} from '../../host.ts';
+import type {Clock, Host, StopSignal} from '../../host.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {defined, own} from '../../lib/object.ts';
+import {Stop} from '../../lib/stop.ts';
 import {asMediaError, type Report} from '../../output/report.ts';
 import {parseProfileName} from '../../settings/parse.ts';
 import {originOf} from '../../settings/profile.ts';
@@ -20,9 +21,11 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
   const {host, stdout, report} = invocation;
   const settings = await serveSettings(options, host);
   const signal = endSignal(invocation);
+  const stop = new Stop<MediaError>();
+  void signal.received.then(() => stop.abort(new MediaError('interrupted', 'The start was stopped.')));
   const directory = await dataDirectoryFor(settings, host);
   try {
-    const {service, key} = await start(settings, directory, invocation);
+    const {service, key} = await start(settings, directory, stop, invocation);
     try {
       await stdout.write(variablesText(service, settings.fixedKey === undefined ? key : undefined));
       report.note(`Serving ${service.url} from ${directory}. Press Ctrl-C to stop.`);
@@ -37,6 +40,9 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
     } finally {
       await service.close();
     }
+  } catch (error) {
+    if (!stop.aborted || error !== stop.reason) throw error;
+    return signal.received;
   } finally {
     if (options.ephemeral) await rm(directory, {recursive: true, force: true});
     signal.ignore();
@@ -101,7 +107,12 @@ async function dataDirectoryFor(options: ServeSettings, host: Host): Promise<str
 }
 
 /** Starts the service with a new key, and revokes the key of an earlier start. */
-async function start(given: ServeSettings, dataDirectory: string, {host, report}: Invocation) {
+async function start(
+  given: ServeSettings,
+  dataDirectory: string,
+  stop: StopSignal,
+  {host, report}: Invocation,
+) {
   const faults = faultOptions(given);
   const seed =
     given.seed === undefined ? undefined : (await import('./seed.ts')).seedFiles(given.seed, host, report);
@@ -123,6 +134,7 @@ async function start(given: ServeSettings, dataDirectory: string, {host, report}
     metrics: true,
     previews: true,
     clock: host.clock,
+    signal: stop,
     onWait: why => report.note(why),
     onRequest: entry => report.event(logLine(entry), {request: logFields(entry, host.clock)}),
     onError: error => report.failure(asMediaError(describeServiceError(error, options))),

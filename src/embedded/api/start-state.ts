@@ -1,5 +1,6 @@
 import {rm} from 'node:fs/promises';
 import {pipeline} from 'node:stream/promises';
+import type {StopSignal} from '../../host.ts';
 import type {RandomAccess} from '../../lib/files/random-access.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {hashOf, keyId} from '../state/keys.ts';
@@ -17,9 +18,10 @@ type SeedService = Pick<Service, 'store' | 'resets' | 'previews'>;
 export async function rememberStart(
   service: Pick<Service, 'keys' | 'profile'> & SeedService,
   seed: AsyncIterable<SeedFile> | undefined,
+  stop?: StopSignal,
 ): Promise<() => Promise<number>> {
   const {store, keys, profile, resets} = service;
-  const seeded = seed === undefined ? new Map<string, SeedFile>() : await storeSeed(seed, service);
+  const seeded = seed === undefined ? new Map<string, SeedFile>() : await storeSeed(seed, service, stop);
   const atStart = new Set(await store.ids());
   const keysAtStart = new Set((await keys.list()).map(keyId));
   const name = await profile.name();
@@ -37,12 +39,13 @@ export async function rememberStart(
 }
 
 /** Stores the files that are not stored yet; resolves to all of them, by their IDs. */
-async function storeSeed(files: AsyncIterable<SeedFile>, service: SeedService) {
+async function storeSeed(files: AsyncIterable<SeedFile>, service: SeedService, stop?: StopSignal) {
   const seeded = new Map<string, SeedFile>();
   const left = files[Symbol.asyncIterator]();
   const work = async () => {
     for (let next = await left.next(); !next.done; next = await left.next()) {
       const file = next.value;
+      stop?.throwIfAborted();
       await storeFile(file, service, id => {
         const isFirst = !seeded.has(id);
         seeded.set(id, file);

@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {open, rm} from 'node:fs/promises';
 import {connect, createServer} from 'node:net';
 import {join} from 'node:path';
-import type {Host} from '../../host.ts';
+import type {Host, StopSignal} from '../../host.ts';
 import {holderText} from '../../lib/files/holder.ts';
 import {acquireLock, type Lock, LockHeld} from '../../lib/files/lock.ts';
 import {systemCode} from '../../lib/system-code.ts';
@@ -25,10 +25,12 @@ export async function occupy(
   dataDirectory: string,
   host: Host,
   onWait: (why: string) => void,
+  stop?: StopSignal,
 ): Promise<{leave(): Promise<void>}> {
   let lock: Lock;
   try {
     lock = await acquireLock(join(dataDirectory, 'service.lock'), host, {
+      stop,
       stateOfUnknown: async ({bootId, socketDevice}) =>
         socketDevice === undefined || bootId === undefined || bootId !== host.bootId()
           ? 'unknown'

@@ -1,5 +1,5 @@
 import {resolve} from 'node:path';
-import {type Clock, systemClock, systemHost} from '../../host.ts';
+import {type Clock, type StopSignal, systemClock, systemHost} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
 import {type LeftBehind, TemporaryNames} from './clean-up.ts';
 import {IdempotencyEntries} from './idempotency.ts';
@@ -32,17 +32,19 @@ export interface StateOptions {
   exclusive?: boolean;
   /** How many bytes all uploads together may have; more get a 507. Default: what the disk holds. */
   quota?: number;
+  /** Ends the start if it is aborted first; the start then rejects with its reason. */
+  signal?: StopSignal;
   /** Called with a sentence if the start has to wait. */
   onWait?: (why: string) => void;
 }
 
 /** Opens the data directory; rejects if it cannot be used, if its keys cannot be read, or if another service is the only one there. */
 export async function openState(options: StateOptions): Promise<ServiceState> {
-  const {clock = systemClock, exclusive = false, quota, onWait = () => {}} = options;
+  const {clock = systemClock, exclusive = false, quota, signal, onWait = () => {}} = options;
   const dataDirectory = resolve(options.dataDirectory);
   const host = systemHost();
   await makeDirectory(dataDirectory, 0o700);
-  const occupancy = exclusive ? await occupy(dataDirectory, host, onWait) : undefined;
+  const occupancy = exclusive ? await occupy(dataDirectory, host, onWait, signal) : undefined;
   try {
     const store = new Store(dataDirectory, clock, new TemporaryNames(host), quota);
     const leftBehind = await store.prepare(exclusive);
