@@ -7,11 +7,16 @@ import type {Reference} from './scan/reference.ts';
 
 /** Where the files of documents may be. */
 export interface RewritePlaces {
-  /** The directory that nothing outside of is read; by default the git work tree of each document, its Obsidian vault, or its directory. */
+  /** The directory that nothing outside of is read; by default the git work tree of each document, its Obsidian vault, its MkDocs project, or its directory. */
   root: string | undefined;
   /** Directories that `/photo.png` is looked for in before the root; their files may be read, too. */
   publicDirectories: readonly string[];
 }
+
+/** Files that tell which program a project is for, which reads Markdown or finds files in its own way. */
+const projectFiles = ['.obsidian', 'mkdocs.yml', 'mkdocs.yaml'] as const;
+
+export type ProjectFile = (typeof projectFiles)[number];
 
 type Located = {path: string} | {candidates: string[]} | 'outside' | undefined;
 
@@ -23,6 +28,7 @@ export class Locator {
   readonly #roots = new Map<string, Promise<string>>();
   /** All files below a directory by their names in lower case, as Obsidian looks for them. */
   readonly #names = new Map<string, Promise<Map<string, string[]>>>();
+  readonly #projectFiles = new Map<string, readonly ProjectFile[]>();
   #realPublic: Promise<string[]> | undefined;
 
   constructor(places: RewritePlaces) {
@@ -36,6 +42,13 @@ export class Locator {
   async locate({target, context}: Pick<Reference, 'target' | 'context'>, document: string): Promise<Located> {
     const key = [dirname(document), context === 'wiki', target].join('\0');
     return once(this.#located, key, () => this.#locate(target, context, document));
+  }
+
+  /** Which of these files are in the directory of a document, or above it. */
+  projectFilesOf(document: string): readonly ProjectFile[] {
+    const directory = dirname(document);
+    const find = () => projectFiles.filter(name => ancestorWith(name, directory) !== undefined);
+    return once(this.#projectFiles, directory, find);
   }
 
   /** The directory below the root that would be the right `--static` for a missing `/photo.png`, if there is one. */
@@ -108,8 +121,7 @@ export class Locator {
     const find = () =>
       realDirectory(
         this.#places.root ??
-          ancestorWith('.git', directory) ??
-          ancestorWith('.obsidian', directory) ??
+          ['.git', ...projectFiles].map(name => ancestorWith(name, directory)).find(Boolean) ??
           directory,
       );
     return once(this.#roots, directory, find);

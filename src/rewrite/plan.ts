@@ -7,7 +7,7 @@ import {decideSourceType, isNamedMedia} from '../sources/media-type/decide.ts';
 import {filesIn} from '../sources/open/file.ts';
 import {decodeDocument, placesIn} from './document-text.ts';
 import {type DocumentFile, readDocument} from './documents.ts';
-import {Locator, type RewritePlaces, withoutQuery} from './locate.ts';
+import {Locator, type ProjectFile, type RewritePlaces, withoutQuery} from './locate.ts';
 import type {Reference, ScanOptions} from './scan/reference.ts';
 import type {Scanned} from './scan/scan.ts';
 import {Scanner} from './scanner.ts';
@@ -28,6 +28,8 @@ export interface DocumentPlan extends Scanned {
   /** The SHA-256 of its bytes when it was read. */
   sha256: string;
   references: FoundReference[];
+  /** The files beside or above it that tell how it is read. */
+  projectFiles: readonly ProjectFile[];
 }
 
 /** What a run is going to upload, and where the URLs go. */
@@ -101,7 +103,10 @@ class Planner {
 
   /** Finds the references of a document, and checks their files; rejects if it cannot be rewritten. */
   async plan(document: DocumentFile): Promise<DocumentPlan> {
-    const {name, kind} = document;
+    const {name} = document;
+    const projectFiles = this.#locator.projectFilesOf(document.path);
+    const isMkdocs = projectFiles.some(file => file.startsWith('mkdocs'));
+    const kind = isMkdocs && document.kind === 'markdown' ? 'mkdocs' : document.kind;
     const bytes = await readDocument(document);
     const {text} = decodeDocument(bytes, name);
     const placeOf = placesIn(text);
@@ -111,7 +116,7 @@ class Planner {
       if (reference.onlyMedia && !(await isNamedMedia(withoutQuery(reference.target)))) continue;
       references.push(await this.#place({...reference, ...placeOf(reference.start)}, document));
     }
-    return {...scanned, document, sha256: hash('sha256', bytes, 'hex'), references};
+    return {...scanned, document, sha256: hash('sha256', bytes, 'hex'), references, projectFiles};
   }
 
   end(): Promise<void> {

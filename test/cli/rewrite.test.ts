@@ -167,6 +167,22 @@ test('--check of MDX: what it contains, not what Markdown would; what is not MDX
   );
 });
 
+test('a dialect is read in its own projects only, and said once', async () => {
+  const document = '!!! note\n\n    ![a](photo.png)\n\n![b](PHOTO.png)\n';
+  const {at, rewrite} = await machine({'a.md': document, 'b.md': document});
+  expect(await rewrite('--check', 'a.md', 'b.md')).toMatchObject({
+    stdout: 'a.md:5:6  PHOTO.png  local\nb.md:5:6  PHOTO.png  local\n',
+    stderr: '2 local references in 2 documents.\n',
+  });
+  await writeFile(at('mkdocs.yml'), 'site_name: A\n');
+  await mkdir(at('.obsidian'));
+  const {stdout, stderr} = await rewrite('--check', 'a.md', 'b.md');
+  expect(stdout.match(/^.*photo/gm)).toEqual(['a.md:3:10  photo', 'b.md:3:10  photo']);
+  expect(stderr).toBe(
+    'Markdown is read as in MkDocs, since there is mkdocs.yml.\nFiles are also found by name, as in Obsidian, since there is .obsidian.\n4 local references in 2 documents.\n',
+  );
+});
+
 test('tags, attributes, extensions and definitions with the names of JavaScript: documents like any other', async () => {
   const names = Object.getOwnPropertyNames(Object.prototype);
   const tags = names.map(name => `<${name}></${name}><p ${name}="${name}.png"></p>`).join('\n');

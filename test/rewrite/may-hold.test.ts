@@ -5,7 +5,7 @@ import type {DocumentKind, ScanOptions} from '../../src/rewrite/scan/reference.t
 import {answerTo} from '../../src/rewrite/scan/scan.ts';
 import {holdsFor} from '../support/property.ts';
 
-const allKinds: readonly DocumentKind[] = ['markdown', 'mdx', 'html', 'css'];
+const allKinds: readonly DocumentKind[] = ['markdown', 'mdx', 'mkdocs', 'html', 'css'];
 const allOptions: readonly ScanOptions[] = [
   {links: false, attributes: [], frontMatter: []},
   {links: true, attributes: [], frontMatter: []},

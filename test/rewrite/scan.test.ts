@@ -172,6 +172,29 @@ const mdxRows: readonly Row[] = [
   ],
 ];
 
+const mkdocsRows: readonly Row[] = [
+  [
+    'blocks: their content is what is indented by four spaces or a tab, code what is indented by eight',
+    '!!! note\n    ![a](a.png)\n\n        ![code](x.png)\n\nText\n???+ tip "T"\n\n\t![b](b.png)\n\n===! "Tab"\n\n    !!! warning inline end ""\n        ![c](c.png)\n\n    Text',
+    `!!! note\n    ![a](${u}/0)\n\n        ![code](x.png)\n\nText\n???+ tip "T"\n\n\t![b](${u}/1)\n\n===! "Tab"\n\n    !!! warning inline end ""\n        ![c](${u}/2)\n\n    Text`,
+  ],
+  [
+    'in lists and quotes, definitions',
+    '1. One\n\n    !!! note\n\n        ![a](a.png)\n\n> ??? note\n>     ![b](b.png)\n\nTerm\n:   ![c](c.png)\n\n    ![d](d.png)\n',
+    `1. One\n\n    !!! note\n\n        ![a](${u}/0)\n\n> ??? note\n>     ![b](${u}/1)\n\nTerm\n:   ![c](${u}/2)\n\n    ![d](${u}/3)\n`,
+  ],
+  [
+    'elements with the attribute markdown, attributes',
+    '<figure class="a" markdown="span">\n    ![a](a.png){ width=300 }\n</figure>\n\n<div>\n![no](x.png)\n</div>\n\n<div markdown><img src="b.png">\n![c](c.png)\n</div>\n',
+    `<figure class="a" markdown="span">\n    ![a](${u}/0){ width=300 }\n</figure>\n\n<div>\n![no](x.png)\n</div>\n\n<div markdown><img src="${u}/1">\n![c](${u}/2)\n</div>\n`,
+  ],
+  [
+    'code, headings and words that are no blocks',
+    'A\n===\n\n!!!\n\n    ![a](x.png)\n\n```\n!!! note\n\n    ![b](x.png)\n```\n\nText.\n\n    ![c](x.png)\n\n!!!! x\n\n    ![d](x.png)\n',
+    'A\n===\n\n!!!\n\n    ![a](x.png)\n\n```\n!!! note\n\n    ![b](x.png)\n```\n\nText.\n\n    ![c](x.png)\n\n!!!! x\n\n    ![d](x.png)\n',
+  ],
+];
+
 const htmlRows: readonly Row[] = [
   [
     'the places of pictures',
@@ -272,6 +295,7 @@ const cssRows: readonly Row[] = [
 describe.each<[DocumentKind, readonly Row[]]>([
   ['markdown', markdownRows],
   ['mdx', mdxRows],
+  ['mkdocs', mkdocsRows],
   ['html', htmlRows],
   ['css', cssRows],
 ])('%s', (kind, rows) => {

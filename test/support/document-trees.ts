@@ -73,6 +73,19 @@ export const documentTrees: Readonly<Record<string, DocumentTree>> = {
       'src/content/docs/old.mdx': ['../../assets/shot.png'],
     },
   },
+  MkDocs: {
+    parameters: ['--root', '.', 'docs'],
+    media: {
+      'mkdocs.yml': 'page-named.png',
+      'docs/img/shot.png': 'photo.png',
+      'docs/img/hero.jpg': 'photo.jpg',
+    },
+    documents: {
+      'docs/index.md':
+        '!!! note inline end "It\'s new"\n\n    ![Shot]({{photo.png}}){ width=300 }\n\n        ![no](img/shot.png)\n\n=== "Linux"\n\n    ??? tip\n        ![Shot]({{photo.png}})\n\n<figure markdown>\n  ![Hero]({{photo.jpg}})\n  <figcaption>It</figcaption>\n</figure>\n\nText.\n\n    ![no](img/shot.png)\n',
+    },
+    references: {'docs/index.md': ['img/shot.png', 'img/shot.png', 'img/hero.jpg']},
+  },
   Obsidian: {
     parameters: ['--root', '.', '.'],
     media: {

@@ -27,6 +27,13 @@ export async function openPrinter(
   return new ReferencePrinter(invocation, options);
 }
 
+/** What the file of a project changes. */
+const readings: Record<DocumentPlan['projectFiles'][number], string> = {
+  'mkdocs.yml': 'Markdown is read as in MkDocs',
+  'mkdocs.yaml': 'Markdown is read as in MkDocs',
+  '.obsidian': 'Files are also found by name, as in Obsidian',
+};
+
 interface PrinterOptions {
   ndjson: boolean;
   template?: Template;
@@ -77,6 +84,9 @@ export class ReferencePrinter {
   /** Reports every document that cannot be rewritten, or was not read as what it is called. */
   async failedDocuments({documents, failed}: RewritePlan): Promise<void> {
     const {report, stdout} = this.#invocation;
+    for (const [file, how] of Object.entries(readings))
+      if (documents.some(({projectFiles}) => projectFiles.some(name => name === file)))
+        report.note(`${how}, since there is ${file}.`);
     for (const {document, notMdx} of documents)
       if (notMdx !== undefined)
         report.note(`${document.name} was read as Markdown, since it is not valid MDX: ${notMdx}.`);

@@ -5,10 +5,12 @@ import {gfm} from 'micromark-extension-gfm';
 import type {Token} from 'micromark-util-types';
 import {HtmlScanner} from './html.ts';
 import {mdx, withoutHeadingIds} from './mdx.ts';
-import type {Reference, ScanOptions} from './reference.ts';
+import {mkdocs} from './mkdocs.ts';
+import type {DocumentKind, Reference, ScanOptions} from './reference.ts';
 import {wikiImages} from './wiki-image.ts';
 
-const extensions = [gfm(), frontmatter(['yaml', 'toml']), wikiImages];
+const markdown = [gfm(), frontmatter(['yaml', 'toml']), wikiImages];
+const extensions = {markdown, mdx: [...markdown, ...mdx], mkdocs: [...markdown, mkdocs]};
 /** The tokens of a JSX element that an element of HTML has, too. */
 const jsxPart = /^mdxJsx(?:Flow|Text)Tag(?!.*Expression).*(?:Marker|Value|Primary|Local|Member)$/;
 
@@ -27,18 +29,17 @@ const nesting: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Finds the references of a document in Markdown or MDX, its HTML or JSX included. Throws a RangeError if it is nested too
+ * Finds the references of a document in Markdown or one of its dialects, its HTML or JSX included. Throws a RangeError if it is nested too
  * deeply, and a VFileMessage if it is not MDX.
  */
 export function markdownReferences(
-  kind: 'markdown' | 'mdx',
+  kind: Exclude<DocumentKind, 'html' | 'css'>,
   text: string,
   options: ScanOptions,
 ): Reference[] {
   const scanner = new MarkdownScanner(text, options);
-  const isMdx = kind === 'mdx';
-  const document = parse({extensions: isMdx ? [...extensions, ...mdx] : extensions}).document();
-  const parsed = isMdx ? withoutHeadingIds(text) : text;
+  const document = parse({extensions: extensions[kind]}).document();
+  const parsed = kind === 'mdx' ? withoutHeadingIds(text) : text;
   let levels = 0;
   for (const [event, token] of postprocess(document.write(preprocess()(parsed, undefined, true)))) {
     if (nesting.has(token.type)) levels += event === 'enter' ? 1 : -1;

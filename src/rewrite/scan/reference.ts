@@ -36,7 +36,7 @@ export interface ScanOptions {
   frontMatter: readonly string[];
 }
 
-export type DocumentKind = 'markdown' | 'mdx' | 'html' | 'css';
+export type DocumentKind = 'markdown' | 'mdx' | 'mkdocs' | 'html' | 'css';
 
 /**
  * Whether a text is a path: not a URL with a scheme or a host, a fragment, or something that a template engine or a

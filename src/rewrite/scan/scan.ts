@@ -49,11 +49,10 @@ export function scanDocument(kind: DocumentKind, text: string, options: ScanOpti
 }
 
 function references(kind: DocumentKind, text: string, options: ScanOptions): Reference[] {
-  if (kind === 'markdown' || kind === 'mdx') return markdownReferences(kind, text, options);
   if (kind === 'html') {
     const found: Reference[] = [];
     new HtmlScanner(options, reference => found.push(reference)).scan(text);
     return found;
   }
-  return cssReferences(text);
+  return kind === 'css' ? cssReferences(text) : markdownReferences(kind, text, options);
 }

@@ -1,0 +1,74 @@
+import {htmlFlow} from 'micromark-core-commonmark';
+import {gfm} from 'micromark-extension-gfm';
+import type {Construct, Extension, State, Tokenizer} from 'micromark-util-types';
+import {expectCodes} from './expect-codes.ts';
+
+/** Admonitions, details and tabs, as Python-Markdown and its extensions match them. */
+const firstLine =
+  /^(?:!!! ?[\w-]+(?: +[\w-]+)*(?: +".*?")?|\?\?\?\+? ?(?:[\w-]+(?: +[\w-]+)*(?: +".*?")?|".*?")|===[+!]{0,2} +".*?") *$/;
+/** A tag whose element has Markdown in it. */
+const markdownTag = /^<\w[^>]*\smarkdown(?=[\s=>])/i;
+
+/** Takes the rest of a line that matches. */
+function lineLike(pattern: RegExp): Tokenizer {
+  return (effects, ok, nok) => {
+    let line = '';
+    const within: State = code => {
+      // Line endings; -2 and -1 are a tab.
+      if (code !== null && code >= -2) {
+        line += code < 0 ? ' ' : String.fromCharCode(code);
+        effects.consume(code);
+        return within;
+      }
+      effects.exit('data');
+      return pattern.test(line) ? ok(code) : nok(code);
+    };
+    return code => {
+      effects.enter('data');
+      return within(code);
+    };
+  };
+}
+
+const [footnote] = [gfm().document?.['91']].flat();
+
+/** Like the definition of a footnote, a block goes on with empty lines and those indented by four spaces. */
+function block(name: string, begin: Tokenizer): Construct {
+  return {
+    ...footnote,
+    name,
+    tokenize(effects, ok, nok): State {
+      const start = begin.call(this, effects, ok, nok);
+      return code => {
+        effects.enter('gfmFootnoteDefinition')._container = true;
+        return start(code);
+      };
+    },
+  };
+}
+
+const titled = block('titledBlock', lineLike(firstLine));
+const definition = block('definition', (effects, ok, nok) => code => {
+  effects.enter('data');
+  const end: State = next => {
+    effects.exit('data');
+    return ok(next);
+  };
+  return expectCodes(effects, ': ', end, nok)(code);
+});
+
+const html: Construct = {
+  ...htmlFlow,
+  name: 'html',
+  tokenize(effects, ok, nok): State {
+    const hasMarkdown = {partial: true, tokenize: lineLike(markdownTag)};
+    return effects.check(hasMarkdown, nok, htmlFlow.tokenize.call(this, effects, ok, nok));
+  },
+};
+
+/** A syntax extension for micromark: Markdown as MkDocs has it, with Material's extensions. */
+export const mkdocs: Extension = {
+  disable: {null: ['htmlFlow']},
+  document: {33: titled, 58: definition, 61: titled, 63: titled},
+  flow: {60: html},
+};
