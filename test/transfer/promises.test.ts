@@ -308,6 +308,44 @@ describe('a response that comes after the run was stopped', () => {
   });
 });
 
+describe('one file at a time, and a gateway that answers 502 to the second', () => {
+  /** What came of three files, the order of uploads and probes, and whether the second was sent to its end. */
+  async function seen(isReleased: boolean): Promise<{outcomes: string[]; calls: string}> {
+    const clock = new ManualClock();
+    const calls: string[] = [];
+    const uploader: Uploader = {
+      async upload(request) {
+        calls.push('upload');
+        if (calls.length !== 2) await send(request);
+        else {
+          if (isReleased) await send(request);
+          return {kind: 'refused', status: 502};
+        }
+        return stored();
+      },
+      probeAvailability: async () => {
+        calls.push('probe');
+        return undefined;
+      },
+    };
+    const ended = uploadEach([small(), small(), small()], uploader, {clock, retries: 0, several: true});
+    return {outcomes: await within(10_000, clock, ended), calls: calls.join(' ')};
+  }
+
+  test('after its last bytes: it is unknown, and the third waits until the service is back', async () => {
+    expect(await seen(true)).toEqual({
+      outcomes: ['uploaded', 'unknown outcome_unknown', 'uploaded'],
+      calls: 'upload upload probe upload',
+    });
+  });
+
+  test('before them, without retries: it has failed, and is not sent again after the outage', async () => {
+    const {outcomes, calls} = await seen(false);
+    expect(outcomes).toEqual(['uploaded', 'failed service_failed', 'uploaded']);
+    expect(calls).toBe('upload upload probe upload');
+  });
+});
+
 describe('the retries of a batch', () => {
   /** Names of files, each of which is refused so many times before it is stored. */
   async function outcomesOf(hiccups: readonly number[]): Promise<string[]> {
