@@ -179,6 +179,11 @@ const mkdocsRows: readonly Row[] = [
     `!!! note\n    ![a](${u}/0)\n\n        ![code](x.png)\n\nText\n???+ tip "T"\n\n\t![b](${u}/1)\n\n===! "Tab"\n\n    !!! warning inline end ""\n        ![c](${u}/2)\n\n    Text`,
   ],
   [
+    'code after a block in a block, and in a definition in a list, as Python-Markdown has it',
+    '!!! note\n    !!! tip\n        ![a](a.png)\n\n    Text.\n\n        ![code](x.png)\n\n    Term\n    :   ![b](b.png)\n\n        ![c](c.png)\n\n- One\n\n    Term\n    :   Text\n\n        ![code](x.png)\n',
+    `!!! note\n    !!! tip\n        ![a](${u}/0)\n\n    Text.\n\n        ![code](x.png)\n\n    Term\n    :   ![b](${u}/1)\n\n        ![c](${u}/2)\n\n- One\n\n    Term\n    :   Text\n\n        ![code](x.png)\n`,
+  ],
+  [
     'in lists and quotes, definitions',
     '1. One\n\n    !!! note\n\n        ![a](a.png)\n\n> ??? note\n>     ![b](b.png)\n\nTerm\n:   ![c](c.png)\n\n    ![d](d.png)\n',
     `1. One\n\n    !!! note\n\n        ![a](${u}/0)\n\n> ??? note\n>     ![b](${u}/1)\n\nTerm\n:   ![c](${u}/2)\n\n    ![d](${u}/3)\n`,

@@ -37,6 +37,13 @@ function block(name: string, begin: Tokenizer): Construct {
   return {
     ...footnote,
     name,
+    continuation: {
+      tokenize(effects, ok, nok): State {
+        const next = footnote?.continuation?.tokenize.call(this, effects, ok, nok) ?? nok;
+        // The footnote's would take the indent of the block around this one for its own.
+        return code => (code === null || code <= 32 ? next(code) : nok(code));
+      },
+    },
     tokenize(effects, ok, nok): State {
       const start = begin.call(this, effects, ok, nok);
       return code => {
@@ -48,13 +55,24 @@ function block(name: string, begin: Tokenizer): Construct {
 }
 
 const titled = block('titledBlock', lineLike(firstLine));
-const definition = block('definition', (effects, ok, nok) => code => {
-  effects.enter('data');
-  const end: State = next => {
+const definition = block('definition', function (effects, ok, nok) {
+  const end: State = code => {
     effects.exit('data');
-    return ok(next);
+    return ok(code);
   };
-  return expectCodes(effects, ': ', end, nok)(code);
+  return code => {
+    // In a list, Python-Markdown takes further paragraphs of a definition for code.
+    // The block itself is open already.
+    let closed = 1;
+    const around = this.events.findLast(([event, {type}]) => {
+      if (!/^list(?:Un)?[oO]rdered$|^gfmFootnoteDefinition$/.test(type)) return false;
+      closed += event === 'exit' ? 1 : -1;
+      return closed < 0;
+    });
+    if (around?.[1].type.startsWith('list')) return nok(code);
+    effects.enter('data');
+    return expectCodes(effects, ': ', end, nok)(code);
+  };
 });
 
 const html: Construct = {
