@@ -9,7 +9,6 @@ import {
 } from '../http/http.ts';
 import {defined} from '../lib/object.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
-import {Stop} from '../lib/stop.ts';
 import {cleaned} from '../lib/words.ts';
 import {answerToProbe, probeAvailability} from './probe.ts';
 import {bodyText, type MediaRecord, parseRecord, serviceIdIn} from './record.ts';
@@ -27,9 +26,6 @@ export interface GraphqlRequest {
   variables?: Record<string, unknown>;
   operationName?: string;
 }
-
-/** How long a service may take to say which one it is, in milliseconds. */
-const identityWaitMs = 5_000;
 
 /** Identifies a service: the scheme, host, port and path of its base URL. */
 export function serviceIdentity({origin, pathname}: URL): string {
@@ -105,16 +101,10 @@ export class ServiceClient implements Uploader {
     return probeAvailability((method, waitMs) => this.askUploadPath(method, waitMs, signal));
   }
 
-  /** Asks, without a file, which service is behind the URL; undefined if it does not say so within 5 s. */
+  /** Asks, without a file, which service is behind the URL; undefined if it does not say so. */
   async serviceId(signal: StopSignal): Promise<string | undefined> {
     signal.throwIfAborted();
-    const late = new Stop<unknown>();
-    const end = () => late.abort(undefined);
-    signal.addEventListener('abort', end, {once: true});
-    const cancel = this.#options.clock.after(identityWaitMs, end);
-    const answer = await answerToProbe((method, waitMs) => this.askUploadPath(method, waitMs, late)).finally(
-      cancel,
-    );
+    const answer = await answerToProbe((method, waitMs) => this.askUploadPath(method, waitMs, signal));
     signal.throwIfAborted();
     return answer && serviceIdIn(answer);
   }

@@ -79,8 +79,8 @@ export interface Uploader {
    */
   probeAvailability?(signal: StopSignal): Promise<string | undefined>;
   /**
-   * Asks, without a file, which service is behind the URL: resolves to its Media-Service-Id, or to undefined without one within
-   * 5 s. Without this method, a journal knows the service by its URL only.
+   * Asks, without a file, which service is behind the URL: resolves to its Media-Service-Id, or to undefined without one in
+   * time. Without this method, a journal knows the service by its URL only.
    */
   serviceId?(signal: StopSignal): Promise<string | undefined>;
 }

@@ -1,4 +1,4 @@
-import {chmod, copyFile, mkdir, readFile, writeFile} from 'node:fs/promises';
+import {chmod, copyFile, mkdir, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {delimiter, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
@@ -82,6 +82,7 @@ const endingJobs = `trap '[ $? = 0 ] || builtin kill $(jobs -p) 2> /dev/null' EX
  * file. Resolves to what it printed.
  */
 export async function typeIn({directory, env}: Sandbox, block: string): Promise<string> {
+  await rm(join(directory, '.killed'), {force: true});
   const command = `${notingKills}\n${endingJobs}\n${block}`;
   const {exitCode, stdout, stderr} = await execa('bash', ['-e', '-o', 'pipefail', '-c', command], {
     cwd: directory,
@@ -92,10 +93,14 @@ export async function typeIn({directory, env}: Sandbox, block: string): Promise<
   });
   const killed = await readFile(join(directory, '.killed'), 'utf8').catch(() => '');
   for (const pid of killed.trim().split('\n').map(Number)) await ended(pid);
-  expect({block, exitCode, stderr, isSilent: stdout === '' && !block.includes(' > ')}).toEqual({
+  // What the block's background jobs have said, for a person who looks for why it failed.
+  const logs = exitCode === 0 ? [] : (await readdir(directory)).filter(name => name.endsWith('.log'));
+  const told = await Promise.all(logs.map(name => readFile(join(directory, name), 'utf8')));
+  expect({block, exitCode, stderr, told, isSilent: stdout === '' && !block.includes(' > ')}).toEqual({
     block,
     exitCode: 0,
     stderr: expect.not.stringMatching(/internal error|not found/i),
+    told: [],
     isSilent: false,
   });
   return stdout;

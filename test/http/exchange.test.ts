@@ -7,6 +7,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {nextTurn, type StopSignal, systemClock} from '../../src/host.ts';
 import {Connection, type HttpRequest, sendHead} from '../../src/http/http.ts';
 import {deadUrl} from '../service/support.ts';
+import {patienceMs} from '../support/patience.ts';
 
 const options = {clock: systemClock, env: {}, userAgent: 'media/test'};
 
@@ -173,7 +174,7 @@ test('a connection that is closed after a request while this process is busy: th
   await connection.request(post());
   Atomics.store(steps, 0, 1);
   Atomics.notify(steps, 0);
-  Atomics.wait(steps, 1, 0, 10_000);
+  Atomics.wait(steps, 1, 0, patienceMs);
   let releases = 0;
   const body = {
     length: 4,
@@ -216,7 +217,7 @@ test('a service that speaks before it is asked: not_http, with what it said, and
   };
   const answer = connectionAt(port).request(post({body}));
   // It has spoken before this process learns that the connection is open.
-  queueMicrotask(() => queueMicrotask(() => process.nextTick(() => Atomics.wait(steps, 0, 0, 10_000))));
+  queueMicrotask(() => queueMicrotask(() => process.nextTick(() => Atomics.wait(steps, 0, 0, patienceMs))));
   await expect(answer).rejects.toMatchObject({
     code: 'not_http',
     message: `127.0.0.1:${port} sent data before it received a request: "SSH-2.0-OpenSSH_9.6".`,

@@ -28,7 +28,7 @@ export async function withMachine({node, prefix, version}, action) {
       env: {...sealed, ...env},
       extendEnv: false,
       reject: false,
-      timeout: 60_000,
+      timeout: 100_000,
       ...(options.input === undefined && {stdin: 'ignore'}),
       ...options,
     });

@@ -11,6 +11,7 @@ import {type TransferObserver, type TransferOptions, uploadBatch} from '../../sr
 import type {Outcome} from '../../src/transfer/outcome.ts';
 import {afterTest} from '../support/after-test.ts';
 import {deadPort} from '../support/free-ports.ts';
+import {patienceMs} from '../support/patience.ts';
 import {someRecord} from '../support/scripted-server.ts';
 
 export const mebibyte = 1024 * 1024;
@@ -213,7 +214,7 @@ export async function uploadEach(
     contentType: async () => ({contentType: 'image/png'}),
     typeRule: 'extension',
     retries: 0,
-    ...{timeoutMs: 10_000, retryMaxWaitMs: 300_000},
+    ...{timeoutMs: patienceMs, retryMaxWaitMs: 300_000},
     several: false,
     onUnknown: 'hold',
     dryRun: false,

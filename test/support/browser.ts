@@ -1,17 +1,19 @@
 import {type Browser, chromium, type Page} from 'playwright-core';
 import {pathOf} from './installed.ts';
+import {patienceMs} from './patience.ts';
 
 /** Starts Chromium; the caller closes it. */
 export function startChromium(): Promise<Browser> {
   const executablePath = pathOf('chromium');
   if (executablePath === undefined) throw new Error('There is no Chromium on PATH.');
   // Chromium's sandbox does not start as root, as in containers; the tests only open pages of our own.
-  return chromium.launch({executablePath, args: ['--no-sandbox']});
+  return chromium.launch({executablePath, args: ['--no-sandbox'], timeout: patienceMs});
 }
 
 /** A page with a clipboard, and all its problems: errors of scripts, and violations of its content policy. */
 export async function openPage(browser: Browser): Promise<{page: Page; problems: string[]}> {
   const context = await browser.newContext({permissions: ['clipboard-read', 'clipboard-write']});
+  context.setDefaultTimeout(patienceMs);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', message => {
