@@ -6,6 +6,7 @@ import {type GraphqlRequest, ServiceClient, serviceIdentity} from '../service/cl
 import type {UploadAnswer, Uploader, UploadRequest} from '../service/uploader.ts';
 import {parseKey, parseServiceUrl} from '../settings/parse.ts';
 import {
+  abortSignal,
   anything,
   type Checks,
   callbacks,
@@ -137,7 +138,7 @@ const serviceChecks: Checks<ServiceOptions> = {
   dataDirectory: required('a text', isText),
   ...{maxSize: positive, quota: positive, publicUrl: text, idempotency: flag},
   ...{previews: flag, metrics: flag, clock: anything, pace: callbacks, faults: anything},
-  ...{signal: anything, onWait: anything, onRequest: anything, onError: anything},
+  ...{signal: abortSignal, onWait: anything, onRequest: anything, onError: anything},
 };
 
 /**
