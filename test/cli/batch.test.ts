@@ -46,6 +46,7 @@ describe('media upload -r', () => {
       'assets',
       '--template',
       '{file}\\n',
+      '--no-progress',
     ]);
     expect(exitCode).toBe(0);
     expect(stderr).toBe('40 uploaded, 0 skipped, 0 failed, 0 unknown\n');

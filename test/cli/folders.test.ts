@@ -80,7 +80,8 @@ describe('media upload -r of an ordinary folder', () => {
   test('takes the images and videos in it, by name or bytes, and counts what it leaves out', async () => {
     const {service, sandbox} = await connectedSandbox();
     await fill(sandbox, checkout);
-    const {stdout, stderr, exitCode} = await sandbox.run(['upload', '-r', 'work', '--template', '{file}\\n']);
+    const parameters = ['-r', 'work', '--template', '{file}\\n', '--no-progress'];
+    const {stdout, stderr, exitCode} = await sandbox.run(['upload', ...parameters]);
     expect(stderr).toBe('2 uploaded, 0 skipped, 0 failed, 0 unknown, 5 left out: not media or hidden\n');
     expect(stdout).toBe('work/cat.png\nwork/deep/down/dog\n');
     expect(exitCode).toBe(0);
@@ -370,7 +371,7 @@ describe('links', () => {
     const {service, sandbox} = await connectedSandbox();
     await fill(sandbox, {'far/b.png': undefined, 'work/a.png': undefined});
     await symlink('../far', join(sandbox.directory, 'work/one'));
-    const single = await sandbox.run(['upload', '-r', 'work']);
+    const single = await sandbox.run(['upload', '-r', 'work', '--no-progress']);
     expect(single.stderr).toBe(
       '1 link to a directory was not followed: work/one. Name it to upload what is in it.\n' +
         '1 uploaded, 0 skipped, 0 failed, 0 unknown\n',

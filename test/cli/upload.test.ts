@@ -69,7 +69,7 @@ describe('media upload', () => {
 
   it('three files: all stored, a row each, a summary on stderr', async () => {
     const {service, sandbox} = await connectedSandbox();
-    const {stdout, stderr, exitCode} = await sandbox.run(['upload', photo, clip, picture]);
+    const {stdout, stderr, exitCode} = await sandbox.run(['upload', '--no-progress', photo, clip, picture]);
     expect(await storedBytes(service)).toEqual(await bytesOf(photo, clip, picture));
     const rows = stdout.split('\n').filter(line => line.includes('uploaded'));
     expect(rows.map(row => row.split('│')[1]?.trim()).sort()).toEqual([photo, clip, picture].sort());
