@@ -5,8 +5,12 @@ import {execa} from 'execa';
 import {expect, type TestContext, test} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
 import {notRun, whatIsMissing} from '../support/installed.ts';
-import {fixture, mediaCommand, mediaUrl} from '../support/media.ts';
+import {fixture, mediaCommand, mediaUrl, testedExecutable} from '../support/media.ts';
 import {patienceMs, slowTest} from '../support/patience.ts';
+
+// Another user may not see the directory of PATH in which env would look for node.
+const mediaUrlCommand: readonly [string, ...string[]] =
+  testedExecutable === undefined ? [process.execPath, mediaUrl] : [mediaUrl];
 
 const isRoot = process.getuid?.() === 0;
 
@@ -58,7 +62,7 @@ test.for(Object.entries(homes))(
     expect(await run(['upload', '--once', 'a.png'], env)).toMatchObject(needsState);
     // The rest fails, or works elsewhere, whatever is wrong with the home.
     if (env !== homes['is a device']) return;
-    expect(await run(['a.png'], env, [mediaUrl])).toMatchObject({...needsState, stdout: ''});
+    expect(await run(['a.png'], env, mediaUrlCommand)).toMatchObject({...needsState, stdout: ''});
     expect(await run(['rewrite', '--write', 'page.md'], env)).toMatchObject(needsState);
     expect(await readFile(path('page.md'), 'utf8')).toBe('![a](a.png)\n');
     const {stderr} = await run(['upload', '--ndjson', '--once', 'a.png'], env);
@@ -74,7 +78,7 @@ test.for(Object.entries(homes))(
     expect(await service.records()).toHaveLength(1);
     const state = {...env, XDG_STATE_HOME: path('state')};
     expect(await run(['upload', '--once', 'a.png'], state)).toMatchObject({exitCode: 0});
-    expect(await run(['a.png'], state, [mediaUrl])).toMatchObject({exitCode: 0});
+    expect(await run(['a.png'], state, mediaUrlCommand)).toMatchObject({exitCode: 0});
     expect(await service.records()).toHaveLength(2);
   },
 );
