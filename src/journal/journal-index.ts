@@ -220,8 +220,9 @@ export class JournalIndex {
 
   /** An intent with the same key is another run with the same content. It does not settle an unknown upload. */
   #intend(row: number, by: string, place: Place): void {
-    this.#writer.set(row, this.#numberOf(by));
     const state = this.stateOf(row);
+    // A replaced writer may write this late: its failure must not settle what its successor has released.
+    if (state !== 'unknown') this.#writer.set(row, this.#numberOf(by));
     // If it was released, its current line contains the hash.
     if (state === 'failed' || state === 'forgotten' || (state === 'pending' && this.#released.at(row) === 0))
       this.#set(row, 'pending', place);

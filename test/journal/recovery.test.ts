@@ -306,6 +306,11 @@ describe('what two writers wrote into one journal', () => {
       [begun, sent, line('open', 'B'), intent('B'), commit('B'), line('release', 'B'), failed('A')],
       'unknown',
     ],
+    [
+      'the same, and the first had begun again before it noticed the other',
+      [begun, line('open', 'B'), intent('B'), commit('B'), line('release', 'B'), intent('A'), failed('A')],
+      'unknown',
+    ],
   ])('%s', async (_name, parts, state) => {
     const one = await bench();
     await one.write(parts.join(''));

@@ -23,6 +23,10 @@ describe('whole runs on simulated disks, networks and clocks', () => {
     }
   });
 
+  it('a writer wakes after another has taken its journal over: its failure does not settle what the other has sent', async () => {
+    expect((await tellStory(352564180)).broken).toEqual([]);
+  });
+
   it.each(Array.from({length: stories / inOne}, (_, part) => [1 + part * inOne, (part + 1) * inOne]))(
     'stories %i to %i: nothing stored twice or lost, nothing said that is not so',
     async (from, to) => {
