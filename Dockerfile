@@ -1,3 +1,16 @@
+# One executable without Node.js, for jobs in containers (docs/install.md): npm run executables && docker build --target executable .
+FROM debian:13-slim AS executable
+# What the executable needs besides the base.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends libatomic1 \
+    && rm -rf /var/lib/apt/lists/*
+COPY --chmod=755 dist-executables/media-linux-x64 /usr/local/bin/media
+# The only place that a container with --read-only --tmpfs /tmp can write to.
+ENV HOME=/tmp
+WORKDIR /work
+USER 65532:65532
+ENTRYPOINT ["media"]
+
 # The embedded service as an image, for CI systems: docs/embedded-service.md.
 FROM node:22-slim AS build
 WORKDIR /build

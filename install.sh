@@ -50,7 +50,7 @@ install() {
   { gzip -dc "$archive" >bin/media && chmod 755 bin/media && ln bin/media bin/media-url && version=$(bin/media --version) &&
     bin/media help --man >share/man/man1/media.1 && bin/media completion bash >share/bash-completion/completions/media &&
     bin/media completion zsh >share/zsh/site-functions/_media &&
-    bin/media completion fish >share/fish/vendor_completions.d/media.fish; } || fail 'The executable does not run here. Nothing was installed.'
+    bin/media completion fish >share/fish/vendor_completions.d/media.fish; } || fail 'The executable does not run here: nothing was installed. If a library is missing, install it (Debian and Ubuntu: apt-get install libatomic1).'
   for file in $files; do mkdir -p "$prefix/${file%/*}" && mv -f "$file" "$prefix/$file" || fail "$prefix/$file cannot be written."; done
   echo "Installed media $version as $prefix/bin/media."
   found=$(command -v media) || found=

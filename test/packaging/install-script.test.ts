@@ -122,7 +122,7 @@ const faults: Record<string, [(release: Release) => void, RegExp]> = {
   ],
   'an executable for another system': [
     release => publish(release, 'exit 1\n'),
-    /The executable does not run here\. Nothing was installed\.$/,
+    /The executable does not run here: nothing was installed\. .*apt-get install libatomic1\)\.$/,
   ],
 };
 

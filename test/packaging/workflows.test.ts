@@ -73,6 +73,15 @@ describe('the release workflow', () => {
     ]);
   });
 
+  it('starts the image as the docs say before its checksum is written, and attests it with the other files', () => {
+    const steps = release.jobs['build']?.steps ?? [];
+    const image = steps.findIndex(({name}) => name === 'Image');
+    expect(image).toBeGreaterThan(steps.findIndex(({name}) => name === 'Executables'));
+    expect(image).toBeLessThan(steps.findIndex(({name}) => name?.endsWith('checksums')));
+    expect(steps[image]?.run).toMatch(/--target executable .*--read-only .*upload.*--output release\//s);
+    expect(release.jobs['publish']?.steps.map(step => step.with?.['subject-path'])).toContain('./*');
+  });
+
   it('checks that the tag names the version', async () => {
     const check =
       release.jobs['build']?.steps.find(({name}) => name === 'The tag names the version')?.run ?? '';

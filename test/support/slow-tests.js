@@ -2,7 +2,15 @@ const experiments = [
   ...['batch', 'connections', 'ends', 'faults', 'gateways', 'kills', 'long-runs', 'outages', 'peers'],
   ...['scale', 'serve-fixtures', 'texts', 'watch', 'watch-disks'],
 ];
-const packages = ['compile-cache', 'executable', 'image', 'install', 'library', 'reproducible'];
+const packages = [
+  'compile-cache',
+  'executable',
+  'executable-image',
+  'image',
+  'install',
+  'library',
+  'reproducible',
+];
 
 /**
  * Tests that cost seconds of processor time each, and that few changes can fail: experiments that repeat what other tests try,
