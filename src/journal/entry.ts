@@ -7,7 +7,7 @@ export type ToldBy = [serviceId?: string | undefined, onOther?: (error: MediaErr
 
 export interface EntryParts {
   key: string;
-  inDoubt: boolean;
+  inDoubt: string | undefined;
   /** Whether an earlier run released an upload with this key. */
   wasReleased: boolean;
   /** The SHA-256 of the content when it was admitted, in hex, if it was hashed then. */
@@ -24,8 +24,8 @@ export interface EntryParts {
 /** One upload of a run, through which the run reports its progress to the journal. */
 export class JournalEntry {
   readonly idempotencyKey: string;
-  /** Whether an earlier upload of this content is unknown. A failure of this upload does not settle that one. */
-  readonly inDoubt: boolean;
+  /** The key of an earlier upload of this content that is unknown. A failure of this upload does not settle that one. */
+  readonly inDoubt: string | undefined;
   /** Whether an earlier run released an upload with this key. */
   readonly wasReleased: boolean;
   /** The SHA-256 of the whole content, in hex; undefined if it must be computed while the content is sent. */

@@ -39,8 +39,8 @@ const never: Resend = {releasedSince: Number.POSITIVE_INFINITY};
 export type Known =
   /** Uploaded before, with the same content; the record's JSON is as the service sent it. */
   | {status: 'done'; recordJson: string; entry: Entry}
-  /** Released before, without a recorded result. */
-  | {status: 'unknown'};
+  /** Released before under this idempotency key, without a recorded result. */
+  | {status: 'unknown'; key: string};
 
 /** What a journal knows about inputs, for runs and dry runs. */
 export class JournalMemory {
@@ -61,7 +61,8 @@ export class JournalMemory {
     const row = index.rowOfFile({path: pathKey(path), size, stat: statText(stat), types});
     const content = row === -1 ? undefined : index.contentOf(row);
     if (content === undefined) return undefined;
-    if (await this.#isHeld(index.rowsOf(content), index.entry(row), resend)) return {status: 'unknown'};
+    const held = await this.#held(index.rowsOf(content), index.entry(row), resend);
+    if (held !== undefined) return held;
     return index.stateOf(row) === 'done' ? this.#done(index.entry(row)) : undefined;
   }
 
@@ -74,7 +75,8 @@ export class JournalMemory {
     const {index} = this.reader;
     const rows = index.rowsOf(contentOf(sha256, size));
     if (rows.length === 0) return undefined;
-    if (await this.#isHeld(rows, sentAs, resend)) return {status: 'unknown'};
+    const held = await this.#held(rows, sentAs, resend);
+    if (held !== undefined) return held;
     const stored = rows.map(row => index.entry(row)).filter(({state}) => state === 'done');
     const done = stored.find(entry => sentAsKey(entry) === sentAsKey(sentAs));
     if (done !== undefined) return this.#done(done);
@@ -93,20 +95,21 @@ export class JournalMemory {
     return this.find(input, await contentHash(source, options.stop), options.resend);
   }
 
-  /** Whether one of these uploads is unknown and must not be sent again. */
-  async #isHeld(rows: readonly number[], sentAs: SentAs, {releasedSince}: Resend): Promise<boolean> {
+  /** The first of these uploads that is unknown and must not be sent again. */
+  async #held(rows: readonly number[], sentAs: SentAs, {releasedSince}: Resend): Promise<Known | undefined> {
     const {index} = this.reader;
     for (const row of rows) {
-      if (index.stateOf(row) !== 'unknown') continue;
-      if (releasedSince === Number.POSITIVE_INFINITY) return true;
-      if (releasedSince === Number.NEGATIVE_INFINITY) continue;
+      if (index.stateOf(row) !== 'unknown' || releasedSince === Number.NEGATIVE_INFINITY) continue;
       const entry = index.entry(row);
-      // Sent in another way, it would have another idempotency key, and be stored twice.
-      if (sentAsKey(entry) !== sentAsKey(sentAs)) return true;
-      // An unreadable time does not count as recent.
-      if (!((await this.reader.timeOf(entry)) >= releasedSince)) return true;
+      const mayRepeat =
+        releasedSince !== Number.POSITIVE_INFINITY &&
+        // Sent in another way, it would have another idempotency key, and be stored twice.
+        sentAsKey(entry) === sentAsKey(sentAs) &&
+        // An unreadable time does not count as recent.
+        (await this.reader.timeOf(entry)) >= releasedSince;
+      if (!mayRepeat) return {status: 'unknown', key: (await this.reader.lineOf(entry)).key};
     }
-    return false;
+    return undefined;
   }
 
   async #done(entry: Entry): Promise<Known> {

@@ -154,6 +154,7 @@ export class Journal {
     const way = sentAsKey({contentType, transform});
     const reused = unended.find(entry => sentAsKey(entry) === way);
     const key = reused === undefined ? this.#newKey() : (await this.reader.lineOf(reused)).key;
+    const doubted = unended.find(({state}) => state === 'unknown');
     const intent = {...seen, size, contentType, transform};
     const isLasting = hashed?.isInMemory || seen.stat !== undefined;
     const sha256 = isLasting ? hashed?.sha256 : undefined;
@@ -164,7 +165,7 @@ export class Journal {
       key,
       wasReleased: reused !== undefined,
       hashed: hashed?.sha256,
-      inDoubt: unended.some(({state}) => state === 'unknown'),
+      inDoubt: doubted && (await this.reader.lineOf(doubted)).key,
       sha256,
       intent: sha256 === undefined ? undefined : intent,
       active,

@@ -1,5 +1,6 @@
 import {MediaError} from '../errors.ts';
-import type {JournalEntry, Known} from '../journal/journal.ts';
+import type {JournalEntry, JournalReader, Known} from '../journal/journal.ts';
+import {shellQuoted, shellWord} from '../lib/shell.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {unknownSince, unrecorded} from './attempt/explain.ts';
@@ -77,14 +78,13 @@ export class Ending {
 
   /** The journal knows the file. Rejects if its record in the journal is damaged: sending the file again would store it twice. */
   async fromJournal(known: Known): Promise<PendingResult<Outcome>> {
-    if (known.status === 'unknown') return this.failed('unknown', unknownSince(this.#source.name));
+    if (known.status === 'unknown') return this.failed('unknown', this.unknownSince(known.key));
     if (this.#options.geotags === 'strip')
       this.facts.geotags = known.entry.transform === undefined ? 'none' : 'stripped';
     const received = parseRecord(known.recordJson);
     if (!('problem' in received)) return this.#ended({...this.#described(), status: 'skipped', received});
     const what = `holds a record that is ${received.problem}`;
-    const {journal, memory} = this.#options;
-    throw (await (journal ?? memory)?.reader.damage(known.entry, what)) ?? new Error(what);
+    throw (await this.#reader?.damage(known.entry, what)) ?? new Error(what);
   }
 
   /** The service stored the file; its `result` is known when the journal has recorded it. */
@@ -103,8 +103,26 @@ export class Ending {
     } catch (error) {
       if (!(error instanceof MediaError)) throw error;
       this.#halt.because(error);
-      return {...outcome, unrecorded: unrecorded(outcome.name, error)};
+      return {
+        ...outcome,
+        unrecorded: unrecorded(outcome.name, error, this.#settleCommand(entry.idempotencyKey)),
+      };
     }
+  }
+
+  /** The error for a file that an earlier run sent under this key without recording a response. */
+  unknownSince(key: string): MediaError {
+    return unknownSince(this.#source.name, this.#settleCommand(key));
+  }
+
+  /** By its key, since the journal may know the content under another path. */
+  #settleCommand(key: string): string {
+    return `media journal resolve ${shellQuoted(this.#reader?.shown ?? '')} ${shellWord(key)} --uploaded ID`;
+  }
+
+  get #reader(): JournalReader | undefined {
+    const {journal, memory} = this.#options;
+    return (journal ?? memory)?.reader;
   }
 
   #ended(outcome: Outcome, reach: Reach = 'never'): PendingResult<Outcome> {

@@ -3,7 +3,7 @@ import type {JournalEntry, SentInput} from '../journal/journal.ts';
 import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
-import {explain, unknownSince, unsent} from './attempt/explain.ts';
+import {explain, unsent} from './attempt/explain.ts';
 import {decide, type KeyHistory, overloadOf, type Reach, signOf} from './attempt/retry.ts';
 import type {BatchState} from './batch-state.ts';
 import type {AttemptEnd} from './concurrency.ts';
@@ -131,7 +131,8 @@ export class FileTransfer {
     if (admission !== undefined && admission.status !== 'new') return this.#ending.fromJournal(admission);
     this.#entry = admission?.entry;
     this.#wasReleased = this.#entry?.wasReleased ?? false;
-    if (this.#entry?.inDoubt) this.#unknown = unknownSince(this.#source.name);
+    const doubted = this.#entry?.inDoubt;
+    if (doubted !== undefined) this.#unknown = this.#ending.unknownSince(doubted);
     const idempotencyKey = this.#entry?.idempotencyKey ?? this.#options.uuid();
     outage.begin(this.#position);
     try {

@@ -224,8 +224,9 @@ describe('media upload --journal', () => {
     const again = await sandbox.run(['upload', '-r', 'assets', '--journal', 'j', '--ndjson'], {env});
     expect(again.exitCode).toBe(5);
     expect(lines(again.stdout)[0]).toMatchObject({status: 'unknown', error: {code: 'outcome_unknown'}});
-    const resolved = await sandbox.run(['journal', 'resolve', 'j', 'p000.png', '--uploaded', 'm_seen']);
-    expect(resolved.exitCode).toBe(0);
+    const [, ...advised] =
+      /media (journal resolve j \S+ --uploaded) ID/.exec(again.stderr)?.[1]?.split(' ') ?? [];
+    expect((await sandbox.run(['journal', ...advised, 'm_seen'])).exitCode).toBe(0);
     const last = await sandbox.run(['upload', '-r', 'assets', '--journal', 'j', '--json'], {env});
     expect([last.exitCode, last.stdout]).toEqual([0, '{"id":"m_seen"}\n']);
   });

@@ -290,7 +290,7 @@ describe('what is known of a file', () => {
         inputOf('b.png', 'content', 7n),
         changed('a.png', 'content', {contentType: 'image/gif', types: 'image/gif'}),
       ])
-        expect(await lookup(journal, input)).toEqual({status: 'unknown'});
+        expect(await lookup(journal, input)).toMatchObject({status: 'unknown'});
       expect(await lookup(journal, inputOf('a.png', 'CONTENT', 7n))).toEqual({status: 'new'});
     });
   });
@@ -301,9 +301,9 @@ describe('what is known of a file', () => {
     await one.run(journal => upload(journal, inputOf('a.png', 'content'), 'done', 'med_1'));
     await one.run(journal => upload(journal, gif, 'commit'));
     await one.run(async journal => {
-      expect(await journal.recall(gif)).toEqual({status: 'unknown'});
+      expect(await journal.recall(gif)).toMatchObject({status: 'unknown'});
       for (const input of [gif, inputOf('a.png', 'content')]) {
-        expect(await lookup(journal, input)).toEqual({status: 'unknown'});
+        expect(await lookup(journal, input)).toMatchObject({status: 'unknown'});
       }
       expect(await lookup(journal, inputOf('b.png', 'content'), true)).toMatchObject({
         status: 'done',
@@ -403,9 +403,9 @@ describe('the idempotency key', () => {
     const keys = new Set<string>();
     for (const end of ['commit', 'intent', 'commit', 'intent', 'done'] as const) {
       await one.run(async journal => {
-        if (keys.size > 0) expect(await lookup(journal, input)).toEqual({status: 'unknown'});
+        if (keys.size > 0) expect(await lookup(journal, input)).toMatchObject({status: 'unknown'});
         const entry = await begin(journal, input);
-        expect(entry.inDoubt).toBe(keys.size > 0);
+        expect(entry.inDoubt).toBe([...keys][0]);
         keys.add(entry.idempotencyKey);
         if (end !== 'intent') await entry.commit(sha256(input.content));
         if (end === 'done') await entry.done('{"id":"a"}');

@@ -194,24 +194,24 @@ export function unsent(name: string, error: unknown): MediaError {
   });
 }
 
-/** The error for a file that is stored although its journal could not record it. */
-export function unrecorded(name: string, error: MediaError): MediaError {
+/** The error for a file that is stored although its journal could not record it; `settle` is the command that does. */
+export function unrecorded(name: string, error: MediaError, settle: string): MediaError {
   return error.reworded({
     message: `${name} is stored, but the journal does not record it: ${error.message}`,
     hint:
       error.code === 'journal_of_other_service'
         ? 'Its record is printed. Find out which service the base URL should lead to.'
-        : 'Its record is printed. If the next run reports it as unknown: media journal resolve JOURNAL PATH --uploaded ID',
+        : `Its record is printed. If the next run reports it as unknown: ${settle}`,
   });
 }
 
-/** The error for a file that an earlier run sent completely without recording a response. */
-export function unknownSince(name: string): MediaError {
+/** The error for a file that an earlier run sent completely without recording a response; `settle` is the command that settles it. */
+export function unknownSince(name: string, settle: string): MediaError {
   return new MediaError(
     'outcome_unknown',
     `${name} was sent completely before and no response was recorded, so it may or may not be stored.`,
     {
-      hint: 'Check whether the service has it. To send it again, add --on-unknown retry; if it is stored: media journal resolve JOURNAL PATH --uploaded ID',
+      hint: `Check whether the service has it. To send it again, add --on-unknown retry; if it is stored: ${settle}`,
     },
   );
 }
