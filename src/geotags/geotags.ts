@@ -9,7 +9,7 @@ import {walkTrailer} from './trailer.ts';
 import {UnstrippableError} from './unstrippable.ts';
 import {walkWebp} from './webp.ts';
 
-export type {Patch} from './part.ts';
+export {type Patch, patched} from './part.ts';
 export {UnstrippableError} from './unstrippable.ts';
 
 /** Whether a file tells where it was taken, and the bytes without which it does not. */

@@ -188,3 +188,20 @@ function united(changes: readonly Patch[]): Extent[] {
   }
   return ranges;
 }
+
+/** The bytes at a position with the patches there; only those up to the last patch are copied, since new memory takes time. */
+export function patched(bytes: Uint8Array, position: number, patches: readonly Patch[]): Uint8Array[] {
+  const near = patches.filter(
+    patch => patch.offset < position + bytes.length && position < patch.offset + patch.bytes.length,
+  );
+  const last = near.at(-1);
+  if (last === undefined) return [bytes];
+  const end = Math.min(bytes.length, last.offset + last.bytes.length - position);
+  const copy = Buffer.from(bytes.subarray(0, end));
+  for (const patch of near) {
+    const skipped = Math.max(0, position - patch.offset);
+    const start = patch.offset + skipped - position;
+    copy.set(patch.bytes.subarray(skipped, skipped + end - start), start);
+  }
+  return end === bytes.length ? [copy] : [copy, bytes.subarray(end)];
+}

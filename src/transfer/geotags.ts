@@ -1,7 +1,7 @@
 import {MediaError} from '../errors.ts';
-import {type Patch, planGeotags, UnstrippableError} from '../geotags/geotags.ts';
+import {type Patch, patched, planGeotags, UnstrippableError} from '../geotags/geotags.ts';
 import type {SentInput} from '../journal/journal.ts';
-import type {RandomAccess} from '../lib/files/random-access.ts';
+import {type RandomAccess, readAt} from '../lib/files/random-access.ts';
 import type {OpenSource} from '../sources/open/source.ts';
 import type {AttemptOptions} from './attempt/attempt.ts';
 import type {Ending} from './ending.ts';
@@ -40,7 +40,7 @@ export async function applyGeotags(
 /** Most values are near each other: this much is read at once, and the beginning of the file is kept. */
 const windowBytes = 64 * 1024;
 
-/** Reads into memory of its own: what a source keeps of a small file is what is sent. */
+/** Remembers what was read last, and the beginning. */
 function windowsOf(opened: OpenSource): RandomAccess {
   const {size} = opened;
   const windows: {start: number; bytes: Buffer}[] = [];
@@ -49,7 +49,7 @@ function windowsOf(opened: OpenSource): RandomAccess {
       ({start, bytes}) => start <= position && position + length <= start + bytes.length,
     );
     if (window === undefined) {
-      const bytes = Buffer.from(await opened.read(position, Math.max(length, windowBytes)));
+      const bytes = await readAt(opened, position, Math.max(length, windowBytes));
       window = {start: position, bytes};
       windows[Math.min(windows.length, 1)] = window;
     }
@@ -78,18 +78,4 @@ function stillPublic(uploads: number): string {
   return uploads === 1
     ? 'An earlier upload tells where it was taken, and stays public until you delete it at the service.'
     : `${uploads} earlier uploads tell where it was taken, and stay public until you delete them at the service.`;
-}
-
-/** The bytes at a position with the patches there, as a copy if any of them is there. */
-function patched(bytes: Uint8Array, position: number, patches: readonly Patch[]): Uint8Array {
-  let copy: Uint8Array | undefined;
-  for (const patch of patches) {
-    const start = patch.offset - position;
-    const skipped = Math.max(0, -start);
-    if (start >= bytes.length) break;
-    if (skipped >= patch.bytes.length) continue;
-    copy ??= Uint8Array.from(bytes);
-    copy.set(patch.bytes.subarray(skipped, bytes.length - start), Math.max(0, start));
-  }
-  return copy ?? bytes;
 }

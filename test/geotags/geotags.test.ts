@@ -1,6 +1,7 @@
 import {expect, test} from 'vitest';
+import {patched} from '../../src/geotags/geotags.ts';
 import {exifOf, exifSegment, handmade, packetOf, secret, xmpHeader} from './handmade.ts';
-import {jpegWith, stripped} from './tagged.ts';
+import {jpegWith, planFor, stripped} from './tagged.ts';
 
 test.each([true, false])('a JPEG picture with Exif metadata (little endian: %s)', async isLittle => {
   const tagged = await jpegWith([1, exifSegment(exifOf(isLittle))]);
@@ -9,6 +10,21 @@ test.each([true, false])('a JPEG picture with Exif metadata (little endian: %s)'
   expect(clean.includes(secret)).toBe(false);
   expect(clean.includes('a description')).toBe(true);
   expect(await stripped(clean)).toEqual(clean);
+});
+
+test('sent in pieces of any size: the same bytes', async () => {
+  const tagged = await jpegWith([1, exifSegment(exifOf())]);
+  const clean = (await stripped(tagged)) as Buffer;
+  const plan = await planFor(tagged);
+  if (plan.geotags === 'none') expect.fail('It has a location.');
+  const before = Buffer.from(tagged);
+  for (let size = 1; size <= tagged.length; size += 1 + (size >> 4)) {
+    const pieces = [];
+    for (let at = 0; at < tagged.length; at += size)
+      pieces.push(...patched(tagged.subarray(at, at + size), at, plan.patches));
+    expect(Buffer.concat(pieces).equals(clean), `pieces of ${size}`).toBe(true);
+  }
+  expect(tagged.equals(before)).toBe(true);
 });
 
 test.each([

@@ -5,6 +5,9 @@ import {systemReason} from '../../lib/system-code.ts';
 import {type DiskFile, type InlineFile, smallBytes} from './disk-file.ts';
 import type {FileStat, OpenSource, Sameness, SentContent, SmallContent} from './source.ts';
 
+/** A file of up to this many bytes is read only once, and kept until it is closed. */
+const wholeBytes = 256 * 1024;
+
 /** How often a file that changes in the meantime is compared with what was read. */
 const mostComparisons = 3;
 
@@ -13,7 +16,7 @@ export class OpenFile implements OpenSource {
   readonly size: number;
   readonly #name: string;
   readonly #file: DiskFile;
-  /** The content of a small file, which is read only once. */
+  /** All of the content, unless that is much. */
   #content: Uint8Array | undefined;
   /** Samples of what was read, for all other files. */
   readonly #samples = new ReadSamples();
@@ -34,7 +37,7 @@ export class OpenFile implements OpenSource {
 
   async read(position: number, length: number, into?: Uint8Array): Promise<Uint8Array> {
     const wanted = Math.max(0, Math.min(length, this.size - position));
-    if (into === undefined && this.size <= smallBytes)
+    if (into === undefined && this.size <= wholeBytes)
       return (await this.#whole()).subarray(position, position + wanted);
     const buffer =
       into !== undefined && into.length >= wanted ? into.subarray(0, wanted) : Buffer.allocUnsafeSlow(wanted);

@@ -9,7 +9,7 @@ import type {RateLimit} from './rate-limit.ts';
 export interface BodyOptions {
   source: OpenSource;
   /** Returns what is sent instead of these bytes of the source, as many, without changing them; unset if they are sent as they are. */
-  transformed?: ((bytes: Uint8Array, position: number) => Uint8Array) | undefined;
+  transformed?: ((bytes: Uint8Array, position: number) => Uint8Array[]) | undefined;
   clock: Clock;
   /** Aborted when the attempt ends; a connection that is being closed may read the body on. */
   signal: StopSignal<Error>;
@@ -81,7 +81,7 @@ class UploadBody implements Body {
     const {commit, sha256, transformed = asIs} = options;
     // A body that waits for nothing is sent together with the request head.
     this.#isWhole = small !== undefined && commit === undefined;
-    const bytes = small && transformed(small.bytes, 0);
+    const bytes = small && joined(transformed(small.bytes, 0));
     this.content = bytes !== undefined && this.#isWhole ? bytes : wire => this.#chunks(wire);
     // One that waits for its commit only is sent like that too, unless the connection could still fail to open.
     if (bytes !== undefined && commit !== undefined && sha256 !== undefined)
@@ -130,7 +130,7 @@ class UploadBody implements Body {
         digest?.update(chunk);
         if (sent + chunk.length === source.size) await this.#hold(wire, sha256 ?? digest?.digest('hex'));
         const start = clock.monotonic();
-        yield transformed(chunk, sent);
+        yield* transformed(chunk, sent);
         pace.learn(chunk.length, clock.monotonic() - start);
         sent += chunk.length;
         this.#watcher.sent(sent);
@@ -164,8 +164,12 @@ class UploadBody implements Body {
   }
 }
 
-function asIs(bytes: Uint8Array): Uint8Array {
-  return bytes;
+function asIs(bytes: Uint8Array): Uint8Array[] {
+  return [bytes];
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  return pieces[0] !== undefined && pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
 }
 
 function pauseBeforeRelease(size: number, connectMs: number): number {

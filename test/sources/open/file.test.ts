@@ -92,7 +92,7 @@ describe('descriptors', () => {
 });
 
 describe('a disk that reads a few bytes at a time', () => {
-  it.each([100, 200_000])('a file of %i bytes is read whole', async size => {
+  it.each([100, 200_000, 300_000])('a file of %i bytes is read whole', async size => {
     const content = Buffer.from(Array.from({length: size}, (_, index) => index % 251));
     const directory = await directoryWith({'a.png': content});
     const most = 4_099;
@@ -117,8 +117,37 @@ describe('a disk that reads a few bytes at a time', () => {
   });
 });
 
+describe('a file that is read several times', () => {
+  it.each([
+    [200_000, 200_000],
+    [300_000, 600_000],
+  ])('of %i bytes: %i bytes of the disk', async (size, expected) => {
+    let bytesRead = 0;
+    const {asyncFs, readSync} = systemFiles;
+    const files = {
+      ...systemFiles,
+      readSync: (fd: number, into: Uint8Array, at: number, length: number, position: number) => {
+        bytesRead += length;
+        return readSync(fd, into, at, length, position);
+      },
+      asyncFs: {
+        ...asyncFs,
+        read: (fd: number, into: Uint8Array, at: number, length: number, position: number) => {
+          bytesRead += length;
+          return asyncFs.read(fd, into, at, length, position);
+        },
+      },
+    } as FileSystem;
+    const directory = await directoryWith({'a.png': Buffer.alloc(size, 'a')});
+    const opened = await filesIn(directory, new Disk(files))('a.png').open(signal);
+    for (let count = 0; count < 2; count += 1) expect(await opened.read(0, size)).toHaveLength(size);
+    expect(bytesRead).toBe(expected);
+    await opened.close();
+  });
+});
+
 describe('a file that is touched each time anybody looks', () => {
-  it.each([100, 200_000])('of %i bytes: given up after a few comparisons', async size => {
+  it.each([100, 200_000, 300_000])('of %i bytes: given up after a few comparisons', async size => {
     const directory = await directoryWith({'first.png': 'content', 'a.png': Buffer.alloc(size, 'a')});
     let looks = 0;
     const touched = <Stats>(stats: Stats): Stats => {
