@@ -35,6 +35,8 @@ export function createRoutedServer(service: Service): RoutedServer {
     connectionsCheckingInterval: Math.min(30_000, service.pace.headMs),
     // An upload may take any time while it keeps its pace, which is checked where bodies are read.
     requestTimeout: 0,
+    // Node's 5 s are so short that clients on a busy machine send a request as the connection closes.
+    keepAliveTimeout: 65_000,
     // Node's own response to a missing Host would not be an error record.
     requireHostHeader: false,
     insecureHTTPParser: false,

@@ -61,12 +61,12 @@ describe('a key-command that waits', () => {
     const path = join(box.directory, 'config/config.json');
     await writeFile(path, JSON.stringify({profiles: {default: profile}}), {mode: 0o600});
     const upload = box.start(['upload', photo, ...options]);
-    await eventually(() => readFile(join(box.directory, 'config/started')).catch(() => undefined));
-    return {upload};
+    return {upload, started: join(box.directory, 'config/started')};
   }
 
   test('SIGTERM: ends by it', async () => {
-    const {upload} = await waiting();
+    const {upload, started} = await waiting();
+    await eventually(() => readFile(started).catch(() => undefined));
     upload.kill('SIGTERM');
     expect((await upload).signal).toBe('SIGTERM');
   });
@@ -97,7 +97,7 @@ test('--on-unknown hold beside a service that honours keys: not sent again', asy
   expect(requests).toHaveLength(3);
 });
 
-test('a table of 100 records of 1 MB each: the rows are kept, not the records', async context => {
+test('a table of 100 records of 1 MB each: the rows are kept, not the records', slowTest, async context => {
   needNode(context);
   const {url} = await longRecords(1_000_000);
   const box = await sandboxFor(url, {NODE_OPTIONS: '--max-old-space-size=64'});

@@ -4,7 +4,7 @@ import {type FormatName, formatNames} from '../../src/output/results/formats.ts'
 import {Results} from '../../src/output/results/results.ts';
 import {Stdout} from '../../src/output/stdout.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
-import {patienceMs} from '../support/patience.ts';
+import {patienceMs, slowTest} from '../support/patience.ts';
 import {notJson, rawControl, runnerCommands} from '../torture/hostile-text.ts';
 import {liar, listening} from '../torture/liar.ts';
 import {lies} from '../torture/lies.ts';
@@ -26,26 +26,30 @@ function endOf(outcome: Outcome | undefined): string | undefined {
   return outcome !== undefined && 'error' in outcome ? outcome.error.code : outcome?.status;
 }
 
-test('a server that lies: each upload ends as it should, printed in every format without harm', async () => {
-  let calls = 0;
-  // Who follows what it is told calls this one.
-  const told = lies(await listening(() => (calls += 1)));
-  const client = clientOf(`http://${await liar(() => told)}`);
-  onTestFinished(() => client.close());
-  const sources = told.map((_, index) =>
-    memorySource(`${index}.png`, Buffer.from(`\x89PNG\r\n\x1a\nlie ${index}.`, 'latin1')),
-  );
-  const broken: string[] = [];
-  for (const [index, {name, ends, isEndless}] of told.entries()) {
-    const timeoutMs = isEndless ? 400 : patienceMs;
-    const [outcome] = await uploadEach(sources.slice(index, index + 1), client, {timeoutMs});
-    if (endOf(outcome) !== ends) broken.push(`${name}: ${endOf(outcome)}, not ${ends}`);
-    for (const format of formatNames) {
-      const text = await printed(outcome as Outcome, format);
-      const badLines = [...runnerCommands(text), ...(/json/.test(format) ? notJson(text) : [])];
-      if (rawControl.test(text) || badLines.length > 0) broken.push(`${name}, printed as ${format}`);
+test(
+  'a server that lies: each upload ends as it should, printed in every format without harm',
+  slowTest,
+  async () => {
+    let calls = 0;
+    // Who follows what it is told calls this one.
+    const told = lies(await listening(() => (calls += 1)));
+    const client = clientOf(`http://${await liar(() => told)}`);
+    onTestFinished(() => client.close());
+    const sources = told.map((_, index) =>
+      memorySource(`${index}.png`, Buffer.from(`\x89PNG\r\n\x1a\nlie ${index}.`, 'latin1')),
+    );
+    const broken: string[] = [];
+    for (const [index, {name, ends, isEndless}] of told.entries()) {
+      const timeoutMs = isEndless ? 400 : patienceMs;
+      const [outcome] = await uploadEach(sources.slice(index, index + 1), client, {timeoutMs});
+      if (endOf(outcome) !== ends) broken.push(`${name}: ${endOf(outcome)}, not ${ends}`);
+      for (const format of formatNames) {
+        const text = await printed(outcome as Outcome, format);
+        const badLines = [...runnerCommands(text), ...(/json/.test(format) ? notJson(text) : [])];
+        if (rawControl.test(text) || badLines.length > 0) broken.push(`${name}, printed as ${format}`);
+      }
     }
-  }
-  expect(broken).toEqual([]);
-  expect(calls).toBe(0);
-});
+    expect(broken).toEqual([]);
+    expect(calls).toBe(0);
+  },
+);
