@@ -34,7 +34,6 @@ find_tools() {
   for get in 'curl -fsSL --proto-redir =https -o' 'wget -q -O' ''; do ! command -v ${get%% *} >/dev/null || break; done
   [ -n "$get" ] || fail 'Install curl or wget, then try again.'
 }
-
 install() {
   find_platform
   find_tools
@@ -59,6 +58,7 @@ install() {
 
 uninstall() {
   for file in $files; do rm -f "$prefix/$file" || fail "$prefix/$file cannot be removed."; done
+  rm -rf "${XDG_CACHE_HOME:-${HOME-}/.cache}/media/compiled" && rmdir "${XDG_CACHE_HOME:-${HOME-}/.cache}/media" 2>/dev/null || :
   [ ! -d "$prefix" ] || for file in $files; do (cd "$prefix" && rmdir -p "${file%/*}" 2>/dev/null) || :; done
   echo "Removed media from $prefix. Settings, keys and journals stay: docs/install.md says where they are."
 }
