@@ -130,7 +130,7 @@ class UploadBody implements Body {
         digest?.update(chunk);
         if (sent + chunk.length === source.size) await this.#hold(wire, sha256 ?? digest?.digest('hex'));
         const start = clock.monotonic();
-        yield* transformed(chunk, sent);
+        for (const piece of transformed(chunk, sent)) yield piece;
         pace.learn(chunk.length, clock.monotonic() - start);
         sent += chunk.length;
         this.#watcher.sent(sent);
