@@ -72,7 +72,8 @@ class Trial {
 
   #expected(content: string): object {
     const uploads = this.#ofContent(content);
-    if (uploads.some(({state}) => state === 'unknown')) return {status: 'unknown'};
+    const unknown = uploads.find(({state}) => state === 'unknown');
+    if (unknown !== undefined) return {status: 'unknown', key: unknown.key};
     const done = uploads.find(({state}) => state === 'done');
     return done === undefined ? {status: 'new'} : {status: 'done', recordJson: JSON.stringify({id: done.id})};
   }
