@@ -3,7 +3,7 @@ import {copyFile, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {expect, it} from 'vitest';
-import {imageOf, imageTree, needTrees} from '../support/image.ts';
+import {imageOf, imageTree, needTrees, writeAttempts} from '../support/image.ts';
 import {notRun} from '../support/installed.ts';
 import {fixture} from '../support/media.ts';
 import {slowTest} from '../support/patience.ts';
@@ -22,7 +22,7 @@ echo "user $(id -u)"
 until grep -q MEDIA_API_KEY /tmp/service; do kill -0 $! || exit 1; sleep 0.1; done
 export $(cat /tmp/service)
 HOME=/none TMPDIR=/none "$entrypoint" upload /tmp/photo.png --template '{id}\\n'
-touch /written /work/written /usr/written 2> /dev/null || echo read-only
+${writeAttempts(['/', argumentsOf('WORKDIR'), '/usr'])}
 { kill $!; wait $!; } 2> /dev/null || echo ended
 `;
 

@@ -4,7 +4,7 @@ import {fileURLToPath} from 'node:url';
 import {validate} from 'dockerfile-utils';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
-import {dockerfile, imageOf, imageTree, needTrees} from '../support/image.ts';
+import {dockerfile, imageOf, imageTree, needTrees, writeAttempts} from '../support/image.ts';
 import {notRun} from '../support/installed.ts';
 import {fixture} from '../support/media.ts';
 import {packedPackage} from '../support/packed.ts';
@@ -49,7 +49,7 @@ url=$(sed -n 's/^MEDIA_BASE_URL=//p' /tmp/service)
 echo "user $(id -u)"
 MEDIA_SERVE_PORT="\${url##*:}" node -e "$health" && echo healthy
 MEDIA_BASE_URL="$url" MEDIA_API_KEY="$MEDIA_SERVE_KEY" media upload /tmp/photo.png --template '{id}\\n'
-touch /written /opt/written /usr/written 2> /dev/null || echo read-only
+${writeAttempts(['/', '/opt', '/usr'])}
 { kill $!; wait $!; } 2> /dev/null || echo ended
 `;
 

@@ -39,6 +39,14 @@ export function needTrees(context: TestContext): void {
   if (process.getuid?.() !== 0) notRun(context, 'another user is for root alone to become');
 }
 
+/** Lines of a script that say where it could write a file, then that it has tried. */
+export function writeAttempts(directories: readonly string[]): string {
+  return `for directory in ${directories.join(' ')}; do
+  touch "$directory/written" 2> /dev/null && echo "wrote to $directory"
+done
+echo read-only`;
+}
+
 /** An empty image, and the directories that its container may write to. */
 export async function imageTree(writable: readonly string[]) {
   const directory = await temporaryDirectory();
