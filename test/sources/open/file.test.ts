@@ -91,24 +91,28 @@ describe('descriptors', () => {
   });
 });
 
+/** The disk of this machine; each read is told its length in bytes, and is of the length that comes back. */
+function filesReading(lengthOf: (length: number) => number): FileSystem {
+  const {asyncFs, readSync} = systemFiles;
+  return {
+    ...systemFiles,
+    readSync: (fd: number, into: Uint8Array, at: number, length: number, position: number) =>
+      readSync(fd, into, at, lengthOf(length), position),
+    asyncFs: {
+      ...asyncFs,
+      read: (fd: number, into: Uint8Array, at: number, length: number, position: number) =>
+        asyncFs.read(fd, into, at, lengthOf(length), position),
+    },
+  } as FileSystem;
+}
+
 describe('a disk that reads a few bytes at a time', () => {
   it.each([100, 200_000, 300_000])('a file of %i bytes is read whole', async size => {
     const content = Buffer.from(Array.from({length: size}, (_, index) => index % 251));
     const directory = await directoryWith({'a.png': content});
     const most = 4_099;
     const few = (length: number) => Math.min(length, size < most ? 7 : most);
-    const {asyncFs, readSync} = systemFiles;
-    const files = {
-      ...systemFiles,
-      readSync: (fd: number, into: Uint8Array, at: number, length: number, position: number) =>
-        readSync(fd, into, at, few(length), position),
-      asyncFs: {
-        ...asyncFs,
-        read: (fd: number, into: Uint8Array, at: number, length: number, position: number) =>
-          asyncFs.read(fd, into, at, few(length), position),
-      },
-    } as FileSystem;
-    const opened = await filesIn(directory, new Disk(files))('a.png').open(signal);
+    const opened = await filesIn(directory, new Disk(filesReading(few)))('a.png').open(signal);
     expect(Buffer.from(await opened.read(0, size)).equals(content)).toBe(true);
     const into = Buffer.alloc(size);
     expect(Buffer.from(await opened.read(0, size, into)).equals(content)).toBe(true);
@@ -123,21 +127,10 @@ describe('a file that is read several times', () => {
     [300_000, 600_000],
   ])('of %i bytes: %i bytes of the disk', async (size, expected) => {
     let bytesRead = 0;
-    const {asyncFs, readSync} = systemFiles;
-    const files = {
-      ...systemFiles,
-      readSync: (fd: number, into: Uint8Array, at: number, length: number, position: number) => {
-        bytesRead += length;
-        return readSync(fd, into, at, length, position);
-      },
-      asyncFs: {
-        ...asyncFs,
-        read: (fd: number, into: Uint8Array, at: number, length: number, position: number) => {
-          bytesRead += length;
-          return asyncFs.read(fd, into, at, length, position);
-        },
-      },
-    } as FileSystem;
+    const files = filesReading(length => {
+      bytesRead += length;
+      return length;
+    });
     const directory = await directoryWith({'a.png': Buffer.alloc(size, 'a')});
     const opened = await filesIn(directory, new Disk(files))('a.png').open(signal);
     for (let count = 0; count < 2; count += 1) expect(await opened.read(0, size)).toHaveLength(size);
