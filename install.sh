@@ -34,9 +34,9 @@ find_tools() {
   for get in 'curl -fsSL --proto-redir =https -o' 'wget -q -O' ''; do ! command -v ${get%% *} >/dev/null || break; done
   [ -n "$get" ] || fail 'Install curl or wget, then try again.'
 }
+
 install() {
-  find_platform
-  find_tools
+  find_platform; find_tools
   new=$(mkdir -p "$prefix/bin" && mktemp -d "$prefix/bin/.media.XXXXXX") || fail "$prefix/bin cannot be written. Choose another directory: --prefix DIR"
   trap 'rm -rf "$new"; rmdir "$prefix/bin" 2>/dev/null || :' EXIT
   trap 'exit 1' HUP INT TERM

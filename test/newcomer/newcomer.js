@@ -29,9 +29,12 @@ const executable = join(source, 'dist-executables/media-linux-x64.gz');
 const {version} = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
 const scratch = mkdtempSync(join(tmpdir(), 'media-newcomer-'));
 const reason = whatIsMissing();
-if (reason === undefined) await visitAll();
-else console.log(`NOT RUN: the newcomer: ${reason}`);
-rmSync(scratch, {recursive: true, force: true});
+try {
+  if (reason === undefined) await visitAll();
+  else console.log(`NOT RUN: the newcomer: ${reason}`);
+} finally {
+  rmSync(scratch, {recursive: true, force: true});
+}
 
 function whatIsMissing() {
   if (process.getuid?.() !== 0) return 'only root can make a root directory';
