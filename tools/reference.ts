@@ -236,9 +236,12 @@ const formatMeanings: Record<FormatName, Row> = {
 /** The output formats, by the options that choose them. */
 export const formats: readonly Row[] = Object.values(formatMeanings);
 
-/** The fields of an object, with what each is. */
+/** The fields of an object, with what each is, or else its values. */
 export function fieldsOf({properties = {}}: Schema): readonly Row[] {
-  return Object.entries(properties).map(([name, {description = ''}]) => [code(name), description]);
+  return Object.entries(properties).map(([name, {description, enum: values = []}]) => [
+    code(name),
+    description ?? values.map(value => code(String(value))).join(', '),
+  ]);
 }
 
 /** The events of `media watch --ndjson`, with the fields of each. */

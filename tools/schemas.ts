@@ -32,11 +32,20 @@ export function jsonSchemas(root: URL): Map<SchemaName, Schema> {
   });
   const checker = program.getTypeChecker();
   const source = program.getSourceFile(file);
-  const outputs = source?.statements.find(
-    statement => ts.isInterfaceDeclaration(statement) && statement.name.text === 'JsonOutputs',
-  );
-  if (outputs === undefined) throw new Error('There are no types of JSON output.');
-  const {properties = {}} = new SchemaMaker(checker).schemaOf(checker.getTypeAtLocation(outputs));
+  const propertiesOf = (name: string): Record<string, Schema> => {
+    const found = source?.statements.find(
+      statement => ts.isInterfaceDeclaration(statement) && statement.name.text === name,
+    );
+    if (found === undefined) throw new Error(`There is no interface ${name} of JSON output.`);
+    return new SchemaMaker(checker).schemaOf(checker.getTypeAtLocation(found)).properties ?? {};
+  };
+  const properties = propertiesOf('JsonOutputs');
+  const events = propertiesOf('WatchEvents');
+  for (const each of properties['watch-event']?.anyOf ?? [])
+    each.description = events[String(each.properties?.['event']?.const)]?.description ?? '';
+  const counts = properties['progress']?.properties?.['progress']?.properties ?? {};
+  for (const status of properties['upload']?.properties?.['status']?.enum ?? [])
+    counts[String(status)] = {type: 'number', description: `the number of inputs that are \`${status}\``};
   return new Map(
     Object.entries(schemaSubjects).map(([name, title]) => [
       name as SchemaName,

@@ -23,15 +23,15 @@ export async function runHelp(
   program: Command,
   stdout: Stdout,
 ): Promise<void> {
-  if (man) return stdout.write(read('man/media.1'));
-  if (schema !== undefined) return stdout.write(read(`docs/schemas/${schema}.json`));
+  if (man) return stdout.write(packageText('man/media.1'));
+  if (schema !== undefined) return stdout.write(packageText(`docs/schemas/${schema}.json`));
   const [topic = ''] = words;
   const isTopic = words.length === 1 && Object.hasOwn(helpTopics, topic);
   const isOnlyTopic = isTopic && !program.commands.some(command => command.name() === topic);
-  if (isOnlyTopic && !json) return stdout.write(read(`man/${topic}.txt`));
+  if (isOnlyTopic && !json) return stdout.write(packageText(`man/${topic}.txt`));
   const found = await commandOf(words, program);
   if (json) return stdout.write(described(words));
-  if (isTopic) found.addHelpText('after', `\n${read(`man/${topic}.txt`).trimEnd()}`);
+  if (isTopic) found.addHelpText('after', `\n${packageText(`man/${topic}.txt`).trimEnd()}`);
   found.help();
 }
 
@@ -49,12 +49,7 @@ async function commandOf(words: readonly string[], program: Command): Promise<Co
 
 /** The description of the command that the words name, on one line; without words, of the whole program. */
 function described(words: readonly string[]): string {
-  let found: DescribedCommand = JSON.parse(read('man/help.json'));
+  let found: DescribedCommand = JSON.parse(packageText('man/help.json'));
   for (const word of words) found = found.commands.find(({name}) => name === word) ?? found;
   return `${JSON.stringify(words.length === 0 ? {version: packageVersion(), ...found} : found)}\n`;
-}
-
-/** The text of a file of the package. */
-function read(path: string): string {
-  return packageText(path);
 }

@@ -87,21 +87,6 @@ export interface WarningLine {
   };
 }
 
-interface StatusCounts extends Record<ResultLine['status'], number> {
-  /** the number of files that were uploaded */
-  uploaded: number;
-  /** the number of those that were uploaded before */
-  skipped: number;
-  /** the number of those that passed the checks of a dry run */
-  checked: number;
-  /** the number of those whose record differs, with `--verify strict` */
-  mismatched: number;
-  /** the number of those that failed */
-  failed: number;
-  /** the number of those that may or may not be stored */
-  unknown: number;
-}
-
 export interface ProgressFields {
   /** the number of finished files */
   files: number;
@@ -120,7 +105,7 @@ export interface ProgressFields {
 }
 
 export interface ProgressLine {
-  progress: StatusCounts & ProgressFields;
+  progress: Record<ResultLine['status'], number> & ProgressFields;
 }
 
 export interface WhoamiReport {
@@ -135,7 +120,6 @@ export interface WhoamiReport {
     masked: string;
     source: 'environment' | 'profile' | 'keychain' | 'command' | 'embedded';
   } | null;
-  /** `accepted`, `rejected`, `denied`, `unreachable`, `unclear` or `missing` */
   status: 'accepted' | 'rejected' | 'denied' | 'unreachable' | 'unclear' | 'missing';
   /** the HTTP status of the response */
   httpStatus?: number;
@@ -234,46 +218,36 @@ interface WaitingField {
   waiting: number;
 }
 
-/** What happens besides files in `media watch`. */
-export type WatchEvent = Watching | Gone | Unavailable | Available | Kept | Delayed;
-
-/** a directory is watched, for the first time or again */
-interface Watching extends DirectoryField {
-  event: 'watching';
+/** What happens besides files in `media watch`: the fields of each event. */
+interface WatchEvents {
+  /** a directory is watched, for the first time or again */
+  watching: DirectoryField;
+  /** a directory has disappeared; `media` waits for it */
+  gone: DirectoryField;
+  /** the service is unavailable; repeated each minute */
+  unavailable: WaitingField & {
+    /** for how long */
+    message: string;
+  };
+  /** the service is back */
+  available: unknown;
+  /** a file that was to be moved or deleted stays where it is; once for each `reason` */
+  kept: {
+    /** the file */
+    file: string;
+    /** why, as a sentence */
+    reason: string;
+  };
+  /** files wait for another reason, and are tried again; once a minute for each `code` */
+  delayed: WaitingField & {
+    /** as for a file */
+    error: ErrorFields;
+  };
 }
 
-/** a directory has disappeared; `media` waits for it */
-interface Gone extends DirectoryField {
-  event: 'gone';
-}
-
-/** the service is unavailable; repeated each minute */
-interface Unavailable extends WaitingField {
-  event: 'unavailable';
-  /** for how long */
-  message: string;
-}
-
-/** the service is back */
-interface Available {
-  event: 'available';
-}
-
-/** a file that was to be moved or deleted stays where it is; once for each `reason` */
-interface Kept {
-  event: 'kept';
-  /** the file */
-  file: string;
-  /** why, as a sentence */
-  reason: string;
-}
-
-/** files wait for another reason, and are tried again; once a minute for each `code` */
-export interface Delayed extends WaitingField {
-  event: 'delayed';
-  /** as for a file */
-  error: ErrorFields;
-}
+export type WatchEvent = {
+  [Event in keyof WatchEvents]: {event: Event} & WatchEvents[Event];
+}[keyof WatchEvents];
 
 /** A line of the log of `media serve --ndjson`, on standard error. */
 export type ServeLine = RequestLine | SignInLine;

@@ -1,7 +1,7 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import type {MediaError} from '../../errors.ts';
 import {jsonLine, printableJson} from '../../output/escape.ts';
-import type {Delayed, DisposalFields, WatchEvent} from '../../output/json-output.ts';
+import type {DisposalFields, WatchEvent} from '../../output/json-output.ts';
 import {errorFields} from '../../output/report.ts';
 import {formatOutcome} from '../../output/results/formats.ts';
 import {renderOutcome, type Template} from '../../output/results/template.ts';
@@ -9,7 +9,7 @@ import type {Outcome} from '../../transfer/outcome.ts';
 import type {Disposed} from './disposal/disposal.ts';
 
 /** An event that is a sentence without `--ndjson`; what delays files is reported as a failure. */
-type ToldEvent = Exclude<WatchEvent, Delayed>;
+type ToldEvent = Exclude<WatchEvent, {event: 'delayed'}>;
 
 /** Prints outcomes and events: by a template, or as NDJSON. */
 export class WatchPrinter {
