@@ -1,4 +1,5 @@
 import {MediaError} from '../errors.ts';
+import {isPositive, isString, listOf, oneOf} from '../lib/json.ts';
 
 /** Throws a MediaError `usage` if the value of an option cannot be used. */
 type Check = (name: string, value: unknown) => void;
@@ -30,38 +31,32 @@ function optional(what: string, isRight: (value: unknown) => boolean): Check {
   return required(what, value => value === undefined || isRight(value));
 }
 
-export const anything: Check = () => {};
-export const text = optional('a text', value => typeof value === 'string');
-export const flag = optional('true or false', value => typeof value === 'boolean');
-export const positive = optional('a number above 0', value => Number.isFinite(value) && Number(value) > 0);
-export const textOrUrl = optional('a URL', value => typeof value === 'string' || value instanceof URL);
-
-/** An object with functions. */
-export const callbacks = optional('an object', value => typeof value === 'object' && value !== null);
-
-export const abortSignal = optional(
-  'an AbortSignal',
-  value => typeof (value as AbortSignal | null)?.addEventListener === 'function',
-);
-
-export const texts = optional(
-  'an array of texts',
-  value => Array.isArray(value) && value.every(item => typeof item === 'string'),
-);
-
-/** A whole number from `least` to `most`, or one of `words`. */
-export function integer(least: number, most: number, ...words: readonly string[]): Check {
-  return optional(
-    `${words.map(word => `${word} or `).join('')}a whole number from ${least} to ${most}`,
-    value =>
-      words.includes(String(value)) ||
-      (Number.isInteger(value) && Number(value) >= least && Number(value) <= most),
-  );
+export function isUrl(value: unknown): boolean {
+  return isString(value) || value instanceof URL;
 }
 
-export function choice(...words: readonly string[]): Check {
-  return optional(words.join(' or '), value => words.some(word => word === value));
-}
+/** The checks of options that may be left out. */
+export const check = {
+  anything() {},
+  text: optional('a text', isString),
+  texts: optional('an array of texts', listOf(isString)),
+  flag: optional('true or false', oneOf(true, false)),
+  positive: optional('a number above 0', isPositive),
+  url: optional('a URL', isUrl),
+  /** An object with functions. */
+  callbacks: optional('an object', value => typeof value === 'object' && value !== null),
+  signal: optional(
+    'an AbortSignal',
+    value => typeof (value as AbortSignal | null)?.addEventListener === 'function',
+  ),
+  /** A whole number from `least` to `most`, or the word. */
+  integer: (least: number, most: number, word?: string) =>
+    optional(
+      `${word === undefined ? '' : `${word} or `}a whole number from ${least} to ${most}`,
+      value => (Number.isInteger(value) && Number(value) >= least && Number(value) <= most) || value === word,
+    ),
+  choice: (...words: readonly string[]) => optional(words.join(' or '), oneOf(...words)),
+};
 
 /** A value as a message shows it, in few characters. */
 export function kindOf(value: unknown): string {

@@ -1,23 +1,12 @@
 import type {EmbeddedService, ServiceOptions} from '../embedded/service.ts';
 import {type StopSignal, systemHost} from '../host.ts';
 import type {ConnectionOptions, HttpAnswer} from '../http/http.ts';
+import {isString} from '../lib/json.ts';
 import {packageVersion} from '../package-file.ts';
 import {type GraphqlRequest, ServiceClient, serviceIdentity} from '../service/client.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from '../service/uploader.ts';
 import {parseKey, parseServiceUrl} from '../settings/parse.ts';
-import {
-  abortSignal,
-  anything,
-  type Checks,
-  callbacks,
-  checkOptions,
-  flag,
-  positive,
-  required,
-  text,
-  textOrUrl,
-  texts,
-} from './checks.ts';
+import {type Checks, check, checkOptions, isUrl, required} from './checks.ts';
 import {calling, inOptionNames} from './option-names.ts';
 
 export interface MediaClientOptions {
@@ -37,16 +26,14 @@ export interface MediaClientOptions {
   userAgent?: string;
 }
 
-const isText = (value: unknown) => typeof value === 'string';
-
 const checks: Checks<MediaClientOptions> = {
-  baseUrl: required('a URL', value => typeof value === 'string' || value instanceof URL),
-  apiKey: required('a text', isText),
-  graphqlUrl: textOrUrl,
-  allowHttp: flag,
-  certificateAuthorities: text,
-  connectTimeoutMs: positive,
-  userAgent: text,
+  baseUrl: required('a URL', isUrl),
+  apiKey: required('a text', isString),
+  graphqlUrl: check.url,
+  allowHttp: check.flag,
+  certificateAuthorities: check.text,
+  connectTimeoutMs: check.positive,
+  userAgent: check.text,
 };
 
 /**
@@ -127,18 +114,20 @@ export class MediaClient implements Uploader {
 }
 
 const requestChecks: Checks<GraphqlRequest> = {
-  query: required('a text', isText),
-  variables: anything,
-  operationName: text,
+  query: required('a text', isString),
+  variables: check.anything,
+  operationName: check.text,
 };
+
+const {anything, text, texts, flag, positive, callbacks, signal} = check;
 
 const serviceChecks: Checks<ServiceOptions> = {
   ...{port: anything, host: text, allowHosts: texts, allowOrigins: texts, seed: anything},
   ...{fixedKey: text, exclusive: flag},
-  dataDirectory: required('a text', isText),
+  dataDirectory: required('a text', isString),
   ...{maxSize: positive, quota: positive, publicUrl: text, idempotency: flag},
   ...{previews: flag, metrics: flag, clock: anything, pace: callbacks, faults: anything},
-  ...{signal: abortSignal, onWait: anything, onRequest: anything, onError: anything},
+  ...{signal, onWait: anything, onRequest: anything, onError: anything},
 };
 
 /**

@@ -3,7 +3,7 @@ import type {ReadableStream} from 'node:stream/web';
 import {failed, MediaError} from '../errors.ts';
 import {type StopSignal, systemHost} from '../host.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
-import {checkOptions, flag, kindOf, refuseSingle, text, texts} from './checks.ts';
+import {check, checkOptions, kindOf, refuseSingle} from './checks.ts';
 import {inOptionNames} from './option-names.ts';
 
 export interface FilesOptions {
@@ -28,7 +28,7 @@ export async function* filesOf(
   options: FilesOptions = {},
 ): AsyncGenerator<Source, void> {
   refuseSingle(paths);
-  checkOptions(options, {recursive: flag, exclude: texts, all: flag, cwd: text});
+  checkOptions(options, {recursive: check.flag, exclude: check.texts, all: check.flag, cwd: check.text});
   const {expandInputs} = await import('../sources/find/expand.ts');
   const {cwd, ...request} = options;
   // Standard input belongs to the program that uses the library.

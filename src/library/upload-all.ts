@@ -10,19 +10,7 @@ import {Disk} from '../sources/open/disk.ts';
 import {type TransferObserver, type TransferOptions, uploadBatch as transferAll} from '../transfer/batch.ts';
 import {transferDefaults} from '../transfer/options.ts';
 import type {Outcome, OutcomeFacts} from '../transfer/outcome.ts';
-import {
-  abortSignal,
-  type Checks,
-  callbacks,
-  checkOptions,
-  choice,
-  flag,
-  integer,
-  positive,
-  refuseSingle,
-  required,
-  text,
-} from './checks.ts';
+import {type Checks, check, checkOptions, refuseSingle, required} from './checks.ts';
 import {itemsOf, sourcesFrom} from './inputs.ts';
 import {calling, inOptionNames, withOptionNames} from './option-names.ts';
 import type {UploadInput} from './sources.ts';
@@ -178,21 +166,21 @@ async function* run(
 /** What each option of `uploadAll` may be. */
 export const uploadChecks: Checks<UploadOptions> = {
   client: required('a MediaClient', value => typeof (value as Uploader | null)?.upload === 'function'),
-  concurrency: integer(1, 1000, 'auto'),
-  retries: integer(0, 100),
-  retryMaxWaitMs: positive,
-  timeoutMs: positive,
-  limitRate: positive,
-  onUnknown: choice('hold', 'retry'),
-  types: choice('extension', 'content', 'strict'),
-  contentType: text,
-  journal: text,
-  dryRun: flag,
-  verify: choice('warn', 'strict'),
-  geotags: choice('keep', 'warn', 'strip'),
-  signal: abortSignal,
-  observer: callbacks,
-  cwd: text,
+  concurrency: check.integer(1, 1000, 'auto'),
+  retries: check.integer(0, 100),
+  retryMaxWaitMs: check.positive,
+  timeoutMs: check.positive,
+  limitRate: check.positive,
+  onUnknown: check.choice('hold', 'retry'),
+  types: check.choice('extension', 'content', 'strict'),
+  contentType: check.text,
+  journal: check.text,
+  dryRun: check.flag,
+  verify: check.choice('warn', 'strict'),
+  geotags: check.choice('keep', 'warn', 'strip'),
+  signal: check.signal,
+  observer: check.callbacks,
+  cwd: check.text,
 };
 
 function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop'> {
