@@ -1,6 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {Host, StopSignal} from '../host.ts';
 import {defined, own} from '../lib/object.ts';
+import {concurrencyValue, durationValue, rateValue, type ValueKind} from '../lib/value-kinds.ts';
 import {
   clearVariable,
   type GlobalOptions,
@@ -8,7 +9,7 @@ import {
   loginCommandFor,
   profileOption,
 } from './hint-options.ts';
-import {parseSpeed, type SettingName, settingNames, settingTable} from './setting-table.ts';
+import {parseValue, type SettingName, settingNames, settingTable} from './setting-table.ts';
 import type {Profile} from './store.ts';
 
 /** Where the key of a profile comes from. */
@@ -92,12 +93,12 @@ export interface Speed {
 
 /** The speed that variables and the profile set. Rejects with a usage error that says where a wrong value comes from. */
 export async function speedSettings(run: SettingsOfRun): Promise<Speed> {
-  const read = <Name extends Parameters<typeof parseSpeed>[0]>(name: Name) =>
-    readSetting(settingInForce(name, run), value => parseSpeed<Name>(name, value));
+  const read = <Value>(name: SettingName, kind: ValueKind<Value>) =>
+    readSetting(settingInForce(name, run), text => parseValue(name, kind, text));
   return defined({
-    concurrency: await read('concurrency'),
-    limitRate: await read('limit-rate'),
-    retryMaxWait: await read('retry-max-wait'),
+    concurrency: await read('concurrency', concurrencyValue),
+    limitRate: await read('limit-rate', rateValue),
+    retryMaxWait: await read('retry-max-wait', durationValue),
   });
 }
 

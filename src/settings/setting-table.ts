@@ -15,7 +15,7 @@ interface SettingContext {
 interface SettingKind {
   meaning: string;
   /** Whether it belongs to one service: it is removed when the base URL changes, and never used for another. */
-  isOfService: boolean;
+  isOfService?: true;
   /** The environment variable that overrules it. */
   variable?: string;
   /** The value that is in force where nothing else is set. */
@@ -27,7 +27,6 @@ interface SettingKind {
 const kinds = {
   'base-url': {
     meaning: 'the service, such as https://api.example.com, or embedded',
-    isOfService: false,
     variable: 'MEDIA_BASE_URL',
     parse: (value, {allowHttp}) =>
       value === 'embedded' ? value : parseServiceUrl(value, 'base URL', allowHttp).href.replace(/\/+$/, ''),
@@ -49,7 +48,6 @@ const kinds = {
   },
   cacert: {
     meaning: 'a PEM file of certificate authorities to trust, as with --cacert',
-    isOfService: false,
     parse: (value, {host}) => parsePath(value, host, readAuthorities),
   },
   'client-cert': {
@@ -69,38 +67,30 @@ const kinds = {
       'honoured if the service stores a repeated upload only once, else ignored; media login detects it',
     isOfService: true,
     default: 'ignored',
-    parse: value => {
-      const hint =
-        'Set honoured if the service returns the stored record for a repeated Idempotency-Key, else ignored.';
-      return parseWord(value, 'idempotency-keys', ['honoured', 'ignored'], hint);
-    },
+    parse: ofKind('idempotency-keys', oneOf('honoured', 'ignored')),
   },
   once: {
     meaning: 'true to skip what this machine has already uploaded, as with --once',
-    isOfService: false,
     default: 'false',
-    parse: value => parseWord(value, 'once', ['true', 'false'], 'Set true or false.'),
+    parse: ofKind('once', oneOf('true', 'false')),
   },
   concurrency: {
     meaning: 'how many files to upload at the same time, as with --concurrency',
-    isOfService: false,
     variable: 'MEDIA_CONCURRENCY',
     default: 'auto',
-    parse: value => checkSpeed('concurrency', value),
+    parse: ofKind('concurrency', concurrencyValue),
   },
   'limit-rate': {
     meaning: 'bytes per second for all files together, as with --limit-rate',
-    isOfService: false,
     variable: 'MEDIA_LIMIT_RATE',
     default: 'none',
-    parse: value => checkSpeed('limit-rate', value),
+    parse: ofKind('limit-rate', rateValue),
   },
   'retry-max-wait': {
     meaning: 'the longest Retry-After or outage to wait for, as with --retry-max-wait',
-    isOfService: false,
     variable: 'MEDIA_RETRY_MAX_WAIT',
     default: '5m',
-    parse: value => checkSpeed('retry-max-wait', value),
+    parse: ofKind('retry-max-wait', durationValue),
   },
 } satisfies Record<string, SettingKind>;
 
@@ -112,27 +102,27 @@ export const settingTable: Record<SettingName, SettingKind> = kinds;
 /** The settings of a profile that `media config` reads and writes. */
 export const settingNames = Object.keys(settingTable) as SettingName[];
 
-const speedKinds = {concurrency: concurrencyValue, 'limit-rate': rateValue, 'retry-max-wait': durationValue};
-
-type SpeedName = keyof typeof speedKinds;
-type SpeedValue<Name extends SpeedName> = (typeof speedKinds)[Name] extends ValueKind<infer V> ? V : never;
-
-/** Reads the value of a setting that changes how fast files are sent; a usage error if that is not possible. */
-export function parseSpeed<Name extends SpeedName>(name: Name, text: string): SpeedValue<Name> {
-  const {read, takes} = speedKinds[name];
+/** Reads a value of a setting; a usage error if it is not of this kind. */
+export function parseValue<Value>(
+  name: string,
+  {read, takes}: Pick<ValueKind<Value>, 'read' | 'takes'>,
+  text: string,
+): Value {
   const value = read(text);
-  if (value !== undefined) return value as SpeedValue<Name>;
+  if (value !== undefined) return value;
   throw new MediaError('usage', `"${text}" is not a value of ${name}.`, {hint: `Use ${takes}.`});
 }
 
-function checkSpeed(name: SpeedName, value: string): string {
-  parseSpeed(name, value);
-  return value;
+/** Checks a value that is stored as it was typed. */
+function ofKind(name: string, kind: Pick<ValueKind<unknown>, 'read' | 'takes'>): SettingKind['parse'] {
+  return text => {
+    parseValue(name, kind, text);
+    return text;
+  };
 }
 
-function parseWord(value: string, name: string, words: readonly string[], hint: string): string {
-  if (words.includes(value)) return value;
-  throw new MediaError('usage', `"${value}" is not a value of ${name}.`, {hint});
+function oneOf(...words: readonly string[]) {
+  return {takes: words.join(' or '), read: (text: string) => words.find(word => word === text)};
 }
 
 function parseCommand(value: string): string {

@@ -1,7 +1,8 @@
 import {expect, test} from 'vitest';
 import {transferOptions} from '../../../src/commands/upload/resources.ts';
 import {systemHost} from '../../../src/host.ts';
-import {parseSpeed, settingTable} from '../../../src/settings/setting-table.ts';
+import {concurrencyValue, durationValue, rateValue} from '../../../src/lib/value-kinds.ts';
+import {settingTable} from '../../../src/settings/setting-table.ts';
 import {transferDefaults} from '../../../src/transfer/options.ts';
 
 const ofThisRun = {} as Parameters<typeof transferOptions>[3];
@@ -36,11 +37,9 @@ test.each([
 ])('%s', (_what, flags, speed, expected) => expect(speedOf(flags, speed)).toEqual(expected));
 
 test('the defaults that config list shows are those of a run', () => {
-  const shown = <Name extends 'concurrency' | 'limit-rate' | 'retry-max-wait'>(name: Name) =>
-    parseSpeed(name, settingTable[name].default ?? '');
   expect({
-    concurrency: shown('concurrency'),
-    limitRate: shown('limit-rate'),
-    retryMaxWaitMs: shown('retry-max-wait'),
+    concurrency: concurrencyValue.read(settingTable.concurrency.default ?? ''),
+    limitRate: rateValue.read(settingTable['limit-rate'].default ?? ''),
+    retryMaxWaitMs: durationValue.read(settingTable['retry-max-wait'].default ?? ''),
   }).toEqual({...speedOf({}, {}), limitRate: Number.POSITIVE_INFINITY});
 });
