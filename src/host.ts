@@ -72,10 +72,7 @@ export interface Host {
   bootId(): string | undefined;
   /** Identifies the set of processes in which process ids are unique; undefined if the system does not report it. */
   pidNamespace(): string | undefined;
-  /**
-   * When a process began, which distinguishes it from others with the same id; undefined if the system does not report
-   * it.
-   */
+  /** When a process began, which distinguishes it from others with the same id; undefined if unknown. */
   processStart(pid: number): string | undefined;
   /** Whether a process with this id is running on this machine. */
   isProcessAlive(pid: number): boolean;

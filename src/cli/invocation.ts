@@ -135,10 +135,7 @@ export class CliCommand extends Command implements Without {
     return this;
   }
 
-  /**
-   * Ends the help with examples. Brief help has the first two, and before them the options that are named here, or else all of
-   * the command's own.
-   */
+  /** Ends the help with examples; brief help has two, after the options in `common`, or all of the command's own. */
   examples(lines: readonly string[], common?: readonly string[]): this {
     return this.addHelpText('after', () => exampleText(this, lines, common));
   }

@@ -36,10 +36,7 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/**
- * Opens a session with the configured service; rejects with `no_key` without a service or key, and with the reason of `stop`
- * when the run ends before the key has been read.
- */
+/** Opens a session with the configured service; rejects with `no_key`, or with the reason of `stop`. */
 export async function openSession(invocation: Invocation, stop?: StopSignal): Promise<Session> {
   return openSessionFor(await resolveSettings(invocation.host, invocation.globals, {stop}), invocation);
 }

@@ -36,10 +36,7 @@ export async function printCompletion(shell: keyof typeof files, stdout: Stdout)
   await stdout.write(packageText(`completions/${files[shell]}`));
 }
 
-/**
- * Prints the names of the profiles, one per line, for the scripts. Errors in the settings are left to the completed
- * command to report.
- */
+/** Prints the names of the profiles for the scripts; the completed command reports errors in the settings. */
 export async function printProfiles(host: Host, stdout: Stdout): Promise<void> {
   const profiles = await readProfiles(host).catch(() => ({}));
   // The shell reads each line as a word, so names that it could misread are left out.

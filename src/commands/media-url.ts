@@ -117,10 +117,7 @@ function pathOf(argument: string): string {
   }
 }
 
-/**
- * Writes an executable script that runs this program with this Node and these options. Programs that are started from
- * a desktop often have a PATH without Node, and some take only the name of a program.
- */
+/** Writes a script that runs this program with this Node, which may not be in the PATH of programs on a desktop. */
 async function writeLauncher(file: string, invocation: Invocation): Promise<ExitStatus> {
   const {host, report, given} = invocation;
   const options = given(new Set(['launcher']));

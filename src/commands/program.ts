@@ -42,9 +42,7 @@ const commands: Record<string, (cli: Cli) => Command> = {
   completion: completionCommand,
 };
 
-/**
- * Builds the command tree, or only the part that a command line needs. Heavy modules are loaded when a command runs.
- */
+/** Builds the command tree, or the part that a command line needs; heavy modules are loaded when a command runs. */
 export function buildProgram(cli: Cli, written: Written, [first = '']: readonly string[] = []): Command {
   const program = asRoot(new CliCommand('media', cli), cli, written)
     .description('Upload images and videos: none is stored twice or lost without notice.')
@@ -130,10 +128,7 @@ export function asRoot(program: CliCommand, cli: Cli, written: Written): CliComm
     .hook('preAction', (_, command) => refuseEmptyValues(command));
 }
 
-/**
- * Refuses empty arguments and empty option values: `media upload -r "$photos"` must not upload the working directory if the
- * variable is not set.
- */
+/** Refuses empty arguments and values: `media upload -r "$unset"` must not upload the working directory. */
 export function refuseEmptyValues(command: Command): void {
   if (command.args.includes('')) throw isEmpty('An argument');
   for (let at: Command | null = command; at !== null; at = at.parent) {

@@ -47,10 +47,7 @@ export interface EmbeddedService {
   readonly faults: Pick<Faults, 'replace' | 'counts'> | undefined;
   /** Where and with which key the faults can be changed by HTTP. */
   readonly faultControl: {readonly url: string; readonly key: string} | undefined;
-  /**
-   * Puts media, API keys and the user's name back to how they were at the start, if the service was started with a `seed` or a port
-   * that controls it; resolves to the number of media.
-   */
+  /** Restores the media, keys and name of the start, if there is a `seed` or a control port; resolves to the number of media. */
   readonly reset: (() => Promise<number>) | undefined;
   /** Stops listening, responds to the uploads that have arrived completely, and closes all connections; files stay. */
   close(): Promise<void>;

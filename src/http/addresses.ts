@@ -20,10 +20,7 @@ interface Round {
   stop: Stop<Error>;
 }
 
-/**
- * Connects to a host, with at most one attempt for each of its addresses (RFC 8305, sections 4 and 5). The first to succeed wins,
- * the others are closed. Rejects with the errors of all.
- */
+/** Connects to the first address that responds (RFC 8305, sections 4 and 5); rejects with the errors of all. */
 export async function connectToHost(name: string, port: number, round: Round): Promise<Socket> {
   const {families, lookup, stop} = round;
   const family = isIP(name);

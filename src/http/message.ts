@@ -22,10 +22,7 @@ export interface Body {
   readonly content: Uint8Array | ((wire: Wire) => AsyncIterable<Uint8Array>);
   /** The same, if it may be sent at once on a connection that is already open. */
   readonly whole?: WholeBody | undefined;
-  /**
-   * Called once, on an open connection, immediately before the body's last bytes are written; never after the response has
-   * begun. Throwing drops the request.
-   */
+  /** Called once, right before the last bytes of the body, unless a response has begun; throwing drops the request. */
   release?(wire: Wire): void;
 }
 
@@ -63,10 +60,7 @@ export class SocketWire implements Wire {
     return !this.#socket.destroyed;
   }
 
-  /**
-   * Resolves once everything written has left the process, or the socket is destroyed. A `drain` event comes earlier, as
-   * soon as the socket holds less than its high-water mark.
-   */
+  /** Resolves once everything written has left the process, or the socket is gone; `drain` comes earlier. */
   async drained(): Promise<void> {
     // Callbacks come in the order of the writes, even when the socket is destroyed.
     await new Promise<void>(resolve => {

@@ -88,10 +88,7 @@ function plainHost(name: string): string {
 /** How long a page is waited for that a proxy has announced, in milliseconds. */
 const pageWaitMs = 1_000;
 
-/**
- * Asks an HTTP proxy, over a connection to it, for a tunnel to a host and port (RFC 9110, section 9.3.6). The tunnel holds what came
- * through it by then: nothing, unless the proxy has sent a page.
- */
+/** Asks an HTTP proxy for a tunnel (RFC 9110, section 9.3.6), which holds what the proxy has already sent through it. */
 export async function openTunnel(
   socket: Socket,
   proxy: NamedProxy,

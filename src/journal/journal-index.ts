@@ -5,10 +5,7 @@ import {PathHistory, type Place} from './path-history.ts';
 
 const states = ['pending', 'unknown', 'done', 'failed', 'forgotten'] as const;
 
-/**
- * `pending`: nothing was released, or it may be sent again. `unknown`: released, without a recorded result.
- * `forgotten`: it was stored, but no longer counts.
- */
+/** `pending`: may be sent. `unknown`: released without a recorded result. `forgotten`: stored, but no longer counts. */
 export type EntryState = (typeof states)[number];
 
 /** The upload of some content, sent in one way and under one idempotency key. */

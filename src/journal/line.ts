@@ -92,10 +92,7 @@ export interface UploadLine extends Members {
   by: string;
 }
 
-/**
- * What a writer reports about itself: it begins, it is alive, everything that it committed so far is about to be sent,
- * or it ends. Only the writer that began last may send anything.
- */
+/** What a writer says of itself: it begins, lives, is about to send all that it committed, or ends. */
 export type WriterEvent = 'open' | 'alive' | 'release' | 'close';
 
 /** A line about a writer; only its `open` line identifies the process. */

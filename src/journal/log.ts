@@ -93,10 +93,7 @@ export class JournalLog {
     }
   }
 
-  /**
-   * Writes once more what uploads ended with, if the disk was full or failing: it may have room again, and the next run
-   * needs to know. Only an opening line may follow an incomplete one.
-   */
+  /** Writes once more what uploads ended with: a full disk may have room again. An opening line ends an incomplete one. */
   async #writeUnwritten({cause}: MediaError): Promise<void> {
     const {check, handle, lock, isRemote} = this.#parts;
     if (this.#unwritten.length === 0 || systemCode(cause) === undefined) return;

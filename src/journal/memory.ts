@@ -50,10 +50,7 @@ export class JournalMemory {
     this.reader = reader;
   }
 
-  /**
-   * What is known about a file that has not changed since it was last read; undefined if it must be read. Uploads that
-   * are unknown and must not be sent again come first.
-   */
+  /** What is known about an unchanged file, an unknown upload first; undefined if the file must be read. */
   async recall(input: JournalInput, resend: Resend = never): Promise<Known | undefined> {
     const {index} = this.reader;
     const {path, size, stat, types} = input;
@@ -130,10 +127,7 @@ export function isSettled({ctimeNs}: FileStat, now: number): boolean {
   return BigInt(Math.floor(now)) * 1_000_000n - ctimeNs >= youngNs;
 }
 
-/**
- * Reads a journal for a run that sends nothing, without writing or locking. Resolves to undefined if there is none;
- * rejects as openJournal() does.
- */
+/** Reads a journal for a dry run, without locking it; undefined if there is none. Rejects as openJournal() does. */
 export async function readMemory(
   path: string,
   host: Pick<Host, 'cwd' | 'files'>,

@@ -11,10 +11,7 @@ import {lockJournal} from './open.ts';
 import {type JournalReader, readJournals} from './reader.ts';
 import {commonScope} from './scope.ts';
 
-/**
- * Writes a journal of everything that is stored, and replaces the output file once the new one is durable. Never
- * replaces one of the journals that were read, nor a file that is not a journal.
- */
+/** Writes all that is stored, then replaces the output file, unless that is one of these journals, or no journal. */
 export async function writeMerged(
   path: string,
   readers: readonly JournalReader[],
@@ -84,10 +81,7 @@ async function copyTo(
   }
 }
 
-/**
- * Whether an upload is stored and in none of the earlier journals: one of them may be a copy of another that was
- * continued.
- */
+/** Whether an upload is stored, and in none of the earlier journals, which may be copies of this one. */
 function isKept(key: string, {index}: JournalReader, earlier: readonly JournalReader[]): boolean {
   return index.isDone(key) && !earlier.some(before => before.index.isDone(key));
 }

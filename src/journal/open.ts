@@ -72,10 +72,7 @@ function refuseUnfit({scope: there}: Recovery, shown: string, asked: Scope | und
     throw unusable(`The journal ${shown} is empty`, 'Upload with --journal FILE first.');
 }
 
-/**
- * Appends the opening line of this writer, then reads everything before it: earlier writers cannot send anything after
- * that line.
- */
+/** Appends the opening line, after which earlier writers send nothing, and reads everything before it. */
 async function enter(
   {absolute, shown, handle, lock, recovery}: Opening,
   host: Host,
@@ -122,10 +119,7 @@ interface Patience {
   stop?: StopSignal | undefined;
 }
 
-/**
- * Locks a journal against other runs. Waits for a holder that cannot be judged from here, until it renews its lock or
- * has shown no activity for 90 s.
- */
+/** Locks a journal; waits until a holder that cannot be judged from here renews its lock, or was silent for 90 s. */
 export async function lockJournal(
   absolute: string,
   shown: string,

@@ -135,10 +135,7 @@ export class Recovery {
   }
 }
 
-/**
- * Reads a whole journal, except for a last line without its line break. Rejects if the file is not a journal, of
- * another version, or damaged. `paths`: whether to index paths.
- */
+/** Reads a whole journal; rejects if it is damaged, of another version, or not a journal. `paths`: whether to index paths. */
 export async function recover(
   handle: ReadHandle,
   shown: string,

@@ -14,10 +14,7 @@ export interface ChildRequest {
   timeoutMs: number;
   /** Kills the program when aborted. */
   stop?: StopSignal | undefined;
-  /**
-   * Whether only the first line counts. If so, the result does not wait for programs that keep standard output open in
-   * the background.
-   */
+  /** Whether only the first line counts, so that programs which stay in the background are not waited for. */
   firstLineOnly?: boolean;
   /** Whether it gets an IPC channel, as our own child processes need it. */
   hasChannel?: boolean;

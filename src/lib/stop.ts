@@ -1,9 +1,6 @@
 import type {StopSignal} from '../host.ts';
 
-/**
- * Stops a run or an attempt. Used instead of AbortController, which takes 5 % of the CPU time of a small upload and
- * warns about many listeners.
- */
+/** Stops a run or an attempt. An AbortController takes 5 % of the CPU of a small upload, and warns of many listeners. */
 export class Stop<Reason = unknown> implements StopSignal<Reason> {
   #aborted = false;
   #reason: Reason | undefined;
@@ -39,10 +36,7 @@ export class Stop<Reason = unknown> implements StopSignal<Reason> {
   }
 }
 
-/**
- * The result of a call on another thread. Rejects with the signal's reason as soon as it is aborted, since a disk may
- * never respond.
- */
+/** The result of a call on another thread; rejects once the signal is aborted, since a disk may never respond. */
 export function unlessStopped<Result>(call: Promise<Result>, signal: StopSignal<Error>): Promise<Result> {
   return new Promise((resolve, reject) => {
     const onStop = () => reject(signal.reason);

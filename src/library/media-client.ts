@@ -93,10 +93,7 @@ export class MediaClient implements Uploader {
     return this.#client.serviceId(signal);
   }
 
-  /**
-   * Sends one GraphQL request and returns the response, whatever its status; `body` is at most 1 MiB. Rejects like `upload`,
-   * and with the signal's reason if that is aborted.
-   */
+  /** Sends one GraphQL request; `body` is at most 1 MiB. Rejects like `upload`, or with the reason of the signal. */
   async graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpAnswer> {
     checkOptions(request, requestChecks);
     try {

@@ -26,10 +26,7 @@ export function withOptionNames(sentence: string): string {
   return rewordings.reduce((words, [pattern, name]) => words.replace(pattern, name), sentence);
 }
 
-/**
- * An error in the words of the library, its causes too. Messages may quote a service or a file name, so that only hints, and
- * the messages about options, are changed.
- */
+/** An error in the words of the library: its hint, and its message if that is about options; others may quote files. */
 export function inOptionNames<Thrown>(error: Thrown): Thrown | MediaError {
   if (!(error instanceof MediaError)) return error;
   const {code, message, hint, status, serviceCode, words} = error;

@@ -32,10 +32,7 @@ function cellsOfCharacter(character: string): number {
   return wide.test(character) ? 2 : 1;
 }
 
-/**
- * Wraps a text to lines of at most `cells` cells, at spaces if possible; its own line breaks stay. A URL is never broken:
- * its line is as long as necessary.
- */
+/** Wraps a text to lines of at most `cells` cells, at spaces if possible, but never within a URL. */
 export function wrap(text: string, cells: number): string[] {
   return text.split('\n').flatMap(line => wrapLine(line, cells));
 }

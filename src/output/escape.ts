@@ -25,10 +25,7 @@ function withoutCommands(text: string): string {
   );
 }
 
-/**
- * Makes text from outside safe for one line of a terminal or a log: characters that control the terminal, and commands to
- * CI runners, are escaped.
- */
+/** Makes text from outside safe for a line of a terminal or a log: escapes controls, and commands to CI runners. */
 export function printable(text: string): string {
   return withoutCommands(
     text.replace(unsafe, character => own(shortNames, character) ?? escapeUnit(character)),

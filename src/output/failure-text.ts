@@ -66,10 +66,7 @@ export function groupWarning(count: number, warning: string): string {
 /** The longest chain of causes to show; a chain may also be circular. */
 const deepest = 10;
 
-/**
- * The causes of a failure, one per line, from the nearest to the first; for a bug, its stack. Empty if the failure's own
- * sentence already says it all.
- */
+/** The causes of a failure, one per line; for a bug, its stack. Empty if its own sentence says it all. */
 export function causesOf(error: MediaError): string[] {
   if (error.code === 'internal') return stackOf(error.cause);
   const lines: string[] = [];

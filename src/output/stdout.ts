@@ -2,10 +2,7 @@ import {MediaError} from '../errors.ts';
 import type {Clock, TerminalOutput} from '../host.ts';
 import {systemCode, systemReason} from '../lib/system-code.ts';
 
-/**
- * Standard output that survives its reader: after EPIPE, output is dropped silently; any other failure is stored in
- * `failure` and ends the output.
- */
+/** Standard output that survives its reader: EPIPE ends it silently, any other error is kept in `failure`. */
 export class Stdout {
   readonly stream: TerminalOutput;
   #ended = false;

@@ -48,10 +48,7 @@ export type UploadPathVerdict =
 
 const waitMs = 3_000;
 
-/**
- * Sends the upload path a request that it must refuse (interface, 4.1, rules 1 and 2): text of one byte, which is never sent.
- * This cannot store anything.
- */
+/** Sends the upload path text of one byte, without that byte, which it must refuse (interface, 4.1, rules 1 and 2). */
 export async function checkUploadPath(
   client: {askUploadPath(...parameters: [...Parameters<Ask>, StopSignal]): ReturnType<Ask>},
   signal: StopSignal,

@@ -58,10 +58,7 @@ function readPem(host: Host, path: string): Promise<string> {
   );
 }
 
-/**
- * All certificates of a file, each starting on a new line. Node's TLS ignores those that it cannot read; the service
- * would then seem to be at fault.
- */
+/** All certificates of a file, each on a new line; Node's TLS would ignore one that it cannot read. */
 function parseCertificates(text: string, path: string): {text: string; first: X509Certificate} {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g);
   if (blocks === null) {

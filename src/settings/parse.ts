@@ -18,10 +18,7 @@ export function profileNameOf({env}: Host, {profile}: {profile?: string}): strin
   return parseProfileName(profile ?? (env['MEDIA_PROFILE'] || 'default'));
 }
 
-/**
- * Parses a base URL: https, http to loopback or with --allow-http, or the word "embedded"; a usage error for anything
- * else.
- */
+/** Parses a base URL: https, http to loopback or with --allow-http, or `embedded`; else a usage error. */
 export function parseBaseUrl(value: string, allowHttp: boolean): BaseUrl {
   return value === 'embedded'
     ? {kind: 'embedded'}
@@ -72,10 +69,7 @@ function notAServiceUrl(what: string): MediaError {
   });
 }
 
-/**
- * Parses an API key: visible ASCII only, since it is sent in a header (RFC 6750, section 2.1); a usage error calls it
- * `what`.
- */
+/** Parses an API key: visible ASCII (RFC 6750, section 2.1); a usage error calls it `what`. */
 export function parseKey(value: string, what: string): Secret {
   const key = value.trim();
   if (key === '')

@@ -54,10 +54,7 @@ export interface Settings {
   profileUrl?: string;
 }
 
-/**
- * Resolves the settings of a run. Reads the key unless `readKey` is false, which may run a command or access a
- * keychain. Rejects with `usage` for an invalid value and `config_unusable` for a damaged file.
- */
+/** Resolves the settings of a run, with the key unless `readKey` is false, which may run a command or open a keychain. */
 export async function resolveSettings(
   host: Host,
   options: GlobalOptions,
@@ -122,10 +119,7 @@ async function settingsFor(run: SettingsOfRun, baseUrl: URL, allowHttp: boolean)
   };
 }
 
-/**
- * Adds the profile's key if it belongs to the origin of this base URL. If it does not, or cannot be read, adds the
- * reason.
- */
+/** Adds the profile's key if it belongs to the origin of this base URL, or why it is not used. */
 async function addStoredKey(
   settings: Settings,
   baseUrl: URL,

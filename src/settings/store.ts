@@ -137,10 +137,7 @@ async function lstatIfThere(path: string): Promise<Stats | undefined> {
   }
 }
 
-/**
- * Removes read access by other users, except on Windows, which has no modes. Rejects if other users can write: a
- * key-command that they wrote would be run.
- */
+/** Removes read access by others, and refuses what they can write: a key-command of theirs would be run. */
 async function makePrivate(path: string, stats: Stats, mode: number, host: Host): Promise<void> {
   if (host.platform === 'win32') return;
   const user = host.userId();

@@ -39,10 +39,7 @@ export class FileTransfer {
     this.#retries = new Retries(this.#ending.facts, options, batch.budget);
   }
 
-  /**
-   * Resolves when nothing more is sent, and its `result` when the journal has recorded it; to undefined if the file is to begin
-   * again, since it has yielded its file descriptor.
-   */
+  /** Resolves when nothing more is sent, to a result that the journal may still record; to undefined if it begins again. */
   async run(): Promise<PendingResult<Outcome | LeftOut> | undefined> {
     if (this.#source.found?.isHidden) return this.#ending.leftOut();
     this.#hasYielded = false;

@@ -83,10 +83,7 @@ interface Patience {
   waitsForNetwork?: boolean;
   /** The longest Retry-After or outage to wait for, in milliseconds. */
   retryMaxWaitMs: number;
-  /**
-   * Whether to send an unknown upload again; `honoured`: only while the service knows its idempotency key, which it may
-   * forget after 12 hours.
-   */
+  /** Whether to send an unknown upload again; `honoured`: for 12 hours, while the service knows its idempotency key. */
   onUnknown: 'hold' | 'retry' | 'honoured';
 }
 

@@ -85,10 +85,7 @@ export function sizeWarning(outcome: Outcome): string | undefined {
 /** Failures from before a file's bytes could be read. */
 const unread: readonly ErrorCode[] = ['empty_file', 'file_unreadable', 'file_missing', 'not_a_file'];
 
-/**
- * Whether a walk leaves out a source that failed with this error, because neither its name nor its bytes say that it is an
- * image or a video. Inputs that the user named are never left out.
- */
+/** Whether a walk leaves out a source that failed so: neither its name nor its bytes say that it is media. */
 export async function isLeftOut({found}: Source, error: unknown): Promise<boolean> {
   if (error instanceof OwnFileError) return true;
   if (found === undefined || !(error instanceof MediaError)) return false;

@@ -32,10 +32,7 @@ export class Retries {
     this.#firstTryAt ??= this.#options.clock.now();
   }
 
-  /**
-   * Whether the file may be sent again although it may be stored. After the machine slept, the service may have
-   * forgotten the key.
-   */
+  /** Whether the file may be sent again although it may be stored: not once the service may have forgotten the key. */
   get mayResend(): boolean {
     return (this.#firstTryAt ?? 0) >= this.resend.releasedSince;
   }
@@ -47,10 +44,7 @@ export class Retries {
     return {releasedSince: onUnknown === 'hold' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY};
   }
 
-  /**
-   * Waits before the next attempt; false if no retries are left or the run ends. `isFree`: set after an outage, which
-   * is waited for elsewhere.
-   */
+  /** Waits before the next attempt, if there may be one. `isFree`: after an outage, which is waited for elsewhere. */
   async next(
     error: MediaError,
     {failure, isFree = false}: {failure?: Failure; isFree?: boolean} = {},

@@ -30,10 +30,7 @@ export function refusePages(
   if (site !== undefined && site !== 'none') throw new BridgeRefusal(403, 'Web pages may not upload files.');
 }
 
-/**
- * Throws a refusal unless the request has the secret, if there is one: as a bearer token, else in X-PicGo-Secret, else as `secret`
- * in the query, since some editors have a setting for the URL only.
- */
+/** Throws a refusal unless the request has the secret. Some editors can only set a URL, so that it may be in the query. */
 export function refuseStrangers(
   {authorization, 'x-picgo-secret': header}: IncomingHttpHeaders,
   query: string,

@@ -39,10 +39,7 @@ export function isForm({'content-type': type = ''}: IncomingHttpHeaders): boolea
   return /^multipart\/form-data\b/i.test(type);
 }
 
-/**
- * Reads the files that a request names as JSON or sends as a form, or without either what the clipboard contains. Rejects with
- * a refusal if one of them cannot be uploaded, or with the error of the clipboard.
- */
+/** Reads the files that a request names as JSON or sends as a form; without either, what the clipboard contains. */
 export function requestFiles(request: IncomingMessage, rules: ReadRules): Promise<RequestFiles> {
   return isForm(request.headers) ? sentFiles(request, rules) : namedFiles(request, rules);
 }
@@ -121,10 +118,7 @@ export function realRoots(roots: readonly string[], cwd: string): Promise<string
   );
 }
 
-/**
- * The real path of a file that a request names, links resolved; throws a refusal if it is not an absolute path or a file:// URL,
- * does not exist, or is in none of the roots. Without roots, every path may be read.
- */
+/** The real path of a file that a request names; throws a refusal unless it is in one of the roots, if there are any. */
 export async function readablePath(named: string, roots: readonly string[]): Promise<string> {
   const path = pathIn(named);
   if (!isAbsolute(path)) return withoutSlash(named, roots);

@@ -26,10 +26,7 @@ interface ProofOptions extends InputRequest {
   json?: boolean;
 }
 
-/**
- * Checks that each input is recorded exactly once, and prints those that are not. Files that an upload leaves out may
- * be missing.
- */
+/** Prints the inputs that are not recorded exactly once. Files that an upload leaves out may be missing. */
 export async function checkJournals(options: ProofOptions, invocation: Invocation): Promise<ExitStatus> {
   const {host, stdout, report} = invocation;
   const tally = new ProofTally(stdout, options.json === true);
@@ -45,10 +42,7 @@ export async function checkJournals(options: ProofOptions, invocation: Invocatio
   return conclude(counts, report, adviceFor(counts));
 }
 
-/**
- * Merges journals into one if each of their inputs is recorded exactly once, and each of those that are named; otherwise prints
- * those that are not.
- */
+/** Merges journals if each of their inputs, and each named one, is recorded exactly once; else prints those that are not. */
 export async function mergeJournals(
   options: ProofOptions & {output: string},
   {host, stdout, report}: Invocation,
@@ -111,10 +105,7 @@ async function verifyService(readers: readonly JournalReader[], invocation: Invo
   }
 }
 
-/**
- * Checks the inputs as `media upload -r` finds them. Files that an upload leaves out as not media are looked up too, since a
- * journal may contain them, and omitted if it does not.
- */
+/** Checks the inputs of `media upload -r`, and what it leaves out as not media if a journal contains it. */
 async function* proveInputs(
   journals: JournalSet,
   options: ProofOptions,

@@ -34,10 +34,7 @@ export class Lines {
   }
 }
 
-/**
- * How many inputs were checked, how many of them have each status, and how many of those that are recorded exactly once have
- * content that is also stored under another path.
- */
+/** The numbers of all inputs, of each status, and of those whose content is also stored under another path. */
 export type ProofCounts = Record<Verdict['status'] | 'all' | 'elsewhere', number>;
 
 /** Counts verdicts, and prints all but the good ones. */

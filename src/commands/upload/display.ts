@@ -17,9 +17,7 @@ import type {Tally} from './tally.ts';
 /** How often a run of several inputs reports its progress without a terminal. */
 const plainLineMs = 10_000;
 
-/**
- * When the inputs start to be counted. Counting reads every input again, so it is not done for runs that end before.
- */
+/** When the inputs start to be counted, which reads every input again: not in runs that end before. */
 const countAfterMs = {drawn: 500, plain: plainLineMs / 2};
 
 /** How long a progress report on request waits for the inputs to be counted. */

@@ -4,10 +4,7 @@ import {groupSentence, groupWarning, reasonOf} from '../../output/failure-text.t
 import {withoutTries} from '../../transfer/attempt/explain.ts';
 import {type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
 
-/**
- * Reports warnings and failures of files on standard error: in words at the end of the run, grouped by reason. With
- * --verbose or JSON, and of a single input, each is reported at once.
- */
+/** Reports warnings and failures of files: grouped by reason at the end, or at once with --verbose, JSON or one input. */
 export class Failures {
   readonly #report: Invocation['report'];
   readonly #atOnce: boolean;

@@ -29,10 +29,7 @@ export interface Inputs {
   close(): Promise<void>;
 }
 
-/**
- * Opens the sources that the command line names, or with `--shard` this machine's share. Rejects with a usage error before
- * anything is sent if an input is invalid or matches nothing.
- */
+/** Opens the sources of the command line, or the share of `--shard`; rejects if an input is invalid or matches nothing. */
 export async function openInputs(
   options: InputFlags & MemoryFlags,
   {host, report}: Pick<Invocation, 'host' | 'report'>,

@@ -218,10 +218,7 @@ export class UploadRun {
 /** A stopping run waits 5 s for responses, so a longer pause means a disk that hangs; in milliseconds. */
 const longestPauseMs = 5_500;
 
-/**
- * Calls `quit` when `count`, the number of results of a stopping run, has not changed for 5.5 s. Returns a function that stops
- * watching.
- */
+/** Calls `quit` when `count`, the number of results, has not changed for 5.5 s; returns what ends the watch. */
 export function watchForHang(clock: Clock, count: () => number, quit: () => void): () => void {
   const before = count();
   let cancel = clock.after(longestPauseMs, () => {

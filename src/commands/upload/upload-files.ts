@@ -45,10 +45,7 @@ export async function startRun(
   );
 }
 
-/**
- * Does a run that reports to the CI system, if `--ci` asks for it, and returns its exit status; failing to report is a
- * failure.
- */
+/** Makes a run with its report to the CI system, if `--ci` asks for one; failing to report is a failure. */
 async function withCiReport(
   {ci, dryRun}: RunFlags & TransferFlags,
   invocation: Invocation,

@@ -4,10 +4,7 @@ import {Refusal} from '../exchange/refusal.ts';
 import {hasExpired, type Permission, type StoredKey} from '../state/keys.ts';
 import type {Service} from './context.ts';
 
-/**
- * Returns the key of a request (interface, part 5), and records its use. Throws a 401 for a key that is unknown or has
- * expired, and a 403 without a bearer token or with none of the permissions.
- */
+/** Returns the key of a request (interface, part 5), and records its use; throws a 401 or a 403 without a valid one. */
 export async function authorize(
   headers: IncomingHttpHeaders,
   permissions: readonly Permission[],

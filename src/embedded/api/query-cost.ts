@@ -21,10 +21,7 @@ const defaultPage = 20;
 
 type Variables = Readonly<Record<string, unknown>> | null | undefined;
 
-/**
- * The rule that limits the cost of an operation: 1 for each value that it may return, under any name; values below a list count
- * once for each possible item.
- */
+/** The cost of an operation: 1 for each value that it may return; those below a list count for each possible item. */
 export function costLimit(variables: Variables): ValidationRule {
   return context => ({
     OperationDefinition({operation, selectionSet}) {

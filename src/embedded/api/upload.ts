@@ -72,10 +72,7 @@ export async function receiveUpload(exchange: Exchange, service: Service): Promi
 /** Parameters that describe an image or a video. */
 const knownParameters = new Set(['charset', 'codecs', 'profiles']);
 
-/**
- * The media type of the body in lower case, with those of its parameters that are known; throws a 415 unless it is one
- * image/* or video/* type.
- */
+/** The media type of the body in lower case, with known parameters; throws a 415 unless it is image/* or video/*. */
 export function readContentType(field: string | undefined): string {
   const parsed = parseMediaType((field ?? '').trimEnd());
   // The names of RFC 6838, 4.2, which exclude a literal `image/*`.

@@ -28,10 +28,7 @@ export function respondRefusal(exchange: Exchange, refusal: Refusal): void {
   respondJson(exchange, refusal.status, errorRecord(refusal), refusal.headers);
 }
 
-/**
- * Responds with text, as JSON unless the headers set another type; the connection stays open only if the whole request
- * was read.
- */
+/** Responds with text, by default JSON; the connection stays open only if the whole request was read. */
 export function respond(
   exchange: Exchange,
   plainStatus: number,

@@ -30,10 +30,7 @@ export function heifBrand(head: Buffer): string | undefined {
   return head.toString('latin1', 4, 8) === 'ftyp' ? own(brands, head.toString('latin1', 8, 12)) : undefined;
 }
 
-/**
- * Format and size of the primary item of a HEIF or AVIF file (ISO/IEC 23008-12): its clean aperture if it has one, before rotation.
- * Throws if the file is damaged.
- */
+/** Format and size of the primary item (ISO/IEC 23008-12), or its clean aperture, before rotation; throws if damaged. */
 export async function probeHeif(bytes: RandomAccess, imageType: string): Promise<MediaFacts> {
   const meta = boxesIn((await metaBox(bytes)).subarray(4));
   const item = primaryItem(bodyOf(meta, 'pitm'));

@@ -31,10 +31,7 @@ export async function probeImage(bytes: RandomAccess, contentType: string): Prom
   return factsOf(isTiff ? await tiffDirectory(bytes, head) : head, contentType);
 }
 
-/**
- * Format and coded size of an image whose header, or an index of a limited length, is enough, so that reading it cannot take long.
- * Undefined for all other formats.
- */
+/** Format and coded size of an image that a short header or index tells; undefined for all other formats. */
 export async function probePlainImage(
   bytes: RandomAccess,
   contentType: string,

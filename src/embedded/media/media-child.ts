@@ -6,10 +6,7 @@ import {childParameters} from '../../package-file.ts';
 import type {MediaRequest} from './media-facts.ts';
 import {limitedCommand} from './process-limits.ts';
 
-/**
- * How long one response may take. Processor time, which the process limits itself, does not depend on what else the machine does; this
- * ends what waits forever.
- */
+/** How long one response may take: this ends what waits forever, while the process limits its own processor time. */
 const limitMs = 60_000;
 
 interface WaitingRequest {

@@ -16,10 +16,7 @@ export function prepareToProbe(contentType: string): void {
   if (contentType.startsWith('video/')) children.probe.start();
 }
 
-/**
- * The facts that can be read from a file. Images whose header is enough are read in this process, all others in a child process. Never
- * rejects: if it fails, fields are absent.
- */
+/** Reads the facts of a file: in this process where a header is enough, else in a child. Never rejects. */
 export async function probeMedia({path, contentType}: MediaFile): Promise<MediaFacts> {
   if (contentType.startsWith('image/')) {
     // Loaded on first use, since it would slow down the start of every run.

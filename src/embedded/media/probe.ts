@@ -1,10 +1,7 @@
 import type {RandomAccess} from '../../lib/files/random-access.ts';
 import {type Findings, factsIn, type MediaFacts, type MediaFile} from './media-facts.ts';
 
-/**
- * Reads the facts of an image or a video, as its content type says, from its bytes: at most 64 MiB of them. Never rejects; on an error,
- * fields are absent. Some files keep it busy forever: see media-program.ts.
- */
+/** Reads the facts from at most 64 MiB of the bytes; never rejects. Some files keep it busy forever: see media-program.ts. */
 export async function probe({path, contentType}: MediaFile): Promise<Findings> {
   return factsIn(path, async bytes => {
     // Loaded on first use, since these modules would slow down the start of every run.

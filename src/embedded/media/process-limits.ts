@@ -11,10 +11,7 @@ const shell = '/bin/sh';
 /** From Node 24 on, each of its threads reserves this much for compiled code, which counts as allocated. */
 const reservedKiB = Number.parseInt(versions.node, 10) >= 24 ? 512 * 1024 : 0;
 
-/**
- * A command line under the limit; `nodeThreads`: how many threads of Node the program has; `processorSeconds`: after so much
- * processor time the system ends it.
- */
+/** A command line under limits: a program with `nodeThreads` of Node, which ends after `processorSeconds`. */
 export function limitedCommand(
   command: readonly string[],
   {nodeThreads = 0, processorSeconds}: {nodeThreads?: number; processorSeconds?: number},

@@ -47,10 +47,7 @@ async function codedSize(input: Input): Promise<MediaFacts | undefined> {
   return isKnown ? {width, height} : {};
 }
 
-/**
- * From the first frame or sound to the end of the last, since transport streams do not begin at zero; doubtful if the file's header
- * says otherwise.
- */
+/** From the first frame or sound to the end of the last; doubtful if the file's header says otherwise. */
 async function durationOf(input: Input): Promise<Pick<Findings, 'duration' | 'isDurationDoubtful'>> {
   const end = await input.computeDuration();
   const start = Math.max(0, await input.getFirstTimestamp());

@@ -23,10 +23,7 @@ const damageHint =
 /** How long a second request waits for the first one before it gets a 409: a broken connection takes a moment to show. */
 const inFlightPatienceMs = 1_000;
 
-/**
- * Parses an Idempotency-Key field (draft-ietf-httpapi-idempotency-key-header: a structured-field string); undefined
- * without one. Throws a 400 for any other form.
- */
+/** Parses an Idempotency-Key (draft-ietf-httpapi-idempotency-key-header: a quoted string); throws a 400 for other forms. */
 export function parseIdempotencyKey(field: string | string[] | undefined): string | undefined {
   if (field === undefined) return undefined;
   const match = /^ *"((?:[ !#-[\]-~]|\\["\\])+)" *$/.exec(String(field));

@@ -93,10 +93,7 @@ async function listenIn(directory: string): Promise<{device: string; close(): Pr
   return {device, close};
 }
 
-/**
- * Whether a process that listened in a data directory is alive. Unknown on another device than it saw: two mounts of a network file
- * system do not share their sockets.
- */
+/** Whether a process that listened there is alive; unknown on another device: two mounts of a disk share no sockets. */
 async function stateBySocket(directory: string, deviceThere: string): Promise<'alive' | 'dead' | 'unknown'> {
   const place = await openPlace(directory).catch(() => undefined);
   if (place === undefined) return 'unknown';

@@ -16,10 +16,7 @@ export interface BrowserSession {
 const mostSessions = 100;
 const mostTokens = 10;
 
-/**
- * Access to the pages: one-time tokens for signing in, and the sessions of browsers that have signed in. All in memory, and looked
- * up by their hashes, so that timing reveals nothing about them.
- */
+/** One-time tokens for signing in to the pages, and browsers' sessions; found by hashes, so that timing reveals nothing. */
 export class Sessions {
   readonly #tokens = new Set<string>();
   readonly #sessions = new Map<string, BrowserSession>();

@@ -57,10 +57,7 @@ export class Store {
     this.quota = new Quota(quota);
   }
 
-  /**
-   * Creates the directories (0700) and removes temporary files that no running upload can own; if this process is the `only`
-   * service, also what has no record. Returns what was found.
-   */
+  /** Creates the directories (0700); removes temporary files without an upload, and with `only` what has no record. */
   async prepare(only: boolean): Promise<LeftBehind> {
     for (const directory of [
       this.dataDirectory,
@@ -145,10 +142,7 @@ export class Store {
     return [...ids];
   }
 
-  /**
-   * Commits an upload: first its bytes and its previews, then `lastCheck`, then the rename of the record file, which is the commit itself. If
-   * it rejects before the commit, nothing is left behind.
-   */
+  /** Commits an upload by renaming its record, after its bytes, previews and `lastCheck`; a rejection leaves nothing. */
   async commit(
     record: StoredRecord,
     paths: {file: string; thumbnail?: string; stream?: string},

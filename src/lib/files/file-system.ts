@@ -38,10 +38,7 @@ const asyncFs = {
   close: (fd: number): Promise<void> => closeDescriptor(fd).catch(() => {}),
 };
 
-/**
- * The calls of node:fs by which sources, journals, locks and moved files reach the disk. Those of node:fs/promises take 7 ms to
- * load, so that only file handles use them.
- */
+/** How sources, journals and locks reach the disk: by node:fs, since node:fs/promises takes 7 ms to load. */
 export const systemFiles = {
   ...{openSync, readSync, fstatSync, lstatSync, closeSync, asyncFs},
   open: (...parameters: Parameters<typeof open>) => open(...parameters),

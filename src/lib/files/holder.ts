@@ -1,17 +1,11 @@
 import type {Host} from '../../host.ts';
 import {isString, optional, type Shape} from '../json.ts';
 
-/**
- * The process that holds something, in a form that other processes can read. A process id alone means nothing in
- * another container.
- */
+/** The process that holds something; its id alone means nothing in another container. */
 export interface Holder {
   pid: number;
   hostName: string;
-  /**
-   * Identifies the start of the machine, and the set of processes that shares its ids; missing if the system does not
-   * report it.
-   */
+  /** Identifies the start of the machine, and the processes that share ids; missing if the system does not say. */
   bootId?: string | undefined;
   pidNamespace?: string | undefined;
   /** When the process began, which distinguishes it from an earlier one with the same id. */

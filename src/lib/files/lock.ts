@@ -99,10 +99,7 @@ export class Lock {
     }
   }
 
-  /**
-   * Writes to the lock and returns the time that its file system gives to the write, in milliseconds. This renews the
-   * lock, too.
-   */
+  /** Renews the lock; resolves to the time, in milliseconds, that its file system gives to the write. */
   async touched(): Promise<number> {
     await this.renew();
     return (await this.#files.stat(this.path)).mtimeMs;
@@ -202,10 +199,7 @@ class LockAttempt {
     return {holder, state, renewedAt: there.mtimeNs, ageMs: Number(now.mtimeNs - there.mtimeNs) / 1e6};
   }
 
-  /**
-   * Only the holder of the breaker lock removes a lock, so that the removed lock is the one that was found dead. If a
-   * process dies while it holds the breaker, the breaker is found dead in turn.
-   */
+  /** Removes a dead lock while holding the breaker lock, so that it is the one found dead. A dead breaker is replaced too. */
   async #remove(found: Found): Promise<boolean> {
     const breaker = `${this.#path}.breaker`;
     if (!(await this.#linked(breaker))) {

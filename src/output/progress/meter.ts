@@ -134,10 +134,7 @@ export class Meter {
     return {files: this.#files, sent, done, rate: rates.sent, ...known};
   }
 
-  /**
-   * Counting may lag behind: a total smaller than the finished part is not shown. Files that are media only by their bytes are
-   * not counted.
-   */
+  /** A total that lags behind the finished part is not shown; files that only their bytes call media are not counted. */
   #totalOf(done: number): Standing['total'] {
     if (this.#total === undefined) return undefined;
     const {files, bytes, isComplete} = this.#total;

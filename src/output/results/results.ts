@@ -49,10 +49,7 @@ const longestTable = 1000;
 /** With more inputs than this, a brief table shows only failures and totals. */
 const mostBriefRows = 100;
 
-/**
- * Prints outcomes on standard output in one format: ndjson at once, other line formats in the order of the inputs, tables at
- * the end or whenever a table is long enough.
- */
+/** Prints outcomes: ndjson at once, other lines in the order of the inputs, tables at the end or when long enough. */
 export class Results {
   readonly #stdout: Stdout;
   readonly #options: ResultOptions;

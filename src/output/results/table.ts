@@ -63,10 +63,7 @@ function linesOf(row: string[]): string[][] {
   return Array.from({length: height}, (_, line) => cells.map(lines => lines[line] ?? ''));
 }
 
-/**
- * The lines of a row on a narrow terminal: as many cells as fit on the first one, either all, all but the last, or one, and the
- * others below, indented. URLs stay whole, for the terminal to wrap.
- */
+/** The lines of a row on a narrow terminal: what does not fit beside the first cells is below, indented; URLs stay whole. */
 function plainRow(row: string[], widths: number[], options: TableOptions): string[] {
   const {headings, styleOf, width, color} = options;
   const styles = row.map((cell, column) => styleOf?.(headings?.[column], cell));

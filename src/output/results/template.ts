@@ -123,10 +123,7 @@ export function renderOutcome(
   });
 }
 
-/**
- * The template with the values of one input. Characters that control a terminal or a CI system are escaped, unless the
- * template separates with zero bytes, as `find -print0` does.
- */
+/** The template with the values of one input; controls are escaped unless zero bytes separate, as for `find -print0`. */
 export function renderTemplate({parts, isExact}: Template, of: Rendered): string {
   return parts.map(part => (typeof part === 'string' ? part : render(part, of, isExact))).join('');
 }

@@ -16,10 +16,7 @@ export interface NamedFile {
   target?: string;
 }
 
-/**
- * Remembers files by their real path, so that a file that is named or found twice is sent once. A hard link counts as another
- * file. A file that was left out may be named again.
- */
+/** Remembers files by their real path, so that each is sent once; a hard link is another file. */
 export class Seen {
   readonly #cwd: string;
   /** For each file, by its path, whether it is certainly sent (1); otherwise its bytes decide (0). */

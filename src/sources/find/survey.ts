@@ -16,10 +16,7 @@ export async function isRepeatable({filesFrom = []}: InputRequest, cwd: string):
 /** One at a time, they would wait behind the reads of files that are being sent; all at once, those would wait for them. */
 const measuredAtATime = 256;
 
-/**
- * Reports the size of each source in bytes, without opening it; false if it was stopped before the end. Files that may be
- * left out are skipped.
- */
+/** Reports the size of each source that is not left out, without opening it; false if stopped before the end. */
 export async function survey(
   sources: AsyncIterable<Source>,
   found: (bytes: number) => void,

@@ -40,10 +40,7 @@ export async function decideContentType(
   return {contentType: trusted};
 }
 
-/**
- * Decides the content type of a source; the type may be given. Files found by a walk are refused even then if they are not
- * media: the given type is not meant for other files in the directory.
- */
+/** Decides the content type of a source. A given type does not count for files of a walk that are not media. */
 export async function decideSourceType(
   source: Source,
   opened: RandomAccess,

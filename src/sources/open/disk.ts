@@ -31,10 +31,7 @@ export class Disk {
     this.files = files;
   }
 
-  /**
-   * Opens a file for reading; throws or rejects with the system's error. What is done on other threads is abandoned when the
-   * signal is aborted.
-   */
+  /** Opens a file for reading; rejects with the system's error. Calls on other threads end with the signal. */
   open(path: FilePath, signal: StopSignal<Error>): DiskFile | Promise<DiskFile> {
     if (!this.isQuick(path)) return this.#openUnlessStopped(path, signal);
     try {

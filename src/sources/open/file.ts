@@ -17,10 +17,7 @@ export function filesIn(cwd: string, disk = new Disk()): (name: string) => Sourc
   return name => sourceAt(disk, name, typedPath(cwd, name), false);
 }
 
-/**
- * The file at a path, shown under a name; it is not touched before it is opened. `isRegular`: whether it was just seen to be a
- * regular file.
- */
+/** The file at a path, not touched before it is opened. `isRegular`: whether it was just seen to be a regular file. */
 export function sourceAt(disk: Disk, name: string, path: FilePath, isRegular: boolean): Source {
   const measure = () => disk.size(path);
   return {name, typeName: name, measure, open: signal => openFile(disk, {name, path, isRegular}, signal)};

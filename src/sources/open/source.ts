@@ -77,9 +77,6 @@ export interface FileStat {
 export interface SmallContent {
   /** As many as the source's size; fewer only if it was cut short. */
   bytes: Uint8Array;
-  /**
-   * Throws the error that `OpenSource.verify` rejects with; compares the content itself if necessary, since it is in
-   * memory.
-   */
+  /** Throws the error of `OpenSource.verify`; compares the content itself, which is in memory, if necessary. */
   verify(): void;
 }

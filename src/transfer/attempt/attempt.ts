@@ -29,10 +29,7 @@ export interface FailedAttempt {
   failure: Failure;
 }
 
-/**
- * Nothing was released, because only a hash of the sent content, which was not computed, could show whether the source
- * has changed.
- */
+/** Nothing was released: only a hash, which was not computed, could show whether the source has changed. */
 interface UnsureAttempt {
   kind: 'unsure';
 }

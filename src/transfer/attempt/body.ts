@@ -15,10 +15,7 @@ export interface BodyOptions {
   signal: StopSignal<Error>;
   /** Shared by all uploads, if there is a limit. */
   rateLimit?: RateLimit | undefined;
-  /**
-   * Resolves when the journal records that the last chunk is about to be sent; `sha256` is of the whole source, in
-   * hex.
-   */
+  /** Resolves when the journal records that the last chunk is about to be sent; `sha256` is of the source, in hex. */
   commit?: ((sha256: string) => Promise<void>) | undefined;
   /** The SHA-256 of the whole source, if it is known beforehand. */
   sha256?: string | undefined;
@@ -59,10 +56,7 @@ export async function openBody(options: BodyOptions, watcher: BodyWatcher): Prom
   return new UploadBody(options, watcher, small);
 }
 
-/**
- * The body of one attempt. Its last chunk is held back until a refusal had time to arrive, the source is found unchanged, and
- * the journal records that the chunk is about to be sent. Then it is released.
- */
+/** The body of one attempt. Its last chunk waits until no refusal came, the source is unchanged and the journal knows. */
 class UploadBody implements Body {
   readonly length: number;
   readonly content: Body['content'];

@@ -11,10 +11,7 @@ const largestChunk = 1024 * 1024;
 /** The smallest chunk without a rate limit, in bytes. */
 export const smallestChunk = 64 * 1024;
 
-/**
- * The size of chunks: large on a fast connection, for throughput, and small on a slow one, where each chunk that is sent
- * restarts the stall timeout.
- */
+/** The size of chunks: large for throughput, small on a slow connection, where each chunk restarts the stall timeout. */
 export class Pace {
   readonly #isFixed: boolean;
   #sent = 0;

@@ -1,9 +1,6 @@
 import type {Clock, StopSignal} from '../../host.ts';
 
-/**
- * A rate limit that all workers share: a token bucket that holds a tenth of a second. Each worker reserves its bytes, then
- * waits until they are due, so that bytes are sent in the order of the reservations.
- */
+/** A token bucket of a tenth of a second for all workers, each of which reserves its bytes and waits until they are due. */
 export class RateLimit {
   /** The size of chunks, in bytes: about a twentieth of a second. */
   readonly chunkBytes: number;

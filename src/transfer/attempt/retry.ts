@@ -1,10 +1,7 @@
 import {isPage, isUnreachable, type MediaError} from '../../errors.ts';
 import {asksForFewer, type Refused, type Unreadable} from '../../service/uploader.ts';
 
-/**
- * How far an attempt got. Until `released`, part of the body is held back, so that the request cannot take effect
- * (interface, 4.1, rule 1).
- */
+/** How far an attempt got; before `released`, the request cannot take effect (interface, 4.1, rule 1). */
 export type Phase = 'opening' | 'connecting' | 'held' | 'released';
 
 /** Why an attempt failed. */
@@ -48,9 +45,7 @@ export interface KeyHistory {
 
 const newKey: KeyHistory = {isHonoured: false, wasReleased: false};
 
-/**
- * Decides what to do about a failure in a phase; `waitsForNetwork`: until someone has logged in to it. A pure function.
- */
+/** Decides about a failure in a phase, as a pure function; `waitsForNetwork`: until someone has logged in to it. */
 export function decide(phase: Phase, failure: Failure, history = newKey, waitsForNetwork = false): Decision {
   switch (failure.kind) {
     case 'error':
@@ -92,10 +87,7 @@ function decideRefusal(phase: Phase, refusal: Refused): Decision {
   return fail;
 }
 
-/**
- * What the result of an attempt says about the service: it is available if it returned a record or a plain refusal;
- * `away` is typical of an outage, directly or behind a gateway; `neither` says nothing.
- */
+/** What an attempt says of the service: available, `away` as in an outage, or `neither`. */
 export type Sign = 'stored' | 'refused' | 'away' | 'neither';
 
 /** Derives the sign from a failed attempt. A pure function. */
@@ -135,10 +127,7 @@ export function overloadOf(phase: Phase, failure: Failure): 'refused' | 'broken'
   }
 }
 
-/**
- * Whether a 503 or a 507 is the service's own. Gateways return 503, even with Retry-After, while the service behind them may still
- * store the upload.
- */
+/** Whether a 503 or 507 is the service's own: behind a gateway that sends one, the upload may still be stored. */
 export function isOfService({message, serviceCode}: Refused): boolean {
   return message !== undefined && Number.isInteger(serviceCode);
 }

@@ -101,10 +101,7 @@ export class Outage {
     this.#sending.add(file);
   }
 
-  /**
-   * Call with the result of an attempt. Returns true if another attempt does not count as a retry of this file, since
-   * the service is unavailable for all.
-   */
+  /** Call with the result of an attempt. Returns whether the next one is no retry, since the service is away for all. */
   ended(file: number, sign: Sign, why = ''): boolean {
     const wasAlone = this.#scout === file;
     this.#sending.delete(file);

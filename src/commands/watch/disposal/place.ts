@@ -12,10 +12,7 @@ export interface Placed {
   isCopy: boolean;
 }
 
-/**
- * Gives an open file a second place, at a path below a directory, or at one with a number if that is taken; nothing is ever
- * overwritten.
- */
+/** Gives an open file a second place below a directory, with a number if its name is taken; overwrites nothing. */
 export async function place(
   path: string,
   handle: FileHandle,
@@ -47,10 +44,7 @@ export async function place(
   }
 }
 
-/**
- * Makes a file's new name durable, and those of its directories, which another move may have just made: else a power cut could lose
- * one of them and keep that the old name is gone.
- */
+/** Makes a new name and its directories durable: a power cut must not lose them and keep that the old name is gone. */
 async function syncNames(target: string, moveTo: string, files: FileSystem): Promise<void> {
   const last = dirname(normalize(moveTo));
   for (let directory = dirname(target); ; directory = dirname(directory)) {

@@ -122,10 +122,7 @@ export function isPattern(argument: string): boolean {
   return /[*?]|\[[^\]/]+\]|\{[^}]*(?:,|\.\.)[^}]*\}|[@+!]\([^)]*\)/.test(argument);
 }
 
-/**
- * Compiles a file pattern. As in a shell, `*` and `**` do not match names with a leading dot. With `recursive`, a matching
- * directory is read recursively, as if it had been named.
- */
+/** Compiles a file pattern, whose stars skip hidden names as in a shell; `recursive` takes what is in directories, too. */
 export async function compileGlob(pattern: string, recursive: boolean): Promise<Glob> {
   const {base, segments, ofDirectories} = split(pattern);
   const matches = await compilePattern(segments.join('/'), {dot: false});

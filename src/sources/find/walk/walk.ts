@@ -5,10 +5,7 @@ import {joinNames, parentsOf, resolveName, withSlashes} from './names.ts';
 
 /** What a walk finds; paths are relative to its root, '' for the root itself. */
 export type Found =
-  /**
-   * Anything but a directory: regular files, links to them, broken links, FIFOs, devices. `target` is where the walk finds
-   * the target of a link by itself.
-   */
+  /** Anything but a directory. `target`: where the same walk finds the target of a link. */
   | {kind: 'file'; relative: ByteName; isLink: boolean; isRegular: boolean; target?: ByteName}
   /** A hidden file or directory, which is not read. */
   | {kind: 'hidden'; relative: ByteName}
@@ -107,10 +104,7 @@ export interface WalkRules {
   hides(relative: ByteName): boolean;
 }
 
-/**
- * Finds the targets of links within a walk, so that no file is taken twice: the function returns the path, relative to the root,
- * where the walk finds the target of a link by itself, if it does.
- */
+/** Returns a function for the path, from the root, where the walk itself finds the target of a link, if it does. */
 export function targetsBelow(root: ByteName, rules: WalkRules) {
   const {takes, enters, hides} = rules;
   let realRoot: Promise<ByteName> | undefined;

@@ -3,10 +3,7 @@ import type {RandomAccess} from '../../../lib/files/random-access.ts';
 /** mediabunny skips tags and cover pictures of any length; after this many bytes it is stopped. */
 const mostBytes = 2 ** 20;
 
-/**
- * Whether a file has consecutive frames of MP3 or AAC, according to mediabunny; file-type only checks eleven bits. Loading
- * mediabunny takes 50 to 100 ms, so it is only done for files that look like audio.
- */
+/** Whether a file has consecutive frames of MP3 or AAC. Only what looks like audio is worth the 100 ms to load mediabunny. */
 export async function isAudioStream(bytes: RandomAccess): Promise<boolean> {
   const {ADTS, CustomSource, Input, Logging, LogLevel, MP3} = await import('mediabunny');
   // By default mediabunny writes to the console.
