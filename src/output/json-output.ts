@@ -17,6 +17,7 @@ export interface JsonOutputs {
   'journal-list': JournalEntryLine;
   'journal-check': JournalCheckLine;
   rewrite: ReferenceLine;
+  unchanged: UnchangedLine;
   watch: ResultLine & DisposalFields;
   'watch-event': WatchEvent;
   serve: ServeLine;
@@ -199,6 +200,21 @@ export interface ReferenceLine {
   geotags?: ResultLine['geotags'];
   /** why the file cannot be uploaded, or the document not rewritten */
   error?: ErrorFields;
+}
+
+/** What names local media in a document, and is left as it is. */
+export interface UnchangedLine {
+  unchanged: {
+    /** the document */
+    file: string;
+    /**
+     * `shortcode` (of Hugo), `template` (what another template engine fills in), `import` or `expression` (of MDX), `link`
+     * (without `--links`), or `front-matter` (a value of another key)
+     */
+    kind: 'shortcode' | 'template' | 'import' | 'expression' | 'link' | 'front-matter';
+    /** how many there are */
+    count: number;
+  };
 }
 
 export interface DisposalFields {

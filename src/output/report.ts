@@ -9,6 +9,7 @@ import type {
   JsonOutputs,
   ProgressLine,
   ServeLine,
+  UnchangedLine,
   WarningLine,
 } from './json-output.ts';
 import {paint} from './terminal.ts';
@@ -79,7 +80,7 @@ export class Report {
   }
 
   /** Reports something that happened, as text or as a JSON line. */
-  event(text: string, fields: ProgressLine | ServeLine): void {
+  event(text: string, fields: ProgressLine | ServeLine | UnchangedLine): void {
     if (!this.#options.json) this.note(text);
     else if (this.level !== 'quiet') this.#jsonLine(fields);
   }

@@ -1,3 +1,4 @@
+import {mentionsMedia} from './scan/reference.ts';
 import type {ScanRequest} from './scan/scan.ts';
 
 /** Elements with an attribute or a content that counts; `{` begins an attribute in MDX. */
@@ -9,10 +10,10 @@ const links = /\]\(|\]:|<a[\s/{]/i;
 const frontMatter = /^\ufeff?(?:---|\+\+\+)/;
 const cssFunctions = /(?:url|src|image-set)\(/i;
 
-/** Whether a document may hold a reference: a search of its text, which spares most documents a parser. */
+/** Whether a document may hold a reference, or a name of media that is left alone: a search of its text, which spares most documents a parser. */
 export function mayHoldReference({kind, text, options}: ScanRequest): boolean {
   if (kind === 'css') return cssFunctions.test(text);
-  const patterns = [elements, styleAttribute];
+  const patterns = [elements, styleAttribute, mentionsMedia];
   if (kind !== 'html') patterns.push(markdownImage);
   if (options.links) patterns.push(links);
   if (options.frontMatter.length > 0) patterns.push(frontMatter);

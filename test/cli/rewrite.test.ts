@@ -167,6 +167,48 @@ test('--check of MDX: what it contains, not what Markdown would; what is not MDX
   );
 });
 
+describe('what names local media and is left alone', () => {
+  const documents = {
+    'hugo.md':
+      '---\ncover: a.png\ntitle: T\n---\n{{< figure src="a.png" >}} {{% video b.mp4 %}} {{< x "https://x/a.png" >}}\n\n    {{< figure src="code.png" >}}\n\n{{</* figure src="shown.png" */>}} <!-- {{< figure src="a.png" >}} -->\n',
+    'jekyll.md':
+      '![a]({{ site.url }}/a.png) ![b]({{site.url}}/b.png) {% include figure src="c.png" %} [a](clip.mp4) [b](page.md)\n',
+    'page.html':
+      '<img src="<%= root %>/a.png"> <a href=clip.mp4>a</a> <a href=https://x/a.png>b</a> <img src="{{ logo }}">\n',
+    'page.mdx':
+      "import Hero from './a.png';\nimport Tabs from './tabs.js';\n\n<img src={require('./b.png').default} style={{width: 3}} /> {/* './c.png' */}\n",
+  };
+  const lines = [
+    '2 Hugo shortcodes were left unchanged.',
+    '4 template expressions were left unchanged.',
+    '1 import was left unchanged.',
+    '1 JavaScript expression was left unchanged.',
+    '2 links were left unchanged.',
+    '1 front matter value was left unchanged.',
+  ];
+
+  test.each([['--check'], ['--write']])('%s: counted by kind, exit 0', async mode => {
+    const {rewrite} = await machine(documents);
+    const {stdout, stderr, exitCode} = await rewrite(mode, '.');
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 0});
+    expect(stderr.split('\n').filter(line => line.includes('unchanged'))).toEqual(lines);
+  });
+
+  test('--ndjson: a line per document and kind; what an option takes is none of it', async () => {
+    const {rewrite} = await machine(documents);
+    const {stderr} = await rewrite('--check', '--ndjson', '--links', '--front-matter', 'cover', '.');
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines.map(line => JSON.parse(line))).toEqual([
+      {unchanged: {file: 'hugo.md', kind: 'shortcode', count: 2}},
+      {unchanged: {file: 'jekyll.md', kind: 'template', count: 3}},
+      {unchanged: {file: 'page.html', kind: 'template', count: 1}},
+      {unchanged: {file: 'page.mdx', kind: 'import', count: 1}},
+      {unchanged: {file: 'page.mdx', kind: 'expression', count: 1}},
+    ]);
+    expect(await rewrite('--check', '--quiet', '--ndjson', 'hugo.md')).toMatchObject({stderr: ''});
+  });
+});
+
 test('a dialect is read in its own projects only, and said once', async () => {
   const document = '!!! note\n\n    ![a](photo.png)\n\n![b](PHOTO.png)\n';
   const {at, rewrite} = await machine({'a.md': document, 'b.md': document});

@@ -8,7 +8,7 @@ export const usualScan: ScanOptions = {links: false, attributes: [], frontMatter
 
 /** The references of a document; of those that count only if they are media, the ones with an extension. */
 export function scanned(kind: DocumentKind, text: string, options: Partial<ScanOptions> = {}): Reference[] {
-  return scanDocument(kind, text, {...usualScan, ...options}).filter(
+  return scanDocument(kind, text, {...usualScan, ...options}).references.filter(
     ({onlyMedia, target}) => !onlyMedia || /\.\w{2,4}([?#]|$)/.test(target),
   );
 }

@@ -14,6 +14,7 @@ import type {Outcome} from '../../transfer/outcome.ts';
 import {uploadFiles} from '../upload/upload-files.ts';
 import {modeOf, type RewriteFlags, type RewriteMode} from './flags.ts';
 import {openPrinter, type ReferencePrinter} from './printer.ts';
+import {reportUnchanged} from './unchanged.ts';
 
 /** How many documents are written at a time: most of the time, a disk is waited for. */
 const writesAtOnce = 16;
@@ -36,6 +37,7 @@ export class RewriteRun {
     const printer = await openPrinter(this.#options, this.#invocation);
     const whole = await this.#plan();
     await printer.failedDocuments(whole);
+    reportUnchanged(this.#invocation.report, whole);
     if (this.#mode === 'check')
       return (await printer.localReferences(whole)) || Number(whole.failed.length > 0);
     await printer.problems(whole);

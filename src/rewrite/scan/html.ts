@@ -117,7 +117,7 @@ export class HtmlScanner {
           ? 'url'
           : undefined;
       case 'a href':
-        return this.#options.links ? 'media' : undefined;
+        return this.#options.links ? 'media' : 'link';
       default:
         return undefined;
     }
@@ -129,14 +129,14 @@ export class HtmlScanner {
     );
     const {text} = decoded;
     if (use === 'style') {
-      for (const url of cssUrls(text)) this.#part(decoded, raw, base, url, 'css attribute', true);
+      for (const url of cssUrls(text)) this.#part(decoded, raw, base, url, 'css attribute', use);
     } else if (use === 'srcset') {
       for (const url of srcsetUrls(text))
-        this.#part(decoded, raw, base, url, isQuoted ? 'srcset' : 'bare attribute', false);
+        this.#part(decoded, raw, base, url, isQuoted ? 'srcset' : 'bare attribute', use);
     } else {
       const start = text.length - text.trimStart().length;
       const url = {start, end: Math.max(start, text.trimEnd().length), target: text.trim()};
-      this.#part(decoded, raw, base, url, isQuoted ? 'attribute' : 'bare attribute', use === 'media');
+      this.#part(decoded, raw, base, url, isQuoted ? 'attribute' : 'bare attribute', use);
     }
   }
 
@@ -146,16 +146,18 @@ export class HtmlScanner {
     base: number,
     url: {start: number; end: number; target: string},
     context: Reference['context'],
-    onlyMedia: boolean,
+    use: Use,
   ): void {
     const [start, end] = [originalOffset(decoded, url.start), originalOffset(decoded, url.end)];
     const source = raw.slice(start, end);
-    this.#add({start: base + start, end: base + end, source, target: url.target, context, onlyMedia});
+    const onlyMedia = use !== 'url' && use !== 'srcset';
+    const found = {start: base + start, end: base + end, source, target: url.target, context, onlyMedia};
+    this.#add(use === 'link' ? {...found, left: use} : found);
   }
 }
 
-/** `media` counts only if its name says image or video. */
-type Use = 'url' | 'media' | 'srcset' | 'style';
+/** `media` counts only if its name says image or video, `link` is left alone. */
+type Use = 'url' | 'media' | 'link' | 'srcset' | 'style';
 
 /** Whether a `link` leads to an icon, or to a picture to load early. */
 function isPicture(values: ReadonlyMap<string, string>): boolean {

@@ -4,6 +4,7 @@ import {frontmatter} from 'micromark-extension-frontmatter';
 import {gfm} from 'micromark-extension-gfm';
 import type {Token} from 'micromark-util-types';
 import {HtmlScanner} from './html.ts';
+import {LeftAlone} from './left-alone.ts';
 import {mdx, withoutHeadingIds} from './mdx.ts';
 import {mkdocs} from './mkdocs.ts';
 import type {DocumentKind, Reference, ScanOptions} from './reference.ts';
@@ -38,16 +39,21 @@ export function markdownReferences(
   options: ScanOptions,
 ): Reference[] {
   const scanner = new MarkdownScanner(text, options);
+  const left = new LeftAlone(text);
   const document = parse({extensions: extensions[kind]}).document();
   const parsed = kind === 'mdx' ? withoutHeadingIds(text) : text;
   let levels = 0;
   for (const [event, token] of postprocess(document.write(preprocess()(parsed, undefined, true)))) {
     if (nesting.has(token.type)) levels += event === 'enter' ? 1 : -1;
     if (levels > deepestNesting) throw new RangeError('The document is nested too deeply.');
-    if (event === 'enter') scanner.enter(token);
-    else scanner.exit(token);
+    if (event === 'exit') scanner.exit(token);
+    else {
+      scanner.enter(token);
+      left.enter(token);
+    }
   }
-  return scanner.end();
+  const found = scanner.end();
+  return [...found, ...left.besides(found)];
 }
 
 /** An image or a link whose end has not been reached. */
@@ -146,7 +152,7 @@ class MarkdownScanner {
   end(): Reference[] {
     for (const {label, reference} of this.#definitions) {
       const isImage = this.#usedByImages.has(label);
-      if (isImage || this.#options.links) this.#found.push({...reference, onlyMedia: !isImage});
+      this.#found.push({...reference, onlyMedia: !isImage, ...this.#leftUnless(isImage)});
     }
     return this.#found;
   }
@@ -158,8 +164,12 @@ class MarkdownScanner {
 
   #destination(token: Token): void {
     const isImage = this.#open.at(-1)?.isImage === true;
-    if (!isImage && !this.#options.links) return;
-    this.#found.push(this.#reference(token, !isImage));
+    this.#found.push({...this.#reference(token, !isImage), ...this.#leftUnless(isImage)});
+  }
+
+  /** A link is left alone without `links`. */
+  #leftUnless(isImage: boolean): Pick<Reference, 'left'> {
+    return isImage || this.#options.links ? {} : {left: 'link'};
   }
 
   #reference(token: Token, onlyMedia: boolean): Reference {

@@ -7,7 +7,7 @@ import type {Construct, Extension, State} from 'micromark-util-types';
 import {expectCodes} from './expect-codes.ts';
 
 /** Comments and text of JavaScript, what begins one of them that has no end, and brackets. An apostrophe in a word is none. */
-const javascriptTokens =
+export const javascriptTokens =
   /\/\*.*?\*\/|(?<!:)\/\/[^\n]*|`(?:[^\\`]|\\.)*`|(?<!\w)(["'])(?:(?!\1)[^\\\n]|\\.)*\1|(\/\*|`|(?<!\w)["'](?=[^\n]*$))|[([{]|[)\]}]/gs;
 
 /** Throws, as acorn does, if code ends inside of something. */

@@ -24,6 +24,21 @@ export interface Reference {
    * Whether it counts only if its name says image or video: a link may lead to another page, a style sheet may load a font.
    */
   onlyMedia: boolean;
+  /** Why it stays as it is, though it names local media. */
+  left?: LeftKind;
+}
+
+/** What may name local media, and is counted but left alone. */
+export type LeftKind = 'shortcode' | 'template' | 'import' | 'expression' | 'link' | 'front-matter';
+
+/** Common names of media: where other words may stand, rarer ones would find too much. */
+const extensions = 'avif|gif|heic|jpe?g|mkv|mov|mp4|png|svg|webm|webp';
+export const mentionsMedia = new RegExp(`\\.(?:${extensions})(?![\\w.-])`, 'i');
+const endsAsMedia = new RegExp(`\\.(?:${extensions})(?:[?#].*)?$`, 'i');
+
+/** Whether a text, or what a template makes of it, is a path of media by its name. */
+export function namesLocalMedia(text: string): boolean {
+  return endsAsMedia.test(text) && isPath(text);
 }
 
 /** What to look for besides what is always looked for. */
@@ -38,13 +53,14 @@ export interface ScanOptions {
 
 export type DocumentKind = 'markdown' | 'mdx' | 'mkdocs' | 'html' | 'css';
 
-/**
- * Whether a text is a path: not a URL with a scheme or a host, a fragment, or something that a template engine or a
- * program fills in.
- */
-export function isLocal(target: string): boolean {
+/** Whether a text is a path: not a URL with a scheme or a host, or a fragment. */
+export function isPath(target: string): boolean {
   if (target.trim() === '' || /^(#|\?|\/\/|\\\\)/.test(target)) return false;
   // A single letter is a drive of Windows.
-  if (/^[a-z][a-z0-9+.-]+:/i.test(target)) return false;
-  return !/\{\{|\{%|<%|\$\{|^\{|#\{/.test(target);
+  return !/^[a-z][a-z0-9+.-]+:/i.test(target);
+}
+
+/** Whether a template engine or a program fills in a part of a text. */
+export function isFilledIn(target: string): boolean {
+  return /\{\{|\{%|<%|\$\{|^\{|#\{/.test(target);
 }

@@ -3,7 +3,15 @@ import {VFileMessage} from 'vfile-message';
 import {cssReferences} from './css.ts';
 import {HtmlScanner} from './html.ts';
 import {markdownReferences} from './markdown.ts';
-import {type DocumentKind, isLocal, type Reference, type ScanOptions} from './reference.ts';
+import {
+  type DocumentKind,
+  isFilledIn,
+  isPath,
+  type LeftKind,
+  namesLocalMedia,
+  type Reference,
+  type ScanOptions,
+} from './reference.ts';
 
 export interface ScanRequest {
   kind: DocumentKind;
@@ -14,6 +22,8 @@ export interface ScanRequest {
 /** The references of a document. */
 export interface Scanned {
   references: Reference[];
+  /** How many names of local media are left alone. */
+  left?: Readonly<Partial<Record<LeftKind, number>>>;
   /** Why it was read as Markdown, though it is called MDX. */
   notMdx?: string;
 }
@@ -29,7 +39,7 @@ if (workerData === scanThread)
 
 export function answerTo({kind, text, options}: ScanRequest): ScanAnswer {
   try {
-    return {references: scanDocument(kind, text, options)};
+    return scanDocument(kind, text, options);
   } catch (error) {
     if (error instanceof VFileMessage) {
       const answer = answerTo({kind: 'markdown', text, options});
@@ -42,10 +52,15 @@ export function answerTo({kind, text, options}: ScanRequest): ScanAnswer {
 }
 
 /** Finds the references to local files in a document, in their order. Throws a RangeError if it is nested too deeply. */
-export function scanDocument(kind: DocumentKind, text: string, options: ScanOptions): Reference[] {
-  return references(kind, text, options)
-    .filter(({target}) => isLocal(target))
-    .sort((a, b) => a.start - b.start);
+export function scanDocument(kind: DocumentKind, text: string, options: ScanOptions) {
+  const found: Reference[] = [];
+  const left: Partial<Record<LeftKind, number>> = {};
+  for (const reference of references(kind, text, options)) {
+    const why = reference.left ?? (isFilledIn(reference.target) ? 'template' : undefined);
+    if (why === undefined && isPath(reference.target)) found.push(reference);
+    else if (why !== undefined && namesLocalMedia(reference.source)) left[why] = (left[why] ?? 0) + 1;
+  }
+  return {references: found.sort((a, b) => a.start - b.start), left};
 }
 
 function references(kind: DocumentKind, text: string, options: ScanOptions): Reference[] {
