@@ -1,10 +1,11 @@
-# One executable without Node.js, for jobs in containers (docs/install.md): npm run executables && docker build --target executable .
+# One executable without Node.js, for jobs in containers (docs/install.md): npm run executables && .ci/image.sh x64 image.tar.gz
 FROM debian:13-slim AS executable
 # What the executable needs besides the base.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends libatomic1 \
     && rm -rf /var/lib/apt/lists/*
-COPY --chmod=755 dist-executables/media-linux-x64 /usr/local/bin/media
+ARG EXECUTABLE=media-linux-x64
+COPY --chmod=755 dist-executables/${EXECUTABLE} /usr/local/bin/media
 # The only place that a container with --read-only --tmpfs /tmp can write to.
 ENV HOME=/tmp
 WORKDIR /work

@@ -1,15 +1,18 @@
 import {existsSync} from 'node:fs';
-import {copyFile, readFile} from 'node:fs/promises';
+import {copyFile, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {expect, it} from 'vitest';
-import {imageOf, imageTree, needTrees, writeAttempts} from '../support/image.ts';
-import {notRun} from '../support/installed.ts';
-import {fixture} from '../support/media.ts';
+import {bareDebian, whyNoBareDebian} from '../support/bare-debian.js';
+import {imageOf, imageTree, writeAttempts} from '../support/image.ts';
+import {needPrograms, notRun} from '../support/installed.ts';
+import {fixture, temporaryDirectory} from '../support/media.ts';
 import {slowTest} from '../support/patience.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const {argumentsOf, listOf, variables} = imageOf('executable');
+const [variable = '', file = ''] = argumentsOf('ARG').split('=');
+const [source = '', target = ''] = argumentsOf('COPY').replace(`\${${variable}}`, file).split(' ');
 
 /** Uploads to a service of its own and, without a place to write to, to one that runs; tries to write; looks for Node.js. */
 const visit = `
@@ -28,28 +31,29 @@ ${writeAttempts(['/', argumentsOf('WORKDIR'), '/usr'])}
 
 it('the image of the executable is not run by root, and is built from what the build makes', async () => {
   expect(Number(argumentsOf('USER').split(':')[0])).toBeGreaterThan(0);
-  const [source = ''] = argumentsOf('COPY').split(' ');
   expect(source).toBe('dist-executables/media-linux-x64');
-  expect((await readFile(join(root, '.dockerignore'), 'utf8')).split('\n')).toContain(`!${source}`);
+  const taken = (await readFile(join(root, '.dockerignore'), 'utf8')).split('\n');
+  expect(taken).toEqual(expect.arrayContaining([`!${source}`, `!${source.replace('x64', 'arm64')}`]));
   expect(listOf('ENTRYPOINT')).toEqual(['media']);
 });
 
 it(
-  'its files, in a namespace with a root that cannot be written, upload a photo',
+  'made by the lines of the Dockerfile on a bare Debian, with a root that cannot be written: uploads a photo',
   slowTest,
   async context => {
-    const [source = '', target = ''] = argumentsOf('COPY').split(' ');
     const executable = join(root, source);
     if (!existsSync(executable)) notRun(context, 'npm run executables has not built an executable');
-    needTrees(context);
-    const image = await imageTree(['tmp']);
+    needPrograms(context, ['debootstrap', 'mount', 'unshare']);
+    const reason = whyNoBareDebian();
+    if (reason !== undefined) notRun(context, reason);
+    const image = await imageTree(['tmp'], bareDebian(await temporaryDirectory()));
     await copyFile(fixture('photo.png'), image.at('tmp/photo.png'));
+    await writeFile(image.at('install.sh'), argumentsOf('RUN'));
     const {stdout, stderr, exitCode} = await image.run(visit, {
       user: argumentsOf('USER'),
-      // Nothing of this machine's programs but those of its system.
-      lay: `mount -t tmpfs tmpfs "$tree/usr/local"; mkdir -p "$tree${target}"; rmdir "$tree${target}"
-      cp '${executable}' "$tree${target}"; chmod 755 "$tree${target}"; mount -o remount,ro "$tree/usr/local"
-      if [ -e "$tree/usr/bin/node" ]; then mount --bind /dev/null "$tree/usr/bin/node"; fi`,
+      lay: `cp /etc/resolv.conf /etc/hosts "$tree/etc/"
+      chroot "$tree" sh -ec "$(cat "$1/install.sh")" > "$1/log" 2>&1 || { cat "$1/log"; exit 1; }
+      cp '${executable}' "$tree${target}"; chmod 755 "$tree${target}"; mkdir -p "$tree${argumentsOf('WORKDIR')}"`,
       parameters: listOf('ENTRYPOINT'),
       env: {PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', ...variables},
     });

@@ -45,7 +45,7 @@ describe('the workflows', () => {
       const named = commands.flatMap(command => /^npm run (\S+)/.exec(command)?.[1] ?? []);
       expect(named.filter(name => !(name in scripts))).toEqual([]);
       for (const command of commands.filter(text => text.startsWith('.ci/')))
-        expect((await stat(join(root, command))).mode & 0o111).toBe(0o111);
+        expect((await stat(join(root, command.split(' ')[0] ?? ''))).mode & 0o111).toBe(0o111);
     },
   );
 });
@@ -57,7 +57,7 @@ describe('the release workflow', () => {
     expect(build?.steps.flatMap(({run}) => run ?? [])).toEqual(
       expect.arrayContaining(['npm ci', '.ci/run', 'npm run smoke']),
     );
-    expect(publish?.needs).toBe('build');
+    expect(publish?.needs).toBe('arm64');
     expect(publish?.permissions).toEqual({
       contents: 'write',
       'id-token': 'write',
@@ -73,12 +73,17 @@ describe('the release workflow', () => {
     ]);
   });
 
-  it('starts the image as the docs say before its checksum is written, and attests it with the other files', () => {
-    const steps = release.jobs['build']?.steps ?? [];
-    const image = steps.findIndex(({name}) => name === 'Image');
-    expect(image).toBeGreaterThan(steps.findIndex(({name}) => name === 'Executables'));
-    expect(image).toBeLessThan(steps.findIndex(({name}) => name?.endsWith('checksums')));
-    expect(steps[image]?.run).toMatch(/--target executable .*--read-only .*upload.*--output release\//s);
+  it('starts the images as the docs say, each on its own platform, and writes their checksums before all is attested', async () => {
+    const lines = (job: string) =>
+      release.jobs[job]?.steps.map(({name, run, uses}) => run ?? uses ?? name ?? '');
+    const before = ['build', 'arm64'].map(job => lines(job)?.join('\n'));
+    expect(before[0]).toMatch(
+      /npm run executables.*\.ci\/image\.sh x64 release\/.*SHA256SUMS.*upload-artifact/s,
+    );
+    expect(before[1]).toMatch(/npm run smoke.*\.ci\/image\.sh arm64 release\/.*SHA256SUMS.*upload-artifact/s);
+    expect(release.jobs['arm64']).toMatchObject({needs: 'build', 'runs-on': expect.stringMatching(/-arm$/)});
+    const script = await readFile(join(root, '.ci/image.sh'), 'utf8');
+    expect(script).toMatch(/--target executable .*--read-only .*upload.*docker save/s);
     expect(release.jobs['publish']?.steps.map(step => step.with?.['subject-path'])).toContain('./*');
   });
 

@@ -47,13 +47,20 @@ done
 echo read-only`;
 }
 
-/** An empty image, and the directories that its container may write to. */
-export async function imageTree(writable: readonly string[]) {
+/** An empty image on this base, or on this machine's /usr, and the directories that its container may write to. */
+export async function imageTree(writable: readonly string[], base?: string) {
   const directory = await temporaryDirectory();
   const tree = join(directory, 'tree');
-  for (const name of ['opt', 'usr', 'etc', 'dev', 'proc', 'work', ...writable])
+  const ofMachine = ['opt', 'usr', 'etc', 'dev', 'proc', ...writable];
+  for (const name of base === undefined ? ofMachine : ['', '../layer'])
     await mkdir(join(tree, name), {recursive: true});
-  for (const name of ['bin', 'lib', 'lib64']) await symlink(`usr/${name}`, join(tree, name));
+  if (base === undefined)
+    for (const name of ['bin', 'lib', 'lib64']) await symlink(`usr/${name}`, join(tree, name));
+  const mountBase =
+    base === undefined
+      ? 'mount --bind "$tree" "$tree"; for name in usr etc; do mount --rbind "/$name" "$tree/$name"; done'
+      : `mount -t tmpfs tmpfs "$1/layer"; mkdir "$1/layer/upper" "$1/layer/work"
+      mount -t overlay overlay -o "lowerdir=${base},upperdir=$1/layer/upper,workdir=$1/layer/work" "$tree"`;
   for (const name of writable) await mkdir(join(directory, name));
   return {
     tree,
@@ -63,17 +70,19 @@ export async function imageTree(writable: readonly string[]) {
       const {user, env, parameters, lay = ''} = options;
       await writeFile(join(directory, 'tmp/visit.sh'), script);
       const mounts = writable.map(
-        name => `mount --bind "$1/${name}" "$tree/${name}"; chown ${user} "$tree/${name}"`,
+        name =>
+          `mount --bind "$1/${name}" "$tree/${name}"; chown ${user} "$tree/${name}"; chmod 1777 "$tree/${name}"`,
       );
       const enter = `
       set -e
       tree="$1/tree"
-      mount --bind "$tree" "$tree"
-      for name in usr etc dev; do mount --rbind "/$name" "$tree/$name"; done
+      ${mountBase}
+      mount --rbind /dev "$tree/dev"
       ${mounts.join('\n')}
       mount -t proc proc "$tree/proc"
       ${lay}
-      mount -o remount,bind,ro "$tree/usr"; mount -o remount,bind,ro "$tree"
+      ${base === undefined ? 'mount -o remount,bind,ro "$tree/usr"' : ''}
+      mount -o remount,bind,ro "$tree"
       shift
       exec chroot --userspec=${user} "$tree" sh /tmp/visit.sh "$@"`;
       const unshare = ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', enter, 'sh', directory];

@@ -1,0 +1,2 @@
+export function whyNoBareDebian(): string | undefined;
+export function bareDebian(directory: string): string;
