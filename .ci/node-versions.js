@@ -3,18 +3,18 @@
 // the user's cache directory. With MEDIA_TEST_PROGRAM, checks the single executable that it names instead. Prints a table at the
 // end; the status is 1 if a check failed.
 import {spawnSync} from 'node:child_process';
-import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
-import {homedir, tmpdir} from 'node:os';
+import {mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync} from 'node:fs';
+import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
 import {withMachine} from '../test/packaging/machine.js';
 import {checks, ofThePackage} from '../test/packaging/smoke.js';
+import {nodeOfMajor} from './node-of-major.js';
 
 const npm = process.env.npm_execpath;
 if (npm === undefined)
   throw new Error('Run it by npm run smoke: the npm that runs it is the one that installs.');
 const chosen = process.argv.slice(2);
 const majors = chosen.length > 0 ? chosen : ['20', '22', '24', '26'];
-const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'media-cli', 'node');
 const {version} = JSON.parse(readFileSync('package.json', 'utf8'));
 const scratch = mkdtempSync(join(tmpdir(), 'media-node-versions-'));
 
@@ -35,7 +35,7 @@ async function ofNodes() {
   );
   const rows = [];
   for (const major of majors) {
-    const node = fetchNode(major);
+    const node = nodeOfMajor(major);
     const prefix = join(scratch, major);
     mkdirSync(prefix);
     const tarball = join(scratch, filename);
@@ -69,19 +69,6 @@ async function smoke(name, node, prefix) {
     rows.push({node: name, check, result, seconds: ((performance.now() - start) / 1000).toFixed(1)});
   }
   return rows;
-}
-
-/** The newest Node of a major version at the time of the first run. */
-function fetchNode(major) {
-  const name = `node-${process.platform}-${process.arch}`;
-  const home = join(cache, major);
-  const node = join(home, 'node_modules', name, 'bin/node');
-  if (existsSync(node)) return node;
-  console.error(`Fetching Node ${major}...`);
-  mkdirSync(home, {recursive: true});
-  writeFileSync(join(home, 'package.json'), '{"private": true}\n');
-  call(process.execPath, npm, 'install', '--prefix', home, '--no-audit', '--no-fund', `${name}@${major}`);
-  return node;
 }
 
 function call(file, ...parameters) {

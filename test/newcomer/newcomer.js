@@ -1,27 +1,29 @@
-// Plays a newcomer on a bare Debian (minbase with curl and ca-certificates), one way of docs/install.md after the other:
+// Plays a newcomer on a bare Debian with curl and ca-certificates, one way of docs/install.md after the other:
 // `npm run newcomer`, or `npm run newcomer -- script package` for some. Prints a table of seconds and bytes. Needs root,
-// debootstrap, a Debian mirror in /etc/apt and the executable (`npm run executables`). Node.js and npm are those of this
-// machine: how they get there is not counted. MEDIA_NEWCOMER_ROOT keeps the bare Debian in that directory for the next time.
-import {execFileSync, spawnSync} from 'node:child_process';
+// debootstrap, Debian's packages and the executable (`npm run executables`). Everything else that a way needs is installed there,
+// as docs/install.md says; only the action's Node.js is put there from outside, as the runner brings it.
+import {execFileSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {
   createReadStream,
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import {createServer} from 'node:http';
 import {loadavg, tmpdir} from 'node:os';
-import {dirname, join} from 'node:path';
+import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
+import {parse} from 'yaml';
+import {nodeOfMajor} from '../../.ci/node-of-major.js';
+import {bareDebian, whyNoBareDebian} from '../support/bare-debian.js';
 
 const source = fileURLToPath(new URL('../..', import.meta.url));
-const all = ['script', 'hand', 'package', 'clone', 'image'];
+const all = ['script', 'hand', 'package', 'clone', 'image', 'action'];
 const ways = process.argv.length > 2 ? process.argv.slice(2) : all;
 const wrong = ways.filter(way => !all.includes(way));
 if (wrong.length > 0) throw new Error(`There is no way ${wrong.join(', ')}, only ${all.join(', ')}.`);
@@ -31,43 +33,21 @@ const scratch = mkdtempSync(join(tmpdir(), 'media-newcomer-'));
 const reason = whatIsMissing();
 try {
   if (reason === undefined) await visitAll();
-  else console.log(`NOT RUN: the newcomer: ${reason}`);
+  else {
+    console.log(`NOT RUN: the newcomer: ${reason}`);
+    process.exitCode = 1;
+  }
 } finally {
   rmSync(scratch, {recursive: true, force: true});
 }
 
 function whatIsMissing() {
-  if (process.getuid?.() !== 0) return 'only root can make a root directory';
-  const missing = ['debootstrap', 'unshare'].filter(
-    program => spawnSync(program, ['--version']).error !== undefined,
-  );
-  if (missing.length > 0)
-    return `not installed: ${missing.join(', ')} (Debian and Ubuntu: apt-get install debootstrap util-linux)`;
   if (!existsSync(executable)) return 'npm run executables has not built an executable';
-  if (mirror() === undefined) return 'there is no Debian mirror in /etc/apt';
-  return undefined;
-}
-
-/** The first mirror that apt uses here, in the old format or the new one. */
-function mirror() {
-  const directory = '/etc/apt/sources.list.d';
-  const files = existsSync(directory) ? readdirSync(directory).map(name => join(directory, name)) : [];
-  const texts = ['/etc/apt/sources.list', ...files]
-    .filter(file => existsSync(file))
-    .map(file => readFileSync(file, 'utf8'));
-  return texts.flatMap(
-    text => /^(?:URIs:|deb(?: \[.*?\])?) (\S+\/debian\/?)(?:\s|$)/m.exec(text)?.[1] ?? [],
-  )[0];
+  return whyNoBareDebian();
 }
 
 async function visitAll() {
-  const bare = process.env.MEDIA_NEWCOMER_ROOT ?? join(scratch, 'bare');
-  if (!existsSync(join(bare, 'usr/bin/curl')))
-    execFileSync(
-      'debootstrap',
-      ['--variant=minbase', '--include=curl,ca-certificates', 'trixie', bare, mirror()],
-      {stdio: ['ignore', 2, 2]},
-    );
+  const bare = bareDebian(scratch);
   const server = await servedRelease();
   const rows = [];
   try {
@@ -108,11 +88,29 @@ async function servedRelease() {
   return server;
 }
 
+/** The Node.js of the runner, whose file run-action.sh in this directory runs the action as the runner would, with these inputs. */
+function runnerOf(release, directory) {
+  const {inputs, runs} = parse(readFileSync(join(source, 'action.yml'), 'utf8'));
+  const given = {files: 'photo.png', 'base-url': 'embedded', release};
+  const variables = Object.entries(inputs).map(
+    ([name, input]) => `'INPUT_${name.toUpperCase()}=${given[name] ?? input.default ?? ''}'`,
+  );
+  const command = [
+    'env',
+    ...variables,
+    'GITHUB_ACTIONS=true',
+    '/runner/node/node',
+    `/runner/action/${runs.main}`,
+  ];
+  writeFileSync(join(directory, 'run-action.sh'), `exec ${command.join(' ')}\n`);
+  return nodeOfMajor(/^node(\d+)$/.exec(runs.using)[1]);
+}
+
 /** Goes one way on a copy of the bare Debian, in a namespace of its own; what is written stays apart from it. */
 async function visit(way, bare, release) {
   const place = join(scratch, way);
   for (const name of ['upper', 'work', 'root', 'tmp']) mkdirSync(join(place, name), {recursive: true});
-  const npm = join(dirname(process.env.npm_execpath), '..');
+  const runner = way === 'action' ? runnerOf(release, join(place, 'tmp')) : '';
   const enter = `
     set -e
     cd "$1"; root="$1/root"
@@ -121,16 +119,14 @@ async function visit(way, bare, release) {
     mount --bind "$3" "$root/src"; mount -o remount,bind,ro "$root/src"
     mount --bind "$1/upper" "$root/upper"; mount --bind "$1/tmp" "$root/tmp"; chmod 1777 "$root/tmp"
     mount --rbind /dev "$root/dev"; mount -t proc proc "$root/proc"
-    cp /etc/resolv.conf /etc/hosts "$root/etc/"
-    cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
-    case $4 in package | clone)
-      mkdir -p "$root/usr/local/lib/node_modules/npm"
-      cp "$5" "$root/usr/local/bin/node"; cp -r "$6/." "$root/usr/local/lib/node_modules/npm"
-      for name in npm npx; do ln -s "../lib/node_modules/npm/bin/$name-cli.js" "$root/usr/local/bin/$name"; done ;;
-    esac
-    exec chroot "$root" sh /src/test/newcomer/visit.sh "$4" "$7" "$8"`;
+    cp /etc/resolv.conf /etc/hosts "$root/etc/"; cp /etc/ssl/certs/ca-certificates.crt "$root/tmp/"
+    if [ -n "$5" ]; then
+      mkdir -p "$root/runner/node" "$root/runner/action"; cp "$5" "$root/runner/node/"
+      git -C "$3" archive HEAD | tar -x -C "$root/runner/action"
+    fi
+    exec chroot "$root" sh /src/test/newcomer/visit.sh "$4" "$6" "$7"`;
   const registry = execFileSync('npm', ['config', 'get', 'registry'], {encoding: 'utf8'}).trim();
-  const values = [place, bare, source, way, process.execPath, npm, release, version];
+  const values = [place, bare, source, way, runner, release, version];
   const load = loadavg()[0];
   const {stdout, exitCode} = await execa(
     'unshare',
@@ -141,7 +137,7 @@ async function visit(way, bare, release) {
         ...{PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root'},
         ...{npm_config_registry: registry, npm_config_update_notifier: 'false', GIT_CONFIG_COUNT: '1'},
         ...{GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*'},
-        NODE_EXTRA_CA_CERTS: '/etc/ssl/certs/ca-certificates.crt',
+        NODE_EXTRA_CA_CERTS: '/tmp/ca-certificates.crt',
       },
       reject: false,
       stderr: 'inherit',

@@ -3,7 +3,7 @@
 # Prints a line for each step: its name and its milliseconds, or bytes.
 set -eu
 way=$1 MEDIA_RELEASE=$2 version=$3
-export MEDIA_RELEASE
+export MEDIA_RELEASE XDG_DATA_HOME=/tmp/data
 get='curl --fail --silent --show-error --location --remote-name'
 mkdir -p /tmp/visit
 cd /tmp/visit
@@ -23,21 +23,20 @@ step() {
 
 # What is there, but for what the newcomer downloaded, npm's own cache, and directories that other programs use too.
 everything() { find / -path /proc -prune -o -path /dev -prune -o -path /sys -prune -o -path /tmp -prune -o -path /src -prune -o -path /upper -prune -o -path /root/.npm -prune -o -print | grep -vxE '/root/\.cache|/usr/local/share/man/man1' | sort; }
-apt() {
-  apt-get -qq update
-  DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends "$@"
-}
+apt() { DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends "$@"; }
 shows() {
   out=$(shift && "$@") || return
   case $out in *"$1"*) ;; *) printf '%s\n' "$out" && return 1 ;; esac
 }
 check() { sha256sum --check --ignore-missing SHA256SUMS; }
 
+{ apt-get -qq update && apt curl ca-certificates; } >/tmp/log 2>&1 || { cat /tmp/log >&2 && exit 1; }
+
 # One way: its needs, and how it installs, upgrades and uninstalls.
 case $way in
-script | hand | image) needs() { apt libatomic1; } ;;
-package) needs() { :; } ;;
-clone) needs() { apt git; } ;;
+script | hand | image | action) needs() { apt libatomic1; } ;;
+package) needs() { apt nodejs npm; } ;;
+clone) needs() { apt git nodejs npm; } ;;
 esac
 case $way in
 script)
@@ -82,6 +81,16 @@ clone)
   upgrade() { git pull --quiet && npm install --global .; }
   uninstall() { npm uninstall --global media-cli && cd .. && rm -rf clone; }
   ;;
+action)
+  # The runner empties this directory after the job.
+  export RUNNER_TEMP=/tmp/visit/runner GITHUB_OUTPUT=/tmp/output GITHUB_STEP_SUMMARY=/tmp/summary
+  program= man=
+  install() { sh /tmp/run-action.sh && outputs_photo; }
+  outputs_photo() { grep -A 1 '^id<<' /tmp/output | grep '^m_' && grep '| photo.png | uploaded |' /tmp/summary && rm /tmp/output /tmp/summary; }
+  outdate() { rm -r "$RUNNER_TEMP"; }
+  upgrade() { install; }
+  uninstall() { rm -r "$RUNNER_TEMP"; }
+  ;;
 esac
 
 step needs needs
@@ -90,15 +99,18 @@ bytes() { du -sbc /upper /tmp/visit | tail -n 1 | cut -f 1; }
 size=$(bytes)
 step install install
 echo "bytes $(($(bytes) - size))"
-export XDG_DATA_HOME=/tmp/data
-step upload shows m_ "$program" upload /tmp/visit/photo.png --base-url embedded --template '{id}\n'
-step completion shows complete "$program" completion bash
-step man shows 'media' "$program" help --man
-[ -z "$man" ] || test -s "$man"
-step doctor shows installation "$program" doctor --base-url embedded
+if [ "$way" = action ]; then
+  step upload install
+else
+  step upload shows m_ "$program" upload /tmp/visit/photo.png --base-url embedded --template '{id}\n'
+  step completion shows complete "$program" completion bash
+  step man shows 'media' "$program" help --man
+  [ -z "$man" ] || test -s "$man"
+  step doctor shows installation "$program" doctor --base-url embedded
+fi
 outdate
 step upgrade upgrade
-shows "$version" "$program" --version
+[ -z "$program" ] || shows "$version" "$program" --version
 step uninstall uninstall
 everything >/tmp/after
 diff /tmp/before /tmp/after >&2 || {
