@@ -68,8 +68,11 @@ describe('the release workflow', () => {
       expect.stringMatching(/^actions\/download-artifact@[0-9a-f]{40}$/),
       'sha256sum --check --strict SHA256SUMS',
       expect.stringMatching(/^actions\/attest-build-provenance@[0-9a-f]{40}$/),
+      expect.stringMatching(
+        /^gh release create .*--draft --verify-tag .*\.\/\*\n.*download.*\nsha256sum --check/s,
+      ),
       'npm publish --provenance --access public ./media-cli-*.tgz',
-      expect.stringMatching(/^gh release create "\$GITHUB_REF_NAME" .*--verify-tag .*\.\/\*$/),
+      'gh release edit "$GITHUB_REF_NAME" --draft=false',
     ]);
   });
 
