@@ -1,36 +1,43 @@
+import {readBox} from '../sources/media-type/tracks/isobmff.ts';
 import type {Part} from './part.ts';
-import {UnstrippableError} from './unstrippable.ts';
+import {UnstrippableError, wrongLengths} from './unstrippable.ts';
 
 /** A box of an ISO base media file (ISO/IEC 14496-12, 4.2). */
 export interface Box {
   /** Its type, with one character per byte. */
   readonly kind: string;
-  readonly header: Part;
+  readonly whole: Part;
   readonly content: Part;
 }
 
-/** The most boxes in a box; a long recording in fragments has a few for each second. */
-const mostBoxes = 1_000_000;
+/** The most boxes in another one, all of which are in memory; real ones have less than a thousand. */
+const mostBoxes = 10_000;
+
+/** The box at a position; undefined at the end. */
+export function boxAt(part: Part, at: number): Box | undefined {
+  const head = part.upTo(16, at);
+  // QuickTime ends some lists with a zero.
+  if (head.length < 8 && head.every(byte => byte === 0)) return undefined;
+  const box = readBox(head, 0, part.size - at);
+  if (box === undefined) throw wrongLengths();
+  const whole = part.slice(at, box.end);
+  return {kind: box.kind, whole, content: whole.slice(box.start)};
+}
 
 /** The boxes that a part consists of. */
-export async function* boxesOf(part: Part): AsyncGenerator<Box> {
-  let at = 0;
-  for (let count = 0; at < part.size; count += 1) {
-    const head = await part.read(at, Math.min(16, part.size - at));
-    // QuickTime ends some lists with a zero.
-    if (head.length < 8 && head.every(byte => byte === 0)) return;
-    if (head.length < 8 || count > mostBoxes) throw new UnstrippableError('a file whose boxes are wrong');
-    const short = head.readUInt32BE(0);
-    if (short === 1 && head.length < 16) throw new UnstrippableError('a file whose boxes are wrong');
-    const headerSize = short === 1 ? 16 : 8;
-    const size = short === 0 ? part.size - at : short === 1 ? Number(head.readBigUInt64BE(8)) : short;
-    if (size < headerSize) throw new UnstrippableError('a file whose boxes are wrong');
-    const box = part.slice(at, size);
-    yield {
-      kind: head.toString('latin1', 4, 8),
-      header: box.slice(0, headerSize),
-      content: box.slice(headerSize),
-    };
-    at += size;
+export function boxesIn(part: Part): Box[] {
+  const boxes: Box[] = [];
+  for (let box = boxAt(part, 0), at = 0; box !== undefined; box = boxAt(part, at)) {
+    if (boxes.push(box) > mostBoxes) throw new UnstrippableError('very many boxes');
+    at += box.whole.size;
   }
+  return boxes;
+}
+
+/** The content of the first box of a kind within the first box of another kind, and so on. */
+export function contentWithin(part: Part | undefined, ...kinds: readonly string[]): Part | undefined {
+  return kinds.reduce(
+    (within, kind) => within && boxesIn(within).find(box => box.kind === kind)?.content,
+    part,
+  );
 }

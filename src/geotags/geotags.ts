@@ -1,10 +1,10 @@
-import type {RandomAccess} from '../lib/files/random-access.ts';
+import {type RandomAccess, readAt} from '../lib/files/random-access.ts';
 import {sniff} from '../sources/media-type/sniff/sniff.ts';
 import {walkIsobmff} from './isobmff.ts';
 import {walkJpeg} from './jpeg.ts';
 import {Part, type Patch} from './part.ts';
 import {walkPng} from './png.ts';
-import {walkTiff} from './tiff.ts';
+import {walkTiffFile} from './tiff.ts';
 import {walkTrailer} from './trailer.ts';
 import {UnstrippableError} from './unstrippable.ts';
 import {walkWebp} from './webp.ts';
@@ -27,6 +27,9 @@ const withoutMetadata = new Set([
   'image/x-farbfeld',
 ]);
 
+/** A file of up to this size is read at once. */
+const headBytes = 256 * 1024;
+
 /** What walks the whole of a file of a type. */
 const walkers: readonly (readonly [types: RegExp, walk: (file: Part) => Promise<void>])[] = [
   [/^image\/jpeg$/, walkJpegFile],
@@ -47,7 +50,7 @@ export async function planGeotags(file: RandomAccess): Promise<GeotagPlan> {
   if (withoutMetadata.has(type)) return {geotags: 'none'};
   const walk = walkers.find(([types]) => types.test(type))?.[1];
   if (walk === undefined) throw new UnstrippableError(`a file of type ${type}`);
-  const whole = Part.ofFile(file);
+  const whole = Part.ofFile(file, await readAt(file, 0, headBytes));
   await walk(whole);
   const patches = await whole.patches();
   return patches.length === 0 ? {geotags: 'none'} : {geotags: 'present', patches};
@@ -55,14 +58,4 @@ export async function planGeotags(file: RandomAccess): Promise<GeotagPlan> {
 
 async function walkJpegFile(file: Part): Promise<void> {
   await walkTrailer(file.slice(await walkJpeg(file)));
-}
-
-/** Endings that programs append to a TIFF file (exiftool). */
-const tiffTrailer = /AXS[!*].{8}$|CANON OPTIONAL DATA\0|\xa1\xb2\xc3\xd4$|cbipcbbl$|QDIOBS$|SEFT$|zmie/s;
-
-async function walkTiffFile(file: Part): Promise<void> {
-  const {isRaw, isDng} = await walkTiff(file.unclaimed());
-  if (isRaw && !isDng) throw new UnstrippableError('a raw picture that is not a DNG');
-  const end = await file.read(Math.max(0, file.size - 64), Math.min(64, file.size));
-  if (tiffTrailer.test(end.toString('latin1'))) throw new UnstrippableError('the data after the picture');
 }

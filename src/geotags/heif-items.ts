@@ -1,30 +1,14 @@
-import {type Box, boxesOf} from './boxes.ts';
+import {type Box, boxesIn} from './boxes.ts';
 import {Part} from './part.ts';
-import {walkTiff} from './tiff.ts';
-import {refuseMetadata, UnstrippableError} from './unstrippable.ts';
+import {walkExif} from './tiff.ts';
+import {codesIn, refuseMetadata, UnstrippableError, unknownKind} from './unstrippable.ts';
 import {walkXmp} from './xmp.ts';
 
 /** Types of items that are coded pictures, or made from other items (ISO/IEC 23008-12). */
-const pictureTypes = new Set([
-  'hvc1',
-  'lhv1',
-  'av01',
-  'avc1',
-  'jpeg',
-  'grid',
-  'iovl',
-  'iden',
-  'tmap',
-  'unci',
-]);
-
-interface Item {
-  readonly type: string;
-  readonly contentType: string;
-}
+const pictureTypes = codesIn('hvc1 lhv1 av01 avc1 jpeg grid iovl iden tmap unci');
 
 /** Blanks the location in the items of a HEIF file. */
-export async function walkItems(file: Part, meta: readonly Box[]): Promise<void> {
+export function walkItems(file: Part, meta: readonly Box[]): void {
   const one = (kind: string) => {
     const [first, ...others] = meta.filter(box => box.kind === kind);
     if (others.length > 0) throw new UnstrippableError(`a file with several boxes "${kind}"`);
@@ -35,74 +19,69 @@ export async function walkItems(file: Part, meta: readonly Box[]): Promise<void>
   if (information === undefined && locations === undefined) return;
   if (information === undefined || locations === undefined)
     throw new UnstrippableError('items without a place');
-  const items = await readItems(information);
-  const places = await readLocations(locations, file, one('idat'));
-  for (const [id, {type, contentType}] of items) {
-    const part = places.get(id);
-    if (part === undefined && !pictureTypes.has(type))
-      throw new UnstrippableError(`an item "${type}" without a place`);
-    if (part !== undefined) await walkItem(part, type, contentType);
-  }
+  const places = readLocations(locations.all(), file, one('idat'));
+  const items = readItems(information);
+  for (const [id, kind] of items) walkItem(places.get(id), kind);
   for (const [id, part] of places) if (!items.has(id)) part.claim(0, part.size);
 }
 
-async function walkItem(part: Part, type: string, contentType: string): Promise<void> {
-  if (type === 'Exif') {
+/** `kind`: the type of an item, with its content type if it has one. */
+function walkItem(part: Part | undefined, kind: string): void {
+  const isPicture = pictureTypes.has(kind);
+  if (part === undefined) {
+    if (!isPicture) throw new UnstrippableError(`an item "${kind}" without a place`);
+  } else if (kind === 'Exif') {
     // The TIFF header comes after its own offset.
-    const offset = (await part.read(0, 4)).readUInt32BE(0);
-    await walkTiff(part.slice(4 + offset).unclaimed());
-  } else if (type === 'mime' && contentType === 'application/rdf+xml') {
-    await walkXmp(part.owned());
-  } else if (pictureTypes.has(type)) {
+    walkExif(part.slice(4 + part.read(0, 4).readUInt32BE(0)));
+  } else if (kind === 'mime application/rdf+xml') {
+    walkXmp(part.owned());
+  } else if (isPicture) {
     part.claim(0, part.size);
-    if (type === 'jpeg') refuseMetadata(await part.read(0, Math.min(part.size, 2 ** 16)), 'an item "jpeg"');
+    if (kind === 'jpeg') refuseMetadata(part.upTo(2 ** 16), 'an item "jpeg"');
   } else {
-    throw new UnstrippableError(`an item "${type.replace(/[^ -~]/g, '?')}"`);
+    throw unknownKind('an item', kind);
   }
 }
 
-/** The types of the items, by their numbers (ISO/IEC 14496-12, 8.11.6). */
-async function readItems(information: Part): Promise<Map<number, Item>> {
-  const isLong = (await information.read(0, 1))[0] !== 0;
-  const items = new Map<number, Item>();
-  for await (const {kind, content} of boxesOf(information.slice(isLong ? 8 : 6))) {
-    const entry = await content.read(0, content.size);
+/** The kinds of the items, by their numbers (ISO/IEC 14496-12, 8.11.6). */
+function readItems(information: Part): Map<number, string> {
+  const isLong = information.read(0, 1)[0] !== 0;
+  const items = new Map<number, string>();
+  for (const {kind, content} of boxesIn(information.slice(isLong ? 8 : 6))) {
+    const entry = content.all();
     const version = entry[0] ?? 0;
     const start = version === 2 ? 8 : 10;
     if (kind !== 'infe' || (version !== 2 && version !== 3) || entry.length < start + 4)
       throw new UnstrippableError('items of an unknown kind');
-    const id = version === 2 ? entry.readUInt16BE(4) : entry.readUInt32BE(4);
-    const [, contentType = ''] = entry.toString('latin1', start + 4).split('\0');
+    const id = entry.readUIntBE(4, start - 6);
     if (items.has(id)) throw new UnstrippableError('two items with one number');
-    items.set(id, {type: entry.toString('latin1', start, start + 4), contentType});
+    const type = entry.toString('latin1', start, start + 4);
+    const [, contentType = ''] = entry.toString('latin1', start + 4).split('\0');
+    items.set(id, type === 'mime' ? `${type} ${contentType}` : type);
   }
   return items;
 }
 
 /** Where the items are, by their numbers (ISO/IEC 14496-12, 8.11.3). */
-async function readLocations(
-  locations: Part,
-  file: Part,
-  data: Part | undefined,
-): Promise<Map<number, Part>> {
-  const bytes = await locations.read(0, locations.size);
+function readLocations(bytes: Buffer, file: Part, data: Part | undefined): Map<number, Part> {
+  const wrong = () => new UnstrippableError('items whose places are wrong');
   let at = 4;
   const next = (size: number): number => {
-    if (at + size > bytes.length || size > 8) throw new UnstrippableError('items whose places are wrong');
     at += size;
-    if (size === 0) return 0;
     // Of eight bytes, those that would not fit into a number are zero.
-    if (size === 8 && bytes.readUInt16BE(at - 8) !== 0)
-      throw new UnstrippableError('items whose places are wrong');
-    return bytes.readUIntBE(at - Math.min(size, 6), Math.min(size, 6));
+    const most = Math.min(size, 6);
+    if (at > bytes.length || size > 8 || (size > 6 && bytes.readUIntBE(at - size, size - 6) !== 0))
+      throw wrong();
+    return size === 0 ? 0 : bytes.readUIntBE(at - most, most);
   };
   const version = bytes[0] ?? 0;
+  const numberSize = version < 2 ? 2 : 4;
   const sizes = next(2);
   const [offsetSize, lengthSize, baseSize] = [sizes >> 12, (sizes >> 8) & 15, (sizes >> 4) & 15];
   const indexSize = version === 0 ? 0 : sizes & 15;
   const places = new Map<number, Part>();
-  for (let left = next(version < 2 ? 2 : 4); left > 0; left -= 1) {
-    const id = next(version < 2 ? 2 : 4);
+  for (let left = next(numberSize); left > 0; left -= 1) {
+    const id = next(numberSize);
     const method = version === 0 ? 0 : next(2) & 15;
     const isElsewhere = next(2) !== 0;
     const base = next(baseSize);

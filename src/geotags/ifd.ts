@@ -1,11 +1,5 @@
 import type {Part} from './part.ts';
-import {UnstrippableError} from './unstrippable.ts';
-
-/** How the numbers of a TIFF structure are stored: BigTIFF has offsets of 8 bytes. */
-export interface Layout {
-  readonly isLittle: boolean;
-  readonly isBig: boolean;
-}
+import {UnstrippableError, wrongLengths} from './unstrippable.ts';
 
 export interface IfdEntry {
   readonly tag: number;
@@ -31,43 +25,59 @@ const mostEntries = 1_000;
 /** The bytes of a value by its type (TIFF 6.0, 2; BigTIFF has 16 to 18). */
 const typeSizes = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8];
 
-/** An unsigned number of 2, 4 or 8 bytes. */
-export function numberAt(bytes: Buffer, at: number, size: number, isLittle: boolean): number {
-  if (size === 2) return isLittle ? bytes.readUInt16LE(at) : bytes.readUInt16BE(at);
-  if (size === 4) return isLittle ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at);
-  const number = Number(isLittle ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at));
-  if (!Number.isSafeInteger(number)) throw new UnstrippableError('a file whose lengths are wrong');
-  return number;
-}
+/** A TIFF structure: its offsets are relative to the part, and in BigTIFF they have 8 bytes. */
+export class Tiff {
+  readonly part: Part;
+  readonly isLittle: boolean;
+  readonly word: 4 | 8;
 
-/** Reads a directory; offsets are relative to the part. */
-export async function readIfd(part: Part, at: number, {isLittle, isBig}: Layout): Promise<Ifd> {
-  const word = isBig ? 8 : 4;
-  const countSize = isBig ? 8 : 2;
-  const count = numberAt(await part.read(at, countSize), 0, countSize, isLittle);
-  if (count > mostEntries) throw new UnstrippableError('a directory of very many tags');
-  const entrySize = 4 + 2 * word;
-  const table = await part.read(at + countSize, count * entrySize);
-  const entries = Array.from({length: count}, (_, index): IfdEntry => {
-    const start = index * entrySize;
-    const type = numberAt(table, start + 2, 2, isLittle);
-    const values = numberAt(table, start + 4, word, isLittle);
-    const valueSize = values * (typeSizes[type] ?? 0);
-    if ((typeSizes[type] ?? 0) === 0) throw new UnstrippableError('a tag of an unknown type');
-    const entryAt = at + countSize + start;
-    const isOutside = valueSize > word;
-    const valueAt = isOutside ? numberAt(table, start + 4 + word, word, isLittle) : entryAt + 4 + word;
-    if (valueAt + valueSize > part.size) throw new UnstrippableError('a tag whose value is missing');
-    const tag = numberAt(table, start, 2, isLittle);
-    return {tag, type, count: values, at: entryAt, valueAt, valueSize, isOutside};
-  });
-  return {entries, size: countSize + table.length};
-}
+  constructor(part: Part, isLittle: boolean, word: 4 | 8) {
+    this.part = part;
+    this.isLittle = isLittle;
+    this.word = word;
+  }
 
-/** The values of an entry of whole numbers, such as offsets. */
-export async function numbersOf(part: Part, entry: IfdEntry, isLittle: boolean): Promise<number[]> {
-  const size = typeSizes[entry.type] ?? 0;
-  if (![3, 4, 13, 16, 18].includes(entry.type)) throw new UnstrippableError('an offset of an unknown type');
-  const bytes = await part.read(entry.valueAt, entry.valueSize);
-  return Array.from({length: entry.count}, (_, index) => numberAt(bytes, index * size, size, isLittle));
+  /** An unsigned number of 2, 4 or 8 bytes. */
+  number(at: number, size: number): number {
+    return this.#numberIn(this.part.read(at, size), 0, size);
+  }
+
+  #numberIn(bytes: Buffer, at: number, size: number): number {
+    if (size < 8) return this.isLittle ? bytes.readUIntLE(at, size) : bytes.readUIntBE(at, size);
+    const number = Number(this.isLittle ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at));
+    if (!Number.isSafeInteger(number)) throw wrongLengths();
+    return number;
+  }
+
+  /** The values of an entry of whole numbers, such as offsets. */
+  numbers({type, count, valueAt, valueSize}: IfdEntry): number[] {
+    if (![3, 4, 13, 16, 18].includes(type)) throw new UnstrippableError('an offset of an unknown type');
+    const size = typeSizes[type] ?? 0;
+    const bytes = this.part.read(valueAt, valueSize);
+    return Array.from({length: count}, (_, index) => this.#numberIn(bytes, index * size, size));
+  }
+
+  directory(at: number): Ifd {
+    const {part, word} = this;
+    const countSize = word === 8 ? 8 : 2;
+    const count = this.number(at, countSize);
+    if (count > mostEntries) throw new UnstrippableError('a directory of very many tags');
+    const entrySize = 4 + 2 * word;
+    const size = countSize + count * entrySize;
+    const bytes = part.read(at, size);
+    const entries = Array.from({length: count}, (_, index): IfdEntry => {
+      const start = countSize + index * entrySize;
+      const tag = this.#numberIn(bytes, start, 2);
+      const type = this.#numberIn(bytes, start + 2, 2);
+      const values = this.#numberIn(bytes, start + 4, word);
+      const valueSize = values * (typeSizes[type] ?? 0);
+      if ((typeSizes[type] ?? 0) === 0) throw new UnstrippableError('a tag of an unknown type');
+      const isOutside = valueSize > word;
+      const inside = start + 4 + word;
+      const valueAt = isOutside ? this.#numberIn(bytes, inside, word) : at + inside;
+      if (valueAt + valueSize > part.size) throw new UnstrippableError('a tag whose value is missing');
+      return {tag, type, count: values, at: at + start, valueAt, valueSize, isOutside};
+    });
+    return {entries, size};
+  }
 }

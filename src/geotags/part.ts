@@ -1,5 +1,5 @@
 import {type RandomAccess, readAt} from '../lib/files/random-access.ts';
-import {UnstrippableError} from './unstrippable.ts';
+import {UnstrippableError, wrongLengths} from './unstrippable.ts';
 
 /** Bytes that replace those of a file. */
 export interface Patch {
@@ -14,16 +14,27 @@ interface Extent {
 
 /** Bounds for files that were made to waste memory or time; real metadata has less. */
 const longestRead = 16 * 2 ** 20;
+const mostLoaded = 64 * 2 ** 20;
 const mostChanges = 1_000;
 const mostClaims = 100_000;
 const mostExtents = 1_000;
 
+/** Most values are near each other: this much is read at once, and up to 16 times as much where a step reads again and again. */
+const windowBytes = 64 * 1024;
+
 /** What is planned for a file: its changes, and which bytes belong to what. */
 interface Draft {
   readonly file: RandomAccess;
+  /** What is in memory: what was read first, and what the last steps needed. */
+  readonly windows: Patch[];
   readonly changes: (Patch & {owner: number})[];
   readonly claims: (Extent & {owner: number})[];
   owners: number;
+}
+
+/** A step of a walk needs bytes that are not in memory. */
+class MissingError extends Error {
+  extent: Extent = {offset: 0, length: 0};
 }
 
 /**
@@ -43,13 +54,14 @@ export class Part {
     this.size = extents.reduce((sum, {length}) => sum + length, 0);
   }
 
-  static ofFile(file: RandomAccess): Part {
-    return new Part({file, changes: [], claims: [], owners: 1}, [{offset: 0, length: file.size}], 0);
+  /** A file of which the first bytes have been read. */
+  static ofFile(file: RandomAccess, head: Buffer): Part {
+    const draft = {file, windows: [{offset: 0, bytes: head}], changes: [], claims: [], owners: 1};
+    return new Part(draft, [{offset: 0, length: file.size}], 0);
   }
 
   static ofBytes(bytes: Buffer): Part {
-    const read = async (position: number, length: number) => bytes.subarray(position, position + length);
-    return Part.ofFile({size: bytes.length, read});
+    return Part.ofFile({size: bytes.length, read: async () => bytes}, bytes);
   }
 
   /** Several parts of one file as one, in this order. */
@@ -58,6 +70,28 @@ export class Part {
     if (parts[0] === undefined || extents.length > mostExtents)
       throw new UnstrippableError('metadata in very many pieces');
     return new Part(parts[0].#draft, extents, parts[0].#owner);
+  }
+
+  /** Makes a step of a walk: from its start again when bytes that it reads had to be loaded. */
+  async step<Result>(walk: () => Result): Promise<Result> {
+    const {file, windows, changes, claims} = this.#draft;
+    const [changed, claimed] = [changes.length, claims.length];
+    windows.splice(1, windows.length - 2);
+    for (let loaded = 0, least = windowBytes; ; least = Math.min(2 * least, 16 * windowBytes)) {
+      try {
+        return walk();
+      } catch (error) {
+        if (!(error instanceof MissingError)) throw error;
+        const {offset, length} = error.extent;
+        const bytes = await readAt(file, offset, Math.max(length, least));
+        if (bytes.length < length) throw new UnstrippableError('a file that became shorter');
+        loaded += bytes.length;
+        if (loaded > mostLoaded) throw new UnstrippableError('metadata in very many places');
+        windows.push({offset, bytes});
+        changes.length = changed;
+        claims.length = claimed;
+      }
+    }
   }
 
   /** A part of this one, with the same owner. */
@@ -85,87 +119,56 @@ export class Part {
     if (claims.length > mostClaims) throw new UnstrippableError('very many values');
   }
 
-  /** All of the bytes asked for; a file that ends before them is refused. */
-  async read(at: number, length: number): Promise<Buffer> {
+  /** All of the bytes asked for, within a step; a file that ends before them is refused. */
+  read(at: number, length: number): Buffer {
     if (length > longestRead) throw new UnstrippableError(`metadata of ${length} bytes`);
-    const extents = this.#within(at, length);
-    if (extents[0] !== undefined && extents.length === 1) return this.#readExtent(extents[0]);
-    const pieces = [];
-    for (const extent of extents) pieces.push(await this.#readExtent(extent));
-    return Buffer.concat(pieces);
+    const pieces = this.#within(at, length).map(extent => bytesAt(this.#draft, extent));
+    return pieces[0] !== undefined && pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
+  }
+
+  /** All of its bytes. */
+  all(): Buffer {
+    return this.read(0, this.size);
+  }
+
+  /** Up to this many bytes; fewer only at the end. */
+  upTo(length: number, at = 0): Buffer {
+    return this.read(at, Math.min(length, this.size - at));
   }
 
   /** Replaces bytes, of which those at both ends that stay equal are no change. */
-  async write(at: number, bytes: Buffer): Promise<void> {
-    const before = await this.read(at, bytes.length);
+  write(at: number, bytes: Buffer): void {
+    const before = this.read(at, bytes.length);
     let start = 0;
     let end = bytes.length;
     while (start < end && before[start] === bytes[start]) start += 1;
     while (end > start && before[end - 1] === bytes[end - 1]) end -= 1;
     const {changes} = this.#draft;
-    let done = start;
     for (const {offset, length} of this.#within(at + start, end - start)) {
-      changes.push({offset, bytes: Buffer.from(bytes.subarray(done, done + length)), owner: this.#owner});
-      done += length;
+      changes.push({offset, bytes: Buffer.from(bytes.subarray(start, start + length)), owner: this.#owner});
+      start += length;
     }
     if (changes.length > mostChanges) throw new UnstrippableError('very many places');
   }
 
-  async zero(at: number, length: number): Promise<void> {
-    this.#within(at, length);
-    if (length > longestRead) throw new UnstrippableError(`metadata of ${length} bytes`);
-    await this.write(at, Buffer.alloc(length));
+  zero(at: number, length: number): void {
+    this.write(at, Buffer.from(this.read(at, length)).fill(0));
   }
 
   /** The changes to the whole file, in order and without overlaps; refused if one changes what belongs to another owner. */
-  async patches(): Promise<Patch[]> {
-    const {file, changes, claims} = this.#draft;
-    // Most of a file's claims are nowhere near its changes.
-    const start = Math.min(...changes.map(({offset}) => offset));
-    const end = Math.max(...changes.map(({offset, bytes}) => offset + bytes.length));
-    const near = claims.filter(({offset, length}) => offset < end && start < offset + length);
-    for (const change of changes) {
-      const isForeign = (claim: Extent & {owner: number}) =>
-        claim.owner !== change.owner &&
-        claim.offset < change.offset + change.bytes.length &&
-        change.offset < claim.offset + claim.length;
-      if (near.some(isForeign)) throw new UnstrippableError('metadata that overlaps other data');
+  patches(): Patch[] {
+    const {changes, claims} = this.#draft;
+    for (const {offset, bytes, owner} of changes) {
+      const end = offset + bytes.length;
+      if (claims.some(one => one.owner !== owner && one.offset < end && offset < one.offset + one.length))
+        throw new UnstrippableError('metadata that overlaps other data');
     }
-    const whole = Part.#unowned(this.#draft, file.size);
-    const patches: Patch[] = [];
-    for (const {offset, length} of united(changes)) {
-      patches.push({offset, bytes: await whole.read(offset, length)});
-    }
-    return patches;
-  }
-
-  static #unowned(draft: Draft, length: number): Part {
-    return new Part(draft, [{offset: 0, length}], 0);
-  }
-
-  async #readExtent({offset, length}: Extent): Promise<Buffer> {
-    const {file, changes} = this.#draft;
-    const read = await readAt(file, offset, length);
-    if (read.length < length) throw new UnstrippableError('a file that became shorter');
-    const isTouching = (change: Patch) =>
-      change.offset < offset + length && offset < change.offset + change.bytes.length;
-    const touching = changes.length === 0 ? changes : changes.filter(isTouching);
-    if (touching.length === 0) return read;
-    const changed = Buffer.from(read);
-    for (const change of touching) {
-      const start = Math.max(change.offset, offset);
-      change.bytes.copy(changed, start - offset, start - change.offset, offset + length - change.offset);
-    }
-    return changed;
+    return united(changes);
   }
 
   /** The extents of some of the bytes; refused if there are not as many. */
   #within(at: number, length: number): Extent[] {
-    if (!(at >= 0 && length >= 0 && at + length <= this.size))
-      throw new UnstrippableError('a file that is cut off, or whose lengths are wrong');
-    if (length === 0) return [];
-    const [first] = this.#extents;
-    if (first !== undefined && this.#extents.length === 1) return [{offset: first.offset + at, length}];
+    if (!(at >= 0 && length >= 0 && at + length <= this.size)) throw wrongLengths();
     const found: Extent[] = [];
     let start = 0;
     for (const extent of this.#extents) {
@@ -178,30 +181,51 @@ export class Part {
   }
 }
 
-/** The ranges of the changes, those that touch joined. */
-function united(changes: readonly Patch[]): Extent[] {
-  const ranges: {offset: number; length: number}[] = [];
+/** The bytes of a file after the changes that are planned yet. */
+function bytesAt({windows, changes}: Draft, extent: Extent): Buffer {
+  const {offset, length} = extent;
+  const window = windows.find(
+    one => one.offset <= offset && offset + length <= one.offset + one.bytes.length,
+  );
+  if (window === undefined) throw Object.assign(new MissingError(), {extent});
+  const bytes = window.bytes.subarray(offset - window.offset, offset - window.offset + length);
+  const near = touching(changes, offset, length);
+  return near.length === 0 ? bytes : changed(bytes, offset, near);
+}
+
+function touching<One extends Patch>(patches: readonly One[], position: number, length: number): One[] {
+  return patches.filter(({offset, bytes}) => offset < position + length && position < offset + bytes.length);
+}
+
+/** A copy of the bytes at a position, with patches that touch them. */
+function changed(bytes: Uint8Array, position: number, patches: readonly Patch[]): Buffer {
+  const copy = Buffer.from(bytes);
+  for (const {offset, bytes: patch} of patches)
+    patch.copy(copy, Math.max(0, offset - position), Math.max(0, position - offset));
+  return copy;
+}
+
+/** The changes in order, those that touch joined; of those that overlap, the last one counts. */
+function united(changes: readonly Patch[]): Patch[] {
+  const ranges: {start: number; end: number}[] = [];
   for (const {offset, bytes} of [...changes].sort((one, other) => one.offset - other.offset)) {
     const last = ranges.at(-1);
-    if (last === undefined || last.offset + last.length < offset) ranges.push({offset, length: bytes.length});
-    else last.length = Math.max(last.length, offset + bytes.length - last.offset);
+    const end = offset + bytes.length;
+    if (last === undefined || last.end < offset) ranges.push({start: offset, end});
+    else last.end = Math.max(last.end, end);
   }
-  return ranges;
+  return ranges.map(({start, end}) => ({
+    offset: start,
+    bytes: changed(Buffer.alloc(end - start), start, touching(changes, start, end - start)),
+  }));
 }
 
 /** The bytes at a position with the patches there; only those up to the last patch are copied, since new memory takes time. */
 export function patched(bytes: Uint8Array, position: number, patches: readonly Patch[]): Uint8Array[] {
-  const near = patches.filter(
-    patch => patch.offset < position + bytes.length && position < patch.offset + patch.bytes.length,
-  );
+  const near = touching(patches, position, bytes.length);
   const last = near.at(-1);
   if (last === undefined) return [bytes];
   const end = Math.min(bytes.length, last.offset + last.bytes.length - position);
-  const copy = Buffer.from(bytes.subarray(0, end));
-  for (const patch of near) {
-    const skipped = Math.max(0, position - patch.offset);
-    const start = patch.offset + skipped - position;
-    copy.set(patch.bytes.subarray(skipped, skipped + end - start), start);
-  }
+  const copy = changed(bytes.subarray(0, end), position, near);
   return end === bytes.length ? [copy] : [copy, bytes.subarray(end)];
 }

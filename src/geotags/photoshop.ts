@@ -1,61 +1,65 @@
 import {createHash} from 'node:crypto';
-import {walkIptc} from './iptc.ts';
 import type {Part} from './part.ts';
 import {refuseMetadata, UnstrippableError} from './unstrippable.ts';
 import {walkXmp} from './xmp.ts';
 
 /** The identifiers of image resources (Adobe Photoshop File Formats Specification). */
-const resource = {
-  thumbnailOld: 0x409,
-  thumbnail: 0x40c,
-  iptc: 0x404,
-  exif: 0x422,
-  exif3: 0x423,
-  xmp: 0x424,
-  digest: 0x425,
-};
-
-const place = 'Photoshop metadata';
+const resource = {iptc: 0x404, xmp: 0x424, digest: 0x425, exif: [0x422, 0x423], thumbnail: [0x409, 0x40c]};
 
 /** Blanks the location in Photoshop's image resources. */
-export async function walkResources(part: Part): Promise<void> {
+export function walkResources(part: Part): void {
+  const place = 'Photoshop metadata';
   let iptc: {before: string; value: Part} | undefined;
   let digest: Part | undefined;
-  for (let at = 0; at < part.size; ) {
-    // The last one may be followed by a filling byte.
-    if (part.size - at < 12) {
-      if ((await part.read(at, part.size - at)).some(byte => byte !== 0)) throw new UnstrippableError(place);
-      break;
-    }
-    const head = await part.read(at, 7);
-    const nameSize = ((head[6] ?? 0) + 2) & ~1;
-    const start = at + 6 + nameSize + 4;
-    const size = (await part.read(start - 4, 4)).readUInt32BE(0);
+  let at = 0;
+  while (part.size - at >= 12) {
+    const head = part.read(at, 7);
+    const start = at + 6 + (((head[6] ?? 0) + 2) & ~1) + 4;
+    const size = part.read(start - 4, 4).readUInt32BE(0);
     if (!/^(?:8BIM|PHUT|DCSR|AgHg|MeSa)/.test(head.toString('latin1'))) throw new UnstrippableError(place);
     const value = part.slice(start, size).owned();
     const id = head.readUInt16BE(4);
-    if (id === resource.iptc) iptc = {before: await md5(value), value};
+    if (id === resource.iptc) iptc = {before: md5(value.all()), value};
     if (id === resource.digest) digest = value;
-    await walkResource(id, value);
+    walkResource(id, value);
     at = Math.min(start + size + (size & 1), part.size);
   }
-  if (iptc === undefined || digest?.size !== 16) return;
+  // The last one may be followed by a filling byte.
+  if (part.upTo(12, at).some(byte => byte !== 0)) throw new UnstrippableError(place);
   // A digest that was right stays so, or readers prefer the IPTC metadata over XMP.
-  if ((await digest.read(0, 16)).toString('hex') === iptc.before)
-    await digest.write(0, Buffer.from(await md5(iptc.value), 'hex'));
+  if (iptc !== undefined && digest?.size === 16 && digest.all().toString('hex') === iptc.before)
+    digest.write(0, Buffer.from(md5(iptc.value.all()), 'hex'));
 }
 
-async function walkResource(id: number, value: Part): Promise<void> {
-  if (id === resource.iptc) await walkIptc(value);
-  if (id === resource.xmp) await walkXmp(value);
-  if (id === resource.exif || id === resource.exif3)
-    throw new UnstrippableError('Exif metadata of Photoshop');
-  if (id === resource.thumbnail || id === resource.thumbnailOld)
-    refuseMetadata(await value.read(0, value.size), 'a thumbnail of Photoshop');
+function walkResource(id: number, value: Part): void {
+  if (id === resource.iptc) walkIptc(value);
+  if (id === resource.xmp) walkXmp(value);
+  if (resource.exif.includes(id)) throw new UnstrippableError('Exif metadata of Photoshop');
+  if (resource.thumbnail.includes(id)) refuseMetadata(value.all(), 'a thumbnail of Photoshop');
 }
 
-async function md5(part: Part): Promise<string> {
-  return createHash('md5')
-    .update(await part.read(0, part.size))
-    .digest('hex');
+export function md5(bytes: Buffer): string {
+  return createHash('md5').update(bytes).digest('hex');
+}
+
+/** The datasets of record 2 that tell a place: content location, city, sub-location, state, country (IIM 4.2). */
+const locations = new Set([26, 27, 90, 92, 95, 100, 101]);
+
+/** Overwrites the datasets of IPTC metadata that tell a place with spaces. */
+export function walkIptc(part: Part): void {
+  const place = 'IPTC metadata';
+  const bytes = Buffer.from(part.all());
+  refuseMetadata(bytes, place);
+  let at = 0;
+  while (at < bytes.length && bytes[at] === 0x1c) {
+    // The highest bit marks a length of more than 32 KiB, which no place has.
+    const length = at + 5 > bytes.length ? 0x8000 : bytes.readUInt16BE(at + 3);
+    const end = at + 5 + length;
+    if (length >= 0x8000 || end > bytes.length) throw new UnstrippableError(place);
+    if (bytes[at + 1] === 2 && locations.has(bytes[at + 2] ?? 0)) bytes.fill(' ', at + 5, end);
+    at = end;
+  }
+  // It may end in filling bytes.
+  if (bytes.subarray(at).some(byte => byte !== 0)) throw new UnstrippableError(place);
+  part.write(0, bytes);
 }

@@ -1,33 +1,26 @@
-import {type IfdEntry, type Layout, numberAt, numbersOf, readIfd} from './ifd.ts';
-import {walkIptc} from './iptc.ts';
+import {type IfdEntry, Tiff} from './ifd.ts';
 import {walkMakerNote} from './maker-note.ts';
 import type {Part} from './part.ts';
-import {walkResources} from './photoshop.ts';
+import {walkIptc, walkResources} from './photoshop.ts';
 import {refuseMetadata, refuseNamedLocation, UnstrippableError} from './unstrippable.ts';
 import {walkXmp} from './xmp.ts';
 
 /** Where a location may be, in a way that has no walker. */
-const refusedTags = new Map([
-  [0x830e, 'GeoTIFF tags'],
-  [0x8480, 'GeoTIFF tags'],
-  [0x8482, 'GeoTIFF tags'],
-  [0x85d8, 'GeoTIFF tags'],
-  [0x87af, 'GeoTIFF tags'],
-  [0x87b0, 'GeoTIFF tags'],
-  [0x87b1, 'GeoTIFF tags'],
-  [0x8290, 'a directory of Kodak'],
-  [0xfe00, 'a directory of Kodak'],
-  [0x888a, 'a directory of Leaf'],
-  [0xc51b, 'a directory of Hasselblad'],
-  [0x935c, 'layers of Photoshop'],
-  [0xc68c, 'the raw file that is stored in it'],
-]);
+const refusedTags: readonly (readonly [place: string, ...tags: number[]])[] = [
+  ['GeoTIFF tags', 0x830e, 0x8480, 0x8482, 0x85d8, 0x87af, 0x87b0, 0x87b1],
+  ['a directory of Kodak', 0x8290, 0xfe00],
+  ['a directory of Leaf', 0x888a],
+  ['a directory of Hasselblad', 0xc51b],
+  ['layers of Photoshop', 0x935c],
+  ['the raw file that is stored in it', 0xc68c],
+];
+const refusals = new Map(refusedTags.flatMap(([place, ...tags]) => tags.map(tag => [tag, place] as const)));
 
 const subDirectories = new Set([0x14a, 0x190, 0x8769, 0xa005]);
 const gpsTag = 0x8825;
 
-/** No reader knows it, and no tag is between it and the one that it replaces: the order stays valid. */
-const unusedTag = 0x8826;
+/** Replaces it: no reader knows this tag, and none is between the two, so the order stays valid. */
+const unusedTag = [0x88, 0x26];
 
 /** Pairs of tags: offsets of picture data, and their lengths. */
 const pictureData = [
@@ -36,115 +29,120 @@ const pictureData = [
   [0x201, 0x202],
 ] as const;
 
+/** A walk through the directories, some of which are found on the way, and what is known of the file. */
 interface Walk {
-  readonly tiff: Part;
-  readonly layout: Layout;
-  readonly found: Found;
-}
-
-/** What a TIFF structure is found to be. */
-interface Found {
+  readonly tiff: Tiff;
+  readonly directories: Set<number>;
   make: string;
   isDng: boolean;
   isRaw: boolean;
 }
 
-/** Blanks the location in a TIFF structure: a TIFF or DNG file, or the Exif metadata of another one. */
-export async function walkTiff(tiff: Part): Promise<Found> {
-  const head = await tiff.read(0, 8);
+/** Blanks the location in a TIFF or DNG file. */
+export async function walkTiffFile(file: Part): Promise<void> {
+  const walk = await file.step(() => walkOf(file.unclaimed()));
+  for (const at of walk.directories) follow(walk, await file.step(() => walkIfd(walk, at)));
+  if (walk.isRaw && !walk.isDng) throw new UnstrippableError('a raw picture that is not a DNG');
+  const end = await file.step(() => file.upTo(64, Math.max(0, file.size - 64)));
+  if (trailer.test(end.toString('latin1'))) throw new UnstrippableError('the data after the picture');
+}
+
+/** Endings that programs append to a TIFF file (exiftool). */
+const trailer = /AXS[!*].{8}$|CANON OPTIONAL DATA\0|\xa1\xb2\xc3\xd4$|cbipcbbl$|QDIOBS$|SEFT$|zmie/s;
+
+/** Blanks the location in the Exif metadata of another file. */
+export function walkExif(part: Part): void {
+  const walk = walkOf(part.unclaimed());
+  for (const at of walk.directories) follow(walk, walkIfd(walk, at));
+}
+
+function walkOf(part: Part): Walk {
+  const head = part.read(0, 8);
   const isLittle = head[0] === 0x49;
-  const magic = numberAt(head, 2, 2, isLittle);
+  const magic = isLittle ? head.readUInt16LE(2) : head.readUInt16BE(2);
   if (!/^(?:II|MM)$/.test(head.toString('latin1', 0, 2)) || (magic !== 42 && magic !== 43))
     throw new UnstrippableError('Exif metadata without a TIFF header');
-  const isBig = magic === 43;
-  const first = isBig ? numberAt(await tiff.read(8, 8), 0, 8, isLittle) : numberAt(head, 4, 4, isLittle);
-  tiff.claim(0, isBig ? 16 : 8);
-  const walk = {tiff, layout: {isLittle, isBig}, found: {make: '', isDng: false, isRaw: false}};
-  const seen = new Set<number>();
-  const waiting = [first];
-  for (let at = waiting.shift(); at !== undefined; at = waiting.shift()) {
-    if (at === 0) continue;
-    if (seen.has(at)) throw new UnstrippableError('directories of tags that go in circles');
-    seen.add(at);
-    waiting.push(...(await walkIfd(walk, at)));
-    if (seen.size + waiting.length > 200) throw new UnstrippableError('very many directories of tags');
+  const tiff = new Tiff(part, isLittle, magic === 43 ? 8 : 4);
+  part.claim(0, 2 * tiff.word);
+  const walk = {tiff, directories: new Set<number>(), make: '', isDng: false, isRaw: false};
+  follow(walk, [tiff.number(tiff.word, tiff.word)]);
+  return walk;
+}
+
+function follow({directories}: Walk, found: readonly number[]): void {
+  for (const at of found) {
+    if (directories.has(at)) throw new UnstrippableError('directories of tags that go in circles');
+    if (at !== 0) directories.add(at);
   }
-  return walk.found;
+  if (directories.size > 200) throw new UnstrippableError('very many directories of tags');
 }
 
 /** Blanks the location in one directory, and returns the offsets of those that follow. */
-async function walkIfd(walk: Walk, at: number): Promise<number[]> {
-  const {tiff, layout, found} = walk;
-  const {entries, size} = await readIfd(tiff, at, layout);
-  const word = layout.isBig ? 8 : 4;
-  tiff.claim(at, size + word);
+function walkIfd(walk: Walk, at: number): number[] {
+  const {part, word} = walk.tiff;
+  const {entries, size} = walk.tiff.directory(at);
+  part.claim(at, size + word);
   const following = [];
   for (const entry of entries) {
     const {tag, valueAt, valueSize, isOutside} = entry;
-    const walker = isOutside ? valueWalkers.get(tag) : undefined;
-    const refused = refusedTags.get(tag);
+    const refused = refusals.get(tag);
     if (refused !== undefined) throw new UnstrippableError(refused);
-    if (tag === 0x10f) found.make = (await tiff.read(valueAt, valueSize)).toString('latin1');
-    if (tag === 0xc612) found.isDng = true;
-    if (tag === 0x106) found.isRaw ||= (await numbersOf(tiff, entry, layout.isLittle)).some(isRawKind);
-    if (subDirectories.has(tag)) following.push(...(await numbersOf(tiff, entry, layout.isLittle)));
-    else if (tag === gpsTag) await blankGps(tiff, layout, entry);
-    else if (walker !== undefined) await walker(tiff.slice(valueAt, valueSize), walk, valueAt);
-    else if (isOutside) tiff.claim(valueAt, valueSize);
+    if (tag === 0x10f) walk.make = part.read(valueAt, valueSize).toString('latin1');
+    if (tag === 0xc612) walk.isDng = true;
+    // A colour filter array or linear raw data (DNG 1.7, PhotometricInterpretation).
+    if (tag === 0x106) walk.isRaw ||= walk.tiff.numbers(entry).some(kind => kind === 32803 || kind === 34892);
+    if (subDirectories.has(tag)) following.push(...walk.tiff.numbers(entry));
+    else if (tag === gpsTag) blankGps(walk.tiff, entry);
+    else if (isOutside && !walkValue(walk, entry)) part.claim(valueAt, valueSize);
   }
-  await claimPictures(tiff, layout, entries);
-  following.push(numberAt(await tiff.read(at + size, word), 0, word, layout.isLittle));
-  return following;
+  claimPictures(walk.tiff, entries);
+  return [...following, walk.tiff.number(at + size, word)];
 }
 
-/** A colour filter array or linear raw data (DNG 1.7, PhotometricInterpretation). */
-function isRawKind(photometric: number): boolean {
-  return photometric === 32803 || photometric === 34892;
-}
-
-/** What walks the values that have a structure of their own, by their tags. */
-const valueWalkers = new Map<number, (value: Part, walk: Walk, at: number) => Promise<unknown>>([
-  [0x2bc, value => walkXmp(value.owned())],
-  [0x83bb, value => walkIptc(value.owned())],
+/** Walks a value that has a structure of its own; returns whether it has. */
+function walkValue({tiff, make}: Walk, {tag, valueAt, valueSize}: IfdEntry): boolean {
+  const value = tiff.part.slice(valueAt, valueSize);
   // Image resources claim what is in them.
-  [0x8649, walkResources],
-  [0x927c, (value, {tiff, layout, found}, at) => walkMakerNote(value.owned(), tiff, at, layout, found.make)],
-  [0xc634, value => refusePrivate(value.owned())],
-]);
+  if (tag === 0x8649) walkResources(value);
+  else if (tag === 0x2bc) walkXmp(value.owned());
+  else if (tag === 0x83bb) walkIptc(value.owned());
+  else if (tag === 0x927c) walkMakerNote(value.owned(), tiff, valueAt, make);
+  else if (tag === 0xc634) refusePrivate(value.owned().all());
+  else return false;
+  return true;
+}
 
 /** The private data of a DNG is that of its converter; Adobe's has the maker notes of the raw file. */
-async function refusePrivate(value: Part): Promise<void> {
-  const bytes = await value.read(0, value.size);
+function refusePrivate(bytes: Buffer): void {
   if (bytes.includes('MakN')) throw new UnstrippableError('maker notes in private data');
   refuseNamedLocation(bytes, 'private data');
 }
 
 /** Zeroes a GPS directory and its values, and replaces the tag of its pointer. */
-async function blankGps(tiff: Part, layout: Layout, pointer: IfdEntry): Promise<void> {
+function blankGps(tiff: Tiff, pointer: IfdEntry): void {
+  const {part, isLittle} = tiff;
   if (pointer.count !== 1) throw new UnstrippableError('several GPS directories');
-  const [at = 0] = await numbersOf(tiff, pointer, layout.isLittle);
-  const gps = tiff.unclaimed();
-  const {entries, size} = await readIfd(tiff, at, layout);
-  for (const {isOutside, valueAt, valueSize} of entries) if (isOutside) await gps.zero(valueAt, valueSize);
-  await gps.zero(at, size);
-  const renamed = Buffer.alloc(2);
-  if (layout.isLittle) renamed.writeUInt16LE(unusedTag);
-  else renamed.writeUInt16BE(unusedTag);
-  await tiff.write(pointer.at, renamed);
-  await tiff.zero(pointer.valueAt, pointer.valueSize);
+  const [at = 0] = tiff.numbers(pointer);
+  const gps = part.unclaimed();
+  const {entries, size} = tiff.directory(at);
+  for (const {isOutside, valueAt, valueSize} of entries) if (isOutside) gps.zero(valueAt, valueSize);
+  gps.zero(at, size);
+  const renamed = Buffer.from(unusedTag);
+  part.write(pointer.at, isLittle ? renamed.swap16() : renamed);
+  part.zero(pointer.valueAt, pointer.valueSize);
 }
 
 /** Claims the picture data that the tags of a directory point to. */
-async function claimPictures(tiff: Part, {isLittle}: Layout, entries: readonly IfdEntry[]): Promise<void> {
+function claimPictures(tiff: Tiff, entries: readonly IfdEntry[]): void {
   for (const [offsetTag, lengthTag] of pictureData) {
     const offsets = entries.find(({tag}) => tag === offsetTag);
     const lengths = entries.find(({tag}) => tag === lengthTag);
     if (offsets === undefined || lengths === undefined) continue;
-    const sizes = await numbersOf(tiff, lengths, isLittle);
-    for (const [index, at] of (await numbersOf(tiff, offsets, isLittle)).entries()) {
+    const sizes = tiff.numbers(lengths);
+    for (const [index, at] of tiff.numbers(offsets).entries()) {
       const size = sizes[index] ?? 0;
-      tiff.claim(at, size);
-      if (index === 0) refuseMetadata(await tiff.read(at, Math.min(size, 2 ** 16)), 'a preview');
+      tiff.part.claim(at, size);
+      if (index === 0) refuseMetadata(tiff.part.read(at, Math.min(size, 2 ** 16)), 'a preview');
     }
   }
 }

@@ -1,14 +1,14 @@
 import {walkIsobmff} from './isobmff.ts';
 import {walkJpeg} from './jpeg.ts';
 import type {Part} from './part.ts';
-import {refuseMetadata, refuseNamedLocation, UnstrippableError} from './unstrippable.ts';
+import {refuseEither, UnstrippableError} from './unstrippable.ts';
 
 const place = 'the data after the picture';
 
 /** Blanks the location in what follows a picture: further ones (CIPA DC-007), the video of a motion photo, filling bytes. */
 export async function walkTrailer(trailer: Part): Promise<void> {
   for (let at = 0; at < trailer.size; ) {
-    const head = await trailer.read(at, Math.min(2 ** 16, trailer.size - at));
+    const head = await trailer.step(() => trailer.upTo(2 ** 16, at));
     const filling = head.findIndex(byte => byte !== 0);
     if (filling === -1 && at + head.length === trailer.size) return;
     // The length before "ftyp" may begin with zeros too.
@@ -28,44 +28,37 @@ function isJpeg(head: Buffer): boolean {
   return head[0] === 0xff && head[1] === 0xd8 && head[2] === 0xff;
 }
 
-function isVideo(head: Buffer): boolean {
-  return head.toString('latin1', 4, 8) === 'ftyp';
+/** Walks the blocks that Samsung's phones append to a picture, one of which may be the video. */
+async function walkSamsung(trailer: Part, filling: number): Promise<void> {
+  for (const block of await trailer.step(() => samsungBlocks(trailer, filling))) {
+    // A block: its type, the length of its name, its name, its data.
+    const data = await trailer.step(() => block.slice(8 + block.read(4, 4).readUInt32LE(0)));
+    const head = await trailer.step(() => data.upTo(8));
+    if (head.toString('latin1', 4) === 'ftyp') await walkIsobmff(data.unclaimed());
+    else if (isJpeg(head)) await walkTrailer(data);
+    else await trailer.step(() => refuseEither(data.all(), place));
+  }
 }
 
 /**
- * Walks the blocks that Samsung's phones append, one of which may be the video. Their directory at the end says how far before
- * it each of them begins, and its length: `SEFH`, version, count, entries, length of all that, `SEFT`.
+ * A directory at the end says how far before it each of the blocks begins, and its length: `SEFH`, version, count, entries,
+ * length of all that, `SEFT`.
  */
-async function walkSamsung(trailer: Part, filling: number): Promise<void> {
-  const foot = await trailer.read(Math.max(0, trailer.size - 8), Math.min(8, trailer.size));
-  if (foot.toString('latin1', 4) !== 'SEFT') throw new UnstrippableError(place);
-  const start = trailer.size - 8 - foot.readUInt32LE(0);
-  const directory = await trailer.read(start, trailer.size - 8 - start);
-  if (directory.toString('latin1', 0, 4) !== 'SEFH' || directory.length < 12)
-    throw new UnstrippableError(place);
+function samsungBlocks(trailer: Part, filling: number): Part[] {
+  const foot = trailer.upTo(8, Math.max(0, trailer.size - 8));
+  const end = trailer.size - 8;
+  const start = foot.toString('latin1', 4) === 'SEFT' ? end - foot.readUInt32LE(0) : -1;
+  const directory = start < 0 || end - start < 12 ? Buffer.alloc(12) : trailer.read(start, end - start);
   const count = directory.readUInt32LE(8);
-  if (directory.length !== 12 + 12 * count) throw new UnstrippableError(place);
+  if (directory.toString('latin1', 0, 4) !== 'SEFH' || directory.length !== 12 + 12 * count)
+    throw new UnstrippableError(place);
   const blocks = Array.from({length: count}, (_, index) => ({
     at: start - directory.readUInt32LE(12 + 12 * index + 4),
     size: directory.readUInt32LE(12 + 12 * index + 8),
   })).sort((one, other) => one.at - other.at);
-  // The first one begins with zeros.
-  let end = Math.max(0, Math.min(filling, blocks[0]?.at ?? 0));
-  for (const {at, size} of blocks) {
-    if (at !== end) throw new UnstrippableError(place);
-    end = at + size;
-    await walkBlock(trailer.slice(at, size));
-  }
-  if (end !== start) throw new UnstrippableError(place);
-}
-
-/** A block: its type, the length of its name, its name, its data. */
-async function walkBlock(block: Part): Promise<void> {
-  const data = block.slice(8 + (await block.read(4, 4)).readUInt32LE(0));
-  const head = await data.read(0, Math.min(8, data.size));
-  if (isVideo(head)) return walkIsobmff(data.unclaimed());
-  if (isJpeg(head)) return walkTrailer(data);
-  const bytes = await data.read(0, data.size);
-  refuseNamedLocation(bytes, place);
-  refuseMetadata(bytes, place);
+  // The first one begins with zeros, and each of the others where the last one ends.
+  const begin = Math.max(0, Math.min(filling, blocks[0]?.at ?? 0));
+  const last = blocks.reduce((at, block) => (block.at === at ? at + block.size : Number.NaN), begin);
+  if (last !== start) throw new UnstrippableError(place);
+  return blocks.map(({at, size}) => trailer.slice(at, size));
 }

@@ -9,6 +9,20 @@ export class UnstrippableError extends Error {
   }
 }
 
+export function wrongLengths(): UnstrippableError {
+  return new UnstrippableError('a file that is cut off, or whose lengths are wrong');
+}
+
+/** The error for a box, a chunk or an item of a kind that may hold a location. */
+export function unknownKind(what: string, kind: string): UnstrippableError {
+  return new UnstrippableError(`${what} "${kind.replace(/[^ -~]/g, '?')}"`);
+}
+
+/** The codes of four characters in a text, between single spaces. */
+export function codesIn(text: string): ReadonlySet<string> {
+  return new Set(text.match(/.{4}(?= |$)/g));
+}
+
 /** Names of location tags in bytes of unknown structure. */
 const location = /GPS(?:Lat|Lon|Alt|Pos|Info|Coord|[ :=])|latitude|longitude|ISO6709/i;
 
@@ -17,7 +31,7 @@ const metadata = [
   'Exif\0\0',
   'eXIf',
   'ns.adobe.com/x',
-  ...['\x04', '\x22', '\x23', '\x24'].map(id => `8BIM\x04${id}`),
+  ...['\x04', '"', '#', '$'].map(id => `8BIM\x04${id}`),
 ];
 
 /** Refuses bytes of unknown structure in which a location is named. */
@@ -28,4 +42,10 @@ export function refuseNamedLocation(bytes: Buffer, place: string): void {
 /** Refuses a small picture with metadata of its own. */
 export function refuseMetadata(bytes: Buffer, place: string): void {
   if (metadata.some(begin => bytes.includes(begin))) throw new UnstrippableError(place);
+}
+
+/** Refuses bytes of unknown structure in which a location is named, or a picture with metadata may be. */
+export function refuseEither(bytes: Buffer, place: string): void {
+  refuseNamedLocation(bytes, place);
+  refuseMetadata(bytes, place);
 }

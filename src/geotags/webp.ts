@@ -1,34 +1,33 @@
 import type {Part} from './part.ts';
-import {walkTiff} from './tiff.ts';
-import {UnstrippableError} from './unstrippable.ts';
+import {walkExif} from './tiff.ts';
+import {codesIn, UnstrippableError, unknownKind} from './unstrippable.ts';
 import {walkXmp} from './xmp.ts';
 
 /** Chunks in which no location can be (RFC 9649). */
-const harmless = new Set(['VP8 ', 'VP8L', 'VP8X', 'ALPH', 'ANIM', 'ICCP']);
+const harmless = codesIn('VP8  VP8L VP8X ALPH ANIM ICCP');
 
 /** Blanks the location in a WebP picture. */
 export async function walkWebp(file: Part): Promise<void> {
-  const size = (await file.read(4, 4)).readUInt32LE(0);
+  const size = await file.step(() => file.read(4, 4).readUInt32LE(0));
   if (size + 8 !== file.size) throw new UnstrippableError('a WebP picture whose length is wrong');
   await walkChunks(file.slice(12));
 }
 
 async function walkChunks(file: Part): Promise<void> {
   for (let at = 0; at < file.size; ) {
-    const head = await file.read(at, 8);
-    const kind = head.toString('latin1', 0, 4);
-    const data = file.slice(at + 8, head.readUInt32LE(4));
-    if (kind === 'EXIF') {
-      const isPrefixed = (await data.read(0, 6)).toString('latin1') === 'Exif\0\0';
-      await walkTiff(data.slice(isPrefixed ? 6 : 0).unclaimed());
-    } else if (kind === 'XMP ') {
-      await walkXmp(data.owned());
-    } else if (kind === 'ANMF') {
-      await walkChunks(data.slice(16));
-    } else if (!harmless.has(kind)) {
-      throw new UnstrippableError(`a chunk "${kind.replace(/[^ -~]/g, '?')}"`);
-    }
+    const {kind, data} = await file.step(() => walkChunk(file, at));
+    if (kind === 'ANMF') await walkChunks(data.slice(16));
     // A chunk of an odd length is followed by a filling byte.
     at += 8 + data.size + (data.size & 1);
   }
+}
+
+function walkChunk(file: Part, at: number): {kind: string; data: Part} {
+  const head = file.read(at, 8);
+  const kind = head.toString('latin1', 0, 4);
+  const data = file.slice(at + 8, head.readUInt32LE(4));
+  if (kind === 'EXIF') walkExif(data.slice(data.read(0, 6).toString('latin1') === 'Exif\0\0' ? 6 : 0));
+  else if (kind === 'XMP ') walkXmp(data.owned());
+  else if (kind !== 'ANMF' && !harmless.has(kind)) throw unknownKind('a chunk', kind);
+  return {kind, data};
 }

@@ -24,29 +24,34 @@ const piece = new RegExp(
 const looseProperty = new RegExp(`<(${name})[\\s/>]|\\s(${name})\\s*=\\s*["']`, 'g');
 
 /** Overwrites the properties of an XMP packet that tell a place with spaces; returns whether there were any. */
-export async function walkXmp(packet: Part): Promise<boolean> {
-  const before = await packet.read(0, packet.size);
+export function walkXmp(packet: Part): boolean {
+  const before = packet.all();
   const after = withoutLocation(before);
-  await packet.write(0, after);
+  packet.write(0, after);
   return !after.equals(before);
 }
 
 /** A copy of an XMP packet in which the properties that tell a place are spaces; it has the same length. */
-export function withoutLocation(packet: Buffer): Buffer {
-  const encoding = encodingOf(packet);
-  const text = decoded(packet, encoding);
+function withoutLocation(packet: Buffer): Buffer {
+  const [first, second] = packet;
+  const isLittle = first === 0xff || second === 0;
+  // UTF-8 is read as bytes: all that is looked for is ASCII.
+  const encoding = isLittle || first === 0xfe || first === 0 ? 'utf16le' : 'latin1';
+  if (encoding === 'utf16le' && packet.length % 2 !== 0) throw new UnstrippableError(place);
+  const ordered = (bytes: Buffer) =>
+    encoding === 'latin1' || isLittle ? bytes : Buffer.from(bytes).swap16();
+  const text = ordered(packet).toString(encoding);
   const spans = locationSpans(text);
   const pieces = spans.map(
     ({start, end}, index) => text.slice(spans[index - 1]?.end ?? 0, start) + ' '.repeat(end - start),
   );
   const rest = pieces.join('') + text.slice(spans.at(-1)?.end ?? 0);
-  for (const [, element, property] of rest.matchAll(looseProperty)) {
+  for (const [, element, property] of rest.matchAll(looseProperty))
     if (isLocation(element ?? property ?? '')) throw new UnstrippableError(place);
-  }
   // Thumbnails and depth maps are whole pictures in base64, broken into lines by some writers.
   for (const [picture] of rest.replace(/&#x?[\da-f]+;|\s+/gi, '').matchAll(/[a-z\d+/]{64,}/gi))
     refuseMetadata(Buffer.from(picture, 'base64'), 'a picture in XMP metadata');
-  return spans.length === 0 ? packet : encoded(rest, encoding);
+  return spans.length === 0 ? packet : ordered(Buffer.from(rest, encoding));
 }
 
 interface Span {
@@ -103,26 +108,4 @@ function attributeSpans(attributes: string, offset: number): Span[] {
     if (isLocation(property)) spans.push({start: offset + index, end: offset + index + whole.length});
   }
   return spans;
-}
-
-type Encoding = 'latin1' | 'utf16le' | 'utf16be';
-
-/** UTF-8 is read as bytes: all that is looked for is ASCII. */
-function encodingOf(packet: Buffer): Encoding {
-  const [first, second] = packet;
-  if (first === 0xff || second === 0) return 'utf16le';
-  return first === 0xfe || first === 0 ? 'utf16be' : 'latin1';
-}
-
-/** A text with one character per unit of the encoding. */
-function decoded(packet: Buffer, encoding: Encoding): string {
-  if (encoding === 'latin1') return packet.toString('latin1');
-  if (packet.length % 2 !== 0) throw new UnstrippableError(place);
-  return (encoding === 'utf16be' ? Buffer.from(packet).swap16() : packet).toString('utf16le');
-}
-
-function encoded(text: string, encoding: Encoding): Buffer {
-  if (encoding === 'latin1') return Buffer.from(text, 'latin1');
-  const bytes = Buffer.from(text, 'utf16le');
-  return encoding === 'utf16be' ? bytes.swap16() : bytes;
 }

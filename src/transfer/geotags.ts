@@ -1,7 +1,6 @@
 import {MediaError} from '../errors.ts';
 import {type Patch, patched, planGeotags, UnstrippableError} from '../geotags/geotags.ts';
 import type {SentInput} from '../journal/journal.ts';
-import {type RandomAccess, readAt} from '../lib/files/random-access.ts';
 import type {OpenSource} from '../sources/open/source.ts';
 import type {AttemptOptions} from './attempt/attempt.ts';
 import type {Ending} from './ending.ts';
@@ -21,7 +20,7 @@ export async function applyGeotags(
 ): Promise<Stripped | undefined> {
   const {facts} = ending;
   try {
-    const plan = await planGeotags(windowsOf(opened));
+    const plan = await planGeotags(opened);
     facts.geotags = plan.geotags;
     if (plan.geotags === 'none') return undefined;
     if (mode === 'strip') {
@@ -35,27 +34,6 @@ export async function applyGeotags(
     ending.warn(`It may tell where it was taken: ${error.place} could not be checked.`);
   }
   return undefined;
-}
-
-/** Most values are near each other: this much is read at once, and the beginning of the file is kept. */
-const windowBytes = 64 * 1024;
-
-/** Remembers what was read last, and the beginning. */
-function windowsOf(opened: OpenSource): RandomAccess {
-  const {size} = opened;
-  const windows: {start: number; bytes: Buffer}[] = [];
-  const read = async (position: number, length: number) => {
-    let window = windows.find(
-      ({start, bytes}) => start <= position && position + length <= start + bytes.length,
-    );
-    if (window === undefined) {
-      const bytes = await readAt(opened, position, Math.max(length, windowBytes));
-      window = {start: position, bytes};
-      windows[Math.min(windows.length, 1)] = window;
-    }
-    return window.bytes.subarray(position - window.start, position - window.start + length);
-  };
-  return {size, read};
 }
 
 function stripped(patches: readonly Patch[], ending: Ending): Stripped {

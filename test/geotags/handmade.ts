@@ -69,7 +69,7 @@ export function samsungTrailer(video: Buffer): Buffer {
   return Buffer.concat([...blocks, directory]);
 }
 
-function box(kind: string, ...data: readonly Buffer[]): Buffer {
+export function box(kind: string, ...data: readonly Buffer[]): Buffer {
   const head = Buffer.alloc(8);
   head.writeUInt32BE(8 + Buffer.concat(data).length);
   head.write(kind, 4, 'latin1');

@@ -2,7 +2,16 @@ import {readFile} from 'node:fs/promises';
 import {expect, test} from 'vitest';
 import {planGeotags} from '../../src/geotags/geotags.ts';
 import {fixture} from '../support/media.ts';
-import {exifOf, exifSegment, packetOf, secret, videoWithPlace, xmpHeader} from './handmade.ts';
+import {
+  box,
+  exifOf,
+  exifSegment,
+  packetOf,
+  secret,
+  videoWith,
+  videoWithPlace,
+  xmpHeader,
+} from './handmade.ts';
 import {jpegWith, position, stripped, type Tag, tiffOf} from './tagged.ts';
 
 const described: Tag = [0x10e, 2, Buffer.from('a description\0')];
@@ -102,6 +111,28 @@ test('refused: data after a picture, a format without a walker, a box that is lo
   expect(await stripped(picture.subarray(0, -2))).toBe('a JPEG that is cut off');
   expect(await stripped(await readFile(fixture('clip.mkv')))).toBe('a file of type video/x-matroska');
   expect(await stripped((await readFile(fixture('clip.mp4'))).subarray(0, -20))).toBe(wrong);
+});
+
+test('refused: a box of very many boxes', async () => {
+  const boxes = (count: number) => Buffer.alloc(8 * count, Buffer.from('\0\0\0\x08free', 'latin1'));
+  expect(await stripped(await videoWith(box('udta', boxes(10_001))))).toBe('very many boxes');
+  expect(typeof (await stripped(await videoWith(box('udta', boxes(10_000)))))).toBe('object');
+});
+
+test('a picture whose metadata is far from its start and from each other', async () => {
+  const empty = [6, Buffer.alloc(65_000)] as const;
+  const far = [empty, empty, empty, empty, empty] as const;
+  const segments = [
+    ...far,
+    [1, exifSegment(exifOf())],
+    ...far,
+    [1, xmpHeader + packetOf('e:City="x"')],
+  ] as const;
+  const tagged = await jpegWith(...segments);
+  const clean = (await stripped(tagged)) as Buffer;
+  expect(clean.includes(secret) || clean.includes('City')).toBe(false);
+  expect(clean).toHaveLength(tagged.length);
+  expect(clean.includes('a description')).toBe(true);
 });
 
 test.each(['photo.bmp', 'photo.png', 'clip.mov'])('%s has no location', async name => {

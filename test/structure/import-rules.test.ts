@@ -181,7 +181,7 @@ const doors: Record<string, string[]> = {
   'sources/find': ['expand', 'shard', 'survey'],
   'sources/media-type': ['decide'],
   'sources/media-type/sniff': ['sniff', 'text'],
-  'sources/media-type/tracks': ['bytes', 'containers'],
+  'sources/media-type/tracks': ['bytes', 'containers', 'isobmff'],
   'sources/media-type/types': ['extension-types', 'tables'],
   'sources/open': ['disk', 'file', 'source', 'spooled'],
   transfer: ['batch', 'options', 'outcome', 'verify'],

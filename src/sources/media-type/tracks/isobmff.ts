@@ -147,7 +147,7 @@ async function* boxes(bytes: RandomAccess, within: Span, budget: Budget): AsyncG
   }
 }
 
-function readBox(header: Uint8Array, position: number, limit: number): Box | undefined {
+export function readBox(header: Uint8Array, position: number, limit: number): Box | undefined {
   if (header.length < 8) return undefined;
   const isLong = viewOf(header).getUint32(0) === 1;
   if (isLong && header.length < 16) return undefined;
