@@ -12,14 +12,18 @@ export interface ValueKind<Value> {
 
 const durationUnits: Record<string, number> = {ms: 1, s: 1_000, m: 60_000, h: 3_600_000};
 
-/** A duration such as 500ms, 30s, 10m or 2h, in milliseconds. */
+/** A time such as 500ms, 30s, 10m, 2h or 0s, in milliseconds; undefined for other texts. */
+export function millisecondsOf(text: string): number | undefined {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
+  return number === undefined ? undefined : Number(number) * (own(durationUnits, unit) ?? 0);
+}
+
+/** A duration, which is longer than 0, in milliseconds. */
 export const durationValue: ValueKind<number> = {
   type: 'duration',
   takes: 'a duration such as 500ms, 30s, 10m or 2h',
   read(text) {
-    const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text);
-    const ms =
-      match === null ? Number.NaN : Number(match[1]) * (own(durationUnits, match[2] ?? '') ?? Number.NaN);
+    const ms = millisecondsOf(text) ?? 0;
     return Number.isFinite(ms) && ms > 0 ? ms : undefined;
   },
 };

@@ -54,31 +54,21 @@ export class Tally {
 
   /** The summary line. In a dry run, inputs are checked, known to a journal, or fail. */
   summary(): string {
-    const {uploaded, skipped, checked, failed, unknown} = this.#counts;
-    if (this.#dryRun)
-      return `${checked} checked${this.#rememberedText()}, ${failed} failed${this.#leftOutText()}`;
-    return `${uploaded} uploaded, ${skipped} skipped, ${failed} failed, ${unknown} unknown${this.#mismatchedText()}${this.#unrecordedText()}${this.#leftOutText()}`;
-  }
-
-  /** The files that a dry run would not send, by the journal. */
-  #rememberedText(): string {
-    const {skipped, unknown} = this.#counts;
-    if (skipped + unknown === 0) return '';
-    return `, ${skipped} uploaded before${unknown === 0 ? '' : `, ${unknown} unknown`}`;
-  }
-
-  #mismatchedText(): string {
-    const {mismatched} = this.#counts;
-    return mismatched === 0 ? '' : `, ${mismatched} mismatched`;
-  }
-
-  #unrecordedText(): string {
-    return this.#unrecorded === 0 ? '' : `, ${this.#unrecorded} not in the journal`;
-  }
-
-  #leftOutText(): string {
-    if (this.#leftOut === 0) return '';
-    return `, ${this.#leftOut} left out: not media${this.#hidden === 0 ? '' : ' or hidden'}`;
+    const {uploaded, skipped, checked, mismatched, failed, unknown} = this.#counts;
+    const parts = this.#dryRun
+      ? [
+          `${checked} checked`,
+          skipped + unknown > 0 && `${skipped} uploaded before`,
+          unknown > 0 && `${unknown} unknown`,
+          `${failed} failed`,
+        ]
+      : [
+          `${uploaded} uploaded, ${skipped} skipped, ${failed} failed, ${unknown} unknown`,
+          mismatched > 0 && `${mismatched} mismatched`,
+          this.#unrecorded > 0 && `${this.#unrecorded} not in the journal`,
+        ];
+    const leftOut = `${this.#leftOut} left out: not media${this.#hidden === 0 ? '' : ' or hidden'}`;
+    return [...parts, this.#leftOut > 0 && leftOut].filter(Boolean).join(', ');
   }
 
   /** The counts for programs. */

@@ -1,4 +1,5 @@
 import {own} from '../../lib/object.ts';
+import {millisecondsOf, sizeValue} from '../../lib/value-kinds.ts';
 import type {Stage} from '../exchange/exchange.ts';
 import {InvalidOption} from '../exchange/refusal.ts';
 
@@ -69,11 +70,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   bandwidth: {
     expected: 'bytes per second, such as 500000, 64K or 2M',
-    read: value => {
-      const [, amount, unit = ''] = /^([1-9]\d*)([KM]?)$/.exec(value) ?? [];
-      const factor = unit === 'K' ? 1024 : unit === 'M' ? 1024 ** 2 : 1;
-      return amount === undefined ? undefined : {bandwidth: Number(amount) * factor};
-    },
+    read: value => optional(sizeValue.read(value), bandwidth => ({bandwidth})),
   },
   status: {
     expected: 'an HTTP status from 400 to 599',
@@ -185,8 +182,6 @@ function invalid(text: string, why: string): InvalidOption {
   );
 }
 
-const units: Readonly<Record<string, number>> = {ms: 1, s: 1_000, m: 60_000};
-
 /** Draws a latency in milliseconds. */
 type Latency = (random: () => number) => number;
 
@@ -196,21 +191,16 @@ type Latency = (random: () => number) => number;
  */
 function parseLatency(text: string): Latency | undefined {
   const [, first = '', between = '', second = ''] = /^([\d.]+[a-z]+)(?:(\.\.|~)(.+))?$/.exec(text) ?? [];
-  const least = milliseconds(first);
+  const least = millisecondsOf(first);
   if (least === undefined) return undefined;
   if (between === '') return () => least;
   if (between === '..') {
-    const most = milliseconds(second);
+    const most = millisecondsOf(second);
     if (most === undefined || most < least) return undefined;
     return random => least + (most - least) * random();
   }
   if (!/^\d+(?:\.\d+)?$/.test(second)) return undefined;
   return random => least * Math.exp(Number(second) * normal(random));
-}
-
-function milliseconds(text: string): number | undefined {
-  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(text) ?? [];
-  return number === undefined ? undefined : Number(number) * (own(units, unit) ?? 0);
 }
 
 /** A standard normal number (Box and Muller). */
