@@ -27,10 +27,7 @@ export interface Session {
   identity: string;
   /** Whose key is used, if the service said so at login. */
   account?: string | undefined;
-  /** The profile in force, and whether it skips content that this machine has already uploaded. */
-  profileName: string;
-  once: boolean;
-  /** What the variables and the profile set. */
+  /** The profile, and what else the settings were read from. */
   settings: SettingsOfRun;
   /** Closes all connections, and the embedded service. */
   close(): Promise<void>;
@@ -54,7 +51,7 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
     hostName: address.baseUrl.host,
     identity: serviceIdentity(address.baseUrl),
     account: settings.account,
-    ...profileOf(settings),
+    settings: settings.run,
     idempotencyHonoured: settings.idempotencyHonoured,
     keyFacts: keyFacts(settings),
     embedded: false,
@@ -91,14 +88,6 @@ export function newClient(
   });
 }
 
-function profileOf({
-  profileName,
-  profile,
-  run,
-}: Settings): Pick<Session, 'profileName' | 'once' | 'settings'> {
-  return {profileName, once: profile.once === 'true', settings: run};
-}
-
 async function openEmbedded(invocation: Invocation, settings: Settings): Promise<Session> {
   const {defaultPort, describeServiceError, startEmbedded} = await import('./start-embedded.ts');
   const options: ServiceOptions = {
@@ -115,7 +104,7 @@ async function openEmbedded(invocation: Invocation, settings: Settings): Promise
     baseUrl,
     hostName: 'the embedded service',
     identity: `embedded:${service.identity}`,
-    ...profileOf(settings),
+    settings: settings.run,
     idempotencyHonoured: true,
     embedded: true,
     async close() {

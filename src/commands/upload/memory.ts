@@ -9,6 +9,7 @@ import {makeDirectory} from '../../lib/files/durable.ts';
 import {defined} from '../../lib/object.ts';
 import {systemReason} from '../../lib/system-code.ts';
 import type {Report} from '../../output/report.ts';
+import type {SettingsOfRun} from '../../settings/profile.ts';
 import type {Settings} from '../../settings/settings.ts';
 import type {Shard} from '../../sources/find/shard.ts';
 import type {MemoryFlags} from './flags.ts';
@@ -25,7 +26,8 @@ export function refuseTwoJournals({journal, once}: MemoryFlags): void {
 }
 
 /** What a run's journal must belong to. */
-type JournalOwner = Pick<Session, 'identity' | 'account' | 'profileName' | 'once'> & {
+type JournalOwner = Pick<Session, 'identity' | 'account'> & {
+  settings: Pick<SettingsOfRun, 'profileName' | 'profile'>;
   client: Pick<Session['client'], 'serviceId'>;
 };
 
@@ -37,14 +39,14 @@ export async function openRunJournal(
 ): Promise<Journal | undefined> {
   if (session === undefined) return undefined;
   const {journal} = flags;
-  const isOwn = journal === undefined && (flags.once ?? session.once);
+  const isOwn = journal === undefined && (flags.once ?? session.settings.profile.once === 'true');
   if (journal === undefined && !isOwn) return undefined;
   const {openJournal} = await import('../../journal/journal.ts');
   const identify = () => session.client.serviceId(stop);
   const common = {note: (text: string) => report.note(text), stop, identify};
   if (journal !== undefined) return openJournal(journal, host, {scope: scopeOf(session, shard), ...common});
   const {orNoOnce, stateUnwritable} = await import('../../settings/paths.ts');
-  const path = await ownJournal(host, session.identity, session.profileName);
+  const path = await ownJournal(host, session.identity, session.settings.profileName);
   await makeDirectory(dirname(path), 0o700).catch(cause => {
     throw stateUnwritable(host, `${dirname(path)} could not be created: ${systemReason(cause)}`, cause);
   });

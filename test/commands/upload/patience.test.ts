@@ -5,7 +5,8 @@ import {hostIn} from '../../support/journal.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 
 const session = {
-  ...{identity: 'https://media.example', account: undefined, profileName: 'default', once: true},
+  ...{identity: 'https://media.example', account: undefined},
+  settings: {profileName: 'default', profile: {once: 'true'}},
   client: {serviceId: async () => undefined},
 };
 
