@@ -1,3 +1,4 @@
+import {existsSync} from 'node:fs';
 import {access, realpath, stat} from 'node:fs/promises';
 import {delimiter, dirname, join, sep} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -27,10 +28,10 @@ export async function checkInstallation(host: Host): Promise<CheckResult> {
 async function installationOf(host: Host): Promise<{way: string; place: string}> {
   // The file that this is built into is in dist. A single executable has no package around it.
   const directory = dirname(dirname(fileURLToPath(import.meta.url)));
-  if (!(await exists(join(directory, 'package.json'))))
+  if (!existsSync(join(directory, 'package.json')))
     return {way: 'one executable', place: await realpath(host.nodePath())};
   const place = await realpath(directory);
-  if (await exists(join(place, 'src'))) return {way: 'a clone', place};
+  if (existsSync(join(place, 'src'))) return {way: 'a clone', place};
   return {way: place.includes(`${sep}node_modules${sep}`) ? 'the package' : 'a copy of the package', place};
 }
 
@@ -55,11 +56,4 @@ async function programsInPath(host: Host): Promise<FoundProgram[]> {
     }
   }
   return [...found.values()];
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

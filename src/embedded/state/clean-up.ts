@@ -1,4 +1,5 @@
 import {createHash, randomBytes} from 'node:crypto';
+import {existsSync} from 'node:fs';
 import {readdir, readFile, rm, stat} from 'node:fs/promises';
 import {basename, join} from 'node:path';
 import type {Clock, Host} from '../../host.ts';
@@ -67,12 +68,11 @@ export async function removeOrphans(directories: {
   for (const path of orphans) await rm(path, {recursive: true, force: true});
   const whole = new Set(listed[0]?.names.map(idOf));
   // What was committed since the files were listed is not missing.
-  const missing = [...records].filter(id => !whole.has(id) && isRecordId(id));
-  const stillMissing = await Promise.all(
-    missing.map(async id => ((await isThere(join(directories.files, id))) ? [] : [id])),
+  const missing = [...records].filter(
+    id => !whole.has(id) && isRecordId(id) && !existsSync(join(directories.files, id)),
   );
   const removed = new Set(orphans.map(path => idOf(basename(path))));
-  return {removed: [...removed], missing: stillMissing.flat()};
+  return {removed: [...removed], missing};
 }
 
 async function draftsIn(directory: string): Promise<ReadonlySet<unknown>> {
@@ -92,13 +92,6 @@ async function isRecent(path: string, clock: Clock): Promise<boolean> {
   return stat(path).then(
     ({mtimeMs}) => clock.now() - mtimeMs <= staleAfterMs,
     () => true,
-  );
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
   );
 }
 
