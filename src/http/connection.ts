@@ -124,7 +124,7 @@ export class Connection {
    */
   #watchForRefusal(socket: Socket): void {
     this.#refusal = undefined;
-    if (!isSecure(socket) || socket.getProtocol() !== 'TLSv1.3') return;
+    if ((socket as Partial<TLSSocket>).getProtocol?.() !== 'TLSv1.3') return;
     socket.once('error', error => {
       if (isCertificateAlert(error)) this.#refusal = describeConnectError(error, this.#origin);
     });
@@ -136,10 +136,6 @@ export class Connection {
     this.#opening.abort(new Error('The connection was closed.'));
     await ended;
   }
-}
-
-function isSecure(socket: Socket): socket is TLSSocket {
-  return 'encrypted' in socket;
 }
 
 /** The longest interim head that is dropped; a longer one is left to the parser. */
@@ -209,13 +205,11 @@ function readBeforeWritesFail(socket: Socket): void {
 
 function afterReading(done: Done): Done {
   return error => {
-    if (error) void twoTurns().then(() => done(error));
+    // The first turn may have begun after its events were taken from the system.
+    if (error)
+      void nextTurn()
+        .then(nextTurn)
+        .then(() => done(error));
     else done(error);
   };
-}
-
-/** The first turn may have begun after its events were taken from the system. */
-async function twoTurns(): Promise<void> {
-  await nextTurn();
-  await nextTurn();
 }

@@ -147,15 +147,12 @@ function certificateHint(
 }
 
 function certificateProblem(error: unknown, text: string): string {
-  if (systemCode(error) !== 'ERR_TLS_CERT_ALTNAME_INVALID') return reason(withoutAdvice(text));
+  // Newer versions of Node add advice about Node's own options.
+  if (systemCode(error) !== 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return reason(text.replace(/; .*Node\.js with --.*/s, ''));
   const {cert} = error as {cert?: {subjectaltname?: string}};
   const names = cert?.subjectaltname?.replace(/\b(DNS|IP Address):/g, '');
   return names ? `it is for ${names}` : 'it is for another name';
-}
-
-/** Newer versions of Node add advice about Node's own options. */
-function withoutAdvice(text: string): string {
-  return text.replace(/; .*Node\.js with --.*/s, '');
 }
 
 function reason(text: string): string {
