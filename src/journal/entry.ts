@@ -5,15 +5,11 @@ import type {Intent, Transition} from './line.ts';
 /** What a service says of itself, and what to do at once if the journal belongs to another one. */
 export type ToldBy = [serviceId?: string | undefined, onOther?: (error: MediaError) => void];
 
-export interface EntryParts {
-  key: string;
-  inDoubt: string | undefined;
-  /** Whether an earlier run released an upload with this key. */
-  wasReleased: boolean;
+type Known = 'idempotencyKey' | 'inDoubt' | 'wasReleased' | 'sha256';
+
+export interface EntryParts extends Pick<JournalEntry, Known> {
   /** The SHA-256 of the content when it was admitted, in hex, if it was hashed then. */
   hashed: string | undefined;
-  /** The same, if the content cannot have changed since. */
-  sha256: string | undefined;
   /** The intent, if it is not recorded yet: then it is recorded with the next transition, at the end at the latest. */
   intent: Intent | undefined;
   append: (transition: Transition) => Promise<void>;
@@ -35,7 +31,7 @@ export class JournalEntry {
   #intent: Intent | undefined;
 
   constructor(parts: EntryParts) {
-    this.idempotencyKey = parts.key;
+    this.idempotencyKey = parts.idempotencyKey;
     this.inDoubt = parts.inDoubt;
     this.sha256 = parts.sha256;
     this.wasReleased = parts.wasReleased;

@@ -162,7 +162,7 @@ export class Journal {
     // What is hashed already is committed soon: one line is enough for both.
     if (sha256 === undefined) this.#parts.log.note({event: 'intent', key, ...intent});
     return new JournalEntry({
-      key,
+      idempotencyKey: key,
       wasReleased: reused !== undefined,
       hashed: hashed?.sha256,
       inDoubt: doubted && (await this.reader.lineOf(doubted)).key,
