@@ -48,7 +48,7 @@ async function listFormat({json, template}: ListOptions): Promise<ListFormat> {
     const {file, fileBase64} = fileFields(path);
     const received = parseRecord(await reader.recordOf(entry));
     return renderTemplate(parsed, {
-      ...{file, path: file, status: statusOf[entry.state], size: entry.size},
+      ...{file, path: file, status: statusOf(entry.state), size: entry.size},
       fileBytes: fileBase64 === undefined ? undefined : Buffer.from(fileBase64, 'base64'),
       received: 'problem' in received ? undefined : received,
     });
@@ -65,19 +65,15 @@ function isShown({index}: JournalReader, number: number, path: PathKey, {row, st
   return number === numbers[0] || state === 'done' || state === 'unknown';
 }
 
-/** The name of each upload state in the output. */
-export const statusOf = {
-  done: 'uploaded',
-  failed: 'failed',
-  unknown: 'unknown',
-  pending: 'pending',
-  forgotten: 'forgotten',
-} as const;
+/** The name of a state in the output. */
+export function statusOf(state: Entry['state']): JournalEntryLine['status'] {
+  return state === 'done' ? 'uploaded' : state;
+}
 
 async function entryText(reader: JournalReader, path: PathKey, entry: Entry): Promise<string> {
   const id =
     entry.state === 'done' ? mediaIdIn(await reader.recordOf(entry)) : await entryReason(reader, entry);
-  return textLine(statusOf[entry.state], path, id);
+  return textLine(statusOf(entry.state), path, id);
 }
 
 async function entryJson(reader: JournalReader, path: PathKey, entry: Entry): Promise<string> {
@@ -91,7 +87,7 @@ async function entryJson(reader: JournalReader, path: PathKey, entry: Entry): Pr
         : undefined;
   const fields = defined({
     ...fileFields(path),
-    status: statusOf[state],
+    status: statusOf(state),
     error,
     size,
     idempotencyKey: key,

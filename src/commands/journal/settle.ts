@@ -138,7 +138,7 @@ async function chooseOne(reader: JournalReader, what: string, id: string | undef
   const [latest] = reader.index.entriesOf(path);
   throw latest === undefined
     ? notThere(reader, what)
-    : new MediaError('usage', `${what} is not unknown: it is ${statusOf[latest.state]}.`, {
+    : new MediaError('usage', `${what} is not unknown: it is ${statusOf(latest.state)}.`, {
         hint: 'Only unknown uploads can be settled.',
       });
 }

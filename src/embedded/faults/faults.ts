@@ -60,7 +60,7 @@ class ActiveFault {
   readonly fault: Fault;
   readonly #random: () => number;
   #matched = 0;
-  #applied = 0;
+  applied = 0;
 
   constructor(fault: Fault, seed: number, index: number) {
     this.fault = fault;
@@ -84,12 +84,8 @@ class ActiveFault {
     return this.#matched >= first && this.#matched <= last && share < rate ? {latencyMs} : undefined;
   }
 
-  countApplied(): void {
-    this.#applied += 1;
-  }
-
   count(): FaultCount {
-    return {fault: this.fault.text, matched: this.#matched, applied: this.#applied};
+    return {fault: this.fault.text, matched: this.#matched, applied: this.applied};
   }
 }
 
@@ -191,7 +187,7 @@ class RequestFaults implements Disturbance {
   }
 
   #note(active: ActiveFault): void {
-    if (!this.#applied.has(active)) active.countApplied();
+    if (!this.#applied.has(active)) active.applied += 1;
     this.#applied.add(active);
   }
 }

@@ -93,7 +93,8 @@ function parsePlaceholder(text: string): Placeholder {
   const [name = '', ...filters] = text.split('|').map(part => part.trim());
   const [field = '', ...keys] = name.split('.');
   const [filter, ...others] = filters;
-  const isKnown = field === 'record' ? !keys.includes('') : keys.length === 0 && isField(field);
+  const isOfRecord = field === 'record' && !keys.includes('');
+  const isKnown = isOfRecord || (keys.length === 0 && templateFields.some(name => name === field));
   if (!isKnown)
     throw new MediaError('usage', `The template has an unknown field: {${text}}.`, {
       hint: `The fields are ${templateFields.join(', ')}, and paths such as record.urls.0.url.`,
@@ -103,10 +104,6 @@ function parsePlaceholder(text: string): Placeholder {
       hint: 'The filters are json and shell, as in {file|shell}.',
     });
   return {field: field as Placeholder['field'], keys, ...(filter !== undefined && {filter})};
-}
-
-function isField(name: string): name is TemplateField {
-  return (templateFields as readonly string[]).includes(name);
 }
 
 /** The template with the values of an input that succeeded; empty for others. */
@@ -129,18 +126,13 @@ export function renderTemplate({parts, isExact}: Template, of: Rendered): string
 }
 
 function render({field, keys, filter}: Placeholder, of: Rendered, isExact: boolean): string {
+  // The whole record is printed with every digit of its numbers.
+  const whole = field === 'record' && keys.length === 0 ? of.received?.json : undefined;
   const value = field === 'record' ? valueAt(of.received?.record, keys) : fieldOf(field, of);
-  if (filter === 'json') return printableJson(jsonOf(value, of, field, keys));
-  const text = field === 'record' && keys.length === 0 ? (of.received?.json ?? '') : fieldText(value, '');
+  if (filter === 'json') return printableJson(whole ?? JSON.stringify(value ?? null));
+  const text = whole ?? fieldText(value, '');
   if (filter === 'shell') return quoted(field === 'file' ? (of.fileBytes ?? text) : text);
   return isExact ? text.replaceAll('\0', '') : printable(text);
-}
-
-function jsonOf(value: unknown, {received}: Rendered, field: string, keys: readonly string[]): string {
-  // The whole record is printed with every digit of its numbers.
-  return field === 'record' && keys.length === 0 && received !== undefined
-    ? received.json
-    : JSON.stringify(value ?? null);
 }
 
 function fieldOf(field: TemplateField, of: Rendered): unknown {
