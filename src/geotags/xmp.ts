@@ -27,8 +27,9 @@ const looseProperty = new RegExp(`<(${name})[\\s/>]|\\s(${name})\\s*=\\s*["']`, 
 export function walkXmp(packet: Part): boolean {
   const before = packet.all();
   const after = withoutLocation(before);
+  if (after === before) return false;
   packet.write(0, after);
-  return !after.equals(before);
+  return true;
 }
 
 /** A copy of an XMP packet in which the properties that tell a place are spaces; it has the same length. */
