@@ -4,15 +4,16 @@ import {inject, test} from 'vitest';
 import {slowTest} from './patience.ts';
 
 /**
- * Declares a test that a property holds for 150 values, always the same; for 1,000 others in the short form of `npm run
+ * Declares a test that a property holds for 150 values, or as many as `usually` says, always the same; for 1,000 others in the short form of `npm run
  * torture` and for 10,000 in its long one. A failure prints the smallest counterexample and the seed.
  */
 export function holdsFor<Values extends [unknown, ...unknown[]]>(
   name: string,
   values: {[Index in keyof Values]: fc.Arbitrary<Values[Index]>},
   check: (...values: Values) => void | Promise<void>,
+  usually = 150,
 ): void {
-  const numRuns = inject('scale') === 'long' ? 10_000 : inject('isTorture') ? 1_000 : 150;
+  const numRuns = inject('scale') === 'long' ? 10_000 : inject('isTorture') ? 1_000 : usually;
   test(name, slowTest, async ({task}) => {
     const seed = inject('seed') || randomInt(1, 2 ** 31);
     await fc.assert(

@@ -26,11 +26,11 @@ function checkEnd(code: string): void {
 const acorn = {
   parse: (code: string) => {
     checkEnd(code);
-    return {type: 'Program', start: 0, end: code.length, body: [], sourceType: 'module'};
+    return {type: 'Program' as const, start: 0, end: code.length, body: [], sourceType: 'module' as const};
   },
   parseExpressionAt: (code: string) => {
     checkEnd(code);
-    return {type: 'ObjectExpression', start: 0, end: code.length, properties: []};
+    return {type: 'ObjectExpression' as const, start: 0, end: code.length, properties: []};
   },
 };
 
