@@ -21,14 +21,9 @@ export const helpFormat: HelpFormat = {
       .filter(({long = ''}) => !isWithout(command, long)),
 };
 
-/** A command with the global options that it does not take, by their long names, and what to use instead. */
-export interface Without {
-  readonly notTaken: Map<string, string>;
-}
-
 /** Whether a command does not take this global option. */
-export function isWithout(command: Command, long: string): boolean {
-  return (command as Partial<Without>).notTaken?.has(long) === true;
+export function isWithout(command: Command & {notTaken?: Map<string, string>}, long: string): boolean {
+  return command.notTaken?.has(long) === true;
 }
 
 export const briefHelpFormat: HelpFormat = {...helpFormat, isBrief: true, formatHelp: briefHelp};
@@ -90,14 +85,9 @@ function helperFor(command: Command): Help {
 }
 
 /** What an option's declaration says of it, in words. */
-export function optionFacts(option: Option): {
-  text: string;
-  /** The environment variable that its description ends with, in parentheses. */
-  variable: string | undefined;
-  default: string | undefined;
-  isRepeatable: boolean;
-} {
+export function optionFacts(option: Option) {
   const {description, defaultValue, defaultValueDescription, required, parseArg} = option;
+  // A description may end with its variable.
   const [, text = description, variable] = /^(.*) \((MEDIA_\w+)\)$/.exec(description) ?? [];
   return {
     text,

@@ -6,7 +6,7 @@ import {Report} from '../output/report.ts';
 import type {Stdout} from '../output/stdout.ts';
 import {mayColor} from '../output/terminal.ts';
 import type {GlobalOptions} from '../settings/hint-options.ts';
-import {exampleText, type Without} from './help-format.ts';
+import {exampleText} from './help-format.ts';
 
 /** How a run ends: an exit status, or the signal that ends the process. */
 export type ExitStatus = number | EndSignal;
@@ -109,8 +109,9 @@ export function announceTyping(what: string, {host, report}: Invocation): void {
 }
 
 /** A command of this program: with examples at the end of its help, and an action that gets an Invocation. */
-export class CliCommand extends Command implements Without {
+export class CliCommand extends Command {
   readonly #cli: Cli;
+  /** The global options that it does not take, by their long names, and what to use instead. */
   readonly notTaken = new Map<string, string>();
 
   constructor(name: string, cli: Cli) {

@@ -1,6 +1,6 @@
 import type {EmbeddedService, ServiceOptions} from '../embedded/service.ts';
 import {type StopSignal, systemHost} from '../host.ts';
-import type {ConnectionOptions, HttpAnswer} from '../http/http.ts';
+import type {HttpAnswer} from '../http/http.ts';
 import {isString} from '../lib/json.ts';
 import {packageVersion} from '../package-file.ts';
 import {type GraphqlRequest, ServiceClient, serviceIdentity} from '../service/client.ts';
@@ -50,26 +50,19 @@ export class MediaClient implements Uploader {
   /** Throws a MediaError `usage` if a URL or the key is invalid. */
   constructor(options: MediaClientOptions) {
     checkOptions(options, checks);
-    const {allowHttp = false, graphqlUrl, userAgent = `media/${packageVersion()}`} = options;
+    const {allowHttp = false, userAgent = `media/${packageVersion()}`} = options;
+    const {certificateAuthorities, connectTimeoutMs} = options;
     const parse = (url: string | URL, what: string) =>
       calling(() => parseServiceUrl(String(url), what, allowHttp));
     const baseUrl = parse(options.baseUrl, 'base URL');
-    const address = {
-      baseUrl,
-      graphqlUrl: graphqlUrl === undefined ? undefined : parse(graphqlUrl, 'GraphQL URL'),
-    };
-    const {certificateAuthorities, connectTimeoutMs} = options;
+    const graphqlUrl =
+      options.graphqlUrl === undefined ? undefined : parse(options.graphqlUrl, 'GraphQL URL');
+    const key = parseKey(options.apiKey, 'The API key');
     const {clock, env} = systemHost();
-    const connection: ConnectionOptions = {
-      clock,
-      env,
-      userAgent,
-      certificateAuthorities,
-      connectTimeoutMs,
-    };
+    const connection = {clock, env, userAgent, certificateAuthorities, connectTimeoutMs};
     this.host = baseUrl.host;
     this.baseUrl = serviceIdentity(baseUrl);
-    this.#client = new ServiceClient(address, parseKey(options.apiKey, 'The API key'), connection);
+    this.#client = new ServiceClient({baseUrl, graphqlUrl}, key, connection);
   }
 
   /**
