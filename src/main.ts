@@ -12,10 +12,7 @@ export {systemHost} from './host.ts';
 
 type Build = typeof buildProgram;
 
-/**
- * Runs one command line of `media` and resolves to its exit status, or to the signal that the process should end by. Never
- * rejects: this is the only place that catches everything.
- */
+/** Runs a command line; resolves to its exit status, or the signal to end by. Never rejects: all errors are caught here. */
 export async function run(argv: readonly string[], host: Host): Promise<ExitStatus> {
   return runProgram(buildProgram, argv, host);
 }

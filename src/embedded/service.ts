@@ -20,11 +20,7 @@ export type {KeyOptions} from './state/keys.ts';
 
 const loopbackHosts = ['127.0.0.1', '::1', 'localhost'];
 
-/**
- * Starts the embedded service, which implements the service interface with a data directory, on loopback unless
- * a `host` and a `fixedKey` say otherwise. Rejects with
- * the system's error if the port is in use (`EADDRINUSE`) or the directory cannot be created.
- */
+/** Starts the service on loopback, unless a `host` and a `fixedKey` say otherwise; rejects with the system's error. */
 export async function startEmbeddedService(options: ServiceOptions): Promise<EmbeddedService> {
   const host = options.host ?? '127.0.0.1';
   if (!loopbackHosts.includes(host) && options.fixedKey === undefined) {

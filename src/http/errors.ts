@@ -23,10 +23,7 @@ function tellingError(error: unknown): unknown {
   return error.errors.find(one => !outOfReach.test(systemCode(one) ?? '')) ?? error.errors.at(-1);
 }
 
-/**
- * The MediaError for a failure to connect, when nothing was sent. `proxyVariable`: which variable names the peer, if it is a proxy.
- * `hasOwnAuthorities`: whether the user named certificate authorities.
- */
+/** The MediaError for a failure to connect, when nothing was sent; `proxyVariable` names the peer if it is a proxy. */
 export function describeConnectError(
   failure: unknown,
   url: URL,

@@ -9,10 +9,7 @@ import {closedAtOnce, describeConnectError, describeUnasked} from './errors.ts';
 import type {ConnectionOptions, HttpTrace} from './options.ts';
 import {describePage, openTunnel, proxyFor} from './proxy.ts';
 
-/**
- * Opens a connection to an origin: TCP, then CONNECT if the environment names a proxy, then TLS, each within the time limit.
- * Resolves to a socket on which nothing has come. Rejects with a MediaError, or with the signal's reason.
- */
+/** Opens a connection: TCP, CONNECT if there is a proxy, TLS; rejects with a MediaError or the signal's reason. */
 export async function openSocket(
   origin: URL,
   options: ConnectionOptions,

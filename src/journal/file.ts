@@ -31,10 +31,7 @@ export function reopening(files: FileSystem, path: string, shown: string): ReadH
   };
 }
 
-/**
- * Opens a journal; with `create`, creates a missing one with mode 0600. Rejects for anything but a regular file.
- * `syncsWrites`: whether each write is to be durable when it resolves, where the file system can do that.
- */
+/** Opens a journal, a regular file, which `create` makes (0600). `syncsWrites`: whether each write is to be durable. */
 export async function openJournalFile(
   files: FileSystem,
   path: string,

@@ -142,10 +142,7 @@ export function formatWriterLine(event: WriterEvent, {token: by, ...holder}: Hol
 /** The text before a record, which is the last member of its line. */
 const recordMark = ',"record":';
 
-/**
- * A transition as a line by this writer, with a line break; the record's JSON is embedded unchanged. A record stands whoever
- * wrote it, and the time of a commit is that of the release after it.
- */
+/** A transition as a line, with its record's JSON unchanged. Records stand whoever wrote them; a release times commits. */
 export function formatTransition(transition: Transition, by: string): string {
   const {event, key, path, ...members}: Omit<UploadLine, 'by'> = transition;
   const line: Fields = {event, idempotencyKey: key, by: event === 'done' ? undefined : by};

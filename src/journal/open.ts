@@ -138,10 +138,7 @@ export async function lockJournal(
   }
 }
 
-/**
- * Waits until the last writer is certainly gone, if it has not recorded its end: one that left no lock, or that cannot be judged
- * from here. Rejects if that writer writes meanwhile or is certainly alive.
- */
+/** Waits until a last writer without a recorded end is certainly gone; rejects if it is alive, or writes meanwhile. */
 async function waitForWriter(
   {recovery: {writer}, lock, shown, handle}: Opening,
   host: Host,

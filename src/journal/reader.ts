@@ -149,10 +149,7 @@ export class JournalReader {
   }
 }
 
-/**
- * Reads journals of one service without writing to them; runs may use them at the same time. None stays open, so that hundreds
- * of shards fit under a low limit of open files. Rejects if they belong to different services. `paths`: whether to index paths.
- */
+/** Reads journals of one service, which runs may use meanwhile; none stays open, since there may be hundreds. */
 export async function readJournals(
   paths: readonly string[],
   {cwd, files}: Pick<Host, 'cwd' | 'files'>,

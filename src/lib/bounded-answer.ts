@@ -1,10 +1,7 @@
 import type {Worker} from 'node:worker_threads';
 import {systemHost} from '../host.ts';
 
-/**
- * The answer of a thread to a request that may keep it busy forever. Resolves to undefined if the thread has ended instead, as
- * it is made to when this process has used so much processor time meanwhile; rejects with an error of the thread, which ends it.
- */
+/** The answer of a thread; undefined if it ended, as it must once this process has used `processorMs` meanwhile. */
 export function boundedAnswer<Answer>(
   thread: Worker,
   request: unknown,

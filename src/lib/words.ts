@@ -16,10 +16,7 @@ export function cleaned(text: string): string {
     .trim();
 }
 
-/**
- * What a reader would see first of a page or of other bytes: the detail or message of JSON, a title, a first heading or the text; empty if
- * there is none. `redact` is called before it is cut.
- */
+/** What a reader sees first: the message in JSON, a title, a heading or the text; `redact` comes before any cut. */
 export function wordsOf(bytes: Buffer, redact = (text: string) => text): string {
   const text = bytes.toString();
   const words = cleaned(redact(messageIn(parseObject(text)) ?? textOfPage(text.slice(0, longestLook))));

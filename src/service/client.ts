@@ -109,10 +109,7 @@ export class ServiceClient implements Uploader {
     return answer && serviceIdIn(answer);
   }
 
-  /**
-   * Sends the upload path a request that stores nothing, over a new connection: a GET, or the head of a POST of text,
-   * which the service must refuse, without its body. Resolves to undefined without a response in time.
-   */
+  /** Sends the upload path what stores nothing: a GET, or the head of a POST; undefined without a response in time. */
   async askUploadPath(
     method: 'GET' | 'POST',
     waitMs: number,

@@ -11,11 +11,7 @@ const postWaitMs = 1_000;
 /** A gateway may try for several seconds to reach a service before it gives up. */
 const getWaitMs = 10_000;
 
-/**
- * Why a service accepts no requests; undefined if it does. It is sent the head of a POST, which many servers answer at
- * once, and a GET if there is no response: servers and gateways that wait for the body answer that. Neither can store
- * anything.
- */
+/** Why a service accepts no requests, if so: asked by the head of a POST, and by a GET, since some wait for the body. */
 export async function probeAvailability(ask: Ask): Promise<string | undefined> {
   try {
     const answer = await answerToProbe(ask);

@@ -17,10 +17,7 @@ export async function readAuthorities(host: Host, path: string): Promise<string>
   return parseCertificates(await readPem(host, path), path).text;
 }
 
-/**
- * Reads a client certificate and its key, by default from the same file; the passphrase of an encrypted key comes from
- * the environment. Rejects with `usage` if they cannot be read or do not belong together.
- */
+/** Reads a client certificate and its key; rejects with `usage` if they cannot be read or do not belong together. */
 export async function readClientCertificate(
   host: Host,
   certificatePath: string,

@@ -12,10 +12,7 @@ export interface GlobalOptions {
   progress?: boolean;
 }
 
-/**
- * The options that a command in a hint needs to use the same profile and service as this run, wherever those were set:
- * ` --profile staging --base-url https://api.example.com`, or nothing.
- */
+/** The options by which a command in a hint uses this profile and service, such as ` --profile staging`, or nothing. */
 export function hintOptions(host: Host, options: GlobalOptions): string {
   const baseUrl = options.baseUrl ?? (host.env['MEDIA_BASE_URL'] || undefined);
   const words = [

@@ -34,10 +34,7 @@ export interface Watch {
   finish(): void;
 }
 
-/**
- * Shows progress on standard error: drawn on a terminal, otherwise as a line every 10 s for several inputs or for programs,
- * and not at all for one input. If progress of several inputs is shown, they are counted in the meantime.
- */
+/** Shows progress on standard error, drawn on a terminal, else as a line every 10 s; counts several inputs meanwhile. */
 export async function watchUpload(
   invocation: Invocation,
   inputs: Inputs,

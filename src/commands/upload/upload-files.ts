@@ -8,11 +8,7 @@ import type {GithubReport} from './github.ts';
 import {fileInputs, typeDecision} from './inputs.ts';
 import {UploadRun} from './run.ts';
 
-/**
- * Uploads files, or what the clipboard contains, for another command, which receives the outcomes and prints what it needs;
- * failures and progress are reported as by `media upload`, to a CI system too. What this machine has already uploaded is skipped, unless `once`
- * is false.
- */
+/** Uploads files or the clipboard for another command, which prints the outcomes; the rest is as in `media upload`. */
 export async function uploadFiles(
   files: readonly string[] | 'clipboard',
   flags: Partial<UploadFlags>,

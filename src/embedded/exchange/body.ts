@@ -54,10 +54,7 @@ export function failureOf(exchange: Exchange): Refusal {
   return new Refusal(400, 'The body is longer than Content-Length declares.');
 }
 
-/**
- * Watches the body of a request and calls `onTooSlow` when too few bytes arrive in a window; windows in which the service
- * itself was too slow (`isBehind`) do not count. Returns a function that stops watching.
- */
+/** Calls `onTooSlow` when too few bytes arrive in a window in which the service was not behind; returns what stops it. */
 function watchPace(
   exchange: Exchange,
   isBehind: () => boolean,

@@ -55,10 +55,7 @@ function parseTarget(target: string): {path: string; authority: string | undefin
   return {path: match === null ? target : match[2] || '/', authority: match?.[1]};
 }
 
-/**
- * Throws unless the Host field names this service: a name that resolves to its address by DNS rebinding is refused. `names` are
- * those that are answered besides loopback, with a port or with any.
- */
+/** Throws unless Host names loopback or one of `names`: DNS rebinding leads other names to this address. */
 export function checkHost({request, authority}: Exchange, port: number, names: readonly string[]): void {
   const fields = request.rawHeaders.filter(
     (name, index) => index % 2 === 0 && name.toLowerCase() === 'host',

@@ -185,10 +185,7 @@ function invalid(text: string, why: string): InvalidOption {
 /** Draws a latency in milliseconds. */
 type Latency = (random: () => number) => number;
 
-/**
- * Parses a latency: `200ms` is fixed, `100ms..300ms` uniform, and `200ms~0.5` log-normal with that median and that
- * standard deviation of the logarithm. Undefined for anything else.
- */
+/** Parses `200ms` (fixed), `100ms..300ms` (uniform) or `200ms~0.5` (log-normal: median, deviation of the logarithm). */
 function parseLatency(text: string): Latency | undefined {
   const [, first = '', between = '', second = ''] = /^([\d.]+[a-z]+)(?:(\.\.|~)(.+))?$/.exec(text) ?? [];
   const least = millisecondsOf(first);

@@ -14,10 +14,7 @@ export async function probe({path, contentType}: MediaFile): Promise<Findings> {
 /** Formats of one picture, of which all programs say the same size. */
 const plainTypes = new Set('apng avif bmp gif heic heif j2c jp2 jpg jxl png psd svg tiff webp'.split(' '));
 
-/**
- * The coded size of an image or a video where its header has only one that programs can take for it; those that heed a
- * rotation exchange width and height. Never rejects.
- */
+/** The coded size if the header has only one that programs can take for it, rotated or not. Never rejects. */
 export async function certainSize(bytes: RandomAccess, contentType: string): Promise<MediaFacts> {
   try {
     if (contentType.startsWith('image/')) {

@@ -1,10 +1,7 @@
 import {existsSync} from 'node:fs';
 import {versions} from 'node:process';
 
-/**
- * What a process that reads media may allocate: the system refuses more, and the shell is the only one to tell it so. Windows has no
- * such limit, and macOS none of memory.
- */
+/** What a process that reads media may allocate; only the shell can tell the system. Not on Windows and macOS. */
 const mostMemoryKiB = 448 * 1024;
 const shell = '/bin/sh';
 

@@ -102,10 +102,7 @@ export function queryOf({request}: Exchange): URLSearchParams {
 
 const longestForm = 64 * 1024;
 
-/**
- * Reads a form sent from a page of this session; throws a 403 if its origin or its CSRF token is wrong. Cookies are not
- * enough: browsers also send them with forms from other ports of this machine.
- */
+/** Reads a form of this session; throws a 403 for another origin or token, since other ports send its cookie too. */
 export async function readForm({exchange, service, session}: PageRequest): Promise<URLSearchParams> {
   const {headers} = exchange.request;
   // A proxy in front of the service may speak https.

@@ -48,10 +48,7 @@ const graceMs = 5_000;
 /** Why a body is not read on; never shown. */
 const ended = new MediaError('interrupted', 'The attempt was ended.');
 
-/**
- * Makes one attempt to upload a file: connects, sends all but the last chunk, checks the source, releases the last chunk and
- * reads the response. Rejects only for a bug. Before the phase `released` the request cannot have taken effect.
- */
+/** Makes one attempt; rejects only for a bug. Before the phase `released` the request cannot have taken effect. */
 export function attemptUpload(options: AttemptOptions): Promise<Stored | FailedAttempt | UnsureAttempt> {
   return new Attempt(options).run();
 }

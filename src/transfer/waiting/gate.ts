@@ -39,10 +39,7 @@ interface RetryAfterOptions {
   retries: number;
 }
 
-/**
- * An uploader that closes the gate for all workers for as long as the service asks, and marks refusals that ask for
- * longer. If refusals that do not say how long follow one another, each file waits at the gate, unless nothing is to be retried.
- */
+/** Closes the gate for as long as the service asks, marks refusals that ask for longer, and slows down after several. */
 export function withRetryAfter(
   uploader: Uploader,
   {clock, gate, retryMaxWaitMs, random, retries}: RetryAfterOptions,

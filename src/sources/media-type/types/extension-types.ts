@@ -93,10 +93,7 @@ export const extensionTypes: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/**
- * Extensions that other kinds of files have too, often more commonly: transport streams and TypeScript, raw pictures and
- * raw data, network captures, font metrics, subtitles, schemas. For these the bytes must confirm the type.
- */
+/** Extensions that other files have too, such as TypeScript (.ts) and network captures: the bytes must confirm the type. */
 export const ambiguousExtensions: ReadonlySet<string> = new Set(
   'cap dcr dcx fbs hdr m2ts mts mxf pfm psb ptx raw rle rm rmvb sid sub tap thm ts'.split(' '),
 );
