@@ -22,7 +22,7 @@ const packagesWithin = [
   ...['frontmatter', 'gfm', 'mdx-expression', 'mdx-jsx', 'mdx-md', 'mdxjs-esm'].map(
     name => `micromark-extension-${name}`,
   ),
-  ...['parse5', 'css-tree', 'entities'],
+  ...['parse5', 'css-tree', 'entities', 'yaml', 'toml-eslint-parser'],
 ];
 /** Large modules that few runs need. Nothing in them may throw or catch a MediaError. */
 const modulesApart = {
@@ -30,6 +30,7 @@ const modulesApart = {
   'src/embedded/media/image.ts': 'media-image',
   'src/embedded/media/video.ts': 'media-video',
   'src/rewrite/scan/scan.ts': 'rewrite-scan',
+  'src/rewrite/scan/front-matter.ts': 'front-matter',
 };
 
 /** The separate files, by name, with the modules that they are built from. */

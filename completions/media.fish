@@ -172,7 +172,7 @@ complete -c media -n '__media_is "rewrite"' -l stdout -d 'upload, and print the 
 complete -c media -n '__media_is "rewrite"' -l check -d 'exit with status 1 if a document refers to local media'
 complete -c media -n '__media_is "rewrite"' -l links -d 'also links to images and videos, such as [clip](clip.mp4)'
 complete -c media -n '__media_is "rewrite"' -l attribute -x -d 'also this HTML attribute, such as data-src'
-complete -c media -n '__media_is "rewrite"' -l front-matter -x -d 'also the value of this key in the front matter'
+complete -c media -n '__media_is "rewrite"' -l front-matter -x -d 'also the values of this key in the front matter'
 complete -c media -n '__media_is "rewrite"' -l root -x -a '(__media_directorys)' -d 'read no file outside this directory; /x.png is x.png in it (default: the git work tree)'
 complete -c media -n '__media_is "rewrite"' -l static -x -a '(__media_directorys)' -d 'look for /x.png in this directory first'
 complete -c media -n '__media_is "rewrite"' -l allow-missing -d 'leave what cannot be uploaded as it is'

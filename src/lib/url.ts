@@ -1,7 +1,7 @@
 import {isIP} from 'node:net';
 
-/** Characters that end a URL, or begin something else, in Markdown, HTML or CSS. */
-const unsafe = /["'()<>\\|`\s]/g;
+/** Characters that end a URL, or begin something else, in Markdown, HTML or CSS, or that TOML does not allow. */
+const unsafe = /["'()<>\\|`\s\p{Cc}\p{Cs}]/gu;
 
 /** A web URL in its standard form, without characters that mean something in Markdown, HTML or CSS; undefined for others. */
 export function safeUrl(url: string): string | undefined {

@@ -40,7 +40,7 @@ export class Scanner {
     const start = processorTime();
     const answer =
       request.text.length <= lengthHere
-        ? answerTo(request)
+        ? await answerTo(request)
         : await this.#ask(request, scanThread, isLate ? remainingMs : processorMs);
     if (answer !== undefined && 'references' in answer) return answer;
     this.#lostMs += processorTime() - start;

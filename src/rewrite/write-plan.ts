@@ -167,6 +167,9 @@ export function replacementOf({context, source, target}: Reference, url: string)
       return `"${whole.replaceAll('&', '&amp;')}"`;
     case 'srcset':
       return whole.replaceAll(',', '%2C').replaceAll('&', '&amp;');
+    case 'plain':
+      // In a list of YAML, these end a value without quotes.
+      return /[,[\]{}]|:$/.test(whole) ? `"${whole}"` : whole;
     default:
       return whole;
   }

@@ -209,6 +209,32 @@ describe('what names local media and is left alone', () => {
   });
 });
 
+test('--front-matter: text, lists and maps in YAML and TOML; what cannot be read is named and left as it is', async () => {
+  const blog = (a: string, b: string) =>
+    `---\ntitle: "photo.png: a story"\nimages: [${a}, "${a}"]\ngallery:\n  - src: ${a} # first\n    alt: A photo\n  - {alt: B, src: ${b}}\nintro: |\n  image: photo.png\n---\n`;
+  const hugo = (a: string, b: string) =>
+    `+++\nimages = [\n  "${a}", # first\n  'https://x.example/a.png',\n]\n\n[[resources]]\nsrc = '''${b}'''\n+++\n`;
+  const broken = '---\nimage: photo.png\ntitle: a: b\n---\n';
+  const [a, b] = ['photo.png', 'clip.mp4'];
+  const {rewrite, text, urls} = await machine({
+    'blog.md': blog(a, b),
+    'hugo.md': hugo(a, b),
+    'broken.md': broken,
+  });
+  const keys = ['image', 'images', 'gallery', 'src'].flatMap(key => ['--front-matter', key]);
+  expect(await rewrite(...keys, '--write', '.')).toMatchObject({
+    stdout: 'blog.md: 4 URLs\nhugo.md: 2 URLs\n',
+    stderr: expect.stringMatching(
+      /^The front matter of broken\.md was left as it is, since it is not valid YAML: 3:8: [^\n.]+\.$/m,
+    ),
+    exitCode: 0,
+  });
+  const url = await urls();
+  expect(await text('blog.md')).toBe(blog(url(a), url(b)));
+  expect(await text('hugo.md')).toBe(hugo(url(a), url(b)));
+  expect(await text('broken.md')).toBe(broken);
+});
+
 test('a dialect is read in its own projects only, and said once', async () => {
   const document = '!!! note\n\n    ![a](photo.png)\n\n![b](PHOTO.png)\n';
   const {at, rewrite} = await machine({'a.md': document, 'b.md': document});

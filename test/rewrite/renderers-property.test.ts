@@ -41,8 +41,8 @@ function looksTheSame(
   render: (text: string) => Rendered[] | Promise<Rendered[]>,
 ): void {
   const check = async (page: string) => {
-    const sources = scanned(kind, page).map(({source}) => source);
-    const {tree, left} = restored(await render(rewritten(kind, page)), sources);
+    const sources = (await scanned(kind, page)).map(({source}) => source);
+    const {tree, left} = restored(await render(await rewritten(kind, page)), sources);
     expect(left).toEqual([]);
     expect(tree).toEqual(await render(page));
   };

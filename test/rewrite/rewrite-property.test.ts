@@ -94,12 +94,12 @@ describe('a random document, rewritten', () => {
   holdsFor(
     'every byte outside the edits is as before, the tree is the same but for the URLs, and a second run finds nothing',
     [anyDocument],
-    text => {
-      const found = scanned('markdown', text);
-      const result = rewritten('markdown', text);
+    async text => {
+      const found = await scanned('markdown', text);
+      const result = await rewritten('markdown', text);
       expect(restored(result, found)).toBe(text);
       if (found.length === 0) return;
-      expect(scanned('markdown', result)).toEqual([]);
+      expect(await scanned('markdown', result)).toEqual([]);
       const places = placeholders(found);
       expect(treeOf(result, places)).toEqual(treeOf(text, places));
     },
@@ -125,11 +125,11 @@ describe.each([
     expect(documents.length).toBeGreaterThan(600);
   });
 
-  it('those without pictures: nothing to rewrite; the others: the same tree but for the URLs', () => {
+  it('those without pictures: nothing to rewrite; the others: the same tree but for the URLs', async () => {
     let count = 0;
     for (const text of documents) {
-      const found = scanned('markdown', text);
-      const result = rewritten('markdown', text);
+      const found = await scanned('markdown', text);
+      const result = await rewritten('markdown', text);
       if (found.length === 0) expect(result).toBe(text);
       else {
         count += 1;

@@ -7,18 +7,25 @@ import {replacementOf} from '../../src/rewrite/write-plan.ts';
 export const usualScan: ScanOptions = {links: false, attributes: [], frontMatter: []};
 
 /** The references of a document; of those that count only if they are media, the ones with an extension. */
-export function scanned(kind: DocumentKind, text: string, options: Partial<ScanOptions> = {}): Reference[] {
-  return scanDocument(kind, text, {...usualScan, ...options}).references.filter(
-    ({onlyMedia, target}) => !onlyMedia || /\.\w{2,4}([?#]|$)/.test(target),
-  );
+export async function scanned(
+  kind: DocumentKind,
+  text: string,
+  options: Partial<ScanOptions> = {},
+): Promise<Reference[]> {
+  const {references} = await scanDocument(kind, text, {...usualScan, ...options});
+  return references.filter(({onlyMedia, target}) => !onlyMedia || /\.\w{2,4}([?#]|$)/.test(target));
 }
 
 /** The URL that the tests give to the file of a reference. */
 export const urlFor = (index: number) => `https://u.example/${index}`;
 
 /** A document with a URL of its own for each reference. */
-export function rewritten(kind: DocumentKind, text: string, options: Partial<ScanOptions> = {}): string {
-  const edits = scanned(kind, text, options).map((reference, index) => ({
+export async function rewritten(
+  kind: DocumentKind,
+  text: string,
+  options: Partial<ScanOptions> = {},
+): Promise<string> {
+  const edits = (await scanned(kind, text, options)).map((reference, index) => ({
     ...reference,
     text: replacementOf(reference, urlFor(index)),
   }));

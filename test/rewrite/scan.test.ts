@@ -1,8 +1,9 @@
 import {describe, expect, it} from 'vitest';
 import {applyEdits} from '../../src/rewrite/document-text.ts';
 import type {DocumentKind, ScanOptions} from '../../src/rewrite/scan/reference.ts';
+import {scanDocument} from '../../src/rewrite/scan/scan.ts';
 import {replacementOf} from '../../src/rewrite/write-plan.ts';
-import {rewritten, scanned} from './rewritten.ts';
+import {rewritten, scanned, usualScan} from './rewritten.ts';
 
 const u = 'https://u.example';
 
@@ -128,6 +129,48 @@ const markdownRows: readonly Row[] = [
     "+++\nimage = 'a.png'\n+++\n",
     `+++\nimage = '${u}/0'\n+++\n`,
     {frontMatter: ['image']},
+  ],
+  [
+    'front matter in TOML: dotted keys, tables, lists over lines, all strings, escapes',
+    '+++\ncover.image = "a\\u0062.png" # c\nimages = [ # c\n  """\nb.png""",\n\n  {src = \'c.png\', alt = "not media"},\n]\n[[resources]]\nsrc = \'\'\'d.png\'\'\'\n[params.hero]\n"image" = "e.png"\nn = 1979-05-27\n+++\n',
+    `+++\ncover.image = "${u}/0" # c\nimages = [ # c\n  """${u}/1""",\n\n  {src = '${u}/2', alt = "not media"},\n]\n[[resources]]\nsrc = '''${u}/3'''\n[params.hero]\n"image" = "${u}/4"\nn = 1979-05-27\n+++\n`,
+    {frontMatter: ['image', 'images', 'src']},
+  ],
+  [
+    'front matter in YAML: lists and maps in lines and in brackets',
+    '---\nimages:\n- a.png # c\n-   "b.png"\n- [ [c.png], \'d.png\' ]\n- src: e.png\n  alt: not media\n- {src: f.png, alt: "x", "nested": {src: g.png}}\nsrc: h.png\n? images\n: i.png\n---\n',
+    `---\nimages:\n- ${u}/0 # c\n-   "${u}/1"\n- [ [${u}/2], '${u}/3' ]\n- src: ${u}/4\n  alt: not media\n- {src: ${u}/5, alt: "x", "nested": {src: ${u}/6}}\nsrc: h.png\n? images\n: ${u}/7\n---\n`,
+    {frontMatter: ['images']},
+  ],
+  [
+    'front matter: text of several lines is no list of entries; one line of it is a value',
+    '---\ntext: |\n  image: x.png\n\n  - image: y.png\nmore: >-\n  image: z.png\nimage: one.png\n  two.png\nimage: |\n  a.png\n  b.png\nimage: >- # folded\n  my c.png\n---\n',
+    `---\ntext: |\n  image: x.png\n\n  - image: y.png\nmore: >-\n  image: z.png\nimage: one.png\n  two.png\nimage: |\n  a.png\n  b.png\nimage: >- # folded\n  ${u}/0\n---\n`,
+    {frontMatter: ['image']},
+  ],
+  [
+    'front matter: anchors, aliases, tags, escapes and what is no text',
+    '---\na: &b\n  image: &c !!str a.png\nimage: *c\nimage: *none\nx: *b\ny: {image: "b\\x20\\u00e9.png"}\nz: {image: \'\'\'\'}\nimage: !!binary c.png\nimage: !mine d.png\nimage: false\nimage: 1.5\nimage:\nimage: []\n"im\\u0061ge": e.png\n---\n',
+    `---\na: &b\n  image: &c !!str ${u}/0\nimage: *c\nimage: *none\nx: *b\ny: {image: "${u}/1"}\nz: {image: '${u}/2'}\nimage: !!binary c.png\nimage: !mine d.png\nimage: false\nimage: 1.5\nimage:\nimage: []\n"im\\u0061ge": ${u}/3\n---\n`,
+    {frontMatter: ['image']},
+  ],
+  [
+    'front matter: a fragment with what no format allows',
+    '+++\nimage = "a.png#\\u0007\\U0001F600 x"\n+++\n',
+    `+++\nimage = "${u}/0#%07😀%20x"\n+++\n`,
+    {frontMatter: ['image']},
+  ],
+  [
+    'front matter that is not at the start',
+    '\n---\nimage: a.png\n---\n',
+    '\n---\nimage: a.png\n---\n',
+    {frontMatter: ['image']},
+  ],
+  [
+    'front matter that is empty',
+    '---\n# c\n\n---\n![a](a.png)',
+    `---\n# c\n\n---\n![a](${u}/0)`,
+    {frontMatter: ['a']},
   ],
   [
     'a byte order mark and CRLF',
@@ -306,9 +349,9 @@ describe.each<[DocumentKind, readonly Row[]]>([
 ])('%s', (kind, rows) => {
   it.each(rows.map(row => ({row, name: row[0]})))(
     '$name; then nothing more',
-    ({row: [, document, expected, options]}) => {
-      expect(rewritten(kind, document, options)).toBe(expected);
-      expect(scanned(kind, expected, options).map(({source}) => source)).toEqual([]);
+    async ({row: [, document, expected, options]}) => {
+      expect(await rewritten(kind, document, options)).toBe(expected);
+      expect((await scanned(kind, expected, options)).map(({source}) => source)).toEqual([]);
     },
   );
 });
@@ -326,8 +369,11 @@ describe('a URL with what has a meaning where it is put', () => {
     ['html', '<img src="a.png">', 'https://u.example/w_300,h_200/a,.png?x=1&amp;y=2'],
     ['markdown', '![a](a.png)', url],
     ['css', 'a{b:url("a.png")}', url],
-  ] as const)('%s: %s', (kind, document, expected) => {
-    const edits = scanned(kind, document).map(reference => ({
+    ['markdown', '---\nimage: a.png\nimages: [b.png]\n---\n', `"${url}"`],
+    ['markdown', '---\nimages: ["a.png"]\nimage: >-\n  b.png\n---\n', url],
+    ['mkdocs', '+++\nimages = ["a.png", \'b.png\']\n+++\n', url],
+  ] as const)('%s: %s', async (kind, document, expected) => {
+    const edits = (await scanned(kind, document, {frontMatter: ['image', 'images']})).map(reference => ({
       ...reference,
       text: replacementOf(reference, url),
     }));
@@ -342,7 +388,39 @@ describe('the path that a reference means', () => {
     ['markdown', '![[写真 1.png|x]]', '写真 1.png'],
     ['html', '<img src="a&#32;b&eacute;.png">', 'a bé.png'],
     ['css', 'a{b:url(\\61 \\)b.png)}', 'a)b.png'],
-  ] as const)('%s %s', (kind, document, target) => {
-    expect(scanned(kind, document).map(reference => reference.target)).toEqual([target]);
+  ] as const)('%s %s', async (kind, document, target) => {
+    expect((await scanned(kind, document)).map(reference => reference.target)).toEqual([target]);
+  });
+});
+
+describe('front matter that is not valid', () => {
+  const scan = (text: string) =>
+    scanDocument('markdown', `${text}![a](b.png)`, {...usualScan, frontMatter: ['image']});
+
+  it.each([
+    [
+      '---\r\nimage: a.png\r\nb: c: d\r\n---\r\n',
+      'not valid YAML: 3:4: Nested mappings are not allowed in compact mappings',
+    ],
+    ['---\nimage: a.png\n...\nimage: a.png\n---\n', 'not valid YAML: 4:1: Another document begins'],
+    ['\ufeff+++\nimage = "a.png"\nb = \n+++\n', 'not valid TOML: 3:5: Unspecified values are invalid'],
+    [
+      `---\nimage: ${'['.repeat(8_000)}${']'.repeat(8_000)}\n---\n`,
+      'not valid YAML: 2:107: It has more than 100 levels',
+    ],
+    [
+      `+++\nimage = ${'['.repeat(8_000)}${']'.repeat(8_000)}\n+++\n`,
+      'not valid TOML: 2:2009: It has more than 2000 brackets',
+    ],
+  ])('%#: left as it is, and said so', async (text, badFrontMatter) => {
+    expect(await scan(text)).toMatchObject({references: [{source: 'b.png'}], badFrontMatter});
+  });
+
+  it('as deep as it may be: read', async () => {
+    for (const text of [
+      `---\nimage: ${'['.repeat(90)}a.png${']'.repeat(90)}\n---\n`,
+      `+++\nimage = ${'['.repeat(1_900)}"a.png"${']'.repeat(1_900)}\n+++\n`,
+    ])
+      expect((await scan(text)).references).toMatchObject([{source: 'a.png'}, {source: 'b.png'}]);
   });
 });

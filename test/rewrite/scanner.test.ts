@@ -45,7 +45,7 @@ describe('Scanner', () => {
   it('documents that the other thread scans: the same references, one document after the other', async () => {
     scanner = new Scanner({lengthHere: 0});
     for (const text of [photo.repeat(400), `> ${photo}`.repeat(100)])
-      expect(await scan('a.md', text)).toEqual(scanDocument('markdown', text, usualScan).references);
+      expect(await scan('a.md', text)).toEqual((await scanDocument('markdown', text, usualScan)).references);
     await expect(scan('a.md', `${'> '.repeat(1_001)}a\n\n${photo.repeat(200)}`)).rejects.toMatchObject({
       message: 'a.md is too complex: it is nested more than 1,000 levels deep.',
     });

@@ -92,6 +92,8 @@ const owners: Record<string, string[]> = {
   'micromark-extension-mdxjs-esm': ['rewrite/scan/'],
   'vfile-message': ['rewrite/scan/'],
   'micromark-util-types': ['rewrite/scan/'],
+  'toml-eslint-parser': ['rewrite/scan/'],
+  yaml: ['rewrite/scan/'],
   parse5: ['rewrite/scan/'],
   entities: ['rewrite/scan/'],
   'css-tree': ['rewrite/scan/'],

@@ -16,7 +16,7 @@ export function rewriteCommand(cli: Cli): CliCommand {
     .optionsGroup('References:')
     .option('--links', 'also links to images and videos, such as [clip](clip.mp4)')
     .option('--attribute <name>', 'also this HTML attribute, such as data-src', collect)
-    .option('--front-matter <key>', 'also the value of this key in the front matter', collect)
+    .option('--front-matter <key>', 'also the values of this key in the front matter', collect)
     .option(
       '--root <directory>',
       'read no file outside this directory; /x.png is x.png in it (default: the git work tree)',

@@ -3,6 +3,7 @@ import {parse, postprocess, preprocess} from 'micromark';
 import {frontmatter} from 'micromark-extension-frontmatter';
 import {gfm} from 'micromark-extension-gfm';
 import type {Token} from 'micromark-util-types';
+import type {FrontMatter, readFrontMatter} from './front-matter.ts';
 import {HtmlScanner} from './html.ts';
 import {LeftAlone} from './left-alone.ts';
 import {mdx, withoutHeadingIds} from './mdx.ts';
@@ -30,14 +31,14 @@ const nesting: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Finds the references of a document in Markdown or one of its dialects, its HTML or JSX included. Throws a RangeError if it is nested too
- * deeply, and a VFileMessage if it is not MDX.
+ * Finds the references of a document in Markdown or one of its dialects, its HTML or JSX included. Rejects with a RangeError if it is nested
+ * too deeply, and with a VFileMessage if it is not MDX.
  */
-export function markdownReferences(
+export async function markdownReferences(
   kind: Exclude<DocumentKind, 'html' | 'css'>,
   text: string,
   options: ScanOptions,
-): Reference[] {
+): Promise<ReturnType<typeof readFrontMatter>> {
   const scanner = new MarkdownScanner(text, options);
   const left = new LeftAlone(text);
   const document = parse({extensions: extensions[kind]}).document();
@@ -52,8 +53,12 @@ export function markdownReferences(
       left.enter(token);
     }
   }
-  const found = scanner.end();
-  return [...found, ...left.besides(found)];
+  const {frontMatter} = scanner;
+  const {references = [], ...notes} = frontMatter
+    ? (await import('./front-matter.ts')).readFrontMatter(text, frontMatter, options.frontMatter)
+    : {};
+  const found = [...scanner.end(), ...references];
+  return {...notes, references: [...found, ...left.besides(found)]};
 }
 
 /** An image or a link whose end has not been reached. */
@@ -65,6 +70,7 @@ interface Open {
 }
 
 class MarkdownScanner {
+  frontMatter: FrontMatter | undefined;
   readonly #text: string;
   readonly #options: ScanOptions;
   /** micromark does not count a byte order mark. */
@@ -187,9 +193,10 @@ class MarkdownScanner {
   }
 
   #frontMatterLine(token: Token): void {
-    const base = token.start.offset + this.#shift;
-    const found = frontMatterReference(this.#slice(token), base, this.#options.frontMatter);
-    if (found !== undefined) this.#found.push(found);
+    if (this.#options.frontMatter.length === 0) return;
+    const [start, end] = [token.start.offset + this.#shift, token.end.offset + this.#shift];
+    const format = token.type === 'yamlValue' ? 'YAML' : 'TOML';
+    this.frontMatter = {start, ...this.frontMatter, format, end};
   }
 
   #addHtml(token: Token, write = (text: string) => text): void {
@@ -225,31 +232,4 @@ function unescapeMarkdown(text: string): string {
     /\\([!-/:-@[-`{-~])|&(?:#x?[0-9a-f]+|[a-z][a-z0-9]*);/gi,
     (found, escaped?: string) => escaped ?? decodeHTMLStrict(found),
   );
-}
-
-/** `key: value` of YAML and `key = value` of TOML, on one line, at any depth. */
-const entry = /^([ \t]*(?:- +)?(["']?)([\w.-]+)\2[ \t]*[:=][ \t]*)(.*)$/;
-
-/** The value in a line of the front matter, without its end, if the line begins with one of these keys; `base` is its offset. */
-function frontMatterReference(line: string, base: number, keys: readonly string[]): Reference | undefined {
-  const [, before = '', , key = '', rest = ''] = entry.exec(line) ?? [];
-  const value = keys.includes(key) ? scalar(rest) : undefined;
-  if (value === undefined) return undefined;
-  const start = base + before.length + value.start;
-  return {...value, start, end: start + value.source.length, onlyMedia: false};
-}
-
-type Scalar = Pick<Reference, 'start' | 'source' | 'target' | 'context'>;
-
-function scalar(text: string): Scalar | undefined {
-  const quoted = /^(["'])(.*?)\1[ \t]*(#.*)?$/.exec(text);
-  if (quoted !== null) {
-    const source = quoted[2] ?? '';
-    // A value with escapes would need another parser.
-    return /[\\"']/.test(source) ? undefined : {start: 1, source, target: source, context: 'quoted'};
-  }
-  const source = text.replace(/[ \t]#.*$/, '').trimEnd();
-  return source === '' || /^[[{&*!|>%@`"']/.test(source)
-    ? undefined
-    : {start: 0, source, target: source, context: 'plain'};
 }

@@ -26,6 +26,8 @@ export interface Scanned {
   left?: Readonly<Partial<Record<LeftKind, number>>>;
   /** Why it was read as Markdown, though it is called MDX. */
   notMdx?: string;
+  /** Why its front matter was left as it is. */
+  badFrontMatter?: string;
 }
 
 /** The references, or why they were not found. */
@@ -35,14 +37,14 @@ export type ScanAnswer = Scanned | {failure: string};
 export const scanThread = 'scan documents';
 
 if (workerData === scanThread)
-  parentPort?.on('message', (request: ScanRequest) => parentPort?.postMessage(answerTo(request)));
+  parentPort?.on('message', async (request: ScanRequest) => parentPort?.postMessage(await answerTo(request)));
 
-export function answerTo({kind, text, options}: ScanRequest): ScanAnswer {
+export async function answerTo({kind, text, options}: ScanRequest): Promise<ScanAnswer> {
   try {
-    return scanDocument(kind, text, options);
+    return await scanDocument(kind, text, options);
   } catch (error) {
     if (error instanceof VFileMessage) {
-      const answer = answerTo({kind: 'markdown', text, options});
+      const answer = await answerTo({kind: 'markdown', text, options});
       return {...answer, notMdx: `${error.line ?? 1}:${error.column ?? 1}: ${error.reason}`};
     }
     // The stack of a parser overflows with a RangeError, too.
@@ -51,23 +53,27 @@ export function answerTo({kind, text, options}: ScanRequest): ScanAnswer {
   }
 }
 
-/** Finds the references to local files in a document, in their order. Throws a RangeError if it is nested too deeply. */
-export function scanDocument(kind: DocumentKind, text: string, options: ScanOptions) {
+/** Finds the references to local files in a document, in their order. Rejects with a RangeError if it is nested too deeply. */
+export async function scanDocument(kind: DocumentKind, text: string, options: ScanOptions) {
+  const {references, ...notes} = await parsed(kind, text, options);
   const found: Reference[] = [];
   const left: Partial<Record<LeftKind, number>> = {};
-  for (const reference of references(kind, text, options)) {
+  for (const reference of references) {
     const why = reference.left ?? (isFilledIn(reference.target) ? 'template' : undefined);
     if (why === undefined && isPath(reference.target)) found.push(reference);
     else if (why !== undefined && namesLocalMedia(reference.source)) left[why] = (left[why] ?? 0) + 1;
   }
-  return {references: found.sort((a, b) => a.start - b.start), left};
+  return {...notes, references: found.sort((a, b) => a.start - b.start), left};
 }
 
-function references(kind: DocumentKind, text: string, options: ScanOptions): Reference[] {
-  if (kind === 'html') {
-    const found: Reference[] = [];
-    new HtmlScanner(options, reference => found.push(reference)).scan(text);
-    return found;
-  }
-  return kind === 'css' ? cssReferences(text) : markdownReferences(kind, text, options);
+function parsed(
+  kind: DocumentKind,
+  text: string,
+  options: ScanOptions,
+): Scanned | ReturnType<typeof markdownReferences> {
+  if (kind === 'css') return {references: cssReferences(text)};
+  if (kind !== 'html') return markdownReferences(kind, text, options);
+  const references: Reference[] = [];
+  new HtmlScanner(options, reference => references.push(reference)).scan(text);
+  return {references};
 }
