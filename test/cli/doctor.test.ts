@@ -6,7 +6,7 @@ import {describe, expect, it, onTestFinished} from 'vitest';
 import {sandboxFor, testKey} from '../service/program.ts';
 import {deadUrl, listen, portOf} from '../service/support.ts';
 import {connectedSandbox, denyingWith, embeddedService, unknownKey} from '../support/embedded.ts';
-import {fixture, needNode, program, type Sandbox, sandbox} from '../support/media.ts';
+import {fixture, program, type Sandbox, sandbox, testedExecutable} from '../support/media.ts';
 import {isUploadLook, type ScriptedConnection, scriptedServer} from '../support/scripted-server.ts';
 
 interface Check {
@@ -39,27 +39,27 @@ describe('media doctor, all well', () => {
     expect(page.replaceAll('\n', ' ')).toContain(checkNames.map(name => `\`${name}\``).join(', '));
   });
 
-  it('how it was installed: a clone, not in PATH, in PATH, hiding another one, or hidden by it', async context => {
-    needNode(context);
+  it('how it was installed, not in PATH, in PATH, hiding another one, or hidden by it', async () => {
     const box = await sandbox();
-    const clone = dirname(dirname(program));
+    const own =
+      testedExecutable === undefined
+        ? `a clone, ${dirname(dirname(program))}`
+        : `one executable, ${testedExecutable}`;
     const [bin, other] = ['bin', 'other'].map(name => join(box.directory, name)) as [string, string];
     for (const directory of [bin, other]) await mkdir(directory);
-    await symlink(program, join(bin, 'media'));
+    await symlink(testedExecutable ?? program, join(bin, 'media'));
     await writeFile(join(other, 'media'), '#!/bin/sh\n', {mode: 0o755});
     const found = async (...path: string[]) => {
       const {stdout} = await box.run(['doctor', '--json'], {env: {...box.env, PATH: path.join(delimiter)}});
       const {status, message} = JSON.parse(stdout).checks[0];
       return `${status}: ${message}`;
     };
-    expect(await found(box.directory)).toBe(`ok: a clone, ${clone}, not in PATH`);
-    expect(await found(bin)).toBe(`ok: a clone, ${clone}, in PATH as ${bin}/media`);
+    expect(await found(box.directory)).toBe(`ok: ${own}, not in PATH`);
+    expect(await found(bin)).toBe(`ok: ${own}, in PATH as ${bin}/media`);
     expect(await found(bin, other, bin)).toBe(
-      `ok: a clone, ${clone}, in PATH as ${bin}/media, and hides ${other}/media`,
+      `ok: ${own}, in PATH as ${bin}/media, and hides ${other}/media`,
     );
-    expect(await found(other, bin)).toBe(
-      `warning: a clone, ${clone}: another one comes first in PATH, ${other}/media`,
-    );
+    expect(await found(other, bin)).toBe(`warning: ${own}: another one comes first in PATH, ${other}/media`);
   });
 
   it('a service and a key: a line a check, exit 0, nothing is uploaded', async () => {
@@ -67,7 +67,7 @@ describe('media doctor, all well', () => {
     const {stdout, stderr, exitCode} = await sandbox.run(['doctor']);
     const {host} = new URL(service.url);
     const [installation = '', ...others] = stdout.split(/(?<=\n)/);
-    expect(installation).toMatch(/^(?:ok|warning) +installation +a clone, \/.*\n$/);
+    expect(installation).toMatch(/^(?:ok|warning) +installation +(?:a clone|one executable), \/.*\n$/);
     expect(others.join('')).toBe(
       `ok          configuration  profile default of ${join(sandbox.directory, 'config/config.json')}\n` +
         'skipped     file modes     there is no settings file\n' +

@@ -22,11 +22,17 @@ step() {
 }
 
 # What is there, but for what the newcomer downloaded, npm's own cache, and directories that other programs use too.
-everything() { find / -path /proc -prune -o -path /dev -prune -o -path /sys -prune -o -path /tmp -prune -o -path /src -prune -o -path /upper -prune -o -path /root/.npm -prune -o -print | grep -vxE '/root/\.cache|/usr/local/share/man/man1' | sort; }
-apt() { DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends "$@"; }
+everything() { find / -path /proc -prune -o -path /dev -prune -o -path /sys -prune -o -path /tmp -prune -o -path /src -prune -o -path /upper -prune -o -path /root/.npm -prune -o -print | grep -vxE '/root/\.cache|/usr/local/share/man/man1|/usr/local/lib/node_modules' | sort; }
+apt() { DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Options::=--force-unsafe-io install --no-install-recommends "$@"; }
 shows() {
   out=$(shift && "$@") || return
   case $out in *"$1"*) ;; *) printf '%s\n' "$out" && return 1 ;; esac
+}
+# That it says how this copy was installed, and that another one hides it.
+doctor() {
+  shows " $kind, " "$program" doctor --base-url embedded && mkdir -p /tmp/other &&
+    printf '#!/bin/sh\n' >/tmp/other/media && chmod 755 /tmp/other/media &&
+    PATH=/tmp/other:$PATH shows 'another one comes first in PATH, /tmp/other/media' "$program" doctor --base-url embedded
 }
 check() { sha256sum --check --ignore-missing SHA256SUMS; }
 
@@ -34,9 +40,9 @@ check() { sha256sum --check --ignore-missing SHA256SUMS; }
 
 # One way: its needs, and how it installs, upgrades and uninstalls.
 case $way in
-script | hand | image | action) needs() { apt libatomic1; } ;;
-package) needs() { apt nodejs npm; } ;;
-clone) needs() { apt git nodejs npm; } ;;
+script | hand | image | action) kind='one executable' && needs() { apt libatomic1; } ;;
+package) kind='the package' && needs() { apt nodejs npm; } ;;
+clone) kind='a clone' && needs() { apt git nodejs npm; } ;;
 esac
 case $way in
 script)
@@ -106,7 +112,7 @@ else
   step completion shows complete "$program" completion bash
   step man shows 'media' "$program" help --man
   [ -z "$man" ] || test -s "$man"
-  step doctor shows installation "$program" doctor --base-url embedded
+  step doctor doctor
 fi
 outdate
 step upgrade upgrade

@@ -3,6 +3,7 @@ import {access, realpath, stat} from 'node:fs/promises';
 import {delimiter, dirname, join, sep} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import type {Host} from '../../host.ts';
+import {isExecutable} from '../../package-file.ts';
 import type {CheckResult} from './check-result.ts';
 
 /** Says how the copy of the program that runs was installed, and whether PATH finds another one. */
@@ -26,11 +27,9 @@ export async function checkInstallation(host: Host): Promise<CheckResult> {
 }
 
 async function installationOf(host: Host): Promise<{way: string; place: string}> {
-  // The file that this is built into is in dist. A single executable has no package around it.
-  const directory = dirname(dirname(fileURLToPath(import.meta.url)));
-  if (!existsSync(join(directory, 'package.json')))
-    return {way: 'one executable', place: await realpath(host.nodePath())};
-  const place = await realpath(directory);
+  if (isExecutable) return {way: 'one executable', place: await realpath(host.nodePath())};
+  // The file that this is built into is in dist.
+  const place = await realpath(dirname(dirname(fileURLToPath(import.meta.url))));
   if (existsSync(join(place, 'src'))) return {way: 'a clone', place};
   return {way: place.includes(`${sep}node_modules${sep}`) ? 'the package' : 'a copy of the package', place};
 }
