@@ -23,7 +23,7 @@ async function run([file, ...before]: readonly string[], words: readonly string[
   const same = (text: unknown) =>
     String(text)
       .replace(/\bm_\w+/g, 'ID')
-      .replace(/:\d{4,5}\b/g, ':PORT')
+      .replace(/(?<=127\.0\.0\.1):\d+/g, ':PORT')
       .replace(/"elapsedMs":\d+|\d+ ms/g, 'TIME');
   return {exitCode, stdout: same(stdout), stderr: same(stderr)};
 }
