@@ -16,16 +16,7 @@ export {UnstrippableError} from './unstrippable.ts';
 export type GeotagPlan = {geotags: 'none'} | {geotags: 'present'; patches: readonly Patch[]};
 
 /** Formats that consist of pixels and their size. */
-const withoutMetadata = new Set([
-  'image/x-portable-bitmap',
-  'image/x-portable-graymap',
-  'image/x-portable-pixmap',
-  'image/x-portable-arbitrarymap',
-  'image/x-pfm',
-  'image/qoi',
-  'image/bmp',
-  'image/x-farbfeld',
-]);
+const withoutMetadata = /^image\/(?:x-portable-(?:bit|gray|pix|arbitrary)map|x-pfm|qoi|bmp|x-farbfeld)$/;
 
 /** A file of up to this size is read at once. */
 const headBytes = 256 * 1024;
@@ -47,7 +38,7 @@ const walkers: readonly (readonly [types: RegExp, walk: (file: Part) => Promise<
 export async function planGeotags(file: RandomAccess): Promise<GeotagPlan> {
   const finding = await sniff(file);
   const type = finding?.isMedia ? finding.type : (finding?.container ?? 'an unknown format');
-  if (withoutMetadata.has(type)) return {geotags: 'none'};
+  if (withoutMetadata.test(type)) return {geotags: 'none'};
   const walk = walkers.find(([types]) => types.test(type))?.[1];
   if (walk === undefined) throw new UnstrippableError(`a file of type ${type}`);
   const whole = Part.ofFile(file, await readAt(file, 0, headBytes));

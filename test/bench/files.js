@@ -49,6 +49,32 @@ export function picturesIn(directory, count, size) {
   return join(directory, 'pictures');
 }
 
+/** A directory of photos of that many bytes each, no two alike, with a position and no other tags. */
+export function photosIn(directory, count, size) {
+  const photos = join(directory, `photos of ${size}`);
+  if (existsSync(photos)) return photos;
+  mkdirSync(photos, {recursive: true});
+  const photo = readFileSync(new URL('photo.jpg', fixtures));
+  const numbers = [0x49492a00, 0x08000000, 0x01002588, 0x04000100, 0x00001a00, 0x00000000, 0x00000200];
+  // The latitude: its reference within its entry, and three fractions outside of it.
+  numbers.push(0x01000200, 0x02000000, 0x4e000000, 0x02000500, 0x03000000, 0x38000000, 0x00000000);
+  const exif = Buffer.alloc(4 * numbers.length + 24, 1);
+  for (const [index, number] of numbers.entries()) exif.writeUInt32BE(number, 4 * index);
+  const head = Buffer.from(`\xff\xe1\0${String.fromCharCode(exif.length + 8)}Exif\0\0`, 'latin1');
+  const start = Buffer.concat([photo.subarray(0, 2), head, exif, photo.subarray(2, -2)]);
+  // Compressed data has 0xff about each 256 bytes, followed by zero.
+  const bytes = Buffer.concat([
+    start,
+    Buffer.alloc(size - start.length, `${'z'.repeat(254)}\xff\0`, 'latin1'),
+  ]);
+  bytes.writeUInt16BE(0xffd9, size - 2);
+  for (let number = 0; number < count; number += 1) {
+    bytes.write(String(number).padStart(6, '0'), start.length);
+    writeFileSync(join(photos, `${number}.jpg`), bytes);
+  }
+  return photos;
+}
+
 const memory = '/dev/shm';
 const places = new Map();
 let inMemory;

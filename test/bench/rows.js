@@ -1,5 +1,6 @@
 import {withSink} from './commands.js';
 import {lagFileRows, lagPeerRows, lagRows} from './lag/rows.js';
+import {geotags} from './rows/geotags.js';
 import {journals} from './rows/journals.js';
 import {manyFiles, slowAnswers, tree} from './rows/many-files.js';
 import {million} from './rows/million.js';
@@ -17,6 +18,7 @@ export const rows = [
   {name: 'memory', measure: withSink(memory)},
   {name: 'many files', measure: withSink(manyFiles)},
   {name: 'slow answers', measure: withSink(slowAnswers, '--delay', '50')},
+  {name: 'geotags', measure: withSink(geotags)},
   {name: 'journal', measure: withSink(journals)},
   {name: 'million', measure: withSink(million)},
   {name: 'tree', measure: withSink(tree)},

@@ -6,6 +6,7 @@ import {
   box,
   exifOf,
   exifSegment,
+  extended,
   packetOf,
   secret,
   videoWith,
@@ -64,6 +65,16 @@ test('two GPS pointers to one directory, and two segments with Exif metadata', a
   const clean = (await stripped(tagged)) as Buffer;
   expect(clean.includes(secret)).toBe(false);
   expect(clean.toString('latin1').split('a description')).toHaveLength(3);
+});
+
+test('refused: extended XMP of which pieces come twice, before and after a scan', async () => {
+  const picture = await extended();
+  const pieces = picture.subarray(
+    picture.indexOf('http://ns.adobe.com/xmp/ext') - 4,
+    picture.indexOf('JFIF') - 4,
+  );
+  const twice = Buffer.concat([picture.subarray(0, -2), pieces, picture.subarray(-2)]);
+  expect(await stripped(twice)).toBe('extended XMP with missing pieces');
 });
 
 test('BigTIFF', async () => {
