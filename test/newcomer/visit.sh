@@ -42,7 +42,8 @@ check() { sha256sum --check --ignore-missing SHA256SUMS; }
 case $way in
 script | hand | image | action) kind='one executable' && needs() { apt libatomic1; } ;;
 package) kind='the package' && needs() { apt nodejs npm; } ;;
-clone) kind='a clone' && needs() { apt git nodejs npm; } ;;
+# The npm 9.2 of Debian 13 copies a clone; later ones link to it.
+clone) kind='the package' && needs() { apt git nodejs npm; } ;;
 esac
 case $way in
 script)
