@@ -1,8 +1,10 @@
+import {hash} from 'node:crypto';
 import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {EmbeddedService, SeedFile} from '../support/embedded-service.ts';
 import {eventually} from '../support/eventually.ts';
+import {fixture} from '../support/media.ts';
 import {
   namesIn,
   parseAnswer,
@@ -56,6 +58,26 @@ async function resettable(seed: AsyncIterable<SeedFile> | undefined, list: strin
 
 const idsOf = async (service: EmbeddedService) =>
   (await service.records()).map(({record}) => String(record.id));
+
+test('pictures of the seed: a thumbnail each, made when it is read; of one that breaks off, the picture itself', async () => {
+  const [whole, broken] = [await readFile(fixture('photo.png')), await readFile(fixture('truncated.png'))];
+  const dataDirectory = await temporaryDirectory();
+  const {seed} = await seedOf(whole, broken);
+  const service = await startedService({dataDirectory, seed, previews: true});
+  const sha256 = hash('sha256', whole, 'hex');
+  const records = (await service.records()).sort((one, _) => (one.sha256 === sha256 ? -1 : 1));
+  const urls = records.map(({record}) => String(record.thumbnailUrl));
+  expect(urls).toEqual(records.map(({record}) => `${service.url}/thumbnails/${record.id}.webp`));
+  expect(await namesIn(dataDirectory, 'thumbnails')).toEqual([]);
+
+  const [made, itself] = await Promise.all([fetch(urls[0] ?? ''), fetch(urls[1] ?? '')]);
+  expect(made.headers.get('content-type')).toBe('image/webp');
+  expect(itself.headers.get('content-type')).toBe('image/png');
+  expect(Buffer.from(await itself.arrayBuffer())).toEqual(broken);
+  expect(await namesIn(dataDirectory, 'thumbnails')).toEqual([`${records[0]?.record.id}.webp`]);
+  expect(await namesIn(dataDirectory, 'temporary')).toEqual([]);
+  expect(await (await fetch(urls[0] ?? '')).arrayBuffer()).toEqual(await made.arrayBuffer());
+});
 
 test('a reset: what was stored, deleted, named or made to fail since the start is as it was then', async () => {
   const [one, two] = [png(2, 1), png(3, 1)];

@@ -1,8 +1,10 @@
+import {existsSync} from 'node:fs';
 import send from 'send';
 import {own} from '../../lib/object.ts';
 import type {Exchange} from '../exchange/exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {respondRefusal, sendHalf} from '../exchange/respond.ts';
+import {addThumbnail} from '../media/media.ts';
 import type {Service} from './context.ts';
 
 /** Lets browsers show uploads as images and videos, and nothing else. */
@@ -40,11 +42,15 @@ export async function sendFile(exchange: Exchange, service: Service, id: string)
   });
 }
 
-/** GET and HEAD of /thumbnails/<id>.webp: the same of a thumbnail. */
+/** GET and HEAD of /thumbnails/<id>.webp: the same of a thumbnail, which is made now if there is none; the image itself if none can be made. */
 export async function sendThumbnail(exchange: Exchange, service: Service, id: string): Promise<void> {
   const stored = await service.store.find(id);
   if (stored?.thumbnail === undefined) throw new Refusal(404, 'There is no such thumbnail.');
-  await sendStored(exchange, service.store.thumbnailsDirectory, `${stored.id}.webp`, {
+  const {store} = service;
+  const [path, medium] = [store.thumbnailPath(stored.id), {...stored, path: store.filePath(stored.id)}];
+  if (!existsSync(path) && !(await addThumbnail(medium, path, store.temporaryPath())))
+    return sendFile(exchange, service, id);
+  await sendStored(exchange, store.thumbnailsDirectory, `${stored.id}.webp`, {
     'Content-Type': 'image/webp',
     ETag: `"${stored.sha256}-320"`,
   });

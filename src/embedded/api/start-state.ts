@@ -8,7 +8,7 @@ import {seedId} from '../state/stored-record.ts';
 import type {SeedFile, Service} from './context.ts';
 import {storeReceived, writeReceived} from './upload.ts';
 
-/** Mostly, a disk is waited for, or the process that makes thumbnails. */
+/** Mostly, a disk is waited for. */
 const filesAtOnce = 8;
 const chunkLength = 1024 * 1024;
 
@@ -84,7 +84,8 @@ async function storeFile(
     const id = seedId(hashOf(`${received.sha256} ${contentType}`));
     if (!isWanted(id) || (await service.store.find(id)) !== undefined) return;
     // Also the time is the same in each run.
-    await storeReceived(received, service, {createdAt: 0, identify: async () => id, lastCheck() {}});
+    const commitment = {createdAt: 0, canWait: true, identify: async () => id, lastCheck() {}};
+    await storeReceived(received, service, commitment);
   } finally {
     await opened.close();
     await rm(path, {force: true});

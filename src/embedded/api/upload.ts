@@ -6,7 +6,14 @@ import {failureOf, receiveBody} from '../exchange/body.ts';
 import type {Exchange} from '../exchange/exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {respondJson} from '../exchange/respond.ts';
-import {makePreviews, type Previews, prepareToProbe, probeMedia, removePreviews} from '../media/media.ts';
+import {
+  canHaveThumbnail,
+  makePreviews,
+  type Previews,
+  prepareToProbe,
+  probeMedia,
+  removePreviews,
+} from '../media/media.ts';
 import {ownerOf} from '../state/keys.ts';
 import {mediaRecord, type StoredRecord} from '../state/stored-record.ts';
 import {authorize} from './authorize.ts';
@@ -24,6 +31,8 @@ interface Wanted {
 interface Commitment {
   /** Milliseconds since 1970. */
   readonly createdAt: number;
+  /** Whether the thumbnail of a picture may be made when somebody asks for it. */
+  readonly canWait?: boolean;
   /** Names the record, once everything about it is known. */
   identify(): Promise<string>;
   /** Throws, immediately before the commit, if nothing is to be stored. */
@@ -140,13 +149,14 @@ async function store(
 export async function storeReceived(
   received: Received,
   {store, resets, previews: wanted}: Pick<Service, 'store' | 'resets' | 'previews'>,
-  {createdAt, identify, lastCheck}: Commitment,
+  {createdAt, canWait = false, identify, lastCheck}: Commitment,
 ): Promise<StoredRecord> {
   const {path, contentType, size, sha256} = received;
   let previews: Previews = {};
   try {
     const probing = probeMedia(received);
-    if (wanted)
+    const waits = wanted && canWait && canHaveThumbnail(received, await probing);
+    if (wanted && !waits)
       previews = await makePreviews(received, probing, {
         newPath: () => store.temporaryPath(),
         // A stream is about as large as its video, and must leave space for other uploads.
@@ -162,7 +172,7 @@ export async function storeReceived(
       sha256,
       createdAt: new Date(createdAt).toISOString(),
       ...facts,
-      ...(previews.thumbnail === undefined ? {} : {thumbnail: true}),
+      ...(waits || previews.thumbnail !== undefined ? {thumbnail: true} : {}),
       ...(previews.stream === undefined ? {} : {stream: true}),
     };
     await resets.commit(() => store.commit(record, {file: path, ...previews}, lastCheck));

@@ -1,4 +1,4 @@
-import {mkdir, rm} from 'node:fs/promises';
+import {mkdir, rename, rm} from 'node:fs/promises';
 import {createRequire} from 'node:module';
 import {isAbsolute} from 'node:path';
 import {systemHost} from '../../host.ts';
@@ -56,6 +56,19 @@ export async function makePreviews(
 /** Removes what was not stored. */
 export async function removePreviews(previews: Previews): Promise<void> {
   await Promise.all(Object.values(previews).map(remove));
+}
+
+/** Whether a picture will have a thumbnail, as far as its header tells. */
+export function canHaveThumbnail({contentType}: MediaFile, {width}: MediaFacts): boolean {
+  const isKnown = /^image\/(?:avif|gif|jpeg|png|tiff|webp)$/.test(contentType);
+  return isKnown && width !== undefined && sharpStart() !== undefined;
+}
+
+/** Makes the thumbnail of a medium that is stored, at `path` by way of `draft`; resolves with whether it did. */
+export async function addThumbnail(medium: MediaFile, path: string, draft: string): Promise<boolean> {
+  if ((await made(draft, target => makeThumbnail(medium, target))) === undefined) return false;
+  await rename(draft, path);
+  return true;
 }
 
 async function makeThumbnail({path, contentType}: MediaFile, target: string): Promise<boolean> {

@@ -114,6 +114,11 @@ export class Store {
     return join(this.filesDirectory, id);
   }
 
+  /** The path of the thumbnail of a record. */
+  thumbnailPath(id: string): string {
+    return join(this.thumbnailsDirectory, `${id}.webp`);
+  }
+
   /** Whether the file system has room for this many bytes; true if it does not report that. */
   async hasSpaceFor(bytes: number): Promise<boolean> {
     const {bavail, blocks, bsize} = await statfs(this.#temporaryDirectory);
@@ -156,7 +161,7 @@ export class Store {
     try {
       await writeDurably(recordDraft, `${JSON.stringify(record)}\n`);
       await renameDurably(paths.file, filePath);
-      if (paths.thumbnail !== undefined) await renameDurably(paths.thumbnail, this.#thumbnailPath(record.id));
+      if (paths.thumbnail !== undefined) await renameDurably(paths.thumbnail, this.thumbnailPath(record.id));
       if (paths.stream !== undefined) await renameDurably(paths.stream, this.#streamPath(record.id));
       lastCheck();
       await rename(recordDraft, this.#recordPath(record.id));
@@ -190,12 +195,8 @@ export class Store {
 
   async #removeFiles(id: string): Promise<void> {
     await rm(this.filePath(id), {force: true});
-    await rm(this.#thumbnailPath(id), {force: true});
+    await rm(this.thumbnailPath(id), {force: true});
     await rm(this.#streamPath(id), {recursive: true, force: true});
-  }
-
-  #thumbnailPath(id: string): string {
-    return join(this.thumbnailsDirectory, `${id}.webp`);
   }
 
   #streamPath(id: string): string {
