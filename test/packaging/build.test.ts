@@ -1,3 +1,4 @@
+import {isAscii} from 'node:buffer';
 import {cp, mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {expect, test} from 'vitest';
@@ -25,4 +26,10 @@ test('a build into a dist that has been used: compiled code stays, types that no
     ['compiled', compiled, ...built].sort(),
   );
   expect(await readFile(join(directory, compiled), 'utf8')).toBe('code');
+});
+
+// One other character, which esbuild escapes in a string but not in a regular expression, makes V8 keep the whole source in two bytes
+// per character: 10 ms of CPU at each start.
+test.each(['main.cjs', 'undici.cjs', 'conf.cjs'])('%s, which each upload loads, is ASCII', async name => {
+  expect(isAscii(await readFile(join(root, 'dist', name)))).toBe(true);
 });

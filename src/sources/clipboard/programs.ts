@@ -81,9 +81,9 @@ const appleScript = (script: string): ClipboardCommand => ({
 /** Files come first: the Finder also offers the icon of a file that was copied. AppleScript turns every picture into PNG. */
 const macOS = (): ClipboardProgram => ({
   formats: appleScript('clipboard info'),
-  files: [/^«class furl»$/],
+  files: [/^\xabclass furl\xbb$/],
   readFiles: () => appleScript('POSIX path of (the clipboard as «class furl»)'),
-  pictures: [/^«class PNGf»$/, /^(TIFF|JPEG|GIF) picture$/],
+  pictures: [/^\xabclass PNGf\xbb$/, /^(TIFF|JPEG|GIF) picture$/],
   readPicture: () => appleScript('the clipboard as «class PNGf»'),
   nothing: /-1700/,
 });

@@ -236,7 +236,7 @@ export function withoutTries(message: string): string {
 
 /** Adds a full stop, unless the text ends with a punctuation mark, as a service's message may. */
 export function sentence(text: string): string {
-  return /[.!?。！？…]$/.test(text) ? text : `${text}.`;
+  return /[.!?\u3002\uff01\uff1f\u2026]$/.test(text) ? text : `${text}.`;
 }
 
 /** A duration in the largest unit that keeps it precise enough. */
