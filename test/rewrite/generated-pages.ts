@@ -82,7 +82,7 @@ export const commonPages = pages(
           inner.map(all => indented(all, '  ', '- ')),
           inner.map(all => indented(all, '     ', '1)   ')),
           inner.map(all => indented(all, '    ', '-   ')),
-          fc.tuple(inner, fc.nat(3)).map(([all, more]) => indented(all, ' '.repeat(2 + more), '* ')),
+          inner.map(all => indented(all, '  ', '* ')),
         ),
       ),
       commonEnd,
