@@ -8,7 +8,7 @@ import {HtmlScanner} from './html.ts';
 import {LeftAlone} from './left-alone.ts';
 import {mdx, withoutHeadingIds} from './mdx.ts';
 import {mkdocs} from './mkdocs.ts';
-import type {DocumentKind, Reference, ScanOptions} from './reference.ts';
+import type {DocumentKind, LeftCounts, Reference, ScanOptions} from './reference.ts';
 import {wikiImages} from './wiki-image.ts';
 
 const markdown = [gfm(), frontmatter(['yaml', 'toml']), wikiImages];
@@ -38,9 +38,11 @@ export async function markdownReferences(
   kind: Exclude<DocumentKind, 'html' | 'css'>,
   text: string,
   options: ScanOptions,
-): Promise<ReturnType<typeof readFrontMatter>> {
-  const scanner = new MarkdownScanner(text, options);
-  const left = new LeftAlone(text);
+): Promise<ReturnType<typeof readFrontMatter> & {left: LeftCounts}> {
+  // micromark does not count a byte order mark.
+  const shift = text.startsWith('\ufeff') ? 1 : 0;
+  const scanner = new MarkdownScanner(text, shift, options);
+  const left = new LeftAlone(text, shift);
   const document = parse({extensions: extensions[kind]}).document();
   const parsed = kind === 'mdx' ? withoutHeadingIds(text) : text;
   let levels = 0;
@@ -58,7 +60,7 @@ export async function markdownReferences(
     ? (await import('./front-matter.ts')).readFrontMatter(text, frontMatter, options.frontMatter)
     : {};
   const found = [...scanner.end(), ...references];
-  return {...notes, references: [...found, ...left.besides(found)]};
+  return {...notes, references: found, left: left.besides(found)};
 }
 
 /** An image or a link whose end has not been reached. */
@@ -73,7 +75,6 @@ class MarkdownScanner {
   frontMatter: FrontMatter | undefined;
   readonly #text: string;
   readonly #options: ScanOptions;
-  /** micromark does not count a byte order mark. */
   readonly #shift: number;
   readonly #found: Reference[] = [];
   readonly #definitions: {label: string; reference: Reference}[] = [];
@@ -84,10 +85,10 @@ class MarkdownScanner {
   /** Parts of HTML, without what stands before their lines in a quote or a list. */
   #htmlParts: {start: number; text: string}[] | undefined;
 
-  constructor(text: string, options: ScanOptions) {
+  constructor(text: string, shift: number, options: ScanOptions) {
     this.#text = text;
+    this.#shift = shift;
     this.#options = options;
-    this.#shift = text.startsWith('\ufeff') ? 1 : 0;
     this.#html = new HtmlScanner(options, reference => this.#found.push(reference));
   }
 
@@ -181,26 +182,24 @@ class MarkdownScanner {
   #reference(token: Token, onlyMedia: boolean): Reference {
     const source = this.#slice(token);
     const target = unescapeMarkdown(source);
-    const [start, end] = [token.start.offset + this.#shift, token.end.offset + this.#shift];
-    return {start, end, source, target, context: 'markdown', onlyMedia};
+    return {...this.#place(token), source, target, context: 'markdown', onlyMedia};
   }
 
   #wiki(token: Token): void {
     const source = this.#slice(token).slice('![['.length, -']]'.length);
     const target = source.split(/\\?\||#/, 1)[0] ?? '';
-    const [start, end] = [token.start.offset + this.#shift, token.end.offset + this.#shift];
-    this.#found.push({start, end, source, target, context: 'wiki', onlyMedia: true});
+    this.#found.push({...this.#place(token), source, target, context: 'wiki', onlyMedia: true});
   }
 
   #frontMatterLine(token: Token): void {
     if (this.#options.frontMatter.length === 0) return;
-    const [start, end] = [token.start.offset + this.#shift, token.end.offset + this.#shift];
+    const {start, end} = this.#place(token);
     const format = token.type === 'yamlValue' ? 'YAML' : 'TOML';
     this.frontMatter = {start, ...this.frontMatter, format, end};
   }
 
   #addHtml(token: Token, write = (text: string) => text): void {
-    this.#htmlParts?.push({start: token.start.offset + this.#shift, text: write(this.#slice(token))});
+    this.#htmlParts?.push({start: this.#place(token).start, text: write(this.#slice(token))});
   }
 
   /** Scans a piece of HTML in its place: what belongs to a quote or a list becomes blanks. */
@@ -213,8 +212,13 @@ class MarkdownScanner {
     this.#html.scan(html, base);
   }
 
-  #slice({start, end}: Token): string {
-    return this.#text.slice(start.offset + this.#shift, end.offset + this.#shift);
+  #slice(token: Token): string {
+    const {start, end} = this.#place(token);
+    return this.#text.slice(start, end);
+  }
+
+  #place({start, end}: Token): Pick<Reference, 'start' | 'end'> {
+    return {start: start.offset + this.#shift, end: end.offset + this.#shift};
   }
 }
 

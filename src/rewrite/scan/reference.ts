@@ -30,6 +30,7 @@ export interface Reference {
 
 /** What may name local media, and is counted but left alone. */
 export type LeftKind = 'shortcode' | 'template' | 'import' | 'expression' | 'link' | 'front-matter';
+export type LeftCounts = Partial<Record<LeftKind, number>>;
 
 /** Common names of media: where other words may stand, rarer ones would find too much. */
 const extensions = 'avif|gif|heic|jpe?g|mkv|mov|mp4|png|svg|webm|webp';

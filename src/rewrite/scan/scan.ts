@@ -7,7 +7,7 @@ import {
   type DocumentKind,
   isFilledIn,
   isPath,
-  type LeftKind,
+  type LeftCounts,
   namesLocalMedia,
   type Reference,
   type ScanOptions,
@@ -23,7 +23,7 @@ export interface ScanRequest {
 export interface Scanned {
   references: Reference[];
   /** How many names of local media are left alone. */
-  left?: Readonly<Partial<Record<LeftKind, number>>>;
+  left?: Readonly<LeftCounts>;
   /** Why it was read as Markdown, though it is called MDX. */
   notMdx?: string;
   /** Why its front matter was left as it is. */
@@ -55,9 +55,9 @@ export async function answerTo({kind, text, options}: ScanRequest): Promise<Scan
 
 /** Finds the references to local files in a document, in their order. Rejects with a RangeError if it is nested too deeply. */
 export async function scanDocument(kind: DocumentKind, text: string, options: ScanOptions) {
-  const {references, ...notes} = await parsed(kind, text, options);
+  const {references, left: counts, ...notes} = await parsed(kind, text, options);
   const found: Reference[] = [];
-  const left: Partial<Record<LeftKind, number>> = {};
+  const left: LeftCounts = {...counts};
   for (const reference of references) {
     const why = reference.left ?? (isFilledIn(reference.target) ? 'template' : undefined);
     if (why === undefined && isPath(reference.target)) found.push(reference);
@@ -66,11 +66,7 @@ export async function scanDocument(kind: DocumentKind, text: string, options: Sc
   return {...notes, references: found.sort((a, b) => a.start - b.start), left};
 }
 
-function parsed(
-  kind: DocumentKind,
-  text: string,
-  options: ScanOptions,
-): Scanned | ReturnType<typeof markdownReferences> {
+function parsed(kind: DocumentKind, text: string, options: ScanOptions): Scanned | Promise<Scanned> {
   if (kind === 'css') return {references: cssReferences(text)};
   if (kind !== 'html') return markdownReferences(kind, text, options);
   const references: Reference[] = [];
