@@ -1,7 +1,8 @@
-import {mkdir, rename, rm} from 'node:fs/promises';
+import {mkdir, rm} from 'node:fs/promises';
 import {createRequire} from 'node:module';
 import {isAbsolute} from 'node:path';
 import {systemHost} from '../../host.ts';
+import {renameDurably} from '../../lib/files/durable.ts';
 import {hasShape} from '../../lib/json.ts';
 import {defined} from '../../lib/object.ts';
 import {besidePackage} from '../../package-file.ts';
@@ -67,7 +68,7 @@ export function canHaveThumbnail({contentType}: MediaFile, {width}: MediaFacts):
 /** Makes the thumbnail of a medium that is stored, at `path` by way of `draft`; resolves with whether it did. */
 export async function addThumbnail(medium: MediaFile, path: string, draft: string): Promise<boolean> {
   if ((await made(draft, target => makeThumbnail(medium, target))) === undefined) return false;
-  await rename(draft, path);
+  await renameDurably(draft, path);
   return true;
 }
 
