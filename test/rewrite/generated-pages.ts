@@ -71,7 +71,8 @@ const commonEnd = fc.oneof(
 
 /**
  * Without two bugs of micromark: it takes code after a footnote in a footnote for text, and does not begin a list with another number
- * than 1 after indented code in an item.
+ * than 1 after indented code in an item. Without tabs beside spaces in nested lists, and more spaces than a marker needs: there the two
+ * parsers differ, and which one is right is not settled.
  */
 export const commonPages = pages(
   fc
