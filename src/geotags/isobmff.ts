@@ -115,12 +115,20 @@ function walkMeta(file: Part, meta: Part): void {
   const inside = boxesIn(meta.slice(isOld ? 0 : 4));
   const [keys, ...others] = inside.filter(({kind}) => kind === 'keys');
   if (others.length > 0) throw new UnstrippableError('several lists of keys');
-  const names = keys === undefined ? [] : boxesIn(keys.content.slice(8)).map(({content}) => textOf(content));
+  const names = keys === undefined ? [] : namesOf(keys.content);
   for (const box of inside) {
     if (box.kind === 'ilst') walkValues(box.content, names);
     else if (!['keys', 'iinf', 'iloc'].includes(box.kind)) walkBox(file, box, 'meta');
   }
   walkItems(file, inside);
+}
+
+/** The names of keys, which values call by their place; where there are more or fewer than counted, no place is certain. */
+function namesOf(keys: Part): string[] {
+  const names = boxesIn(keys.slice(8)).map(({content}) => textOf(content));
+  if (keys.read(4, 4).readUInt32BE(0) !== names.length)
+    throw new UnstrippableError('a list of keys that is wrong');
+  return names;
 }
 
 function textOf(part: Part): string {

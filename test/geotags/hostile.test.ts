@@ -124,6 +124,25 @@ test('refused: data after a picture, a format without a walker, a box that is lo
   expect(await stripped((await readFile(fixture('clip.mp4'))).subarray(0, -20))).toBe(wrong);
 });
 
+test('refused: a list of keys of which one reaches to the end, and hides the names of the others', async () => {
+  const zeros = Buffer.alloc(4);
+  const keys = ['location.ISO6709', 'location.name'].map(name =>
+    box('mdta', Buffer.from(`com.apple.quicktime.${name}`)),
+  );
+  const data = box('data', Buffer.from([0, 0, 0, 1]), zeros, Buffer.from(secret));
+  const video = await videoWith(
+    box(
+      'meta',
+      box('hdlr', Buffer.alloc(8), Buffer.from('mdta'), Buffer.alloc(12)),
+      box('keys', zeros, Buffer.from([0, 0, 0, 2]), ...keys),
+      box('ilst', box('\0\0\0\x01', data), box('\0\0\0\x02', data)),
+    ),
+  );
+  expect(((await stripped(video)) as Buffer).includes(secret)).toBe(false);
+  video.writeUInt32BE(0, video.indexOf('mdtacom') - 4);
+  expect(await stripped(video)).toBe('a list of keys that is wrong');
+});
+
 test('refused: a box of very many boxes', async () => {
   const boxes = (count: number) => Buffer.alloc(8 * count, Buffer.from('\0\0\0\x08free', 'latin1'));
   expect(await stripped(await videoWith(box('udta', boxes(10_001))))).toBe('very many boxes');

@@ -73,12 +73,15 @@ function others(lines: readonly string[]): string[] {
     const {group, name, value} = parsed(line);
     // What a blanked pointer or box is instead.
     const isBlanked = /^(?:Exif_0x8826|Unknown_free)$/.test(name) && /^[0\s]*$/.test(value);
+    // What is in a blanked item of iTunes beside its place.
+    const isWithinBlanked = group === 'iTunes' && name.startsWith('Unknown_');
     // Spaces between properties, in XMP that exiftool reads leniently.
     const isFilling = group.startsWith('XMP') && /^[\s.]*$/.test(value);
     return (
       !isLocationTag(name, group) &&
       !isDerivedTag(group, name) &&
       !isBlanked &&
+      !isWithinBlanked &&
       !isFilling &&
       !place.test(value)
     );

@@ -32,6 +32,6 @@ export function isDerivedTag(group: string, name: string): boolean {
     group === 'System' ||
     group === 'ExifTool' ||
     ['CurrentIPTCDigest', 'IPTCDigest', 'Warning', 'Error'].includes(name) ||
-    /HasExt\w*XMP$/.test(name)
+    /HasExt/.test(name)
   );
 }
