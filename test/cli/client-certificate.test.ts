@@ -5,7 +5,7 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import {sandboxFor, testKey} from '../service/program.ts';
 import {listen, portOf} from '../service/support.ts';
 import {fixture, sandbox} from '../support/media.ts';
-import {loopbackNames, makeCertificate, pemFile, tlsService} from '../support/tls.ts';
+import {loopbackNames, makeCertificate, pemFile, type TlsService, tlsService} from '../support/tls.ts';
 
 const photo = fixture('photo.png');
 
@@ -24,9 +24,42 @@ function strictService(maxVersion: 'TLSv1.2' | 'TLSv1.3' = 'TLSv1.3') {
   return tlsService(loopbackNames, {requestCert: true, ca: mine.certificate, maxVersion, resets: false});
 }
 
-type Service = Awaited<ReturnType<typeof strictService>>;
+/**
+ * A far service: what it receives after the client's first bytes comes to it only with the request, so that its alert comes after
+ * that, too.
+ */
+async function farAway(service: TlsService): Promise<TlsService & {connections: () => number}> {
+  let connections = 0;
+  const server = createTcpServer(client => {
+    connections += 1;
+    const upstream = connect(service.port, '127.0.0.1');
+    let held = Buffer.alloc(0);
+    client
+      .once('data', hello => {
+        upstream.write(hello);
+        client.on('data', bytes => {
+          held = Buffer.concat([held, bytes]);
+          // The end of a handshake without a certificate is far shorter than the photo.
+          if (held.length < 2_000) return;
+          upstream.write(held);
+          held = Buffer.alloc(0);
+        });
+      })
+      .on('error', () => upstream.destroy());
+    upstream.on('error', () => client.destroy()).pipe(client);
+  });
+  await listen(server);
+  onTestFinished(() => {
+    server.close();
+  });
+  return {...service, port: portOf(server), connections: () => connections};
+}
 
-async function upload({port, certificate}: Service, env: Record<string, string>, parameters: string[] = []) {
+async function upload(
+  {port, certificate}: Pick<TlsService, 'port' | 'certificate'>,
+  env: Record<string, string>,
+  parameters: string[] = [],
+) {
   const machine = await sandboxFor(`https://127.0.0.1:${port}`, env);
   return machine.run(['upload', photo, '--cacert', certificate, '--template', '{id}\\n', ...parameters]);
 }
@@ -135,6 +168,18 @@ describe('a service that asks for a certificate', () => {
       });
     },
   );
+
+  test('and gets none, and says so only after the request was sent: tls_failed all the same, and not unknown', async () => {
+    const service = await farAway(await strictService());
+    const {stdout, stderr, exitCode} = await upload(service, {}, ['--retries', '3']);
+    expect({stdout, stderr, exitCode, connections: service.connections(), uploads: service.uploads}).toEqual({
+      stdout: '',
+      stderr: expect.stringMatching(/^media: The TLS connection was refused by .*: certificate required\.\n/),
+      exitCode: 1,
+      connections: 1,
+      uploads: [],
+    });
+  });
 });
 
 describe('a client certificate that could be shown to nobody: exit 2, no connection', () => {
