@@ -199,7 +199,7 @@ export class FileTransfer {
     if (phase === 'released') this.#wasReleased = true;
     const error = explain(phase, failure, decision, this.#options.host);
     const isFree = this.#batch.outage.ended(this.#position, signOf(failure, decision), error.messageToKeep);
-    if (this.#yieldDescriptor(error, 1)) throw error;
+    const isYielding = this.#yieldDescriptor(error, 1);
     // Before the journal is written, or a file that waits would be sent meanwhile.
     if (decision.action === 'fail') this.#batch.halt.stopEarly(error, decision.halt);
     if (decision.action === 'unknown') {
@@ -209,6 +209,7 @@ export class FileTransfer {
     // Each certain failure is recorded at once: a kill during the wait would otherwise leave a commit without a result.
     else if (this.#unknown === undefined && !endsJournalling(error.code))
       await this.#entry?.failed({code: error.code, message: error.messageToKeep});
+    if (isYielding) throw error;
     const isFinal = decision.action === 'fail' || (decision.action === 'unknown' && decision.isFinal);
     const mayRepeat = !isFinal && (this.#unknown === undefined || this.#retries.mayResend);
     if (mayRepeat && (await this.#retries.next(error, {failure, isFree}))) return undefined;

@@ -327,6 +327,34 @@ describe('too few file descriptors', () => {
     expect(new Set(told)).toEqual(new Set(['too_many_open_files undefined']));
   });
 
+  test('none for the connection of a file that was committed for one that closed: nothing was sent, so it is sent later', async () => {
+    const table = new Table(13);
+    let committed = 0;
+    const uploader: Uploader = {
+      async upload(request) {
+        await request.body.whole?.ready();
+        if (request.body.whole !== undefined) committed += 1;
+        return shortUploader(table).upload(request);
+      },
+    };
+    const files = shortSources(table, 40).map(
+      ({name, typeName, open}): Source => ({
+        ...{name, typeName},
+        async open(stop) {
+          const opened = await open(stop);
+          return {
+            ...opened,
+            small: async () => ({bytes: await opened.read(0, opened.size), verify: () => {}}),
+          };
+        },
+      }),
+    );
+    const journal = await (await bench()).open();
+    const outcomes = await uploadEach(files, uploader, {concurrency: 20, clock: noWaiting, journal});
+    expect(outcomes.map(({status}) => status)).toEqual(Array(40).fill('uploaded'));
+    expect(committed).toBeGreaterThan(40);
+  });
+
   test('a file alone: each try is a retry, and it fails when they are spent', async () => {
     const table = new Table(1);
     const waits: number[] = [];
