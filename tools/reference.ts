@@ -240,8 +240,13 @@ export const formats: readonly Row[] = Object.values(formatMeanings);
 export function fieldsOf({properties = {}}: Schema): readonly Row[] {
   return Object.entries(properties).map(([name, {description, enum: values = []}]) => [
     code(name),
-    description ?? values.map(value => code(String(value))).join(', '),
+    description === undefined ? values.map(value => code(String(value))).join(', ') : phrase(description),
   ]);
+}
+
+/** A sentence as the cell of a table. */
+function phrase(sentence: string): string {
+  return sentence.replace(/^[A-Z](?=[a-z ])/, first => first.toLowerCase()).replace(/\.$/, '');
 }
 
 /** The events of `media watch --ndjson`, with the fields of each. */

@@ -24,7 +24,8 @@ export function jsonSchemas(root: URL): Map<SchemaName, Schema> {
   const path = (name: string) => fileURLToPath(new URL(`src/${name}.ts`, root));
   const file = path('output/json-output');
   // Only what these files declare is needed, not all that they import.
-  const program = ts.createProgram([file, path('errors'), path('service/record')], {
+  const names = ['errors', 'service/record', 'transfer/outcome', 'embedded/service', 'embedded/api/context'];
+  const program = ts.createProgram([file, ...names.map(path)], {
     ...{noResolve: true, noEmit: true, strict: true, exactOptionalPropertyTypes: true, types: []},
     ...{lib: ['lib.es2023.d.ts'], allowImportingTsExtensions: true},
     module: ts.ModuleKind.NodeNext,

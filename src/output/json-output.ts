@@ -1,5 +1,7 @@
+import type {RequestEntry} from '../embedded/service.ts';
 import type {ErrorCode} from '../errors.ts';
 import type {MediaRecord} from '../service/record.ts';
+import type {OutcomeFacts} from '../transfer/outcome.ts';
 
 /**
  * The JSON that commands print, by the names of its schemas. `npm run completions` makes the schemas in docs/schemas and the
@@ -49,27 +51,15 @@ interface FileFields {
   fileBase64?: string;
 }
 
-export interface ResultLine extends FileFields {
+type ReportedFacts = 'contentType' | 'warning' | 'verified' | 'geotags' | 'size' | 'attempts' | 'elapsedMs';
+
+export interface ResultLine extends FileFields, Pick<OutcomeFacts, ReportedFacts> {
   /** `uploaded`, `skipped` (uploaded before), `checked` (in a dry run), `mismatched` (with `--verify strict`), `failed` or `unknown` */
   status: 'uploaded' | 'skipped' | 'checked' | 'mismatched' | 'failed' | 'unknown';
   /** the record of the service, if the file is stored */
   record?: PrintedRecord;
   /** why it is not stored, or not known to be, or how its record differs */
   error?: ErrorFields;
-  /** the content type that was sent, or would be */
-  contentType?: string;
-  /** a sentence, if the file is sent as another type than its content */
-  warning?: string;
-  /** with `--verify`: what the record and the file both say, and was compared: `size`, `type`, `width`, `height` */
-  verified?: readonly string[];
-  /** with `--geotags warn` or `strip`: whether the file tells where it was taken */
-  geotags?: 'none' | 'stripped' | 'present';
-  /** the size in bytes */
-  size?: number;
-  /** how many requests it took */
-  attempts: number;
-  /** how long it took, in milliseconds */
-  elapsedMs: number;
 }
 
 export interface ErrorLine {
@@ -273,18 +263,7 @@ interface RequestLine {
   request: {
     /** when it ended, in ISO 8601 */
     time: string;
-    method: string;
-    /** without the query */
-    path: string;
-    /** the status of the response; 0 if a fault prevented any */
-    status: number;
-    /** the bytes of the request's body, or of the response's if it had none */
-    bytes: number;
-    /** how long it took, in milliseconds */
-    elapsedMs: number;
-    /** the faults that were applied, if any */
-    faults?: readonly string[];
-  };
+  } & RequestEntry;
 }
 
 /** a link to the pages, which works once */

@@ -37,21 +37,21 @@ export interface OutcomeFacts {
   isOnce?: true;
   /** Its position among the inputs, from 0. */
   position: number;
-  /** The type that it is sent as. */
+  /** The content type that it is sent as, or would be. */
   contentType?: string;
   /** What there is to say about the file, in sentences, such as that its content type and its bytes differ. */
   warning?: string;
-  /** With `geotags`: whether the file tells where it was taken; `stripped` if what was or would be sent does not. */
+  /** Whether the file tells where it was taken, if that was looked for; `stripped` if what was or would be sent does not. */
   geotags?: 'none' | 'stripped' | 'present';
-  /** With `verify`: what was compared with the record (`size`, `type`, `width`, `height`). */
+  /** If records are verified: what the record and the file both say, and was compared (`size`, `type`, `width`, `height`). */
   verified?: readonly string[];
-  /** Bytes. */
+  /** The size in bytes. */
   size?: number;
   /** The size of a picture or a video in pixels, if records are verified and it is certain. */
   dimensions?: Dimensions;
-  /** How many requests were started. */
+  /** How many requests it took. */
   attempts: number;
-  /** The time from its beginning to its result. */
+  /** How long it took, in milliseconds. */
   elapsedMs: number;
 }
 

@@ -55,6 +55,7 @@ export interface RequestEntry {
   status: number;
   /** The bytes of the request's body that arrived, or of the response's body if the request had none. */
   bytes: number;
+  /** How long it took, in milliseconds. */
   elapsedMs: number;
   /** The faults that were applied, if any. */
   faults?: readonly string[];
