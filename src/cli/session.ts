@@ -51,7 +51,7 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
     hostName: address.baseUrl.host,
     identity: serviceIdentity(address.baseUrl),
     account: settings.account,
-    settings: settings.run,
+    settings,
     idempotencyHonoured: settings.idempotencyHonoured,
     keyFacts: keyFacts(settings),
     embedded: false,
@@ -104,7 +104,7 @@ async function openEmbedded(invocation: Invocation, settings: Settings): Promise
     baseUrl,
     hostName: 'the embedded service',
     identity: `embedded:${service.identity}`,
-    settings: settings.run,
+    settings,
     idempotencyHonoured: true,
     embedded: true,
     async close() {

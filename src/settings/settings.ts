@@ -21,12 +21,8 @@ import {type Profile, type Profiles, readProfiles} from './store.ts';
 export type KeySource = 'environment' | StoredKeySource;
 
 /** The settings in force: from flags, else the environment, else the profile, else the defaults. */
-export interface Settings {
-  profileName: string;
-  profile: Profile;
+export interface Settings extends SettingsOfRun {
   profileNames: string[];
-  /** What the settings were read from, for those that only some commands need. */
-  run: SettingsOfRun;
   /** Whether the selected profile does not exist. */
   isUnknownProfile: boolean;
   /** The options that a command in a hint needs to use the same profile and service. */
@@ -71,10 +67,8 @@ export async function resolveSettings(
   const baseUrlSource = settingInForce('base-url', run);
   const baseUrl = await readSetting(baseUrlSource, value => parseBaseUrl(value, allowHttp));
   const settings: Settings = {
-    profileName,
-    profile,
+    ...run,
     profileNames: Object.keys(profiles),
-    run,
     isUnknownProfile: profileName !== 'default' && !Object.hasOwn(profiles, profileName),
     hintOptions: hintOptions(host, options),
     profileOption: profileOption(host, options),
@@ -138,7 +132,7 @@ async function addStoredKey(
     settings.account = profile['key-account'];
   if (!readKey) return;
   try {
-    const key = await readStoredKey(settings.run, stop);
+    const key = await readStoredKey(settings, stop);
     if (key !== undefined)
       settings.key = {secret: parseKey(key, keyNames[stored.source]), source: stored.source};
   } catch (error) {

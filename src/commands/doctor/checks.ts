@@ -56,7 +56,7 @@ export async function examine(invocation: Invocation): Promise<CheckResult[]> {
 
 async function readSettings({host, globals}: Invocation): Promise<Settings> {
   const settings = await resolveSettings(host, globals);
-  await speedSettings(settings.run);
+  await speedSettings(settings);
   return settings;
 }
 

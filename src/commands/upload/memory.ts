@@ -83,7 +83,7 @@ export async function readDryRunMemory(
   const settings = await resolveSettings(host, globals, {readKey: false});
   const {speedSettings} = await import('../../settings/profile.ts');
   // Nothing is sent, but a wrong value is found.
-  await speedSettings(settings.run);
+  await speedSettings(settings);
   const isOwn = journal === undefined && (once ?? settings.profile.once === 'true');
   if (journal === undefined && !isOwn) return nothingKnown;
   const {account} = settings;
