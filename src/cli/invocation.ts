@@ -18,31 +18,29 @@ interface TypedOption {
   words: string[];
 }
 
-/** One run of the program, before its command line is read. */
-export interface Cli {
+interface Run {
   host: Host;
   stdout: Stdout;
   /** What was typed after `media`. */
   argv: readonly string[];
-  /** The options among it, in the order in which they were read. */
-  typed: TypedOption[];
-  /** Set by the command that ran. */
-  status: ExitStatus;
   /** Ends the run at once, without waiting for anything. */
   abandon: (status: ExitStatus) => void;
 }
 
+/** One run of the program, before its command line is read. */
+export interface Cli extends Run {
+  /** The options in `argv`, in the order in which they were read. */
+  typed: TypedOption[];
+  /** Set by the command that ran. */
+  status: ExitStatus;
+}
+
 /** One run after its command line is read: what every command gets besides its own options. */
-export interface Invocation {
-  host: Host;
-  stdout: Stdout;
+export interface Invocation extends Run {
   report: Report;
   globals: GlobalOptions;
-  /** What was typed after `media`. */
-  argv: readonly string[];
-  /** The options among it, except those named in `omitted`, for hints about the same service and profile. */
+  /** The options in `argv`, except those named in `omitted`, for hints about the same service and profile. */
   given: (omitted: ReadonlySet<string>) => string[];
-  abandon: (status: ExitStatus) => void;
 }
 
 /** Notes the options of a command and its subcommands while commander reads them. */
@@ -57,20 +55,17 @@ export function noteOptions(command: Command, typed: TypedOption[]): void {
 }
 
 /** Reads the global options from the command that was found. */
-export function invocationOf(cli: Cli, command: Command): Invocation {
+export function invocationOf({typed, status, ...run}: Cli, command: Command): Invocation {
   const options = command.optsWithGlobals<
     GlobalOptions & {json?: boolean; ndjson?: boolean; format?: string}
   >();
   const structured =
     options.json === true || options.ndjson === true || /^(nd)?json$/.test(options.format ?? '');
   return {
-    host: cli.host,
-    stdout: cli.stdout,
-    report: reportFor(cli.host, options, structured),
+    ...run,
+    report: reportFor(run.host, options, structured),
     globals: options,
-    argv: cli.argv,
-    given: omitted => cli.typed.filter(({attribute}) => !omitted.has(attribute)).flatMap(({words}) => words),
-    abandon: cli.abandon,
+    given: omitted => typed.filter(({attribute}) => !omitted.has(attribute)).flatMap(({words}) => words),
   };
 }
 
