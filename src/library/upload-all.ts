@@ -105,7 +105,7 @@ export function uploadOn(
 ): AsyncGenerator<UploadResult, void> {
   refuseSingle(inputs);
   const stop = new Stop<MediaError>();
-  const results = run(inputs, options, {...checkedOptions(options, host), stop}, host);
+  const results = run(inputs, options, {...calling(() => checkedOptions(options, host)), stop}, host);
   const [leave, fail] = [results.return.bind(results), results.throw.bind(results)];
   // A generator that waits for the next result would end only then.
   results.return = value => {
@@ -186,10 +186,7 @@ export const uploadChecks: Checks<UploadOptions> = {
 function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop'> {
   checkOptions(options, uploadChecks);
   const {client, onUnknown = 'hold', types = 'extension', concurrency = 'auto'} = options;
-  const contentType =
-    options.contentType === undefined
-      ? undefined
-      : calling(() => parseContentType(options.contentType ?? ''));
+  const contentType = options.contentType === undefined ? undefined : parseContentType(options.contentType);
   return {
     uploader: client,
     host: client.host,
