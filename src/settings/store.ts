@@ -1,7 +1,7 @@
 import type {Stats} from 'node:fs';
 import {chmod} from 'node:fs/promises';
 import {join} from 'node:path';
-import {MediaError} from '../errors.ts';
+import {failed, MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {makeDirectory, syncDirectory} from '../lib/files/durable.ts';
 import {systemFiles} from '../lib/files/file-system.ts';
@@ -38,7 +38,10 @@ export function configPath(host: Host): string {
 export async function readProfiles(host: Host): Promise<Profiles> {
   if (isHomeless(host)) return {};
   const path = configPath(host);
-  const stats = await lstatIfThere(path);
+  const unreadable = failed('config_unusable', `${path} could not be read`);
+  const stats = await systemFiles
+    .lstat(path)
+    .catch(error => (isMissing(error) ? undefined : unreadable(error)));
   if (stats === undefined) return Object.create(null);
   if (stats.isSymbolicLink() || !stats.isFile()) {
     throw unusable(
@@ -55,13 +58,7 @@ export async function readProfiles(host: Host): Promise<Profiles> {
     host,
   );
   await makePrivate(path, stats, privateFile, host);
-  let text: string;
-  try {
-    text = await systemFiles.readFile(path, 'utf8');
-  } catch (error) {
-    throw unusable(`${path} could not be read: ${systemReason(error)}`, {cause: error});
-  }
-  return parseProfiles(text, path);
+  return parseProfiles(await systemFiles.readFile(path, 'utf8').catch(unreadable), path);
 }
 
 /** Changes the profiles under a lock, so that changes by other processes are not lost. */
@@ -128,15 +125,6 @@ function damaged(path: string, how: string): MediaError {
   });
 }
 
-async function lstatIfThere(path: string): Promise<Stats | undefined> {
-  try {
-    return await systemFiles.lstat(path);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw unusable(`${path} could not be read: ${systemReason(error)}`, {cause: error});
-  }
-}
-
 /** Removes read access by others, and refuses what they can write: a key-command of theirs would be run. */
 async function makePrivate(path: string, stats: Stats, mode: number, host: Host): Promise<void> {
   if (host.platform === 'win32') return;
@@ -157,17 +145,9 @@ async function makePrivate(path: string, stats: Stats, mode: number, host: Host)
       hint: `Check that nobody has changed its content, then run: chmod ${mode.toString(8)} ${shellQuoted(path)}`,
     });
   }
-  try {
-    await chmod(path, mode);
-  } catch (error) {
-    throw unusable(
-      `${path} may be read by other users, and that could not be changed: ${systemReason(error)}`,
-      {
-        cause: error,
-        hint: `Run: chmod ${mode.toString(8)} ${shellQuoted(path)}`,
-      },
-    );
-  }
+  const what = `${path} may be read by other users, and that could not be changed`;
+  const hint = `Run: chmod ${mode.toString(8)} ${shellQuoted(path)}`;
+  await chmod(path, mode).catch(failed('config_unusable', what, hint));
 }
 
 function unusable(sentence: string, details: {hint?: string; cause?: unknown}): MediaError {
