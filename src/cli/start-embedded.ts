@@ -6,7 +6,10 @@ import {isOutOfSpace, systemCode} from '../lib/system-code.ts';
 /** The default port of `media serve`. It is fixed so that the URLs in records keep working. */
 export const defaultPort = 4010;
 
-/** Starts the embedded service, with a key in place of earlier ones of its label, or of the unused ones (`keepsUsed`). */
+/**
+ * Starts the embedded service, with a key in place of earlier ones of its label, or of the unused ones (`keepsUsed`). Rejects with
+ * `local_failure` if its port or its data directory cannot be used.
+ */
 export async function startEmbedded(
   options: ServiceOptions,
   keyOptions: {label: string; persist: boolean; keepsUsed?: boolean},

@@ -18,7 +18,7 @@ import {type ConnectionOptions, HttpTrace} from './options.ts';
  */
 const idleMs = 500;
 
-/** A keep-alive HTTP/1.1 connection to one origin, for one request at a time; the caller decides how long to wait. */
+/** A keep-alive HTTP/1.1 connection to one origin, for one request at a time; repeats none, and lets the caller decide how long to wait. */
 export class Connection {
   readonly #origin: URL;
   readonly #client: Client;

@@ -9,7 +9,7 @@ import {closedAtOnce, describeConnectError, describeUnasked} from './errors.ts';
 import type {ConnectionOptions, HttpTrace} from './options.ts';
 import {describePage, openTunnel, proxyFor} from './proxy.ts';
 
-/** Opens a connection: TCP, CONNECT if there is a proxy, TLS; rejects with a MediaError or the signal's reason. */
+/** Opens a connection (TCP, CONNECT if there is a proxy, TLS) on which nothing has come; rejects with a MediaError or the signal's reason. */
 export async function openSocket(
   origin: URL,
   options: ConnectionOptions,

@@ -92,7 +92,7 @@ export interface UploadLine extends Members {
   by: string;
 }
 
-/** What a writer says of itself: it begins, lives, is about to send all that it committed, or ends. */
+/** What a writer says of itself: it begins, lives, is about to send all that it committed, or ends. Only the last to begin may send. */
 export type WriterEvent = 'open' | 'alive' | 'release' | 'close';
 
 /** A line about a writer; only its `open` line identifies the process. */
@@ -142,7 +142,7 @@ export function formatWriterLine(event: WriterEvent, {token: by, ...holder}: Hol
 /** The text before a record, which is the last member of its line. */
 const recordMark = ',"record":';
 
-/** A transition as a line, with its record's JSON unchanged. Records stand whoever wrote them; a release times commits. */
+/** A transition as a line, with its record's JSON unchanged. A record needs no writer; the time of a commit is that of the next release. */
 export function formatTransition(transition: Transition, by: string): string {
   const {event, key, path, ...members}: Omit<UploadLine, 'by'> = transition;
   const line: Fields = {event, idempotencyKey: key, by: event === 'done' ? undefined : by};

@@ -149,7 +149,7 @@ export class JournalReader {
   }
 }
 
-/** Reads journals of one service, which runs may use meanwhile; none stays open, since there may be hundreds. */
+/** Reads journals of one service, which runs may use meanwhile, and rejects if they are of several; none stays open, since there may be hundreds. */
 export async function readJournals(
   paths: readonly string[],
   {cwd, files}: Pick<Host, 'cwd' | 'files'>,

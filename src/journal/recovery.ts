@@ -135,7 +135,7 @@ export class Recovery {
   }
 }
 
-/** Reads a whole journal; rejects if it is damaged, of another version, or not a journal. `paths`: whether to index paths. */
+/** Reads a journal up to its last line break; rejects if it is damaged, of another version, or not a journal. `paths`: whether to index paths. */
 export async function recover(
   handle: ReadHandle,
   shown: string,

@@ -86,7 +86,7 @@ export class MediaClient implements Uploader {
     return this.#client.serviceId(signal);
   }
 
-  /** Sends one GraphQL request; `body` is at most 1 MiB. Rejects like `upload`, or with the reason of the signal. */
+  /** Sends one GraphQL request; resolves whatever the status, with a `body` of at most 1 MiB. Rejects like `upload`, or with the reason of the signal. */
   async graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpAnswer> {
     checkOptions(request, requestChecks);
     try {

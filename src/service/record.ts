@@ -62,7 +62,7 @@ export function bodyText(body: Uint8Array): string {
 /** Why a text is not a media record; completes the sentence "the response was ...". */
 export type RecordProblem = 'not JSON' | 'not a JSON object' | 'nested too deeply' | 'without an id';
 
-/** Parses a media record, or says why it is not one. Numbers that JavaScript cannot hold become texts of their digits. */
+/** Parses a media record (an object with an `id`), or says why it is not one. Numbers that JavaScript cannot hold become texts of their digits. */
 export function parseRecord(text: string): ReceivedRecord | {problem: RecordProblem} {
   if (isNestedTooDeeply(text)) return {problem: 'nested too deeply'};
   let value: unknown;

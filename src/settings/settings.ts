@@ -50,7 +50,10 @@ export interface Settings extends SettingsOfRun {
   profileUrl?: string;
 }
 
-/** Resolves the settings of a run, with the key unless `readKey` is false, which may run a command or open a keychain. */
+/**
+ * Resolves the settings of a run, with the key unless `readKey` is false, which may run a command or open a keychain. Rejects with
+ * `usage` for an invalid value, and `config_unusable` for a damaged file.
+ */
 export async function resolveSettings(
   host: Host,
   options: GlobalOptions,

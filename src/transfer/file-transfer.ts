@@ -39,7 +39,7 @@ export class FileTransfer {
     this.#retries = new Retries(this.#ending.facts, options, batch.budget);
   }
 
-  /** Resolves when nothing more is sent, to a result that the journal may still record; to undefined if it begins again. */
+  /** Resolves when nothing more is sent, to a result that the journal may still record; to undefined if it begins again, having yielded its descriptor. */
   async run(): Promise<PendingResult<Outcome | LeftOut> | undefined> {
     if (this.#source.found?.isHidden) return this.#ending.leftOut();
     this.#hasYielded = false;

@@ -44,7 +44,7 @@ export class Retries {
     return {releasedSince: onUnknown === 'hold' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY};
   }
 
-  /** Waits before the next attempt, if there may be one. `isFree`: after an outage, which is waited for elsewhere. */
+  /** Waits before the next attempt; false if there may be none. `isFree`: after an outage, which is waited for elsewhere. */
   async next(
     error: MediaError,
     {failure, isFree = false}: {failure?: Failure; isFree?: boolean} = {},

@@ -39,7 +39,7 @@ export function isForm({'content-type': type = ''}: IncomingHttpHeaders): boolea
   return /^multipart\/form-data\b/i.test(type);
 }
 
-/** Reads the files that a request names as JSON or sends as a form; without either, what the clipboard contains. */
+/** Reads the files that a request names as JSON or sends as a form; without either, what the clipboard contains. Rejects with a refusal. */
 export function requestFiles(request: IncomingMessage, rules: ReadRules): Promise<RequestFiles> {
   return isForm(request.headers) ? sentFiles(request, rules) : namedFiles(request, rules);
 }

@@ -8,7 +8,7 @@ import type {GithubReport} from './github.ts';
 import {fileInputs, typeDecision} from './inputs.ts';
 import {UploadRun} from './run.ts';
 
-/** Uploads files or the clipboard for another command, which prints the outcomes; the rest is as in `media upload`. */
+/** Uploads files or the clipboard for another command, which prints the outcomes; as `media upload --once`, unless `once` is false. */
 export async function uploadFiles(
   files: readonly string[] | 'clipboard',
   flags: Partial<UploadFlags>,

@@ -4,7 +4,7 @@ import {Refusal} from '../exchange/refusal.ts';
 import {hasExpired, type Permission, type StoredKey} from '../state/keys.ts';
 import type {Service} from './context.ts';
 
-/** Returns the key of a request (interface, part 5), and records its use; throws a 401 or a 403 without a valid one. */
+/** Returns the key of a request and notes its use: 401 if unknown or expired, 403 if missing or not permitted (interface, part 5). */
 export async function authorize(
   headers: IncomingHttpHeaders,
   permissions: readonly Permission[],

@@ -17,7 +17,7 @@ export function prepareToProbe(contentType: string): void {
   if (contentType.startsWith('video/')) children.probe.start();
 }
 
-/** Reads the facts of a file: in this process where a header is enough, else in a child. Never rejects. */
+/** Reads the facts of a file: in this process where a header is enough, else in a child. Never rejects: what fails is absent. */
 export async function probeMedia({path, contentType}: MediaFile): Promise<MediaFacts> {
   if (contentType.startsWith('image/')) {
     // Loaded on first use, since it would slow down the start of every run.

@@ -47,7 +47,7 @@ async function codedSize(input: Input): Promise<MediaFacts | undefined> {
   return isKnown ? {width, height} : {};
 }
 
-/** From the first frame or sound to the end of the last; doubtful if the file's header says otherwise. */
+/** From the first frame or sound, which a transport stream has later than at zero; doubtful if the header says otherwise. */
 async function durationOf(input: Input): Promise<Pick<Findings, 'duration' | 'isDurationDoubtful'>> {
   const end = await input.computeDuration();
   const start = Math.max(0, await input.getFirstTimestamp());

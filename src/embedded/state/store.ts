@@ -147,7 +147,7 @@ export class Store {
     return [...ids];
   }
 
-  /** Commits an upload by renaming its record, after its bytes, previews and `lastCheck`; a rejection leaves nothing. */
+  /** Commits an upload by renaming its record, after its bytes, previews and `lastCheck`; a rejection before that leaves nothing. */
   async commit(
     record: StoredRecord,
     paths: {file: string; thumbnail?: string; stream?: string},

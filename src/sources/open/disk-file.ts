@@ -111,7 +111,7 @@ export class OpenDiskFile implements DiskFile, InlineFile {
 /** A call that took longer than this has waited for a disk. */
 const slowCallMs = 2;
 
-/** How many files are opened on other threads after a slow call: twice as many each time, one fewer after a fast one. */
+/** How many files are opened on other threads after a slow call: twice as many each time, since a slow disk stays slow, one fewer after a fast one. */
 const carefulOpens = {least: 8, most: 512};
 
 /** Decides by the time that calls take whether the next may be made on this thread. */

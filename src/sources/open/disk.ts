@@ -31,7 +31,7 @@ export class Disk {
     this.files = files;
   }
 
-  /** Opens a file for reading; rejects with the system's error. Calls on other threads end with the signal. */
+  /** Opens a file for reading; rejects with the system's error. Once the signal is aborted, calls on other threads are not waited for. */
   open(path: FilePath, signal: StopSignal<Error>): DiskFile | Promise<DiskFile> {
     if (!this.isQuick(path)) return this.#openUnlessStopped(path, signal);
     try {

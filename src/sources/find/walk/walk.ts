@@ -104,7 +104,7 @@ export interface WalkRules {
   hides(relative: ByteName): boolean;
 }
 
-/** Returns a function for the path, from the root, where the walk itself finds the target of a link, if it does. */
+/** Returns a function for the path, from the root, where the walk itself finds the target of a link, so that it is not taken twice. */
 export function targetsBelow(root: ByteName, rules: WalkRules) {
   const {takes, enters, hides} = rules;
   let realRoot: Promise<ByteName> | undefined;
