@@ -1,6 +1,6 @@
 // Builds the program into a directory, dist by default: src as one file; one file for each package that is loaded only
 // when needed; the types of the library; and the licences of all bundled packages.
-import {spawnSync} from 'node:child_process';
+import {execFileSync} from 'node:child_process';
 import {readdirSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {dirname, join, relative, resolve} from 'node:path';
@@ -45,7 +45,8 @@ const keepApart = {
       const isPackage = kind !== 'entry-point' && namespace === 'file' && !path.startsWith('node:');
       if (!isPackage || external.includes(path)) return undefined;
       const isOurs = !importer.includes('node_modules') && !packagesWithin.includes(name);
-      return isOurs || apart.has(fileOf(name)) ? loaded(fileOf(name), name) : undefined;
+      const file = name.replace('@', '').replace('/', '-');
+      return isOurs || apart.has(file) ? loaded(file, name) : undefined;
     });
     onResolve({filter: /^\.{1,2}\/.*\.ts$/}, ({path, kind, resolveDir}) => {
       const module = relative(root, resolve(resolveDir, path)).replaceAll('\\', '/');
@@ -54,10 +55,6 @@ const keepApart = {
     });
   },
 };
-
-function fileOf(name) {
-  return name.replace('@', '').replace('/', '-');
-}
 
 function loaded(file, from) {
   apart.set(file, from);
@@ -157,7 +154,6 @@ for (const answer of ['version', 'help']) {
 
 // `npm run typecheck` checks the types; a build that did as well would take two and a half times as long.
 const compiler = [require.resolve('typescript/bin/tsc'), '-p', 'src', '--outDir', directory, '--noCheck'];
-const types = spawnSync(process.execPath, compiler, {cwd: root, stdio: ['ignore', 2, 2]});
-if (types.status !== 0) process.exit(types.status ?? 1);
+execFileSync(process.execPath, compiler, {cwd: root, stdio: ['ignore', 2, 2]});
 keepReachableTypes(join(root, directory));
 writeFileSync(join(root, directory, 'THIRD-PARTY-LICENSES.txt'), licenses(root, [main, library, ...parts]));
