@@ -69,27 +69,48 @@ const commonEnd = fc.oneof(
   text.map(line => `> <img\n>   src="${name}"> ${line}`),
 );
 
+type Nesting = (inner: fc.Arbitrary<string>) => fc.Arbitrary<string>;
+
+const usualNestings: readonly Nesting[] = [
+  inner => inner.map(all => all.replace(/^/gm, '> ')),
+  inner => inner.map(all => indented(all, '  ', '- ')),
+  inner => inner.map(all => indented(all, '     ', '1)   ')),
+  inner => inner.map(all => indented(all, '    ', '-   ')),
+  inner => inner.map(all => indented(all, '  ', '* ')),
+];
+
+const indent = (to: number) => fc.nat(to).map(count => ' '.repeat(count));
+
+/** More spaces than a marker needs, tabs beside spaces, and lists that begin with other numbers than 1. */
+const difficultNestings: readonly Nesting[] = [
+  inner => fc.tuple(inner, indent(3)).map(([all, more]) => indented(all, `  ${more}`, '* ')),
+  inner =>
+    fc
+      .tuple(inner, indent(2), indent(5))
+      .map(([all, before, more]) => indented(all, `${before}  ${more}`, `${before}* `)),
+  inner => inner.map(all => indented(all, '\t', '-\t')),
+  inner => inner.map(all => indented(all, '\t', '- ')),
+  inner => inner.map(all => indented(all, ' \t', '1. ')),
+  inner => inner.map(all => indented(all, '    ', '2)  ')),
+  inner => inner.map(all => indented(all, '   ', '7. ')),
+  inner => inner.map(all => all.replace(/^/gm, '>\t')),
+  inner => inner.map(all => all.replace(/^/gm, '  > ')),
+];
+
+function pagesOf(nestings: readonly Nesting[]): fc.Arbitrary<string> {
+  const body = blocks(commonLeaf, inner => fc.oneof(...nestings.map(nest => nest(inner))));
+  return pages(fc.tuple(body, commonEnd).map(parts => parts.join('\n\n')));
+}
+
 /**
- * Without two bugs of micromark: it takes code after a footnote in a footnote for text, and does not begin a list with another number
- * than 1 after indented code in an item. Without tabs beside spaces in nested lists, and more spaces than a marker needs: there the two
- * parsers differ, and which one is right is not settled.
+ * Without what markdown-it reads otherwise than commonmark.js, the reference implementation of the specification: a quote in an item
+ * that is indented by more than its marker, and tabs beside spaces. Of 15,000 pages with these, the images were the same for
+ * commonmark.js and micromark, and others for markdown-it in 86.
  */
-export const commonPages = pages(
-  fc
-    .tuple(
-      blocks(commonLeaf, inner =>
-        fc.oneof(
-          inner.map(all => all.replace(/^/gm, '> ')),
-          inner.map(all => indented(all, '  ', '- ')),
-          inner.map(all => indented(all, '     ', '1)   ')),
-          inner.map(all => indented(all, '    ', '-   ')),
-          inner.map(all => indented(all, '  ', '* ')),
-        ),
-      ),
-      commonEnd,
-    )
-    .map(parts => parts.join('\n\n')),
-);
+export const commonPages = pagesOf(usualNestings);
+
+/** Without footnotes, which CommonMark has not; micromark takes code after a footnote in a footnote for text. */
+export const difficultPages = pagesOf([...usualNestings, ...difficultNestings]);
 
 const mdxLeaf = fc.oneof(
   text.filter(line => !line.includes('<img')),
@@ -125,6 +146,9 @@ const mkdocsLeaf = fc.oneof(
   mkdocsImage.map(line => `Text ${line}`),
   mkdocsImage.map(line => `Text.\n\n    ${line}`),
   mkdocsImage.map(line => `> Quote ${line}`),
+  fc
+    .tuple(fc.nat(1_000_000), fc.constantFrom('\n', '\n\n'))
+    .map(([label, gap]) => `![a][r${label}]${gap}[r${label}]: ${name}`),
 );
 const titles = fc.constantFrom(
   '!!! note',

@@ -1,5 +1,6 @@
 import {createInterface} from 'node:readline';
 import {evaluate} from '@mdx-js/mdx';
+import {HtmlRenderer, Parser} from 'commonmark';
 import {execa, execaSync} from 'execa';
 import type fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
@@ -8,7 +9,7 @@ import {afterAll, expect, test} from 'vitest';
 import type {DocumentKind} from '../../src/rewrite/scan/reference.ts';
 import {notRun, whatIsMissing} from '../support/installed.ts';
 import {holdsFor} from '../support/property.ts';
-import {commonPages, mdxPages, mkdocsPages} from './generated-pages.ts';
+import {commonPages, difficultPages, mdxPages, mkdocsPages} from './generated-pages.ts';
 import {rewritten, scanned} from './rewritten.ts';
 
 /** An element as a renderer of a dialect makes it, or a text. */
@@ -59,6 +60,11 @@ function elements(html: string): Rendered[] {
   return parseFragment(html).childNodes.map(convert);
 }
 
+const [parser, renderer] = [new Parser(), new HtmlRenderer()];
+looksTheSame('Markdown by commonmark.js', 'markdown', difficultPages, page =>
+  elements(renderer.render(parser.parse(page))),
+);
+
 const markdownIt = new MarkdownIt({html: true});
 looksTheSame('Markdown by markdown-it', 'markdown', commonPages, page => elements(markdownIt.render(page)));
 
@@ -89,14 +95,14 @@ const hasExtensions = execaSync(python, ['-c', 'import markdown, pymdownx'], {re
 const missing = whatIsMissing(['markdown_py']) ?? (hasExtensions ? undefined : 'not installed: pymdownx');
 
 if (missing === undefined) {
-  const renderer = execa(python, ['-c', renderLines], {reject: false});
-  const lines = createInterface({input: renderer.stdout})[Symbol.asyncIterator]();
+  const python3 = execa(python, ['-c', renderLines], {reject: false});
+  const lines = createInterface({input: python3.stdout})[Symbol.asyncIterator]();
   afterAll(async () => {
-    renderer.stdin.end();
-    await renderer;
+    python3.stdin.end();
+    await python3;
   });
   looksTheSame('MkDocs by Python-Markdown', 'mkdocs', mkdocsPages, async page => {
-    renderer.stdin.write(`${JSON.stringify(page)}\n`);
+    python3.stdin.write(`${JSON.stringify(page)}\n`);
     return elements(JSON.parse((await lines.next()).value));
   });
 } else

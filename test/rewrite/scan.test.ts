@@ -17,6 +17,11 @@ const markdownRows: readonly Row[] = [
     '[![a](a.png)](https://x) [![b](b.png)](y.md)',
     `[![a](${u}/0)](https://x) [![b](${u}/1)](y.md)`,
   ],
+  [
+    'lists that begin with 2, after code and in a list that ends a paragraph',
+    '- a\n\n      code\n  2)  b\n\n      ![c](c.png)\n\ntext\n- 2)  b\n\n      ![c](d.png)\n',
+    `- a\n\n      code\n  2)  b\n\n      ![c](${u}/0)\n\ntext\n- 2)  b\n\n      ![c](${u}/1)\n`,
+  ],
   ['angle brackets', '![a](<my file.png>)', `![a](<${u}/0>)`],
   ['balanced parentheses', '![a](a(1).png)', `![a](${u}/0)`],
   ['an escaped parenthesis', '![a](a\\).png)', `![a](${u}/0)`],
@@ -216,6 +221,11 @@ const mdxRows: readonly Row[] = [
 ];
 
 const mkdocsRows: readonly Row[] = [
+  [
+    'definitions in a block, and in a paragraph',
+    '!!! note\n\n    ![a][x]\n\n    [x]: a.png\n\nText ![a][y]\n[y]: <b.png>\n',
+    `!!! note\n\n    ![a][x]\n\n    [x]: ${u}/0\n\nText ![a][y]\n[y]: <${u}/1>\n`,
+  ],
   [
     'blocks: their content is what is indented by four spaces or a tab, code what is indented by eight',
     '!!! note\n    ![a](a.png)\n\n        ![code](x.png)\n\nText\n???+ tip "T"\n\n\t![b](b.png)\n\n===! "Tab"\n\n    !!! warning inline end ""\n        ![c](c.png)\n\n    Text',

@@ -33,6 +33,11 @@ describe('Scanner', () => {
     });
   }, 120_000);
 
+  it('many words after a bracket that stays open: read within the limits', async () => {
+    scanner = new Scanner();
+    expect(await scan('a.md', `[a${' mail'.repeat(100_000)} ${photo}`)).toHaveLength(1);
+  }, 120_000);
+
   it('a document that takes too much memory: refused by name, others are scanned', async () => {
     scanner = new Scanner({heapMiB: 16});
     await expect(scan('a.md', slow)).rejects.toMatchObject({

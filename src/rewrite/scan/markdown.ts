@@ -6,13 +6,20 @@ import type {Token} from 'micromark-util-types';
 import type {FrontMatter, readFrontMatter} from './front-matter.ts';
 import {HtmlScanner} from './html.ts';
 import {LeftAlone} from './left-alone.ts';
+import {lists} from './lists.ts';
 import {mdx, withoutHeadingIds} from './mdx.ts';
 import {mkdocs} from './mkdocs.ts';
 import type {DocumentKind, LeftCounts, Reference, ScanOptions} from './reference.ts';
 import {wikiImages} from './wiki-image.ts';
 
-const markdown = [gfm(), frontmatter(['yaml', 'toml']), wikiImages];
-const extensions = {markdown, mdx: [...markdown, ...mdx], mkdocs: [...markdown, mkdocs]};
+/** No image is in an address of mail, which each word might begin: after a bracket that stays open, all of them are looked at again. */
+const noMail = {disable: {null: ['emailAutolink']}};
+const markdown = [gfm(), noMail, frontmatter(['yaml', 'toml']), wikiImages];
+const extensions = {
+  markdown: [...markdown, lists],
+  mdx: [...markdown, ...mdx],
+  mkdocs: [...markdown, mkdocs],
+};
 /** The tokens of a JSX element that an element of HTML has, too. */
 const jsxPart = /^mdxJsx(?:Flow|Text)Tag(?!.*Expression).*(?:Marker|Value|Primary|Local|Member)$/;
 

@@ -1,4 +1,4 @@
-import {htmlFlow} from 'micromark-core-commonmark';
+import {htmlFlow, definition as linkDefinition} from 'micromark-core-commonmark';
 import {gfm} from 'micromark-extension-gfm';
 import type {Construct, Extension, State, Tokenizer} from 'micromark-util-types';
 import {expectCodes} from './expect-codes.ts';
@@ -88,5 +88,6 @@ const html: Construct = {
 export const mkdocs: Extension = {
   disable: {null: ['htmlFlow']},
   document: {33: titled, 58: definition, 61: titled, 63: titled},
-  flow: {60: html},
+  // Python-Markdown takes a definition also in a paragraph.
+  flow: {60: html, 91: linkDefinition},
 };
