@@ -6,7 +6,6 @@ const slow = [
   'cli/watch',
   'cli/proxy-programs',
   'docs/',
-  'cli/serve-pages',
   'cli/terminal',
   'cli/high-water-marks',
   'torture/',

@@ -21,8 +21,10 @@ const packages = [
 export const slowTests = [
   ...experiments.map(name => `test/torture/${name}.test.ts`),
   ...packages.map(name => `test/packaging/${name}.test.ts`),
+  'test/cli/serve-pages.test.ts',
   'test/contract/prism.test.ts',
   'test/docs/ci-snippets.test.ts',
+  'test/docs/pages.test.ts',
   'test/docs/pictures.test.ts',
   'test/docs/preparing-recipes.test.ts',
   'test/journal/scale.test.ts',

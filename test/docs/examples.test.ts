@@ -1,0 +1,33 @@
+import {describe, expect, it} from 'vitest';
+import {examplesIn, markdown, markdownFiles, withoutBlocks} from '../support/examples.ts';
+
+const files = markdownFiles();
+
+/**
+ * The blocks that other tests run: test/action, test/machines, test/docs/ci-snippets.test.ts, test/docs/serve-recipes.test.ts,
+ * test/torture/serve-fixtures.test.ts, test/packaging/install-script.test.ts, test/packaging/library.test.ts, test/cli/watch.test.ts,
+ * test/docs/vscode-tasks.test.ts, test/docs/preparing-recipes.test.ts.
+ */
+const runElsewhere: Record<string, readonly string[]> = {
+  'docs/sharding.md': ['bash', 'bash', 'yaml', 'yaml'],
+  'docs/ci.md': ['yaml', 'yaml', 'yaml', 'yaml', 'groovy'],
+  'docs/install.md': ['bash', 'bash', 'bash'],
+  'docs/verify.md': ['bash'],
+  'docs/library.md': ['js', 'mjs', 'js', 'cjs'],
+  'docs/serve-in-ci.md': ['yaml', 'yaml', 'yaml', 'js', 'js', 'python', 'go'],
+  'docs/publishing.md': ['ini'],
+  'docs/publishing-recipes.md': ['json', 'bash', 'bash', 'bash', 'bash', 'bash'],
+};
+
+describe('every example in a Markdown file', () => {
+  it.each(files)(
+    '%s: a block of shell that the tests of the README or of the pages run, or one that another test runs',
+    file => {
+      const isRun = file === 'README.md' || file.startsWith('docs/');
+      // A block by mere indentation has no language.
+      if (isRun) expect(withoutBlocks(markdown(file))).not.toMatch(/^\n {4}\S/m);
+      const others = examplesIn(file).filter(({language}) => !(isRun && language === 'sh'));
+      expect(others.map(({language}) => language)).toEqual(runElsewhere[file] ?? []);
+    },
+  );
+});
