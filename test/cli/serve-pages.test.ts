@@ -1,11 +1,12 @@
 import {once} from 'node:events';
 import {readFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
+import {createRequire} from 'node:module';
 import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
 import {gzipSync} from 'node:zlib';
 import axe from 'axe-core';
-import type {Browser, Locator} from 'playwright-core';
+import type {Browser, Locator, Page} from 'playwright-core';
 import {afterAll, describe, expect, it, onTestFinished, type TestContext} from 'vitest';
 import type {MediaRecord} from '../../src/service/record.ts';
 import {upload} from '../embedded/support.ts';
@@ -16,6 +17,8 @@ import {fixture, sandbox} from '../support/media.ts';
 import {patienceMs, slowTest} from '../support/patience.ts';
 import {serve} from '../support/served.ts';
 import {onTerminal} from '../support/terminal.ts';
+
+const require = createRequire(import.meta.url);
 
 let browser: Browser | undefined;
 afterAll(() => browser?.close());
@@ -247,6 +250,39 @@ describe('the pages of media serve', () => {
     },
   );
 
+  it(
+    'the playlist of a video: the page of the medium plays it, and so does hls.js',
+    slowTest,
+    async context => {
+      const {url, key, page, problems} = await signedIn(context);
+      const clip = Buffer.from(await readFile(fixture('clip.mp4')));
+      const response = await upload({url}, key, clip, {'Content-Type': 'video/mp4'});
+      const {hlsUrl = '', id} = (await response.json()) as MediaRecord;
+      await page.goto(`${url}/media/${id}`);
+      await expect
+        .poll(() => playing(page), {timeout: patienceMs})
+        .toEqual({width: 320, seconds: 1, ended: true});
+      expect(problems).toEqual([]);
+
+      const site = `${url}/site`;
+      await page.route(site, route =>
+        route.fulfill({contentType: 'text/html', body: '<video muted></video>'}),
+      );
+      await page.goto(site);
+      await page.addScriptTag({path: require.resolve('hls.js/dist/hls.js')});
+      await page.evaluate(`
+      globalThis.problems = [];
+      const hls = new Hls({preferManagedMediaSource: false});
+      hls.on(Hls.Events.ERROR, (_, {details, error}) => problems.push(details + ': ' + error));
+      hls.loadSource(${JSON.stringify(hlsUrl)});
+      hls.attachMedia(document.querySelector('video'));`);
+      await expect
+        .poll(() => playing(page), {timeout: patienceMs})
+        .toEqual({width: 320, seconds: 1, ended: true});
+      expect(await page.evaluate('problems')).toEqual([]);
+    },
+  );
+
   it('what others wrote, in every field: shown as text, and nothing of it runs', slowTest, async context => {
     const {url, key, page, problems} = await signedIn(context);
     const pageToken = await page.locator('input[name=page-token]').first().inputValue();
@@ -317,6 +353,16 @@ describe('the pages of media serve', () => {
     expect(problems.filter(problem => problem.startsWith('dialog'))).toEqual([]);
   });
 });
+
+/** How the video of a page has played; starts it. */
+function playing(page: Page): Promise<unknown> {
+  return page.evaluate(`(() => {
+    const video = document.querySelector('video');
+    video.muted = true;
+    if (video.paused && !video.ended) video.play().catch(() => {});
+    return {width: video.videoWidth, seconds: Math.round(video.duration), ended: video.ended};
+  })()`);
+}
 
 /** Texts that run where a page puts them into its source as they are: in text, attributes, links, styles and scripts. */
 const payloads = [

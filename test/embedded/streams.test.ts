@@ -1,21 +1,13 @@
 import {readdir, readFile, stat, writeFile} from 'node:fs/promises';
-import {createRequire} from 'node:module';
 import {join} from 'node:path';
 import {execa} from 'execa';
-import type {Browser, Page} from 'playwright-core';
-import {afterAll, describe, expect, it} from 'vitest';
+import {describe, expect, it} from 'vitest';
 import {makeStream} from '../../src/embedded/media/media.ts';
 import type {MediaRecord} from '../../src/service/record.ts';
-import {openPage, startChromium} from '../support/browser.ts';
 import {needPrograms} from '../support/installed.ts';
-import {patienceMs, slowTest} from '../support/patience.ts';
+import {slowTest} from '../support/patience.ts';
 import {expectLiveUrls} from './record-urls.ts';
 import {fixture, namesIn, serviceWithKey, temporaryDirectory, upload} from './support.ts';
-
-const require = createRequire(import.meta.url);
-
-let browser: Browser | undefined;
-afterAll(() => browser?.close());
 
 /** A service that makes previews, and what it returns for a body. */
 async function previewing() {
@@ -130,36 +122,6 @@ describe('the playlist of a video', () => {
     },
   );
 
-  it('in Chromium: the page of the medium plays it, and so does hls.js', slowTest, async context => {
-    needPrograms(context, ['chromium']);
-    const {service, send} = await previewing();
-    const {hlsUrl = '', id} = await send(await fixture('clip.mp4'), 'video/mp4');
-    browser ??= await startChromium();
-    const {page, problems} = await openPage(browser);
-    await page.goto(service.signInUrl());
-    await page.waitForURL(`${service.url}/`);
-    await page.goto(`${service.url}/media/${id}`);
-    await expect
-      .poll(() => playing(page), {timeout: patienceMs})
-      .toEqual({width: 320, seconds: 1, ended: true});
-    expect(problems).toEqual([]);
-
-    const site = `${service.url}/site`;
-    await page.route(site, route => route.fulfill({contentType: 'text/html', body: '<video muted></video>'}));
-    await page.goto(site);
-    await page.addScriptTag({path: require.resolve('hls.js/dist/hls.js')});
-    await page.evaluate(`
-      globalThis.problems = [];
-      const hls = new Hls({preferManagedMediaSource: false});
-      hls.on(Hls.Events.ERROR, (_, {details, error}) => problems.push(details + ': ' + error));
-      hls.loadSource(${JSON.stringify(hlsUrl)});
-      hls.attachMedia(document.querySelector('video'));`);
-    await expect
-      .poll(() => playing(page), {timeout: patienceMs})
-      .toEqual({width: 320, seconds: 1, ended: true});
-    expect(await page.evaluate('problems')).toEqual([]);
-  });
-
   it('the file, its playlists and its segments: an ETag each', async () => {
     const {send} = await previewing();
     const {hlsUrl, fileUrl} = await send(await fixture('clip.mp4'), 'video/mp4');
@@ -183,16 +145,6 @@ describe('the playlist of a video', () => {
     for (const size of await Promise.all(sizes)) expect(size).toBeLessThan(5_000_000);
   });
 });
-
-/** How the video of a page has played; starts it. */
-function playing(page: Page): Promise<unknown> {
-  return page.evaluate(`(() => {
-    const video = document.querySelector('video');
-    video.muted = true;
-    if (video.paused && !video.ended) video.play().catch(() => {});
-    return {width: video.videoWidth, seconds: Math.round(video.duration), ended: video.ended};
-  })()`);
-}
 
 /** A MOV whose pictures are the same 12 kB again and again: one sample in each of many chunks that begin at one place. */
 function repeated(bytes: Buffer<ArrayBuffer>, count: number): Buffer<ArrayBuffer> {

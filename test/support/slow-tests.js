@@ -27,6 +27,7 @@ export const slowTests = [
   'test/docs/pages.test.ts',
   'test/docs/pictures.test.ts',
   'test/docs/preparing-recipes.test.ts',
+  'test/docs/readme-npm.test.ts',
   'test/journal/scale.test.ts',
   'test/leaks/*.test.ts',
   'test/machines/*.test.ts',
