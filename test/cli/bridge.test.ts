@@ -8,10 +8,9 @@ import {pathToFileURL} from 'node:url';
 import {execa, type Options} from 'execa';
 import {expect, onTestFinished, test} from 'vitest';
 import {bridge} from '../support/bridge.ts';
-import {openPage, startChromium} from '../support/browser.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
-import {needPrograms, notRun, whatIsMissing} from '../support/installed.ts';
+import {notRun, whatIsMissing} from '../support/installed.ts';
 import {fixture, mediaCommand, type Sandbox} from '../support/media.ts';
 import {slowTest} from '../support/patience.ts';
 
@@ -342,49 +341,6 @@ test('100 requests at once, a tenth of them for one picture: each gets its own U
   expect(urls).toEqual(names.map(name => stored.get(name)));
   expect(stored.size).toBe(91);
 });
-
-test(
-  'a web page in Chromium that tries to have /etc/hostname and a picture uploaded: refused, it learns nothing',
-  slowTest,
-  async context => {
-    needPrograms(context, ['chromium']);
-    const {box, path, service} = await machine();
-    const {url, base, stderr} = await bridge(box);
-    const site = createServer((_, response) =>
-      response.setHeader('Content-Type', 'text/html').end('<title>evil</title>'),
-    );
-    onTestFinished(() => void site.close());
-    site.listen(0, '127.0.0.1');
-    await once(site, 'listening');
-    const browser = await startChromium();
-    onTestFinished(() => browser.close());
-    const {page} = await openPage(browser);
-    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
-    const attack = `(async ([url, list]) => {
-    const body = JSON.stringify({list});
-    const results = [];
-    for (const options of [{mode: 'no-cors'}, {mode: 'cors'}, {headers: {'Content-Type': 'application/json'}}])
-      results.push(await fetch(url, {method: 'POST', body, ...options}).then(a => a.text(), () => 'nothing'));
-    navigator.sendBeacon(url, body);
-    const form = document.createElement('form');
-    Object.assign(form, {method: 'post', action: url, enctype: 'text/plain', target: 'answer'});
-    const input = Object.assign(document.createElement('input'), {name: body.slice(0, -1) + ',"x":"', value: '"}'});
-    const frame = Object.assign(document.createElement('iframe'), {name: 'answer'});
-    form.append(input);
-    document.body.append(form, frame);
-    form.submit();
-    return results;
-  })`;
-    const list = ['/etc/hostname', path('写真 1.png')];
-    const learnt = await page.evaluate(`${attack}(${JSON.stringify([url, list])})`);
-    expect(learnt).toEqual(['', 'nothing', 'nothing']);
-    const refused = () => stderr().match(/Refused a request: Web pages may not upload files/g)?.length ?? 0;
-    await eventually(() => refused() >= 5);
-    await page.goto(`${base}/upload`);
-    expect(await page.textContent('body')).toContain('must be POST');
-    expect(await service.records()).toEqual([]);
-  },
-);
 
 test('a client that hangs up in the middle of its list: a refused request, no internal error', async () => {
   const {box} = await machine();

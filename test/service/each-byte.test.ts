@@ -1,5 +1,5 @@
 import {createServer, type Server, type Socket} from 'node:net';
-import {expect, test} from 'vitest';
+import {expect, inject, test} from 'vitest';
 import {nextTurn} from '../../src/host.ts';
 import type {ServiceClient} from '../../src/service/client.ts';
 import type {UploadAnswer} from '../../src/service/uploader.ts';
@@ -9,6 +9,11 @@ import {afterTest} from '../support/after-test.ts';
 import {clientOf, listen, memorySource, uploadEach, urlOf} from './support.ts';
 
 const ends: readonly End[] = ['reset', 'close', 'half-close'];
+
+/** Which bytes are tried: in `npm test` all for the usual end of a connection, and a fifth for the others. */
+function stepOf(how: End): number {
+  return how === 'close' || inject('isTorture') ? 1 : 5;
+}
 
 function endConnection(socket: Socket, how: End): void {
   if (how === 'reset') socket.resetAndDestroy();
@@ -120,7 +125,7 @@ test.each(ends)(
     let states = 0;
     for (const [name, {text}] of Object.entries(answers)) {
       const whole = text('med_7', 4);
-      for (let at = 0; at <= whole.length; at += 1) {
+      for (let at = 0; at <= whole.length; at += stepOf(how)) {
         service.script = {answer: {text: whole.slice(0, at), how}};
         const told = facts(await upload(client));
         states += 1;
@@ -131,7 +136,7 @@ test.each(ends)(
       }
     }
     expect(broken).toEqual([]);
-    expect(states).toBeGreaterThan(1_000);
+    expect(states).toBeGreaterThan(1_000 / stepOf(how));
   },
 );
 
@@ -162,12 +167,12 @@ test.each(ends)('a request that ends at each byte by a %s: stored once, or unkno
   };
   await tried(png, Number.POSITIVE_INFINITY);
   const head = service.requestBytes - png.length;
-  for (let at = 1; at <= service.requestBytes; at += 1) await tried(png, at);
+  for (let at = 1; at <= service.requestBytes; at += stepOf(how)) await tried(png, at);
   for (let at = 1; at <= long.length; at += 8_191) await tried(long, head + at);
   for (let left = 20; left >= 0; left -= 1) await tried(long, head + long.length - left);
   expect(broken).toEqual([]);
   // All of a small file leaves at once.
-  expect(unknown).toBeGreaterThanOrEqual(service.requestBytes - long.length);
+  expect(unknown).toBeGreaterThanOrEqual(Math.floor((service.requestBytes - long.length) / stepOf(how)));
 });
 
 test.each(['with the answer', 'later, unasked'])(

@@ -1,6 +1,6 @@
 const experiments = [
   ...['batch', 'connections', 'ends', 'faults', 'gateways', 'kills', 'long-runs', 'outages', 'peers'],
-  ...['scale', 'serve-fixtures', 'texts', 'watch', 'watch-disks'],
+  ...['scale', 'serve-fixtures', 'texts', 'the-key', 'watch', 'watch-disks'],
 ];
 const packages = [
   'compile-cache',
@@ -21,6 +21,7 @@ const packages = [
 export const slowTests = [
   ...experiments.map(name => `test/torture/${name}.test.ts`),
   ...packages.map(name => `test/packaging/${name}.test.ts`),
+  'test/cli/bridge-web-page.test.ts',
   'test/cli/serve-pages.test.ts',
   'test/contract/prism.test.ts',
   'test/docs/ci-snippets.test.ts',

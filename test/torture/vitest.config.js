@@ -6,7 +6,10 @@ import FindingsTable from './table.js';
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
-    include: ['test/torture/**/*.test.ts', 'test/**/*-property.test.ts', ...slowTests],
+    include: [
+      ...['test/torture/**/*.test.ts', 'test/**/*-property.test.ts', 'test/service/each-byte.test.ts'],
+      ...slowTests,
+    ],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     env: {PATH: withDaemons(process.env['PATH'])},
