@@ -8,6 +8,11 @@ export function defined<T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
 
+/** The same, with optional fields that may be undefined. */
+export type Loose<T> = {
+  [Field in keyof T]: T extends Record<Field, T[Field]> ? T[Field] : T[Field] | undefined;
+};
+
 type Defined<T> = {
   [Field in keyof T as undefined extends T[Field] ? never : Field]: T[Field];
 } & {

@@ -1,4 +1,4 @@
-import {own} from '../lib/object.ts';
+import {type Loose, own} from '../lib/object.ts';
 import {linkTarget, safeUrl} from '../lib/url.ts';
 import type {JsonOutputs} from './json-output.ts';
 
@@ -37,9 +37,9 @@ export function printableJson(json: string): string {
   return withoutCommands(json.replace(unsafeInJson, escapeUnit));
 }
 
-/** A value of a documented type as a line of JSON; `recordJson` follows the status as the field `record`, as the service returned it. */
+/** A value of a documented type as a line of JSON, which leaves out what is undefined; `recordJson` follows the status as the field `record`, as the service returned it. */
 export function jsonLine<Output extends JsonOutputs[keyof JsonOutputs]>(
-  value: Output,
+  value: Output | Loose<Output>,
   recordJson?: string,
 ): string {
   const json = JSON.stringify(value);

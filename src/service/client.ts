@@ -7,7 +7,6 @@ import {
   type HttpRequest,
   sendHead,
 } from '../http/http.ts';
-import {defined} from '../lib/object.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
 import {cleaned} from '../lib/words.ts';
 import {answerToProbe, probeAvailability} from './probe.ts';
@@ -204,7 +203,7 @@ function interpretUpload(answer: HttpAnswer): UploadAnswer {
   const received = parseRecord(bodyText(answer.body));
   if (coding !== undefined && 'problem' in received)
     return {kind: 'unreadable', status, problem: `encoded as ${coding}, which could not be decoded`};
-  return 'problem' in received
-    ? {kind: 'unreadable', status, problem: received.problem}
-    : {kind: 'stored', received: {...received, ...defined({serviceId: serviceIdIn(answer)})}};
+  if ('problem' in received) return {kind: 'unreadable', status, problem: received.problem};
+  const serviceId = serviceIdIn(answer);
+  return {kind: 'stored', received: serviceId === undefined ? received : {...received, serviceId}};
 }

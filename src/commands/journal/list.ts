@@ -8,7 +8,6 @@ import {
   type PathKey,
   readJournals,
 } from '../../journal/journal.ts';
-import {defined} from '../../lib/object.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {JournalEntryLine} from '../../output/json-output.ts';
 import {mediaIdIn, parseRecord} from '../../service/record.ts';
@@ -85,14 +84,14 @@ async function entryJson(reader: JournalReader, path: PathKey, entry: Entry): Pr
       : state === 'unknown'
         ? {code: 'outcome_unknown', message: await entryReason(reader, entry)}
         : undefined;
-  const fields = defined({
+  const fields = {
     ...fileFields(path),
     status: statusOf(state),
     error,
     size,
     idempotencyKey: key,
     journal: reader.shown,
-  });
+  };
   return jsonLine<JournalEntryLine>(fields, state === 'done' ? await reader.recordOf(entry) : undefined);
 }
 

@@ -1,7 +1,6 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
-import {defined} from '../../lib/object.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {Annotations, reportsToGithub} from '../../output/ci.ts';
 import {jsonLine, printable} from '../../output/escape.ts';
@@ -176,8 +175,7 @@ export class ReferencePrinter {
     if (!this.#options.ndjson)
       return stdout.write(`${placeOf(document, reference)}  ${printable(source)}  ${status}\n`);
     const fields = {file: document.document.name, line, column, source, path, url, status, geotags};
-    const all = defined({...fields, error: error && errorFields(error)});
-    await stdout.write(jsonLine<ReferenceLine>(all));
+    await stdout.write(jsonLine<ReferenceLine>({...fields, error: error && errorFields(error)}));
   }
 
   #annotate(error: MediaError, {document}: DocumentPlan, {line, column}: FoundReference): void {

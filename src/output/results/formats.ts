@@ -1,4 +1,4 @@
-import {defined, own} from '../../lib/object.ts';
+import {own} from '../../lib/object.ts';
 import {type MediaRecord, publicUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import {jsonLine, markdownText, markdownUrl, printable, printableJson} from '../escape.ts';
@@ -43,7 +43,7 @@ export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Out
 
 function ndjsonLine(outcome: Outcome): string {
   const {name: file, nameBytes, status, contentType, warning, verified, geotags, size} = outcome;
-  const fields = defined({
+  const fields = {
     file,
     fileBase64: nameBytes?.toString('base64'),
     status,
@@ -51,7 +51,7 @@ function ndjsonLine(outcome: Outcome): string {
     ...{contentType, warning, verified, geotags, size},
     attempts: outcome.attempts,
     elapsedMs: outcome.elapsedMs,
-  });
+  };
   return jsonLine<ResultLine>(fields, 'received' in outcome ? outcome.received.json : undefined);
 }
 
