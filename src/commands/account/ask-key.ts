@@ -1,6 +1,6 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
-import type {TerminalInput, TerminalOutput} from '../../host.ts';
+import type {TerminalOutput} from '../../host.ts';
 import {textOf} from '../../lib/files/read-text.ts';
 import type {Secret} from '../../lib/secrets/secret.ts';
 import {mayColor, withoutColor} from '../../output/terminal.ts';
@@ -29,14 +29,14 @@ export async function askBaseUrl(invocation: Invocation): Promise<URL> {
     });
   }
   const parse = (value: string) => parseServiceUrl(value.trim(), 'base URL', globals.allowHttp === true);
-  return parse(await askText(invocation, 'Base URL of the service', parse));
+  return parse(await ask('text', invocation, 'Base URL of the service', parse));
 }
 
 /** Asks for the key of a service; `profileUrl` is the page that shows it. */
 export async function askKey(invocation: Invocation, baseUrl: URL, profileUrl?: string): Promise<Secret> {
   const parse = (value: string) => parseKey(value, 'The key');
   const page = profileUrl === undefined ? '' : `, from ${profileUrl}`;
-  return parse(await askSecret(invocation, `API key for ${baseUrl.origin}${page}`, parse));
+  return parse(await ask('password', invocation, `API key for ${baseUrl.origin}${page}`, parse));
 }
 
 const longestKey = 64 * 1024;
@@ -47,33 +47,21 @@ export async function readKey({host}: Invocation): Promise<Secret> {
   return parseKey(text, 'The key on standard input');
 }
 
-/** Asks for a line of text on the terminal, through standard error. Rejects with `interrupted` if cancelled. */
-export async function askText(
-  invocation: Invocation,
+/** Asks for a line on the terminal, through standard error; a password is not shown. Rejects with `interrupted` if cancelled. */
+async function ask(
+  kind: 'text' | 'password',
+  {host}: Invocation,
   message: string,
   check: (value: string) => void,
 ): Promise<string> {
-  const {text} = await import('@clack/prompts');
-  return answered(await text({message, validate: value => complaint(value, check), ...streams(invocation)}));
-}
-
-/** Asks for a secret, which is not shown. */
-export async function askSecret(
-  invocation: Invocation,
-  message: string,
-  check: (value: string) => void,
-): Promise<string> {
-  const {password} = await import('@clack/prompts');
-  return answered(
-    await password({message, validate: value => complaint(value, check), ...streams(invocation)}),
-  );
-}
-
-/** Node.js 20 styles the prompts whatever NO_COLOR says. */
-function streams({host}: Invocation): {input: TerminalInput; output: TerminalOutput} {
-  const color = mayColor(host.stderr, host.env);
-  const output: TerminalOutput = color ? host.stderr : withoutColor(host.stderr);
-  return {input: host.stdin, output};
+  const prompts = await import('@clack/prompts');
+  // Node.js 20 styles the prompts whatever NO_COLOR says.
+  const output: TerminalOutput = mayColor(host.stderr, host.env) ? host.stderr : withoutColor(host.stderr);
+  const validate = (value: string | undefined) => complaint(value, check);
+  const answer = await prompts[kind]({message, validate, input: host.stdin, output});
+  // A symbol means that the prompt was cancelled.
+  if (typeof answer !== 'string') throw new MediaError('interrupted', 'Nothing was stored.');
+  return answer;
 }
 
 function complaint(value: string | undefined, check: (value: string) => void): string | undefined {
@@ -84,10 +72,4 @@ function complaint(value: string | undefined, check: (value: string) => void): s
     if (error instanceof MediaError) return [error.message, error.hint].filter(Boolean).join(' ');
     throw error;
   }
-}
-
-function answered(answer: string | symbol | undefined): string {
-  // A symbol means that the prompt was cancelled.
-  if (typeof answer !== 'string') throw new MediaError('interrupted', 'Nothing was stored.');
-  return answer;
 }
