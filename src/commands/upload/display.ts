@@ -8,6 +8,7 @@ import {
   standingText,
   unavailableText,
 } from '../../output/progress/meter.ts';
+import type {Progress} from '../../output/progress/progress.ts';
 import type {OutputFormat, ResultOptions, Results} from '../../output/results/results.ts';
 import {isAscii, mayAnimate, mayColor, widthOf, wrapsAgain} from '../../output/terminal.ts';
 import type {TransferObserver} from '../../transfer/batch.ts';
@@ -128,26 +129,20 @@ function hasLines({host, report, globals}: Invocation, several: boolean): boolea
   return globals.progress !== false && (several || report.isJson || mayAnimate(host.stderr, host.env));
 }
 
-interface Shown {
-  /** Called for each file that starts. */
-  start(): void;
-  stop(): void;
-}
-
 async function show(
   invocation: Invocation,
   several: boolean,
   meter: Meter,
   telling: {tell: () => void; summary: () => string},
-): Promise<Shown> {
+): Promise<Pick<Progress, 'start' | 'stop'>> {
   const {host, report} = invocation;
   if (!isDrawn(invocation)) {
     const stop = hasLines(invocation, several) ? host.clock.every(plainLineMs, telling.tell) : () => {};
     return {start: () => {}, stop};
   }
-  const {Progress} = await import('../../output/progress/progress.ts');
+  const drawn = await import('../../output/progress/progress.ts');
   const {clock, stderr: stream, env} = host;
-  const progress = new Progress({
+  const progress = new drawn.Progress({
     ...{stream, clock, several, meter, summary: telling.summary},
     color: mayColor(stream, env),
     ascii: isAscii(env),

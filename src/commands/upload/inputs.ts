@@ -36,11 +36,12 @@ export async function openInputs(
   signal: StopSignal<Error>,
 ): Promise<Inputs> {
   if (options.clipboard) return clipboardInputs(options, {host, report}, signal);
-  const [{expandInputs, interruptible, resumed}, {ownShare}] = await Promise.all([
+  const [{expandInputs, interruptible, resumed}, {autoShard, ownShare, parseShard}] = await Promise.all([
     import('../../sources/find/expand.ts'),
     import('../../sources/find/shard.ts'),
   ]);
-  const shard = await chosenShard(options, host.env);
+  const given = options.shard;
+  const shard = given === undefined ? undefined : given === 'auto' ? autoShard(host.env) : parseShard(given);
   await refuseGoneDirectory(options, host.cwd());
   const journals = options.journal === undefined ? [] : [options.journal];
   const writesFiles = journals.length > 0 || host.fileOf('stdout') !== undefined;
@@ -146,15 +147,6 @@ async function refuseGoneDirectory({inputs, filesFrom = []}: InputRequest, direc
       cause,
     });
   });
-}
-
-async function chosenShard(
-  {shard}: InputFlags,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<Shard | undefined> {
-  if (shard === undefined) return undefined;
-  const {autoShard, parseShard} = await import('../../sources/find/shard.ts');
-  return shard === 'auto' ? autoShard(env) : parseShard(shard);
 }
 
 export type DecideType = TransferOptions['contentType'];

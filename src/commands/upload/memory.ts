@@ -61,15 +61,13 @@ export async function openRunJournal(
   });
 }
 
-/** What a dry run knows of earlier runs and of the service, which it does not open. */
-export interface DryRunMemory {
-  /** What is known of earlier runs. */
-  memory: JournalMemory | undefined;
-  /** Whether the service honours Idempotency-Key, as far as the profile says. */
+/** What a dry run knows of earlier runs, and whether the service, which it does not open, honours Idempotency-Key. */
+interface DryRunMemory {
+  memory?: JournalMemory | undefined;
   idempotencyHonoured: boolean;
 }
 
-const nothingKnown: DryRunMemory = {memory: undefined, idempotencyHonoured: false};
+const nothingKnown: DryRunMemory = {idempotencyHonoured: false};
 
 /** Reads the journal for a dry run. Without a base URL, its service cannot be compared with that of the journal. */
 export async function readDryRunMemory(

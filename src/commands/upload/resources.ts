@@ -31,7 +31,11 @@ export async function openResources(
 ): Promise<Resources> {
   const resources: Resources = {idempotencyHonoured: false};
   try {
-    resources.session = await openSessionFor(options, invocation, stop);
+    // A dry run needs no service.
+    if (!options.dryRun) {
+      const {openSession} = await import('../../cli/session.ts');
+      resources.session = await openSession(invocation, stop);
+    }
     const {session} = resources;
     resources.journal = await openRunJournal(options, invocation, {session, shard, stop});
     if (session === undefined)
@@ -48,17 +52,6 @@ export async function openResources(
   }
 }
 
-/** A dry run needs no service. */
-async function openSessionFor(
-  {dryRun}: TransferFlags,
-  invocation: Invocation,
-  stop: Stop<MediaError>,
-): Promise<Session | undefined> {
-  if (dryRun) return undefined;
-  const {openSession} = await import('../../cli/session.ts');
-  return openSession(invocation, stop);
-}
-
 /** Closes all of them; resolves to the error that kept the last lines of the journal from being written, if any. */
 export async function closeResources({session, journal}: Resources): Promise<MediaError | undefined> {
   await session?.close();
@@ -72,10 +65,7 @@ export async function closeResources({session, journal}: Resources): Promise<Med
 }
 
 /** What distinguishes one batch from others with the same flags and resources. */
-export type OfThisRun = Pick<
-  TransferOptions,
-  'contentType' | 'observer' | 'several' | 'stop' | 'waitsForNetwork'
->;
+type OfThisRun = Pick<TransferOptions, 'contentType' | 'observer' | 'several' | 'stop' | 'waitsForNetwork'>;
 
 /** How a batch transfers files, by the flags and by what the run has opened. */
 export function transferOptions(

@@ -185,7 +185,7 @@ export class UploadRun {
 
   async #conclude(session: Session | undefined, {several}: Inputs): Promise<void> {
     const {report} = this.#invocation;
-    if (session?.embedded && this.#tally.count('uploaded') > 0) {
+    if (session?.embedded && this.#tally.fields().uploaded > 0) {
       report.note("Stored by the embedded service; the record's URLs work while media serve runs.");
     }
     if (several && this.#options.dryRun) for (const line of this.#dryRunTotals.lines()) report.note(line);

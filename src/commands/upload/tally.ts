@@ -27,10 +27,6 @@ export class Tally {
     this.#kinds.set(`${outcome.status} ${'error' in outcome ? outcome.error.code : ''}`, outcome);
   }
 
-  count(status: Outcome['status']): number {
-    return this.#counts[status];
-  }
-
   /** How many inputs are finished. */
   get total(): number {
     return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
