@@ -1,4 +1,4 @@
-import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/invocation.ts';
+import {type Cli, CliCommand, type Invocation} from '../../cli/invocation.ts';
 import {timeoutOption} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
@@ -34,7 +34,7 @@ export function loginCommand(cli: Cli): CliCommand {
 }
 
 /** Asks for what is missing, checks the key with the service and stores it for the base URL's origin. */
-export async function runLogin(options: LoginOptions, invocation: Invocation): Promise<ExitStatus> {
+export async function runLogin(options: LoginOptions, invocation: Invocation): Promise<void> {
   const {host, report} = invocation;
   if (host.env['MEDIA_API_KEY']) throw overridden(host);
   const {askBaseUrl, askKey, readKey, requireTerminal} = await import('./ask-key.ts');
@@ -66,7 +66,6 @@ export async function runLogin(options: LoginOptions, invocation: Invocation): P
   reportStored(newKey, `${place} (profile ${profileName})`, report);
   if (verdict !== undefined) await warnOfUploadPath(invocation, settings, unchecked);
   adviseNext(verdict, invocation);
-  return 0;
 }
 
 function reportStored({baseUrl, verdict}: NewKey, place: string, report: Report): void {

@@ -1,4 +1,4 @@
-import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/invocation.ts';
+import {type Cli, CliCommand, type Invocation} from '../../cli/invocation.ts';
 import {own} from '../../lib/object.ts';
 import type {Profile} from '../../settings/store.ts';
 
@@ -15,10 +15,7 @@ export function logoutCommand(cli: Cli): CliCommand {
 }
 
 /** Deletes keys and keeps the other settings. Succeeds if there is no key. */
-export async function runLogout(
-  options: LogoutOptions,
-  {host, report, globals}: Invocation,
-): Promise<ExitStatus> {
+export async function runLogout(options: LogoutOptions, {host, report, globals}: Invocation): Promise<void> {
   const {readProfiles, updateProfiles} = await import('../../settings/store.ts');
   const {profileNameOf} = await import('../../settings/parse.ts');
   const chosen = profileNameOf(host, globals);
@@ -26,10 +23,8 @@ export async function runLogout(
   const names = (options.all ? Object.keys(stored) : [chosen]).filter(name =>
     hasStoredKey(own(stored, name) ?? {}),
   );
-  if (names.length === 0) {
-    report.note(options.all ? 'No profile has a key.' : await noKeyText(chosen, Object.keys(stored)));
-    return 0;
-  }
+  if (names.length === 0)
+    return report.note(options.all ? 'No profile has a key.' : await noKeyText(chosen, Object.keys(stored)));
   await updateProfiles(host, profiles => {
     for (const name of names) {
       const profile = own(profiles, name) ?? {};
@@ -41,7 +36,6 @@ export async function runLogout(
   for (const name of names) await forgetKeychainEntry(name, own(stored, name) ?? {}, host, report);
   report.note(`Deleted the key of ${names.length === 1 ? 'profile' : 'profiles'} ${names.join(', ')}.`);
   if (host.env['MEDIA_API_KEY']) report.warning('MEDIA_API_KEY is still set in the environment.');
-  return 0;
 }
 
 async function noKeyText(name: string, stored: readonly string[]): Promise<string> {

@@ -1,6 +1,6 @@
 import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
-import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
+import type {Invocation} from '../../cli/invocation.ts';
 import {
   type Entry,
   entryReason,
@@ -20,7 +20,7 @@ interface ListOptions {
 }
 
 /** Prints the result of each input, one per line, in the order in which they were started. */
-export async function listJournals(options: ListOptions, {host, stdout}: Invocation): Promise<ExitStatus> {
+export async function listJournals(options: ListOptions, {host, stdout}: Invocation): Promise<void> {
   const listed = await listFormat(options);
   const lines = new Lines(stdout);
   const files = options.files.length > 0 ? options.files : await ownJournals(host);
@@ -33,7 +33,6 @@ export async function listJournals(options: ListOptions, {host, stdout}: Invocat
     }
   }
   await lines.end();
-  return 0;
 }
 
 type ListFormat = (reader: JournalReader, path: PathKey, entry: Entry) => Promise<string>;

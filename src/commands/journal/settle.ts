@@ -1,4 +1,4 @@
-import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
+import type {Invocation} from '../../cli/invocation.ts';
 import {failed, MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {
@@ -41,7 +41,7 @@ interface Decision {
 }
 
 /** Records the user's decisions about unknown uploads. If none of them matches, nothing is written. */
-export async function resolveUnknown(options: ResolveOptions, invocation: Invocation): Promise<ExitStatus> {
+export async function resolveUnknown(options: ResolveOptions, invocation: Invocation): Promise<void> {
   refuseUnclear(options);
   const {file, what, uploaded, uploadedFrom} = options;
   const {host, report} = invocation;
@@ -61,7 +61,6 @@ export async function resolveUnknown(options: ResolveOptions, invocation: Invoca
     const are = left === 1 ? 'is' : 'are';
     if (left > 0) report.note(`${left} ${are} still unknown: media journal list ${shellQuoted(file)}`);
   });
-  return 0;
 }
 
 /** Changes what `choose` finds in a journal. It is asked before the journal is opened to be written: a mistake changes nothing. */
@@ -173,7 +172,7 @@ function ambiguous({shown}: JournalReader, path: string): MediaError {
 export async function forgetUpload(
   {file, what}: {file: string; what: string},
   invocation: Invocation,
-): Promise<ExitStatus> {
+): Promise<void> {
   const path = pathKey(toText(normalizeName(fromText(what))));
   const choose = async (reader: JournalReader) => {
     const [entry = await named(reader, what, 'done')] = reader.entriesOf(path, 'done');
@@ -182,15 +181,13 @@ export async function forgetUpload(
   };
   await change(file, invocation, choose, (journal, entry) => journal.forget(entry));
   invocation.report.note(`${what}: forgotten, so the next run sends it again.`);
-  return 0;
 }
 
 /** Takes a journal over from a run that is gone, and releases it. Rejects if that run is certainly alive. */
-export async function unlockJournal({file}: {file: string}, {host, report}: Invocation): Promise<ExitStatus> {
+export async function unlockJournal({file}: {file: string}, {host, report}: Invocation): Promise<void> {
   const journal = await openJournal(file, host, {isGone: true, note: text => report.note(text)});
   await journal.close();
   report.note(`The journal ${file} is free.`);
-  return 0;
 }
 
 /** The media IDs of a list: on each line a path, an idempotency key or a SHA-256, then a space and the ID. */
