@@ -199,9 +199,14 @@ export function syntaxError({name, message}: Error): string | undefined {
   return `not valid HTTP/1.1: ${/\((.*)\)$/.exec(message)?.[1] ?? message}`;
 }
 
-/** For `catch`: rejects with a MediaError whose sentence is `what`, a colon and the reason of the system. */
+/** The error for a failed call of the system: its sentence is `what`, a colon and the system's reason. */
+export function systemError(code: ErrorCode, what: string, cause: unknown, hint?: string): MediaError {
+  return new MediaError(code, `${what}: ${systemReason(cause)}.`, {hint, cause});
+}
+
+/** For `catch`: rejects with that error. */
 export function failed(code: ErrorCode, what: string, hint?: string): (cause: unknown) => never {
   return cause => {
-    throw new MediaError(code, `${what}: ${systemReason(cause)}.`, {hint, cause});
+    throw systemError(code, what, cause, hint);
   };
 }

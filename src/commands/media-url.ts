@@ -2,11 +2,10 @@ import {existsSync} from 'node:fs';
 import {chmod, writeFile} from 'node:fs/promises';
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../cli/invocation.ts';
 import {type GeotagFlag, geotagsOption} from '../cli/values.ts';
-import {MediaError} from '../errors.ts';
+import {failed, MediaError} from '../errors.ts';
 import {pathOfFileUrl, typedPath} from '../lib/files/typed-path.ts';
 import {defined} from '../lib/object.ts';
 import {shellWord} from '../lib/shell.ts';
-import {systemReason} from '../lib/system-code.ts';
 import {printable} from '../output/escape.ts';
 import {asMediaError} from '../output/report.ts';
 import {mediaUrlCommand} from '../package-file.ts';
@@ -84,8 +83,8 @@ async function printUrls(
     },
   );
   if (status !== 0) {
-    const failed = outcomes.find(outcome => 'error' in outcome);
-    return {status, error: failed?.error ?? new MediaError('interrupted', 'The run was stopped.')};
+    const failure = outcomes.find(outcome => 'error' in outcome);
+    return {status, error: failure?.error ?? new MediaError('interrupted', 'The run was stopped.')};
   }
   outcomes.sort((one, other) => one.position - other.position);
   const byName = new Map(outcomes.map(outcome => [outcome.name, outcome]));
@@ -127,12 +126,9 @@ async function writeLauncher(file: string, invocation: Invocation): Promise<Exit
     host.platform === 'win32'
       ? `@echo off\r\n${words.map(word => `"${word}"`).join(' ')} %*\r\n`
       : `#!/bin/sh\nexec ${words.map(shellWord).join(' ')} "$@"\n`;
-  try {
-    await writeFile(path, script, {mode: 0o755, flag: 'wx'});
-    await chmod(path, 0o755);
-  } catch (cause) {
-    throw new MediaError('local_failure', `${file} could not be written: ${systemReason(cause)}.`, {cause});
-  }
+  await writeFile(path, script, {mode: 0o755, flag: 'wx'})
+    .then(() => chmod(path, 0o755))
+    .catch(failed('local_failure', `${file} could not be written`));
   report.note(`Use ${file} as the command in your editor.`);
   return 0;
 }

@@ -1,7 +1,6 @@
-import {type ErrorCode, MediaError} from '../errors.ts';
+import {type ErrorCode, MediaError, systemError} from '../errors.ts';
 import {type Holder, holderText} from '../lib/files/holder.ts';
 import {shellQuoted} from '../lib/shell.ts';
-import {systemReason} from '../lib/system-code.ts';
 
 /** The error codes of problems with a journal. */
 export const journalCodes = {
@@ -25,14 +24,7 @@ export function journalFailed(path: string, did: 'read' | 'written', cause: unkn
     did === 'read'
       ? 'Check that you may read it.'
       : 'Nothing is sent without being recorded. Free some space, then run the command again.';
-  return new MediaError(
-    journalCodes.failed,
-    `The journal ${path} could not be ${did}: ${systemReason(cause)}.`,
-    {
-      cause,
-      hint,
-    },
-  );
+  return systemError(journalCodes.failed, `The journal ${path} could not be ${did}`, cause, hint);
 }
 
 export function inUse(shown: string, holder: Holder | undefined): MediaError {

@@ -1,10 +1,9 @@
 import {constants, type Dirent} from 'node:fs';
 import {open, readdir, stat} from 'node:fs/promises';
 import {basename, join} from 'node:path';
-import {failed, MediaError} from '../errors.ts';
+import {failed, MediaError, systemError} from '../errors.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {own} from '../lib/object.ts';
-import {systemReason} from '../lib/system-code.ts';
 import {namedStat} from '../sources/open/file.ts';
 import type {DocumentKind} from './scan/reference.ts';
 import {tooComplex} from './scanner.ts';
@@ -107,6 +106,6 @@ export async function readDocument({name, path}: DocumentFile): Promise<Buffer> 
     }
   } catch (cause) {
     if (cause instanceof MediaError) throw cause;
-    throw new MediaError('file_unreadable', `${name} could not be read: ${systemReason(cause)}.`, {cause});
+    throw systemError('file_unreadable', `${name} could not be read`, cause);
   }
 }

@@ -1,7 +1,6 @@
 import {appendFile, stat} from 'node:fs/promises';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
-import {MediaError} from '../../errors.ts';
-import {systemReason} from '../../lib/system-code.ts';
+import {type MediaError, systemError} from '../../errors.ts';
 import {Annotations, outputEntry} from '../../output/ci.ts';
 import {markdownText, markdownUrl, printable, printableJson} from '../../output/escape.ts';
 import {publicUrl} from '../../service/record.ts';
@@ -135,9 +134,7 @@ export class GithubReport {
       if (text !== '') await appendFile(path, text);
       return undefined;
     } catch (error) {
-      return new MediaError('output_failed', `${path} could not be written: ${systemReason(error)}.`, {
-        cause: error,
-      });
+      return systemError('output_failed', `${path} could not be written`, error);
     }
   }
 }

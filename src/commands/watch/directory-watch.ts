@@ -1,12 +1,12 @@
 import {readdir, realpath} from 'node:fs/promises';
 import {basename, join, relative, sep} from 'node:path';
 import type {FSWatcher} from 'chokidar';
-import {failed, MediaError} from '../../errors.ts';
+import {failed, MediaError, systemError} from '../../errors.ts';
 import type {Clock} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
 import {inodeOf} from '../../lib/files/file-system.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
-import {systemCode, systemReason} from '../../lib/system-code.ts';
+import {systemCode} from '../../lib/system-code.ts';
 import {namedStat} from '../../sources/open/file.ts';
 import {isPassedOver} from './settler.ts';
 
@@ -164,8 +164,10 @@ export function watchTrouble(cause: unknown, directory: string): {isFatal: boole
       'Use --poll, or raise the limits (fs.inotify.max_user_watches and max_user_instances on Linux).';
     return {isFatal: true, error: new MediaError('local_failure', sentence, {hint, cause})};
   }
-  const sentence = `A part of ${directory} cannot be watched: ${systemReason(cause)}.`;
-  return {isFatal: false, error: new MediaError('local_failure', sentence, {cause})};
+  return {
+    isFatal: false,
+    error: systemError('local_failure', `A part of ${directory} cannot be watched`, cause),
+  };
 }
 
 /** A directory to watch: as it was typed, and its absolute path. */

@@ -2,9 +2,8 @@ import {join, relative, sep} from 'node:path';
 import type {Invocation} from '../../cli/invocation.ts';
 import {withRunOptions} from '../../cli/key-hints.ts';
 import {geotagsWords} from '../../cli/values.ts';
-import {MediaError} from '../../errors.ts';
+import {MediaError, systemError} from '../../errors.ts';
 import {shellWord} from '../../lib/shell.ts';
-import {systemReason} from '../../lib/system-code.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import {isNamedMedia} from '../../sources/media-type/decide.ts';
 import {Disk} from '../../sources/open/disk.ts';
@@ -84,8 +83,7 @@ export class Uploads implements FileWork {
     } catch (cause) {
       await this.#printOnce(path, outcome);
       if (cause instanceof MediaError) throw cause;
-      const sentence = `${outcome.name} was uploaded, but stays where it is: ${systemReason(cause)}.`;
-      throw new MediaError('local_failure', sentence, {cause});
+      throw systemError('local_failure', `${outcome.name} was uploaded, but stays where it is`, cause);
     }
     if (typeof disposed === 'object' && 'kept' in disposed) {
       await this.#keep(path, outcome, disposed.kept);

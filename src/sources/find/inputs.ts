@@ -1,9 +1,9 @@
 import {basename} from 'node:path';
 import type {Readable} from 'node:stream';
-import {MediaError} from '../../errors.ts';
+import {MediaError, systemError} from '../../errors.ts';
 import {type ByteName, isText, toBytes, toPath, toText} from '../../lib/files/typed-path.ts';
 import {shellQuoted} from '../../lib/shell.ts';
-import {isMissing, isOutOfDescriptors, systemReason} from '../../lib/system-code.ts';
+import {isMissing, isOutOfDescriptors} from '../../lib/system-code.ts';
 import {isNamedMedia} from '../media-type/decide.ts';
 import {Disk} from '../open/disk.ts';
 import {sourceAt} from '../open/file.ts';
@@ -196,5 +196,5 @@ function unreadableDirectory(name: string, cause: unknown): MediaError {
     const hint = 'Raise the limit with ulimit -n.';
     return new MediaError('too_many_open_files', `${failed}: too many files are open.`, {cause, hint});
   }
-  return new MediaError('file_unreadable', `${failed}: ${systemReason(cause)}.`, {cause});
+  return systemError('file_unreadable', failed, cause);
 }

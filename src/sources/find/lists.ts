@@ -1,6 +1,6 @@
 import {open} from 'node:fs/promises';
 import type {Readable} from 'node:stream';
-import {MediaError} from '../../errors.ts';
+import {MediaError, systemError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import {type ByteName, typedPath} from '../../lib/files/typed-path.ts';
 import {shellQuoted} from '../../lib/shell.ts';
@@ -113,8 +113,7 @@ export class Lists {
       yield* readNames(stream, label);
     } catch (error) {
       if (error instanceof MediaError || this.#context.signal?.aborted) throw error;
-      const sentence = `${label} could not be read to its end: ${systemReason(error)}.`;
-      throw new MediaError('local_failure', sentence, {cause: error});
+      throw systemError('local_failure', `${label} could not be read to its end`, error);
     }
   }
 

@@ -1,12 +1,12 @@
 import type {BigIntStats, Stats} from 'node:fs';
 import {fileURLToPath} from 'node:url';
-import {MediaError} from '../../errors.ts';
+import {MediaError, systemError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import {type FileSystem, systemFiles} from '../../lib/files/file-system.ts';
 import {type FilePath, typedPath} from '../../lib/files/typed-path.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {unlessStopped} from '../../lib/stop.ts';
-import {isMissing, isOutOfDescriptors, systemCode, systemReason} from '../../lib/system-code.ts';
+import {isMissing, isOutOfDescriptors, systemCode} from '../../lib/system-code.ts';
 import {Disk} from './disk.ts';
 import type {DiskFile} from './disk-file.ts';
 import {OpenFile} from './open-file.ts';
@@ -114,7 +114,7 @@ async function describeOpenError(
         cause,
       });
     default:
-      return new MediaError('file_unreadable', `${name} could not be read: ${systemReason(cause)}.`, {cause});
+      return systemError('file_unreadable', `${name} could not be read`, cause);
   }
 }
 

@@ -1,7 +1,6 @@
 import type {BigIntStats} from 'node:fs';
-import {MediaError} from '../../errors.ts';
+import {MediaError, systemError} from '../../errors.ts';
 import {largeHash} from '../../lib/files/content-hash.ts';
-import {systemReason} from '../../lib/system-code.ts';
 import {type DiskFile, type InlineFile, smallBytes} from './disk-file.ts';
 import type {FileStat, OpenSource, Sameness, SentContent, SmallContent} from './source.ts';
 
@@ -155,9 +154,7 @@ export class OpenFile implements OpenSource {
 
   #unreadable(error: unknown): MediaError {
     if (error instanceof MediaError) return error;
-    return new MediaError('file_unreadable', `${this.#name} could not be read: ${systemReason(error)}.`, {
-      cause: error,
-    });
+    return systemError('file_unreadable', `${this.#name} could not be read`, error);
   }
 
   #rewritten(): MediaError {

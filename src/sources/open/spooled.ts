@@ -2,9 +2,8 @@ import type {BigIntStats} from 'node:fs';
 import {type FileHandle, mkdtemp, open, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Readable} from 'node:stream';
-import {MediaError} from '../../errors.ts';
+import {MediaError, systemError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
-import {systemReason} from '../../lib/system-code.ts';
 import type {DiskFile} from './disk-file.ts';
 import {OpenFile} from './open-file.ts';
 import type {OpenSource, Source} from './source.ts';
@@ -44,8 +43,7 @@ async function spool(options: SpoolOptions, signal: StopSignal<Error>): Promise<
     await handle.close().finally(remove);
     if (error instanceof MediaError) throw error;
     if (signal.aborted) throw signal.reason;
-    const sentence = `${options.what} could not be read: ${systemReason(error)}.`;
-    throw new MediaError('file_unreadable', sentence, {cause: error});
+    throw systemError('file_unreadable', `${options.what} could not be read`, error);
   }
 }
 
@@ -109,10 +107,7 @@ async function openNameless(
   }
 }
 
-function cannotSpool(options: SpoolOptions, error: unknown): MediaError {
-  return new MediaError(
-    'local_failure',
-    `${options.what} could not be stored in ${options.temporaryDirectory}: ${systemReason(error)}.`,
-    {cause: error, hint: 'Set TMPDIR to a directory with enough space.'},
-  );
+function cannotSpool({what, temporaryDirectory}: SpoolOptions, error: unknown): MediaError {
+  const sentence = `${what} could not be stored in ${temporaryDirectory}`;
+  return systemError('local_failure', sentence, error, 'Set TMPDIR to a directory with enough space.');
 }
