@@ -73,6 +73,11 @@ export function geotagsWords({geotags}: {geotags?: GeotagFlag}): string {
   return geotags === undefined ? '' : ` --geotags ${geotags}`;
 }
 
+export function ciOption(): Option {
+  const meaning = 'write annotations, outputs and a summary; auto detects the system';
+  return new Option('--ci <system>', meaning).choices(['github', 'auto']);
+}
+
 export function concurrencyOption(): Option {
   return new Option('-c, --concurrency <n>', 'files to upload at the same time; auto adapts to the network')
     .argParser(valueParser(concurrencyValue))

@@ -1,6 +1,5 @@
-import {Option} from 'commander';
 import {type Cli, CliCommand} from '../../cli/invocation.ts';
-import {collect, concurrencyOption, geotagsOption} from '../../cli/values.ts';
+import {ciOption, collect, concurrencyOption, geotagsOption} from '../../cli/values.ts';
 import type {RewriteFlags} from './flags.ts';
 
 export function rewriteCommand(cli: Cli): CliCommand {
@@ -35,12 +34,7 @@ export function rewriteCommand(cli: Cli): CliCommand {
     .exclusive('--stdout', '--ndjson', '--template')
     .exclusive('--journal', '--no-once')
     .optionsGroup('CI:')
-    .addOption(
-      new Option(
-        '--ci <system>',
-        'write annotations, outputs and a summary; auto detects the system',
-      ).choices(['github', 'auto']),
-    )
+    .addOption(ciOption())
     .examples(
       [
         'media rewrite README.md',

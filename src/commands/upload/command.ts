@@ -1,6 +1,7 @@
 import {Option} from 'commander';
 import {type Cli, CliCommand, type Invocation} from '../../cli/invocation.ts';
 import {
+  ciOption,
   concurrencyOption,
   geotagsOption,
   parseDuration,
@@ -87,12 +88,7 @@ export function uploadCommand(cli: Cli): CliCommand {
     .option('--no-once', 'ignore the once setting of the profile')
     .optionsGroup('CI:')
     .option('--shard <k/n>', 'upload only part k of n of the inputs; auto asks the CI or batch system')
-    .addOption(
-      new Option(
-        '--ci <system>',
-        'write annotations, outputs and a summary; auto detects the system',
-      ).choices(['github', 'auto']),
-    )
+    .addOption(ciOption())
     .examples(
       [
         'media upload photo.png',
