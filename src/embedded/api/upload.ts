@@ -66,13 +66,13 @@ export async function receiveUpload(exchange: Exchange, service: Service): Promi
     throw new Refusal(507, 'The data directory does not have enough space for this file.');
   }
   const checkCurrent = await service.resets.begin();
-  const reservation = service.store.quota.reserve(size);
+  const release = service.store.quota.reserve(size);
   let stored: StoredRecord;
   try {
     const storing = () => store(exchange, service, {contentType, entryName, checkCurrent});
     stored = await (entryName === undefined ? storing() : service.entries.alone(entryName, storing));
   } finally {
-    reservation.settled();
+    release();
   }
   await exchange.disturbance?.at('store');
   respondJson(exchange, 200, mediaRecord(stored, service.publicUrl()));
@@ -123,7 +123,9 @@ async function store(
       length => exchange.disturbance?.pace(length),
     );
     await exchange.disturbance?.at('body');
-    await checkNothingFollows(exchange);
+    // The parser reads bytes after the declared length as another request; after one turn it has found an error, if any.
+    await exchange.clock.sleep(0);
+    throwFailure(exchange);
     const fingerprint = `${received.sha256} ${contentType}`;
     if (entryName !== undefined) {
       const earlier = await service.entries.recordOf(entryName, fingerprint);
@@ -210,12 +212,6 @@ export async function writeReceived(
   } finally {
     await handle.close();
   }
-}
-
-/** The parser reads bytes after the declared length as another request; after one turn it has found an error, if any. */
-async function checkNothingFollows(exchange: Exchange): Promise<void> {
-  await exchange.clock.sleep(0);
-  throwFailure(exchange);
 }
 
 function throwFailure(exchange: Exchange): void {

@@ -3,7 +3,7 @@ import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 import type {Service} from '../api/context.ts';
 import {readBody} from '../exchange/body.ts';
 import type {Exchange} from '../exchange/exchange.ts';
-import {Refusal, singleLine} from '../exchange/refusal.ts';
+import {Refusal} from '../exchange/refusal.ts';
 import {respond} from '../exchange/respond.ts';
 import type {BrowserSession} from '../state/sessions.ts';
 
@@ -114,11 +114,6 @@ export async function readForm({exchange, service, session}: PageRequest): Promi
   const form = new URLSearchParams(await readBody(exchange, longestForm));
   if (!isSameSecret(form.get('page-token') ?? '', session.pageToken)) throw foreign();
   return form;
-}
-
-/** The single-line text of a field; throws a 422 if it is missing or too long. */
-export function lineOf(form: URLSearchParams, field: string, longest: number): string {
-  return singleLine(form.get(field) ?? '', field, longest);
 }
 
 /** The origin of the service, from the Host header, which has been checked before. */

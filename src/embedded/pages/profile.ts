@@ -1,16 +1,7 @@
-import {Refusal} from '../exchange/refusal.ts';
+import {Refusal, singleLine} from '../exchange/refusal.ts';
 import {allPermissions, hasExpired, keyId, type Permission, type StoredKey} from '../state/keys.ts';
 import {copyButton, timeText} from './gallery.ts';
-import {
-  type Html,
-  html,
-  lineOf,
-  type PageRequest,
-  readForm,
-  redirectTo,
-  respondPage,
-  tokenField,
-} from './page.ts';
+import {type Html, html, type PageRequest, readForm, redirectTo, respondPage, tokenField} from './page.ts';
 
 const longestName = 100;
 const dayMs = 24 * 60 * 60 * 1000;
@@ -116,7 +107,7 @@ async function keyRow({service, session}: PageRequest, key: StoredKey): Promise<
 
 export async function saveName(page: PageRequest): Promise<void> {
   const form = await readForm(page);
-  await page.service.profile.setName(lineOf(form, 'name', longestName));
+  await page.service.profile.setName(nameIn(form));
   redirectTo(page.exchange, '/profile');
 }
 
@@ -126,7 +117,7 @@ export async function createKey(page: PageRequest): Promise<void> {
   if (permissions.length === 0) throw new Refusal(422, 'Choose what the key may do.');
   const days = Number(form.get('days') ?? 0);
   if (!expiries.some(([known]) => known === days)) throw new Refusal(422, 'Choose when the key expires.');
-  const name = lineOf(form, 'name', longestName);
+  const name = nameIn(form);
   const validity = days === 0 ? {} : {validForMs: days * dayMs};
   page.session.newKey = await page.service.keys.create({name, permissions, ...validity});
   redirectTo(page.exchange, '/profile');
@@ -134,7 +125,7 @@ export async function createKey(page: PageRequest): Promise<void> {
 
 export async function renameKey(page: PageRequest, id: string): Promise<void> {
   const form = await readForm(page);
-  if (!(await page.service.keys.rename(id, lineOf(form, 'name', longestName)))) throw noSuchKey();
+  if (!(await page.service.keys.rename(id, nameIn(form)))) throw noSuchKey();
   redirectTo(page.exchange, '/profile');
 }
 
@@ -143,6 +134,10 @@ export async function revokeKey(page: PageRequest, id: string): Promise<void> {
   if (!(await page.service.keys.revokeOne(id))) throw noSuchKey();
   await page.service.keyUses.forget(id);
   redirectTo(page.exchange, '/profile');
+}
+
+function nameIn(form: URLSearchParams): string {
+  return singleLine(form.get('name') ?? '', 'name', longestName);
 }
 
 function noSuchKey(): Refusal {

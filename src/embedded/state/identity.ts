@@ -28,12 +28,7 @@ export async function identityOf(dataDirectory: string, draft: string): Promise<
   return (await identityIn(dataDirectory)) ?? '';
 }
 
-interface ProfileFile {
-  readonly version: 1;
-  readonly name: string;
-}
-
-const profileShape: Shape<ProfileFile> = {version: oneOf(1), name: isString};
+const profileShape: Shape<{version: 1; name: string}> = {version: oneOf(1), name: isString};
 
 const damageHint = 'Restore it from a backup, or remove it and enter the name again.';
 
@@ -51,8 +46,7 @@ export function userProfile(dataDirectory: string, newDraft: () => string): User
     name: async () => (await readKept({path, hint: damageHint}, profileShape))?.name,
     async setName(name) {
       if (name === undefined) return rm(path, {force: true});
-      const file: ProfileFile = {version: 1, name};
-      await replaceDurably(path, `${JSON.stringify(file)}\n`, newDraft());
+      await replaceDurably(path, `${JSON.stringify({version: 1, name})}\n`, newDraft());
     },
   };
 }

@@ -45,11 +45,6 @@ export interface KeyOptions {
   persist?: boolean;
 }
 
-interface KeyFile {
-  version: 1;
-  keys: StoredKey[];
-}
-
 const keyShape: Shape<StoredKey> = {
   hash: isSha256,
   label: optional(isString),
@@ -161,7 +156,7 @@ export class KeyRing {
   /** Changes the stored keys; two processes do not overwrite each other's. */
   async #update(change: (keys: StoredKey[]) => StoredKey[]): Promise<void> {
     const replace = async () => {
-      const file: KeyFile = {version: 1, keys: change(await this.list())};
+      const file = {version: 1, keys: change(await this.list())};
       const draft = `${this.#path}.${randomBytes(8).toString('hex')}`;
       await replaceDurably(this.#path, `${JSON.stringify(file, null, 2)}\n`, draft);
     };

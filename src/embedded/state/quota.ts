@@ -25,8 +25,8 @@ export class Quota {
     }
   }
 
-  /** Sets bytes aside for an upload until it is settled; throws a 507 if there are not as many. */
-  reserve(bytes: number): {settled(): void} {
+  /** Sets bytes aside for an upload until the returned function is called; throws a 507 if there are not as many. */
+  reserve(bytes: number): () => void {
     if (this.#stored + this.#reserved + bytes > this.#most) {
       throw new Refusal(
         507,
@@ -34,10 +34,8 @@ export class Quota {
       );
     }
     this.#reserved += bytes;
-    return {
-      settled: () => {
-        this.#reserved -= bytes;
-      },
+    return () => {
+      this.#reserved -= bytes;
     };
   }
 
