@@ -24,7 +24,7 @@ export function jsonSchemas(root: URL): Map<SchemaName, Schema> {
   const path = (name: string) => fileURLToPath(new URL(`src/${name}.ts`, root));
   const file = path('output/json-output');
   // Only what these files declare is needed, not all that they import.
-  const names = ['errors', 'service/record', 'transfer/outcome', 'embedded/service', 'embedded/api/context'];
+  const names = ['errors', 'service/record', 'transfer/outcome'];
   const program = ts.createProgram([file, ...names.map(path)], {
     ...{noResolve: true, noEmit: true, strict: true, exactOptionalPropertyTypes: true, types: []},
     ...{lib: ['lib.es2023.d.ts'], allowImportingTsExtensions: true},

@@ -1,4 +1,3 @@
-import type {RequestEntry} from '../embedded/service.ts';
 import type {ErrorCode} from '../errors.ts';
 import type {MediaRecord} from '../service/record.ts';
 import type {OutcomeFacts} from '../transfer/outcome.ts';
@@ -263,7 +262,18 @@ interface RequestLine {
   request: {
     /** when it ended, in ISO 8601 */
     time: string;
-  } & RequestEntry;
+    method: string;
+    /** without the query */
+    path: string;
+    /** the status of the response; 0 if a fault prevented any */
+    status: number;
+    /** the bytes of the request's body, or of the response's if it had none */
+    bytes: number;
+    /** how long it took, in milliseconds */
+    elapsedMs: number;
+    /** the faults that were applied, if any */
+    faults?: readonly string[];
+  };
 }
 
 /** a link to the pages, which works once */

@@ -124,7 +124,7 @@ const allowed: Record<string, string[]> = {
   ],
   cli: ['embedded', 'http', 'output', 'service', 'settings', 'transfer', 'package-file.ts'],
   library: ['embedded', 'http', 'journal', 'service', 'settings', 'sources', 'transfer', 'package-file.ts'],
-  output: ['embedded', 'service', 'transfer'],
+  output: ['service', 'transfer'],
   transfer: ['geotags', 'http', 'journal', 'service', 'sources'],
   geotags: ['sources'],
   journal: ['service', 'sources'],
