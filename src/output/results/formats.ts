@@ -48,7 +48,11 @@ function ndjsonLine(outcome: Outcome): string {
     fileBase64: nameBytes?.toString('base64'),
     status,
     error: 'error' in outcome ? errorFields(outcome.error) : undefined,
-    ...{contentType, warning, verified, geotags, size},
+    contentType,
+    warning,
+    verified,
+    geotags,
+    size,
     attempts: outcome.attempts,
     elapsedMs: outcome.elapsedMs,
   };
