@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {cp, mkdir, readdir, readFile, stat} from 'node:fs/promises';
+import {cp, mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
@@ -22,7 +22,7 @@ interface Step {
 interface Workflow {
   on: {push: {branches?: string[]; tags?: string[]}};
   permissions: Record<string, string>;
-  jobs: Record<string, {needs?: string; permissions?: Record<string, string>; steps: Step[]}>;
+  jobs: Record<string, {needs?: string | string[]; permissions?: Record<string, string>; steps: Step[]}>;
 }
 
 const workflows = new Map<string, Workflow>();
@@ -57,7 +57,7 @@ describe('the release workflow', () => {
     expect(build?.steps.flatMap(({run}) => run ?? [])).toEqual(
       expect.arrayContaining(['npm ci', '.ci/run', 'npm run smoke']),
     );
-    expect(publish?.needs).toBe('arm64');
+    expect(publish?.needs).toEqual(['arm64', 'windows']);
     expect(publish?.permissions).toEqual({
       contents: 'write',
       'id-token': 'write',
@@ -84,10 +84,29 @@ describe('the release workflow', () => {
       /npm run executables.*\.ci\/image\.sh x64 release\/.*SHA256SUMS.*upload-artifact/s,
     );
     expect(before[1]).toMatch(/npm run smoke.*\.ci\/image\.sh arm64 release\/.*SHA256SUMS.*upload-artifact/s);
-    expect(release.jobs['arm64']).toMatchObject({needs: 'build', 'runs-on': expect.stringMatching(/-arm$/)});
+    expect(release.jobs['arm64']).toMatchObject({needs: 'macos', 'runs-on': expect.stringMatching(/-arm$/)});
     const script = await readFile(join(root, '.ci/image.sh'), 'utf8');
     expect(script).toMatch(/--target executable .*--read-only .*upload.*docker save/s);
     expect(release.jobs['publish']?.steps.map(step => step.with?.['subject-path'])).toContain('./*');
+  });
+
+  it('builds all executables, and starts those for macOS and Windows there; the sum of the signed one holds', async () => {
+    const {build, macos, windows, arm64} = release.jobs;
+    const lines = (job: typeof build) => job?.steps.map(({run, uses}) => run ?? uses).join('\n');
+    expect(lines(build)).toMatch(/npm run executables -- all\n/);
+    expect(lines(macos)).toMatch(/codesign .*media --version\n.*media upload.*upload-artifact/s);
+    expect(lines(windows)).toMatch(/media\.exe --version\n.*media\.exe upload/);
+    for (const job of [macos, windows]) expect(job?.needs).toBe('build');
+
+    const work = await temporaryDirectory();
+    const names = ['media-darwin-arm64.gz', 'media-image-linux-arm64.tar.gz', 'media-linux-arm64.gz'];
+    for (const name of names) await writeFile(join(work, name), 'unsigned');
+    await execa('sh', ['-c', 'sha256sum -- media-[dl]* > SHA256SUMS'], {cwd: work});
+    await writeFile(join(work, 'media-darwin-arm64.gz'), 'signed');
+    const step = arm64?.steps.find(({name}) => name?.startsWith('Checksums'))?.run ?? '';
+    await execa('bash', ['-e', '-c', step], {cwd: work});
+    const check = await execa('sha256sum', ['--check', '--strict', 'SHA256SUMS'], {cwd: work});
+    expect(check.stdout.split('\n').sort()).toEqual(names.map(name => `${name}: OK`));
   });
 
   it('checks that the tag names the version', async () => {
