@@ -10,7 +10,20 @@ import packages from '../support/programs.json' with {type: 'json'};
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** What the tests may start without a word: Node, npm, git, and programs of Debian's essential packages. */
-const everywhere = ['bash', 'chmod', 'chown', 'git', 'ln', 'mkfifo', 'npm', 'sh', 'sha256sum', 'stty', 'tar', 'touch'];
+const everywhere = [
+  'bash',
+  'chmod',
+  'chown',
+  'git',
+  'ln',
+  'mkfifo',
+  'npm',
+  'sh',
+  'sha256sum',
+  'stty',
+  'tar',
+  'touch',
+];
 
 async function directoryWith(...programs: string[]): Promise<string> {
   const directory = await temporaryDirectory();
