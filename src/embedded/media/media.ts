@@ -65,11 +65,20 @@ export function canHaveThumbnail({contentType}: MediaFile, {width}: MediaFacts):
   return isKnown && width !== undefined && sharpStart() !== undefined;
 }
 
-/** Makes the thumbnail of a medium that is stored, at `path` by way of `draft`; resolves with whether it did. */
-export async function addThumbnail(medium: MediaFile, path: string, draft: string): Promise<boolean> {
-  if ((await made(draft, target => makeThumbnail(medium, target))) === undefined) return false;
-  await renameDurably(draft, path);
-  return true;
+/** By their paths: thumbnails that are being made, and those that could not be made, which are not tried again. */
+const added = new Map<string, Promise<boolean>>();
+
+/** Makes the thumbnail of a medium that is stored, at `path` by way of `draft`; resolves with whether there is one now. */
+export function addThumbnail(medium: MediaFile, path: string, draft: string): Promise<boolean> {
+  const add = async () => {
+    if ((await made(draft, target => makeThumbnail(medium, target))) === undefined) return false;
+    // From now on, the file itself says that it was made; a disk that is full may have space later.
+    await renameDurably(draft, path).finally(() => added.delete(path));
+    return true;
+  };
+  const adding = added.get(path) ?? add();
+  added.set(path, adding);
+  return adding;
 }
 
 async function makeThumbnail({path, contentType}: MediaFile, target: string): Promise<boolean> {
