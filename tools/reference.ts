@@ -121,7 +121,10 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
     'check the base URL with `media doctor`',
   ],
   file_missing: ['no such file', 'check the path'],
-  file_unreadable: ['the file could not be opened or read', 'check the permissions of the file and the disk'],
+  file_unreadable: [
+    'the file could not be opened or read, or a document is not text, or its front matter is not valid',
+    'check the permissions of the file and the disk, or what is in the document',
+  ],
   too_many_open_files: [
     'the limit of open files was reached',
     'raise the limit with `ulimit -n`, or use a smaller `--concurrency`',

@@ -35,7 +35,7 @@ export interface DocumentPlan extends Scanned {
 /** What a run is going to upload, and where the URLs go. */
 export interface RewritePlan {
   documents: DocumentPlan[];
-  /** Documents that cannot be rewritten, and why. */
+  /** Documents that could not be read, or not their front matter, and why. */
   failed: {document: DocumentFile; error: MediaError}[];
   /** The files to upload, each once. */
   files: string[];
@@ -62,7 +62,9 @@ export async function planRewrite(
   try {
     for await (const document of documents) {
       try {
-        plans.push(await planner.plan(document));
+        const plan = await planner.plan(document);
+        plans.push(plan);
+        if (plan.badFrontMatter !== undefined) failed.push({document, error: badFrontMatter(plan)});
       } catch (error) {
         if (!(error instanceof MediaError)) throw error;
         failed.push({document, error});
@@ -73,6 +75,11 @@ export async function planRewrite(
   }
   const sameAs = options.comparesContent ? await planner.equalFiles() : new Map<string, string>();
   return {documents: plans, failed, files: planner.files.filter(file => !sameAs.has(file)), sameAs};
+}
+
+function badFrontMatter({document: {name}, badFrontMatter: reason}: DocumentPlan): MediaError {
+  const sentence = `The front matter of ${name} could not be read, since it is ${reason}.`;
+  return new MediaError('file_unreadable', sentence, {hint: 'Correct it, or leave out --front-matter.'});
 }
 
 /** What is left of a plan without the documents that refer to something that cannot be uploaded. */

@@ -209,30 +209,46 @@ describe('what names local media and is left alone', () => {
   });
 });
 
-test('--front-matter: text, lists and maps in YAML and TOML; what cannot be read is named and left as it is', async () => {
+test('--front-matter: text, lists and maps in YAML and TOML', async () => {
   const blog = (a: string, b: string) =>
     `---\ntitle: "photo.png: a story"\nimages: [${a}, "${a}"]\ngallery:\n  - src: ${a} # first\n    alt: A photo\n  - {alt: B, src: ${b}}\nintro: |\n  image: photo.png\n---\n`;
   const hugo = (a: string, b: string) =>
     `+++\nimages = [\n  "${a}", # first\n  'https://x.example/a.png',\n]\n\n[[resources]]\nsrc = '''${b}'''\n+++\n`;
-  const broken = '---\nimage: photo.png\ntitle: a: b\n---\n';
   const [a, b] = ['photo.png', 'clip.mp4'];
-  const {rewrite, text, urls} = await machine({
-    'blog.md': blog(a, b),
-    'hugo.md': hugo(a, b),
-    'broken.md': broken,
-  });
-  const keys = ['image', 'images', 'gallery', 'src'].flatMap(key => ['--front-matter', key]);
+  const {rewrite, text, urls} = await machine({'blog.md': blog(a, b), 'hugo.md': hugo(a, b)});
+  const keys = ['images', 'gallery', 'src'].flatMap(key => ['--front-matter', key]);
   expect(await rewrite(...keys, '--write', '.')).toMatchObject({
     stdout: 'blog.md: 4 URLs\nhugo.md: 2 URLs\n',
-    stderr: expect.stringMatching(
-      /^The front matter of broken\.md was left as it is, since it is not valid YAML: 3:8: [^\n.]+\.$/m,
-    ),
     exitCode: 0,
   });
   const url = await urls();
   expect(await text('blog.md')).toBe(blog(url(a), url(b)));
   expect(await text('hugo.md')).toBe(hugo(url(a), url(b)));
-  expect(await text('broken.md')).toBe(broken);
+});
+
+test('--front-matter where it is not valid: a failure; the rest of the document is read, and nothing fails without the option', async () => {
+  const broken = (a: string) => `---\nimage: photo.png\ntitle: a: b\n---\n${a}\n`;
+  const {rewrite, text, urls} = await machine({
+    'broken.md': broken('![a](photo.png)'),
+    'only.md': broken(''),
+    'fine.md': '---\nimage: https://x.example/a.png\n---\n',
+  });
+  const error = {
+    code: 'file_unreadable',
+    message:
+      'The front matter of only.md could not be read, since it is not valid YAML: 3:8: Nested mappings are not allowed in compact mappings.',
+  };
+  const key = ['--front-matter', 'image'];
+  const check = await rewrite('--check', '--ndjson', '--ci', 'github', ...key, 'fine.md', 'only.md');
+  expect(check).toMatchObject({exitCode: 1, stderr: expect.stringMatching(/^::error file=only\.md,line=1/m)});
+  expect(JSON.parse(check.stdout)).toMatchObject({file: 'only.md', status: 'failed', error});
+  expect(await rewrite(...key, '--write', 'only.md')).toMatchObject({
+    ...{stdout: '', exitCode: 1},
+    stderr: expect.stringContaining(`media: ${error.message}\n`),
+  });
+  expect(await rewrite(...key, '--write', '.')).toMatchObject({stdout: 'broken.md: 1 URL\n', exitCode: 3});
+  expect(await text('broken.md')).toBe(broken(`![a](${(await urls())('photo.png')})`));
+  expect(await rewrite('--check', '.')).toMatchObject({stdout: '', exitCode: 0});
 });
 
 test('a dialect is read in its own projects only, and said once', async () => {

@@ -80,18 +80,15 @@ export class ReferencePrinter {
     return count === 0 ? 0 : 1;
   }
 
-  /** Reports every document that cannot be rewritten, or was not read as what it is called. */
+  /** Reports every document that could not be read, or not as what it is called. */
   async failedDocuments({documents, failed}: RewritePlan): Promise<void> {
     const {report, stdout} = this.#invocation;
     for (const [file, how] of Object.entries(readings))
       if (documents.some(({projectFiles}) => projectFiles.some(name => name === file)))
         report.note(`${how}, since there is ${file}.`);
-    for (const {document, notMdx, badFrontMatter} of documents) {
+    for (const {document, notMdx} of documents)
       if (notMdx !== undefined)
         report.note(`${document.name} was read as Markdown, since it is not valid MDX: ${notMdx}.`);
-      if (badFrontMatter !== undefined)
-        report.note(`The front matter of ${document.name} was left as it is, since it is ${badFrontMatter}.`);
-    }
     for (const {document, error} of failed) {
       report.failure(error);
       if (this.#options.isGithub) this.#annotations.add(error, document.name, {line: 1, column: 1});

@@ -26,7 +26,7 @@ export interface Scanned {
   left?: Readonly<LeftCounts>;
   /** Why it was read as Markdown, though it is called MDX. */
   notMdx?: string;
-  /** Why its front matter was left as it is. */
+  /** Why its front matter could not be read. */
   badFrontMatter?: string;
 }
 
