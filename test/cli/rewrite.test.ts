@@ -209,21 +209,32 @@ describe('what names local media and is left alone', () => {
   });
 });
 
-test('--front-matter: text, lists and maps in YAML and TOML', async () => {
+test('--front-matter: text, lists and maps in YAML and TOML, in Markdown and HTML', async () => {
   const blog = (a: string, b: string) =>
     `---\ntitle: "photo.png: a story"\nimages: [${a}, "${a}"]\ngallery:\n  - src: ${a} # first\n    alt: A photo\n  - {alt: B, src: ${b}}\nintro: |\n  image: photo.png\n---\n`;
   const hugo = (a: string, b: string) =>
     `+++\nimages = [\n  "${a}", # first\n  'https://x.example/a.png',\n]\n\n[[resources]]\nsrc = '''${b}'''\n+++\n`;
   const [a, b] = ['photo.png', 'clip.mp4'];
-  const {rewrite, text, urls} = await machine({'blog.md': blog(a, b), 'hugo.md': hugo(a, b)});
+  const jekyll = (a: string, b: string) =>
+    `---\nlayout: page\nimages: ${a}\nteaser: <img src="photo.png">\n---\n<video src="${b}"></video> --- <img src="${a}">\n`;
+  const {rewrite, text, urls} = await machine({
+    'blog.md': blog(a, b),
+    'hugo.md': hugo(a, b),
+    'jekyll.html': jekyll(a, b),
+  });
   const keys = ['images', 'gallery', 'src'].flatMap(key => ['--front-matter', key]);
+  expect(await rewrite('--check', 'jekyll.html')).toMatchObject({
+    stdout: 'jekyll.html:6:13  clip.mp4  local\njekyll.html:6:46  photo.png  local\n',
+    stderr: '2 front matter values were left unchanged.\n2 local references in 1 document.\n',
+  });
   expect(await rewrite(...keys, '--write', '.')).toMatchObject({
-    stdout: 'blog.md: 4 URLs\nhugo.md: 2 URLs\n',
+    stdout: 'blog.md: 4 URLs\nhugo.md: 2 URLs\njekyll.html: 3 URLs\n',
     exitCode: 0,
   });
   const url = await urls();
   expect(await text('blog.md')).toBe(blog(url(a), url(b)));
   expect(await text('hugo.md')).toBe(hugo(url(a), url(b)));
+  expect(await text('jekyll.html')).toBe(jekyll(url(a), url(b)));
 });
 
 test('--front-matter where it is not valid: a failure; the rest of the document is read, and nothing fails without the option', async () => {

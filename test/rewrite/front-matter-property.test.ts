@@ -47,7 +47,7 @@ const {value} = fc.letrec<{value: Value}>(tie => ({
 const map = fc.dictionary(key, value, {minKeys: 1, maxKeys: 4, noNullPrototype: true});
 /** How values are written, one after the other. */
 const styles = fc.array(fc.nat(29), {minLength: 11, maxLength: 11});
-const kind = fc.constantFrom<DocumentKind>('markdown', 'mdx', 'mkdocs');
+const kind = fc.constantFrom<DocumentKind>('markdown', 'mdx', 'mkdocs', 'html');
 const ending = fc.constantFrom('\n', '\r\n');
 const mark = fc.constantFrom('', '\ufeff');
 

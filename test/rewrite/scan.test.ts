@@ -254,6 +254,21 @@ const mkdocsRows: readonly Row[] = [
 ];
 
 const htmlRows: readonly Row[] = [
+  ...['---\n---\n', '---\r\nimage: <img src="a.png">\r\n--- \t\r\n', '\ufeff+++\r+++\r'].map(
+    (start): Row => [
+      `behind front matter: ${JSON.stringify(start)}`,
+      `${start}<img src="b.png"> ---\n---\n![](c.png)`,
+      `${start}<img src="${u}/0"> ---\n---\n![](c.png)`,
+    ],
+  ),
+  ...['---', '----\n', '+++\nimage: a.png\n---\n', ' ---\n---\n', '<p>\n---\n---\n'].map(
+    (start): Row => [
+      `behind what is not front matter: ${JSON.stringify(start)}`,
+      `${start}<img src="b.png">\n--- +++ ![](c.png)`,
+      `${start}<img src="${u}/0">\n--- +++ ![](c.png)`,
+      {frontMatter: ['image']},
+    ],
+  ),
   [
     'the places of pictures',
     '<img src="a.png"><video src=b.mp4 poster=\'c.png\'></video><svg><image href="d.png" xlink:href="e.png"/></svg><link rel="shortcut icon" href="f.ico"><meta property="og:image" content="g.png">',

@@ -36,6 +36,9 @@ export type ScanAnswer = Scanned | {failure: string};
 /** What tells the thread of a Scanner from any other. */
 export const scanThread = 'scan documents';
 
+/** In documents of Jekyll and Hugo, which are HTML only behind it. */
+const frontMatter = /^\ufeff?(---|\+\+\+)[\t ]*[\r\n](?:[\s\S]*?[\r\n])?\1[\t ]*(?![^\r\n])/;
+
 if (workerData === scanThread)
   parentPort?.on('message', async (request: ScanRequest) => parentPort?.postMessage(await answerTo(request)));
 
@@ -66,10 +69,12 @@ export async function scanDocument(kind: DocumentKind, text: string, options: Sc
   return {...notes, references: found.sort((a, b) => a.start - b.start), left};
 }
 
-function parsed(kind: DocumentKind, text: string, options: ScanOptions): Scanned | Promise<Scanned> {
+async function parsed(kind: DocumentKind, text: string, options: ScanOptions): Promise<Scanned> {
   if (kind === 'css') return {references: cssReferences(text)};
   if (kind !== 'html') return markdownReferences(kind, text, options);
-  const references: Reference[] = [];
-  new HtmlScanner(options, reference => references.push(reference)).scan(text);
-  return {references};
+  const [head = ''] = frontMatter.exec(text) ?? [];
+  const {references, ...notes} = await markdownReferences('markdown', head, options);
+  const html = new HtmlScanner(options, reference => references.push(reference));
+  html.scan(text.slice(head.length), head.length);
+  return {...notes, references};
 }
