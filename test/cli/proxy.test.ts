@@ -256,7 +256,7 @@ describe('a proxy that does not do it', () => {
     expect(errorLines(stderr)).toMatchObject([{code: 'proxy_failed', status: 407}]);
   });
 
-  test.each([403, 502, 503])('%i: proxy_failed, exit 1', async status => {
+  test.each([302, 403, 503])('%i: proxy_failed, exit 1', async status => {
     const proxy = await connectProxy(1, answering(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`));
     expect(await failed({HTTP_PROXY: proxy.url})).toMatchObject({
       exitCode: 1,

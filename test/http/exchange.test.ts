@@ -40,8 +40,12 @@ function post(changes: Partial<HttpRequest> = {}): HttpRequest {
   };
 }
 
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await nextTurn();
+}
+
 test('a response that has begun: the last chunk is not released', async () => {
-  let hasAnswered = () => {};
+  let [hasAnswered, answerWhole] = [() => {}, () => {}];
   const answered = new Promise<void>(resolve => {
     hasAnswered = resolve;
   });
@@ -51,8 +55,7 @@ test('a response that has begun: the last chunk is not released', async () => {
         .on('error', () => {})
         .once('data', () => {
           socket.write('HTTP/1.1 413 No\r\nContent-Length: 2\r\n\r\nN', hasAnswered);
-          // The rest of the response comes once the last chunk would have been sent.
-          setTimeout(() => socket.write('o'), 100);
+          answerWhole = () => void socket.write('o');
         });
     }),
   );
@@ -65,7 +68,9 @@ test('a response that has begun: the last chunk is not released', async () => {
         async *content() {
           yield first;
           await answered;
-          for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+          await turns(20);
+          // The rest of the response comes once the last chunk would have been sent.
+          void turns(20).then(answerWhole);
           yield Buffer.alloc(1);
         },
         release() {

@@ -115,9 +115,10 @@ describe('a writer that another one has followed', () => {
       // As a bind mount of the file alone: each has a lock of its own.
       const hosts = [one.host, elsewhere(one)];
       const released: number[] = [];
+      const opened = hosts.map(host => openJournal(one.path, host, alone).catch(() => undefined));
       await Promise.all(
-        hosts.map(async (host, number) => {
-          const journal = await openJournal(one.path, host, alone).catch(() => undefined);
+        opened.map(async (opening, number) => {
+          const journal = await opening;
           if (journal === undefined) return;
           await new Promise(resolve => setTimeout(resolve, 4 * Math.random()));
           const admission = await journal.admit(input, sourceOf(input)).catch(() => undefined);
@@ -127,7 +128,7 @@ describe('a writer that another one has followed', () => {
               () => {},
             );
           // None ends before the other has begun.
-          await new Promise(resolve => setTimeout(resolve, 5));
+          await Promise.all(opened);
           await journal.close().catch(() => {});
         }),
       );

@@ -5,7 +5,7 @@ import {MediaError} from '../../src/errors.ts';
 import {type Clock, systemClock} from '../../src/host.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 import {eventually} from '../support/eventually.ts';
-import {ManualClock} from '../support/manual-clock.ts';
+import {ManualClock, settled} from '../support/manual-clock.ts';
 import {type Script, scriptedServer, someRecord} from '../support/scripted-server.ts';
 import {fullListener, silentServer} from '../support/silent-peers.ts';
 import {
@@ -365,7 +365,7 @@ describe('a source', () => {
     expect(summary(outcome)).toEqual({status: 'failed', code: 'connection_lost', attempts: 1});
     expect(events).toEqual(['read', 'close']);
     finishRead();
-    await delay(50);
+    await settled();
     expect(events.filter(event => event !== 'read')).toEqual(['close']);
     expect(clock.pending()).toBe(0);
   });

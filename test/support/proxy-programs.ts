@@ -1,8 +1,8 @@
 import {chmod, mkdir, writeFile} from 'node:fs/promises';
-import {connect} from 'node:net';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {afterTest} from './after-test.ts';
+import {listensOn} from './daemon-port.ts';
 import {freePort} from './free-ports.ts';
 import {type Program, whatIsMissing} from './installed.ts';
 import {temporaryDirectory} from './media.ts';
@@ -95,18 +95,8 @@ async function startDaemon(proxy: ProxyProgram, directory: string, port: number,
   void daemon.then(({all}) => {
     ended = all;
   });
-  while (!(await accepts(port))) {
+  await listensOn(port, () => {
     if (ended !== undefined) throw new Error(`${proxy.name} did not start: ${ended}`);
-  }
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise(resolve => {
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.on('error', () => setTimeout(resolve, 20, false));
   });
 }
 

@@ -1,5 +1,6 @@
 import {connect, createServer, type Server, type Socket} from 'node:net';
 import {listen, urlOf} from '../service/support.ts';
+import {eventually} from '../support/eventually.ts';
 
 /** What a fault does to one direction of one connection: takes each chunk, and passes on what it likes. */
 export type Toxic = (way: Way) => (chunk: Buffer) => Promise<void> | void;
@@ -72,7 +73,7 @@ export class Link {
   /** Nothing more is carried over, and neither side is told. */
   isDead = false;
   /** The service has a whole request that it has not answered, and the client does not wait for it. */
-  awaitsAnswer = false;
+  #awaitsAnswer = false;
   readonly ended: Promise<unknown>;
 
   constructor(
@@ -90,6 +91,14 @@ export class Link {
       new Way(this, client, server).carry(fault.up, slowCloseMs, rename),
       new Way(this, server, client).carry(fault.down, slowCloseMs, () => {}),
     ]);
+  }
+
+  get awaitsAnswer(): boolean {
+    return this.#awaitsAnswer && !this.server.destroyed && !this.server.readableEnded;
+  }
+
+  set awaitsAnswer(awaits: boolean) {
+    this.#awaitsAnswer = awaits;
   }
 
   /** Ends both sides, by FIN or by RST; what was passed on before arrives only with a FIN. */
@@ -143,14 +152,13 @@ export class FaultProxy {
   /** Resolves when all that is on its way has been carried over; connections that are dead are ended now. */
   async drained(): Promise<void> {
     const dead = [...this.#links].filter(link => link.isDead);
-    // What had been passed on takes effect first.
-    for (let left = 3_000; left > 0 && dead.some(link => link.awaitsAnswer); left -= 5) await pause(5);
-    if (dead.length > 0) await pause(100);
-    for (const link of dead) link.cut('reset');
-    // A side that never ends its own half is not waited for.
-    for (let left = 2_000; left > 0 && this.#links.size > 0; left -= 5) await pause(5);
-    for (const link of this.#links) link.cut('reset');
-    await Promise.all([...this.#links].map(link => link.ended));
+    await eventually(() => !dead.some(link => link.awaitsAnswer));
+    for (const link of dead) {
+      link.cutClient('reset');
+      // A reset would discard what had been passed on: that takes effect first.
+      link.server.end();
+    }
+    await eventually(() => this.#links.size === 0);
   }
 
   /** Resolves when nothing has been carried over for a moment; connections stay, but those that are dead are ended. */

@@ -113,8 +113,8 @@ function earlySuccess(share: number): Fault {
         // The service is not to know that nobody waits for its answer.
         way.link.isDead = true;
       }
-      await way.pass(chunk);
       way.link.awaitsAnswer = there >= end;
+      await way.pass(chunk);
     };
   };
   return {up, down: swallowAnswer};

@@ -1,6 +1,7 @@
 import {createHash} from 'node:crypto';
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
 import type {AddressInfo, Socket} from 'node:net';
+import {eventually} from '../support/eventually.ts';
 
 /** What a service has stored of one request. */
 export interface Stored {
@@ -84,7 +85,7 @@ export class KeepingServer implements Origin {
 
   /** Resolves when no request is under way. */
   async idle(): Promise<void> {
-    while (this.isBusy) await new Promise(resolve => setTimeout(resolve, 2));
+    await eventually(() => !this.isBusy, {pauseMs: 2});
   }
 
   /** Ends like a process that is killed: who is connected is cut off, and nobody listens. */

@@ -1,3 +1,4 @@
+import {eventually} from '../support/eventually.ts';
 import {seeded} from '../support/seeded.ts';
 import {experiment, onlyLong} from './experiment.ts';
 import {type Fault, FaultProxy} from './fault-proxy.ts';
@@ -100,8 +101,10 @@ for (const name of ['nginx', 'haproxy', 'mitmproxy'] as const) {
         await before.drained();
         await before.close();
         // What the proxy has taken whole may still be on its way to the service.
-        await behind.quiet();
-        for (let left = 20; left > 0 && server.isBusy; left -= 1) await behind.quiet();
+        await eventually(async () => {
+          await behind.quiet();
+          return !server.isBusy;
+        });
         const comparison = compare(outcomes, bodies, server.stored.splice(0));
         if (fault === 'none' && comparison.uploaded < files)
           comparison.broken.push('not uploaded, without a fault');

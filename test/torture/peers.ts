@@ -1,13 +1,12 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {chmod, readFile, writeFile} from 'node:fs/promises';
-import {connect} from 'node:net';
 import {join} from 'node:path';
 import {generate} from 'selfsigned';
 import {afterTest} from '../support/after-test.ts';
+import {listensOn} from '../support/daemon-port.ts';
 import {freePort} from '../support/free-ports.ts';
 import {type Program, whatIsMissing} from '../support/installed.ts';
 import {temporaryDirectory} from '../support/media.ts';
-import {pause} from './fault-proxy.ts';
 
 /** A reverse proxy that others made, in front of an origin. */
 export interface Peer {
@@ -123,12 +122,18 @@ export async function startPeer(name: PeerName, origin: string): Promise<Peer> {
   const [plain, tls] = [await freePort(), await freePort()];
   const places = {DIR: directory, PLAIN: plain, TLS: tls, ORIGIN: Number(new URL(origin).port)};
   const start: Start = starts[name];
+  const children: ChildProcess[] = [];
   for (const parameters of await start.parameters(places)) {
     const env = {...process.env, HOME: directory};
     const child = spawn(start.program, parameters, {stdio: 'ignore', env});
+    children.push(child);
     afterTest(() => ended(child));
   }
-  await Promise.all((start.isPlainOnly ? [plain] : [plain, tls]).map(listening));
+  const refuseEnded = () => {
+    if (children.some(hasEnded)) throw new Error(`${name} did not start`);
+  };
+  const ports = start.isPlainOnly ? [plain] : [plain, tls];
+  await Promise.all(ports.map(port => listensOn(port, refuseEnded)));
   return {
     plainUrl: `http://127.0.0.1:${plain}`,
     tlsUrl: `https://127.0.0.1:${tls}`,
@@ -136,23 +141,13 @@ export async function startPeer(name: PeerName, origin: string): Promise<Peer> {
   };
 }
 
+function hasEnded({exitCode, signalCode}: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
 async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (hasEnded(child)) return;
   const exit = new Promise(resolve => child.once('exit', resolve));
   child.kill('SIGTERM');
   await exit;
-}
-
-/** Resolves when somebody listens on the port. */
-async function listening(port: number): Promise<void> {
-  for (let left = 400; left > 0; left -= 1) {
-    const socket = connect(port, '127.0.0.1');
-    const isOpen = await new Promise<boolean>(resolve => {
-      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    });
-    socket.destroy();
-    if (isOpen) return;
-    await pause(50);
-  }
-  throw new Error(`nobody listens on port ${port}`);
 }
