@@ -282,6 +282,8 @@ describe('what two writers wrote into one journal', () => {
     formatTransition({event: 'failed', key: 'k', error: {code: 'c', message: 'm'}}, by);
   const begun = `${header}\n${line('open', 'A')}${intent('A')}`;
   const sent = `${commit('A')}${line('release', 'A')}`;
+  const done = formatTransition({event: 'done', key: 'k', recordJson: '{"id":"med_1"}'}, 'A');
+  const resend = formatTransition({event: 'resolved', key: 'k', sha256: sha256(content), as: 'resend'}, 'B');
 
   it.each([
     ['committed and released', [begun, sent], 'unknown'],
@@ -311,6 +313,9 @@ describe('what two writers wrote into one journal', () => {
       [begun, line('open', 'B'), intent('B'), commit('B'), line('release', 'B'), intent('A'), failed('A')],
       'unknown',
     ],
+    ['stored, with an older copy behind: released', [begun, sent, done, begun, sent], 'done'],
+    ['the same: refused', [begun, sent, done, begun, sent, failed('A')], 'done'],
+    ['the same: to be sent again', [begun, sent, done, begun, sent, resend], 'done'],
   ])('%s', async (_name, parts, state) => {
     const one = await bench();
     await one.write(parts.join(''));
