@@ -1,4 +1,4 @@
-import {mentionsMedia} from './scan/reference.ts';
+import {type DocumentKind, endOfName} from './scan/reference.ts';
 import type {ScanRequest} from './scan/scan.ts';
 
 /** Elements with an attribute or a content that counts; `{` begins an attribute in MDX. */
@@ -8,16 +8,29 @@ const styleAttribute = /style[\s>]*=/i;
 const markdownImage = /!\[/;
 const links = /\]\(|\]:|<a[\s/{]/i;
 const frontMatter = /^\ufeff?(?:---|\+\+\+)/;
+const mentionsMedia = new RegExp(endOfName, 'i');
+/** A link or definition whose line has such a name; the line of a quote may end before it. No character is looked at twice. */
+const linkToMedia = new RegExp(`\\][(:][\\s>]*(?![\\s>])(?:(?!\\][(:])[^\\n\\r])*${endOfName}`, 'i');
+const otherNames = /<a[\s/{]|\{[{%]/i;
+const wholeFrontMatter = /^\ufeff?(---|\+\+\+)[\s\S]*?[\n\r]\1[\t ]*(?![^\n\r])/;
 const cssFunctions = /(?:url|src|image-set)\(/i;
 
 /** Whether a document may hold a reference, or a name of media that is left alone: a search of its text, which spares most documents a parser. */
 export function mayHoldReference({kind, text, options}: ScanRequest): boolean {
   if (kind === 'css') return cssFunctions.test(text);
-  const patterns = [elements, styleAttribute, mentionsMedia];
+  const patterns = [elements, styleAttribute];
   if (kind !== 'html') patterns.push(markdownImage);
   if (options.links) patterns.push(links);
   if (options.frontMatter.length > 0) patterns.push(frontMatter);
-  if (patterns.some(pattern => pattern.test(text))) return true;
+  if (patterns.some(pattern => pattern.test(text)) || mayLeaveAlone(kind, text)) return true;
   const lowerCase = options.attributes.length > 0 ? text.toLowerCase() : '';
   return options.attributes.some(name => lowerCase.includes(name));
+}
+
+/** Names of media are left alone in links, templates, scripts and front matter. */
+function mayLeaveAlone(kind: DocumentKind, text: string): boolean {
+  if (!mentionsMedia.test(text)) return false;
+  if (kind === 'mdx' || linkToMedia.test(text) || otherNames.test(text)) return true;
+  const [inFrontMatter = ''] = wholeFrontMatter.exec(text) ?? [];
+  return mentionsMedia.test(inFrontMatter);
 }

@@ -14,6 +14,7 @@ const allOptions: readonly ScanOptions[] = [
 /** One reference each, so that a document without it may well have none. */
 const holders = [
   ...['![a](a.png)', '![a]\n\n[a]: a.png', '![[a.png]]', '[a](a.png)', '[a]\n\n[a]: a.png'],
+  ...['> [a](\n> <a a.png>)', '[a]\n\n[a]:\n<a a.png>', '---\n+++\nb: a.png\n---\n'],
   ...[
     '---\nimage: a.png\n---\n',
     '---\nx:\n  - image: ["a.png"]\n---\n',

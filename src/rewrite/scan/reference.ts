@@ -34,7 +34,8 @@ export type LeftCounts = Partial<Record<LeftKind, number>>;
 
 /** Common names of media: where other words may stand, rarer ones would find too much. */
 const extensions = 'avif|gif|heic|jpe?g|mkv|mov|mp4|png|svg|webm|webp';
-export const mentionsMedia = new RegExp(`\\.(?:${extensions})(?![\\w.-])`, 'i');
+/** The end of such a name, as a regular expression. */
+export const endOfName = `\\.(?:${extensions})(?![\\w.-])`;
 const endsAsMedia = new RegExp(`\\.(?:${extensions})(?:[?#].*)?$`, 'i');
 
 /** Whether a text, or what a template makes of it, is a path of media by its name. */
