@@ -188,7 +188,7 @@ _media_option() {
     'serve --fault') kind=none ;;
     'serve --fault-seed') kind=none ;;
     'serve --fault-port') kind=none ;;
-    'help --schema') kind='words record upload error warning progress whoami doctor config-list journal-list journal-check rewrite unchanged watch watch-event serve' ;;
+    'help --schema') kind='words record upload error warning progress whoami doctor config-list journal-list journal-check rewrite unchanged dialect watch watch-event serve' ;;
     *) return 1 ;;
   esac
 }

@@ -19,6 +19,7 @@ export interface JsonOutputs {
   'journal-check': JournalCheckLine;
   rewrite: ReferenceLine;
   unchanged: UnchangedLine;
+  dialect: DialectLine;
   watch: ResultLine & DisposalFields;
   'watch-event': WatchEvent;
   serve: ServeLine;
@@ -203,6 +204,16 @@ export interface UnchangedLine {
     kind: 'shortcode' | 'template' | 'import' | 'expression' | 'link' | 'front-matter';
     /** how many there are */
     count: number;
+  };
+}
+
+/** By the rules of which project documents are read. */
+export interface DialectLine {
+  dialect: {
+    /** the file or directory that tells: of MkDocs, or of Obsidian */
+    projectFile: 'mkdocs.yml' | 'mkdocs.yaml' | '.obsidian';
+    /** how many documents are below it */
+    documents: number;
   };
 }
 

@@ -4,6 +4,7 @@ import {defined} from '../lib/object.ts';
 import {jsonLine, printable} from './escape.ts';
 import {causesOf, failureSentence} from './failure-text.ts';
 import type {
+  DialectLine,
   ErrorFields,
   ErrorLine,
   JsonOutputs,
@@ -80,7 +81,7 @@ export class Report {
   }
 
   /** Reports something that happened, as text or as a JSON line. */
-  event(text: string, fields: ProgressLine | ServeLine | UnchangedLine): void {
+  event(text: string, fields: ProgressLine | ServeLine | UnchangedLine | DialectLine): void {
     if (!this.#options.json) this.note(text);
     else if (this.level !== 'quiet') this.#jsonLine(fields);
   }

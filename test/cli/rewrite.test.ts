@@ -162,9 +162,12 @@ test('--check of MDX: what it contains, not what Markdown would; what is not MDX
   const {stdout, stderr, exitCode} = await rewrite('--check', '.');
   const lines = ['old.mdx:3:6  photo.png  local', 'steps.mdx:5:10  photo.png  local'];
   expect([stdout.trimEnd().split('\n'), exitCode]).toEqual([lines, 1]);
-  expect(stderr).toMatch(
-    /^old\.mdx was read as Markdown, since it is not valid MDX: 1:7: Unexpected character .*\.$/m,
-  );
+  const message = /^It was read as Markdown, since it is not valid MDX: 1:7: Unexpected character .*\.$/;
+  expect(stderr).toMatch(new RegExp(message.source.replace('^', '^warning: old\\.mdx: '), 'm'));
+  const json = await rewrite('--check', '--ndjson', 'old.mdx');
+  expect(JSON.parse(json.stderr)).toEqual({
+    warning: {file: 'old.mdx', message: expect.stringMatching(message)},
+  });
 });
 
 describe('what names local media and is left alone', () => {
@@ -276,6 +279,17 @@ test('a dialect is read in its own projects only, and said once', async () => {
   expect(stderr).toBe(
     'Markdown is read as in MkDocs, since there is mkdocs.yml.\nFiles are also found by name, as in Obsidian, since there is .obsidian.\n4 local references in 2 documents.\n',
   );
+  const json = await rewrite('--check', '--ndjson', 'a.md', 'b.md');
+  expect(
+    json.stderr
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line)),
+  ).toEqual([
+    {dialect: {projectFile: 'mkdocs.yml', documents: 2}},
+    {dialect: {projectFile: '.obsidian', documents: 2}},
+  ]);
+  expect(await rewrite('--check', '--ndjson', '--quiet', 'a.md')).toMatchObject({stderr: ''});
 });
 
 test('tags, attributes, extensions and definitions with the names of JavaScript: documents like any other', async () => {
@@ -317,7 +331,12 @@ describe('what cannot be uploaded', () => {
       'media: a.md:3:26: link.png is outside the root directory.',
       'media: a.md:3:41: /etc/hostname does not exist.',
     ]);
-    const check = await rewrite('--check', '--ci', 'github', 'a.md');
+    const check = await rewrite('--check', '--ci', 'github', '--ndjson', 'a.md');
+    const lines = check.stdout.trimEnd().split('\n');
+    const codes = [undefined, 'file_missing', 'not_media', 'outside_root', 'outside_root', 'file_missing'];
+    expect(lines.map(line => JSON.parse(line)).map(({status, error}) => [status, error?.code])).toEqual(
+      codes.map(code => ['local', code]),
+    );
     const annotations = check.stderr.split('\n').filter(line => line.startsWith('::error'));
     expect(annotations.filter(line => line.includes('rewrite --write'))).toEqual([
       expect.stringContaining('::photo.png is a local file.'),

@@ -4,7 +4,7 @@ import {typedPath} from '../../lib/files/typed-path.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {Annotations, reportsToGithub} from '../../output/ci.ts';
 import {jsonLine, printable} from '../../output/escape.ts';
-import type {ReferenceLine} from '../../output/json-output.ts';
+import type {DialectLine, ReferenceLine} from '../../output/json-output.ts';
 import {errorFields} from '../../output/report.ts';
 import type {Template} from '../../output/results/template.ts';
 import type {DocumentPlan, FoundReference, RewritePlan} from '../../rewrite/plan.ts';
@@ -27,11 +27,11 @@ export async function openPrinter(
 }
 
 /** What the file of a project changes. */
-const readings: Record<DocumentPlan['projectFiles'][number], string> = {
-  'mkdocs.yml': 'Markdown is read as in MkDocs',
-  'mkdocs.yaml': 'Markdown is read as in MkDocs',
-  '.obsidian': 'Files are also found by name, as in Obsidian',
-};
+const readings: readonly (readonly [file: DialectLine['dialect']['projectFile'], how: string])[] = [
+  ['mkdocs.yml', 'Markdown is read as in MkDocs'],
+  ['mkdocs.yaml', 'Markdown is read as in MkDocs'],
+  ['.obsidian', 'Files are also found by name, as in Obsidian'],
+];
 
 interface PrinterOptions {
   ndjson: boolean;
@@ -71,7 +71,7 @@ export class ReferencePrinter {
       });
       // What cannot be uploaded needs another remedy.
       const error = reference.problem ?? local;
-      await this.#line(document, reference, {status: 'local'});
+      await this.#line(document, reference, {status: 'local', error: reference.problem});
       this.#annotate(error, document, reference);
     }
     const {report} = this.#invocation;
@@ -83,12 +83,14 @@ export class ReferencePrinter {
   /** Reports every document that could not be read, or not as what it is called. */
   async failedDocuments({documents, failed}: RewritePlan): Promise<void> {
     const {report, stdout} = this.#invocation;
-    for (const [file, how] of Object.entries(readings))
-      if (documents.some(({projectFiles}) => projectFiles.some(name => name === file)))
-        report.note(`${how}, since there is ${file}.`);
+    for (const [projectFile, how] of readings) {
+      const count = documents.filter(({projectFiles}) => projectFiles.includes(projectFile)).length;
+      const line = {dialect: {projectFile, documents: count}};
+      if (count > 0) report.event(`${how}, since there is ${projectFile}.`, line);
+    }
     for (const {document, notMdx} of documents)
       if (notMdx !== undefined)
-        report.note(`${document.name} was read as Markdown, since it is not valid MDX: ${notMdx}.`);
+        report.fileWarning(document.name, `It was read as Markdown, since it is not valid MDX: ${notMdx}.`);
     for (const {document, error} of failed) {
       report.failure(error);
       if (this.#options.isGithub) this.#annotations.add(error, document.name, {line: 1, column: 1});
