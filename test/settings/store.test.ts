@@ -22,9 +22,9 @@ describe('the store of profiles', () => {
     await expect(stat(join(configPath(host), '..'))).rejects.toThrow('ENOENT');
   });
 
-  it('a hundred changes at once: none is lost', async () => {
+  it('thirty changes at once: none is lost', async () => {
     const host = await freshHost();
-    const names = Array.from({length: 100}, (_, index) => `p${index}`);
+    const names = Array.from({length: 30}, (_, index) => `p${index}`);
     await Promise.all(
       names.map(name =>
         updateProfiles(host, profiles => {

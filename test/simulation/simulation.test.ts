@@ -9,7 +9,7 @@ describe('whole runs on simulated disks, networks and clocks', () => {
   it('a seed tells the same story each time, whatever the real clock says', async () => {
     const {bigint} = process.hrtime;
     let jumps = 0n;
-    for (let seed = 1; seed <= 20; seed += 1) {
+    for (let seed = 1; seed <= 8; seed += 1) {
       const first = await tellStory(seed);
       process.hrtime.bigint = () => {
         jumps += 10n ** 9n;

@@ -70,7 +70,7 @@ describe('bytes that nobody recognises', () => {
       '{',
     ];
     const names = ['a.png', 'a.mp4', 'a.mkv', 'a.svg', 'a.ogv', 'a.tiff'];
-    for (let round = 0; round < 1500; round += 1) {
+    for (let round = 0; round < 500; round += 1) {
       const bytes = Uint8Array.from({length: 1 + Math.floor(random() * 600)}, () =>
         Math.floor(random() * 256),
       );
