@@ -81,6 +81,11 @@ async function within(ms: number, clock: ManualClock, outcomes: Promise<Outcome[
   return all === undefined ? ['on its way'] : told(all);
 }
 
+function resultAfter<T>(action: () => void, result: T): T {
+  action();
+  return result;
+}
+
 describe('the last bytes', () => {
   test.each(ways)('of %s leave when the journal says so', async (_name, source, isOpen) => {
     const one = await bench();
@@ -113,6 +118,24 @@ describe('the last bytes', () => {
       const outcomes = await uploadEach([source], uploader, {journal, retries: 3});
       expect(told(outcomes)).toEqual(['failed source_changed']);
       expect(isReleased).toBe(false);
+      expect((await one.text()).match(/"event":"(commit|release)"/)).toBeNull();
+    }
+  });
+
+  test('of a run that is stopped just before the commit: never leave, and nothing says that they might have', async () => {
+    const bytes = Buffer.from('small');
+    const read = {bytes, verify: () => {}};
+    for (const [stoppedBy, isOpen] of [
+      [(stop: () => void) => large({verify: async () => resultAfter(stop, 'unchanged')}), false],
+      [(stop: () => void) => small({verify: async () => resultAfter(stop, 'unchanged')}), false],
+      [(stop: () => void) => small({small: async () => resultAfter(stop, read)}), true],
+    ] as const) {
+      const stop = new Stop<MediaError>();
+      const source = stoppedBy(() => stop.abort(interrupted));
+      const one = await bench();
+      const journal = await one.open();
+      const uploader = {upload: (request: UploadRequest) => send(request, {isOpen}).then(() => stored())};
+      expect(told(await uploadEach([source], uploader, {journal, stop}))).toEqual(['failed interrupted']);
       expect((await one.text()).match(/"event":"(commit|release)"/)).toBeNull();
     }
   });
