@@ -1,6 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
 import {formatTransition, type Scope} from '../../src/journal/line.ts';
+import {writeMerged} from '../../src/journal/merge.ts';
 import {readJournals} from '../../src/journal/reader.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
 import {
@@ -251,6 +252,17 @@ describe('journals joined end to end, of which some name an account or tell whic
       const {open} = await joined(...order);
       await expect(open({account: 'ben'})).rejects.toThrow(/belongs to account anna of /);
       expect(await open(anna)).toBe(2);
+    }
+  });
+
+  it('only one names an account, first or last: merged, they belong to it', async () => {
+    const parts = [await partOf(anna), await partOf({})];
+    for (const order of [parts, [...parts].reverse()]) {
+      const one = await bench();
+      for (const [number, part] of order.entries()) await one.write(part, `${one.path}${number}`);
+      const readers = await readJournals([`${one.path}0`, `${one.path}1`], one.host);
+      await writeMerged(one.path, readers, one.host);
+      expect(await one.text()).toContain('"account":"anna"');
     }
   });
 
